@@ -1,0 +1,33 @@
+/* The expanding background: H(a), kick and drift integrals, growth of structure.
+ * Units: lengths Mpc/h, velocities km/s, so times are in (Mpc/h)/(km/s) and H0 = 100. */
+#ifndef PHOTONS_COSMOLOGY_H
+#define PHOTONS_COSMOLOGY_H
+
+#define HUBBLE_0 100.0        /**< km/s/(Mpc/h) */
+#define GRAVITY 43.0071       /**< G in (km/s)^2 (Mpc/h) / (1e10 Msun/h) */
+#define RHO_CRITICAL (3.0 * HUBBLE_0 * HUBBLE_0 / (8.0 * 3.14159265358979323846 * GRAVITY)) /**< 1e10 Msun/h/(Mpc/h)^3 */
+
+struct cosmology {
+  double omega_m, omega_lambda, omega_k, omega_r, w0, wa;
+};
+
+/** Growth of linear and second-order perturbations at one time. */
+struct growth {
+  double d1; /**< D1(a)/D1(1) */
+  double f1; /**< dln D1/dln a */
+  double d2; /**< second-order growth, D2 = -(3/7) D1^2 in Einstein-de Sitter, with D1 normalised as above */
+  double f2; /**< dln D2/dln a */
+};
+
+/** H(a) in km/s/(Mpc/h). */
+double cosmology_hubble(const struct cosmology *c, double a);
+/** int dt/a from a0 to a1: multiplies -grad(phi) (comoving) to give the change of p = a^2 dx/dt. */
+double cosmology_kick(const struct cosmology *c, double a0, double a1);
+/** int dt/a^2 from a0 to a1: multiplies p to give the change of the comoving position. */
+double cosmology_drift(const struct cosmology *c, double a0, double a1);
+/** Growth factors from the ODE (matter perturbations, smooth dark energy and radiation). */
+struct growth cosmology_growth(const struct cosmology *c, double a);
+/** Particle mass in 1e10 Msun/h for N particles in a box of L Mpc/h. */
+double cosmology_particle_mass(const struct cosmology *c, double box, double count);
+
+#endif

@@ -1,0 +1,37 @@
+/* Errors: the one place where the program reports trouble and stops. */
+#ifndef PHOTONS_ERROR_H
+#define PHOTONS_ERROR_H
+
+#include <stddef.h>
+
+/** Exit codes of the program. 130 and 143 (stopped by a signal after a checkpoint) are made in run.c. */
+enum exit_code {
+  EXIT_RUN_FAILED = 1, /**< failure while running: I/O, memory, runtime */
+  EXIT_BAD_USAGE = 2,  /**< command line or config.ini */
+  EXIT_BAD_INPUT = 3,  /**< initial conditions, checkpoint, table */
+};
+
+/**
+ * Print `photons-starpu: error: <message>` as one line on stderr and end the program.
+ * Files being written under a temporary name (see output_file.h) are removed first.
+ * @param code   one of enum exit_code
+ * @param format printf format: what is wrong, where, and what to do
+ */
+_Noreturn void fail(enum exit_code code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Print `photons-starpu: warning: <message>` on stderr. */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * calloc() that never returns NULL: stops with a message that names @p what and its size.
+ * @param count number of elements, may be 0
+ * @param size  bytes an element
+ * @param what  what the memory is for, e.g. "particle positions"
+ */
+void *allocate(size_t count, size_t size, const char *what);
+
+/** Like allocate(), for an existing block (or NULL); new bytes are not cleared. */
+void *reallocate(void *block, size_t count, size_t size, const char *what);
+
+#endif

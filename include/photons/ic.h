@@ -1,0 +1,28 @@
+/* Initial conditions: generated from a power spectrum, or read from a file. */
+#ifndef PHOTONS_IC_H
+#define PHOTONS_IC_H
+
+#include "photons/cosmology.h"
+#include "photons/particles.h"
+
+struct parameters;
+struct linear_power;
+
+/**
+ * Zel'dovich (ic.order = 1) or 2LPT (2) initial conditions on a grid or glass, with the random phases of N-GenIC and 2LPTic:
+ * the same seed gives the same universe as those codes. Crocce et al. 2006, appendix D; growth rates from cosmology_growth().
+ * @return particles in one block, in Lagrangian order, ids from 1: id - 1 = (i n + j) n + k
+ */
+struct particles ic_generate(const struct parameters *p, const struct cosmology *c, const struct linear_power *power);
+
+/**
+ * Read Gadget-2 binary (formats 1 and 2, either byte order) or Gadget HDF5, one file or many (name.0, name.1 ... or
+ * name.0.hdf5 ...; p->ic.file may name the first file or the common stem), 32- or 64-bit ids, float or double positions, any particle order.
+ * Box size, cosmology and redshift stand in the file: where config.ini gives one too and they differ, the program ends with
+ * EXIT_BAD_INPUT; otherwise the file's values are stored in @p p (box.size, cosmology, ic.z_init).
+ * Also fatal (EXIT_BAD_INPUT): truncated or corrupt files, NaN, positions outside [0, L], wrong counts, particles of several masses.
+ * @return particles in one block, in file order
+ */
+struct particles ic_read_gadget(struct parameters *p);
+
+#endif

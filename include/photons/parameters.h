@@ -1,0 +1,121 @@
+/* Parameters of a run: config.ini and --set, declared in one table in parameters.c. */
+#ifndef PHOTONS_PARAMETERS_H
+#define PHOTONS_PARAMETERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PARAMETER_PATH_MAX 1024
+#define PARAMETER_LIST_MAX 256 /**< output redshifts; more is an error that says so */
+
+enum ic_source { IC_GENERATE, IC_GADGET };
+enum power_source { POWER_EH98, POWER_FILE };
+enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
+enum assignment { ASSIGN_CIC, ASSIGN_TSC, ASSIGN_PCS };
+enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
+enum split_kind { SPLIT_GAUSS, SPLIT_KAISER }; /**< see split.h */
+enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE };
+enum softening_kind { SOFTENING_SPLINE, SOFTENING_PLUMMER };
+enum accuracy { ACCURACY_PAPER, ACCURACY_DEFAULT, ACCURACY_HIGH };
+enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
+enum step_kind { STEP_FIXED, STEP_ADAPTIVE };
+enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
+
+struct parameters {
+  struct {
+    double omega_m, omega_lambda, omega_b, h, n_s, sigma8, w0, wa, omega_r;
+  } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */
+  struct {
+    double size;       /**< Mpc/h */
+    int64_t npart_side; /**< generated ICs: N = npart_side^3 */
+  } box;
+  struct {
+    enum ic_source source;
+    char file[PARAMETER_PATH_MAX];
+    enum length_unit unit_length; /**< of a Gadget IC file; auto: judged from its box size */
+    double z_init;
+    int64_t order; /**< 1 Zel'dovich, 2 second-order LPT */
+    int64_t seed;
+    int64_t mesh; /**< 0: npart_side */
+    bool sphere_mode, fixed, paired;
+    char glass[PARAMETER_PATH_MAX]; /**< Gadget file with a glass, or empty for a grid */
+    enum power_source power_spectrum;
+    char power_spectrum_file[PARAMETER_PATH_MAX];
+    bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
+  } ic;
+  struct {
+    enum accuracy accuracy; /**< sets the defaults of the rest of this section */
+    int64_t pm_grid;        /**< cells a side; 0: chosen from N */
+    enum assignment assignment;
+    enum gradient gradient;
+    bool interlace;
+    enum split_kind split;
+    double r_split, r_cut; /**< mesh cells */
+    int64_t order;         /**< FMM order 1..6 */
+    enum mac_kind mac;
+    double theta;         /**< opening angle */
+    double mac_tolerance; /**< relative criterion: allowed error of one interaction over |acc| */
+    double softening;     /**< Plummer-equivalent comoving, kpc/h */
+    double softening_max_physical; /**< kpc/h; 0: no limit */
+    enum softening_kind softening_kernel;
+    enum p2p_kind p2p_kernel;
+    int64_t p2p_degree;  /**< degree of the polynomial kernel */
+    int64_t table_order; /**< Taylor order of the table kernel, 0..4 */
+  } gravity;
+  struct {
+    double z_end;
+    enum step_kind step;
+    int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
+    double max_dlna;
+    double eta;
+  } time;
+  struct {
+    char dir[PARAMETER_PATH_MAX];
+    double redshifts[PARAMETER_LIST_MAX];
+    size_t redshift_count;
+    bool snapshots;
+    enum length_unit unit_length; /**< of snapshots */
+    bool accelerations;
+    int64_t compression; /**< gzip level of snapshots, 0 none .. 9 */
+    bool power_spectrum, images;
+    int64_t image_size; /**< pixels a side; 0: chosen from N */
+    double checkpoint_minutes; /**< 0: only when stopped by a signal */
+  } output;
+  struct {
+    int64_t group_size; /**< particles a group; 0: chosen from N and workers */
+    int64_t leaf_size;  /**< most particles a leaf; 0: chosen */
+    int64_t rebuild_interval; /**< steps between rebuilds; 0: tuned from counted work */
+    char scheduler[64]; /**< StarPU scheduler; empty: chosen (STARPU_SCHED wins) */
+    int64_t workers;    /**< CPU workers; 0: StarPU's choice (STARPU_NCPU wins) */
+    enum gpu_use gpu;
+  } runtime;
+};
+
+/** A --set argument: `section.key=value`. */
+struct parameter_override {
+  const char *text;
+};
+
+/**
+ * Read config.ini and the overrides, check everything, resolve presets and automatic values that depend on
+ * parameters alone. All problems are collected and reported together, each with file, line, section, key, the value found
+ * and what is allowed; then the program ends with EXIT_BAD_USAGE.
+ * @param[out] p
+ * @param path       config file
+ * @param overrides  texts after --set, in order
+ * @param count      their number
+ */
+void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count);
+
+/** True where `section.key` was given by the user (file or --set) in the last parameters_read(). */
+bool parameter_given(const struct parameters *p, const char *section, const char *key);
+
+/** Print a complete commented config.ini with default values (--defaults). */
+void parameters_print_defaults(FILE *out);
+
+/** Print all resolved values as a config.ini that would repeat the run (--dry-run, log, snapshots). */
+void parameters_print(const struct parameters *p, FILE *out);
+
+#endif

@@ -1,0 +1,36 @@
+/* Gadget HDF5 snapshots and checkpoints. Both are written under a temporary name, synced and renamed. */
+#ifndef PHOTONS_SNAPSHOT_H
+#define PHOTONS_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "photons/parameters.h"
+#include "photons/particles.h"
+
+/**
+ * Write a snapshot as formats of Gadget-4 and yt have it (header, /Parameters, /Config, PartType1 with
+ * Coordinates double, Velocities float v_pec/sqrt(a), ParticleIDs uint64, Masses float, optionally Acceleration).
+ * Memory: one block at a time, whatever N.
+ * @param path  final name, e.g. out/snap_003.hdf5
+ * @param p     units, compression, cosmology; the resolved config.ini goes into the file
+ * @param a     scale factor of positions and momenta
+ */
+void snapshot_write(const char *path, const struct parameters *p, const struct particles *s, double a);
+
+/** What a run needs to go on, besides the particles. */
+struct checkpoint_state {
+  double a;              /**< scale factor of positions and momenta */
+  double start_a;        /**< of the initial conditions */
+  int64_t step;          /**< steps done */
+  int64_t outputs_done;  /**< output redshifts already written */
+  int64_t steps_since_rebuild; /**< how old the particle order is */
+  double wall_seconds;   /**< spent so far */
+};
+
+/** Exact state (integer positions, momenta, accelerations, ids, block layout), so that a restarted run gives the same bits. */
+void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
+                      const struct checkpoint_state *state);
+/** Read it back; parameters that change the result must agree with @p p, else EXIT_BAD_INPUT with their names. */
+struct particles checkpoint_read(const char *path, const struct parameters *p, struct checkpoint_state *state);
+
+#endif
