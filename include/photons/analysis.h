@@ -11,13 +11,14 @@ struct linear_power;
 struct power_bin {
   double k;       /**< mean |k| of the modes, h/Mpc */
   double power;   /**< (Mpc/h)^3, shot noise not subtracted, assignment window deconvolved */
-  double modes;   /**< number of independent modes, > 0 */
+  double modes;   /**< number of independent modes (k and -k count once), > 0: the standard error of P is P / sqrt(modes) */
 };
 
 /**
  * Measure P(k): PCS on a mesh of `mesh` cells a side, interlaced, window deconvolved; beyond half the mesh's Nyquist frequency by
  * folding the box (positions shifted left by f bits), 0 <= f <= folds. Bins are one fundamental mode wide at the low end, logarithmic above;
  * each uses the fold in which the mesh is accurate. No empty bins.
+ * @param mesh  cells a side, >= 4
  * @param[out] count number of bins
  * @return bins in order of k; free() it
  */

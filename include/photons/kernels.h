@@ -5,17 +5,48 @@
 
 #include "photons/fmm.h"
 #include "photons/mesh.h"
+#include "photons/p2p.h"
+#include "photons/walk.h"
 
 #define KERNEL_PASTE2(name, isa) name##_##isa
 #define KERNEL_PASTE(name, isa) KERNEL_PASTE2(name, isa)
 /** In src/kernels/ only, where the build defines KERNEL_ISA as baseline, avx2 or avx512. */
 #define KERNEL(name) KERNEL_PASTE(name, KERNEL_ISA)
 
+/** Time integration of one group's particles; component c of each array at + c * count. */
+struct step_kernels {
+  /** momentum += factor * acceleration; returns the largest |acceleration|. */
+  float (*kick)(uint32_t count, float factor, const float *acceleration, float *momentum);
+  /** x += factor * momentum, factor in position units (2^32 = L) per momentum. */
+  void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
+};
+
 struct kernels {
   const char *name; /**< "AVX-512", "AVX2", "baseline" */
   struct fmm_operators fmm;
   struct mesh_kernels mesh;
+  struct p2p_kernels p2p;
+  struct walk_kernels walk;
+  struct step_kernels step;
 };
+
+#ifdef KERNEL_ISA
+/* What the tables point to, declared with the members' types: definitions are checked against the tables. */
+#define KERNEL_FUNCTION(set, member, function) __typeof__(*((struct set *)0)->member) KERNEL(function)
+KERNEL_FUNCTION(fmm_operators, p2m, fmm_p2m);
+KERNEL_FUNCTION(fmm_operators, m2m, fmm_m2m);
+KERNEL_FUNCTION(fmm_operators, m2l, fmm_m2l);
+KERNEL_FUNCTION(fmm_operators, l2l, fmm_l2l);
+KERNEL_FUNCTION(fmm_operators, l2p, fmm_l2p);
+KERNEL_FUNCTION(mesh_kernels, deposit, mesh_deposit);
+KERNEL_FUNCTION(mesh_kernels, patch_add, mesh_patch_add);
+KERNEL_FUNCTION(mesh_kernels, read, mesh_read);
+KERNEL_FUNCTION(p2p_kernels, p2p, p2p);
+KERNEL_FUNCTION(walk_kernels, refit, refit);
+KERNEL_FUNCTION(walk_kernels, walk, walk);
+KERNEL_FUNCTION(step_kernels, kick, kick);
+KERNEL_FUNCTION(step_kernels, drift, drift);
+#endif
 
 /**
  * The best kernels that this processor runs; the environment variable PHOTONS_ISA (baseline, avx2, avx512) asks for less.

@@ -29,7 +29,7 @@ struct mesh_plans; /* FFTW plans, made once on the main thread with FFTW_ESTIMAT
 
 struct mesh {
   uint32_t cells;  /**< N, even */
-  uint32_t row;    /**< floats from one z-row of a real slab to the next: >= N + 4, even, padded against cache aliasing */
+  uint32_t row;    /**< floats from one z-row of a real slab to the next: >= N + 4, an odd multiple of 16 */
   uint32_t kz;     /**< N/2 + 1 */
   uint32_t slabs, columns;
   double box;      /**< Mpc/h */
@@ -38,20 +38,34 @@ struct mesh {
   bool interlace;
   uint32_t fields; /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
   const struct split *split;
-  double *factor;  /**< tables that the Green's function needs (per-axis window and wave number; S(k) interpolation ...) */
+  float *green;    /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2 with k = 2 pi n/L; zero at 0, halved with interlacing */
+  float *window;   /**< 1/W^2 of one axis at n = 0 .. N-1: deposit and readout deconvolved */
+  float *wave;     /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the gradient's Nyquist mode) */
+  float complex *phase; /**< interlacing: e^{i pi (n - N)/N} at n = 0 .. 5N/2, the shift of half a cell along each axis */
   struct mesh_plans *plans;
 };
 
 /** First x-plane of slab s / first ky of column c: s N / slabs. */
 static inline uint32_t slab_first(const struct mesh *m, uint32_t s) { return (uint32_t)((uint64_t)m->cells * s / m->slabs); }
 static inline uint32_t column_first(const struct mesh *m, uint32_t c) { return (uint32_t)((uint64_t)m->cells * c / m->columns); }
-/** Floats in one plane and complex numbers in one block. */
-static inline size_t plane_floats(const struct mesh *m) { return (size_t)m->cells * m->row; }
+/** The first cell that a particle at u touches along one axis, counted from cell @p origin, is ((u N + this) >> 32) modulo N,
+ * its distance to the particle the low 32 bits: the integer position times N, plus half a cell for the nearest cell of TSC and for
+ * the shifted mesh, minus one cell for TSC and PCS. The sum stays below 2N cells. */
+static inline uint64_t assignment_offset(const struct mesh *m, uint32_t origin, bool shifted) {
+  uint32_t before = m->assignment == ASSIGN_CIC ? 0 : 1;
+  uint64_t halves = (uint64_t)(m->assignment == ASSIGN_TSC) + shifted;
+  return ((uint64_t)((2 * m->cells - before - origin) % m->cells) << 32) + (halves << 31);
+}
+/** Floats from one plane of a slab to the next: nine cache lines more than its rows, so that the planes that a particle touches
+ * do not compete for the same cache sets when N is a power of two. */
+static inline size_t plane_floats(const struct mesh *m) { return (size_t)m->cells * m->row + 144; }
+/** Complex numbers in one block. */
 static inline size_t block_size(const struct mesh *m, uint32_t s, uint32_t c) {
   return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) * (column_first(m, c + 1) - column_first(m, c)) * m->kz;
 }
 
 /**
+ * @param cells  N, even, 8 .. 16384
  * @param slabs  number of slabs and of columns, 1 .. cells
  */
 struct mesh *mesh_create(uint32_t cells, uint32_t slabs, double box, enum assignment assignment, enum gradient gradient,
@@ -62,21 +76,23 @@ void mesh_free(struct mesh *m);
 uint32_t mesh_good_size(uint32_t n);
 
 /** The patch that holds all cells which particles within [centre - half, centre + half] (box units, half <= 2^31) deposit to,
- * shifted mesh of interlacing included. */
+ * shifted mesh of interlacing included, four cells deep in z whatever the scheme. */
 struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const double half[3]);
 
 /** Bytes of scratch that mesh_fft_yz, mesh_fft_x and mesh_ifft_yz may use on one worker. */
 size_t mesh_scratch_bytes(const struct mesh *m);
 
-/** 2-D r2c of every plane of slab s (number density in, [plane][y][row] floats, preserved or not as suits), scattered to its blocks. */
+/** 2-D r2c of every plane of slab s (particles a cell in, [plane][y][row] floats, preserved), scattered to its blocks.
+ * Slabs must be aligned to 16 bytes. */
 void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks /* [columns] */, void *scratch);
 
 /**
  * Column c: gather, FFT along x, Green's function, inverse FFT along x, scatter.
- * in: [slabs] blocks of the density, and with interlacing [slabs] more of the mesh shifted by half a cell;
- * out: [fields][slabs] blocks, may be the same memory as in. Fields come out such that the inverse transform (unnormalised) gives the
- * acceleration components (spectral) or the potential (fd4) per unit G m, in (Mpc/h)^-2 or (Mpc/h)^-1:
- * acceleration = G * particle mass * field.
+ * in: [sets][slabs] blocks of the density, the second set (with interlacing) that of the mesh shifted by half a cell;
+ * out: [sets][fields][slabs] blocks, may be the same memory as in. Fields come out such that the inverse transform (unnormalised) gives the
+ * acceleration components (spectral) or the potential (fd4) per unit G m, in (Mpc/h)^-2 or (Mpc/h)^-1, at the cells of each set's mesh:
+ * acceleration = G * particle mass * mean over the sets. Combining the densities cancels the odd images of the deposit, the mean over
+ * both readings those of the readout.
  */
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out, void *scratch);
 
@@ -87,11 +103,12 @@ void mesh_ifft_yz(const struct mesh *m, uint32_t s, const float complex *const *
 struct mesh_kernels {
   /** Clear the patch ([size0][size1][size2] floats) and deposit unit masses; shifted: on the mesh displaced by half a cell. */
   void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, const struct patch *patch, float *data);
-  /** Add the part of a patch that lies in slab s to it ([plane][y][row]). */
+  /** Add the part of a patch that lies in slab s to it ([plane][y][row]), which the caller has cleared before the first patch. */
   void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data, float *slab);
-  /** acceleration[c * count + i] += factor * field at the particles; planes[field * N + x]: pointer to plane x of a field
+  /** acceleration[c * count + i] += factor * field at the particles; shifted: fields of the second set; planes[field * N + x]: pointer to plane x of a field
    * (only planes that the particles touch need be valid). fd4: four-point differences of the potential, interpolated. */
-  void (*read)(const struct mesh *m, uint32_t count, const uint32_t *x, float factor, const float *const *planes, float *acceleration);
+  void (*read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, float factor, const float *const *planes,
+               float *acceleration);
 };
 
 #endif

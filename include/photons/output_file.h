@@ -14,5 +14,7 @@ void output_commit(char *temporary, const char *path);
 FILE *output_open(const char *temporary);
 /** fclose with a check for write errors (full disk). */
 void output_close(FILE *file, const char *path);
+/** Remove all files begun and not committed: for fail() and for the end after a signal. */
+void output_discard_all(void);
 
 #endif

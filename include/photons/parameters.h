@@ -1,4 +1,6 @@
-/* Parameters of a run: config.ini and --set, declared in one table in parameters.c. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parameters of a run: config.ini and --set, declared in one table (parameter_table.c).
+ * Relative paths among the values are relative to the current directory, not to config.ini. */
 #ifndef PHOTONS_PARAMETERS_H
 #define PHOTONS_PARAMETERS_H
 
@@ -9,6 +11,7 @@
 
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 256 /**< output redshifts; more is an error that says so */
+#define PARAMETER_COUNT_MAX 96 /**< room for the table's rows */
 
 enum ic_source { IC_GENERATE, IC_GADGET };
 enum power_source { POWER_EH98, POWER_FILE };
@@ -28,7 +31,7 @@ struct parameters {
     double omega_m, omega_lambda, omega_b, h, n_s, sigma8, w0, wa, omega_r;
   } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */
   struct {
-    double size;       /**< Mpc/h */
+    double size;        /**< Mpc/h */
     int64_t npart_side; /**< generated ICs: N = npart_side^3 */
   } box;
   struct {
@@ -55,9 +58,9 @@ struct parameters {
     double r_split, r_cut; /**< mesh cells */
     int64_t order;         /**< FMM order 1..6 */
     enum mac_kind mac;
-    double theta;         /**< opening angle */
-    double mac_tolerance; /**< relative criterion: allowed error of one interaction over |acc| */
-    double softening;     /**< Plummer-equivalent comoving, kpc/h */
+    double theta;                  /**< opening angle */
+    double mac_tolerance;          /**< relative criterion: allowed error of one interaction over |acc| */
+    double softening;              /**< Plummer-equivalent comoving, kpc/h; -1: 1/30 of the mean particle spacing */
     double softening_max_physical; /**< kpc/h; 0: no limit */
     enum softening_kind softening_kernel;
     enum p2p_kind p2p_kernel;
@@ -73,29 +76,25 @@ struct parameters {
   } time;
   struct {
     char dir[PARAMETER_PATH_MAX];
-    double redshifts[PARAMETER_LIST_MAX];
+    double redshifts[PARAMETER_LIST_MAX]; /**< falling, no two equal; z_end alone where none are given */
     size_t redshift_count;
     bool snapshots;
     enum length_unit unit_length; /**< of snapshots */
     bool accelerations;
     int64_t compression; /**< gzip level of snapshots, 0 none .. 9 */
     bool power_spectrum, images;
-    int64_t image_size; /**< pixels a side; 0: chosen from N */
+    int64_t image_size;        /**< pixels a side; 0: chosen from N */
     double checkpoint_minutes; /**< 0: only when stopped by a signal */
   } output;
   struct {
-    int64_t group_size; /**< particles a group; 0: chosen from N and workers */
-    int64_t leaf_size;  /**< most particles a leaf; 0: chosen */
+    int64_t group_size;       /**< particles a group; 0: chosen from N and workers */
+    int64_t leaf_size;        /**< most particles a leaf; 0: chosen */
     int64_t rebuild_interval; /**< steps between rebuilds; 0: tuned from counted work */
-    char scheduler[64]; /**< StarPU scheduler; empty: chosen (STARPU_SCHED wins) */
-    int64_t workers;    /**< CPU workers; 0: StarPU's choice (STARPU_NCPU wins) */
+    char scheduler[64];       /**< StarPU scheduler; empty: chosen (STARPU_SCHED wins) */
+    int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU wins) */
     enum gpu_use gpu;
   } runtime;
-};
-
-/** A --set argument: `section.key=value`. */
-struct parameter_override {
-  const char *text;
+  bool given[PARAMETER_COUNT_MAX]; /**< by row of the table: set by the user, see parameter_given() */
 };
 
 /**
@@ -104,12 +103,15 @@ struct parameter_override {
  * and what is allowed; then the program ends with EXIT_BAD_USAGE.
  * @param[out] p
  * @param path       config file
- * @param overrides  texts after --set, in order
+ * @param overrides  texts `section.key=value` after --set, in order; the last one of a key wins
  * @param count      their number
  */
 void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count);
 
-/** True where `section.key` was given by the user (file or --set) in the last parameters_read(). */
+/** The values of a run that gives no parameter at all: zero or empty where there is no default. */
+void parameters_default(struct parameters *p);
+
+/** True where `section.key` (an alias will do) was given by the user, in the file or with --set. */
 bool parameter_given(const struct parameters *p, const char *section, const char *key);
 
 /** Print a complete commented config.ini with default values (--defaults). */
@@ -117,5 +119,8 @@ void parameters_print_defaults(FILE *out);
 
 /** Print all resolved values as a config.ini that would repeat the run (--dry-run, log, snapshots). */
 void parameters_print(const struct parameters *p, FILE *out);
+
+/** Print a page about all parameters in Markdown (--reference). */
+void parameters_print_reference(FILE *out);
 
 #endif

@@ -24,13 +24,17 @@ struct checkpoint_state {
   int64_t step;          /**< steps done */
   int64_t outputs_done;  /**< output redshifts already written */
   int64_t steps_since_rebuild; /**< how old the particle order is */
+  double rebuild_debt, fresh_work; /**< what the choice of the next rebuild depends on, run.c */
   double wall_seconds;   /**< spent so far */
 };
 
 /** Exact state (integer positions, momenta, accelerations, ids, block layout), so that a restarted run gives the same bits. */
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
                       const struct checkpoint_state *state);
-/** Read it back; parameters that change the result must agree with @p p, else EXIT_BAD_INPUT with their names. */
-struct particles checkpoint_read(const char *path, const struct parameters *p, struct checkpoint_state *state);
+/**
+ * Read it back; parameters that change the result must agree with @p p, else EXIT_BAD_INPUT with their names.
+ * @param[in,out] p  what the initial conditions' file and not config.ini had said (see ic_read_gadget()) is stored here
+ */
+struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state);
 
 #endif

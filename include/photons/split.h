@@ -12,11 +12,11 @@
 
 #include "photons/parameters.h"
 
-#define SPLIT_SERIES 64      /**< terms of the power series of H */
-#define P2P_DEGREE_MAX 12    /**< of the polynomial kernel */
+#define SPLIT_SERIES 64   /**< terms of the power series of H */
+#define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */
 #define FMM_ORDER_MAX 6
-#define FMM_DEGREE 16        /**< of the polynomials for the derivatives in M2L */
-#define TABLE_ENTRIES 512    /**< of the paper's table kernel */
+#define FMM_DEGREE 16     /**< of the polynomials for the derivatives in M2L: float accuracy over fmm_range */
+#define TABLE_ENTRIES 512 /**< of the paper's table kernel */
 #define TABLE_ORDER_MAX 4
 
 struct split {
@@ -24,11 +24,16 @@ struct split {
   double r_s, r_cut;           /**< Mpc/h */
   double beta;                 /**< kaiser only */
   double series[SPLIT_SERIES]; /**< H(u) = sum series[k] u^k, u = (r/r_cut)^2 in [0, 1] */
+  double middle
+      [SPLIT_SERIES]; /**< the same about u = 1/2: H(u) = sum middle[k] t^k, t = 2u - 1; loses no digits to cancellation */
   int p2p_degree;
   /** h(u) ~ sum p2p[k] t^k, t = 2u - 1, minimax with weight x^3 (so that T is what is fitted). */
   float p2p[P2P_DEGREE_MAX + 1];
   double p2p_error; /**< largest error of T of that polynomial over [0, 1], in double arithmetic */
-  /** 2^n d^n H/du^n ~ sum fmm[n][k] t^k, t = 2u - 1, near-minimax (Chebyshev), n = 0 .. FMM_ORDER_MAX. */
+  /** 2^n d^n H/du^n ~ sum fmm[n][k] t^k, t = 2u / fmm_range - 1, near-minimax (Chebyshev), n = 0 .. FMM_ORDER_MAX.
+   * Nodes whose centres lie beyond r_cut may hold particles within it, so psi is continued analytically to u = fmm_range =
+   * max(1, (8 r_s / r_cut)^2), where erfc has fallen to 2e-8; M2L takes psi = 0 from there on. */
+  float fmm_range;
   float fmm[FMM_ORDER_MAX + 1][FMM_DEGREE + 1];
   /** Paper's table: Taylor coefficients d^q T/dx'^q / q! about the entry's centre, x' = r/(2 r_s) in [0, x'_max]; see split_table_value(). */
   double table_step; /**< width of an entry in x' */

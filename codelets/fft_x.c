@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fft_x: a column of wave numbers transformed along x, multiplied by Green's function, and transformed back, one result a
+ * field. Updates the density's blocks (they become field 0), writes those of the other fields. */
+#include "photons/error.h"
+#include "task.h"
+
+static void fft_x_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  const struct mesh *m = s->mesh;
+  struct task_clock clock = task_begin(a, STAGE_FFT_X);
+  float complex *out[s->sets * m->fields * m->slabs];
+  const float complex *in[s->sets * m->slabs];
+  for (uint32_t i = 0; i < s->sets * m->fields * m->slabs; i++) out[i] = VECTOR(float complex, buffers[i]);
+  for (uint32_t set = 0; set < s->sets; set++)
+    for (uint32_t slab = 0; slab < m->slabs; slab++) in[set * m->slabs + slab] = out[slab_index(s, set, 0, slab)];
+  mesh_fft_x(m, a->column, in, out, task_worker(a)->fft);
+  task_end(&clock);
+}
+
+PHOTONS_CODELET(fft_x, 0x4444aa, fft_x_cpu, block_size(a->simulation->mesh, 0, a->column));
+
+void fft_x_submit(struct simulation *s, uint32_t column) {
+  const struct mesh *m = s->mesh;
+  struct starpu_data_descr *data = allocate((size_t)s->sets * m->fields * m->slabs, sizeof *data, "task data");
+  size_t n = 0;
+  for (uint32_t set = 0; set < s->sets; set++)
+    for (uint32_t field = 0; field < m->fields; field++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++)
+        data[n++] = (struct starpu_data_descr){s->block_handle[block_index(s, set, field, slab, column)],
+                                               field == 0 ? STARPU_RW : STARPU_W};
+  task_submit(&fft_x_codelet, (struct task_argument){.simulation = s, .column = column}, data, n, PRIORITY_MESH);
+  free(data);
+}

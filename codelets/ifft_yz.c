@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ifft_yz: the planes of one field in a slab, back in real space. Reads the slab's blocks; writes the slab. */
+#include "photons/error.h"
+#include "task.h"
+
+static void ifft_yz_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct mesh *m = a->simulation->mesh;
+  struct task_clock clock = task_begin(a, STAGE_IFFT_YZ);
+  const float complex *blocks[m->columns];
+  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(const float complex, buffers[1 + c]);
+  mesh_ifft_yz(m, a->slab, blocks, VECTOR(float, buffers[0]), task_worker(a)->fft);
+  task_end(&clock);
+}
+
+PHOTONS_CODELET(ifft_yz, 0x6666cc, ifft_yz_cpu, block_size(a->simulation->mesh, a->slab, 0));
+
+void ifft_yz_submit(struct simulation *s, uint32_t set, uint32_t field, uint32_t slab) {
+  struct starpu_data_descr *data = allocate(s->mesh->columns + 1, sizeof *data, "task data");
+  data[0] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, slab)], STARPU_W};
+  for (uint32_t c = 0; c < s->mesh->columns; c++)
+    data[1 + c] = (struct starpu_data_descr){s->block_handle[block_index(s, set, field, slab, c)], STARPU_R};
+  task_submit(&ifft_yz_codelet, (struct task_argument){.simulation = s, .set = set, .field = field, .slab = slab}, data,
+              s->mesh->columns + 1, PRIORITY_MESH);
+  free(data);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kick: p += acceleration int dt/a. Reads A; updates V; notes the largest acceleration, which sets the next step. */
+#include <math.h>
+
+#include "task.h"
+
+static void kick_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  struct task_clock clock = task_begin(a, STAGE_KICK);
+  a->group->acc_max = a->simulation->kernels->step.kick(a->group->count, a->factor, VECTOR(const float, buffers[0]),
+                                                        VECTOR(float, buffers[1]));
+  task_end(&clock);
+}
+
+PHOTONS_CODELET(kick, 0xeeaa99, kick_cpu, a->group->count);
+
+void kick_submit(struct group *g, float factor) {
+  const struct starpu_data_descr data[] = {{g->acceleration_handle, STARPU_R}, {g->momentum_handle, STARPU_RW}};
+  task_submit(&kick_codelet, (struct task_argument){.simulation = g->simulation, .group = g, .factor = factor}, data, 2,
+              PRIORITY_LOCAL);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* l2l: local expansions handed down from each node to its children. Reads T; updates L. */
+#include "task.h"
+
+static void l2l_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  struct task_clock clock = task_begin(a, STAGE_L2L);
+  s->kernels->fmm.l2l(s->acceptance.order, s->depth, s->scale, VECTOR(const struct node, buffers[0]), VECTOR(float, buffers[1]));
+  task_end(&clock);
+}
+
+PHOTONS_CODELET(l2l, 0x44aa99, l2l_cpu, tree_nodes(a->simulation->depth));
+
+void l2l_submit(struct group *g) {
+  const struct starpu_data_descr data[] = {{g->tree_handle, STARPU_R}, {g->local_handle, STARPU_RW}};
+  task_submit(&l2l_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 2, PRIORITY_LOCAL);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* l2p: accelerations from the leaves' local expansions. Reads X, T, L; adds to A. */
+#include "task.h"
+
+static void l2p_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  struct task_clock clock = task_begin(a, STAGE_L2P);
+  s->kernels->fmm.l2p(s->acceptance.order, a->group->count, s->depth, s->scale, s->short_factor, VECTOR(const uint32_t, buffers[1]),
+                      VECTOR(const struct node, buffers[2]), VECTOR(const float, buffers[3]), VECTOR(float, buffers[0]));
+  task_end(&clock);
+}
+
+PHOTONS_CODELET(l2p, 0x55bbaa, l2p_cpu, a->group->count);
+
+void l2p_submit(struct group *g) {
+  const struct starpu_data_descr data[] = {{g->acceleration_handle, STARPU_RW},
+                                           {g->position_handle, STARPU_R},
+                                           {g->tree_handle, STARPU_R},
+                                           {g->local_handle, STARPU_R}};
+  task_submit(&l2p_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 4, PRIORITY_LOCAL);
+}

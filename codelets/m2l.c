@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* m2l: local expansions of a group from its far list. Reads the list, T and M of the neighbours; writes L. */
+#include "photons/error.h"
+#include "task.h"
+
+static void m2l_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  const struct group *g = a->group;
+  struct task_clock clock = task_begin(a, STAGE_M2L);
+  struct group_lists *lists = (struct group_lists *)STARPU_VARIABLE_GET_PTR(buffers[1]);
+  const struct node *nodes[g->neighbours];
+  const float *multipole[g->neighbours];
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    nodes[i] = VECTOR(const struct node, buffers[2 + i]);
+    multipole[i] = VECTOR(const float, buffers[2 + g->neighbours + i]);
+  }
+  s->kernels->fmm.m2l(s->acceptance.order, s->depth, s->scale, &s->split, &lists->far, nodes[0], nodes, multipole,
+                      VECTOR(float, buffers[0]));
+  interaction_list_free(&lists->far); /* this was its only reader */
+  task_end(&clock);
+}
+
+PHOTONS_CODELET(m2l, 0x117733, m2l_cpu, a->group->walked.interactions + tree_nodes(a->simulation->depth));
+
+void m2l_submit(struct group *g) {
+  struct simulation *s = g->simulation;
+  struct starpu_data_descr *data = allocate(2 * (size_t)g->neighbours + 2, sizeof *data, "task data");
+  data[0] = (struct starpu_data_descr){g->local_handle, STARPU_W};
+  data[1] = (struct starpu_data_descr){g->lists_handle, STARPU_R};
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    const struct group *neighbour = &s->groups[g->neighbour[i]];
+    data[2 + i] = (struct starpu_data_descr){neighbour->tree_handle, STARPU_R};
+    data[2 + g->neighbours + i] = (struct starpu_data_descr){neighbour->multipole_handle, STARPU_R};
+  }
+  task_submit(&m2l_codelet, (struct task_argument){.simulation = s, .group = g}, data, 2 * (size_t)g->neighbours + 2, PRIORITY_LOCAL);
+  free(data);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* refit: boxes of all nodes of a group from its drifted particles. Reads X, A; writes T. */
+#include "task.h"
+
+static void refit_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  struct task_clock clock = task_begin(a, STAGE_REFIT);
+  s->kernels->walk.refit(a->group->count, s->depth, s->scale, 1.0f / s->short_factor, VECTOR(const uint32_t, buffers[0]),
+                         VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]));
+  task_end(&clock);
+}
+
+PHOTONS_CODELET(refit, 0xbbbbbb, refit_cpu, a->group->count);
+
+void refit_submit(struct group *g) {
+  const struct starpu_data_descr data[] = {
+      {g->position_handle, STARPU_R}, {g->acceleration_handle, STARPU_R}, {g->tree_handle, STARPU_W}};
+  task_submit(&refit_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 3, PRIORITY_REFIT);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Submission and accounting of tasks. */
+#include "task.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/error.h"
+
+void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data, size_t count,
+                 enum priority priority) {
+  struct task_argument *copy = malloc(sizeof *copy); /* StarPU frees it with the task */
+  if (!copy) fail(EXIT_RUN_FAILED, "no memory for the arguments of a %s task", codelet->name);
+  *copy = argument;
+  int status = starpu_task_insert(codelet, STARPU_DATA_MODE_ARRAY, data, (int)count, STARPU_CL_ARGS, copy, sizeof *copy,
+                                  STARPU_PRIORITY, (int)priority, 0);
+  if (status != 0) fail(EXIT_RUN_FAILED, "StarPU could not take a %s task (error %d): no worker can run it", codelet->name, status);
+}
+
+struct worker *task_worker(const struct task_argument *argument) {
+  return &argument->simulation->workers[starpu_worker_get_id_check()];
+}
+
+struct task_clock task_begin(const struct task_argument *argument, enum stage stage) {
+  return (struct task_clock){.start = starpu_timing_now(), .seconds = &task_worker(argument)->seconds[stage]};
+}
+
+void task_end(const struct task_clock *clock) { *clock->seconds += 1e-6 * (starpu_timing_now() - clock->start); }
+
+uint32_t work_footprint(double work) { return (uint32_t)lround(log(fmax(work, 1.0)) / log(1.05)); }
+
+/* parallel_for: tasks without data, for the host's own work between graphs. */
+struct loop_body {
+  struct simulation *simulation;
+  enum stage stage;
+  void (*function)(void *, uint32_t);
+  void *context;
+  uint32_t i;
+};
+
+static void loop_cpu(void *buffers[], void *arguments) {
+  (void)buffers;
+  const struct loop_body *body = arguments;
+  struct task_argument argument = {.simulation = body->simulation};
+  struct task_clock clock = task_begin(&argument, body->stage);
+  body->function(body->context, body->i);
+  task_end(&clock);
+}
+
+static struct starpu_codelet loop_codelet = {
+    .name = "rebuild", .color = 0x808080, .cpu_funcs = {loop_cpu}, .cpu_funcs_name = {"loop_cpu"}, .nbuffers = 0};
+
+void parallel_for(struct simulation *s, enum stage stage, uint32_t n, void (*function)(void *, uint32_t), void *context) {
+  for (uint32_t i = 0; i < n; i++) {
+    struct loop_body *body = allocate(1, sizeof *body, "loop arguments");
+    *body = (struct loop_body){s, stage, function, context, i};
+    if (starpu_task_insert(&loop_codelet, STARPU_CL_ARGS, body, sizeof *body, 0) != 0)
+      fail(EXIT_RUN_FAILED, "StarPU could not take a task: no CPU worker");
+  }
+  starpu_task_wait_for_all();
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What all codelets share: their argument, submission, the clock of stages and the footprint of their work. */
+#ifndef PHOTONS_TASK_H
+#define PHOTONS_TASK_H
+
+#include <starpu.h>
+
+#include "photons/codelets.h"
+#include "photons/simulation.h"
+
+/** Argument of every task: which part of the simulation it works on. */
+struct task_argument {
+  struct simulation *simulation;
+  struct group *group;         /**< NULL for mesh stages */
+  uint32_t slab, column, set, field;
+  float factor;                /**< kick and drift: the integral over the step */
+};
+
+/* Priorities follow the critical path where several stages are ready: the mesh first (its transforms end in a chain), then
+ * what neighbours wait for, p2p before the next walk, so that few interaction lists exist at a time. */
+enum priority { PRIORITY_WALK, PRIORITY_LOCAL, PRIORITY_UPWARD, PRIORITY_MESH, PRIORITY_REFIT };
+
+/**
+ * Submit one task.
+ * @param data  handles and access modes, in the order in which the codelet's functions unpack them
+ */
+void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data, size_t count,
+                 enum priority priority);
+
+struct task_clock {
+  double start;
+  double *seconds;
+};
+/** Start and stop the accounting of a stage on this worker. */
+struct task_clock task_begin(const struct task_argument *argument, enum stage stage);
+void task_end(const struct task_clock *clock);
+/** This worker's scratch. */
+struct worker *task_worker(const struct task_argument *argument);
+
+/** Footprint of an amount of work, in steps of 5 %, for history-based performance models. */
+uint32_t work_footprint(double work);
+
+/** Performance model whose footprint is work(argument), and the codelet it belongs to. */
+#define PHOTONS_CODELET(stage_name, stage_color, cpu_function, work_expression)                                                \
+  static uint32_t stage_name##_footprint(struct starpu_task *task) {                                                          \
+    const struct task_argument *a = task->cl_arg;                                                                             \
+    return work_footprint((double)(work_expression));                                                                         \
+  }                                                                                                                            \
+  static struct starpu_perfmodel stage_name##_model = {                                                                       \
+      .type = STARPU_HISTORY_BASED, .symbol = "photons_" #stage_name, .footprint = stage_name##_footprint};                   \
+  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,                                                   \
+                                                       .color = stage_color,                                                  \
+                                                       .cpu_funcs = {cpu_function},                                           \
+                                                       .cpu_funcs_name = {#cpu_function},                                     \
+                                                       .nbuffers = STARPU_VARIABLE_NBUFFERS,                                  \
+                                                       .model = &stage_name##_model}
+
+#define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))
+
+#endif

@@ -1,0 +1,32 @@
+/* The stages of a step as tasks: one submit function each, in the file of that name in codelets/. */
+#ifndef PHOTONS_CODELETS_H
+#define PHOTONS_CODELETS_H
+
+#include <stdint.h>
+
+struct simulation;
+struct group;
+
+/* Tree and short range, one task a group. */
+void refit_submit(struct group *g);
+void p2m_submit(struct group *g);
+void m2m_submit(struct group *g);
+void walk_submit(struct group *g);
+void p2p_submit(struct group *g);
+void m2l_submit(struct group *g);
+void l2l_submit(struct group *g);
+void l2p_submit(struct group *g);
+
+/* Mesh; set 1 is the mesh shifted by half a cell (interlacing). */
+void pm_assign_submit(struct group *g, uint32_t set);
+void patch_add_submit(struct simulation *s, uint32_t set, uint32_t slab);
+void fft_yz_submit(struct simulation *s, uint32_t set, uint32_t slab);
+void fft_x_submit(struct simulation *s, uint32_t column); /* with Green's function and inverse */
+void ifft_yz_submit(struct simulation *s, uint32_t set, uint32_t field, uint32_t slab);
+void pm_read_submit(struct group *g, uint32_t set);
+
+/* Time integration: factor is the integral of dt/a (kick) or dt/a^2 (drift). */
+void kick_submit(struct group *g, float factor);
+void drift_submit(struct group *g, float factor);
+
+#endif

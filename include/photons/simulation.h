@@ -1,0 +1,127 @@
+/* The state of a run: particles in groups, the mesh, and the StarPU handles of both. */
+#ifndef PHOTONS_SIMULATION_H
+#define PHOTONS_SIMULATION_H
+
+#include <starpu.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "photons/cosmology.h"
+#include "photons/kernels.h"
+#include "photons/mesh.h"
+#include "photons/parameters.h"
+#include "photons/particles.h"
+#include "photons/split.h"
+#include "photons/tree.h"
+#include "photons/walk.h"
+
+struct simulation;
+
+/** Stages whose time is accounted for; one codelet each, `analysis` is what outputs need. */
+enum stage {
+  STAGE_REBUILD, STAGE_REFIT, STAGE_P2M, STAGE_M2M, STAGE_WALK, STAGE_P2P, STAGE_M2L, STAGE_L2L, STAGE_L2P,
+  STAGE_PM_ASSIGN, STAGE_PATCH_ADD, STAGE_FFT_YZ, STAGE_FFT_X, STAGE_IFFT_YZ, STAGE_PM_READ, STAGE_KICK, STAGE_DRIFT,
+  STAGES
+};
+
+/** Near and far list of a group: in host memory, made by the walk and released by the stages that use them. */
+struct group_lists {
+  struct interaction_list near, far;
+};
+
+/** An ORB subtree: unit of data, work, ownership and communication. */
+struct group {
+  struct simulation *simulation;
+  uint32_t index, count;
+  struct node *nodes;                 /**< tree_nodes(depth) */
+  float *multipole, *local;           /**< a row per node */
+  struct group_lists lists;
+  uint32_t neighbours;                /**< number of slots; slot 0 is the group itself */
+  uint32_t *neighbour;                /**< [slot] group index */
+  struct patch patch;                 /**< cells that it deposits to */
+  uint64_t pairs;                     /**< particle pairs of the last p2p */
+  struct walk_result walked;          /**< of the last walk */
+  float acc_max;                      /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
+  starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle, local_handle,
+      lists_handle, patch_handle[2];  /**< patch: of the mesh and, with interlacing, of the shifted one */
+};
+
+/** What a worker keeps between tasks. */
+struct worker {
+  struct p2p_scratch p2p;
+  struct walk_scratch walk;
+  void *fft;                          /**< mesh_scratch_bytes() */
+  double seconds[STAGES];             /**< busy time */
+  char padding[64];                   /**< workers do not share cache lines */
+};
+
+struct simulation {
+  const struct parameters *parameters;
+  struct cosmology cosmology;
+  const struct kernels *kernels;
+  struct split split;
+  struct p2p_law law;
+  struct acceptance acceptance;
+  float scale;                        /**< r_cut per position unit: L / 2^32 / r_cut */
+  float short_factor;                 /**< G m / r_cut^2: unit of short-range accelerations */
+  float mesh_factor;                  /**< G m: the mesh's fields are per unit of it */
+
+  struct particles particles;
+  unsigned depth;                     /**< of every group's tree */
+  uint32_t group_count;               /**< a power of two */
+  struct group *groups;
+  struct node *nodes;                 /**< arenas of the groups' rows, in group order */
+  float *multipole, *local;
+
+  struct mesh *mesh;
+  uint32_t sets;                      /**< 1, or 2 with interlacing: mesh and shifted mesh */
+  float **slab;                       /**< [set * fields + field][slab]: density (field 0), then the fields */
+  float complex **block;              /**< [set * fields + field][slab][column] */
+  starpu_data_handle_t *slab_handle, *block_handle;
+
+  uint32_t worker_count;
+  struct worker *workers;
+};
+
+/** Row of a slab or block in the tables above. */
+static inline size_t slab_index(const struct simulation *s, uint32_t set, uint32_t field, uint32_t slab) {
+  return ((size_t)set * s->mesh->fields + field) * s->mesh->slabs + slab;
+}
+static inline size_t block_index(const struct simulation *s, uint32_t set, uint32_t field, uint32_t slab, uint32_t column) {
+  return slab_index(s, set, field, slab) * s->mesh->columns + column;
+}
+
+/** Sizes that follow from the parameters and N; also what --dry-run prints. */
+struct layout {
+  uint32_t leaf_size, group_count, pm_grid, slabs;
+  unsigned depth;
+  double bytes_particles, bytes_tree, bytes_mesh; /**< estimates of resident memory */
+};
+struct layout layout_choose(const struct parameters *p, size_t particles);
+
+/**
+ * Take over the particles and register all data; domain_rebuild() then cuts them into groups. StarPU must be running.
+ * Softening and other lengths come from the parameters; the acceleration arrays keep their values (a restart has them).
+ */
+struct simulation *simulation_create(const struct parameters *p, const struct cosmology *c, struct particles particles);
+void simulation_free(struct simulation *s);
+/** Change the comoving softening (Mpc/h), as output of an upper limit in physical units. */
+void simulation_set_softening(struct simulation *s, double softening);
+
+/** Give every group's patch a handle of its present size. */
+void simulation_place_patches(struct simulation *s);
+
+/** Registered memory is safe to touch by the host between these two (all tasks done, data on the host). */
+void simulation_acquire(struct simulation *s);
+void simulation_release(struct simulation *s);
+
+/** Sort the particles into groups and trees (ORB by exact medians along the longest side). Between acquire and release. */
+void domain_rebuild(struct simulation *s);
+/** After refit: which groups can meet, and the mesh patch of each, from the true boxes. Between acquire and release. */
+void domain_find_neighbours(struct simulation *s);
+
+/** Run function(context, i) for i < n as tasks and wait for all. */
+void parallel_for(struct simulation *s, enum stage stage, uint32_t n, void (*function)(void *context, uint32_t i), void *context);
+
+#endif

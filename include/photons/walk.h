@@ -1,0 +1,67 @@
+/* Refit of a group's tree to its particles, and the dual walk that makes the interaction lists. */
+#ifndef PHOTONS_WALK_H
+#define PHOTONS_WALK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "photons/parameters.h"
+#include "photons/split.h"
+#include "photons/tree.h"
+
+#define MAC_TABLE 128 /* entries of the error table over distances 0 .. r_cut */
+
+/** When two nodes may interact through their expansions. Lengths in r_cut, accelerations in G m / r_cut^2. */
+struct acceptance {
+  enum mac_kind kind;   /**< relative: theta bounds it, and the estimated error stays below tolerance * |a| */
+  float theta;
+  float theta_first;    /**< geometric angle while accelerations are unknown (acc_min = 0) */
+  float tolerance;
+  int order;
+  float separation;     /**< least distance of the boxes: beyond softening, and far from overflow */
+  float half_box;       /**< L/2 */
+  float scale;          /**< r_cut units per position unit */
+  unsigned depth;
+  /** |d^(order+1) psi/dr^(order+1)| / order! at r = i / MAC_TABLE, made monotone: times n_B (r_A + r_B)^order
+   * it bounds the first term of the force that expansions of this order leave out (Dehnen 2014, section 3). */
+  float derivative[MAC_TABLE + 1];
+};
+
+void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order, double softening_support,
+                     double box, unsigned depth, const struct split *split);
+
+/** Pairs of (target, entry) as the walk finds them, before they are sorted into lists; one a worker, zero-initialise. */
+struct walk_scratch {
+  uint32_t *pair[2]; /**< near and far: target, entry, target, entry ... */
+  size_t count[2], capacity[2];
+};
+void walk_scratch_free(struct walk_scratch *s);
+/** Room for at least n more pairs. */
+void walk_scratch_reserve(struct walk_scratch *s, int list, size_t n);
+
+struct walk_result {
+  uint64_t pairs;        /**< particle pairs on the near list, before the cut at r_cut */
+  uint64_t interactions; /**< entries of the far list */
+  uint64_t visits;       /**< pairs of nodes looked at */
+};
+
+struct walk_kernels {
+  /** Boxes, radii and acc_min of all nodes from the particles. acceleration (same layout as x) times acc_unit is in G m / r_cut^2. */
+  void (*refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x, const float *acceleration,
+                struct node *nodes);
+  /**
+   * Lists of one group: near has leaves as targets (2^depth), far all heap nodes (tree_nodes(depth)).
+   * @param slots        number of neighbours, the group itself first
+   * @param source_nodes [slots] their trees
+   * @param slot_count   [slots] their particles
+   */
+  struct walk_result (*walk)(const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
+                             const struct node *const *source_nodes, const uint32_t *slot_count, struct walk_scratch *scratch,
+                             struct interaction_list *near, struct interaction_list *far);
+};
+
+void interaction_list_free(struct interaction_list *l);
+/** Room for the given targets and entries. */
+void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries);
+
+#endif

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Libraries that photons-starpu needs. What is missing is collected and reported in one go.
+
+# PHOTONS_MISSING(WHAT, DEBIAN PACKAGE)
+AC_DEFUN([PHOTONS_MISSING], [
+  photons_missing="$photons_missing
+  $1: Debian package $2"
+  AS_CASE([" $photons_packages "], [*" $2 "*], [], [photons_packages="$photons_packages $2"])
+])
+
+# PHOTONS_LIBRARY(NAME, WHAT, PKG-CONFIG MODULES IN ORDER OF PREFERENCE, DEBIAN PACKAGE)
+# Sets NAME_CFLAGS, NAME_LIBS and NAME_VERSION. The version is asked from the module: StarPU 1.4 also installs a starpu-1.3.pc.
+AC_DEFUN([PHOTONS_LIBRARY], [
+  photons_module=
+  for candidate in $3; do
+    AS_IF([test -z "$photons_module" && $PKG_CONFIG --exists $candidate 2>/dev/null], [photons_module=$candidate])
+  done
+  AS_IF([test -z "$photons_module"], [photons_module="$3"])
+  PKG_CHECK_MODULES([$1], [$photons_module],
+    [$1_VERSION=`$PKG_CONFIG --modversion $photons_module 2>/dev/null`], [PHOTONS_MISSING([$2], [$4])])
+  PHOTONS_SYSTEM_INCLUDES([$1])
+])
+
+# PHOTONS_SYSTEM_INCLUDES(NAME): other people's headers must not warn under our flags.
+AC_DEFUN([PHOTONS_SYSTEM_INCLUDES],
+  [$1_CFLAGS=`AS_ECHO([" $$1_CFLAGS"]) | $SED 's| -I *| -isystem |g'`])
+
+# PHOTONS_HDF5: through pkg-config, or where Debian and plain installations put it.
+AC_DEFUN([PHOTONS_HDF5], [
+  photons_saved_missing=$photons_missing photons_saved_packages=$photons_packages
+  PHOTONS_LIBRARY([HDF5], [HDF5], [hdf5-serial hdf5], [libhdf5-dev])
+  AS_IF([test -z "$HDF5_LIBS"], [
+    AC_MSG_CHECKING([for HDF5 without pkg-config])
+    photons_saved_CPPFLAGS=$CPPFLAGS photons_saved_LIBS=$LIBS
+    photons_multiarch=`$CC -print-multiarch 2>/dev/null`
+    for candidate in "" "-I/usr/include/hdf5/serial -L/usr/lib/$photons_multiarch/hdf5/serial"; do
+      AS_IF([test -z "$HDF5_LIBS"], [
+        photons_include=`AS_ECHO(["$candidate"]) | $SED 's| *-L.*||'`
+        photons_folder=`AS_ECHO(["$candidate"]) | $SED 's|.*-L|-L|'`
+        CPPFLAGS="$photons_saved_CPPFLAGS $photons_include"
+        LIBS="$photons_folder -lhdf5 $photons_saved_LIBS"
+        AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <hdf5.h>]], [[return H5open();]])],
+          [HDF5_CFLAGS=$photons_include
+           HDF5_LIBS="$photons_folder -lhdf5"
+           HDF5_VERSION=`echo H5_VERS_MAJOR.H5_VERS_MINOR.H5_VERS_RELEASE |
+             $CC $CPPFLAGS -E -P -include H5public.h - 2>/dev/null | $SED -n '$s/ //g;$p'`])
+      ])
+    done
+    CPPFLAGS=$photons_saved_CPPFLAGS LIBS=$photons_saved_LIBS
+    AS_IF([test -n "$HDF5_LIBS"], [
+      photons_missing=$photons_saved_missing photons_packages=$photons_saved_packages
+      PHOTONS_SYSTEM_INCLUDES([HDF5])
+      AC_MSG_RESULT([$HDF5_LIBS])], [AC_MSG_RESULT([no])])
+  ])
+])
+
+# PHOTONS_MPI: Open MPI through pkg-config, else whatever mpicc wraps.
+AC_DEFUN([PHOTONS_MPI], [
+  photons_saved_missing=$photons_missing photons_saved_packages=$photons_packages
+  PHOTONS_LIBRARY([MPI], [Open MPI], [ompi-c mpi-c], [libopenmpi-dev])
+  AC_ARG_VAR([MPICC], [MPI compiler wrapper, asked for its flags where pkg-config does not know MPI])
+  AC_CHECK_PROGS([MPICC], [mpicc])
+  AS_IF([test -z "$MPI_LIBS" && test -n "$MPICC"], [
+    MPI_CFLAGS=`$MPICC --showme:compile 2>/dev/null`
+    MPI_LIBS=`$MPICC --showme:link 2>/dev/null`
+    MPI_VERSION=`$MPICC --showme:version 2>/dev/null | $SED 's/.*Open MPI \([[^ ]]*\).*/\1/'`
+    AS_IF([test -n "$MPI_LIBS"], [
+      photons_missing=$photons_saved_missing photons_packages=$photons_saved_packages
+      PHOTONS_SYSTEM_INCLUDES([MPI])])
+  ])
+])
+
+# PHOTONS_REPORT_MISSING: stop with the list of all that is missing.
+AC_DEFUN([PHOTONS_REPORT_MISSING], [
+  AS_IF([test -n "$photons_missing"], [AC_MSG_ERROR([needed and not found:$photons_missing
+On Debian and Ubuntu: apt-get install$photons_packages
+Libraries in a folder of your own are found through PKG_CONFIG_PATH.])])
+])
+
+# PHOTONS_X86_KERNELS: can the compiler make the AVX2 and AVX-512 copies of the kernels?
+AC_DEFUN([PHOTONS_X86_KERNELS], [
+  AC_SUBST([AVX2_FLAGS], ["-mavx2 -mfma -mbmi2"])
+  AC_SUBST([AVX512_FLAGS], ["$AVX2_FLAGS -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512"])
+  AC_CACHE_CHECK([whether $CC makes AVX2 and AVX-512 code], [photons_cv_x86_kernels], [
+    photons_saved_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS $AVX512_FLAGS"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+#if !defined __x86_64__ || !defined __AVX2__ || !defined __AVX512VL__
+#error not this processor
+#endif]], [[return __builtin_cpu_supports("avx512vl");]])], [photons_cv_x86_kernels=yes], [photons_cv_x86_kernels=no])
+    CFLAGS=$photons_saved_CFLAGS
+  ])
+  kernel_sets=baseline
+  AS_IF([test $photons_cv_x86_kernels = yes], [
+    kernel_sets="baseline, AVX2, AVX-512"
+    AC_DEFINE([HAVE_X86_KERNELS], [1], [the AVX2 and AVX-512 copies of the kernels are built])])
+  AM_CONDITIONAL([X86_KERNELS], [test $photons_cv_x86_kernels = yes])
+])

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checkpoints: the exact state of a run in HDF5. Every piece of the file has a checksum: data by the Fletcher32 filter, metadata by
+ * the file format of HDF5 1.10. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_config.h"
+#include "hdf5_util.h"
+#include "photons/output_file.h"
+#include "photons/parameter_table.h"
+#include "photons/snapshot.h"
+
+static const char format[] = "photons-starpu checkpoint 1";
+enum { CHUNK = 1 << 18 /* numbers under one checksum */ };
+
+static const struct {
+  const char *name;
+  size_t offset;
+  bool integer;
+} state_fields[] = {
+    {"a", offsetof(struct checkpoint_state, a), false},
+    {"start_a", offsetof(struct checkpoint_state, start_a), false},
+    {"step", offsetof(struct checkpoint_state, step), true},
+    {"outputs_done", offsetof(struct checkpoint_state, outputs_done), true},
+    {"steps_since_rebuild", offsetof(struct checkpoint_state, steps_since_rebuild), true},
+    {"wall_seconds", offsetof(struct checkpoint_state, wall_seconds), false},
+};
+enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
+
+/** The arrays of struct particles as they lie in memory. */
+struct array {
+  const char *name;
+  hid_t type;
+  size_t count;
+  void *values;
+};
+enum { ARRAYS = 4 };
+
+static void list_arrays(const struct particles *s, struct array arrays[ARRAYS]) {
+  arrays[0] = (struct array){"position", H5T_NATIVE_UINT32, 3 * s->count, s->position};
+  arrays[1] = (struct array){"momentum", H5T_NATIVE_FLOAT, 3 * s->count, s->momentum};
+  arrays[2] = (struct array){"acceleration", H5T_NATIVE_FLOAT, 3 * s->count, s->acceleration};
+  arrays[3] = (struct array){"id", H5T_NATIVE_UINT64, s->count, s->id};
+}
+
+static void write_array(hid_t file, const char *path, const struct array *array) {
+  const hsize_t count = array->count, chunk = array->count < CHUNK ? array->count : CHUNK;
+  const hid_t space = hdf5_check(H5Screate_simple(1, &count, NULL), EXIT_RUN_FAILED, path, "make a dataset");
+  const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path, "make a dataset");
+  hdf5_check(H5Pset_chunk(layout, 1, &chunk), EXIT_RUN_FAILED, path, "make a dataset");
+  hdf5_check(H5Pset_fletcher32(layout), EXIT_RUN_FAILED, path, "make a dataset");
+  const hid_t dataset = hdf5_check(H5Dcreate2(file, array->name, array->type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
+                                   EXIT_RUN_FAILED, path, "make a dataset");
+  hdf5_write_rows(dataset, path, array->name, array->type, 0, array->count, 1, array->values);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+  H5Pclose(layout);
+  H5Sclose(space);
+}
+
+void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
+                      const struct checkpoint_state *state) {
+  char *temporary = output_begin(path);
+  const hid_t file = hdf5_create(temporary, path, HDF5_CHECKSUMS);
+  struct array arrays[ARRAYS];
+  list_arrays(s, arrays);
+  for (size_t i = 0; i < ARRAYS; i++) write_array(file, path, &arrays[i]);
+  for (size_t i = 0; i < STATE_FIELDS; i++)
+    hdf5_write_attribute(file, path, state_fields[i].name,
+                         state_fields[i].integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 0,
+                         (const char *)state + state_fields[i].offset);
+  const uint64_t count = s->count, blocks = s->blocks;
+  hdf5_write_attribute(file, path, "particles", H5T_NATIVE_UINT64, 0, &count);
+  hdf5_write_attribute(file, path, "blocks", H5T_NATIVE_UINT64, 0, &blocks);
+  hdf5_write_double(file, path, "box", s->box);
+  hdf5_write_double(file, path, "mass", s->mass);
+  hdf5_write_config(file, path, p);
+  hdf5_write_text(file, path, "format", format); /* last: with it the checkpoint is complete */
+  hdf5_close_written(file, path);
+  output_commit(temporary, path);
+}
+
+/** Value of section.key in a printed config.ini; @p length 0 and NULL where there is none. */
+static const char *find_value(const char *config, const char *section, const char *key, size_t *length) {
+  bool inside = false;
+  for (const char *line = config; *line;) {
+    const size_t end = strcspn(line, "\n"), key_length = strlen(key);
+    if (*line == '[')
+      inside = strncmp(line + 1, section, strlen(section)) == 0 && line[1 + strlen(section)] == ']';
+    else if (inside && strncmp(line, key, key_length) == 0 && strncmp(line + key_length, " = ", 3) == 0) {
+      *length = end - key_length - 3;
+      return line + key_length + 3;
+    }
+    line += end + (line[end] == '\n');
+  }
+  *length = 0;
+  return NULL;
+}
+
+/** Output and the machine do not change the particles' paths; the groups do, in the last bits. */
+static bool changes_results(const struct parameter *row) {
+  if (strcmp(row->section, "output") == 0) return false;
+  if (strcmp(row->section, "runtime") != 0) return true;
+  return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
+         strcmp(row->key, "rebuild_interval") == 0;
+}
+
+/** What ic_read_gadget() took from the file where config.ini did not say it; a restart does not read that file. */
+static bool came_with_particles(const struct parameters *p, const struct parameter *row) {
+  static const char *const from_file[][2] = {
+      {"box", "size"}, {"cosmology", "Omega_m"}, {"cosmology", "Omega_lambda"}, {"cosmology", "h"}, {"ic", "z_init"}};
+  if (p->ic.source != IC_GADGET || parameter_given(p, row->section, row->key)) return false;
+  for (size_t i = 0; i < sizeof from_file / sizeof *from_file; i++)
+    if (strcmp(row->section, from_file[i][0]) == 0 && strcmp(row->key, from_file[i][1]) == 0) return true;
+  return false;
+}
+
+static void compare_parameters(const char *path, struct parameters *p, const char *then) {
+  char *now = hdf5_config_text(p), *differences = NULL;
+  size_t size;
+  FILE *list = open_memstream(&differences, &size);
+  if (!list) fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+    if (!changes_results(row)) continue;
+    size_t then_length, now_length;
+    const char *then_value = find_value(then, row->section, row->key, &then_length);
+    const char *now_value = find_value(now, row->section, row->key, &now_length);
+    if (then_value && now_value && then_length == now_length && memcmp(then_value, now_value, then_length) == 0)
+      continue;
+    if (then_value && came_with_particles(p, row)) {
+      char value[64], reason[256];
+      snprintf(value, sizeof value, "%.*s", (int)then_length, then_value);
+      if (!parameter_parse(row, value, p, reason, sizeof reason))
+        fail(EXIT_BAD_INPUT, "%s: %s.%s: %s", path, row->section, row->key, reason);
+      continue;
+    }
+    fprintf(list, "%s%s.%s was ", ftell(list) > 0 ? ", " : "", row->section, row->key);
+    fprintf(list, then_value ? "'%.*s'" : "not there%.*s", (int)then_length, then_value ? then_value : "");
+    fprintf(list, " and is '%.*s'", (int)now_length, now_value ? now_value : "");
+  }
+  if (fclose(list) != 0) fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
+  if (size > 0) fail(EXIT_BAD_INPUT, "%s: made with other parameters: %s", path, differences);
+  free(differences);
+  free(now);
+}
+
+static uint64_t read_count(hid_t file, const char *path, const char *name) {
+  uint64_t count;
+  if (!hdf5_read_attribute(file, path, name, H5T_NATIVE_UINT64, 1, &count) || count == 0)
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no number of %s", path, name);
+  return count;
+}
+
+static void read_array(hid_t file, const char *path, const struct array *array) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                   "read the checkpoint");
+  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (count < 0 || (size_t)count != array->count)
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path, array->name,
+         (long long)count, array->count);
+  hdf5_read_rows(dataset, path, array->name, array->type, 0, array->count, 1, array->values);
+  H5Sclose(space);
+  H5Dclose(dataset);
+}
+
+struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state) {
+  const hid_t file = hdf5_open(path);
+  char *found = hdf5_read_text(file, path, "format");
+  if (!found) fail(EXIT_BAD_INPUT, "%s: not a complete checkpoint of this program", path);
+  if (strcmp(found, format) != 0) fail(EXIT_BAD_INPUT, "%s: is '%s', expected '%s'", path, found, format);
+  free(found);
+  char *then = hdf5_read_config(file, path);
+  compare_parameters(path, p, then);
+  free(then);
+
+  for (size_t i = 0; i < STATE_FIELDS; i++)
+    if (!hdf5_read_attribute(file, path, state_fields[i].name,
+                             state_fields[i].integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 1,
+                             (char *)state + state_fields[i].offset))
+      fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no %s", path, state_fields[i].name);
+  double box, mass;
+  if (!hdf5_read_attribute(file, path, "box", H5T_NATIVE_DOUBLE, 1, &box) ||
+      !hdf5_read_attribute(file, path, "mass", H5T_NATIVE_DOUBLE, 1, &mass))
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
+  struct particles s = particles_create(read_count(file, path, "particles"), box, mass);
+  s.blocks = read_count(file, path, "blocks");
+  struct array arrays[ARRAYS];
+  list_arrays(&s, arrays);
+  for (size_t i = 0; i < ARRAYS; i++) read_array(file, path, &arrays[i]);
+  H5Fclose(file);
+  return s;
+}

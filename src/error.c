@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Errors: message, removal of unfinished files, end of the program. */
+#include "photons/error.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "photons/output_file.h"
+
+/** One fprintf, so that lines of several threads and processes do not mix. */
+__attribute__((format(printf, 2, 0))) static void print_message(const char *kind, const char *format,
+                                                                va_list arguments) {
+  char message[8192]; /* on the stack: the trouble may be a lack of memory */
+  vsnprintf(message, sizeof message, format, arguments);
+  fflush(stdout); /* what was said before comes before, where both go to one file */
+  fprintf(stderr, "photons-starpu: %s: %s\n", kind, message);
+}
+
+void fail(enum exit_code code, const char *format, ...) {
+  static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("error", format, arguments);
+  va_end(arguments);
+  output_discard_all();
+  fflush(NULL);
+  /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for workers, and this may be one of them. */
+  _exit((int)code);
+}
+
+void warn(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("warning", format, arguments);
+  va_end(arguments);
+}
+
+_Noreturn static void fail_memory(size_t count, size_t size, const char *what) {
+  const double bytes = (double)count * (double)size;
+  if (bytes < 1048576.0) fail(EXIT_RUN_FAILED, "not enough memory for %s (%.0f bytes)", what, bytes);
+  fail(EXIT_RUN_FAILED, "not enough memory for %s (%.1f MiB)", what, bytes / 1048576.0);
+}
+
+void *allocate(size_t count, size_t size, const char *what) {
+  void *block = calloc(count ? count : 1, size ? size : 1);
+  if (!block) fail_memory(count, size, what);
+  return block;
+}
+
+void *reallocate(void *block, size_t count, size_t size, const char *what) {
+  void *larger = reallocarray(block, count ? count : 1, size ? size : 1);
+  if (!larger) fail_memory(count, size, what);
+  return larger;
+}

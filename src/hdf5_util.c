@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* HDF5 with every call checked. */
+#include "hdf5_util.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_config.h"
+
+/** Keep the innermost message of HDF5's error stack, of a failed system call only strerror()'s part. */
+static herr_t innermost_reason(unsigned depth, const H5E_error2_t *entry, void *reason_256) {
+  static const char system_reason[] = "error message = '";
+  if (depth > 0 || !entry->desc) return 0;
+  const char *start = strstr(entry->desc, system_reason);
+  start = start ? start + sizeof system_reason - 1 : entry->desc;
+  const int length = start == entry->desc ? (int)strlen(start) : (int)strcspn(start, "'");
+  snprintf(reason_256, 256, "%.*s", length, start);
+  return 0;
+}
+
+int64_t hdf5_check(int64_t result, enum exit_code code, const char *path, const char *what) {
+  if (result >= 0) return result;
+  char reason[256] = "no reason given";
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost_reason, reason);
+  fail(code, "%s: cannot %s: %s", path, what, reason);
+}
+
+static int64_t writing(int64_t result, const char *path, const char *action, const char *name) {
+  char what[256];
+  snprintf(what, sizeof what, "%s %s", action, name);
+  return hdf5_check(result, EXIT_RUN_FAILED, path, what);
+}
+
+static int64_t reading(int64_t result, const char *path, const char *name) {
+  char what[256];
+  snprintf(what, sizeof what, "read %s", name);
+  return hdf5_check(result, EXIT_BAD_INPUT, path, what);
+}
+
+/** HDF5 prints its error stack itself unless told not to; ours is the only message. */
+static void silence(void) { H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
+
+hid_t hdf5_create(const char *temporary, const char *path, enum hdf5_format format) {
+  silence();
+  const hid_t access = writing(H5Pcreate(H5P_FILE_ACCESS), path, "create", "the file");
+  if (format == HDF5_CHECKSUMS)
+    writing(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST), path, "create", "the file");
+  const hid_t file = writing(H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access), path, "create", "the file");
+  H5Pclose(access);
+  return file;
+}
+
+void hdf5_close_written(hid_t file, const char *path) {
+  writing(H5Fflush(file, H5F_SCOPE_LOCAL), path, "write", "the file");
+  writing(H5Fclose(file), path, "write", "the file");
+}
+
+hid_t hdf5_create_group(hid_t file, const char *path, const char *name) {
+  return writing(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path, "write", name);
+}
+
+void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t count,
+                          const void *value) {
+  const hsize_t length = count;
+  const hid_t space = writing(count ? H5Screate_simple(1, &length, NULL) : H5Screate(H5S_SCALAR), path, "write", name);
+  const hid_t attribute = writing(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), path, "write", name);
+  writing(H5Awrite(attribute, type, value), path, "write", name);
+  writing(H5Aclose(attribute), path, "write", name);
+  H5Sclose(space);
+}
+
+void hdf5_write_double(hid_t object, const char *path, const char *name, double value) {
+  hdf5_write_attribute(object, path, name, H5T_NATIVE_DOUBLE, 0, &value);
+}
+
+void hdf5_write_text(hid_t object, const char *path, const char *name, const char *text) {
+  const hid_t type = writing(H5Tcopy(H5T_C_S1), path, "write", name);
+  writing(H5Tset_size(type, strlen(text) + 1), path, "write", name);
+  hdf5_write_attribute(object, path, name, type, 0, text);
+  H5Tclose(type);
+}
+
+char *hdf5_config_text(const struct parameters *p) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (stream) parameters_print(p, stream);
+  if (!stream || fclose(stream) != 0)
+    fail(EXIT_RUN_FAILED, "not enough memory for the parameters: %s", strerror(errno));
+  return text;
+}
+
+void hdf5_write_config(hid_t object, const char *path, const struct parameters *p) {
+  char *text = hdf5_config_text(p);
+  hdf5_write_text(object, path, "program", PACKAGE_NAME " " PACKAGE_VERSION);
+  hdf5_write_text(object, path, "config.ini", text);
+  free(text);
+}
+
+hid_t hdf5_open(const char *path) {
+  silence();
+  return hdf5_check(H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), EXIT_BAD_INPUT, path, "open the HDF5 file");
+}
+
+size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t room, void *values) {
+  if (!reading(H5Aexists(object, name), path, name)) return 0;
+  const hid_t attribute = reading(H5Aopen(object, name, H5P_DEFAULT), path, name);
+  const hid_t space = reading(H5Aget_space(attribute), path, name),
+              stored = reading(H5Aget_type(attribute), path, name);
+  const H5T_class_t class = H5Tget_class(stored);
+  if (class != H5T_INTEGER && class != H5T_FLOAT) fail(EXIT_BAD_INPUT, "%s: attribute %s is not a number", path, name);
+  const int64_t count = reading(H5Sget_simple_extent_npoints(space), path, name);
+  if (count < 1 || (uint64_t)count > room)
+    fail(EXIT_BAD_INPUT, "%s: attribute %s has %lld numbers, at most %zu are expected", path, name, (long long)count,
+         room);
+  reading(H5Aread(attribute, type, values), path, name);
+  H5Tclose(stored);
+  H5Sclose(space);
+  H5Aclose(attribute);
+  return (size_t)count;
+}
+
+char *hdf5_read_text(hid_t object, const char *path, const char *name) {
+  if (!reading(H5Aexists(object, name), path, name)) return NULL;
+  const hid_t attribute = reading(H5Aopen(object, name, H5P_DEFAULT), path, name);
+  const hid_t type = reading(H5Aget_type(attribute), path, name);
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type))
+    fail(EXIT_BAD_INPUT, "%s: attribute %s is not a string of fixed length", path, name);
+  char *text = allocate(H5Tget_size(type) + 1, 1, name);
+  reading(H5Aread(attribute, type, text), path, name);
+  H5Tclose(type);
+  H5Aclose(attribute);
+  return text;
+}
+
+char *hdf5_read_config(hid_t object, const char *path) {
+  char *text = hdf5_read_text(object, path, "config.ini");
+  if (!text) fail(EXIT_BAD_INPUT, "%s: there is no config.ini in it", path);
+  return text;
+}
+
+struct selection {
+  hid_t memory, file;
+};
+
+static struct selection select_rows(hid_t dataset, size_t first, size_t count, size_t columns) {
+  const int rank = columns > 1 ? 2 : 1;
+  const hsize_t start[2] = {first, 0}, size[2] = {count, columns};
+  struct selection s = {H5Screate_simple(rank, size, NULL), H5Dget_space(dataset)};
+  if (s.file >= 0 && H5Sselect_hyperslab(s.file, H5S_SELECT_SET, start, NULL, size, NULL) < 0) s.file = -1;
+  return s;
+}
+
+void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
+                     size_t columns, const void *rows) {
+  const struct selection s = select_rows(dataset, first, count, columns);
+  writing(s.memory < 0 ? s.memory : s.file, path, "write", name);
+  writing(H5Dwrite(dataset, type, s.memory, s.file, H5P_DEFAULT, rows), path, "write", name);
+  H5Sclose(s.memory);
+  H5Sclose(s.file);
+}
+
+void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
+                    size_t columns, void *rows) {
+  const struct selection s = select_rows(dataset, first, count, columns);
+  reading(s.memory < 0 ? s.memory : s.file, path, name);
+  reading(H5Dread(dataset, type, s.memory, s.file, H5P_DEFAULT, rows), path, name);
+  H5Sclose(s.memory);
+  H5Sclose(s.file);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Displacement fields of generated initial conditions: random phases, second order, reading at a point.
+ *
+ * Of the modes of the mesh, one scalar A each is kept, from which the displacement comes as Psi_k = k A_k, k in h/Mpc;
+ * the rest of a mode's story (which are used, their order) is N-GenIC's and 2LPTic's. */
+#ifndef PHOTONS_IC_DISPLACEMENT_H
+#define PHOTONS_IC_DISPLACEMENT_H
+
+#include <fftw3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "photons/cosmology.h"
+
+struct parameters;
+struct linear_power;
+
+/**
+ * Random first-order modes: A_k = i delta_k/k^2 with |delta_k|^2 L^3 = -P(k) ln(u) d1^2 (or P(k) d1^2: ic.fixed).
+ * Zero at k = 0, where a component is the mesh's Nyquist frequency, and beyond the particles' Nyquist frequency.
+ * @param[out] modes  mesh x mesh x (mesh/2 + 1)
+ * @param mesh        cells a side, even
+ * @param d1          growth factor to scale P(k) of z = 0 with
+ */
+void ic_random_modes(const struct parameters *p, const struct linear_power *power, size_t mesh, double d1,
+                     fftw_complex *modes);
+
+struct displacement {
+  size_t mesh;
+  double box;
+  double scale;           /**< h/Mpc of the fundamental mode */
+  double *window;         /**< by index along a side: the inverse window of the interpolation, or 1 */
+  fftw_complex *modes[2]; /**< A of first and second order; [1] is NULL with ic.order = 1 */
+  double *field[2];       /**< one component of the displacement, Mpc/h; rows padded to 2 (mesh/2 + 1) */
+  fftw_plan forward, backward;
+};
+
+/**
+ * The displacement fields at the redshift whose growth is @p g.
+ * @param deconvolve  particles will stand between mesh points: undo the smoothing of cloud-in-cell interpolation, whose
+ *                    window is the mean over all places in a cell
+ */
+struct displacement displacement_create(const struct parameters *p, const struct linear_power *power,
+                                        const struct growth *g, size_t mesh, bool deconvolve);
+/** Compute component @p axis of first and second order into field[]. */
+void displacement_transform(struct displacement *d, unsigned axis);
+/** The component of all orders at a point given in mesh cells (0 <= q < mesh), by cloud-in-cell; exact at mesh points. */
+void displacement_read(const struct displacement *d, const double q[3], double psi[2]);
+void displacement_free(struct displacement *d);
+
+#endif

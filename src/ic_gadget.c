@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Initial conditions from Gadget files: the set of files, what their headers must agree on, and with config.ini. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "gadget.h"
+#include "photons/error.h"
+#include "photons/ic.h"
+#include "photons/parameters.h"
+
+enum { PATH_SIZE = PARAMETER_PATH_MAX + 32 };
+
+struct gadget_set {
+  char first[PATH_SIZE]; /* file 0 */
+  size_t number;         /* where "0" stands in its name; 0: a single file */
+  const struct gadget_format *format;
+  struct gadget_header *headers; /* one a file */
+  size_t files;
+  uint64_t count; /* particles of the set */
+  unsigned type;  /* of the particles */
+};
+
+static const char *set_path(const struct gadget_set *set, size_t file, char path[PATH_SIZE]) {
+  if (set->number == 0) return set->first;
+  snprintf(path, PATH_SIZE, "%.*s%zu%s", (int)set->number, set->first, file, set->first + set->number + 1);
+  return path;
+}
+
+/** The file itself, or the first of the set with this stem. */
+static void find_first(struct gadget_set *set, const char *name) {
+  static const char *const endings[] = {"", ".hdf5", ".0", ".0.hdf5"};
+  struct stat status;
+  for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
+    snprintf(set->first, sizeof set->first, "%s%s", name, endings[e]);
+    if (stat(set->first, &status) == 0) {
+      if (S_ISDIR(status.st_mode)) fail(EXIT_BAD_INPUT, "cannot read %s: it is a folder", set->first);
+      return;
+    }
+    if (errno != ENOENT) fail(EXIT_BAD_INPUT, "cannot read %s: %s", set->first, strerror(errno));
+  }
+  fail(EXIT_BAD_INPUT, "cannot read %s: there is no such file, nor with .hdf5, .0 or .0.hdf5 after it (ic.file)", name);
+}
+
+static const struct gadget_format *find_format(const char *path) {
+  static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  unsigned char begin[8];
+  FILE *file = fopen(path, "rb");
+  if (!file) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
+  const size_t count = fread(begin, 1, sizeof begin, file);
+  fclose(file);
+  return count == sizeof begin && memcmp(begin, signature, sizeof begin) == 0 ? &gadget_hdf5 : &gadget_binary;
+}
+
+/** Place of the file's number in the name of file 0: NAME.0, NAME.0.hdf5, NAME.0.h5. */
+static size_t find_number(const char *path, uint64_t files) {
+  size_t end = strlen(path);
+  static const char *const endings[] = {".hdf5", ".h5"};
+  for (size_t e = 0; e < 2; e++) {
+    const size_t length = strlen(endings[e]);
+    if (end > length && strcmp(path + end - length, endings[e]) == 0) end -= length;
+  }
+  if (end < 3 || memcmp(path + end - 2, ".0", 2) != 0)
+    fail(EXIT_BAD_INPUT,
+         "%s: one of %llu files; give the first of them, whose name ends in .0 or .0.hdf5, or what stands before it",
+         path, (unsigned long long)files);
+  return end - 1;
+}
+
+static void check_header(const char *path, struct gadget_header *h) {
+  if (h->in_file[0] > 0 || h->total[0] > 0)
+    fail(EXIT_BAD_INPUT, "%s: holds %llu gas particles (type 0); this program follows collisionless particles only",
+         path, (unsigned long long)(h->total[0] ? h->total[0] : h->in_file[0]));
+  if (!(h->box > 0.0) || !isfinite(h->box))
+    fail(EXIT_BAD_INPUT, "%s: BoxSize is %g: not a periodic cosmological volume", path, h->box);
+  if (isnan(h->redshift)) h->redshift = 1.0 / h->time - 1.0;
+  if (isnan(h->time)) h->time = 1.0 / (1.0 + h->redshift);
+  const double turn = h->time * (1.0 + h->redshift);
+  if (!(fabs(turn - 1.0) < 1e-4)) /* a and z may have been rounded when they were printed and read */
+    fail(EXIT_BAD_INPUT, "%s: Time %g and Redshift %g do not belong together (a = 1/(1 + z))", path, h->time,
+         h->redshift);
+  for (unsigned t = 0; t < GADGET_TYPES; t++)
+    if (!(h->mass[t] >= 0.0) || !isfinite(h->mass[t]))
+      fail(EXIT_BAD_INPUT, "%s: mass of type %u is %g", path, t, h->mass[t]);
+}
+
+static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+static void check_same(const struct gadget_set *set, const char *path, const struct gadget_header *h) {
+  const struct gadget_header *first = &set->headers[0];
+  const char *differs = !same(h->box, first->box)                              ? "BoxSize"
+                        : !same(h->redshift, first->redshift)                  ? "Redshift"
+                        : !same(h->omega_m, first->omega_m)                    ? "Omega0"
+                        : !same(h->omega_lambda, first->omega_lambda)          ? "OmegaLambda"
+                        : !same(h->h, first->h)                                ? "HubbleParam"
+                        : h->files != first->files                             ? "the number of files"
+                        : memcmp(h->total, first->total, sizeof h->total) != 0 ? "the total number of particles"
+                        : memcmp(h->mass, first->mass, sizeof h->mass) != 0    ? "the particle mass"
+                                                                               : NULL;
+  if (differs) fail(EXIT_BAD_INPUT, "%s: %s in its header differs from that in %s", path, differs, set->first);
+}
+
+/** The one type of the set; its count must be what the headers promise. */
+static void count_particles(struct gadget_set *set) {
+  set->type = GADGET_TYPES;
+  for (unsigned t = 0; t < GADGET_TYPES; t++) {
+    const uint64_t promised = set->headers[0].total[t];
+    uint64_t found = 0;
+    for (size_t f = 0; f < set->files; f++) found += set->headers[f].in_file[t];
+    if (found != promised && !(set->headers[0].total_is_32_bit && (uint32_t)found == promised))
+      fail(EXIT_BAD_INPUT, "%s: its %zu files hold %llu particles of type %u, the header says %llu", set->first,
+           set->files, (unsigned long long)found, t, (unsigned long long)promised);
+    if (found == 0) continue;
+    if (set->type != GADGET_TYPES)
+      fail(EXIT_BAD_INPUT, "%s: holds particles of types %u and %u; only particles of one type and one mass can be run",
+           set->first, set->type, t);
+    set->type = t;
+    set->count = found;
+  }
+  if (set->type == GADGET_TYPES) fail(EXIT_BAD_INPUT, "%s: holds no particles", set->first);
+}
+
+static struct gadget_set open_set(const char *name) {
+  struct gadget_set set = {.files = 1};
+  find_first(&set, name);
+  set.format = find_format(set.first);
+  struct gadget_header first;
+  set.format->header(set.first, &first);
+  if (first.files > 1) {
+    if (first.files > 1000000)
+      fail(EXIT_BAD_INPUT, "%s: says it is one of %llu files", set.first, (unsigned long long)first.files);
+    set.files = first.files;
+    set.number = find_number(set.first, first.files);
+  }
+  set.headers = allocate(set.files, sizeof *set.headers, "headers of initial conditions");
+  for (size_t f = 0; f < set.files; f++) {
+    char buffer[PATH_SIZE];
+    const char *path = set_path(&set, f, buffer);
+    struct stat status;
+    if (stat(path, &status) != 0)
+      fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, f + 1, set.files, strerror(errno));
+    if (find_format(path) != set.format) fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set.first);
+    set.format->header(path, &set.headers[f]);
+    check_header(path, &set.headers[f]);
+    check_same(&set, path, &set.headers[f]);
+  }
+  count_particles(&set);
+  for (size_t f = 0; f < set.files; f++) {
+    char buffer[PATH_SIZE];
+    set.format->check(set_path(&set, f, buffer), &set.headers[f]);
+  }
+  return set;
+}
+
+/** Box size in Mpc/h, from the mean density: N particle masses are Omega_m rho_crit L^3, and kpc or Mpc makes 10^9 in it. */
+static double box_from_mass(const struct parameters *p, const struct gadget_set *set, double mass) {
+  const double box = set->headers[0].box, omega_m = p->cosmology.omega_m;
+  const double ratio_mpc = mass * (double)set->count / (omega_m * RHO_CRITICAL * pow(box, 3));
+  const double ratio_kpc = ratio_mpc * 1e9;
+  const bool kpc = fabs(ratio_kpc - 1.0) <= 0.01, mpc = fabs(ratio_mpc - 1.0) <= 0.01;
+  const enum length_unit wanted = p->ic.unit_length;
+  if (kpc && wanted != LENGTH_MPC_H) return box / 1000.0;
+  if (mpc && wanted != LENGTH_KPC_H) return box;
+  fail(EXIT_BAD_INPUT,
+       "%s: %llu particles of mass %g (10^10 Msun/h) in a box of %g are %.4g times Omega_m rho_crit L^3 if lengths are "
+       "in kpc/h, "
+       "%.4g times if in Mpc/h (Omega_m = %g)%s",
+       set->first, (unsigned long long)set->count, mass, box, ratio_kpc, ratio_mpc, omega_m,
+       kpc || mpc ? "; set ic.unit_length = auto or the other unit"
+                  : "; expected 1 within 1 %: check Omega0, BoxSize and the masses");
+}
+
+struct complaints {
+  char text[1024];
+  size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void complain(struct complaints *c, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (c->used > 0) c->used += (size_t)snprintf(c->text + c->used, sizeof c->text - c->used, "; ");
+  c->used += (size_t)vsnprintf(c->text + c->used, sizeof c->text - c->used, format, arguments);
+  va_end(arguments);
+}
+
+/** A value that stands in the file and perhaps in config.ini, too. */
+static void agree(const struct parameters *p, const char *section, const char *key, double *value, double in_file,
+                  double tolerance, struct complaints *c) {
+  if (parameter_given(p, section, key) && !(fabs(*value - in_file) <= tolerance))
+    complain(c, "%s.%s is %.9g in config.ini and %.9g in the file", section, key, *value, in_file);
+  *value = in_file;
+}
+
+/** Take what the file says into @p p and @p s; contradictions with config.ini are fatal. Needs the particles' mass. */
+static void settle(struct parameters *p, const struct gadget_set *set, struct particles *s) {
+  const struct gadget_header *h = &set->headers[0];
+  const double rounding = 1e-5; /* float headers, and values printed with six digits */
+  struct complaints c = {.used = 0};
+  if (h->omega_m > 0.0) { /* some writers leave the cosmology 0: then config.ini's holds */
+    agree(p, "cosmology", "Omega_m", &p->cosmology.omega_m, h->omega_m, rounding, &c);
+    if (!isnan(h->omega_lambda))
+      agree(p, "cosmology", "Omega_lambda", &p->cosmology.omega_lambda, h->omega_lambda, rounding, &c);
+  }
+  if (h->h > 0.0) agree(p, "cosmology", "h", &p->cosmology.h, h->h, rounding, &c);
+  agree(p, "ic", "z_init", &p->ic.z_init, h->redshift, rounding * (1.0 + h->redshift), &c);
+  s->box = box_from_mass(p, set, s->mass);
+  agree(p, "box", "size", &p->box.size, s->box, rounding * s->box, &c);
+  const uint64_t side = (uint64_t)p->box.npart_side;
+  if (parameter_given(p, "box", "npart_side") && side * side * side != set->count)
+    complain(&c, "box.npart_side is %llu in config.ini and the file has %llu particles", (unsigned long long)side,
+             (unsigned long long)set->count);
+  if (c.used > 0) fail(EXIT_BAD_INPUT, "%s: %s", set->first, c.text);
+}
+
+struct particles ic_read_gadget(struct parameters *p) {
+  struct gadget_set set = open_set(p->ic.file);
+  const struct gadget_header *h = &set.headers[0];
+  const bool mass_in_header = h->mass[set.type] > 0.0;
+  struct particles s = particles_create(set.count, h->box, h->mass[set.type]);
+  if (mass_in_header) settle(p, &set, &s); /* before the long reading */
+  struct gadget_sink sink = {.particles = &s, .box = h->box, .momentum_factor = pow(1.0 + h->redshift, -1.5)};
+  for (size_t f = 0; f < set.files; f++) {
+    char buffer[PATH_SIZE];
+    sink.path = set_path(&set, f, buffer);
+    set.format->read(sink.path, &set.headers[f], &sink);
+    sink.first += set.headers[f].in_file[set.type];
+  }
+  if (!mass_in_header) settle(p, &set, &s);
+  gadget_check_ids(&s, set.first);
+  free(set.headers);
+  return s;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A picture of the projected density: logarithmic, smoothed where particles are few, with a scale bar and the redshift. */
+#include <math.h>
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/analysis.h"
+#include "photons/error.h"
+#include "photons/output_file.h"
+
+#define PIXELS_MIN 256
+#define PIXELS_MAX 1024
+#define PARTICLES_SMOOTHED 6.0 /* a pixel's kernel grows until it holds about so many */
+#define DARKEST 0.005          /* share of pixels that are black, and of those that are brightest */
+#define BRIGHTEST 0.001
+#define RANGE_MIN 0.2 /* dex from black to the brightest colour at least, or a uniform field would show its rounding */
+#define FLOOR 1e-3    /* of the mean density: what an empty pixel counts as */
+
+/** RGB picture, rows from the top. */
+struct picture {
+  size_t pixels;
+  png_byte *rgb;
+};
+
+/** Map `magma` of Smith & van der Walt (CC0) at equal steps: lightness rises evenly, also to the colour-blind and in print. */
+static const png_byte colours[][3] = {{0, 0, 4},       {20, 14, 54},    {59, 15, 112},  {100, 26, 128},
+                                      {140, 41, 129},  {183, 55, 121},  {222, 73, 104}, {247, 112, 92},
+                                      {254, 159, 109}, {254, 207, 146}, {252, 253, 191}};
+#define COLOURS (sizeof colours / sizeof *colours)
+
+/** Five columns by seven rows, one byte a row, leftmost column in bit 4. */
+static const struct glyph {
+  char character;
+  unsigned char rows[7];
+} font[] = {
+    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},      {'2', {14, 17, 1, 2, 4, 8, 31}},
+    {'3', {31, 2, 4, 2, 1, 17, 14}},     {'4', {2, 6, 10, 18, 31, 2, 2}},     {'5', {31, 16, 30, 1, 1, 17, 14}},
+    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},       {'8', {14, 17, 17, 14, 17, 17, 14}},
+    {'9', {14, 17, 17, 15, 1, 2, 12}},   {'.', {0, 0, 0, 0, 0, 12, 12}},      {'-', {0, 0, 0, 31, 0, 0, 0}},
+    {'=', {0, 0, 31, 0, 31, 0, 0}},      {'/', {0, 1, 2, 4, 8, 16, 0}},       {'M', {17, 27, 21, 21, 17, 17, 17}},
+    {'p', {0, 0, 30, 17, 30, 16, 16}},   {'c', {0, 0, 14, 16, 16, 17, 14}},   {'h', {16, 16, 22, 25, 17, 17, 17}},
+    {'z', {0, 0, 31, 2, 4, 8, 31}},      {'k', {16, 16, 18, 20, 24, 20, 18}},
+};
+
+/** Pixel in which a coordinate lies, and the weights of its left neighbour, itself and its right neighbour (quadratic B-spline). */
+static inline size_t pixel_weights(uint32_t u, size_t pixels, double weight[3]) {
+  uint64_t position = (uint64_t)u * pixels; /* 32 bits of fraction */
+  double d = (double)(uint32_t)position * 0x1p-32 - 0.5;
+  weight[0] = 0.5 * (0.5 - d) * (0.5 - d);
+  weight[1] = 0.75 - d * d;
+  weight[2] = 0.5 * (0.5 + d) * (0.5 + d);
+  return (size_t)(position >> 32);
+}
+
+/** Particles a pixel; row 0 is y = 0. */
+static void project(const struct particles *s, size_t pixels, double *map) {
+  for (size_t g = 0; g < s->blocks; g++) {
+    struct particle_block b = particles_block(s, g);
+    for (size_t i = 0; i < b.count; i++) {
+      double wx[3], wy[3];
+      size_t x = pixel_weights(b.x[0][i], pixels, wx), y = pixel_weights(b.x[1][i], pixels, wy);
+      size_t column[3] = {(x + pixels - 1) % pixels, x, (x + 1) % pixels},
+             row[3] = {(y + pixels - 1) % pixels, y, (y + 1) % pixels};
+      for (size_t a = 0; a < 3; a++)
+        for (size_t c = 0; c < 3; c++) map[row[a] * pixels + column[c]] += wy[a] * wx[c];
+    }
+  }
+}
+
+/** Convolve each line of one axis with (1, 4, 6, 4, 1)/16, its points @p step apart: a cubic B-spline twice as wide as the last. */
+static void smooth_axis(const double *in, double *out, size_t pixels, size_t step, bool rows) {
+  for (size_t y = 0; y < pixels; y++)
+    for (size_t x = 0; x < pixels; x++) {
+      double sum = 0.0;
+      static const double weight[5] = {1.0 / 16, 4.0 / 16, 6.0 / 16, 4.0 / 16, 1.0 / 16};
+      for (size_t i = 0; i < 5; i++) {
+        size_t along = ((rows ? y : x) + 2 * pixels + i * step - 2 * step) % pixels;
+        sum += weight[i] * (rows ? in[along * pixels + x] : in[y * pixels + along]);
+      }
+      out[y * pixels + x] = sum;
+    }
+}
+
+/** Replace each pixel by the finest of ever wider smoothings that holds enough particles, blending from one to the next. */
+static void smooth(double *map, size_t pixels) {
+  size_t all = pixels * pixels;
+  double *level = allocate(3 * all, sizeof *level, "the picture's smoothing"), *half = level + all, *left = half + all;
+  memcpy(level, map, all * sizeof *map);
+  for (size_t i = 0; i < all; i++) map[i] = 0.0, left[i] = 1.0;
+  double variance = 0.25; /* of the assignment, square pixels; each level adds step^2 */
+  for (size_t step = 1;; step *= 2) {
+    bool last = 8 * step > pixels;
+    double area = 4.0 * M_PI * variance; /* 1 / int W^2 of a Gaussian */
+    for (size_t i = 0; i < all; i++) {
+      double enough = last ? 1.0 : fmin(1.0, fmax(0.0, log2(1e-30 + level[i] * area / PARTICLES_SMOOTHED) / 2.0 + 0.5));
+      map[i] += left[i] * enough * level[i];
+      left[i] *= 1.0 - enough;
+    }
+    if (last) break;
+    smooth_axis(level, half, pixels, step, false);
+    smooth_axis(half, level, pixels, step, true);
+    variance += (double)(step * step);
+  }
+  free(level);
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/** Logarithm of the density, scaled to [0, 1] between two percentiles. */
+static void scale_contrast(double *map, size_t all, double mean) {
+  for (size_t i = 0; i < all; i++) map[i] = log10(fmax(map[i], FLOOR * mean));
+  double *sorted = allocate(all, sizeof *sorted, "the picture's percentiles");
+  memcpy(sorted, map, all * sizeof *map);
+  qsort(sorted, all, sizeof *sorted, compare_doubles);
+  double low = sorted[(size_t)((double)(all - 1) * DARKEST)],
+         high = sorted[(size_t)((double)(all - 1) * (1.0 - BRIGHTEST))];
+  free(sorted);
+  high = fmax(high, low + RANGE_MIN);
+  for (size_t i = 0; i < all; i++) map[i] = fmin(1.0, fmax(0.0, (map[i] - low) / (high - low)));
+}
+
+static void colour(double value, png_byte rgb[3]) {
+  double position = value * (double)(COLOURS - 1);
+  size_t i = position >= COLOURS - 1 ? COLOURS - 2 : (size_t)position;
+  double d = position - (double)i;
+  for (size_t c = 0; c < 3; c++) rgb[c] = (png_byte)lrint((1.0 - d) * colours[i][c] + d * colours[i + 1][c]);
+}
+
+/** Fill a rectangle; what lies outside the picture is left out. */
+static void fill(struct picture *p, size_t x, size_t y, size_t width, size_t height, png_byte grey) {
+  for (size_t j = y; j < y + height && j < p->pixels; j++)
+    for (size_t i = x; i < x + width && i < p->pixels; i++) memset(p->rgb + 3 * (j * p->pixels + i), grey, 3);
+}
+
+static void draw_text(struct picture *p, size_t x, size_t y, size_t scale, const char *text, png_byte grey) {
+  for (; *text; text++, x += 6 * scale)
+    for (size_t g = 0; g < sizeof font / sizeof *font; g++) {
+      if (font[g].character != *text) continue;
+      for (size_t row = 0; row < 7; row++)
+        for (size_t column = 0; column < 5; column++)
+          if (font[g].rows[row] >> (4 - column) & 1) fill(p, x + column * scale, y + row * scale, scale, scale, grey);
+    }
+}
+
+/** The scale bar's length: 1, 2 or 5 times a power of ten, at most a quarter of the box. */
+static double bar_length(double box) {
+  double power = pow(10.0, floor(log10(0.25 * box))), digit = 0.25 * box / power;
+  return power * (digit >= 5.0 ? 5.0 : digit >= 2.0 ? 2.0 : 1.0);
+}
+
+/** Redshift at the top left, scale bar and its length at the bottom left; a dark copy one step off keeps them legible on bright ground. */
+static void draw_labels(struct picture *p, double box, double a) {
+  size_t scale = p->pixels / 256 > 0 ? p->pixels / 256 : 1, margin = 8 * scale, bottom = p->pixels - margin;
+  double length = bar_length(box), z = fmax(0.0, 1.0 / a - 1.0);
+  size_t width = (size_t)lrint(length / box * (double)p->pixels);
+  char redshift[32], label[32];
+  snprintf(redshift, sizeof redshift, "z = %.2f", z);
+  snprintf(label, sizeof label, "%g Mpc/h", length);
+  for (size_t pass = 0; pass < 2; pass++) {
+    size_t off = pass == 0 ? scale : 0;
+    png_byte grey = pass == 0 ? 0 : 255;
+    draw_text(p, margin + off, margin + off, scale, redshift, grey);
+    if (p->pixels < 4 * margin) continue; /* no room */
+    fill(p, margin + off, bottom - 2 * scale + off, width, 2 * scale, grey);
+    draw_text(p, margin + off, bottom - 12 * scale + off, scale, label, grey);
+  }
+}
+
+static void png_failed(png_structp png, png_const_charp message) {
+  fail(EXIT_RUN_FAILED, "cannot write the picture %s: %s", (const char *)png_get_error_ptr(png), message);
+}
+
+static void png_warned(png_structp png, png_const_charp message) {
+  warn("picture %s: %s", (const char *)png_get_error_ptr(png), message);
+}
+
+/** libpng calls png_failed() on errors, which does not return. */
+static void write_png(const char *path, const struct picture *p) {
+  char *temporary = output_begin(path);
+  FILE *file = output_open(temporary);
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, (png_voidp)(uintptr_t)path, png_failed, png_warned);
+  png_infop info = png == NULL ? NULL : png_create_info_struct(png);
+  if (info == NULL) fail(EXIT_RUN_FAILED, "not enough memory for the picture %s", path);
+  png_uint_32 pixels = (png_uint_32)p->pixels;
+  png_init_io(png, file);
+  png_set_IHDR(png, info, pixels, pixels, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
+  png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+  png_write_info(png, info);
+  for (size_t y = 0; y < p->pixels; y++) png_write_row(png, p->rgb + 3 * y * p->pixels);
+  png_write_end(png, info);
+  png_destroy_write_struct(&png, &info);
+  output_close(file, path);
+  output_commit(temporary, path);
+}
+
+void image_write(const char *path, const struct particles *s, size_t pixels, double a) {
+  if (pixels == 0) pixels = (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 * cbrt((double)s->count)));
+  size_t all = pixels * pixels;
+  double *map = allocate(all, sizeof *map, "the picture's density");
+  struct picture p = {.pixels = pixels, .rgb = allocate(3 * all, 1, "the picture")};
+  project(s, pixels, map);
+  smooth(map, pixels);
+  scale_contrast(map, all, (double)s->count / (double)all);
+  for (size_t y = 0; y < pixels; y++) /* y upwards in the box, rows downwards in the picture */
+    for (size_t x = 0; x < pixels; x++) colour(map[y * pixels + x], p.rgb + 3 * ((pixels - 1 - y) * pixels + x));
+  draw_labels(&p, s->box, a);
+  write_png(path, &p);
+  free(map);
+  free(p.rgb);
+}

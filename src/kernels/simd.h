@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The few vector operations that a loop over float lanes cannot express: masks, compression, fast inverse square roots.
+ * One set of names over AVX-512, AVX2 and GCC's generic vectors (baseline), chosen by the flags of the compilation. */
+#ifndef PHOTONS_SIMD_H
+#define PHOTONS_SIMD_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined __AVX512F__
+
+#include <immintrin.h>
+enum { LANES = 16 };
+typedef __m512 vfloat;
+typedef __m512i vint;
+typedef __mmask16 vmask;
+
+static inline vfloat v_set(float a) { return _mm512_set1_ps(a); }
+static inline vfloat v_load(const float *p) { return _mm512_loadu_ps(p); }
+static inline vfloat v_fma(vfloat a, vfloat b, vfloat c) { return _mm512_fmadd_ps(a, b, c); }
+static inline vfloat v_fnma(vfloat a, vfloat b, vfloat c) { return _mm512_fnmadd_ps(a, b, c); }
+static inline vfloat v_max(vfloat a, vfloat b) { return _mm512_max_ps(a, b); }
+static inline vfloat v_abs(vfloat a) { return _mm512_abs_ps(a); }
+static inline vfloat v_sqrt(vfloat a) { return _mm512_sqrt_ps(a); }
+/** 1/sqrt(a) to 14 bits. */
+static inline vfloat v_rsqrt_estimate(vfloat a) { return _mm512_rsqrt14_ps(a); }
+static inline vmask v_less(vfloat a, vfloat b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+static inline vmask v_both(vmask a, vmask b) { return (vmask)(a & b); }
+static inline int v_any(vmask m) { return m != 0; }
+/** a where m, else b. */
+static inline vfloat v_select(vmask m, vfloat a, vfloat b) { return _mm512_mask_blend_ps(m, b, a); }
+static inline vfloat v_keep(vmask m, vfloat a) { return _mm512_maskz_mov_ps(m, a); }
+static inline float v_sum(vfloat a) { return _mm512_reduce_add_ps(a); }
+/** The first n lanes. */
+static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask)((1u << n) - 1); }
+/** The lanes whose bit is set. */
+static inline vmask v_bits(uint32_t bits) { return (vmask)bits; }
+/** p[lane] += a[lane] for the lanes in m, the others are not touched. */
+static inline void v_add_to(float *p, vmask m, vfloat a) {
+  _mm512_mask_storeu_ps(p, m, _mm512_add_ps(_mm512_maskz_loadu_ps(m, p), a));
+}
+/** Lanes of p - c as signed integers, as floats: lanes outside m are not read. */
+static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
+  return _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_maskz_loadu_epi32(m, p), _mm512_set1_epi32((int)c)));
+}
+/** Store the lanes in m contiguously at p (LANES floats there may be written); the caller advances by v_count(m). */
+static inline void v_compress(float *p, vmask m, vfloat a) { _mm512_storeu_ps(p, _mm512_maskz_compress_ps(m, a)); }
+static inline uint32_t v_count(vmask m) { return (uint32_t)__builtin_popcount(m); }
+
+#elif defined __AVX2__
+
+#include <immintrin.h>
+enum { LANES = 8 };
+typedef __m256 vfloat;
+typedef __m256i vint;
+typedef __m256 vmask;
+
+static inline vfloat v_set(float a) { return _mm256_set1_ps(a); }
+static inline vfloat v_load(const float *p) { return _mm256_loadu_ps(p); }
+static inline vfloat v_fma(vfloat a, vfloat b, vfloat c) { return _mm256_fmadd_ps(a, b, c); }
+static inline vfloat v_fnma(vfloat a, vfloat b, vfloat c) { return _mm256_fnmadd_ps(a, b, c); }
+static inline vfloat v_max(vfloat a, vfloat b) { return _mm256_max_ps(a, b); }
+static inline vfloat v_abs(vfloat a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+static inline vfloat v_sqrt(vfloat a) { return _mm256_sqrt_ps(a); }
+/** 1/sqrt(a): the 12-bit estimate, improved once, so that callers may treat it as the 14-bit one of AVX-512. */
+static inline vfloat v_rsqrt_estimate(vfloat a) {
+  vfloat y = _mm256_rsqrt_ps(a);
+  return _mm256_mul_ps(y, _mm256_fnmadd_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), a), _mm256_mul_ps(y, y), _mm256_set1_ps(1.5f)));
+}
+static inline vmask v_less(vfloat a, vfloat b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
+static inline vmask v_both(vmask a, vmask b) { return _mm256_and_ps(a, b); }
+static inline int v_any(vmask m) { return _mm256_movemask_ps(m) != 0; }
+static inline vfloat v_select(vmask m, vfloat a, vfloat b) { return _mm256_blendv_ps(b, a, m); }
+static inline vfloat v_keep(vmask m, vfloat a) { return _mm256_and_ps(m, a); }
+static inline float v_sum(vfloat a) {
+  __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+static inline vmask v_first(uint32_t n) {
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(n > 8 ? 8 : (int)n), lane));
+}
+static inline vmask v_bits(uint32_t bits) {
+  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), bit), bit));
+}
+static inline void v_add_to(float *p, vmask m, vfloat a) {
+  __m256i mask = _mm256_castps_si256(m);
+  _mm256_maskstore_ps(p, mask, _mm256_add_ps(_mm256_maskload_ps(p, mask), a));
+}
+static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
+  __m256i v = _mm256_maskload_epi32((const int *)p, _mm256_castps_si256(m));
+  return _mm256_cvtepi32_ps(_mm256_sub_epi32(v, _mm256_set1_epi32((int)c)));
+}
+static inline uint32_t v_count(vmask m) { return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_ps(m)); }
+static inline void v_compress(float *p, vmask m, vfloat a) {
+  /* byte k of the permutation is the k-th set bit of the mask: spread the mask to bytes, then gather 0..7 by pext (BMI2) */
+  unsigned bits = (unsigned)_mm256_movemask_ps(m);
+  uint64_t spread = 0x0101010101010101u;
+  spread = __builtin_ia32_pdep_di(bits, spread) * 0xff;
+  uint64_t order = __builtin_ia32_pext_di(0x0706050403020100u, spread);
+  __m256i index = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order));
+  _mm256_storeu_ps(p, _mm256_permutevar8x32_ps(a, index));
+}
+
+#else
+
+enum { LANES = 4 };
+typedef float vfloat __attribute__((vector_size(16)));
+typedef int32_t vint __attribute__((vector_size(16)));
+typedef vint vmask;
+
+static inline vfloat v_set(float a) { return (vfloat){a, a, a, a}; }
+static inline vfloat v_load(const float *p) {
+  vfloat a;
+  memcpy(&a, p, sizeof a);
+  return a;
+}
+static inline vfloat v_fma(vfloat a, vfloat b, vfloat c) { return a * b + c; }
+static inline vfloat v_fnma(vfloat a, vfloat b, vfloat c) { return c - a * b; }
+static inline vfloat v_select(vmask m, vfloat a, vfloat b) { return (vfloat)((m & (vint)a) | (~m & (vint)b)); }
+static inline vfloat v_keep(vmask m, vfloat a) { return (vfloat)(m & (vint)a); }
+static inline vmask v_less(vfloat a, vfloat b) { return a < b; }
+static inline vmask v_both(vmask a, vmask b) { return a & b; }
+static inline vfloat v_max(vfloat a, vfloat b) { return v_select(a < b, b, a); }
+static inline vfloat v_abs(vfloat a) { return (vfloat)((vint)a & 0x7fffffff); }
+static inline vfloat v_sqrt(vfloat a) { return (vfloat){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])}; }
+static inline vfloat v_rsqrt_estimate(vfloat a) { return v_set(1.0f) / v_sqrt(a); }
+static inline int v_any(vmask m) { return (m[0] | m[1] | m[2] | m[3]) != 0; }
+static inline float v_sum(vfloat a) { return (a[0] + a[2]) + (a[1] + a[3]); }
+static inline vmask v_first(uint32_t n) {
+  int32_t k = n > 4 ? 4 : (int32_t)n;
+  return (vint){0, 1, 2, 3} < k;
+}
+static inline vmask v_bits(uint32_t bits) { return ((vint){1, 2, 4, 8} & (int32_t)bits) != 0; }
+static inline void v_add_to(float *p, vmask m, vfloat a) {
+  for (int i = 0; i < LANES; i++)
+    if (m[i]) p[i] += a[i];
+}
+static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
+  vfloat a;
+  for (int i = 0; i < LANES; i++) a[i] = m[i] ? (float)(int32_t)(p[i] - c) : 0.0f;
+  return a;
+}
+static inline uint32_t v_count(vmask m) { return (uint32_t) - (m[0] + m[1] + m[2] + m[3]); }
+static inline void v_compress(float *p, vmask m, vfloat a) {
+  uint32_t n = 0;
+  for (int i = 0; i < LANES; i++) {
+    p[n] = a[i];
+    n += (uint32_t)-m[i];
+  }
+}
+
+#endif
+#endif

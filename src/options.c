@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line, and what is printed without a run. */
+#include "photons/options.h"
+
+#include <errno.h>
+#include <fftw3.h>
+#include <getopt.h>
+#include <hdf5.h>
+#include <mpi.h>
+#include <starpu.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_config.h"
+#include "photons/error.h"
+
+static const char help[] =
+    "usage: photons-starpu [options] config.ini\n"
+    "Cosmological N-body simulation: particle mesh and fast multipoles as a StarPU task graph.\n"
+    "\n"
+    "  -n, --dry-run                 check everything, print parameters, memory and groups, run nothing\n"
+    "  -P, --set SECTION.KEY=VALUE   override a parameter of config.ini (may be repeated)\n"
+    "  -s, --steps N                 stop after N steps (0: initial conditions and first forces only)\n"
+    "  -r, --restart                 go on from the newest checkpoint in the output folder\n"
+    "      --defaults                print a complete commented config.ini\n"
+    "      --reference               print a page about all parameters (Markdown)\n"
+    "  -q, --quiet                   print warnings and errors only\n"
+    "  -v, --verbose                 print more\n"
+    "  -h, --help                    print this\n"
+    "  -V, --version                 print the versions of the program and its libraries\n"
+    "\n"
+    "Exit codes: 0 done, 1 failure while running, 2 bad usage or configuration, 3 bad input file,\n"
+    "130 or 143 stopped by a signal after a checkpoint.\n";
+
+static void print_version(void) {
+  int starpu[3];
+  unsigned hdf5[3];
+  char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  starpu_get_version(&starpu[0], &starpu[1], &starpu[2]);
+  if (H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]) < 0) fail(EXIT_RUN_FAILED, "HDF5 does not tell its version");
+  if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS) fail(EXIT_RUN_FAILED, "MPI does not tell its version");
+  mpi[strcspn(mpi, ",\n")] = 0; /* Open MPI goes on with package and date */
+  printf("photons-starpu %s\n", PACKAGE_VERSION);
+  printf("StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2], BUILD_STARPU_VERSION);
+#ifdef HAVE_CUDA
+  puts("CUDA    built in");
+#else
+  puts("CUDA    not built in");
+#endif
+  printf("FFTW    %s (built with %s)\n", fftwf_version, BUILD_FFTW_VERSION);
+  printf("HDF5    %u.%u.%u (built with %s)\n", hdf5[0], hdf5[1], hdf5[2], BUILD_HDF5_VERSION);
+  printf("MPI     %s (built with %s)\n", mpi, BUILD_MPI_VERSION);
+}
+
+/* A full disk must not look like success. */
+static _Noreturn void end_of_print(void) {
+  if (fflush(stdout) != 0 || ferror(stdout))
+    fail(EXIT_RUN_FAILED, "cannot write to standard output: %s", strerror(errno));
+  exit(EXIT_SUCCESS);
+}
+
+static int64_t read_steps(const char *text) {
+  char *end;
+  errno = 0;
+  long long steps = strtoll(text, &end, 10);
+  if (end == text || *end || errno || steps < 0)
+    fail(EXIT_BAD_USAGE, "--steps %s: not a number of steps, 0 or more; try --help", text);
+  return steps;
+}
+
+struct options options_read(int argc, char **argv) {
+  enum { DEFAULTS = 256, REFERENCE };
+  static const struct option names[] = {
+      {"dry-run", no_argument, NULL, 'n'},
+      {"set", required_argument, NULL, 'P'},
+      {"steps", required_argument, NULL, 's'},
+      {"restart", no_argument, NULL, 'r'},
+      {"defaults", no_argument, NULL, DEFAULTS},
+      {"reference", no_argument, NULL, REFERENCE},
+      {"quiet", no_argument, NULL, 'q'},
+      {"verbose", no_argument, NULL, 'v'},
+      {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'V'},
+      {NULL, 0, NULL, 0},
+  };
+  struct options o = {
+      .overrides = allocate((size_t)argc, sizeof *o.overrides, "the command line"),
+      .run = {.steps = -1, .verbosity = 1},
+  };
+  opterr = 0; /* our own messages */
+  for (int option; (option = getopt_long(argc, argv, ":nP:s:rqvhV", names, NULL)) != -1;) {
+    switch (option) {
+    case 'n': o.run.dry_run = true; break;
+    case 'P': o.overrides[o.override_count++] = optarg; break;
+    case 's': o.run.steps = read_steps(optarg); break;
+    case 'r': o.run.restart = true; break;
+    case 'q': o.run.verbosity = 0; break;
+    case 'v': o.run.verbosity = 2; break;
+    case DEFAULTS: parameters_print_defaults(stdout); end_of_print();
+    case REFERENCE: parameters_print_reference(stdout); end_of_print();
+    case 'h': fputs(help, stdout); end_of_print();
+    case 'V': print_version(); end_of_print();
+    case ':': fail(EXIT_BAD_USAGE, "the option %s needs a value; try --help", argv[optind - 1]);
+    default:
+      /* optopt is 0 for an unknown long option, the option's code for one that got a value which it does not take. */
+      if (optopt && strncmp(argv[optind - 1], "--", 2) == 0)
+        fail(EXIT_BAD_USAGE, "the option %s takes no value; try --help", argv[optind - 1]);
+      if (optopt) fail(EXIT_BAD_USAGE, "unknown option -%c; try --help", optopt);
+      fail(EXIT_BAD_USAGE, "unknown option %s; try --help", argv[optind - 1]);
+    }
+  }
+  if (optind == argc) fail(EXIT_BAD_USAGE, "no config.ini was given; try --help, or --defaults for one to begin with");
+  if (optind + 1 < argc)
+    fail(EXIT_BAD_USAGE, "more than one config.ini: %s and %s; try --help", argv[optind], argv[optind + 1]);
+  o.config = argv[optind];
+  return o;
+}
+
+void options_free(struct options *options) { free(options->overrides); }

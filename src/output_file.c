@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Output files: complete under their final name, or not there. */
+#include "photons/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "photons/error.h"
+
+/* Files begun and not committed. Global because fail() is called from everywhere, on any thread. */
+static struct unfinished {
+  struct unfinished *next;
+  const char *path; /* the very pointer that output_begin() returned */
+} * unfinished_files;
+static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static char *copy_text(const char *text, const char *suffix) {
+  const size_t length = strlen(text), more = strlen(suffix);
+  char *copy = allocate(length + more + 1, 1, "a file name");
+  memcpy(copy, text, length);
+  memcpy(copy + length, suffix, more);
+  return copy;
+}
+
+void output_folder(const char *path) {
+  char *folder = copy_text(path, "");
+  for (char *end = folder; *end; end++) {
+    while (*end == '/') end++; /* the root, and doubled slashes */
+    end += strcspn(end, "/");
+    const char after = *end;
+    *end = '\0';
+    if (mkdir(folder, 0777) != 0) {
+      const int reason = errno; /* EROFS and EACCES may hide that it exists, so look */
+      struct stat status;
+      if (stat(folder, &status) != 0) fail(EXIT_RUN_FAILED, "cannot make the folder %s: %s", folder, strerror(reason));
+      if (!S_ISDIR(status.st_mode))
+        fail(EXIT_RUN_FAILED, "cannot make the folder %s: a file of that name exists", folder);
+    }
+    *end = after;
+    if (!after) break;
+  }
+  free(folder);
+  if (access(path, W_OK | X_OK) != 0) fail(EXIT_RUN_FAILED, "cannot write to the folder %s: %s", path, strerror(errno));
+}
+
+char *output_begin(const char *path) {
+  char *temporary = copy_text(path, ".tmp");
+  struct unfinished *entry = allocate(1, sizeof *entry, "a file name");
+  entry->path = temporary;
+  pthread_mutex_lock(&unfinished_lock);
+  entry->next = unfinished_files;
+  unfinished_files = entry;
+  pthread_mutex_unlock(&unfinished_lock);
+  return temporary;
+}
+
+static void forget(const char *temporary) {
+  pthread_mutex_lock(&unfinished_lock);
+  for (struct unfinished **link = &unfinished_files; *link; link = &(*link)->next)
+    if ((*link)->path == temporary) {
+      struct unfinished *entry = *link;
+      *link = entry->next;
+      free(entry);
+      break;
+    }
+  pthread_mutex_unlock(&unfinished_lock);
+}
+
+void output_commit(char *temporary, const char *path) {
+  const int descriptor = open(temporary, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0 || fsync(descriptor) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
+  close(descriptor);
+  if (rename(temporary, path) != 0)
+    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
+  forget(temporary);
+  free(temporary);
+
+  /* The new name is data of the folder. Not every folder can be opened or synced; the file is whole all the same. */
+  char *folder = copy_text(path, "");
+  char *slash = strrchr(folder, '/');
+  if (slash) slash[slash == folder] = '\0';
+  const int folder_descriptor = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_descriptor >= 0) {
+    fsync(folder_descriptor);
+    close(folder_descriptor);
+  }
+  free(folder);
+}
+
+FILE *output_open(const char *temporary) {
+  FILE *file = fopen(temporary, "w");
+  if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
+  return file;
+}
+
+void output_close(FILE *file, const char *path) {
+  errno = 0;
+  const bool failed_before = ferror(file) != 0; /* its reason is gone unless it happens again */
+  const bool failed = fflush(file) != 0 || failed_before;
+  const int reason = errno;
+  if (fclose(file) != 0 || failed)
+    fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(reason ? reason : errno ? errno : EIO));
+}
+
+void output_discard_all(void) {
+  pthread_mutex_lock(&unfinished_lock);
+  while (unfinished_files) {
+    struct unfinished *entry = unfinished_files;
+    unlink(entry->path);
+    unfinished_files = entry->next;
+    free(entry);
+  }
+  pthread_mutex_unlock(&unfinished_lock);
+}

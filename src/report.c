@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Messages and the timing log. */
+#include "photons/report.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "build_config.h"
+#include "photons/error.h"
+#include "photons/output_file.h"
+
+static const char *const stage_names[STAGES] = {"rebuild", "refit", "p2m", "m2m", "walk", "p2p", "m2l", "l2l", "l2p", "pm_assign",
+                                                "patch_add", "fft_yz", "fft_x", "ifft_yz", "pm_read", "kick", "drift"};
+
+double wall_clock(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double resident_peak_bytes(void) {
+  struct rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0.0;
+  return 1024.0 * (double)usage.ru_maxrss;
+}
+
+struct work_counts simulation_work(const struct simulation *s) {
+  struct work_counts w = {0};
+  for (uint32_t g = 0; g < s->group_count; g++) {
+    w.pairs += s->groups[g].pairs;
+    w.interactions += s->groups[g].walked.interactions;
+    w.visits += s->groups[g].walked.visits;
+  }
+  return w;
+}
+
+/** Time as 12.3 s, 4:05 or 1:02:03. */
+static void format_time(char *out, size_t size, double seconds) {
+  long t = lround(seconds);
+  if (seconds < 60.0)
+    snprintf(out, size, "%.1f s", seconds);
+  else if (t < 3600)
+    snprintf(out, size, "%ld:%02ld", t / 60, t % 60);
+  else
+    snprintf(out, size, "%ld:%02ld:%02ld", t / 3600, t / 60 % 60, t % 60);
+}
+
+static void print_layout(FILE *out, const struct parameters *p, const struct layout *l, size_t n) {
+  double total = l->bytes_particles + l->bytes_tree + l->bytes_mesh;
+  fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n", l->group_count,
+          (n + l->group_count - 1) / l->group_count, l->leaf_size, l->depth);
+  fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l->pm_grid, p->gravity.interlace ? " interlaced" : "",
+          p->gravity.r_split, p->gravity.r_cut);
+  fprintf(out, "  memory      about %.1f MB: particles %.1f, trees %.1f, mesh %.1f (lists and buffers come on top)\n", 1e-6 * total,
+          1e-6 * l->bytes_particles, 1e-6 * l->bytes_tree, 1e-6 * l->bytes_mesh);
+}
+
+static void print_physics(FILE *out, const struct parameters *p, size_t n, double mass) {
+  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h in %g Mpc/h\n", n, cbrt((double)n), 1e10 * mass, p->box.size);
+  fprintf(out, "  cosmology   Omega_m %g, Omega_lambda %g, h %g, w0 %g, wa %g, Omega_r %g\n", p->cosmology.omega_m,
+          p->cosmology.omega_lambda, p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
+  fprintf(out, "  softening   %g kpc/h comoving (%s)\n", p->gravity.softening,
+          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent" : "Plummer");
+}
+
+static const char *scheduler_name(void) {
+  const struct starpu_sched_policy *policy = starpu_sched_ctx_get_sched_policy(0);
+  return policy && policy->policy_name ? policy->policy_name : "unknown";
+}
+
+static void print_banner(const struct simulation *s, double a, double a_end) {
+  const struct parameters *p = s->parameters;
+  struct layout l = layout_choose(p, s->particles.count);
+  printf("photons-starpu %s\n", PACKAGE_VERSION);
+  print_physics(stdout, p, s->particles.count, s->particles.mass);
+  print_layout(stdout, p, &l, s->particles.count);
+  printf("  workers     %u CPU cores (%s kernels), %u GPUs, scheduler %s\n", starpu_cpu_worker_get_count(), s->kernels->name,
+         starpu_cuda_worker_get_count(), scheduler_name());
+  printf("  from z = %g to z = %g, results in %s\n", 1.0 / a - 1.0, 1.0 / a_end - 1.0, p->output.dir);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (!getenv("STARPU_NCPU") && p->runtime.workers == 0 && cores > (long)starpu_cpu_worker_get_count() + 2)
+    warn("this machine has %ld cores but StarPU uses %u (its build's limit STARPU_MAXCPUS is %d): a StarPU built with --enable-maxcpus=%ld "
+         "would use all", cores, starpu_cpu_worker_get_count(), STARPU_MAXCPUS, cores);
+  fflush(stdout);
+}
+
+static void open_csv(struct report *r, const struct parameters *p) {
+  char path[PARAMETER_PATH_MAX + 32];
+  snprintf(path, sizeof path, "%s/log", p->output.dir);
+  output_folder(path);
+  snprintf(path, sizeof path, "%s/log/timings.csv", p->output.dir);
+  r->csv = fopen(path, "a"); /* a log grows line by line: it has no temporary name */
+  if (!r->csv) fail(EXIT_RUN_FAILED, "cannot write %s", path);
+  if (ftell(r->csv) == 0) {
+    fprintf(r->csv, "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,rebuilt,idle_share,imbalance,peak_rss_bytes");
+    for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",%s_s", stage_names[i]);
+    fprintf(r->csv, "\n");
+  }
+}
+
+void report_begin(struct report *r, const struct simulation *s, const struct run_options *options, double a, double a_end,
+                  double wall_before) {
+  *r = (struct report){.verbosity = options->verbosity,
+                       .terminal = options->verbosity == 1 && isatty(STDOUT_FILENO),
+                       .begin = log(a),
+                       .end = log(a_end),
+                       .wall = wall_before};
+  open_csv(r, s->parameters);
+  if (r->verbosity > 0) print_banner(s, a, a_end);
+}
+
+static void print_step(const struct report *r, const struct simulation *s, const struct step_record *record,
+                       const struct work_counts *work, const double share[4], double imbalance, const char *eta) {
+  if (r->terminal) {
+    enum { WIDTH = 30 };
+    double done = (log(record->a) - r->begin) / fmax(r->end - r->begin, 1e-300);
+    int filled = (int)(WIDTH * fmin(fmax(done, 0.0), 1.0));
+    printf("\r[%.*s%.*s] step %lld  z = %.3f  %.2f s/step  ETA %s   ", filled, "##############################", WIDTH - filled,
+           "..............................", (long long)record->step, 1.0 / record->a - 1.0, record->wall, eta);
+  } else {
+    printf("step %lld  a %.5f  z %.4f  dlna %.4f  %.3f s  %.3g particles/s  %.3g pairs  p2p %.0f%% m2l %.0f%% pm %.0f%% other %.0f%%  "
+           "imbalance %.1f%%%s  ETA %s\n",
+           (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
+           (double)s->particles.count / record->wall, (double)work->pairs, share[0], share[1], share[2], share[3], imbalance,
+           record->rebuilt ? "  rebuilt" : "", eta);
+  }
+  fflush(stdout);
+}
+
+void report_step(struct report *r, struct simulation *s, const struct step_record *record) {
+  double stage[STAGES] = {0}, busy = 0.0, busiest = 0.0;
+  for (uint32_t w = 0; w < s->worker_count; w++) {
+    double own = 0.0;
+    for (int i = 0; i < STAGES; i++) {
+      stage[i] += s->workers[w].seconds[i];
+      own += s->workers[w].seconds[i];
+      s->workers[w].seconds[i] = 0.0;
+    }
+    busy += own;
+    busiest = fmax(busiest, own);
+  }
+  double pm = 0.0;
+  for (int i = STAGE_PM_ASSIGN; i <= STAGE_PM_READ; i++) pm += stage[i];
+  double to_percent = busy > 0.0 ? 100.0 / busy : 0.0, m2l = stage[STAGE_M2L] + stage[STAGE_L2L] + stage[STAGE_L2P];
+  double share[4] = {to_percent * stage[STAGE_P2P], to_percent * m2l, to_percent * pm, 0.0};
+  share[3] = busy > 0.0 ? 100.0 - share[0] - share[1] - share[2] : 0.0;
+  double available = s->worker_count * record->wall, imbalance = busy > 0.0 ? 100.0 * (busiest * s->worker_count / busy - 1.0) : 0.0;
+  struct work_counts work = simulation_work(s);
+
+  for (int i = 0; i < STAGES; i++) r->stage[i] += stage[i];
+  r->busy += busy;
+  r->idle += fmax(available - busy, 0.0);
+  r->wall += record->wall;
+  r->particle_steps += s->particles.count;
+
+  fprintf(r->csv, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%.4g,%.4g,%.0f", (long long)record->step, record->a,
+          1.0 / record->a - 1.0, record->dlna, record->wall, (double)s->particles.count / record->wall,
+          (unsigned long long)work.pairs, (unsigned long long)work.interactions, (unsigned long long)work.visits, record->rebuilt,
+          1.0 - busy / available, 0.01 * imbalance, resident_peak_bytes());
+  for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",%.6g", stage[i]);
+  fprintf(r->csv, "\n");
+  if (fflush(r->csv) != 0) fail(EXIT_RUN_FAILED, "cannot write log/timings.csv: is the disk full?");
+
+  if (r->verbosity == 0) return;
+  char eta[32] = "-";
+  if (record->dlna > 0.0) {
+    double rate = record->wall / record->dlna; /* steps shrink and grow: follow the last few */
+    r->rate = r->rate > 0.0 ? 0.8 * r->rate + 0.2 * rate : rate;
+    format_time(eta, sizeof eta, r->rate * fmax(r->end - log(record->a), 0.0));
+  }
+  print_step(r, s, record, &work, share, imbalance, eta);
+}
+
+void report_pause(const struct report *r) {
+  if (r->terminal) printf("\n");
+}
+
+void report_end(struct report *r, const struct simulation *s, const char *dir) {
+  if (fclose(r->csv) != 0) fail(EXIT_RUN_FAILED, "cannot write log/timings.csv: is the disk full?");
+  if (r->verbosity == 0) return;
+  report_pause(r);
+  char wall[32];
+  format_time(wall, sizeof wall, r->wall);
+  double n = (double)s->particles.count, cores = s->worker_count;
+  printf("done in %s: %.4g particle-steps, %.3g per second and core, workers idle %.1f%% of the steps' time\n", wall,
+         (double)r->particle_steps, (double)r->particle_steps / fmax(r->busy + r->idle, 1e-9), 100.0 * r->idle / fmax(r->busy + r->idle, 1e-9));
+  printf("where it went (share of %u cores' busy time):", s->worker_count);
+  for (int i = 0; i < STAGES; i++)
+    if (r->stage[i] > 0.005 * r->busy) printf("  %s %.0f%%", stage_names[i], 100.0 * r->stage[i] / r->busy);
+  printf("\npeak memory %.1f MB (%.0f bytes a particle), %.0f cores\n", 1e-6 * resident_peak_bytes(), resident_peak_bytes() / n, cores);
+  printf("results in %s: snapshots snap_*.hdf5 (Gadget HDF5), power spectra powerspec_*.txt, pictures density_*.png, log/timings.csv\n", dir);
+}
+
+void report_dry_run(const struct parameters *p, size_t particles, double mass) {
+  struct layout l = layout_choose(p, particles);
+  parameters_print(p, stdout);
+  printf("\n# what a run would use\n");
+  print_physics(stdout, p, particles, mass);
+  print_layout(stdout, p, &l, particles);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run: initial conditions or checkpoint, steps from output to output, checkpoints, the end. */
+#include "photons/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "photons/analysis.h"
+#include "photons/error.h"
+#include "photons/ic.h"
+#include "photons/linear_power.h"
+#include "photons/output_file.h"
+#include "photons/report.h"
+#include "photons/snapshot.h"
+#include "photons/step.h"
+#include "photons/timeline.h"
+
+struct run {
+  struct parameters *parameters;
+  const struct run_options *options;
+  struct cosmology cosmology;
+  struct linear_power *linear;  /* NULL where the parameters name no spectrum */
+  struct timeline timeline;
+  struct simulation *simulation;
+  struct checkpoint_state state;
+  struct report report;
+  double checkpoint_wall;       /* when the last checkpoint was written */
+};
+
+static volatile sig_atomic_t caught_signal; /* a handler may touch nothing else */
+
+static void note_signal(int number) { caught_signal = number; }
+
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND}; /* a second one ends at once */
+  sigemptyset(&action.sa_mask);
+  if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0)
+    fail(EXIT_RUN_FAILED, "cannot install signal handlers: %s", strerror(errno));
+}
+
+static struct cosmology cosmology_from(const struct parameters *p) {
+  return (struct cosmology){.omega_m = p->cosmology.omega_m,
+                            .omega_lambda = p->cosmology.omega_lambda,
+                            .omega_k = 1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r,
+                            .omega_r = p->cosmology.omega_r,
+                            .w0 = p->cosmology.w0,
+                            .wa = p->cosmology.wa};
+}
+
+static void output_name(char *out, size_t size, const struct parameters *p, const char *format, size_t number) {
+  int length = snprintf(out, size, "%s/", p->output.dir);
+  snprintf(out + length, size - (size_t)length, format, number);
+}
+
+static void checkpoint_path(char *out, size_t size, const struct parameters *p) {
+  snprintf(out, size, "%s/checkpoint.hdf5", p->output.dir);
+}
+
+static void refuse_several_processes(void) {
+  const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    const char *size = getenv(variables[i]);
+    if (size && atol(size) > 1)
+      fail(EXIT_BAD_USAGE, "started as %s processes, but this version runs as one: start it without mpirun", size);
+  }
+}
+
+static void start_starpu(const struct parameters *p) {
+  struct starpu_conf conf;
+  if (p->runtime.gpu == GPU_REQUIRE)
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but this build has no CUDA codelets: use gpu = auto");
+  if (starpu_conf_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init failed");
+  /* STARPU_* settings of the user win over these */
+  conf.sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler : "lws";
+  if (p->runtime.workers > 0) conf.ncpus = (int)p->runtime.workers;
+  conf.ncuda = 0;
+  conf.catch_signals = 0;
+  int status = starpu_init(&conf);
+  if (status != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: %s (STARPU_* settings?)", strerror(-status));
+  if (starpu_cpu_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
+}
+
+/** Softening chosen from the mean spacing where the parameter asks for it. */
+static void resolve_softening(struct parameters *p, size_t count) {
+  if (p->gravity.softening < 0.0) p->gravity.softening = 1e3 * p->box.size / cbrt((double)count) / 30.0;
+}
+
+static struct particles initial_particles(struct run *r) {
+  struct parameters *p = r->parameters;
+  struct particles particles;
+  if (r->options->restart) {
+    char path[PARAMETER_PATH_MAX + 32];
+    checkpoint_path(path, sizeof path, p);
+    particles = checkpoint_read(path, p, &r->state);
+    p->box.size = particles.box;
+  } else {
+    bool generate = p->ic.source == IC_GENERATE;
+    if (!generate) particles = ic_read_gadget(p);
+    r->cosmology = cosmology_from(p);
+    if (generate) particles = ic_generate(p, &r->cosmology, r->linear);
+    r->state.a = r->state.start_a = 1.0 / (1.0 + p->ic.z_init);
+  }
+  r->cosmology = cosmology_from(p);
+  resolve_softening(p, particles.count);
+  return particles;
+}
+
+/* Costs in nanoseconds on one core, roughly: only their ratios matter, and being constants they keep results independent of
+ * timing noise and of the number of workers. */
+static double counted_work(const struct work_counts *w) {
+  return 0.5 * (double)w->pairs + 25.0 * (double)w->interactions + 6.0 * (double)w->visits;
+}
+#define REBUILD_COST 150.0 /* a particle */
+
+/** Rebuild when the work lost to loosened trees since the last rebuild has paid for one. */
+static bool rebuild_due(const struct run *r) {
+  int64_t interval = r->parameters->runtime.rebuild_interval;
+  if (interval > 0) return r->state.steps_since_rebuild >= interval;
+  return r->state.rebuild_debt >= REBUILD_COST * (double)r->simulation->particles.count;
+}
+
+static void account_work(struct run *r) {
+  struct work_counts w = simulation_work(r->simulation);
+  double work = counted_work(&w);
+  if (r->state.steps_since_rebuild == 0) {
+    r->state.fresh_work = work;
+    r->state.rebuild_debt = 0.0;
+  }
+  r->state.rebuild_debt += fmax(work - r->state.fresh_work, 0.0);
+  r->state.steps_since_rebuild++;
+}
+
+static void write_outputs(struct run *r, size_t number) {
+  const struct parameters *p = r->parameters;
+  struct simulation *s = r->simulation;
+  char path[PARAMETER_PATH_MAX + 64];
+  double start = wall_clock();
+  report_pause(&r->report);
+  simulation_acquire(s);
+  if (p->output.snapshots) {
+    output_name(path, sizeof path, p, "snap_%03zu.hdf5", number);
+    snapshot_write(path, p, &s->particles, r->state.a);
+  }
+  if (p->output.power_spectrum) {
+    size_t bins, mesh = s->mesh->cells;
+    struct power_bin *power = power_measure(&s->particles, mesh, 2, &bins);
+    output_name(path, sizeof path, p, "powerspec_%03zu.txt", number);
+    power_write(path, power, bins, &s->particles, mesh, r->state.a, r->linear, cosmology_growth(&r->cosmology, r->state.a).d1);
+    free(power);
+  }
+  if (p->output.images) {
+    output_name(path, sizeof path, p, "density_%03zu.png", number);
+    image_write(path, &s->particles, (size_t)p->output.image_size, r->state.a);
+  }
+  simulation_release(s);
+  double spent = wall_clock() - start;
+  r->report.output_seconds += spent;
+  if (r->options->verbosity > 0)
+    printf("output %zu at z = %.4g written in %.2f s\n", number, 1.0 / r->state.a - 1.0, spent);
+}
+
+static void write_due_outputs(struct run *r) {
+  size_t due = timeline_outputs_until(&r->timeline, r->state.a);
+  for (; (size_t)r->state.outputs_done < due; r->state.outputs_done++) write_outputs(r, (size_t)r->state.outputs_done);
+}
+
+static void write_checkpoint(struct run *r) {
+  char path[PARAMETER_PATH_MAX + 32];
+  checkpoint_path(path, sizeof path, r->parameters);
+  r->state.wall_seconds = r->report.wall;
+  simulation_acquire(r->simulation);
+  checkpoint_write(path, r->parameters, &r->simulation->particles, &r->state);
+  simulation_release(r->simulation);
+  r->checkpoint_wall = wall_clock();
+  report_pause(&r->report);
+  if (r->options->verbosity > 0) printf("checkpoint at z = %.4g written to %s\n", 1.0 / r->state.a - 1.0, path);
+}
+
+/** Follow an upper limit of the softening in physical units. */
+static void apply_softening(struct run *r) {
+  if (r->parameters->gravity.softening_max_physical > 0.0)
+    simulation_set_softening(r->simulation, softening_at(r->parameters, r->state.a));
+}
+
+static void take_step(struct run *r) {
+  struct simulation *s = r->simulation;
+  const struct cosmology *c = &r->cosmology;
+  double start = wall_clock(), a0 = r->state.a;
+  double a1 = timeline_next(&r->timeline, r->parameters, c, a0, step_acc_max(s), softening_at(r->parameters, a0));
+  double middle = sqrt(a0 * a1);
+  bool rebuilt = rebuild_due(r);
+  step_drift(s, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
+  r->state.a = a1;
+  if (rebuilt) {
+    step_rebuild(s);
+    r->state.steps_since_rebuild = 0;
+  }
+  apply_softening(r);
+  step_forces(s, cosmology_kick(c, middle, a1));
+  account_work(r);
+  r->state.step++;
+  struct step_record record = {r->state.step, a1, log(a1 / a0), wall_clock() - start, rebuilt};
+  report_step(&r->report, s, &record);
+}
+
+/** First forces. A checkpoint holds the
+ * accelerations and the order of the particles: both are kept, so that the run goes on as if it had not stopped. */
+static void first_forces(struct run *r) {
+  struct simulation *s = r->simulation;
+  double start = wall_clock();
+  if (r->options->restart) {
+    step_measure(s);
+    return;
+  }
+  apply_softening(r);
+  step_first_forces(s);
+  account_work(r);
+  struct step_record record = {r->state.step, r->state.a, 0.0, wall_clock() - start, true};
+  report_step(&r->report, s, &record);
+}
+
+static bool finished(const struct run *r) {
+  int64_t limit = r->options->steps;
+  return r->state.a >= r->timeline.end * (1.0 - 1e-12) || (limit >= 0 && r->state.step >= limit);
+}
+
+static int run_steps(struct run *r) {
+  const double interval = 60.0 * r->parameters->output.checkpoint_minutes;
+  first_forces(r);
+  write_due_outputs(r);
+  while (!finished(r) && !caught_signal) {
+    take_step(r);
+    write_due_outputs(r);
+    if (interval > 0.0 && wall_clock() - r->checkpoint_wall > interval) write_checkpoint(r);
+  }
+  if (!caught_signal) return 0;
+  write_checkpoint(r);
+  report_pause(&r->report);
+  fprintf(stderr, "photons-starpu: stopped by signal %d after step %lld; go on with --restart\n", (int)caught_signal,
+          (long long)r->state.step);
+  return 128 + caught_signal;
+}
+
+static void write_used_parameters(const struct parameters *p) {
+  char path[PARAMETER_PATH_MAX + 32];
+  snprintf(path, sizeof path, "%s/config-used.ini", p->output.dir);
+  char *temporary = output_begin(path);
+  FILE *file = output_open(temporary);
+  parameters_print(p, file);
+  output_close(file, path);
+  output_commit(temporary, path);
+}
+
+int run_simulation(struct parameters *p, const struct run_options *options) {
+  struct run r = {.parameters = p, .options = options, .checkpoint_wall = wall_clock()};
+  refuse_several_processes();
+  if (p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum) r.linear = linear_power_create(p);
+  if (options->dry_run && p->ic.source == IC_GENERATE) {
+    size_t n = (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
+    struct cosmology c = cosmology_from(p);
+    resolve_softening(p, n);
+    report_dry_run(p, n, cosmology_particle_mass(&c, p->box.size, (double)n));
+    linear_power_free(r.linear);
+    return 0;
+  }
+  if (!options->dry_run) {
+    output_folder(p->output.dir);
+    start_starpu(p);
+    catch_signals();
+  }
+  struct particles particles = initial_particles(&r);
+  if (options->dry_run) {
+    report_dry_run(p, particles.count, particles.mass);
+    particles_free(&particles);
+    linear_power_free(r.linear);
+    return 0;
+  }
+  timeline_init(&r.timeline, p, r.state.start_a);
+  if (r.timeline.end <= r.state.a && options->steps != 0 && !options->restart)
+    fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g", p->time.z_end, 1.0 / r.state.a - 1.0);
+  write_used_parameters(p);
+  r.simulation = simulation_create(p, &r.cosmology, particles);
+  report_begin(&r.report, r.simulation, options, r.state.a, r.timeline.end, r.state.wall_seconds);
+  int code = run_steps(&r);
+  report_end(&r.report, r.simulation, p->output.dir);
+  simulation_free(r.simulation);
+  linear_power_free(r.linear);
+  starpu_shutdown();
+  return code;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Set-up of a run: sizes, memory of groups and mesh, and their StarPU handles. */
+#include "photons/simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/error.h"
+
+enum { LEAF_DEFAULT = 32, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 64, SLABS_MOST = 32, PLANES_LEAST = 4 };
+
+/** The smallest power of two of parts that brings n down to `most` a part. */
+static unsigned halvings(size_t n, size_t most) {
+  unsigned level = 0;
+  while (((n - 1) >> level) + 1 > most) level++;
+  return level;
+}
+
+struct layout layout_choose(const struct parameters *p, size_t particles) {
+  struct layout l = {.leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size : LEAF_DEFAULT};
+  /* Nothing here may depend on the number of workers: results do not. */
+  size_t group_size = (size_t)p->runtime.group_size;
+  if (group_size == 0) {
+    group_size = particles / GROUPS_WANTED;
+    group_size = group_size < GROUP_SMALLEST ? GROUP_SMALLEST : group_size > GROUP_LARGEST ? GROUP_LARGEST : group_size;
+  }
+  if (group_size < l.leaf_size) group_size = l.leaf_size;
+  unsigned levels = halvings(particles, group_size);
+  l.group_count = 1u << levels;
+  l.depth = halvings(((particles - 1) >> levels) + 1, l.leaf_size);
+
+  double side = cbrt((double)particles);
+  l.pm_grid = p->gravity.pm_grid ? (uint32_t)p->gravity.pm_grid : mesh_good_size((uint32_t)lround(side));
+  uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2); /* r_cut < L/2: one image at most is in reach */
+  if (p->gravity.pm_grid == 0 && l.pm_grid < least) l.pm_grid = least;
+  l.slabs = l.pm_grid / PLANES_LEAST;
+  l.slabs = l.slabs < 1 ? 1 : l.slabs > SLABS_MOST ? SLABS_MOST : l.slabs;
+
+  double nodes = (double)l.group_count * (double)tree_nodes(l.depth), n = (double)particles, sets = p->gravity.interlace ? 2.0 : 1.0;
+  int order = (int)p->gravity.order;
+  l.bytes_particles = n * (double)(9 * sizeof(float) + sizeof(uint64_t));
+  l.bytes_tree = nodes * (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) + fmm_local_size(order)));
+  l.bytes_mesh = sizeof(float) * pow(l.pm_grid, 3) * sets * (p->gravity.gradient == GRADIENT_SPECTRAL ? 6.0 : 2.0);
+  return l;
+}
+
+static starpu_data_handle_t register_vector(void *data, size_t count, size_t size) {
+  starpu_data_handle_t handle;
+  if (count > UINT32_MAX) fail(EXIT_RUN_FAILED, "%zu elements in one group or slab are more than StarPU's 2^32", count);
+  starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)data, (uint32_t)count, size);
+  return handle;
+}
+
+static void create_groups(struct simulation *s) {
+  const uint32_t nodes = tree_nodes(s->depth), m = fmm_multipole_size(s->acceptance.order), l = fmm_local_size(s->acceptance.order);
+  const size_t rows = (size_t)s->group_count * nodes;
+  s->groups = allocate(s->group_count, sizeof *s->groups, "groups");
+  s->nodes = allocate(rows, sizeof *s->nodes, "tree nodes");
+  s->multipole = allocate(rows * m, sizeof(float), "multipoles");
+  s->local = allocate(rows * l, sizeof(float), "local expansions");
+  struct particles blocks = s->particles;
+  blocks.blocks = s->group_count;
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    struct particle_block b = particles_block(&blocks, i);
+    *g = (struct group){.simulation = s,
+                        .index = i,
+                        .count = (uint32_t)b.count,
+                        .nodes = s->nodes + (size_t)i * nodes,
+                        .multipole = s->multipole + (size_t)i * nodes * m,
+                        .local = s->local + (size_t)i * nodes * l};
+    g->position_handle = register_vector(b.x[0], 3 * b.count, sizeof(uint32_t));
+    g->momentum_handle = register_vector(b.p[0], 3 * b.count, sizeof(float));
+    g->acceleration_handle = register_vector(b.acc[0], 3 * b.count, sizeof(float));
+    g->tree_handle = register_vector(g->nodes, nodes, sizeof(struct node));
+    g->multipole_handle = register_vector(g->multipole, (size_t)nodes * m, sizeof(float));
+    g->local_handle = register_vector(g->local, (size_t)nodes * l, sizeof(float));
+    starpu_variable_data_register(&g->lists_handle, STARPU_MAIN_RAM, (uintptr_t)&g->lists, sizeof g->lists);
+  }
+}
+
+static void create_mesh(struct simulation *s, const struct layout *layout) {
+  const struct parameters *p = s->parameters;
+  s->mesh = mesh_create(layout->pm_grid, layout->slabs, s->particles.box, p->gravity.assignment, p->gravity.gradient,
+                        p->gravity.interlace, &s->split);
+  const struct mesh *m = s->mesh;
+  const size_t slabs = (size_t)s->sets * m->fields * m->slabs;
+  s->slab = allocate(slabs, sizeof *s->slab, "slab table");
+  s->slab_handle = allocate(slabs, sizeof *s->slab_handle, "slab handles");
+  s->block = allocate(slabs * m->columns, sizeof *s->block, "block table");
+  s->block_handle = allocate(slabs * m->columns, sizeof *s->block_handle, "block handles");
+  for (size_t i = 0; i < slabs; i++) {
+    uint32_t slab = (uint32_t)(i % m->slabs);
+    size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
+    s->slab[i] = allocate(floats, sizeof(float), "mesh slab");
+    s->slab_handle[i] = register_vector(s->slab[i], floats, sizeof(float));
+    for (uint32_t c = 0; c < m->columns; c++) {
+      size_t row = i * m->columns + c, size = block_size(m, slab, c);
+      s->block[row] = allocate(size, sizeof(float complex), "mesh block");
+      s->block_handle[row] = register_vector(s->block[row], size, sizeof(float complex));
+    }
+  }
+}
+
+struct simulation *simulation_create(const struct parameters *p, const struct cosmology *c, struct particles particles) {
+  struct simulation *s = allocate(1, sizeof *s, "simulation");
+  struct layout layout = layout_choose(p, particles.count);
+  const double cell = particles.box / layout.pm_grid;
+  const double softening = 1e-3 * p->gravity.softening; /* kpc/h to Mpc/h */
+  const int order = (int)p->gravity.order;
+  s->parameters = p;
+  s->cosmology = *c;
+  s->kernels = kernels_select();
+  s->particles = particles;
+  s->depth = layout.depth;
+  s->group_count = layout.group_count;
+  s->sets = p->gravity.interlace ? 2 : 1;
+  split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell, (int)p->gravity.p2p_degree);
+  simulation_set_softening(s, softening);
+  s->scale = s->acceptance.scale;
+  s->mesh_factor = (float)(GRAVITY * particles.mass);
+  s->short_factor = (float)(GRAVITY * particles.mass / (s->split.r_cut * s->split.r_cut));
+  s->acceptance.order = order;
+  create_groups(s);
+  create_mesh(s, &layout);
+  s->worker_count = starpu_worker_get_count();
+  s->workers = allocate(s->worker_count, sizeof *s->workers, "worker scratch");
+  for (uint32_t w = 0; w < s->worker_count; w++) s->workers[w].fft = allocate(mesh_scratch_bytes(s->mesh), 1, "FFT scratch");
+  return s;
+}
+
+void simulation_set_softening(struct simulation *s, double softening) {
+  const struct parameters *p = s->parameters;
+  p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening, (int)p->gravity.table_order, &s->split);
+  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance, (int)p->gravity.order,
+                  2.8 * softening, s->particles.box, s->depth, &s->split);
+}
+
+static void free_groups(struct simulation *s) {
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    starpu_data_unregister(g->position_handle);
+    starpu_data_unregister(g->momentum_handle);
+    starpu_data_unregister(g->acceleration_handle);
+    starpu_data_unregister(g->tree_handle);
+    starpu_data_unregister(g->multipole_handle);
+    starpu_data_unregister(g->local_handle);
+    starpu_data_unregister(g->lists_handle);
+    for (uint32_t set = 0; set < s->sets; set++)
+      if (g->patch_handle[set]) starpu_data_unregister_no_coherency(g->patch_handle[set]);
+    interaction_list_free(&g->lists.near);
+    interaction_list_free(&g->lists.far);
+    free(g->neighbour);
+  }
+  free(s->groups);
+  free(s->nodes);
+  free(s->multipole);
+  free(s->local);
+}
+
+static void free_mesh(struct simulation *s) {
+  const size_t slabs = (size_t)s->sets * s->mesh->fields * s->mesh->slabs;
+  for (size_t i = 0; i < slabs; i++) {
+    starpu_data_unregister(s->slab_handle[i]);
+    free(s->slab[i]);
+    for (uint32_t c = 0; c < s->mesh->columns; c++) {
+      starpu_data_unregister(s->block_handle[i * s->mesh->columns + c]);
+      free(s->block[i * s->mesh->columns + c]);
+    }
+  }
+  free(s->slab);
+  free(s->slab_handle);
+  free(s->block);
+  free(s->block_handle);
+  mesh_free(s->mesh);
+}
+
+void simulation_free(struct simulation *s) {
+  free_groups(s);
+  free_mesh(s);
+  for (uint32_t w = 0; w < s->worker_count; w++) {
+    p2p_scratch_free(&s->workers[w].p2p);
+    walk_scratch_free(&s->workers[w].walk);
+    free(s->workers[w].fft);
+  }
+  free(s->workers);
+  particles_free(&s->particles);
+  free(s);
+}
+
+/** Every handle of a group's particles and tree root, which the host reads or rearranges between graphs. */
+static void for_host_data(struct simulation *s, void (*function)(starpu_data_handle_t)) {
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    function(s->groups[i].position_handle);
+    function(s->groups[i].momentum_handle);
+    function(s->groups[i].acceleration_handle);
+    function(s->groups[i].tree_handle);
+  }
+}
+
+static void acquire(starpu_data_handle_t handle) {
+  if (starpu_data_acquire(handle, STARPU_RW) != 0) fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
+}
+
+void simulation_acquire(struct simulation *s) {
+  starpu_task_wait_for_all();
+  for_host_data(s, acquire);
+}
+
+void simulation_release(struct simulation *s) { for_host_data(s, starpu_data_release); }
+
+void simulation_place_patches(struct simulation *s) {
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    size_t cells = (size_t)g->patch.size[0] * g->patch.size[1] * g->patch.size[2];
+    for (uint32_t set = 0; set < s->sets; set++) {
+      if (g->patch_handle[set]) {
+        if (starpu_vector_get_nx(g->patch_handle[set]) == cells) continue;
+        starpu_data_unregister_no_coherency(g->patch_handle[set]);
+      }
+      if (cells > UINT32_MAX) fail(EXIT_RUN_FAILED, "a mesh patch of %zu cells is more than StarPU's 2^32", cells);
+      starpu_vector_data_register(&g->patch_handle[set], -1, 0, (uint32_t)cells, sizeof(float)); /* StarPU allocates where it is made */
+    }
+  }
+}

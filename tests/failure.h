@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of what ends the program, and a folder for their files. Include after cmocka.h. */
+#ifndef PHOTONS_TESTS_FAILURE_H
+#define PHOTONS_TESTS_FAILURE_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#undef fail /* cmocka's macro, from here on the function of error.h */
+
+static char scratch_path[256];
+
+static inline int scratch_make(void **state) {
+  (void)state;
+  const char *where = getenv("TMPDIR");
+  snprintf(scratch_path, sizeof scratch_path, "%s/photons-test-XXXXXX", where ? where : "/tmp");
+  return mkdtemp(scratch_path) ? 0 : -1;
+}
+
+static inline unsigned scratch_count_files(void) {
+  DIR *folder = opendir(scratch_path);
+  unsigned count = 0;
+  for (const struct dirent *entry; (entry = readdir(folder));) count += entry->d_name[0] != '.';
+  closedir(folder);
+  return count;
+}
+
+/** A path in the scratch folder; the result holds until eight more are asked for. */
+static inline char *scratch(const char *name) {
+  static char paths[8][520];
+  static unsigned next;
+  char *path = paths[next++ % 8];
+  snprintf(path, sizeof paths[0], "%s/%s", scratch_path, name);
+  return path;
+}
+
+/** Remove the files of the folder; for cmocka's teardown, too. */
+static inline int scratch_empty(void **state) {
+  (void)state;
+  DIR *folder = opendir(scratch_path);
+  for (const struct dirent *entry; (entry = readdir(folder));)
+    if (entry->d_name[0] != '.' && remove(scratch(entry->d_name)) != 0) return -1;
+  return closedir(folder);
+}
+
+static inline int scratch_remove(void **state) { return scratch_empty(state) != 0 || rmdir(scratch_path) != 0; }
+
+#define expect_failure(function, context, code, part) \
+  expect_failure_at(function, context, code, part, __FILE__, __LINE__)
+
+/** Call function(context) in a process of its own: it must end with @p code and one line on stderr that contains @p part. */
+static inline void expect_failure_at(void (*function)(void *), void *context, int code, const char *part,
+                                     const char *file, int line) {
+  static const char begin[] = "photons-starpu: error: ";
+  char message[4096];
+  int ends[2], status = 0;
+  size_t length = 0;
+  if (pipe(ends) != 0) _fail(file, line);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    function(context);
+    _exit(0);
+  }
+  close(ends[1]);
+  for (ssize_t n; (n = read(ends[0], message + length, sizeof message - 1 - length)) > 0;) length += (size_t)n;
+  close(ends[0]);
+  message[length] = '\0';
+  if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == code &&
+      strncmp(message, begin, strlen(begin)) == 0 && strstr(message, part) &&
+      strchr(message, '\n') == message + length - 1)
+    return;
+  print_error("expected exit code %d and '%s', found status %#x and '%s'\n", code, part, (unsigned)status, message);
+  _fail(file, line);
+}
+
+#endif

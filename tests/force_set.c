@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "force_set.h"
+
+#include <hdf5.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "photons/error.h"
+#include "photons/ic.h"
+#include "photons/report.h"
+#include "photons/step.h"
+#include "photons/timeline.h"
+
+const char *test_data(const char *name) {
+  static char path[4096];
+  const char *folder = getenv("PHOTONS_TEST_DATA");
+  if (!folder) return NULL;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return access(path, R_OK) == 0 ? path : NULL;
+}
+
+void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides, size_t count) {
+  char path[] = "/tmp/photons-test-XXXXXX";
+  int descriptor = mkstemp(path);
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+  if (!file || fputs(text, file) < 0 || fclose(file) != 0) fail(EXIT_RUN_FAILED, "cannot write %s", path);
+  parameters_read(p, path, overrides, count);
+  unlink(path);
+}
+
+void start_starpu_for_tests(void) {
+  struct starpu_conf conf;
+  starpu_conf_init(&conf);
+  conf.sched_policy_name = "lws";
+  conf.ncuda = 0;
+  if (starpu_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start");
+}
+
+struct row {
+  uint64_t id;
+  size_t index;
+};
+
+static int compare_rows(const void *a, const void *b) {
+  const struct row *x = a, *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct row *rank_ids(const uint64_t *id, size_t n) {
+  struct row *rows = allocate(n, sizeof *rows, "ids");
+  for (size_t i = 0; i < n; i++) rows[i] = (struct row){id[i], i};
+  qsort(rows, n, sizeof *rows, compare_rows);
+  return rows;
+}
+
+float *accelerations_by_id(const struct simulation *s) {
+  const size_t n = s->particles.count;
+  float *out = allocate(3 * n, sizeof *out, "accelerations"), *flat = allocate(3 * n, sizeof *flat, "accelerations");
+  struct row *rows = rank_ids(s->particles.id, n);
+  for (size_t g = 0; g < s->particles.blocks; g++) {
+    struct particle_block b = particles_block(&s->particles, g);
+    for (size_t c = 0; c < 3; c++)
+      for (size_t i = 0; i < b.count; i++) flat[3 * (b.first + i) + c] = b.acc[c][i];
+  }
+  for (size_t i = 0; i < n; i++) memcpy(out + 3 * i, flat + 3 * rows[i].index, 3 * sizeof *out);
+  free(flat);
+  free(rows);
+  return out;
+}
+
+static void read_dataset(hid_t file, const char *name, hid_t type, void *out) {
+  hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+  if (set < 0 || H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) fail(EXIT_RUN_FAILED, "cannot read %s", name);
+  H5Dclose(set);
+}
+
+/** Reference accelerations in the order of rising id, (km/s)^2/(kpc/h). */
+static double *reference_by_id(const char *path, size_t n) {
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  uint64_t *id = allocate(n, sizeof *id, "ids");
+  double *a = allocate(3 * n, sizeof *a, "reference"), *out = allocate(3 * n, sizeof *out, "reference");
+  read_dataset(file, "/Reference/ParticleIDs", H5T_NATIVE_UINT64, id);
+  read_dataset(file, "/Reference/Acceleration", H5T_NATIVE_DOUBLE, a);
+  H5Fclose(file);
+  struct row *rows = rank_ids(id, n);
+  for (size_t i = 0; i < n; i++) memcpy(out + 3 * i, a + 3 * rows[i].index, 3 * sizeof *out);
+  free(rows);
+  free(a);
+  free(id);
+  return out;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static struct force_error compare(const float *acceleration, const double *reference, size_t n) {
+  double *error = allocate(n, sizeof *error, "errors"), da2 = 0.0, a2 = 0.0, sum[3] = {0}, total = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    double d2 = 0.0, r2 = 0.0;
+    for (size_t c = 0; c < 3; c++) {
+      double r = 1e3 * reference[3 * i + c]; /* per kpc/h to per Mpc/h */
+      d2 += pow((double)acceleration[3 * i + c] - r, 2);
+      r2 += r * r;
+      sum[c] += (double)acceleration[3 * i + c];
+    }
+    error[i] = sqrt(d2 / r2);
+    da2 += d2;
+    a2 += r2;
+    total += sqrt(r2);
+  }
+  qsort(error, n, sizeof *error, compare_doubles);
+  struct force_error e = {.rms = sqrt(da2 / a2),
+                          .median = error[n / 2],
+                          .p99 = error[n * 99 / 100],
+                          .momentum = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / total};
+  free(error);
+  return e;
+}
+
+struct force_error force_set_error(const char *path, const char *const *overrides, size_t count, struct work_counts *work) {
+  struct parameters p;
+  char text[5000];
+  snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n", path);
+  parameters_from_text(&p, text, overrides, count);
+  struct particles particles = ic_read_gadget(&p);
+  struct cosmology c = {.omega_m = p.cosmology.omega_m, .omega_lambda = p.cosmology.omega_lambda};
+  struct simulation *s = simulation_create(&p, &c, particles);
+  step_first_forces(s);
+  simulation_acquire(s);
+  float *a = accelerations_by_id(s);
+  simulation_release(s);
+  double *reference = reference_by_id(path, particles.count);
+  struct force_error e = compare(a, reference, particles.count);
+  if (work) *work = simulation_work(s);
+  free(a);
+  free(reference);
+  simulation_free(s);
+  return e;
+}

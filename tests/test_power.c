@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Power spectra of particle sets whose spectrum is known in closed form. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sf_bessel.h>
+
+#include "assert_near.h"
+#include "photons/analysis.h"
+#include "photons/linear_power.h"
+
+#define BOX 250.0
+#define VOLUME (BOX * BOX * BOX)
+#define FUNDAMENTAL (2.0 * M_PI / BOX)
+
+/** Particles without momenta in @p blocks blocks; position is to be filled with put(). */
+static struct particles make_particles(size_t count, size_t blocks) {
+  struct particles s = {.count = count, .blocks = blocks, .box = BOX, .mass = 1.0};
+  s.position = calloc(3 * count, sizeof *s.position);
+  assert_non_null(s.position);
+  return s;
+}
+
+static void put(const struct particles *s, size_t i, const double x[3]) {
+  size_t g = 0;
+  while (block_first(s->count, s->blocks, g + 1) <= i) g++;
+  size_t first = block_first(s->count, s->blocks, g), count = block_first(s->count, s->blocks, g + 1) - first;
+  for (size_t c = 0; c < 3; c++) s->position[3 * first + c * count + i - first] = position_to_integer(x[c], s->box);
+}
+
+/** n[0] x n[1] x n[2] lattice, displaced along axis @p axis by A sin(2 pi mode q / L). */
+static struct particles make_lattice(const size_t n[3], size_t axis, double mode, double amplitude) {
+  struct particles s = make_particles(n[0] * n[1] * n[2], 7);
+  for (size_t i = 0; i < s.count; i++) {
+    size_t index[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
+    double x[3];
+    for (size_t c = 0; c < 3; c++) x[c] = BOX * (double)index[c] / (double)n[c];
+    x[axis] += amplitude * sin(mode * FUNDAMENTAL * x[axis]);
+    put(&s, i, x);
+  }
+  return s;
+}
+
+/** The bin in which k lies. */
+static const struct power_bin *bin_at(const struct power_bin *bins, size_t count, double k) {
+  size_t best = 0;
+  for (size_t i = 1; i < count; i++)
+    if (fabs(bins[i].k - k) < fabs(bins[best].k - k)) best = i;
+  return &bins[best];
+}
+
+static void check_order(const struct power_bin *bins, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    assert_true(bins[i].modes >= 1.0);
+    if (i > 0) assert_true(bins[i].k > bins[i - 1].k);
+  }
+}
+
+/* A lattice of n particles a side has no power but at its harmonics: |delta|^2 = 1 in the three independent modes of |k| = n. Images
+ * by even multiples of the mesh add coherently, each with the ratio of the window: (16/112)^4 + (16/144)^4 + ... */
+static void test_lattice(void **state) {
+  (void)state;
+  const size_t n[3] = {16, 16, 16}, mesh = 64;
+  struct particles s = make_lattice(n, 0, 0.0, 0.0);
+  size_t count;
+  struct power_bin *bins = power_measure(&s, mesh, 0, &count);
+  check_order(bins, count);
+  double amplitude = 0.0;
+  for (int image = -20; image <= 20; image++) amplitude += gsl_pow_4(16.0 / fabs(16.0 + 128.0 * image));
+  const struct power_bin *first = bin_at(bins, count, 16.0 * FUNDAMENTAL);
+  assert_near(first->power * first->modes / VOLUME, 3.0 * amplitude * amplitude, 1e-5); /* float transform */
+  for (size_t i = 0; i < count && &bins[i] != first; i++) assert_true(bins[i].power < 1e-10 * VOLUME);
+  free(bins);
+  free(s.position);
+}
+
+/* x = q + A sin(k0 q) on a lattice: sum exp(-i k0 x)/N = J_1(k0 A) exactly, in the one mode k0 (Jacobi-Anger expansion; the lattice's own
+ * images are of order J_(n/mode - 1), negligible). The same with a fine mesh and with a coarse one folded; N is no cube.
+ * Tolerance: the window's even images, which fold f has at (k / (2 mesh - k))^4, k in its fundamental modes. */
+static void test_displaced_lattice(void **state) {
+  (void)state;
+  static const struct {
+    size_t axis, mesh;
+    unsigned folds;
+    double mode, image;
+  } cases[] = {
+      {0, 32, 0, 3, 3.0 / 61},   {1, 32, 0, 13, 13.0 / 51},  {2, 128, 0, 40, 40.0 / 216}, {0, 32, 2, 40, 10.0 / 54},
+      {2, 32, 2, 40, 10.0 / 54}, {1, 32, 3, 104, 13.0 / 51}, {0, 33, 1, 12, 6.0 / 60},    {2, 32, 1, 5, 5.0 / 59},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    size_t n[3] = {22, 22, 22}, count; /* harmonics of 22 lie in none of the bins looked at */
+    n[cases[i].axis] = 500;
+    double k0 = cases[i].mode * FUNDAMENTAL, expected = gsl_pow_2(gsl_sf_bessel_J1(0.3));
+    struct particles s = make_lattice(n, cases[i].axis, cases[i].mode, 0.3 / k0);
+    struct power_bin *bins = power_measure(&s, cases[i].mesh, cases[i].folds, &count);
+    check_order(bins, count);
+    const struct power_bin *bin = bin_at(bins, count, k0);
+    assert_near(bin->power * bin->modes / (VOLUME * expected), 1.0, 1e-4 + 4.0 * gsl_pow_4(cases[i].image));
+    free(bins);
+    free(s.position);
+  }
+}
+
+/* Independent particles: P = V/N, each bin scatters by 1/sqrt(modes), and the weighted mean of all by 1/sqrt(all modes). The
+ * images' share at the Nyquist frequency is below 1e-3. Pairs at distance d in random directions: P = V/N (1 + sin(kd)/(kd)). */
+static void test_random(void **state) {
+  (void)state;
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  for (int pairs = 0; pairs <= 1; pairs++) {
+    const size_t n = 20000;
+    const double distance = pairs ? 6.0 : 0.0;
+    struct particles s = make_particles(n, 5);
+    for (size_t i = 0; i < n; i++) {
+      double x[3] = {BOX * gsl_rng_uniform(rng), BOX * gsl_rng_uniform(rng), BOX * gsl_rng_uniform(rng)};
+      put(&s, i, x);
+      if (!pairs) continue;
+      double cosine = 2.0 * gsl_rng_uniform(rng) - 1.0, sine = sqrt(1.0 - cosine * cosine),
+             angle = 2.0 * M_PI * gsl_rng_uniform(rng);
+      x[0] += distance * sine * cos(angle), x[1] += distance * sine * sin(angle), x[2] += distance * cosine;
+      put(&s, ++i, x);
+    }
+    for (unsigned folds = 0; folds <= 3; folds++) {
+      size_t count;
+      struct power_bin *bins = power_measure(&s, 48, folds, &count);
+      check_order(bins, count);
+      assert_in_range((uintmax_t)(bins[count - 1].k / FUNDAMENTAL), 20u << folds, 24u << folds);
+      double modes = 0.0, sum = 0.0;
+      for (size_t i = 0; i < count; i++) {
+        double shape = 1.0 + (pairs ? sin(bins[i].k * distance) / (bins[i].k * distance) : 0.0);
+        double ratio = bins[i].power * (double)n / VOLUME / shape;
+        assert_near(ratio, 1.0, 5.5 / sqrt(bins[i].modes) + 2e-3); /* chi^2's tail where modes are few */
+        modes += bins[i].modes;
+        sum += bins[i].modes * ratio;
+      }
+      assert_near(sum / modes, 1.0, 4.0 / sqrt(modes) + 1e-3);
+      free(bins);
+    }
+    free(s.position);
+  }
+  gsl_rng_free(rng);
+}
+
+/* Without folding a bin of mean |k| near n holds half of the lattice vectors with n - 1/2 <= |k| < n + 1/2. */
+static void test_modes(void **state) {
+  (void)state;
+  const size_t n[3] = {4, 4, 4};
+  struct particles s = make_lattice(n, 0, 0.0, 0.0);
+  size_t count;
+  struct power_bin *bins = power_measure(&s, 24, 0, &count);
+  assert_int_equal(count, 11);
+  for (int i = 1; i <= 11; i++) {
+    double modes = 0.0;
+    for (int a = -12; a <= 12; a++)
+      for (int b = -12; b <= 12; b++)
+        for (int c = -12; c <= 12; c++) {
+          double k2 = a * a + b * b + c * c;
+          if (k2 >= (i - 0.5) * (i - 0.5) && k2 < (i + 0.5) * (i + 0.5)) modes += 0.5;
+        }
+    assert_near(bins[i - 1].modes, modes, 0.0);
+  }
+  free(bins);
+  free(s.position);
+}
+
+static void test_write(void **state) {
+  (void)state;
+  const char *path = "test_power_output.txt";
+  struct parameters p = {.cosmology = {0.3, 0.7, 0.05, 0.7, 0.96, 0.8, -1.0, 0.0, 0.0}, .ic = {.normalise = true}};
+  p.ic.power_spectrum = POWER_EH98;
+  struct linear_power *linear = linear_power_create(&p);
+  const struct power_bin bins[2] = {{.k = 0.1, .power = 5e3, .modes = 9.0}, {.k = 0.2, .power = 2e3, .modes = 40.0}};
+  const struct particles s = {.count = 1000, .blocks = 1, .box = BOX};
+  power_write(path, bins, 2, &s, 64, 0.5, linear, 0.6);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  char line[256];
+  size_t rows = 0;
+  bool header = false;
+  while (fgets(line, sizeof line, file)) {
+    if (line[0] == '#') {
+      if (strstr(line, "a = 0.5, z = 1, box = 250 Mpc/h, mesh = 64, N = 1000")) header = true;
+      continue;
+    }
+    double k, power, modes, shot, expected;
+    assert_int_equal(sscanf(line, "%lf %lf %lf %lf %lf", &k, &power, &modes, &shot, &expected), 5);
+    assert_near(k, bins[rows].k, 1e-7);
+    assert_near(power, bins[rows].power, 1e-3);
+    assert_near(modes, bins[rows].modes, 0.0);
+    assert_near(shot, VOLUME / 1000.0, 1e-2);
+    assert_near(expected / (linear_power_at(linear, k) * 0.36), 1.0, 1e-6);
+    rows++;
+  }
+  assert_true(header);
+  assert_int_equal(rows, 2);
+  fclose(file);
+  unlink(path);
+  linear_power_free(linear);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_lattice), cmocka_unit_test(test_displaced_lattice),
+      cmocka_unit_test(test_random),  cmocka_unit_test(test_modes),
+      cmocka_unit_test(test_write),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
