@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checkpoints: the exact state of a run in HDF5. Every piece of the file has a checksum: data by the Fletcher32 filter, metadata by
- * the file format of HDF5 1.10. */
+/* Checkpoints: the exact state of a run in HDF5. Every piece of the file has a checksum: data by the Fletcher32 filter,
+ * metadata by the file format of HDF5 1.10. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,8 @@ static const struct {
     {"step", offsetof(struct checkpoint_state, step), true},
     {"outputs_done", offsetof(struct checkpoint_state, outputs_done), true},
     {"steps_since_rebuild", offsetof(struct checkpoint_state, steps_since_rebuild), true},
+    {"rebuild_debt", offsetof(struct checkpoint_state, rebuild_debt), false},
+    {"fresh_work", offsetof(struct checkpoint_state, fresh_work), false},
     {"wall_seconds", offsetof(struct checkpoint_state, wall_seconds), false},
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
@@ -105,8 +107,12 @@ static bool changes_results(const struct parameter *row) {
          strcmp(row->key, "rebuild_interval") == 0;
 }
 
-/** What ic_read_gadget() took from the file where config.ini did not say it; a restart does not read that file. */
-static bool came_with_particles(const struct parameters *p, const struct parameter *row) {
+/**
+ * What the run had found out and config.ini does not say: values chosen by the program, and what ic_read_gadget() took
+ * from the file, which a restart does not read.
+ */
+static bool came_with_the_run(const struct parameters *p, const struct parameter *row, const char *now, size_t length) {
+  if (row->automatic && strlen(row->automatic) == length && memcmp(row->automatic, now, length) == 0) return true;
   static const char *const from_file[][2] = {
       {"box", "size"}, {"cosmology", "Omega_m"}, {"cosmology", "Omega_lambda"}, {"cosmology", "h"}, {"ic", "z_init"}};
   if (p->ic.source != IC_GADGET || parameter_given(p, row->section, row->key)) return false;
@@ -127,7 +133,7 @@ static void compare_parameters(const char *path, struct parameters *p, const cha
     const char *now_value = find_value(now, row->section, row->key, &now_length);
     if (then_value && now_value && then_length == now_length && memcmp(then_value, now_value, then_length) == 0)
       continue;
-    if (then_value && came_with_particles(p, row)) {
+    if (then_value && now_value && came_with_the_run(p, row, now_value, now_length)) {
       char value[64], reason[256];
       snprintf(value, sizeof value, "%.*s", (int)then_length, then_value);
       if (!parameter_parse(row, value, p, reason, sizeof reason))

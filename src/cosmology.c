@@ -118,6 +118,8 @@ struct growth cosmology_growth(const struct cosmology *c, double a) {
   if (!driver) fail(EXIT_RUN_FAILED, "not enough memory to integrate the growth of structure");
   double y[GROWTH_SIZE], today[GROWTH_SIZE];
   double ln_a = log(growth_start(c, y));
+  /* Where H^2 falls below 0 on the way the integration would only fail to go on: cosmology_hubble() says why. */
+  for (double at = ln_a; at < 0.0; at += 0.01) cosmology_hubble(c, exp(at));
   if (log(a) < ln_a) fail(EXIT_BAD_USAGE, "growth of structure is asked for at a = %g, before %g", a, exp(ln_a));
   growth_advance(driver, &ln_a, log(a), y);
 

@@ -15,18 +15,17 @@ struct key {
 
 static inline uint64_t key_value(const struct key *k, int axis) { return (uint64_t)k->x[axis] << 32 | k->index; }
 
-static int compare_values(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /** A pivot close to the rank-th of n keys: the matching order statistic of a regular sample. */
 static uint64_t choose_pivot(const struct key *keys, size_t n, size_t rank, int axis) {
-  enum { SAMPLE = 63 };
-  uint64_t sample[SAMPLE];
-  size_t size = n < SAMPLE ? n : SAMPLE;
-  for (size_t i = 0; i < size; i++) sample[i] = key_value(&keys[i * n / size], axis);
-  qsort(sample, size, sizeof *sample, compare_values);
+  enum { SAMPLE_MOST = 63 };
+  uint64_t sample[SAMPLE_MOST];
+  const size_t size = n < 512 ? 7 : n < 8192 ? 21 : SAMPLE_MOST;
+  for (size_t i = 0; i < size; i++) { /* insertion sort on the way in */
+    uint64_t value = key_value(&keys[(2 * i + 1) * n / (2 * size)], axis);
+    size_t j = i;
+    for (; j > 0 && sample[j - 1] > value; j--) sample[j] = sample[j - 1];
+    sample[j] = value;
+  }
   return sample[rank * size / n];
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gadget-2 binary files, formats 1 and 2, either byte order (Gadget-2 user guide, section 6).
- * A file is a row of records, each between two 32-bit markers with its size modulo 2^32. Format 1 has the blocks in fixed order;
- * in format 2 a small record with the block's label goes before each. */
+ * A file is a row of records, each between two 32-bit markers with its size modulo 2^32. Format 1 has the blocks in
+ * fixed order; in format 2 a small record with the block's label goes before each. */
 #include <byteswap.h>
 #include <errno.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "photons/error.h"
 
 enum block_kind { BLOCK_POS, BLOCK_VEL, BLOCK_ID, BLOCK_MASS, BLOCK_KINDS };
-static const char block_label[BLOCK_KINDS][5] = {"POS ", "VEL ", "ID  ", "MASS"};
+static const char *const block_label[BLOCK_KINDS] = {"POS", "VEL", "ID", "MASS"}; /* in files padded with blanks */
 
 enum { HEADER_SIZE = 256, HEADER_TYPES = 6, LABEL_SIZE = 8 };
 
@@ -182,8 +182,9 @@ static void find_blocks(const struct binary_file *file, const struct gadget_head
       const uint64_t record = check_record(file, "label", offset, LABEL_SIZE);
       seek(file, offset + 4);
       read_bytes(file, "label", label, 4);
+      label[strcspn(label, " ")] = '\0';
       offset = record;
-      for (kind = 0; kind < needed && memcmp(label, block_label[kind], 4) != 0; kind++) {}
+      for (kind = 0; kind < needed && strcmp(label, block_label[kind]) != 0; kind++) {}
       if (kind == needed) { /* a block of no interest */
         offset = check_record(file, label, offset, read_marker(file, label, offset));
         continue;

@@ -1,5 +1,5 @@
-/* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues share.
- * `path` is the file's name in messages. Failures end the program: EXIT_RUN_FAILED when writing, EXIT_BAD_INPUT when reading. */
+/* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues share. `path` is the
+ * file's name in messages. Failures end the program: EXIT_RUN_FAILED when writing, EXIT_BAD_INPUT when reading. */
 #ifndef PHOTONS_HDF5_UTIL_H
 #define PHOTONS_HDF5_UTIL_H
 

@@ -90,6 +90,12 @@ static void check_header(const char *path, struct gadget_header *h) {
 
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
+static bool same_masses(const struct gadget_header *a, const struct gadget_header *b) {
+  for (unsigned t = 0; t < GADGET_TYPES; t++)
+    if (a->mass[t] != b->mass[t]) return false;
+  return true;
+}
+
 static void check_same(const struct gadget_set *set, const char *path, const struct gadget_header *h) {
   const struct gadget_header *first = &set->headers[0];
   const char *differs = !same(h->box, first->box)                              ? "BoxSize"
@@ -99,7 +105,7 @@ static void check_same(const struct gadget_set *set, const char *path, const str
                         : !same(h->h, first->h)                                ? "HubbleParam"
                         : h->files != first->files                             ? "the number of files"
                         : memcmp(h->total, first->total, sizeof h->total) != 0 ? "the total number of particles"
-                        : memcmp(h->mass, first->mass, sizeof h->mass) != 0    ? "the particle mass"
+                        : !same_masses(h, first)                               ? "the particle mass"
                                                                                : NULL;
   if (differs) fail(EXIT_BAD_INPUT, "%s: %s in its header differs from that in %s", path, differs, set->first);
 }
@@ -111,7 +117,8 @@ static void count_particles(struct gadget_set *set) {
     const uint64_t promised = set->headers[0].total[t];
     uint64_t found = 0;
     for (size_t f = 0; f < set->files; f++) found += set->headers[f].in_file[t];
-    if (found != promised && !(set->headers[0].total_is_32_bit && (uint32_t)found == promised))
+    const uint64_t countable = set->headers[0].total_is_32_bit ? (uint32_t)found : found;
+    if (countable != promised)
       fail(EXIT_BAD_INPUT, "%s: its %zu files hold %llu particles of type %u, the header says %llu", set->first,
            set->files, (unsigned long long)found, t, (unsigned long long)promised);
     if (found == 0) continue;
@@ -156,7 +163,7 @@ static struct gadget_set open_set(const char *name) {
   return set;
 }
 
-/** Box size in Mpc/h, from the mean density: N particle masses are Omega_m rho_crit L^3, and kpc or Mpc makes 10^9 in it. */
+/** Box size in Mpc/h: N masses must be Omega_m rho_crit L^3, where kpc or Mpc makes a factor of 10^9. */
 static double box_from_mass(const struct parameters *p, const struct gadget_set *set, double mass) {
   const double box = set->headers[0].box, omega_m = p->cosmology.omega_m;
   const double ratio_mpc = mass * (double)set->count / (omega_m * RHO_CRITICAL * pow(box, 3));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A picture of the projected density: logarithmic, smoothed where particles are few, with a scale bar and the redshift. */
+/* A picture of the projected density: logarithmic, smoothed where particles are few, with a scale bar and the
+ * redshift. */
 #include <math.h>
 #include <png.h>
 #include <stdlib.h>
@@ -11,11 +12,15 @@
 
 #define PIXELS_MIN 256
 #define PIXELS_MAX 1024
-#define PARTICLES_SMOOTHED 6.0 /* a pixel's kernel grows until it holds about so many */
-#define DARKEST 0.005          /* share of pixels that are black, and of those that are brightest */
+#define SMOOTHING \
+  0.4             /* kernel width over particle spacing at mean density: dims the lattice of the initial conditions */
+#define BLEND 0.5 /* how fast a finer smoothing fades in with density, per octave */
+#define DARKEST 0.005 /* share of pixels that are black, and of those that are brightest */
 #define BRIGHTEST 0.001
 #define RANGE_MIN 0.2 /* dex from black to the brightest colour at least, or a uniform field would show its rounding */
 #define FLOOR 1e-3    /* of the mean density: what an empty pixel counts as */
+
+#define COLOURS 11 /* anchors of the colour map */
 
 /** RGB picture, rows from the top. */
 struct picture {
@@ -23,11 +28,11 @@ struct picture {
   png_byte *rgb;
 };
 
-/** Map `magma` of Smith & van der Walt (CC0) at equal steps: lightness rises evenly, also to the colour-blind and in print. */
-static const png_byte colours[][3] = {{0, 0, 4},       {20, 14, 54},    {59, 15, 112},  {100, 26, 128},
-                                      {140, 41, 129},  {183, 55, 121},  {222, 73, 104}, {247, 112, 92},
-                                      {254, 159, 109}, {254, 207, 146}, {252, 253, 191}};
-#define COLOURS (sizeof colours / sizeof *colours)
+/** Map `magma` of Smith & van der Walt (CC0) at equal steps: lightness rises evenly, also to the colour-blind and in
+ * print. */
+static const png_byte colours[COLOURS][3] = {{0, 0, 4},       {20, 14, 54},    {59, 15, 112},  {100, 26, 128},
+                                             {140, 41, 129},  {183, 55, 121},  {222, 73, 104}, {247, 112, 92},
+                                             {254, 159, 109}, {254, 207, 146}, {252, 253, 191}};
 
 /** Five columns by seven rows, one byte a row, leftmost column in bit 4. */
 static const struct glyph {
@@ -43,7 +48,8 @@ static const struct glyph {
     {'z', {0, 0, 31, 2, 4, 8, 31}},      {'k', {16, 16, 18, 20, 24, 20, 18}},
 };
 
-/** Pixel in which a coordinate lies, and the weights of its left neighbour, itself and its right neighbour (quadratic B-spline). */
+/** Pixel in which a coordinate lies, and the weights of its left neighbour, itself and its right neighbour (quadratic
+ * B-spline). */
 static inline size_t pixel_weights(uint32_t u, size_t pixels, double weight[3]) {
   uint64_t position = (uint64_t)u * pixels; /* 32 bits of fraction */
   double d = (double)(uint32_t)position * 0x1p-32 - 0.5;
@@ -60,47 +66,64 @@ static void project(const struct particles *s, size_t pixels, double *map) {
     for (size_t i = 0; i < b.count; i++) {
       double wx[3], wy[3];
       size_t x = pixel_weights(b.x[0][i], pixels, wx), y = pixel_weights(b.x[1][i], pixels, wy);
-      size_t column[3] = {(x + pixels - 1) % pixels, x, (x + 1) % pixels},
-             row[3] = {(y + pixels - 1) % pixels, y, (y + 1) % pixels};
+      const size_t column[3] = {(x + pixels - 1) % pixels, x, (x + 1) % pixels},
+                   row[3] = {(y + pixels - 1) % pixels, y, (y + 1) % pixels};
       for (size_t a = 0; a < 3; a++)
         for (size_t c = 0; c < 3; c++) map[row[a] * pixels + column[c]] += wy[a] * wx[c];
     }
   }
 }
 
-/** Convolve each line of one axis with (1, 4, 6, 4, 1)/16, its points @p step apart: a cubic B-spline twice as wide as the last. */
-static void smooth_axis(const double *in, double *out, size_t pixels, size_t step, bool rows) {
+/** Convolve along one axis with (1, 4, 6, 4, 1)/16, its points @p step apart: adds step^2 to the variance of the kernel
+ * so far. */
+static void smooth_axis(const double *in, double *out, size_t pixels, size_t step, bool along_y) {
+  static const double weight[5] = {1.0 / 16, 4.0 / 16, 6.0 / 16, 4.0 / 16, 1.0 / 16};
   for (size_t y = 0; y < pixels; y++)
     for (size_t x = 0; x < pixels; x++) {
       double sum = 0.0;
-      static const double weight[5] = {1.0 / 16, 4.0 / 16, 6.0 / 16, 4.0 / 16, 1.0 / 16};
       for (size_t i = 0; i < 5; i++) {
-        size_t along = ((rows ? y : x) + 2 * pixels + i * step - 2 * step) % pixels;
-        sum += weight[i] * (rows ? in[along * pixels + x] : in[y * pixels + along]);
+        size_t there = (along_y ? y : x) + pixels + i * step - 2 * step; /* 2 step < pixels */
+        if (there >= pixels) there -= pixels;
+        if (there >= pixels) there -= pixels;
+        sum += weight[i] * (along_y ? in[there * pixels + x] : in[y * pixels + there]);
       }
       out[y * pixels + x] = sum;
     }
 }
 
-/** Replace each pixel by the finest of ever wider smoothings that holds enough particles, blending from one to the next. */
-static void smooth(double *map, size_t pixels) {
-  size_t all = pixels * pixels;
-  double *level = allocate(3 * all, sizeof *level, "the picture's smoothing"), *half = level + all, *left = half + all;
+/**
+ * Adaptive smoothing that conserves mass. From the widest of a series of smoothings on, a pixel's mass passes to the
+ * next finer one where the density found so far is high enough for its width: width >= SMOOTHING * particle spacing *
+ * mean / density, in parts around equality. The picture is then level_0 + S_0 (level_1 + S_1 (level_2 + ...)).
+ */
+static void smooth(double *map, size_t pixels, double count) {
+  size_t all = pixels * pixels, levels = 0;
+  while ((size_t)16 << levels <= pixels) levels++;
+  double *level = allocate((levels + 2) * all, sizeof *level, "the picture's smoothing"),
+         *scratch = level + (levels + 1) * all;
   memcpy(level, map, all * sizeof *map);
-  for (size_t i = 0; i < all; i++) map[i] = 0.0, left[i] = 1.0;
-  double variance = 0.25; /* of the assignment, square pixels; each level adds step^2 */
-  for (size_t step = 1;; step *= 2) {
-    bool last = 8 * step > pixels;
-    double area = 4.0 * M_PI * variance; /* 1 / int W^2 of a Gaussian */
-    for (size_t i = 0; i < all; i++) {
-      double enough = last ? 1.0 : fmin(1.0, fmax(0.0, log2(1e-30 + level[i] * area / PARTICLES_SMOOTHED) / 2.0 + 0.5));
-      map[i] += left[i] * enough * level[i];
-      left[i] *= 1.0 - enough;
+  for (size_t j = 0; j < levels; j++) {
+    smooth_axis(level + j * all, scratch, pixels, (size_t)1 << j, false);
+    smooth_axis(scratch, level + (j + 1) * all, pixels, (size_t)1 << j, true);
+  }
+  double enough = SMOOTHING * ((double)pixels / cbrt(count)) * (count / (double)all); /* width times density, pixels */
+  for (size_t i = 0; i < all; i++) {
+    double mass = map[i];
+    for (size_t j = levels; j-- > 0;) {
+      double width = sqrt(0.25 +
+                          (ldexp(1.0, 2 * (int)j) - 1.0) / 3.0); /* of the assignment, and sum of 4^i for i < j */
+      double octaves = log2(1e-30 + level[(j + 1) * all + i] * width / enough);
+      double share = fmin(1.0, fmax(0.0, 0.5 + BLEND * octaves));
+      level[(j + 1) * all + i] = (1.0 - share) * mass;
+      mass *= share;
     }
-    if (last) break;
-    smooth_axis(level, half, pixels, step, false);
-    smooth_axis(half, level, pixels, step, true);
-    variance += (double)(step * step);
+    level[i] = mass;
+  }
+  memcpy(map, level + levels * all, all * sizeof *map);
+  for (size_t j = levels; j-- > 0;) {
+    smooth_axis(map, scratch, pixels, (size_t)1 << j, false);
+    smooth_axis(scratch, map, pixels, (size_t)1 << j, true);
+    for (size_t i = 0; i < all; i++) map[i] += level[j * all + i];
   }
   free(level);
 }
@@ -125,7 +148,7 @@ static void scale_contrast(double *map, size_t all, double mean) {
 
 static void colour(double value, png_byte rgb[3]) {
   double position = value * (double)(COLOURS - 1);
-  size_t i = position >= COLOURS - 1 ? COLOURS - 2 : (size_t)position;
+  size_t i = value >= 1.0 ? COLOURS - 2 : (size_t)position;
   double d = position - (double)i;
   for (size_t c = 0; c < 3; c++) rgb[c] = (png_byte)lrint((1.0 - d) * colours[i][c] + d * colours[i + 1][c]);
 }
@@ -152,7 +175,8 @@ static double bar_length(double box) {
   return power * (digit >= 5.0 ? 5.0 : digit >= 2.0 ? 2.0 : 1.0);
 }
 
-/** Redshift at the top left, scale bar and its length at the bottom left; a dark copy one step off keeps them legible on bright ground. */
+/** Redshift at the top left, scale bar and its length at the bottom left; a dark copy one step off keeps them legible
+ * on bright ground. */
 static void draw_labels(struct picture *p, double box, double a) {
   size_t scale = p->pixels / 256 > 0 ? p->pixels / 256 : 1, margin = 8 * scale, bottom = p->pixels - margin;
   double length = bar_length(box), z = fmax(0.0, 1.0 / a - 1.0);
@@ -182,7 +206,7 @@ static void png_warned(png_structp png, png_const_charp message) {
 static void write_png(const char *path, const struct picture *p) {
   char *temporary = output_begin(path);
   FILE *file = output_open(temporary);
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, (png_voidp)(uintptr_t)path, png_failed, png_warned);
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, (png_voidp)path, png_failed, png_warned);
   png_infop info = png == NULL ? NULL : png_create_info_struct(png);
   if (info == NULL) fail(EXIT_RUN_FAILED, "not enough memory for the picture %s", path);
   png_uint_32 pixels = (png_uint_32)p->pixels;
@@ -204,7 +228,7 @@ void image_write(const char *path, const struct particles *s, size_t pixels, dou
   double *map = allocate(all, sizeof *map, "the picture's density");
   struct picture p = {.pixels = pixels, .rgb = allocate(3 * all, 1, "the picture")};
   project(s, pixels, map);
-  smooth(map, pixels);
+  smooth(map, pixels, (double)s->count);
   scale_contrast(map, all, (double)s->count / (double)all);
   for (size_t y = 0; y < pixels; y++) /* y upwards in the box, rows downwards in the picture */
     for (size_t x = 0; x < pixels; x++) colour(map[y * pixels + x], p.rgb + 3 * ((pixels - 1 - y) * pixels + x));

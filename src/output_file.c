@@ -21,10 +21,9 @@ static struct unfinished {
 static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static char *copy_text(const char *text, const char *suffix) {
-  const size_t length = strlen(text), more = strlen(suffix);
-  char *copy = allocate(length + more + 1, 1, "a file name");
-  memcpy(copy, text, length);
-  memcpy(copy + length, suffix, more);
+  const size_t size = strlen(text) + strlen(suffix) + 1;
+  char *copy = allocate(size, 1, "a file name");
+  snprintf(copy, size, "%s%s", text, suffix);
   return copy;
 }
 

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "photons/cosmology.h"
 #include "photons/parameter_table.h"
 
 static const struct parameter *row_of(const char *section, const char *key) {
@@ -38,20 +37,17 @@ static void check_cosmology(const struct parameters *p, struct parameter_problem
     if (strcmp(parameter_table[i].section, "cosmology") == 0)
       all_sound = all_sound && sound(problems, &parameter_table[i]);
   if (!all_sound) return;
-  const struct cosmology c = {
-      .omega_m = p->cosmology.omega_m,
-      .omega_lambda = p->cosmology.omega_lambda,
-      .omega_k = 1 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r,
-      .omega_r = p->cosmology.omega_r,
-      .w0 = p->cosmology.w0,
-      .wa = p->cosmology.wa,
-  };
+  const double omega_k = 1 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
   enum { SAMPLES = 256 };
   for (int i = 0; i <= SAMPLES; i++) {
-    const double a = pow(1 + p->ic.z_init, -i / (double)SAMPLES);
-    if (cosmology_hubble(&c, a) > 0) continue;
-    problem_with(problems, omega_lambda, p, NULL, "no expanding universe: H^2 <= 0 at z = %.3g (Omega_k = %.6g)",
-                 1 / a - 1, c.omega_k);
+    const double x = pow(1 + p->ic.z_init, i / (double)SAMPLES); /* 1/a */
+    const double dark_energy = p->cosmology.omega_lambda * pow(x, 3 * (1 + p->cosmology.w0 + p->cosmology.wa)) *
+                               exp(-3 * p->cosmology.wa * (1 - 1 / x));
+    const double hubble_squared = ((p->cosmology.omega_r * x + p->cosmology.omega_m) * x + omega_k) * x * x +
+                                  dark_energy;
+    if (hubble_squared > 0) continue;
+    problem_with(problems, omega_lambda, p, NULL, "no expanding universe: H^2 <= 0 at z = %.3g (Omega_k = %.6g)", x - 1,
+                 omega_k);
     return;
   }
 }
@@ -90,13 +86,11 @@ static void check_needed(const struct parameters *p, struct parameter_problems *
 static void check_generated(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *side = row_of("box", "npart_side"), *mesh = row_of("ic", "mesh"),
                          *glass = row_of("ic", "glass");
-  const struct parameter *z_init = row_of("ic", "z_init"), *table = row_of("ic", "power_spectrum_file");
+  const struct parameter *z_init = row_of("ic", "z_init");
   check_needed(p, problems, "box", "size", p->box.size > 0, "ic.source = generate");
   check_needed(p, problems, "box", "npart_side", p->box.npart_side > 0, "ic.source = generate");
   if (sound(problems, side) && sound(problems, mesh)) {
-    if (p->ic.mesh == 0 && p->box.npart_side % 2)
-      problem_with(problems, side, p, NULL, "odd; allowed: even numbers, or an even ic.mesh besides");
-    else if (p->ic.mesh % 2)
+    if (p->ic.mesh % 2)
       problem_with(problems, mesh, p, NULL, "odd; allowed: even numbers");
     else if (p->ic.mesh && p->ic.mesh < p->box.npart_side)
       problem_with(problems, mesh, p, NULL, "coarser than the particles, box.npart_side = %lld",
@@ -105,7 +99,11 @@ static void check_generated(const struct parameters *p, struct parameter_problem
   if (sound(problems, z_init) && sound(problems, row_of("time", "z_end")) && p->ic.z_init <= p->time.z_end)
     problem_with(problems, z_init, p, NULL, "not before the end of the run, time.z_end = %g", p->time.z_end);
   if (sound(problems, glass) && *p->ic.glass) check_gadget_file(p, problems, glass, p->ic.glass);
+}
 
+/* Read initial conditions are compared with the linear spectrum, too. */
+static void check_power_spectrum(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *table = row_of("ic", "power_spectrum_file");
   const bool from_file = p->ic.power_spectrum == POWER_FILE;
   if (from_file)
     check_needed(p, problems, "ic", "power_spectrum_file", *p->ic.power_spectrum_file, "ic.power_spectrum = file");
@@ -160,7 +158,7 @@ static void check_folder(const struct parameters *p, struct parameter_problems *
   char buffer[PARAMETER_PATH_MAX], *path = buffer;
   struct stat status;
   if (!sound(problems, row)) return;
-  strcpy(buffer, p->output.dir);
+  memcpy(buffer, p->output.dir, sizeof buffer);
   while (stat(path, &status) != 0) {
     if (errno != ENOENT) {
       problem_with(problems, row, p, NULL, "%s: %s", path, strerror(errno));
@@ -197,6 +195,7 @@ void parameters_check(const struct parameters *p, struct parameter_problems *pro
       if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
     }
   }
+  check_power_spectrum(p, problems);
   check_gravity(p, problems);
   if (sound(problems, row_of("time", "step")) && p->time.step == STEP_FIXED)
     check_needed(p, problems, "time", "steps", p->time.steps > 0, "time.step = fixed");

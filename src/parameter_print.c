@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the program says about its parameters: config.ini with defaults or resolved values, and the reference page. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "photons/error.h"
 #include "photons/parameter_table.h"
 
 static bool section_begins(const struct parameter *row) {
@@ -29,16 +26,10 @@ void parameters_print_defaults(FILE *out) {
       "# Relative paths begin at the current directory.\n",
       out);
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
-    char *value = NULL;
-    size_t length;
-    FILE *stream = open_memstream(&value, &length);
-    if (!stream) fail(EXIT_RUN_FAILED, "no memory for the defaults: %s", strerror(errno));
-    fprintf(stream, "%s%s = ", preset_find(row) ? "# " : "", row->key);
-    parameter_print(row, &p, stream);
-    if (fclose(stream) != 0) fail(EXIT_RUN_FAILED, "no memory for the defaults: %s", strerror(errno));
     if (section_begins(row)) fprintf(out, "\n[%s]\n", row->section);
-    fprintf(out, "%-*s # %s", comment_column, value, row->help);
-    free(value);
+    const int key = fprintf(out, "%s%s = ", preset_find(row) ? "# " : "", row->key);
+    const int gap = comment_column - key - parameter_print(row, &p, out);
+    fprintf(out, "%*s# %s", gap > 1 ? gap : 1, "", row->help);
     if (row->unit) fprintf(out, " [%s]", row->unit);
     if (row->type != PARAMETER_TEXT) {
       fputs("; ", out);

@@ -34,8 +34,9 @@ void problem_add(struct parameter_problems *problems, const char *format, ...) {
   problems->count++;
 }
 
-void problem_with(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
-                  const char *found, const char *format, ...) {
+/* Where the value stands, and what it is. */
+static void begin_line(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
+                       const char *found) {
   const size_t i = (size_t)(row - parameter_table);
   const bool given = problems->origin[i].set || problems->origin[i].line;
   if (problems->origin[i].set)
@@ -54,11 +55,27 @@ void problem_with(struct parameter_problems *problems, const struct parameter *r
     if (!given) fputs(" (default)", problems->stream);
   }
   fputs(": ", problems->stream);
+  problems->count++;
+  problems->origin[i].bad = true;
+}
+
+void problem_with(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
+                  const char *found, const char *format, ...) {
+  begin_line(problems, row, p, found);
   va_list arguments;
   va_start(arguments, format);
   vfprintf(problems->stream, format, arguments);
   va_end(arguments);
   fputc('\n', problems->stream);
-  problems->count++;
-  problems->origin[i].bad = true;
+}
+
+void problem_unreadable(struct parameter_problems *problems, const struct parameter *row, const char *found,
+                        const char *reason) {
+  begin_line(problems, row, NULL, found);
+  fputs(reason, problems->stream);
+  if (row->type != PARAMETER_TEXT) {
+    fputs("; allowed: ", problems->stream);
+    parameter_print_allowed(row, " | ", problems->stream);
+  }
+  fputc('\n', problems->stream);
 }

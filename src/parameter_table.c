@@ -58,7 +58,7 @@ const struct parameter parameter_table[] = {
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
   {"ic", "order", INTEGER, FIELD(ic.order), "2", .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
   {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", .help = "random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
-  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", .help = "cells a side of the mesh of the displacements, even; automatic: npart_side", RANGE(2, 65536), .automatic = "0"},
+  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", .help = "cells a side of the mesh of the displacements, even; automatic: npart_side, twice that where it is odd", RANGE(2, 65536), .automatic = "0"},
   {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", .help = "drop modes with |k| beyond the particles' Nyquist frequency; no: keep the cube", .words = no_yes},
   {"ic", "fixed", SWITCH(ic.fixed), "no", .help = "fixed amplitudes: |delta_k|^2 = P(k)", .words = no_yes},
   {"ic", "paired", SWITCH(ic.paired), "no", .help = "turn all phases by pi, for the partner of a pair of runs", .words = no_yes},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One value of config.ini: text to field and field to text. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -68,14 +69,14 @@ static bool read_text(const struct parameter *row, const char *text, char *value
       return false;
     }
   memset(value, 0, row->size); /* no rest of a longer text: equal values are equal bytes */
-  memcpy(value, text, strlen(text));
+  memcpy(value, text, strlen(text) + 1);
   return true;
 }
 
 static bool read_list(const struct parameter *row, const char *text, double *value, size_t *count, char *reason,
                       size_t size) {
   static const char separators[] = ", \t";
-  double read[PARAMETER_LIST_MAX];
+  double read[PARAMETER_LIST_MAX] = {0};
   size_t n = 0;
   for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
     char item[64], why[64];
@@ -93,8 +94,7 @@ static bool read_list(const struct parameter *row, const char *text, double *val
     text += length;
     n++;
   }
-  memset(value, 0, row->size);
-  memcpy(value, read, n * sizeof *read);
+  memcpy(value, read, sizeof read);
   *count = n;
   return true;
 }
@@ -127,39 +127,42 @@ bool parameter_parse(const struct parameter *row, const char *text, struct param
   return false;
 }
 
+void parameter_reset(const struct parameter *row, const char *initial, struct parameters *p) {
+  char reason[128];
+  memset(field(row, p), 0, row->size);
+  if (row->type == PARAMETER_LIST) *(size_t *)((char *)field(row, p) + row->size) = 0;
+  const bool sound = !*initial || parameter_parse(row, initial, p, reason, sizeof reason);
+  assert(sound);
+  (void)sound;
+}
+
 /* The fewest digits that give the same number back. */
-static void print_real(double value, FILE *out) {
+static int print_real(double value, FILE *out) {
   char text[32];
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, value);
     if (strtod(text, NULL) == value) break;
   }
-  fputs(text, out);
+  return fprintf(out, "%s", text);
 }
 
-void parameter_print(const struct parameter *row, const struct parameters *p, FILE *out) {
+int parameter_print(const struct parameter *row, const struct parameters *p, FILE *out) {
   const void *value = const_field(row, p);
   const bool none = row->initial && !*row->initial; /* no default: zero is "not given" */
   switch (row->type) {
-  case PARAMETER_REAL:
-    if (!none || *(const double *)value != 0) print_real(*(const double *)value, out);
-    break;
+  case PARAMETER_REAL: return none && *(const double *)value == 0 ? 0 : print_real(*(const double *)value, out);
   case PARAMETER_INTEGER:
-    if (!none || *(const int64_t *)value != 0) fprintf(out, "%" PRId64, *(const int64_t *)value);
-    break;
-  case PARAMETER_SWITCH: fputs(row->words[*(const bool *)value], out); break;
-  case PARAMETER_WORD: fputs(row->words[*(const unsigned *)value], out); break;
-  case PARAMETER_TEXT: fputs(value, out); break;
-  case PARAMETER_LIST: {
-    const double *list = value;
-    const size_t count = *(const size_t *)((const char *)value + row->size);
-    for (size_t i = 0; i < count; i++) {
-      if (i) fputs(", ", out);
-      print_real(list[i], out);
-    }
-    break;
+    return none && *(const int64_t *)value == 0 ? 0 : fprintf(out, "%" PRId64, *(const int64_t *)value);
+  case PARAMETER_SWITCH: return fprintf(out, "%s", row->words[*(const bool *)value]);
+  case PARAMETER_WORD: return fprintf(out, "%s", row->words[*(const unsigned *)value]);
+  case PARAMETER_TEXT: return fprintf(out, "%s", (const char *)value);
+  case PARAMETER_LIST: break;
   }
-  }
+  const double *list = value;
+  const size_t count = *(const size_t *)((const char *)value + row->size);
+  int length = 0;
+  for (size_t i = 0; i < count; i++) length += fprintf(out, i ? ", " : "") + print_real(list[i], out);
+  return length;
 }
 
 void parameter_print_allowed(const struct parameter *row, const char *separator, FILE *out) {

@@ -28,42 +28,24 @@ struct ini_source {
 /* Give a row its value; an empty text stands for the default. */
 static void assign(struct parameters *p, struct parameter_problems *problems, const struct parameter *row,
                    const char *text) {
-  char reason[128], *allowed = NULL;
-  size_t length;
-  const bool given = *text != 0;
-  p->given[row - parameter_table] = given;
-  if (!given && row->initial) text = row->initial;
-  if (!*text && (row->type == PARAMETER_REAL || row->type == PARAMETER_INTEGER))
-    memset((char *)p + row->offset, 0, row->size);
-  else if ((given || row->initial) && !parameter_parse(row, text, p, reason, sizeof reason)) {
-    FILE *stream = open_memstream(&allowed, &length);
-    if (!stream) fail(EXIT_RUN_FAILED, "no memory for a message: %s", strerror(errno));
-    parameter_print_allowed(row, " | ", stream);
-    if (fclose(stream) != 0) fail(EXIT_RUN_FAILED, "no memory for a message: %s", strerror(errno));
-    problem_with(problems, row, p, text, "%s%s%s", reason, length ? "; allowed: " : "", allowed);
-    free(allowed);
-  }
+  char reason[128];
+  p->given[row - parameter_table] = *text != 0;
+  if (!*text)
+    parameter_reset(row, row->initial ? row->initial : "", p);
+  else if (!parameter_parse(row, text, p, reason, sizeof reason))
+    problem_unreadable(problems, row, text, reason);
 }
 
 static void apply_presets(struct parameters *p) {
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
-    char reason[128];
-    const struct preset *preset = preset_find(row);
-    if (!preset || p->given[row - parameter_table]) continue;
-    bool sound = parameter_parse(row, preset->value[p->gravity.accuracy], p, reason, sizeof reason);
-    assert(sound);
-    (void)sound;
-  }
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++)
+    if (!row->initial && !p->given[row - parameter_table])
+      parameter_reset(row, parameter_initial(row, p->gravity.accuracy), p);
 }
 
 void parameters_default(struct parameters *p) {
   memset(p, 0, sizeof *p);
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
-    char reason[128];
-    bool sound = !row->initial || !*row->initial || parameter_parse(row, row->initial, p, reason, sizeof reason);
-    assert(sound);
-    (void)sound;
-  }
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++)
+    if (row->initial) parameter_reset(row, row->initial, p);
   apply_presets(p);
 }
 
@@ -109,7 +91,8 @@ static const char *check_section_line(struct parameter_problems *problems, const
   *end = 0;
   const bool known = section_known(text + 1);
   if (!known) unknown_section(problems, where, text + 1);
-  strcpy(end, "]");
+  end[0] = ']';
+  end[1] = 0;
   return known ? text : "[?]";
 }
 
@@ -135,8 +118,8 @@ static char *next_line(char *buffer, int size, void *source) {
   s->text = trim(s->text);
   const char *line = *s->text == '[' ? check_section_line(s->problems, where, s->text) : s->text;
   s->open = *line && *line != '[';
-  snprintf(buffer, (size_t)size - 1, "%s", line);
-  return strcat(buffer, "\n");
+  snprintf(buffer, (size_t)size, "%.*s\n", size - 2, line);
+  return buffer;
 }
 
 static int take_value(void *source, const char *section, const char *key, const char *value_cut) {
@@ -193,8 +176,8 @@ static void read_override(struct parameters *p, struct parameter_problems *probl
   else if (!row)
     unknown_key(problems, where, trim(section), trim(key));
   else {
-    char *value = allocate(strlen(equals), 1, "a value of --set");
-    strcpy(value, equals + 1);
+    const size_t length = strlen(equals);
+    char *value = memcpy(allocate(length, 1, "a value of --set"), equals + 1, length);
     problems->origin[row - parameter_table].set = override;
     assign(p, problems, row, trim(value));
     free(value);

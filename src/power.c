@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Power spectrum of the particles: P(k) = V <|sum_j exp(-i k x_j) / N|^2>, shot noise V/N included.
  *
- * Fold f puts all particles into a box 2^f times smaller by taking positions modulo L/2^f. Wave vectors that are multiples of 2^f 2 pi/L
- * keep their sums, so that the same mesh reaches 2^f times further (Jenkins et al. 1998). Two meshes, one displaced by
- * half a cell, are averaged in Fourier space, which removes the odd images of the spectrum (Sefusatti et al. 2016). */
+ * Fold f puts all particles into a box 2^f times smaller by taking positions modulo L/2^f. Wave vectors that are
+ * multiples of 2^f 2 pi/L keep their sums, so that the same mesh reaches 2^f times further (Jenkins et al. 1998). Two
+ * meshes, one displaced by half a cell, are averaged in Fourier space, which removes the odd images of the spectrum
+ * (Sefusatti et al. 2016). */
 #include <fftw3.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@
 /** Four cells of a row at once. */
 typedef float cells4 __attribute__((vector_size(16), aligned(4)));
 
-/** A mesh of n^3 floats for an in-place transform; rows are padded for deposits across their end, planes by one row, so that the strides
- * of a power of two do not fall on the same cache lines. */
+/** A mesh of n^3 floats for an in-place transform; rows are padded for deposits across their end, planes by one row, so
+ * that the strides of a power of two do not fall on the same cache lines. */
 struct fourier_mesh {
   size_t n, row, plane;
   float *data;
@@ -55,7 +56,8 @@ static fftwf_plan transform_plan(const struct fourier_mesh *m) {
   return plan;
 }
 
-/** First of the four cells that a particle touches along one side, and their weights (cubic B-spline). @p u: box units; half cells are 2^31. */
+/** First of the four cells that a particle touches along one side, and their weights (cubic B-spline).
+ * @param shift  of the mesh, 2^-32 cells */
 static inline size_t spline_weights(uint32_t u, size_t n, uint64_t shift, float weight[4]) {
   uint64_t whole = (uint64_t)n << 32, position = (uint64_t)u * n + whole - shift; /* cells, 32 bits of fraction */
   float d = (float)(uint32_t)position * 0x1p-32f, e = 1.0f - d;
@@ -78,12 +80,16 @@ static void deposit_block(const struct fourier_mesh *m, const struct particle_bl
     for (size_t c = 0; c < 4; c++) row[c] = (y + c < m->n ? y + c : y + c - m->n) * m->row + z;
     for (size_t a = 0; a < 4; a++) {
       float *plane = m->data + (x + a < m->n ? x + a : x + a - m->n) * m->plane;
-      for (size_t c = 0; c < 4; c++) *(cells4 *)(plane + row[c]) += wx[a] * wy[c] * w;
+      for (size_t c = 0; c < 4; c++) {
+        cells4 *cells = (cells4 *)(plane + row[c]);
+        *cells += wx[a] * wy[c] * w;
+      }
     }
   }
 }
 
-/** Counts in cells less their mean: without it the rounding of the transform would be relative to the mean, not to the fluctuations. */
+/** Counts in cells less their mean: else the transform's rounding would be relative to the mean, not to the
+ * fluctuations. */
 static void deposit(const struct fourier_mesh *m, const struct particles *s, unsigned fold, bool shifted) {
   float mean = (float)((double)s->count / pow((double)m->n, 3.0));
   for (size_t x = 0; x < m->n; x++)
@@ -140,8 +146,8 @@ static void add_to_shells(const struct fourier_mesh *even, const struct fourier_
 }
 
 /**
- * The next bin from @p low upwards: one mode of the fold wide, or BIN_RATIO. Folds but the last are used to half their Nyquist
- * frequency, the last up to it.
+ * The next bin from @p low upwards: one mode of the fold wide, or BIN_RATIO. Folds but the last are used to half their
+ * Nyquist frequency, the last up to it.
  * @return false if it would end beyond that
  */
 static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *bin) {
@@ -153,7 +159,8 @@ static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *
   return false;
 }
 
-/** Append the bins that fold @p bin->fold serves; on return @p bin is the first one of the next fold. Returns whether there is one. */
+/** Append the bins that fold @p bin->fold serves; on return @p bin is the first one of the next fold.
+ * @return whether there is one */
 static bool bin_shells(const struct shell *shell, double volume, double fundamental, size_t mesh, unsigned folds,
                        struct bin_edges *bin, struct power_bin *bins, size_t *count) {
   unsigned fold = bin->fold;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The force split and its polynomials. Inside, r_cut is the unit of length, x = r / r_cut, u = x^2, t = 2u - 1.
  *
- * Both families are clouds: the long-range potential of a unit mass is H = W(x) / x with W = int_0^x w, so that
- * H(u) = int_0^1 w(u y^2) dy. Everything follows from its Taylor series about u = 1/2: that about 0 alternates in sign and loses
- * up to seven digits at r_cut = 8 r_s, this one does not. */
+ * Both families are clouds: the long-range potential of a unit mass is H = W(x) / x with W = int_0^x w, so that H(u) =
+ * int_0^1 w(u y^2) dy. Everything follows from its Taylor series about u = 1/2: that about 0 alternates in sign and
+ * loses up to seven digits at r_cut = 8 r_s, this one does not. */
 #include "photons/split.h"
 
 #include <gsl/gsl_integration.h>
@@ -21,7 +21,8 @@
 #define FIT_EXCHANGES 100
 #define PAPER_TABLE_END 3.0 /* the paper's table ends at x' = 3 */
 
-/** d^k w/du^k at u in [0, 1/2]; w is normalised so that int_0^1 w dx is W(1): 1 (kaiser) or erf(r_cut / 2 r_s) (gauss). */
+/** d^k w/du^k at u in [0, 1/2]; w is normalised so that int_0^1 w dx is W(1): 1 (kaiser) or erf(r_cut / 2 r_s)
+ * (gauss). */
 static double cloud_derivative(const struct split *s, int k, double u) {
   if (s->kind == SPLIT_GAUSS) {
     double g = 0.5 * s->r_cut / s->r_s;
@@ -115,7 +116,8 @@ static void fit_reference(const struct fit_grid *grid, const size_t *reference, 
   memcpy(coefficient, solution, (n - 1) * sizeof *coefficient);
 }
 
-/** Take @p point into the reference in place of a neighbour whose error has the same sign, so that the signs still alternate. */
+/** Take @p point into the reference in place of a neighbour whose error has the same sign, so that the signs still
+ * alternate. */
 static void fit_exchange(const struct fit_grid *grid, const double *coefficient, int degree, size_t *reference,
                          size_t point) {
   size_t last = (size_t)degree + 1, right = 0;
@@ -134,7 +136,8 @@ static void fit_exchange(const struct fit_grid *grid, const double *coefficient,
   }
 }
 
-/** Best polynomial in the largest weighted error: Remez' algorithm, one point exchanged at a time. Returns that error. */
+/** Best polynomial in the largest weighted error: Remez' algorithm, one point exchanged at a time. Returns that
+ * error. */
 static double fit_minimax(const struct fit_grid *grid, int degree, double *coefficient) {
   size_t reference[P2P_DEGREE_MAX + 2] = {0};
   for (int i = 0; i <= degree + 1; i++) reference[i] = (size_t)((i + 1) * (FIT_POINTS - 1) / (degree + 2));
@@ -153,7 +156,8 @@ static double fit_minimax(const struct fit_grid *grid, int degree, double *coeff
   return largest;
 }
 
-/** Coefficients are rounded to float from the highest down, each time fitting the lower ones again to make up for it. */
+/** Coefficients are rounded to float from the highest down, each time fitting the lower ones again to make up for
+ * it. */
 static void fit_p2p(struct split *s) {
   struct fit_grid *grid = allocate(1, sizeof *grid, "fit of the force kernel");
   for (size_t i = 0; i < FIT_POINTS; i++) {

@@ -23,7 +23,7 @@ struct bench {
 
 static double now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -43,7 +43,8 @@ static void create(struct bench *b) {
   for (size_t i = 0; i < 3 * (size_t)COUNT; i++) b->x[i] = random32(&state) >> 5;
   for (int s = 0; s < SLOTS; s++) {
     b->nodes[s] = allocate(NODES, sizeof *b->nodes[s], "nodes");
-    b->multipole[s] = allocate((size_t)NODES * fmm_multipole_size(FMM_ORDER_MAX), sizeof *b->multipole[s], "multipoles");
+    b->multipole[s] = allocate((size_t)NODES * fmm_multipole_size(FMM_ORDER_MAX), sizeof *b->multipole[s],
+                               "multipoles");
     for (int i = 1; i < NODES; i++)
       for (int c = 0; c < 3; c++) b->nodes[s][i].centre[c] = random32(&state) >> 1;
     for (size_t i = 0; i < (size_t)NODES * fmm_multipole_size(FMM_ORDER_MAX); i++)
@@ -70,15 +71,19 @@ static void m2l(const struct fmm_operators *f, struct bench *b, int p) {
 static void p2m(const struct fmm_operators *f, struct bench *b, int p) {
   f->p2m(p, COUNT, DEPTH, SCALE, b->x, b->nodes[0], b->multipole[0]);
 }
-static void m2m(const struct fmm_operators *f, struct bench *b, int p) { f->m2m(p, DEPTH, SCALE, b->nodes[0], b->multipole[0]); }
-static void l2l(const struct fmm_operators *f, struct bench *b, int p) { f->l2l(p, DEPTH, SCALE, b->nodes[0], b->local); }
+static void m2m(const struct fmm_operators *f, struct bench *b, int p) {
+  f->m2m(p, DEPTH, SCALE, b->nodes[0], b->multipole[0]);
+}
+static void l2l(const struct fmm_operators *f, struct bench *b, int p) {
+  f->l2l(p, DEPTH, SCALE, b->nodes[0], b->local);
+}
 static void l2p(const struct fmm_operators *f, struct bench *b, int p) {
   f->l2p(p, COUNT, DEPTH, SCALE, 1e-20f, b->x, b->nodes[0], b->local, b->acceleration);
 }
 
 /** The least of several runs, in ns a unit of work. */
-static double measure(void (*call)(const struct fmm_operators *, struct bench *, int), const struct fmm_operators *f, struct bench *b,
-                      int p, double work) {
+static double measure(void (*call)(const struct fmm_operators *, struct bench *, int), const struct fmm_operators *f,
+                      struct bench *b, int p, double work) {
   double best = 1e30, end = now() + MINIMUM_SECONDS;
   do {
     double start = now();
@@ -98,7 +103,8 @@ int main(void) {
   for (int i = 0; i < 3; i++) {
     setenv("PHOTONS_ISA", isas[i], 1);
     const struct kernels *k = kernels_select();
-    printf("%s (leaves of %d)\norder   p2m/particle  m2m/node  m2l with lists of 4     16     40    200  l2l/node  l2p/particle   [ns]\n",
+    printf("%s (leaves of %d)\norder   p2m/particle  m2m/node  m2l with lists of 4     16     40    200  l2l/node  "
+           "l2p/particle   [ns]\n",
            k->name, LEAF);
     for (int p = 1; p <= FMM_ORDER_MAX; p++) {
       printf("%5d %14.2f", p, measure(p2m, &k->fmm, &b, p, COUNT));

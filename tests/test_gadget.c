@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gadget files: what is written here is read back, what other codes wrote has the known facts, what is broken is refused. */
+/* Gadget files: what is written here is read back, what others wrote has the known facts, what is broken is refused. */
 #include <byteswap.h>
 #include <fcntl.h>
 #include <math.h>
@@ -329,13 +329,13 @@ static void test_corrupt_binary(void **state) {
   } cases[] = {
       {"begins with the record marker 12345", 0, &number, 4},
       {"block HEAD: record marker says 256 bytes at its begin, 12345 at its end", HEADER_AT + 256, &number, 4},
-      {"block POS : record marker says 12345 bytes, expected 822432 or 1644864", POS_AT - 4, &number, 4},
-      {"block VEL : record marker says 822432 bytes at its begin, 12345 at its end", ID_AT - 8, &number, 4},
-      {"block ID  : record marker says 12345 bytes", ID_AT - 4, &number, 4},
-      {"block POS : y of particle 5 is nan", POS_AT + 5 * 12 + 4, &nan_value, 4},
-      {"block POS : x of particle 66000 is 50000.5, expected a number in [0, BoxSize = 50000]", POS_AT + 66000 * 12,
+      {"block POS: record marker says 12345 bytes, expected 822432 or 1644864", POS_AT - 4, &number, 4},
+      {"block VEL: record marker says 822432 bytes at its begin, 12345 at its end", ID_AT - 8, &number, 4},
+      {"block ID: record marker says 12345 bytes", ID_AT - 4, &number, 4},
+      {"block POS: y of particle 5 is nan", POS_AT + 5 * 12 + 4, &nan_value, 4},
+      {"block POS: x of particle 66000 is 50000.5, expected a number in [0, BoxSize = 50000]", POS_AT + 66000 * 12,
        &outside, 4},
-      {"block VEL : z velocity of particle 68535 is nan", ID_AT - 12, &nan_value, 4},
+      {"block VEL: z velocity of particle 68535 is nan", ID_AT - 12, &nan_value, 4},
       {"id 1 stands for more than one particle", ID_AT + 4, &one, 4},
       {"holds 12345 gas particles", HEADER_AT, &number, 4},
       {"particles of type 1, the header says 12345", HEADER_AT + 96 + 4, &number, 4},
@@ -359,9 +359,9 @@ static void test_corrupt_binary(void **state) {
   } ends[] = {{"truncated: 2 bytes only", 2},
               {"truncated: block HEAD ends at byte 264", 200},
               {"truncated: block POS is missing", 264},
-              {"truncated: block POS  ends", POS_AT + 100},
+              {"truncated: block POS ends", POS_AT + 100},
               {"truncated: block ID is missing", ID_AT - 4},
-              {"truncated: block ID  ends", ID_AT + 4 * (long)COUNT + 3}};
+              {"truncated: block ID ends", ID_AT + 4 * (long)COUNT + 3}};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
     write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1});
     assert_int_equal(truncate(scratch("ic"), ends[i].size), 0);
@@ -519,7 +519,8 @@ static void test_photons2(void **state) {
   assert_memory_equal(s[0].position, s[1].position, 3 * s[0].count * sizeof *s[0].position);
   assert_memory_equal(s[0].momentum, s[1].momentum, 3 * s[0].count * sizeof *s[0].momentum);
   for (int i = 0; i < 2; i++) particles_free(&s[i]);
-  char *merger = (char *)(uintptr_t)test_data("ics/photons2_demo_merger.gadget2");
+  char merger[1024];
+  snprintf(merger, sizeof merger, "%s", test_data("ics/photons2_demo_merger.gadget2"));
   expect_failure(read_file, merger, EXIT_BAD_INPUT, "not a periodic cosmological volume");
 }
 

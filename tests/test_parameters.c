@@ -359,12 +359,13 @@ static void all_mistakes_at_once(void **state) {
 
 static void too_many_redshifts(void **state) {
   (void)state;
-  char text[PARAMETER_LIST_MAX * 4 + 256] = NEEDED "[output]\nredshifts =";
-  for (int i = 0; i < PARAMETER_LIST_MAX; i++) strcat(text, " 1");
+  static const char head[] = NEEDED "[output]\nredshifts =";
+  char text[sizeof head + 2 * PARAMETER_LIST_MAX + 2] = NEEDED "[output]\nredshifts =";
+  for (size_t i = 0; i < PARAMETER_LIST_MAX; i++) memcpy(text + sizeof head - 1 + 2 * i, " 1", 3);
   struct parameters p;
   read_config(&p, text, NULL, 0);
   assert_int_equal(p.output.redshift_count, 1); /* each once */
-  strcat(text, " 1");
+  memcpy(text + sizeof head - 1 + 2 * PARAMETER_LIST_MAX, " 1", 3);
   char *said = complaints(text, NULL, 0);
   assert_non_null(strstr(said, "more than 256 values"));
   free(said);

@@ -84,8 +84,8 @@ static void test_series_about_zero(void **state) {
 }
 
 /* Gauss: the recurrence of the closed form, f_(n+1) = -[(2n+1) f_(n) + g_n] / x^2, Newton's part added back. Near x = 0
- * that recurrence cancels, hence x >= 1/2. Kaiser: a central difference of the derivative before, whose truncation error is
- * step^2/6 H^(n+2), and whose rounding 1e-16 H^(n-1)/step; both below 1e-7 of the largest value. */
+ * that recurrence cancels, hence x >= 1/2. Kaiser: a central difference of the derivative before, whose truncation
+ * error is step^2/6 H^(n+2), and whose rounding 1e-16 H^(n-1)/step; both below 1e-7 of the largest value. */
 static void test_derivatives(void **state) {
   (void)state;
   struct split s;
@@ -124,8 +124,9 @@ static double transform_integrand(double k, void *parameter) {
   return M_2_PI * split_mesh_factor(t->split, k) * (k > 0.0 ? sin(k * t->r) / k : t->r);
 }
 
-/* Real-space and Fourier-space pieces sum to Newton: 4 pi/k^2 S(k) transforms back to (1 - r psi)/r. The kaiser factor falls as
- * 1/k only (its cloud ends with a jump), and what lies beyond the end of the integral is below (beta/sinh beta) / 2000. */
+/* Real-space and Fourier-space pieces sum to Newton: 4 pi/k^2 S(k) transforms back to (1 - r psi)/r. The kaiser factor
+ * falls as 1/k only (its cloud ends with a jump), and what lies beyond the end of the integral is below (beta/sinh
+ * beta) / 2000. */
 static void test_pieces_sum_to_newton(void **state) {
   (void)state;
   for (int kind = SPLIT_GAUSS; kind <= SPLIT_KAISER; kind++)
@@ -166,8 +167,8 @@ static void test_mesh_factor(void **state) {
   assert_near(split_mesh_factor(&s, 1.0 / R_S), exp(-1.0), 1e-14);
 }
 
-/* The minimax errors of the weighted fit (design of the kernel). Coefficients rounded to float add at most half a unit in the
- * last place of the lowest one, 2^-24 h(1/2); evaluation in float some units in the last place of h at x = 1. */
+/* The minimax errors of the weighted fit (design of the kernel). Coefficients rounded to float add at most half a unit
+ * in the last place of the lowest one, 2^-24 h(1/2); evaluation in float some units in the last place of h at x = 1. */
 static void test_p2p_polynomial(void **state) {
   (void)state;
   static const struct {
@@ -210,8 +211,8 @@ static void test_fmm_polynomials(void **state) {
   }
 }
 
-/* Taylor's remainder: half an entry to the power q + 1 times the largest next derivative of T over (q + 1)!, plus float rounding
- * of T and of the position in the table (|dT/dx'| 3 2^-24). For orders >= 2 only the rounding is left. */
+/* Taylor's remainder: half an entry to the power q + 1 times the largest next derivative of T over (q + 1)!, plus float
+ * rounding of T and of the position in the table (|dT/dx'| 3 2^-24). For orders >= 2 only the rounding is left. */
 static void test_table(void **state) {
   (void)state;
   struct split s;

@@ -28,26 +28,30 @@ struct patch {
 struct mesh_plans; /* FFTW plans, made once on the main thread with FFTW_ESTIMATE, used with new-array execute */
 
 struct mesh {
-  uint32_t cells;  /**< N, even */
-  uint32_t row;    /**< floats from one z-row of a real slab to the next: >= N + 4, an odd multiple of 16 */
-  uint32_t kz;     /**< N/2 + 1 */
+  uint32_t cells; /**< N, even */
+  uint32_t row;   /**< floats from one z-row of a real slab to the next: >= N + 4, an odd multiple of 16 */
+  uint32_t kz;    /**< N/2 + 1 */
   uint32_t slabs, columns;
-  double box;      /**< Mpc/h */
+  double box; /**< Mpc/h */
   enum assignment assignment;
   enum gradient gradient;
   bool interlace;
   uint32_t fields; /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
   const struct split *split;
-  float *green;    /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2 with k = 2 pi n/L; zero at 0, halved with interlacing */
-  float *window;   /**< 1/W^2 of one axis at n = 0 .. N-1: deposit and readout deconvolved */
-  float *wave;     /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the gradient's Nyquist mode) */
+  float *green; /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2 with k = 2 pi n/L; zero at 0, halved with interlacing */
+  float *window; /**< 1/W^2 of one axis at n = 0 .. N-1: deposit and readout deconvolved */
+  float *wave; /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the gradient's Nyquist mode) */
   float complex *phase; /**< interlacing: e^{i pi (n - N)/N} at n = 0 .. 5N/2, the shift of half a cell along each axis */
   struct mesh_plans *plans;
 };
 
 /** First x-plane of slab s / first ky of column c: s N / slabs. */
-static inline uint32_t slab_first(const struct mesh *m, uint32_t s) { return (uint32_t)((uint64_t)m->cells * s / m->slabs); }
-static inline uint32_t column_first(const struct mesh *m, uint32_t c) { return (uint32_t)((uint64_t)m->cells * c / m->columns); }
+static inline uint32_t slab_first(const struct mesh *m, uint32_t s) {
+  return (uint32_t)((uint64_t)m->cells * s / m->slabs);
+}
+static inline uint32_t column_first(const struct mesh *m, uint32_t c) {
+  return (uint32_t)((uint64_t)m->cells * c / m->columns);
+}
 /** The first cell that a particle at u touches along one axis, counted from cell @p origin, is ((u N + this) >> 32) modulo N,
  * its distance to the particle the low 32 bits: the integer position times N, plus half a cell for the nearest cell of TSC and for
  * the shifted mesh, minus one cell for TSC and PCS. The sum stays below 2N cells. */
@@ -84,7 +88,8 @@ size_t mesh_scratch_bytes(const struct mesh *m);
 
 /** 2-D r2c of every plane of slab s (particles a cell in, [plane][y][row] floats, preserved), scattered to its blocks.
  * Slabs must be aligned to 16 bytes. */
-void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks /* [columns] */, void *scratch);
+void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks /* [columns] */,
+                 void *scratch);
 
 /**
  * Column c: gather, FFT along x, Green's function, inverse FFT along x, scatter.
@@ -94,7 +99,8 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
  * acceleration = G * particle mass * mean over the sets. Combining the densities cancels the odd images of the deposit, the mean over
  * both readings those of the readout.
  */
-void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out, void *scratch);
+void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out,
+                void *scratch);
 
 /** 2-D c2r of every plane of slab s from the blocks of one field into [plane][y][row] floats; cells N .. N+3 of a row repeat cells 0 .. 3. */
 void mesh_ifft_yz(const struct mesh *m, uint32_t s, const float complex *const *blocks, float *slab, void *scratch);
@@ -102,13 +108,14 @@ void mesh_ifft_yz(const struct mesh *m, uint32_t s, const float complex *const *
 /** Kernels that exist once an instruction set. x: component c of the group's positions at x + c * count. */
 struct mesh_kernels {
   /** Clear the patch ([size0][size1][size2] floats) and deposit unit masses; shifted: on the mesh displaced by half a cell. */
-  void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, const struct patch *patch, float *data);
+  void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, const struct patch *patch,
+                  float *data);
   /** Add the part of a patch that lies in slab s to it ([plane][y][row]), which the caller has cleared before the first patch. */
   void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data, float *slab);
   /** acceleration[c * count + i] += factor * field at the particles; shifted: fields of the second set; planes[field * N + x]: pointer to plane x of a field
    * (only planes that the particles touch need be valid). fd4: four-point differences of the potential, interpolated. */
-  void (*read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, float factor, const float *const *planes,
-               float *acceleration);
+  void (*read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, float factor,
+               const float *const *planes, float *acceleration);
 };
 
 #endif

@@ -62,8 +62,11 @@ const struct parameter *parameter_suggest(const char *section, const char *writt
  */
 bool parameter_parse(const struct parameter *row, const char *text, struct parameters *p, char *reason,
                      size_t reason_size);
-/** Print the value as parameter_parse() reads it; reals with the digits needed to get the same number back. */
-void parameter_print(const struct parameter *row, const struct parameters *p, FILE *out);
+/** Set the field to a default of the table, "": zero or empty. */
+void parameter_reset(const struct parameter *row, const char *initial, struct parameters *p);
+/** Print the value as parameter_parse() reads it; reals with the digits needed to get the same number back.
+ * @return characters printed */
+int parameter_print(const struct parameter *row, const struct parameters *p, FILE *out);
 /** Print what may be given, e.g. `0.1 .. 1` or `cic | tsc | pcs` (words separated by @p separator); nothing for texts. */
 void parameter_print_allowed(const struct parameter *row, const char *separator, FILE *out);
 
@@ -91,6 +94,10 @@ void problem_add(struct parameter_problems *problems, const char *format, ...) _
  */
 void problem_with(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
                   const char *found, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/** A text that parameter_parse() refuses, for the reason that it gave. */
+void problem_unreadable(struct parameter_problems *problems, const struct parameter *row, const char *found,
+                        const char *reason);
 
 /** Check what one value alone cannot show: sums, pairs, needed values, files. Values already reported are left out. */
 void parameters_check(const struct parameters *p, struct parameter_problems *problems);

@@ -41,7 +41,7 @@ struct parameters {
     double z_init;
     int64_t order; /**< 1 Zel'dovich, 2 second-order LPT */
     int64_t seed;
-    int64_t mesh; /**< 0: npart_side */
+    int64_t mesh; /**< 0: npart_side, twice that where it is odd */
     bool sphere_mode, fixed, paired;
     char glass[PARAMETER_PATH_MAX]; /**< Gadget file with a glass, or empty for a grid */
     enum power_source power_spectrum;

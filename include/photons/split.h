@@ -24,8 +24,7 @@ struct split {
   double r_s, r_cut;           /**< Mpc/h */
   double beta;                 /**< kaiser only */
   double series[SPLIT_SERIES]; /**< H(u) = sum series[k] u^k, u = (r/r_cut)^2 in [0, 1] */
-  double middle
-      [SPLIT_SERIES]; /**< the same about u = 1/2: H(u) = sum middle[k] t^k, t = 2u - 1; loses no digits to cancellation */
+  double middle[SPLIT_SERIES]; /**< about u = 1/2, where no digits cancel: H(u) = sum middle[k] t^k, t = 2u - 1 */
   int p2p_degree;
   /** h(u) ~ sum p2p[k] t^k, t = 2u - 1, minimax with weight x^3 (so that T is what is fitted). */
   float p2p[P2P_DEGREE_MAX + 1];

@@ -21,15 +21,15 @@ enum {
 #define ALIGNED _Alignas(64)
 
 /** Chooses the generated function; p is a constant wherever this is compiled. */
-#define EXPANSION(p, name, ...)                                                                                                  \
-  switch (p) {                                                                                                                   \
-  case 1: name##_1(__VA_ARGS__); break;                                                                                          \
-  case 2: name##_2(__VA_ARGS__); break;                                                                                          \
-  case 3: name##_3(__VA_ARGS__); break;                                                                                          \
-  case 4: name##_4(__VA_ARGS__); break;                                                                                          \
-  case 5: name##_5(__VA_ARGS__); break;                                                                                          \
-  case 6: name##_6(__VA_ARGS__); break;                                                                                          \
-  default: __builtin_unreachable();                                                                                              \
+#define EXPANSION(p, name, ...)         \
+  switch (p) {                          \
+  case 1: name##_1(__VA_ARGS__); break; \
+  case 2: name##_2(__VA_ARGS__); break; \
+  case 3: name##_3(__VA_ARGS__); break; \
+  case 4: name##_4(__VA_ARGS__); break; \
+  case 5: name##_5(__VA_ARGS__); break; \
+  case 6: name##_6(__VA_ARGS__); break; \
+  default: __builtin_unreachable();     \
   }
 
 /** a - b of two nodes' centres in position units: the unsigned difference is the nearest image. The fourth component has no meaning. */
@@ -109,8 +109,8 @@ struct m2l_lists {
 
 /** Where each lane stands. */
 struct m2l_lanes {
-  uint32_t target[LANES];                       /**< 0: none */
-  const uint32_t *entry[LANES], *end[LANES];    /**< what is left of its list */
+  uint32_t target[LANES];                    /**< 0: none */
+  const uint32_t *entry[LANES], *end[LANES]; /**< what is left of its list */
   uint32_t next_target;
 };
 
@@ -118,8 +118,8 @@ struct m2l_lanes {
 struct m2l_batch {
   ALIGNED float rows[(MULTIPOLE_MAX + 3) / 4 * STAGE];
   ALIGNED float centres[STAGE];
-  uint32_t keep;            /**< bit set: the lane goes on with the target of the batch before */
-  uint32_t finished;        /**< bit set: the batch before was the last one for `done` */
+  uint32_t keep;     /**< bit set: the lane goes on with the target of the batch before */
+  uint32_t finished; /**< bit set: the batch before was the last one for `done` */
   uint32_t done[LANES];
 };
 
@@ -162,9 +162,11 @@ INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes, 
     } else
       batch->keep |= 1u << lane;
     any = true;
-    const uint32_t entry = *lanes->entry[lane]++, slot = entry >> (s->depth + 1), node = entry & (tree_nodes(s->depth) - 1);
+    const uint32_t entry = *lanes->entry[lane]++, slot = entry >> (s->depth + 1),
+                   node = entry & (tree_nodes(s->depth) - 1);
     stage_row(s->source_multipole[slot] + (size_t)node * (size_t)size, size, batch->rows, lane);
-    store_block(stage_lane(batch->centres, lane), centre_difference(&s->nodes[lanes->target[lane]], &s->source_nodes[slot][node]));
+    store_block(stage_lane(batch->centres, lane),
+                centre_difference(&s->nodes[lanes->target[lane]], &s->source_nodes[slot][node]));
   }
   return any;
 }
@@ -243,8 +245,8 @@ INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nod
 
 /* Local expansions of the leaves to their particles. */
 
-INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x, const struct node *nodes,
-                      const float *local, float *acceleration) {
+INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
+                      const struct node *nodes, const float *local, float *acceleration) {
   for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
     const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
     const float *l = local + (size_t)leaf * fmm_local_size(p);
@@ -260,20 +262,23 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float 
 
 /* The orders, and the choice among them at run time. */
 
-#define INSTANCE(p)                                                                                                              \
-  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x, const struct node *nodes, float *m) {  \
-    p2m_order(p, n, depth, scale, x, nodes, m);                                                                                  \
-  }                                                                                                                              \
-  NOINLINE void m2m_order_##p(unsigned depth, float scale, const struct node *nodes, float *m) {                                 \
-    m2m_order(p, depth, scale, nodes, m);                                                                                        \
-  }                                                                                                                              \
-  NOINLINE void m2l_order_##p(const struct m2l_lists *lists, const struct split *split) { m2l_order(p, lists, split); }          \
-  NOINLINE void l2l_order_##p(unsigned depth, float scale, const struct node *nodes, float *l) {                                 \
-    l2l_order(p, depth, scale, nodes, l);                                                                                        \
-  }                                                                                                                              \
-  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, float scale, float factor, const uint32_t *x,                          \
-                              const struct node *nodes, const float *l, float *a) {                                              \
-    l2p_order(p, n, depth, scale, factor, x, nodes, l, a);                                                                       \
+#define INSTANCE(p)                                                                                                 \
+  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x, const struct node *nodes, \
+                              float *m) {                                                                           \
+    p2m_order(p, n, depth, scale, x, nodes, m);                                                                     \
+  }                                                                                                                 \
+  NOINLINE void m2m_order_##p(unsigned depth, float scale, const struct node *nodes, float *m) {                    \
+    m2m_order(p, depth, scale, nodes, m);                                                                           \
+  }                                                                                                                 \
+  NOINLINE void m2l_order_##p(const struct m2l_lists *lists, const struct split *split) {                           \
+    m2l_order(p, lists, split);                                                                                     \
+  }                                                                                                                 \
+  NOINLINE void l2l_order_##p(unsigned depth, float scale, const struct node *nodes, float *l) {                    \
+    l2l_order(p, depth, scale, nodes, l);                                                                           \
+  }                                                                                                                 \
+  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, float scale, float factor, const uint32_t *x,             \
+                              const struct node *nodes, const float *l, float *a) {                                 \
+    l2p_order(p, n, depth, scale, factor, x, nodes, l, a);                                                          \
   }
 INSTANCE(1)
 INSTANCE(2)
@@ -282,8 +287,8 @@ INSTANCE(4)
 INSTANCE(5)
 INSTANCE(6)
 
-void KERNEL(fmm_p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
-                     float *multipole) {
+void KERNEL(fmm_p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
+                     const struct node *nodes, float *multipole) {
   EXPANSION(order, p2m_order, count, depth, scale, x, nodes, multipole);
 }
 
@@ -291,9 +296,9 @@ void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *
   EXPANSION(order, m2m_order, depth, scale, nodes, multipole);
 }
 
-void KERNEL(fmm_m2l)(int order, unsigned depth, float scale, const struct split *split, const struct interaction_list *far,
-                     const struct node *nodes, const struct node *const *source_nodes, const float *const *source_multipole,
-                     float *local) {
+void KERNEL(fmm_m2l)(int order, unsigned depth, float scale, const struct split *split,
+                     const struct interaction_list *far, const struct node *nodes,
+                     const struct node *const *source_nodes, const float *const *source_multipole, float *local) {
   const struct m2l_lists lists = {depth, scale, far, nodes, source_nodes, source_multipole, local};
   EXPANSION(order, m2l_order, &lists, split);
 }

@@ -12,8 +12,9 @@ typedef uint32_t vblock_uint __attribute__((vector_size(16)));
 typedef int32_t vlanes_int __attribute__((vector_size(4 * LANES)));
 
 #if defined __AVX512F__
-#define SHUFFLE(v, w, a, b, c, d)                                                                                                \
-  __builtin_shufflevector(v, w, a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8, d + 8, a + 12, b + 12, c + 12, d + 12)
+#define SHUFFLE(v, w, a, b, c, d)                                                                                   \
+  __builtin_shufflevector(v, w, a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8, d + 8, a + 12, b + 12, \
+                          c + 12, d + 12)
 #elif defined __AVX2__
 #define SHUFFLE(v, w, a, b, c, d) __builtin_shufflevector(v, w, a, b, c, d, a + 4, b + 4, c + 4, d + 4)
 #else
@@ -28,8 +29,10 @@ static inline float *stage_lane(float *stage, int lane) { return stage + lane % 
 
 /** Transpose the 4x4 tiles of four vectors in place; twice is the identity. */
 static inline __attribute__((always_inline)) void transpose(vfloat v[4]) {
-  vfloat ab_low = SHUFFLE(v[0], v[1], 0, LANES, 1, LANES + 1), ab_high = SHUFFLE(v[0], v[1], 2, LANES + 2, 3, LANES + 3);
-  vfloat cd_low = SHUFFLE(v[2], v[3], 0, LANES, 1, LANES + 1), cd_high = SHUFFLE(v[2], v[3], 2, LANES + 2, 3, LANES + 3);
+  vfloat ab_low = SHUFFLE(v[0], v[1], 0, LANES, 1, LANES + 1),
+         ab_high = SHUFFLE(v[0], v[1], 2, LANES + 2, 3, LANES + 3);
+  vfloat cd_low = SHUFFLE(v[2], v[3], 0, LANES, 1, LANES + 1),
+         cd_high = SHUFFLE(v[2], v[3], 2, LANES + 2, 3, LANES + 3);
   v[0] = SHUFFLE(ab_low, cd_low, 0, 1, LANES, LANES + 1);
   v[1] = SHUFFLE(ab_low, cd_low, 2, 3, LANES + 2, LANES + 3);
   v[2] = SHUFFLE(ab_high, cd_high, 0, 1, LANES, LANES + 1);
