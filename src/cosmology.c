@@ -76,8 +76,9 @@ static int growth_derivatives(double ln_a, const double y[], double derivative[]
   struct densities d = densities_at(c, a);
   double total = expansion(&d, a);
   double w = c->w0 + c->wa * (1.0 - a);
-  double hubble_slope =
-      -0.5 * (3.0 * d.matter + 4.0 * d.radiation + 2.0 * d.curvature + 3.0 * (1.0 + w) * d.dark_energy) / total;
+  double hubble_slope = -0.5 *
+                        (3.0 * d.matter + 4.0 * d.radiation + 2.0 * d.curvature + 3.0 * (1.0 + w) * d.dark_energy) /
+                        total;
   double source = 1.5 * d.matter / total;
   derivative[D1] = y[D1_PRIME];
   derivative[D1_PRIME] = -(2.0 + hubble_slope) * y[D1_PRIME] + source * y[D1];

@@ -110,8 +110,11 @@ static void split_group(void *context, uint32_t g) {
   struct simulation *s = r->simulation;
   struct particle_block b = particles_block(&s->particles, g);
   struct key *keys = r->keys + b.first;
-  for (uint32_t node = 1; node < 1u << s->depth; node++) {
-    uint32_t count = (uint32_t)b.count, first = node_first(count, node);
+  const uint32_t count = (uint32_t)b.count;
+  unsigned depth = s->depth; /* of the bisection: on below the leaves, for the blocks of p2p */
+  while ((count >> depth) + 1 > P2P_BLOCK) depth++;
+  for (uint32_t node = 1; node < 1u << depth; node++) {
+    uint32_t first = node_first(count, node);
     bisect(keys + first, node_end(count, node) - first, node_end(count, 2 * node) - first);
   }
   for (size_t c = 0; c < 3; c++)

@@ -21,11 +21,16 @@ static void *allocate_mesh(const struct displacement *d) {
   return modes;
 }
 
-/* Wavenumber in units of the fundamental mode. At the Nyquist frequency +k and -k are one mode, for which ik has no
- * meaning: 0. */
+/* Wavenumber for derivatives, in units of the fundamental mode. The slope of a wave at the Nyquist frequency vanishes at
+ * mesh points: 0. (2LPTic has -mesh/2 there, which moves 7 % of the second order, so 3e-4 of all, at z = 49.) */
 static double frequency(const struct displacement *d, size_t i) {
   if (2 * i == d->mesh) return 0.0;
   return 2 * i < d->mesh ? (double)i : (double)i - (double)d->mesh;
+}
+
+static double frequency_squared(const struct displacement *d, size_t i) {
+  const double absolute = (double)(2 * i <= d->mesh ? i : d->mesh - i);
+  return absolute * absolute;
 }
 
 static void transform_backward(const struct displacement *d, fftw_complex *modes) {
@@ -78,9 +83,8 @@ static void second_order_modes(struct displacement *d, const struct growth *g) {
   for (size_t i = 0; i < d->mesh; i++) {
     for (size_t j = 0; j < d->mesh; j++) {
       for (size_t k = 0, m = (i * d->mesh + j) * row; k < row; k++, m++) {
-        const double square = pow(frequency(d, i), 2.0) + pow(frequency(d, j), 2.0) + pow(frequency(d, k), 2.0);
-        const bool nyquist = 2 * i == d->mesh || 2 * j == d->mesh || 2 * k == d->mesh;
-        d->modes[1][m] = nyquist || square == 0.0 ? 0.0 : d->modes[1][m] * factor / square;
+        const double square = frequency_squared(d, i) + frequency_squared(d, j) + frequency_squared(d, k);
+        d->modes[1][m] = square > 0.0 ? d->modes[1][m] * factor / square : 0.0;
       }
     }
   }

@@ -45,7 +45,8 @@ static void lattice_position(const struct lattice *l, size_t index, double unit,
   const size_t tile[3] = {cell / (n * n), cell / n % n, cell % n};
   for (size_t c = 0; c < 3; c++) {
     double inside = 0.0;
-    if (l->glass.count) inside = position_from_integer(l->glass.position[c * l->glass.count + index % l->glass.count], 1.0);
+    if (l->glass.count)
+      inside = position_from_integer(l->glass.position[c * l->glass.count + index % l->glass.count], 1.0);
     q[c] = ((double)tile[c] + inside) * unit / (double)n;
   }
 }
@@ -64,8 +65,7 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
   const size_t count = lattice.side * lattice.side * lattice.side, mesh = choose_mesh(p);
   const double box = p->box.size, a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(c, a);
-  struct displacement d =
-      displacement_create(p, power, &g, mesh, lattice.glass.count > 0 || mesh % lattice.side != 0);
+  struct displacement d = displacement_create(p, power, &g, mesh, lattice.glass.count > 0 || mesh % lattice.side != 0);
 
   struct particles s = particles_create(count, box, cosmology_particle_mass(c, box, (double)count));
   /* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt */

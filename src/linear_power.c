@@ -37,22 +37,22 @@ static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b,
   const double cdm_fraction = 1.0 - baryon_fraction;
   const double matter = omega_m * h * h, baryons = baryon_fraction * matter;
 
-  const double z_equality = 2.5e4 * matter / t4;     /* (2) */
-  const double k_equality = 7.46e-2 * matter / t2;   /* (3) */
+  const double z_equality = 2.5e4 * matter / t4;   /* (2) */
+  const double k_equality = 7.46e-2 * matter / t2; /* (3) */
   const double drag1 = 0.313 * pow(matter, -0.419) * (1.0 + 0.607 * pow(matter, 0.674));
   const double drag2 = 0.238 * pow(matter, 0.223);
   const double z_drag = 1291.0 * pow(matter, 0.251) / (1.0 + 0.659 * pow(matter, 0.828)) *
-                        (1.0 + drag1 * pow(baryons, drag2));                                   /* (4) */
-  const double ratio_drag = 31.5 * baryons / t4 * (1e3 / z_drag);                              /* (5) */
+                        (1.0 + drag1 * pow(baryons, drag2));      /* (4) */
+  const double ratio_drag = 31.5 * baryons / t4 * (1e3 / z_drag); /* (5) */
   const double ratio_equality = 31.5 * baryons / t4 * (1e3 / z_equality);
   const double sound_horizon = 2.0 / (3.0 * k_equality) * sqrt(6.0 / ratio_equality) *
                                log((sqrt(1.0 + ratio_drag) + sqrt(ratio_drag + ratio_equality)) /
-                                   (1.0 + sqrt(ratio_equality)));                              /* (6) */
+                                   (1.0 + sqrt(ratio_equality)));                                         /* (6) */
   const double k_silk = 1.6 * pow(baryons, 0.52) * pow(matter, 0.73) * (1.0 + pow(10.4 * matter, -0.95)); /* (7) */
 
   const double a1 = pow(46.9 * matter, 0.670) * (1.0 + pow(32.1 * matter, -0.532)); /* (11) */
   const double a2 = pow(12.0 * matter, 0.424) * (1.0 + pow(45.0 * matter, -0.582));
-  const double b1 = 0.944 / (1.0 + pow(458.0 * matter, -0.708));                    /* (12) */
+  const double b1 = 0.944 / (1.0 + pow(458.0 * matter, -0.708)); /* (12) */
   const double b2 = pow(0.395 * matter, -0.0266);
   const double y = (1.0 + z_equality) / (1.0 + z_drag);
   const double root = sqrt(1.0 + y);
@@ -66,9 +66,9 @@ static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b,
       .k_silk = k_silk,
       .alpha_c = pow(a1, -baryon_fraction) * pow(a2, -pow(baryon_fraction, 3.0)),
       .beta_c = 1.0 / (1.0 + b1 * (pow(cdm_fraction, b2) - 1.0)),
-      .alpha_b = 2.07 * k_equality * sound_horizon * pow(1.0 + ratio_drag, -0.75) * g, /* (14) */
+      .alpha_b = 2.07 * k_equality * sound_horizon * pow(1.0 + ratio_drag, -0.75) * g,                       /* (14) */
       .beta_b = 0.5 + baryon_fraction + (3.0 - 2.0 * baryon_fraction) * sqrt(pow(17.2 * matter, 2.0) + 1.0), /* (24) */
-      .beta_node = 8.41 * pow(matter, 0.435), /* (23) */
+      .beta_node = 8.41 * pow(matter, 0.435),                                                                /* (23) */
   };
 }
 
@@ -85,8 +85,8 @@ static double eisenstein_hu_transfer(const struct eisenstein_hu *e, double k) {
   const double ks = k * e->sound_horizon;
 
   const double f = 1.0 / (1.0 + pow(ks / 5.4, 4.0)); /* (18) */
-  const double cdm =
-      f * transfer_pressureless(q, 1.0, e->beta_c) + (1.0 - f) * transfer_pressureless(q, e->alpha_c, e->beta_c);
+  const double cdm = f * transfer_pressureless(q, 1.0, e->beta_c) +
+                     (1.0 - f) * transfer_pressureless(q, e->alpha_c, e->beta_c);
 
   const double s_shifted = e->sound_horizon / cbrt(1.0 + pow(e->beta_node / ks, 3.0)); /* (22) */
   const double sphere = k * s_shifted < 1e-8 ? 1.0 : sin(k * s_shifted) / (k * s_shifted);
@@ -122,12 +122,12 @@ static void parse_line(struct rows *rows, bool *logarithmic, char *line, const c
   if (after_k == text || after_power == after_k || after_power[strspn(after_power, " \t")] != '\0')
     fail(EXIT_BAD_INPUT, "%s:%zu: expected two numbers, k [h/Mpc] and P [(Mpc/h)^3] or their log10, found \"%s\"", path,
          number, text);
-  if (!isfinite(k) || !isfinite(power))
-    fail(EXIT_BAD_INPUT, "%s:%zu: \"%s\" is not finite", path, number, text);
+  if (!isfinite(k) || !isfinite(power)) fail(EXIT_BAD_INPUT, "%s:%zu: \"%s\" is not finite", path, number, text);
   if (rows->count == 0) *logarithmic = k < 0.0;
   if (!*logarithmic && (k <= 0.0 || power <= 0.0))
-    fail(EXIT_BAD_INPUT, "%s:%zu: k and P must be above 0 (columns count as log10 where the first k is negative): \"%s\"",
-         path, number, text);
+    fail(EXIT_BAD_INPUT,
+         "%s:%zu: k and P must be above 0 (columns count as log10 where the first k is negative): \"%s\"", path, number,
+         text);
   double ln_k = *logarithmic ? k * M_LN10 : log(k);
   if (rows->count > 0 && ln_k <= rows->k[rows->count - 1])
     fail(EXIT_BAD_INPUT, "%s:%zu: k must rise from row to row, but %g is not above the row before", path, number, k);
@@ -148,13 +148,12 @@ static void table_read(struct linear_power *power, const char *path) {
   free(line);
   fclose(file);
 
-  const gsl_interp_type *type = gsl_interp_cspline;
-  if (rows.count < gsl_interp_type_min_size(type))
-    fail(EXIT_BAD_INPUT, "power spectrum table %s has %zu rows; at least %u are needed", path, rows.count,
-         gsl_interp_type_min_size(type));
+  enum { FEWEST_ROWS = 3 }; /* of a cubic spline */
+  if (rows.count < FEWEST_ROWS)
+    fail(EXIT_BAD_INPUT, "power spectrum table %s has %zu rows; at least %d are needed", path, rows.count, FEWEST_ROWS);
   power->k_min = exp(rows.k[0]);
   power->k_max = exp(rows.k[rows.count - 1]);
-  power->table = gsl_spline_alloc(type, rows.count);
+  power->table = gsl_spline_alloc(gsl_interp_cspline, rows.count);
   if (!power->table) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum table %s", path);
   int status = gsl_spline_init(power->table, rows.k, rows.power, rows.count);
   if (status) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, gsl_strerror(status));
@@ -167,7 +166,8 @@ static void check_range(const struct linear_power *power, const char *path) {
   const double low = 0.01, high = 2.0;
   if (power->k_min > low || power->k_max < high)
     fail(EXIT_BAD_INPUT,
-         "power spectrum table %s covers k = %g .. %g h/Mpc; to scale it to sigma8 it must cover %g .. %g: extend it or set "
+         "power spectrum table %s covers k = %g .. %g h/Mpc; to scale it to sigma8 it must cover %g .. %g: extend it "
+         "or set "
          "ic.normalise = no",
          path, power->k_min, power->k_max, low, high);
 }
@@ -224,7 +224,8 @@ double linear_power_sigma(const struct linear_power *power, double r) {
   int status = gsl_integration_qag(&function, log(from), log(to), 0.0, 1e-8, INTERVALS, GSL_INTEG_GAUSS61, workspace,
                                    &variance, &error);
   gsl_integration_workspace_free(workspace);
-  if (status) fail(EXIT_RUN_FAILED, "variance of the power spectrum in spheres of %g Mpc/h: %s", r, gsl_strerror(status));
+  if (status)
+    fail(EXIT_RUN_FAILED, "variance of the power spectrum in spheres of %g Mpc/h: %s", r, gsl_strerror(status));
   return sqrt(variance);
 }
 

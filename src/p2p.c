@@ -19,14 +19,16 @@ void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind s
     law->plummer2 = (float)(epsilon * epsilon);
 }
 
-void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources) {
-  if (sources <= s->capacity) return;
-  s->capacity = sources + sources / 2 + 256;
-  for (int c = 0; c < 3; c++) s->x[c] = reallocate(s->x[c], s->capacity, sizeof(float), "gathered sources");
+void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources, unsigned levels) {
+  if (sources <= s->capacity && levels <= s->levels) return;
+  s->capacity = sources > s->capacity ? sources + sources / 2 + 256 : s->capacity;
+  s->levels = levels > s->levels ? levels : s->levels;
+  free(s->data); /* lists do not outlive a leaf */
+  s->data = allocate(3 * s->capacity * s->levels, sizeof(float), "gathered sources");
 }
 
 void p2p_scratch_free(struct p2p_scratch *s) {
-  for (int c = 0; c < 3; c++) free(s->x[c]);
+  free(s->data);
   *s = (struct p2p_scratch){0};
 }
 

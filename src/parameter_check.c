@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "photons/parameter_table.h"
+#include "photons/trace.h"
 
 static const struct parameter *row_of(const char *section, const char *key) {
   const struct parameter *row = parameter_find(section, key);
@@ -184,6 +185,17 @@ static void check_scheduler(const struct parameters *p, struct parameter_problem
   problem_with(problems, row, p, NULL, "not a scheduler of this StarPU; allowed:%s", names);
 }
 
+static void check_trace_steps(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("runtime", "trace_steps");
+  int64_t first, last;
+  if (!sound(problems, row) || !*p->runtime.trace_steps) return;
+  if (!trace_steps_parse(p->runtime.trace_steps, &first, &last))
+    problem_with(problems, row, p, NULL, "not steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
+  else if (!trace_available())
+    problem_with(problems, row, p, NULL,
+                 "this build's StarPU has no FxT and records nothing: tools/build-starpu.sh builds one that does");
+}
+
 void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
   check_cosmology(p, problems);
   if (sound(problems, row_of("ic", "source"))) {
@@ -202,4 +214,5 @@ void parameters_check(const struct parameters *p, struct parameter_problems *pro
   check_redshifts(p, problems);
   check_folder(p, problems);
   check_scheduler(p, problems);
+  check_trace_steps(p, problems);
 }

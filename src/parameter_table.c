@@ -109,20 +109,21 @@ const struct parameter parameter_table[] = {
   {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen (the environment variable STARPU_SCHED wins)"},
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "processor cores that work; automatic: all (the environment variable STARPU_NCPU wins)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "use GPUs where there are any, never, or end with an error where there is none", .words = gpu_uses},
+  {"runtime", "trace_steps", TEXT(runtime.trace_steps), "", .help = "record steps A:B for tools/trace.sh (0: the first forces); empty: none; needs a StarPU with FxT"},
 };
 
 const struct preset preset_table[] = {
   /*                 paper        default       high */
   {"assignment",    {"cic",       "pcs",        "pcs"}},
   {"gradient",      {"fd4",       "spectral",   "spectral"}},
-  {"interlace",     {"no",        "no",         "yes"}},
+  {"interlace",     {"no",        "yes",        "yes"}},
   {"split",         {"gauss",     "kaiser",     "kaiser"}},
-  {"r_split",       {"1.2",       "1.2",        "1.2"}},
-  {"r_cut",         {"6",         "5.4",        "6.6"}},
+  {"r_split",       {"1.2",       "0.75",       "1.1"}},
+  {"r_cut",         {"6",         "3.6",        "5.4"}},
   {"order",         {"3",         "4",          "5"}},
   {"mac",           {"geometric", "relative",   "relative"}},
   {"theta",         {"0.4",       "0.8",        "0.8"}},
-  {"mac_tolerance", {"0.002",     "0.002",      "0.0003"}},
+  {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"}},
   {"p2p_kernel",    {"table",     "polynomial", "polynomial"}},
   {"p2p_degree",    {"9",         "8",          "10"}},
   {"table_order",   {"2",         "2",          "2"}},

@@ -18,6 +18,7 @@
 #include "photons/snapshot.h"
 #include "photons/step.h"
 #include "photons/timeline.h"
+#include "photons/trace.h"
 
 struct run {
   struct parameters *parameters;
@@ -28,6 +29,7 @@ struct run {
   struct simulation *simulation;
   struct checkpoint_state state;
   struct report report;
+  struct trace trace;
   double checkpoint_wall;       /* when the last checkpoint was written */
 };
 
@@ -69,7 +71,7 @@ static void refuse_several_processes(void) {
   }
 }
 
-static void start_starpu(const struct parameters *p) {
+static void start_starpu(const struct parameters *p, struct trace *trace) {
   struct starpu_conf conf;
   if (p->runtime.gpu == GPU_REQUIRE)
     fail(EXIT_BAD_USAGE, "runtime.gpu = require, but this build has no CUDA codelets: use gpu = auto");
@@ -79,6 +81,7 @@ static void start_starpu(const struct parameters *p) {
   if (p->runtime.workers > 0) conf.ncpus = (int)p->runtime.workers;
   conf.ncuda = 0;
   conf.catch_signals = 0;
+  trace_prepare(trace, p);
   int status = starpu_init(&conf);
   if (status != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: %s (STARPU_* settings?)", strerror(-status));
   if (starpu_cpu_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
@@ -193,6 +196,7 @@ static void take_step(struct run *r) {
   double a1 = timeline_next(&r->timeline, r->parameters, c, a0, step_acc_max(s), softening_at(r->parameters, a0));
   double middle = sqrt(a0 * a1);
   bool rebuilt = rebuild_due(r);
+  trace_begin_step(&r->trace, r->state.step + 1);
   step_drift(s, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
   r->state.a = a1;
   if (rebuilt) {
@@ -201,6 +205,7 @@ static void take_step(struct run *r) {
   }
   apply_softening(r);
   step_forces(s, cosmology_kick(c, middle, a1));
+  trace_end_step(&r->trace);
   account_work(r);
   r->state.step++;
   struct step_record record = {r->state.step, a1, log(a1 / a0), wall_clock() - start, rebuilt};
@@ -217,7 +222,9 @@ static void first_forces(struct run *r) {
     return;
   }
   apply_softening(r);
+  trace_begin_step(&r->trace, r->state.step);
   step_first_forces(s);
+  trace_end_step(&r->trace);
   account_work(r);
   struct step_record record = {r->state.step, r->state.a, 0.0, wall_clock() - start, true};
   report_step(&r->report, s, &record);
@@ -269,7 +276,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   }
   if (!options->dry_run) {
     output_folder(p->output.dir);
-    start_starpu(p);
+    start_starpu(p, &r.trace);
     catch_signals();
   }
   struct particles particles = initial_particles(&r);
@@ -290,5 +297,6 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   simulation_free(r.simulation);
   linear_power_free(r.linear);
   starpu_shutdown();
+  trace_close(&r.trace);
   return code;
 }

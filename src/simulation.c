@@ -7,7 +7,7 @@
 
 #include "photons/error.h"
 
-enum { LEAF_DEFAULT = 32, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 64, SLABS_MOST = 32, PLANES_LEAST = 4 };
+enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 64, SLABS_MOST = 32, PLANES_LEAST = 4 };
 
 /** The smallest power of two of parts that brings n down to `most` a part. */
 static unsigned halvings(size_t n, size_t most) {

@@ -66,7 +66,8 @@ static void test_hubble_is_that_of_the_age(void **state) {
 /* rho_DE = exp(3 int_a^1 (1 + w) da/a), by Simpson's rule. */
 static void test_dark_energy_density(void **state) {
   (void)state;
-  const struct cosmology c = {.omega_m = 0.3, .omega_lambda = 0.6, .omega_k = 0.09, .omega_r = 0.01, .w0 = -0.8, .wa = 0.4};
+  const struct cosmology c = {
+      .omega_m = 0.3, .omega_lambda = 0.6, .omega_k = 0.09, .omega_r = 0.01, .w0 = -0.8, .wa = 0.4};
   const double a = 0.25;
   enum { STEPS = 200 };
   double integral = 0.0;
@@ -164,7 +165,8 @@ static void test_growth_with_dynamical_dark_energy(void **state) {
     hubble[i] = cosmology_hubble(&c, a * exp((i - 1) * step));
     f[i] = cosmology_growth(&c, a * exp((i - 1) * step)).f1;
   }
-  const double slope = log(hubble[2] / hubble[0]) / (2.0 * step), omega_m = 0.3 * pow(a, -3.0) * pow(100.0 / hubble[1], 2.0);
+  const double slope = log(hubble[2] / hubble[0]) / (2.0 * step),
+               omega_m = 0.3 * pow(a, -3.0) * pow(100.0 / hubble[1], 2.0);
   /* f' + f^2 + (2 + dln H/dln a) f = 3/2 Omega_m; central differences: step^2 */
   assert_near((f[2] - f[0]) / (2.0 * step) + f[1] * f[1] + (2.0 + slope) * f[1], 1.5 * omega_m, 5.0 * step * step);
   assert_near(cosmology_growth(&c, 1.0).d1, 1.0, 1e-14);

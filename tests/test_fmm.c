@@ -50,7 +50,7 @@ static double random_unit(uint64_t *state) {
   return (double)(*state >> 11) * 0x1p-53;
 }
 
-static double difference(uint32_t a, uint32_t b) { return (double)(int32_t)(a - b) * SCALE; }
+static double separation(uint32_t a, uint32_t b) { return (double)(int32_t)(a - b) * SCALE; }
 
 /** Boxes around the particles of each node; empty nodes get a place far off, which must not matter. */
 static void refit(struct group *g) {
@@ -75,7 +75,7 @@ static void refit(struct group *g) {
     }
     for (uint32_t k = first; k < end; k++) {
       double r2 = 0.0;
-      for (size_t c = 0; c < 3; c++) r2 += pow(difference(g->x[c * g->count + k], node->centre[c]), 2.0);
+      for (size_t c = 0; c < 3; c++) r2 += pow(separation(g->x[c * g->count + k], node->centre[c]), 2.0);
       radius2 = fmax(radius2, r2);
     }
     node->radius = (float)sqrt(radius2);
@@ -146,7 +146,7 @@ static void moments(const struct fmm_operators *f, uint32_t count, unsigned dept
         uint32_t first = node_first(count, i), end = node_end(count, i);
         double sum = 0.0, d[3], half[3];
         for (uint32_t k = first; k < end; k++) {
-          for (size_t c = 0; c < 3; c++) d[c] = -difference(g.x[c * count + k], g.nodes[i].centre[c]);
+          for (size_t c = 0; c < 3; c++) d[c] = -separation(g.x[c * count + k], g.nodes[i].centre[c]);
           sum += power(d, index[m]) / factorial(index[m]);
         }
         for (int c = 0; c < 3; c++) half[c] = 2.0 * (double)g.nodes[i].half[c];
@@ -185,7 +185,7 @@ static void isa_derivatives(const struct fmm_operators *f) {
       double r = 1e-4 * pow(0.999 * largest / 1e-4, random_unit(&seed)), z = 2.0 * random_unit(&seed) - 1.0;
       if (i < 16) z = 0.0; /* on a plane or an axis too */
       double phi = i < 8 ? 0.0 : 2.0 * M_PI * random_unit(&seed), rho = sqrt(1.0 - z * z);
-      double unit[3] = {rho * cos(phi), rho * sin(phi), z};
+      const double unit[3] = {rho * cos(phi), rho * sin(phi), z};
       for (int c = 0; c < 3; c++) {
         sources[i].centre[c] = (uint32_t)(random_unit(&seed) * 0x1p32);
         nodes[i].centre[c] = sources[i].centre[c] + (uint32_t)(int32_t)lrint(unit[c] * r / SCALE);
@@ -205,7 +205,7 @@ static void isa_derivatives(const struct fmm_operators *f) {
       for (uint32_t i = 1; i < NODES; i++) {
         long double d[TERMS_MAX];
         double bound[TERMS_MAX], r[3];
-        for (int c = 0; c < 3; c++) r[c] = difference(nodes[i].centre[c], sources[i].centre[c]);
+        for (int c = 0; c < 3; c++) r[c] = separation(nodes[i].centre[c], sources[i].centre[c]);
         derivatives(&l, r, d, bound);
         for (uint32_t k = 1; k <= size; k++)
           assert_near((double)local[i * size + k - 1], (double)d[k],
@@ -234,7 +234,7 @@ static struct force_error measure_error(const struct law *l, const struct group 
     for (size_t j = 0; j < source->count; j++) {
       double d[3], r2 = 0.0;
       for (size_t c = 0; c < 3; c++) {
-        d[c] = difference(target->x[c * target->count + i], source->x[c * source->count + j]);
+        d[c] = separation(target->x[c * target->count + i], source->x[c * source->count + j]);
         r2 += d[c] * d[c];
       }
       for (int c = 0; c < 3; c++) sum[c] += d[c] * (-1.0 / (r2 * sqrt(r2)) - (double)law_h(l, 1, (long double)r2));
@@ -260,7 +260,7 @@ static void convergence(const struct fmm_operators *f, int which, double distanc
   struct group target = make_group(50, 3, 7.9 + 0.6 * distance, 0.05 - 0.64 * distance, 3.0 + 0.48 * distance, radius,
                                    5);
   double d2 = 0.0, previous = INFINITY;
-  for (int c = 0; c < 3; c++) d2 += pow(difference(target.nodes[1].centre[c], source.nodes[1].centre[c]), 2.0);
+  for (int c = 0; c < 3; c++) d2 += pow(separation(target.nodes[1].centre[c], source.nodes[1].centre[c]), 2.0);
   const double d = sqrt(d2), theta = (double)(source.nodes[1].radius + target.nodes[1].radius) / d;
   const double gaussian = which ? theta * d2 * 0.5 * pow(l.split.r_cut / l.split.r_s, 2.0) : 0.0;
   for (int p = 1; p <= FMM_ORDER_MAX; p++) {
@@ -354,14 +354,13 @@ static struct lists *make_lists(int p) {
   return s;
 }
 
-static void run_lists(const struct fmm_operators *f, int p, const struct law *l, struct lists *s, uint32_t *offset,
-                      float *local) {
+static void run_lists(const struct fmm_operators *f, int p, const struct law *l, struct lists *s,
+                      const struct interaction_list *far, float *local) {
   const struct node *nodes[LIST_SLOTS];
   const float *multipole[LIST_SLOTS];
   for (int i = 0; i < LIST_SLOTS; i++) nodes[i] = s->nodes[i], multipole[i] = s->multipole[i];
-  const struct interaction_list far = {.offset = offset, .entry = s->entry, .entries = offset[LIST_NODES]};
   for (uint32_t i = 0; i < LIST_NODES * fmm_local_size(p); i++) local[i] = NAN; /* must be overwritten */
-  f->m2l(p, LIST_DEPTH, (float)SCALE, &l->split, &far, s->nodes[0], nodes, multipole, local);
+  f->m2l(p, LIST_DEPTH, (float)SCALE, &l->split, far, s->nodes[0], nodes, multipole, local);
 }
 
 /** L of one target in double, and the sum of its terms' bounds. */
@@ -373,7 +372,7 @@ static void reference_local(int p, const struct law *l, const struct lists *s, u
     uint32_t slot = s->entry[e] >> (LIST_DEPTH + 1), node = s->entry[e] % LIST_NODES;
     long double d[TERMS_MAX];
     double d_bound[TERMS_MAX], r[3];
-    for (int c = 0; c < 3; c++) r[c] = difference(s->nodes[0][target].centre[c], s->nodes[slot][node].centre[c]);
+    for (int c = 0; c < 3; c++) r[c] = separation(s->nodes[0][target].centre[c], s->nodes[slot][node].centre[c]);
     derivatives(l, r, d, d_bound);
     for (uint32_t k = 1; k <= fmm_local_size(p); k++)
       for (uint32_t m = 0; m < fmm_terms(p - degree(index[k])); m++) {
@@ -393,7 +392,8 @@ static void isa_lists(const struct fmm_operators *f) {
   for (int p = 1; p <= FMM_ORDER_MAX; p++) {
     struct lists *s = make_lists(p);
     const uint32_t size = fmm_local_size(p);
-    run_lists(f, p, &l, s, s->offset, local);
+    struct interaction_list far = {.offset = s->offset, .entry = s->entry, .entries = s->offset[LIST_NODES]};
+    run_lists(f, p, &l, s, &far, local);
     for (uint32_t t = 1; t < LIST_NODES; t++) {
       double expected[TERMS_MAX], bound[TERMS_MAX];
       reference_local(p, &l, s, t, expected, bound);
@@ -404,7 +404,9 @@ static void isa_lists(const struct fmm_operators *f) {
     uint32_t offset[LIST_NODES + 1], only = LIST_NODES / 2;
     for (uint32_t t = 0; t <= LIST_NODES; t++) offset[t] = s->offset[t <= only ? only : only + 1];
     assert_true(offset[only] < offset[only + 1]);
-    run_lists(f, p, &l, s, offset, alone);
+    far.offset = offset;
+    far.entries = offset[LIST_NODES];
+    run_lists(f, p, &l, s, &far, alone);
     assert_memory_equal(local + only * size, alone + only * size, size * sizeof *local);
     free(s);
   }

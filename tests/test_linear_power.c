@@ -30,9 +30,18 @@ enum { WAVENUMBERS = sizeof wavenumber / sizeof *wavenumber };
 static const struct {
   double omega_m, omega_b, h, transfer[WAVENUMBERS];
 } colossus[] = {
-    {0.3, 0.05, 0.7, {0.9922532209, 0.7798740158, 0.2676976565, 0.1286076219, 0.05410428895, 0.004587867257, 8.776769571e-05}},
-    {0.3144, 0.0494, 0.6732, {0.9923665144, 0.7821156025, 0.2736991328, 0.1329611388, 0.0558637629, 0.004767911686, 9.151101241e-05}},
-    {1.0, 0.1, 0.5, {0.9984566705, 0.9218148901, 0.5559526419, 0.3405418485, 0.1763255533, 0.02049685561, 0.0004679357127}},
+    {0.3,
+     0.05,
+     0.7,
+     {0.9922532209, 0.7798740158, 0.2676976565, 0.1286076219, 0.05410428895, 0.004587867257, 8.776769571e-05}},
+    {0.3144,
+     0.0494,
+     0.6732,
+     {0.9923665144, 0.7821156025, 0.2736991328, 0.1329611388, 0.0558637629, 0.004767911686, 9.151101241e-05}},
+    {1.0,
+     0.1,
+     0.5,
+     {0.9984566705, 0.9218148901, 0.5559526419, 0.3405418485, 0.1763255533, 0.02049685561, 0.0004679357127}},
 };
 
 static struct parameters *eisenstein_hu(double omega_m, double omega_b, double h, double n_s) {
@@ -45,8 +54,8 @@ static struct parameters *eisenstein_hu(double omega_m, double omega_b, double h
 static void test_eisenstein_hu(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof colossus / sizeof *colossus; i++) {
-    struct linear_power *power =
-        linear_power_create(eisenstein_hu(colossus[i].omega_m, colossus[i].omega_b, colossus[i].h, 0.96));
+    struct linear_power *power = linear_power_create(
+        eisenstein_hu(colossus[i].omega_m, colossus[i].omega_b, colossus[i].h, 0.96));
     const double unit = linear_power_at(power, 1e-3) / (pow(1e-3, 0.96) * pow(colossus[i].transfer[0], 2.0));
     for (int k = 1; k < WAVENUMBERS; k++)
       assert_relative(linear_power_at(power, wavenumber[k]),
@@ -203,10 +212,8 @@ static int remove_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_eisenstein_hu),
-      cmocka_unit_test(test_variance_by_another_rule),
-      cmocka_unit_test(test_no_baryons),
-      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_eisenstein_hu), cmocka_unit_test(test_variance_by_another_rule),
+      cmocka_unit_test(test_no_baryons),    cmocka_unit_test(test_table),
       cmocka_unit_test(test_bad_tables),
   };
   return cmocka_run_group_tests(tests, make_table, remove_table);

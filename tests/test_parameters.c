@@ -134,7 +134,7 @@ static void overrides(void **state) {
   read_config(&p, NEEDED "[ic]\nseed = 7\n[gravity]\naccuracy = high\nr_cut = 7\n", set, sizeof set / sizeof *set);
   assert_true(p.gravity.theta == 0.6); /* the last one */
   assert_true(p.box.size == 50);
-  assert_true(p.gravity.r_cut == 6.6); /* emptied: back to the preset */
+  assert_true(p.gravity.r_cut == 5.4); /* emptied: back to the preset */
   assert_int_equal(p.ic.seed, 12345);
   assert_string_equal(p.output.dir, "a=b.c");
   assert_true(parameter_given(&p, "gravity", "theta"));
@@ -247,7 +247,7 @@ static void defaults_read_back(void **state) {
   memcpy(p.given, plain.given, sizeof p.given);
   assert_memory_equal(&p, &plain, sizeof p);
   parameters_read(&p, "defaults.ini", (const char *const[]){set[0], set[1], "gravity.accuracy=high"}, 3);
-  assert_true(p.gravity.interlace); /* the printed defaults do not freeze the preset */
+  assert_true(p.gravity.r_cut > plain.gravity.r_cut); /* the printed defaults do not freeze the preset */
 }
 
 struct mistake {
@@ -311,10 +311,11 @@ static void one_mistake_one_line(void **state) {
       {"[ic]\nsource = gadget\n", "config.ini: [ic] file: not given, but needed with ic.source = gadget"},
       {"[ic]\nsource = gadget\nfile = /none\n",
        "config.ini:6: [ic] file = /none: cannot read it: No such file or directory"},
-      {"[gravity]\npm_grid = 10\n",
-       "config.ini: [gravity] r_cut = 5.4 (default): more than half the mesh, pm_grid = 10"},
+      {"[gravity]\npm_grid = 10\naccuracy = paper\n",
+       "config.ini: [gravity] r_cut = 6 (default): more than half the mesh, pm_grid = 10"},
       {"[gravity]\npm_grid = 33\n", "config.ini:5: [gravity] pm_grid = 33: odd; allowed: even numbers"},
-      {"[gravity]\nr_cut = 12\n", "config.ini:5: [gravity] r_cut = 12: 10 times r_split = 1.2; allowed: 2 .. 8 times"},
+      {"[gravity]\nr_cut = 12\nr_split = 1.2\n",
+       "config.ini:5: [gravity] r_cut = 12: 10 times r_split = 1.2; allowed: 2 .. 8 times"},
       {"[gravity]\nmac = geometric\ntheta = 1\n",
        "config.ini:6: [gravity] theta = 1: not below 1, as mac = geometric needs it: expansions would not converge"},
       {"[time]\nstep = fixed\n", "config.ini: [time] steps: not given, but needed with time.step = fixed"},

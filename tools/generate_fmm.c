@@ -242,7 +242,9 @@ static void print_m2l(int p) {
 
 int main(void) {
   printf("/* Written by tools/generate_fmm.c: change that program, not this file. */\n"
-         "#define GENERATED static inline __attribute__((always_inline))\n\n");
+         "#ifndef GENERATED /* CUDA code defines it, and vfloat as float */\n"
+         "#define GENERATED static inline __attribute__((always_inline))\n"
+         "#endif\n\n");
   for (int p = 1; p <= ORDER_MAX; p++) {
     print_p2m(p);
     print_m2m(p);

@@ -12,14 +12,14 @@ import numpy as np
 # Omega_c + Omega_b + Omega_Lambda = 1.
 OMEGA_LAMBDA, OMEGA_C, OMEGA_B, H, SIGMA8, N_S = 0.684, 0.265, 0.0494, 0.6732, 0.812, 0.966
 NEUTRINO_MASS = 0.06
-K_MIN, K_MAX, ROWS = 1e-5, 1e3, 800
+K_MIN, K_MAX, ROWS = 1e-5, 200.0, 800
 K_PER_LOGINT = 50  # modes per e-fold of k that CAMB follows outside the acoustic range
 
 
 def main():
     cosmology = camb.set_params(
         H0=100 * H, omch2=OMEGA_C * H**2, ombh2=OMEGA_B * H**2, omk=0, mnu=NEUTRINO_MASS, tau=0.0543,
-        As=2.1e-9, ns=N_S, WantTransfer=True, NonLinear="NonLinear_none")
+        As=2.1e-9, ns=N_S, WantTransfer=True, WantCls=False, NonLinear="NonLinear_none")
     cosmology.set_matter_power(redshifts=[0.0], kmax=1.1 * K_MAX * H, k_per_logint=K_PER_LOGINT, nonlinear=False)
     results = camb.get_results(cosmology)
     rescale = (SIGMA8 / results.get_sigma8_0()) ** 2

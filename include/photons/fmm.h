@@ -17,10 +17,10 @@
 #include "photons/tree.h"
 
 /** Coefficients of degree <= p in three variables. */
-static inline uint32_t fmm_terms(int p) { return (uint32_t)((p + 1) * (p + 2) * (p + 3) / 6); }
+static HOST_DEVICE inline uint32_t fmm_terms(int p) { return (uint32_t)((p + 1) * (p + 2) * (p + 3) / 6); }
 /** Floats a node: multipole and local expansion of order p. Node i's stand at i * that. */
-static inline uint32_t fmm_multipole_size(int p) { return fmm_terms(p - 1); }
-static inline uint32_t fmm_local_size(int p) { return fmm_terms(p) - 1; }
+static HOST_DEVICE inline uint32_t fmm_multipole_size(int p) { return fmm_terms(p - 1); }
+static HOST_DEVICE inline uint32_t fmm_local_size(int p) { return fmm_terms(p) - 1; }
 
 /** Operators, compiled once an instruction set (kernels.h). `scale` is r_cut units per position unit: L / 2^32 / r_cut.
  * x: positions of the group, component c at x + c * count. nodes, multipole and local are indexed by heap node. */

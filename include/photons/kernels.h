@@ -21,6 +21,16 @@ struct step_kernels {
   void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
 };
 
+/** Candidates for links of friends of friends; index has room for n. Both return how many there are. */
+struct fof_kernels {
+  /** Particles at a squared distance <= limit2 (position units, float rounding). */
+  uint32_t (*near_point)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z, const uint32_t point[3], float limit2,
+                         uint32_t *index);
+  /** Particles in the periodic box [low, low + extent]. */
+  uint32_t (*near_box)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z, const uint32_t low[3],
+                       const uint32_t extent[3], uint32_t *index);
+};
+
 struct kernels {
   const char *name; /**< "AVX-512", "AVX2", "baseline" */
   struct fmm_operators fmm;
@@ -28,6 +38,7 @@ struct kernels {
   struct p2p_kernels p2p;
   struct walk_kernels walk;
   struct step_kernels step;
+  struct fof_kernels fof;
 };
 
 #ifdef KERNEL_ISA
@@ -46,6 +57,8 @@ KERNEL_FUNCTION(walk_kernels, refit, refit);
 KERNEL_FUNCTION(walk_kernels, walk, walk);
 KERNEL_FUNCTION(step_kernels, kick, kick);
 KERNEL_FUNCTION(step_kernels, drift, drift);
+KERNEL_FUNCTION(fof_kernels, near_point, fof_near_point);
+KERNEL_FUNCTION(fof_kernels, near_box, fof_near_box);
 #endif
 
 /**

@@ -2,22 +2,30 @@
  *
  * density:   each group deposits into its own patch; patches are added to slabs in a fixed order
  * forward:   fft_yz of each plane, scattered to blocks (slab s, column c); fft_x over all slabs of a column
- * k space:   Green's function, split factor, window deconvolution (deposit and readout), gradient (spectral) or potential (fd4)
+ * k space:   Green's function, split factor, window deconvolution (deposit and readout), gradient (spectral) or
+ *            potential (fd4)
  * backward:  inverse fft_x, blocks, inverse fft_yz into the slabs of each field, which particles read.
- * A slab is a set of consecutive x-planes, a column a set of consecutive ky; block (s, c) holds [x in s][ky in c][kz] complex. */
+ * With interlacing there are two sets of densities and fields: the second on a mesh half a cell off.
+ * A slab is a set of consecutive x-planes, a column a set of consecutive ky; block (s, c) holds
+ * [x in s][ky in c][kz] complex. */
 #ifndef PHOTONS_MESH_H
 #define PHOTONS_MESH_H
 
+#ifdef __cplusplus
+#define complex /* CUDA code sees complex numbers as floats: it only handles pointers to them */
+#else
 #include <complex.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/host_device.h"
 #include "photons/parameters.h"
 #include "photons/split.h"
 
 /** Cells that a scheme touches along one side: 2 (CIC), 3 (TSC), 4 (PCS). */
-static inline uint32_t assignment_width(enum assignment a) { return a == ASSIGN_CIC ? 2 : a == ASSIGN_TSC ? 3 : 4; }
+static HOST_DEVICE inline uint32_t assignment_width(enum assignment a) { return a == ASSIGN_CIC ? 2 : a == ASSIGN_TSC ? 3 : 4; }
 
 /** A box of cells around one group: cells origin .. origin + size - 1 of each side, origin taken modulo N. */
 struct patch {
@@ -38,33 +46,33 @@ struct mesh {
   bool interlace;
   uint32_t fields; /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
   const struct split *split;
-  float *green; /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2 with k = 2 pi n/L; zero at 0, halved with interlacing */
+  float *green;  /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0, halved with interlacing */
   float *window; /**< 1/W^2 of one axis at n = 0 .. N-1: deposit and readout deconvolved */
   float *wave; /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the gradient's Nyquist mode) */
-  float complex *phase; /**< interlacing: e^{i pi (n - N)/N} at n = 0 .. 5N/2, the shift of half a cell along each axis */
+  float complex *phase; /**< interlacing: e^{i pi (n - N)/N} at n = 0 .. 5N/2, half a cell's shift along each axis */
   struct mesh_plans *plans;
 };
 
 /** First x-plane of slab s / first ky of column c: s N / slabs. */
-static inline uint32_t slab_first(const struct mesh *m, uint32_t s) {
+static HOST_DEVICE inline uint32_t slab_first(const struct mesh *m, uint32_t s) {
   return (uint32_t)((uint64_t)m->cells * s / m->slabs);
 }
-static inline uint32_t column_first(const struct mesh *m, uint32_t c) {
+static HOST_DEVICE inline uint32_t column_first(const struct mesh *m, uint32_t c) {
   return (uint32_t)((uint64_t)m->cells * c / m->columns);
 }
-/** The first cell that a particle at u touches along one axis, counted from cell @p origin, is ((u N + this) >> 32) modulo N,
- * its distance to the particle the low 32 bits: the integer position times N, plus half a cell for the nearest cell of TSC and for
- * the shifted mesh, minus one cell for TSC and PCS. The sum stays below 2N cells. */
-static inline uint64_t assignment_offset(const struct mesh *m, uint32_t origin, bool shifted) {
+/** The first cell that a particle at u touches along one axis, counted from cell @p origin, is ((u N + this) >> 32)
+ * modulo N, its distance to the particle the low 32 bits: the integer position times N, plus half a cell for the
+ * nearest cell of TSC and for the shifted mesh, minus one cell for TSC and PCS. The sum stays below 2N cells. */
+static HOST_DEVICE inline uint64_t assignment_offset(const struct mesh *m, uint32_t origin, bool shifted) {
   uint32_t before = m->assignment == ASSIGN_CIC ? 0 : 1;
   uint64_t halves = (uint64_t)(m->assignment == ASSIGN_TSC) + shifted;
   return ((uint64_t)((2 * m->cells - before - origin) % m->cells) << 32) + (halves << 31);
 }
-/** Floats from one plane of a slab to the next: nine cache lines more than its rows, so that the planes that a particle touches
- * do not compete for the same cache sets when N is a power of two. */
-static inline size_t plane_floats(const struct mesh *m) { return (size_t)m->cells * m->row + 144; }
+/** Floats from one plane of a slab to the next: nine cache lines more than its rows, so that the planes that a
+ * particle touches do not compete for the same cache sets when N is a power of two. */
+static HOST_DEVICE inline size_t plane_floats(const struct mesh *m) { return (size_t)m->cells * m->row + 144; }
 /** Complex numbers in one block. */
-static inline size_t block_size(const struct mesh *m, uint32_t s, uint32_t c) {
+static HOST_DEVICE inline size_t block_size(const struct mesh *m, uint32_t s, uint32_t c) {
   return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) * (column_first(m, c + 1) - column_first(m, c)) * m->kz;
 }
 
@@ -79,8 +87,8 @@ void mesh_free(struct mesh *m);
 /** The smallest even size >= n with only factors 2, 3, 5, 7 (FFT-friendly). */
 uint32_t mesh_good_size(uint32_t n);
 
-/** The patch that holds all cells which particles within [centre - half, centre + half] (box units, half <= 2^31) deposit to,
- * shifted mesh of interlacing included, four cells deep in z whatever the scheme. */
+/** The patch that holds all cells which particles within [centre - half, centre + half] (box units, half <= 2^31)
+ * deposit to, shifted mesh of interlacing included, four cells deep in z whatever the scheme. */
 struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const double half[3]);
 
 /** Bytes of scratch that mesh_fft_yz, mesh_fft_x and mesh_ifft_yz may use on one worker. */
@@ -94,28 +102,36 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
 /**
  * Column c: gather, FFT along x, Green's function, inverse FFT along x, scatter.
  * in: [sets][slabs] blocks of the density, the second set (with interlacing) that of the mesh shifted by half a cell;
- * out: [sets][fields][slabs] blocks, may be the same memory as in. Fields come out such that the inverse transform (unnormalised) gives the
- * acceleration components (spectral) or the potential (fd4) per unit G m, in (Mpc/h)^-2 or (Mpc/h)^-1, at the cells of each set's mesh:
- * acceleration = G * particle mass * mean over the sets. Combining the densities cancels the odd images of the deposit, the mean over
- * both readings those of the readout.
+ * out: [sets][fields][slabs] blocks, may be the same memory as in. Fields come out such that the inverse transform
+ * (unnormalised) gives the acceleration components (spectral) or the potential (fd4) per unit G m, in (Mpc/h)^-2 or
+ * (Mpc/h)^-1, at the cells of each set's mesh: acceleration = G * particle mass * mean over the sets. Combining the
+ * densities cancels the odd images of the deposit, the mean over both readings those of the readout.
  */
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out,
                 void *scratch);
 
-/** 2-D c2r of every plane of slab s from the blocks of one field into [plane][y][row] floats; cells N .. N+3 of a row repeat cells 0 .. 3. */
+/** 2-D c2r of every plane of slab s from the blocks of one field into [plane][y][row] floats; cells N .. N+3 of a row
+ * repeat cells 0 .. 3. */
 void mesh_ifft_yz(const struct mesh *m, uint32_t s, const float complex *const *blocks, float *slab, void *scratch);
 
 /** Kernels that exist once an instruction set. x: component c of the group's positions at x + c * count. */
 struct mesh_kernels {
-  /** Clear the patch ([size0][size1][size2] floats) and deposit unit masses; shifted: on the mesh displaced by half a cell. */
+  /** Clear the patch ([size0][size1][size2] floats) and deposit unit masses; shifted: on the mesh displaced by half a
+   * cell. */
   void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, const struct patch *patch,
                   float *data);
-  /** Add the part of a patch that lies in slab s to it ([plane][y][row]), which the caller has cleared before the first patch. */
+  /** Add the part of a patch that lies in slab s to it ([plane][y][row]), which the caller has cleared before the
+   * first patch. */
   void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data, float *slab);
-  /** acceleration[c * count + i] += factor * field at the particles; shifted: fields of the second set; planes[field * N + x]: pointer to plane x of a field
-   * (only planes that the particles touch need be valid). fd4: four-point differences of the potential, interpolated. */
+  /** acceleration[c * count + i] += factor * field at the particles; shifted: fields of the second set;
+   * planes[field * N + x]: plane x of a field (only those that the particles touch need be valid; fd4 reaches two
+   * farther). fd4: four-point differences of the potential, interpolated. */
   void (*read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, float factor,
                const float *const *planes, float *acceleration);
 };
+
+#ifdef __cplusplus
+#undef complex
+#endif
 
 #endif

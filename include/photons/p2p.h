@@ -36,18 +36,23 @@ struct p2p_target {
   const uint32_t *source_count;       /**< [slot] their particles */
 };
 
-/** Growing buffers for gathered sources, one set a worker; zero-initialise. */
+/** Targets that share one list of sources in the pair loop: the leaf is halved down to blocks of at most this many, and each
+ * half keeps only the sources in its reach. The particles of a leaf are sorted by further bisection for this. */
+#define P2P_BLOCK 8
+
+/** Growing buffers for gathered sources, one list a level of halving; one set a worker, zero-initialise. */
 struct p2p_scratch {
-  float *x[3];
-  size_t capacity;
+  float *data;
+  size_t capacity; /**< sources a list, and levels of lists */
+  unsigned levels;
 };
-void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources);
+void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources, unsigned levels);
 void p2p_scratch_free(struct p2p_scratch *s);
 
 struct p2p_kernels {
   /**
    * acceleration (component c at + c * count) = factor * sum over the near list, overwritten.
-   * @return pairs computed: targets times the sources that survive the cut at r_cut from the leaf's box
+   * @return pairs computed: targets times the sources within r_cut of the box of their block
    */
   uint64_t (*p2p)(const struct p2p_law *law, const struct p2p_target *target, struct p2p_scratch *scratch, float *acceleration);
 };
@@ -56,7 +61,7 @@ struct p2p_kernels {
 uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *target, float *acceleration);
 
 /** Softened Newtonian factor F/d in units of 1/support^3 ... of Springel et al. (2001)'s spline at q = r/support in [0, 1). */
-static inline double spline_factor(double q) {
+static HOST_DEVICE inline double spline_factor(double q) {
   return q < 0.5 ? 32.0 / 3.0 + q * q * (32.0 * q - 38.4)
                  : 64.0 / 3.0 - 48.0 * q + 38.4 * q * q - 32.0 / 3.0 * q * q * q - 1.0 / (15.0 * q * q * q);
 }

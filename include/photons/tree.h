@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "photons/host_device.h"
+
 struct node {
   uint32_t centre[3]; /**< of the bounding box of its particles, box units (2^32 = L) */
   float half[3];      /**< half widths of that box, units of r_cut */
@@ -14,17 +16,23 @@ struct node {
 };
 
 /** Number of array elements for the nodes of a tree (index 0 unused). */
-static inline uint32_t tree_nodes(unsigned depth) { return 2u << depth; }
-static inline unsigned node_level(uint32_t node) { return 31u - (unsigned)__builtin_clz(node); }
+static HOST_DEVICE inline uint32_t tree_nodes(unsigned depth) { return 2u << depth; }
+static HOST_DEVICE inline unsigned node_level(uint32_t node) {
+#ifdef __CUDA_ARCH__
+  return 31u - (unsigned)__clz((int)node);
+#else
+  return 31u - (unsigned)__builtin_clz(node);
+#endif
+}
 /** First particle of the node with index @p j in its level; the node's range ends where that of j + 1 begins. */
-static inline uint32_t level_first(uint32_t count, unsigned level, uint32_t j) {
+static HOST_DEVICE inline uint32_t level_first(uint32_t count, unsigned level, uint32_t j) {
   return (uint32_t)(((uint64_t)count * j) >> level);
 }
-static inline uint32_t node_first(uint32_t count, uint32_t node) {
+static HOST_DEVICE inline uint32_t node_first(uint32_t count, uint32_t node) {
   unsigned l = node_level(node);
   return level_first(count, l, node - (1u << l));
 }
-static inline uint32_t node_end(uint32_t count, uint32_t node) {
+static HOST_DEVICE inline uint32_t node_end(uint32_t count, uint32_t node) {
   unsigned l = node_level(node);
   return level_first(count, l, node + 1 - (1u << l));
 }

@@ -4,6 +4,7 @@
 #include "photons/fmm.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "photons/kernels.h"
 #include "transpose.h"
@@ -299,7 +300,8 @@ void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *
 void KERNEL(fmm_m2l)(int order, unsigned depth, float scale, const struct split *split,
                      const struct interaction_list *far, const struct node *nodes,
                      const struct node *const *source_nodes, const float *const *source_multipole, float *local) {
-  const struct m2l_lists lists = {depth, scale, far, nodes, source_nodes, source_multipole, local};
+  struct m2l_lists lists = {depth, scale, far, nodes, source_nodes, source_multipole, NULL};
+  lists.local = local;
   EXPANSION(order, m2l_order, &lists, split);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Particles to the mesh and back: CIC, TSC and PCS (Hockney & Eastwood 1981; Sefusatti et al. 2016 for PCS).
- * A batch of particles computes its cells and weights in vector registers, then each particle scatters or gathers rows of four cells along z;
- * narrower schemes have weights of zero there. */
+ * A batch of particles computes its cells and weights in vector registers, then each particle scatters or gathers
+ * rows of four cells along z; narrower schemes have weights of zero there. */
 #include <string.h>
 
 #include "photons/error.h"
@@ -179,16 +179,17 @@ static inline __attribute__((always_inline)) void read_fields(enum assignment sc
   }
 }
 
-/* Four-point differences of the potential at each cell of the stencil, interpolated: both are sums over neighbours along one axis, so that
- * their product is a stencil of eight weights. w: the scheme's four weights; d: minus the derivative in units of a cell, first for two cells
- * before the scheme's first. */
+/* Four-point differences of the potential at each cell of the stencil, interpolated: both are sums over neighbours
+ * along one axis, so that their product is a stencil of eight weights. w: the scheme's four weights; d: minus the
+ * derivative in units of a cell, first for two cells before the scheme's first. */
 static inline __attribute__((always_inline)) void difference_weights(const float w[4], float d[8]) {
   const float padded[12] = {0, 0, 0, 0, w[0], w[1], w[2], w[3], 0, 0, 0, 0};
   for (int a = 0; a < 8; a++) /* -(8 (phi(+1) - phi(-1)) - (phi(+2) - phi(-2)))/12 at the cell a - 2 */
     d[a] = (8.0f * (padded[a + 3] - padded[a + 1]) - (padded[a + 4] - padded[a])) * (1.0f / 12.0f);
 }
 
-/* Differentiate the potential. Of the 8^3 cells only those are read that lie in the scheme's own range along two axes at least. */
+/* Differentiate the potential. Of the 8^3 cells only those are read that lie in the scheme's own range along two axes
+ * at least. */
 static inline __attribute__((always_inline)) void read_potential(enum assignment scheme, const struct mesh *m,
                                                                  uint32_t count, const uint32_t *x, bool shifted,
                                                                  float factor, const float *const *planes,

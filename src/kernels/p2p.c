@@ -5,47 +5,79 @@
 #include "photons/kernels.h"
 #include "simd.h"
 
-/** Positions go out relative to the target leaf's centre, so that floats lose nothing that matters. */
-struct gather {
-  uint32_t centre[3];
-  float half[3]; /* box around the targets: sources farther than r_cut = 1 from it are dropped */
+/** Sources of a leaf or of a part of it, relative to the leaf's centre, so that floats lose nothing that matters. */
+struct sources {
+  float *x[3];
+  size_t count;
 };
 
-/** Append to the scratch those of n sources that can reach the box; returns the new number. */
-static size_t gather_range(const struct gather *g, float scale, const uint32_t *const x[3], uint32_t n, struct p2p_scratch *s,
-                           size_t have) {
-  const vfloat unit = v_set(scale), zero = v_set(0.0f), one = v_set(1.0f);
-  const vfloat hx = v_set(g->half[0]), hy = v_set(g->half[1]), hz = v_set(g->half[2]);
-  for (uint32_t i = 0; i < n; i += LANES) {
-    vmask valid = v_first(n - i);
-    vfloat dx = v_difference(x[0] + i, g->centre[0], valid) * unit;
-    vfloat dy = v_difference(x[1] + i, g->centre[1], valid) * unit;
-    vfloat dz = v_difference(x[2] + i, g->centre[2], valid) * unit;
-    vfloat ex = v_max(v_abs(dx) - hx, zero), ey = v_max(v_abs(dy) - hy, zero), ez = v_max(v_abs(dz) - hz, zero);
-    vmask keep = v_both(valid, v_less(v_fma(ex, ex, v_fma(ey, ey, ez * ez)), one));
-    v_compress(s->x[0] + have, keep, dx);
-    v_compress(s->x[1] + have, keep, dy);
-    v_compress(s->x[2] + have, keep, dz);
-    have += v_count(keep);
-  }
-  return have;
+/** A box around targets, relative to the leaf's centre: sources farther than r_cut = 1 from it are dropped. */
+struct reach {
+  float centre[3], half[3];
+};
+
+static struct sources list_of_level(const struct p2p_scratch *s, unsigned level) {
+  float *base = s->data + 3 * s->capacity * level;
+  return (struct sources){.x = {base, base + s->capacity, base + 2 * s->capacity}};
 }
 
-static size_t gather_sources(const struct gather *g, const struct p2p_target *t, uint32_t leaf, struct p2p_scratch *s) {
-  size_t have = 0;
-  const uint32_t node_mask = tree_nodes(t->depth) - 1;
-  for (uint32_t e = t->near->offset[leaf]; e < t->near->offset[leaf + 1]; e++) {
+static inline vmask in_reach(const struct reach *r, vfloat dx, vfloat dy, vfloat dz) {
+  const vfloat zero = v_set(0.0f);
+  vfloat ex = v_max(v_abs(dx - v_set(r->centre[0])) - v_set(r->half[0]), zero);
+  vfloat ey = v_max(v_abs(dy - v_set(r->centre[1])) - v_set(r->half[1]), zero);
+  vfloat ez = v_max(v_abs(dz - v_set(r->centre[2])) - v_set(r->half[2]), zero);
+  return v_less(v_fma(ex, ex, v_fma(ey, ey, ez * ez)), v_set(1.0f));
+}
+
+static inline void append(struct sources *s, vmask keep, vfloat dx, vfloat dy, vfloat dz) {
+  v_compress(s->x[0] + s->count, keep, dx);
+  v_compress(s->x[1] + s->count, keep, dy);
+  v_compress(s->x[2] + s->count, keep, dz);
+  s->count += v_count(keep);
+}
+
+/** The last vector is filled up with sources out of everybody's reach. */
+static void pad(struct sources *s) {
+  for (size_t i = s->count; i < s->count + LANES; i++) s->x[0][i] = s->x[1][i] = s->x[2][i] = 1e3f;
+}
+
+/** Sources of the leaf's near list within reach, relative to `origin` (box units). */
+static struct sources gather(const struct p2p_target *t, uint32_t leaf, const uint32_t origin[3], const struct reach *reach,
+                             struct p2p_scratch *scratch) {
+  const uint32_t node_mask = tree_nodes(t->depth) - 1, begin = t->near->offset[leaf], stop = t->near->offset[leaf + 1];
+  const vfloat unit = v_set(t->scale);
+  size_t most = 0;
+  for (uint32_t e = begin; e < stop; e++) {
+    uint32_t n = t->source_count[t->near->entry[e] >> (t->depth + 1)], node = t->near->entry[e] & node_mask;
+    most += node_end(n, node) - node_first(n, node);
+  }
+  p2p_scratch_reserve(scratch, most + 2 * LANES, 1);
+  struct sources out = list_of_level(scratch, 0);
+  for (uint32_t e = begin; e < stop; e++) {
     uint32_t slot = t->near->entry[e] >> (t->depth + 1), node = t->near->entry[e] & node_mask;
     uint32_t n = t->source_count[slot], first = node_first(n, node), end = node_end(n, node);
-    const uint32_t *x = t->source_x[slot];
-    const uint32_t *const components[3] = {x + first, x + n + first, x + 2 * (size_t)n + first};
-    p2p_scratch_reserve(s, have + (end - first) + 2 * LANES);
-    have = gather_range(g, t->scale, components, end - first, s, have);
+    const uint32_t *x = t->source_x[slot], *y = x + n, *z = y + n;
+    for (uint32_t i = first; i < end; i += LANES) {
+      vmask valid = v_first(end - i);
+      vfloat dx = v_difference(x + i, origin[0], valid) * unit;
+      vfloat dy = v_difference(y + i, origin[1], valid) * unit;
+      vfloat dz = v_difference(z + i, origin[2], valid) * unit;
+      append(&out, v_both(valid, in_reach(reach, dx, dy, dz)), dx, dy, dz);
+    }
   }
-  p2p_scratch_reserve(s, have + 2 * LANES);
-  for (size_t i = have; i < have + LANES; i++) /* pad the last vector with sources out of reach */
-    s->x[0][i] = s->x[1][i] = s->x[2][i] = 4.0f;
-  return have;
+  pad(&out);
+  return out;
+}
+
+/** Those of a list within reach, as the list of the next level. */
+static struct sources filter(const struct sources *in, const struct reach *reach, const struct p2p_scratch *scratch, unsigned level) {
+  struct sources out = list_of_level(scratch, level);
+  for (size_t i = 0; i < in->count; i += LANES) { /* the padding is out of reach */
+    vfloat dx = v_load(in->x[0] + i), dy = v_load(in->x[1] + i), dz = v_load(in->x[2] + i);
+    append(&out, in_reach(reach, dx, dy, dz), dx, dy, dz);
+  }
+  pad(&out);
+  return out;
 }
 
 /** Spline-softened F/d where u < support^2, in a branch of its own: rare outside halos' centres. */
@@ -100,13 +132,13 @@ static inline __attribute__((always_inline)) vfloat force_vector(const struct p2
   return f;
 }
 
-/** Forces of n gathered sources on targets i and j (relative positions); sums into a[0..2], b[0..2]. */
+/** Forces of the sources on targets i and j (relative positions); sums into a[0..2], b[0..2]. */
 static inline __attribute__((always_inline)) void pair_of_targets(const struct p2p_law *law, int degree, int table,
-                                                                  const struct p2p_scratch *s, size_t n, const float ti[3],
+                                                                  const struct sources *s, const float ti[3],
                                                                   const float tj[3], float a[3], float b[3]) {
   vfloat xi = v_set(ti[0]), yi = v_set(ti[1]), zi = v_set(ti[2]), xj = v_set(tj[0]), yj = v_set(tj[1]), zj = v_set(tj[2]);
   vfloat ax = v_set(0), ay = v_set(0), az = v_set(0), bx = v_set(0), by = v_set(0), bz = v_set(0);
-  for (size_t k = 0; k < n; k += LANES) {
+  for (size_t k = 0; k < s->count; k += LANES) {
     vfloat sx = v_load(s->x[0] + k), sy = v_load(s->x[1] + k), sz = v_load(s->x[2] + k);
     vfloat dx = sx - xi, dy = sy - yi, dz = sz - zi;
     vfloat f = force_vector(law, degree, table, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
@@ -121,23 +153,22 @@ static inline __attribute__((always_inline)) void pair_of_targets(const struct p
 
 /* One copy of the pair loop for each degree, so that the coefficients stay in registers. */
 #define PAIR_LOOP(degree)                                                                                                   \
-  static void pair_degree_##degree(const struct p2p_law *law, const struct p2p_scratch *s, size_t n, const float ti[3],      \
+  static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s, const float ti[3],      \
                                    const float tj[3], float a[3], float b[3]) {                                              \
-    pair_of_targets(law, degree, 0, s, n, ti, tj, a, b);                                                                     \
+    pair_of_targets(law, degree, 0, s, ti, tj, a, b);                                                                     \
   }
 PAIR_LOOP(6) PAIR_LOOP(7) PAIR_LOOP(8) PAIR_LOOP(9) PAIR_LOOP(10) PAIR_LOOP(11) PAIR_LOOP(12)
 
-static void pair_degree_any(const struct p2p_law *law, const struct p2p_scratch *s, size_t n, const float ti[3], const float tj[3],
+static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
                             float a[3], float b[3]) {
-  pair_of_targets(law, law->split->p2p_degree, 0, s, n, ti, tj, a, b);
+  pair_of_targets(law, law->split->p2p_degree, 0, s, ti, tj, a, b);
 }
-static void pair_table(const struct p2p_law *law, const struct p2p_scratch *s, size_t n, const float ti[3], const float tj[3],
+static void pair_table(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
                        float a[3], float b[3]) {
-  pair_of_targets(law, 0, 1, s, n, ti, tj, a, b);
+  pair_of_targets(law, 0, 1, s, ti, tj, a, b);
 }
 
-typedef void pair_function(const struct p2p_law *, const struct p2p_scratch *, size_t, const float[3], const float[3], float[3],
-                           float[3]);
+typedef void pair_function(const struct p2p_law *, const struct sources *, const float[3], const float[3], float[3], float[3]);
 
 static pair_function *choose_pair_function(const struct p2p_law *law) {
   static pair_function *const by_degree[] = {pair_degree_6, pair_degree_7,  pair_degree_8, pair_degree_9,
@@ -147,48 +178,93 @@ static pair_function *choose_pair_function(const struct p2p_law *law) {
   return degree >= 6 && degree <= 12 ? by_degree[degree - 6] : pair_degree_any;
 }
 
-static void relative_position(const struct p2p_target *t, uint32_t i, const uint32_t centre[3], float out[3]) {
-  for (int c = 0; c < 3; c++) out[c] = (float)(int32_t)(t->x[(size_t)c * t->count + i] - centre[c]) * t->scale;
+/** A leaf at work. */
+struct leaf {
+  const struct p2p_law *law;
+  const struct p2p_target *target;
+  struct p2p_scratch *scratch;
+  pair_function *pair;
+  uint32_t origin[3]; /* positions are relative to this */
+  float *acceleration;
+  uint64_t pairs;
+};
+
+static void relative_position(const struct leaf *l, uint32_t i, float out[3]) {
+  const struct p2p_target *t = l->target;
+  for (int c = 0; c < 3; c++) out[c] = (float)(int32_t)(t->x[(size_t)c * t->count + i] - l->origin[c]) * t->scale;
 }
 
-static void store(const struct p2p_target *t, uint32_t i, const float a[3], float *acceleration) {
-  for (size_t c = 0; c < 3; c++) acceleration[c * t->count + i] = t->factor * a[c];
+static void store(const struct leaf *l, uint32_t i, const float a[3]) {
+  for (size_t c = 0; c < 3; c++) l->acceleration[c * l->target->count + i] = l->target->factor * a[c];
+}
+
+/** Forces on particles first .. end - 1, all of whose sources are listed. */
+static void block(struct leaf *l, const struct sources *sources, uint32_t first, uint32_t end) {
+  float a[3], b[3], ti[3], tj[3];
+  for (uint32_t i = first; i < end; i += 2) {
+    uint32_t j = i + 1 < end ? i + 1 : i;
+    relative_position(l, i, ti);
+    relative_position(l, j, tj);
+    l->pair(l->law, sources, ti, tj, a, b);
+    store(l, i, a);
+    store(l, j, b);
+  }
+  l->pairs += (uint64_t)sources->count * (end - first);
+}
+
+static struct reach reach_of(const struct leaf *l, uint32_t first, uint32_t end) {
+  float low[3] = {1e30f, 1e30f, 1e30f}, high[3] = {-1e30f, -1e30f, -1e30f}, x[3];
+  struct reach r;
+  for (uint32_t i = first; i < end; i++) {
+    relative_position(l, i, x);
+    for (int c = 0; c < 3; c++) {
+      low[c] = fminf(low[c], x[c]);
+      high[c] = fmaxf(high[c], x[c]);
+    }
+  }
+  for (int c = 0; c < 3; c++) {
+    r.centre[c] = 0.5f * (low[c] + high[c]);
+    r.half[c] = 0.5f * (high[c] - low[c]) + 1e-6f; /* rounding of the centre */
+  }
+  return r;
+}
+
+/** The part j of the targets at a level of bisection below the group's root: halved until it is a block, sources with it. */
+static void halve(struct leaf *l, const struct sources *sources, unsigned level, uint32_t j) {
+  const uint32_t n = l->target->count, first = level_first(n, level, j), end = level_first(n, level, j + 1);
+  if (end - first <= P2P_BLOCK) {
+    block(l, sources, first, end);
+    return;
+  }
+  for (uint32_t child = 2 * j; child <= 2 * j + 1; child++) {
+    struct reach reach = reach_of(l, level_first(n, level + 1, child), level_first(n, level + 1, child + 1));
+    struct sources kept = filter(sources, &reach, l->scratch, level + 1 - l->target->depth);
+    halve(l, &kept, level + 1, child);
+  }
 }
 
 uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, struct p2p_scratch *scratch, float *acceleration) {
-  pair_function *pair = choose_pair_function(law);
+  struct leaf l = {.law = law, .target = t, .scratch = scratch, .pair = choose_pair_function(law), .acceleration = acceleration};
   const float half_box = 2147483648.0f * t->scale;
-  uint64_t pairs = 0;
+  unsigned levels = 1;
+  while ((t->count >> (t->depth + levels - 1)) + 1 > P2P_BLOCK) levels++;
+  p2p_scratch_reserve(scratch, 1, levels + 1);
   for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
     const struct node *node = &t->nodes[(1u << t->depth) + leaf];
-    uint32_t first = level_first(t->count, t->depth, leaf), end = level_first(t->count, t->depth, leaf + 1);
-    struct gather g;
-    float a[3], b[3], ti[3], tj[3];
-    memcpy(g.centre, node->centre, sizeof g.centre);
-    memcpy(g.half, node->half, sizeof g.half);
-    if (fmaxf(fmaxf(g.half[0], g.half[1]), g.half[2]) + 1.0f < half_box) {
-      size_t n = gather_sources(&g, t, leaf, scratch);
-      pairs += (uint64_t)n * (end - first);
-      for (uint32_t i = first; i < end; i += 2) {
-        uint32_t j = i + 1 < end ? i + 1 : i;
-        relative_position(t, i, g.centre, ti);
-        relative_position(t, j, g.centre, tj);
-        pair(law, scratch, n, ti, tj, a, b);
-        store(t, i, a, acceleration);
-        store(t, j, b, acceleration);
-      }
+    const uint32_t first = level_first(t->count, t->depth, leaf), end = level_first(t->count, t->depth, leaf + 1);
+    if (fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + 1.0f < half_box) {
+      struct reach reach = {.half = {node->half[0], node->half[1], node->half[2]}};
+      memcpy(l.origin, node->centre, sizeof l.origin);
+      struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
+      halve(&l, &sources, t->depth, leaf);
     } else { /* a leaf so wide that a source's nearest image differs between its particles: gather for each particle alone */
       for (uint32_t i = first; i < end; i++) {
-        for (int c = 0; c < 3; c++) {
-          g.centre[c] = t->x[(size_t)c * t->count + i];
-          g.half[c] = ti[c] = 0.0f;
-        }
-        size_t n = gather_sources(&g, t, leaf, scratch);
-        pairs += n;
-        pair(law, scratch, n, ti, ti, a, b);
-        store(t, i, a, acceleration);
+        const struct reach reach = {.half = {0.0f, 0.0f, 0.0f}};
+        for (size_t c = 0; c < 3; c++) l.origin[c] = t->x[c * t->count + i];
+        struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
+        block(&l, &sources, i, i + 1);
       }
     }
   }
-  return pairs;
+  return l.pairs;
 }

@@ -33,7 +33,7 @@ static inline vfloat v_select(vmask m, vfloat a, vfloat b) { return _mm512_mask_
 static inline vfloat v_keep(vmask m, vfloat a) { return _mm512_maskz_mov_ps(m, a); }
 static inline float v_sum(vfloat a) { return _mm512_reduce_add_ps(a); }
 /** The first n lanes. */
-static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask)((1u << n) - 1); }
+static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask)~(~0u << n); }
 /** The lanes whose bit is set. */
 static inline vmask v_bits(uint32_t bits) { return (vmask)bits; }
 /** p[lane] += a[lane] for the lanes in m, the others are not touched. */

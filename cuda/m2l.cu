@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* m2l: a warp a target node, its lanes taking the entries of the node's far list in turn; the lanes' sums are added in a fixed order. */
+#include "expansion.cuh"
+
+enum { BLOCK = 128 };
+
+/** 2^n d^n H/du^n, n = 1 .. 6, as in struct split. */
+struct derivatives {
+  float range;
+  float c[FMM_ORDER_MAX + 1][FMM_DEGREE + 1];
+};
+
+struct lists {
+  unsigned depth;
+  float scale;
+  const uint32_t *offset, *entry;
+  const struct node *nodes;
+  const struct node *const *source_nodes;
+  const float *const *source_multipole;
+  float *local;
+};
+
+/** e[j] = r^j f_(j), 1 <= j <= P, from r^2 and 1/r. Zero from range on. */
+template <int P>
+static __device__ inline void prefactors(const struct derivatives &h, float r2, float inverse, float *e) {
+  constexpr float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f}; /* (-1)^j (2j-1)!! */
+  const bool inside = r2 < h.range;
+  const float t = inside ? fmaf(r2, 2.0f / h.range, -1.0f) : 0.0f, r = r2 * inverse;
+  float r_power = 1.0f, inverse_power = inverse;
+#pragma unroll
+  for (int j = 1; j <= P; j++) {
+    float value = h.c[j][FMM_DEGREE];
+#pragma unroll
+    for (int k = FMM_DEGREE - 1; k >= 0; k--) value = fmaf(value, t, h.c[j][k]);
+    r_power *= r;
+    inverse_power *= inverse;
+    e[j] = inside ? fmaf(-r_power, value, newton[j] * inverse_power) : 0.0f;
+  }
+}
+
+template <int P>
+static __global__ void m2l(const __grid_constant__ struct lists s, const __grid_constant__ struct derivatives h) {
+  const uint32_t target = (blockIdx.x * BLOCK + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+  if (target == 0 || target >= tree_nodes(s.depth)) return;
+  const uint32_t begin = s.offset[target], end = s.offset[target + 1];
+  float local[expansion<P>::local];
+#pragma unroll
+  for (int k = 0; k < expansion<P>::local; k++) local[k] = 0.0f;
+  for (uint32_t i = begin + lane; i < end; i += WARP) {
+    const uint32_t entry = s.entry[i], slot = entry >> (s.depth + 1), node = entry & (tree_nodes(s.depth) - 1);
+    const struct node *source = s.source_nodes[slot] + node;
+    float r[3], e[FMM_ORDER_MAX + 1];
+    for (int c = 0; c < 3; c++) r[c] = centre_difference(&s.nodes[target], source, c, s.scale);
+    const float r2 = fmaf(r[0], r[0], fmaf(r[1], r[1], r[2] * r[2])), inverse = rsqrtf(r2);
+    prefactors<P>(h, r2, inverse, e);
+    EXPANSION(P, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, true,
+              s.source_multipole[slot] + (size_t)node * expansion<P>::multipole, local);
+  }
+  float *row = s.local + (size_t)target * expansion<P>::local;
+#pragma unroll
+  for (int k = 0; k < expansion<P>::local; k++) {
+    const float sum = end > begin ? warp_sum(local[k]) : 0.0f;
+    if (lane == k % WARP) row[k] = sum;
+  }
+}
+
+template <int P>
+static void launch(struct gpu *g, const struct lists &lists, const struct derivatives &h) {
+  m2l<P><<<blocks_for((uint64_t)WARP * tree_nodes(lists.depth), BLOCK), BLOCK, 0, g->stream>>>(lists, h);
+  gpu_launched("m2l");
+}
+
+void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct interaction_list *far, const struct node *nodes,
+             uint32_t slots, const struct node *const *source_nodes, const float *const *source_multipole, float *local) {
+  const uint32_t targets = tree_nodes(depth);
+  const size_t offset_bytes = (targets + 1) * sizeof *far->offset, entry_bytes = far->entries * sizeof *far->entry;
+  if (far->entries == 0) {
+    CHECK_CUDA(cudaMemsetAsync(local, 0, (size_t)targets * fmm_local_size(order) * sizeof *local, g->stream));
+    return;
+  }
+  uint32_t *list = (uint32_t *)gpu_scratch(g, SCRATCH_LIST, offset_bytes + entry_bytes);
+  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, slots * (sizeof *source_nodes + sizeof *source_multipole));
+  char *multipoles = table + slots * sizeof *source_nodes;
+  CHECK_CUDA(cudaMemcpyAsync(list, far->offset, offset_bytes, cudaMemcpyHostToDevice, g->stream));
+  CHECK_CUDA(cudaMemcpyAsync(list + targets + 1, far->entry, entry_bytes, cudaMemcpyHostToDevice, g->stream));
+  gpu_upload(g, table, source_nodes, slots * sizeof *source_nodes);
+  gpu_upload(g, multipoles, source_multipole, slots * sizeof *source_multipole);
+  struct lists lists = {depth, scale, list, list + targets + 1, nodes, (const struct node *const *)table,
+                        (const float *const *)multipoles, local};
+  struct derivatives h;
+  h.range = g->split->fmm_range;
+  for (int n = 0; n <= FMM_ORDER_MAX; n++)
+    for (int k = 0; k <= FMM_DEGREE; k++) h.c[n][k] = g->split->fmm[n][k];
+  FOR_ORDER(order, launch, g, lists, h);
+}
