@@ -9,7 +9,14 @@ static void drift_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(drift, 0xddbb88, drift_cpu, a->group->count);
+#ifdef PHOTONS_CUDA
+static void drift_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  gpu_drift(task_worker(a)->gpu, a->group->count, a->factor, VECTOR(const float, buffers[0]), VECTOR(uint32_t, buffers[1]));
+}
+#endif
+
+PHOTONS_CODELET(drift, 0xddbb88, a->group->count);
 
 void drift_submit(struct group *g, float factor) {
   struct simulation *s = g->simulation;

@@ -4,6 +4,13 @@
 #include "photons/error.h"
 #include "task.h"
 
+static void fft_x_unwrap(const struct simulation *s, void *buffers[], const float complex **in, float complex **out) {
+  const struct mesh *m = s->mesh;
+  for (uint32_t i = 0; i < s->sets * m->fields * m->slabs; i++) out[i] = VECTOR(float complex, buffers[i]);
+  for (uint32_t set = 0; set < s->sets; set++)
+    for (uint32_t slab = 0; slab < m->slabs; slab++) in[set * m->slabs + slab] = out[slab_index(s, set, 0, slab)];
+}
+
 static void fft_x_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
@@ -11,14 +18,23 @@ static void fft_x_cpu(void *buffers[], void *arguments) {
   struct task_clock clock = task_begin(a, STAGE_FFT_X);
   float complex *out[s->sets * m->fields * m->slabs];
   const float complex *in[s->sets * m->slabs];
-  for (uint32_t i = 0; i < s->sets * m->fields * m->slabs; i++) out[i] = VECTOR(float complex, buffers[i]);
-  for (uint32_t set = 0; set < s->sets; set++)
-    for (uint32_t slab = 0; slab < m->slabs; slab++) in[set * m->slabs + slab] = out[slab_index(s, set, 0, slab)];
+  fft_x_unwrap(s, buffers, in, out);
   mesh_fft_x(m, a->column, in, out, task_worker(a)->fft);
   task_end(&clock);
 }
 
-PHOTONS_CODELET(fft_x, 0x4444aa, fft_x_cpu, block_size(a->simulation->mesh, 0, a->column));
+#ifdef PHOTONS_CUDA
+static void fft_x_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  float complex *out[s->sets * s->mesh->fields * s->mesh->slabs];
+  const float complex *in[s->sets * s->mesh->slabs];
+  fft_x_unwrap(s, buffers, in, out);
+  gpu_fft_x(task_worker(a)->gpu, a->column, in, out);
+}
+#endif
+
+PHOTONS_CODELET(fft_x, 0x4444aa, block_size(a->simulation->mesh, 0, a->column));
 
 void fft_x_submit(struct simulation *s, uint32_t column) {
   const struct mesh *m = s->mesh;

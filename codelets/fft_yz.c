@@ -13,7 +13,17 @@ static void fft_yz_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(fft_yz, 0x332288, fft_yz_cpu, block_size(a->simulation->mesh, a->slab, 0));
+#ifdef PHOTONS_CUDA
+static void fft_yz_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct mesh *m = a->simulation->mesh;
+  float complex *blocks[m->columns];
+  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(float complex, buffers[1 + c]);
+  gpu_fft_yz(task_worker(a)->gpu, a->slab, VECTOR(float, buffers[0]), blocks);
+}
+#endif
+
+PHOTONS_CODELET(fft_yz, 0x332288, block_size(a->simulation->mesh, a->slab, 0));
 
 void fft_yz_submit(struct simulation *s, uint32_t set, uint32_t slab) {
   struct starpu_data_descr *data = allocate(s->mesh->columns + 1, sizeof *data, "task data");

@@ -13,7 +13,17 @@ static void ifft_yz_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(ifft_yz, 0x6666cc, ifft_yz_cpu, block_size(a->simulation->mesh, a->slab, 0));
+#ifdef PHOTONS_CUDA
+static void ifft_yz_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct mesh *m = a->simulation->mesh;
+  const float complex *blocks[m->columns];
+  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(const float complex, buffers[1 + c]);
+  gpu_ifft_yz(task_worker(a)->gpu, a->slab, blocks, VECTOR(float, buffers[0]));
+}
+#endif
+
+PHOTONS_CODELET(ifft_yz, 0x6666cc, block_size(a->simulation->mesh, a->slab, 0));
 
 void ifft_yz_submit(struct simulation *s, uint32_t set, uint32_t field, uint32_t slab) {
   struct starpu_data_descr *data = allocate(s->mesh->columns + 1, sizeof *data, "task data");

@@ -12,7 +12,15 @@ static void kick_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(kick, 0xeeaa99, kick_cpu, a->group->count);
+#ifdef PHOTONS_CUDA
+static void kick_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  gpu_kick(task_worker(a)->gpu, a->group->count, a->factor, VECTOR(const float, buffers[0]), VECTOR(float, buffers[1]),
+           &a->group->acc_max);
+}
+#endif
+
+PHOTONS_CODELET(kick, 0xeeaa99, a->group->count);
 
 void kick_submit(struct group *g, float factor) {
   const struct starpu_data_descr data[] = {{g->acceleration_handle, STARPU_R}, {g->momentum_handle, STARPU_RW}};

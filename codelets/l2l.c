@@ -10,7 +10,16 @@ static void l2l_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(l2l, 0x44aa99, l2l_cpu, tree_nodes(a->simulation->depth));
+#ifdef PHOTONS_CUDA
+static void l2l_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  gpu_l2l(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, VECTOR(const struct node, buffers[0]),
+          VECTOR(float, buffers[1]));
+}
+#endif
+
+PHOTONS_CODELET(l2l, 0x44aa99, tree_nodes(a->simulation->depth));
 
 void l2l_submit(struct group *g) {
   const struct starpu_data_descr data[] = {{g->tree_handle, STARPU_R}, {g->local_handle, STARPU_RW}};

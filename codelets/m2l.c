@@ -8,20 +8,34 @@ static void m2l_cpu(void *buffers[], void *arguments) {
   const struct simulation *s = a->simulation;
   const struct group *g = a->group;
   struct task_clock clock = task_begin(a, STAGE_M2L);
-  struct group_lists *lists = (struct group_lists *)STARPU_VARIABLE_GET_PTR(buffers[1]);
   const struct node *nodes[g->neighbours];
   const float *multipole[g->neighbours];
   for (uint32_t i = 0; i < g->neighbours; i++) {
     nodes[i] = VECTOR(const struct node, buffers[2 + i]);
     multipole[i] = VECTOR(const float, buffers[2 + g->neighbours + i]);
   }
-  s->kernels->fmm.m2l(s->acceptance.order, s->depth, s->scale, &s->split, &lists->far, nodes[0], nodes, multipole,
+  s->kernels->fmm.m2l(s->acceptance.order, s->depth, s->scale, &s->split, &g->lists.far, nodes[0], nodes, multipole,
                       VECTOR(float, buffers[0]));
-  interaction_list_free(&lists->far); /* this was its only reader */
   task_end(&clock);
 }
 
-PHOTONS_CODELET(m2l, 0x117733, m2l_cpu, a->group->walked.interactions + tree_nodes(a->simulation->depth));
+#ifdef PHOTONS_CUDA
+static void m2l_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  const struct group *g = a->group;
+  const struct node *nodes[g->neighbours];
+  const float *multipole[g->neighbours];
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    nodes[i] = VECTOR(const struct node, buffers[2 + i]);
+    multipole[i] = VECTOR(const float, buffers[2 + g->neighbours + i]);
+  }
+  gpu_m2l(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, &g->lists.far, nodes[0], g->neighbours, nodes, multipole,
+          VECTOR(float, buffers[0]));
+}
+#endif
+
+PHOTONS_CODELET(m2l, 0x117733, a->group->walked.interactions + tree_nodes(a->simulation->depth));
 
 void m2l_submit(struct group *g) {
   struct simulation *s = g->simulation;
@@ -33,6 +47,6 @@ void m2l_submit(struct group *g) {
     data[2 + i] = (struct starpu_data_descr){neighbour->tree_handle, STARPU_R};
     data[2 + g->neighbours + i] = (struct starpu_data_descr){neighbour->multipole_handle, STARPU_R};
   }
-  task_submit(&m2l_codelet, (struct task_argument){.simulation = s, .group = g}, data, 2 * (size_t)g->neighbours + 2, PRIORITY_LOCAL);
+  task_submit(&m2l_codelet, (struct task_argument){.simulation = s, .group = g, .last_reader_of = &g->lists.far}, data, 2 * (size_t)g->neighbours + 2, PRIORITY_LOCAL);
   free(data);
 }

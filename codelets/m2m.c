@@ -10,7 +10,16 @@ static void m2m_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(m2m, 0x66aadd, m2m_cpu, tree_nodes(a->simulation->depth));
+#ifdef PHOTONS_CUDA
+static void m2m_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  gpu_m2m(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, VECTOR(const struct node, buffers[0]),
+          VECTOR(float, buffers[1]));
+}
+#endif
+
+PHOTONS_CODELET(m2m, 0x66aadd, tree_nodes(a->simulation->depth));
 
 void m2m_submit(struct group *g) {
   const struct starpu_data_descr data[] = {{g->tree_handle, STARPU_R}, {g->multipole_handle, STARPU_RW}};

@@ -11,7 +11,16 @@ static void p2m_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(p2m, 0x88ccee, p2m_cpu, a->group->count);
+#ifdef PHOTONS_CUDA
+static void p2m_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  gpu_p2m(task_worker(a)->gpu, s->acceptance.order, a->group->count, s->depth, s->scale, VECTOR(const uint32_t, buffers[0]),
+          VECTOR(const struct node, buffers[1]), VECTOR(float, buffers[2]));
+}
+#endif
+
+PHOTONS_CODELET(p2m, 0x88ccee, a->group->count);
 
 void p2m_submit(struct group *g) {
   const struct starpu_data_descr data[] = {

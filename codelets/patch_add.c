@@ -28,7 +28,26 @@ static void patch_add_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(patch_add, 0x882255, patch_add_cpu, block_size(a->simulation->mesh, a->slab, 0));
+#ifdef PHOTONS_CUDA
+static void patch_add_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  const struct patch **patch = allocate(s->group_count, sizeof *patch, "patch table");
+  const float **data = allocate(s->group_count, sizeof *data, "patch table");
+  uint32_t n = 0;
+  for (uint32_t g = 0; g < s->group_count; g++) {
+    if (!patch_meets_slab(s->mesh, &s->groups[g].patch, a->slab)) continue;
+    patch[n] = &s->groups[g].patch;
+    data[n] = VECTOR(const float, buffers[1 + n]);
+    n++;
+  }
+  gpu_patch_add(task_worker(a)->gpu, a->slab, n, patch, data, VECTOR(float, buffers[0]));
+  free(patch);
+  free(data);
+}
+#endif
+
+PHOTONS_CODELET(patch_add, 0x882255, block_size(a->simulation->mesh, a->slab, 0));
 
 void patch_add_submit(struct simulation *s, uint32_t set, uint32_t slab) {
   struct starpu_data_descr *data = allocate(s->group_count + 1, sizeof *data, "task data");

@@ -38,7 +38,21 @@ static void pm_read_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(pm_read, 0xee8866, pm_read_cpu, a->group->count);
+#ifdef PHOTONS_CUDA
+static void pm_read_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct mesh *m = a->simulation->mesh;
+  uint32_t first, n = slabs_touched(a->group, &first);
+  const float **slabs = allocate((size_t)m->fields * m->slabs, sizeof *slabs, "mesh slab table");
+  for (uint32_t field = 0, i = 2; field < m->fields; field++)
+    for (uint32_t k = 0; k < n; k++, i++) slabs[field * m->slabs + (first + k) % m->slabs] = VECTOR(const float, buffers[i]);
+  gpu_read(task_worker(a)->gpu, a->group->count, VECTOR(const uint32_t, buffers[1]), a->set == 1, a->factor, slabs,
+           VECTOR(float, buffers[0]));
+  free(slabs);
+}
+#endif
+
+PHOTONS_CODELET(pm_read, 0xee8866, a->group->count);
 
 void pm_read_submit(struct group *g, uint32_t set) {
   struct simulation *s = g->simulation;

@@ -11,7 +11,16 @@ static void refit_cpu(void *buffers[], void *arguments) {
   task_end(&clock);
 }
 
-PHOTONS_CODELET(refit, 0xbbbbbb, refit_cpu, a->group->count);
+#ifdef PHOTONS_CUDA
+static void refit_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const struct simulation *s = a->simulation;
+  gpu_refit(task_worker(a)->gpu, a->group->count, s->depth, s->scale, 1.0f / s->short_factor, VECTOR(const uint32_t, buffers[0]),
+            VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]));
+}
+#endif
+
+PHOTONS_CODELET(refit, 0xbbbbbb, a->group->count);
 
 void refit_submit(struct group *g) {
   const struct starpu_data_descr data[] = {

@@ -6,14 +6,23 @@
 #include <stdlib.h>
 
 #include "photons/error.h"
+#include "photons/scheduler.h"
+
+static void release_list(void *argument) {
+  const struct task_argument *a = argument;
+  interaction_list_free(a->last_reader_of);
+}
 
 void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data, size_t count,
                  enum priority priority) {
   struct task_argument *copy = malloc(sizeof *copy); /* StarPU frees it with the task */
   if (!copy) fail(EXIT_RUN_FAILED, "no memory for the arguments of a %s task", codelet->name);
   *copy = argument;
+  int rank = (int)priority;
+  if (argument.simulation->heteroprio) rank = scheduler_bucket(rank, PRIORITY_REFIT, !(codelet->cuda_funcs[0]));
   int status = starpu_task_insert(codelet, STARPU_DATA_MODE_ARRAY, data, (int)count, STARPU_CL_ARGS, copy, sizeof *copy,
-                                  STARPU_PRIORITY, (int)priority, 0);
+                                  STARPU_PRIORITY, rank, STARPU_CALLBACK_WITH_ARG_NFREE,
+                                  argument.last_reader_of ? release_list : NULL, copy, 0);
   if (status != 0) fail(EXIT_RUN_FAILED, "StarPU could not take a %s task (error %d): no worker can run it", codelet->name, status);
 }
 

@@ -14,6 +14,7 @@ struct task_argument {
   struct group *group;         /**< NULL for mesh stages */
   uint32_t slab, column, set, field;
   float factor;                /**< kick and drift: the integral over the step */
+  struct interaction_list *last_reader_of; /**< freed when the task has ended; may be NULL */
 };
 
 /* Priorities follow the critical path where several stages are ready: the mesh first (its transforms end in a chain), then
@@ -37,11 +38,23 @@ void task_end(const struct task_clock *clock);
 /** This worker's scratch. */
 struct worker *task_worker(const struct task_argument *argument);
 
+/* A stage's CUDA function NAME_cuda queues work on the worker's stream: see cuda/gpu.h. */
+#ifdef PHOTONS_CUDA
+#include "gpu.h"
+#define CUDA_FUNCTION(name) .cuda_funcs = {name}, .cuda_flags = {STARPU_CUDA_ASYNC},
+#else
+#define CUDA_FUNCTION(name)
+#endif
+
 /** Footprint of an amount of work, in steps of 5 %, for history-based performance models. */
 uint32_t work_footprint(double work);
 
-/** Performance model whose footprint is work(argument), and the codelet it belongs to. */
-#define PHOTONS_CODELET(stage_name, stage_color, cpu_function, work_expression)                                                \
+/** A codelet with stage_cpu() and stage_cuda(), and a performance model whose footprint is work(argument); _HOST: the former alone. */
+#define PHOTONS_CODELET(stage_name, stage_color, work_expression)                                                             \
+  PHOTONS_CODELET_WITH(stage_name, stage_color, CUDA_FUNCTION(stage_name##_cuda), work_expression)
+#define PHOTONS_CODELET_HOST(stage_name, stage_color, work_expression)                                                        \
+  PHOTONS_CODELET_WITH(stage_name, stage_color, , work_expression)
+#define PHOTONS_CODELET_WITH(stage_name, stage_color, cuda_function, work_expression)                                                \
   static uint32_t stage_name##_footprint(struct starpu_task *task) {                                                          \
     const struct task_argument *a = task->cl_arg;                                                                             \
     return work_footprint((double)(work_expression));                                                                         \
@@ -50,8 +63,9 @@ uint32_t work_footprint(double work);
       .type = STARPU_HISTORY_BASED, .symbol = "photons_" #stage_name, .footprint = stage_name##_footprint};                   \
   static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,                                                   \
                                                        .color = stage_color,                                                  \
-                                                       .cpu_funcs = {cpu_function},                                           \
-                                                       .cpu_funcs_name = {#cpu_function},                                     \
+                                                       .cpu_funcs = {stage_name##_cpu},                                       \
+                                                       .cpu_funcs_name = {#stage_name "_cpu"},                                \
+                                                       cuda_function                                                          \
                                                        .nbuffers = STARPU_VARIABLE_NBUFFERS,                                  \
                                                        .model = &stage_name##_model}
 

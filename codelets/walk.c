@@ -8,7 +8,6 @@ static void walk_cpu(void *buffers[], void *arguments) {
   const struct simulation *s = a->simulation;
   struct group *g = a->group;
   struct task_clock clock = task_begin(a, STAGE_WALK);
-  struct group_lists *lists = (struct group_lists *)STARPU_VARIABLE_GET_PTR(buffers[0]);
   const struct node *nodes[g->neighbours];
   uint32_t count[g->neighbours];
   for (uint32_t i = 0; i < g->neighbours; i++) {
@@ -16,11 +15,11 @@ static void walk_cpu(void *buffers[], void *arguments) {
     count[i] = s->groups[g->neighbour[i]].count;
   }
   g->walked = s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count, &task_worker(a)->walk,
-                                    &lists->near, &lists->far);
+                                    &g->lists.near, &g->lists.far);
   task_end(&clock);
 }
 
-PHOTONS_CODELET(walk, 0xddcc77, walk_cpu, a->group->walked.visits + a->group->count);
+PHOTONS_CODELET_HOST(walk, 0xddcc77, a->group->walked.visits + a->group->count);
 
 void walk_submit(struct group *g) {
   struct simulation *s = g->simulation;

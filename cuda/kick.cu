@@ -7,10 +7,11 @@ enum { BLOCK = 256 };
 struct largest {
   uint32_t square; /* bits of a float >= 0, which are ordered as integers */
   uint32_t blocks_done;
+  float result;
 };
 
 static __global__ void kick(uint32_t count, float factor, const float *__restrict__ acceleration, float *__restrict__ momentum,
-                            struct largest *largest, float *acc_max) {
+                            struct largest *largest) {
   const size_t n = count, i = (size_t)blockIdx.x * BLOCK + threadIdx.x;
   float a2 = 0.0f;
   if (i < n) {
@@ -25,13 +26,14 @@ static __global__ void kick(uint32_t count, float factor, const float *__restric
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0 && atomicAdd(&largest->blocks_done, 1) == gridDim.x - 1) {
-    *acc_max = sqrtf(__uint_as_float(atomicExch(&largest->square, 0)));
+    largest->result = sqrtf(__uint_as_float(atomicExch(&largest->square, 0)));
     largest->blocks_done = 0;
   }
 }
 
 void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration, float *momentum, float *acc_max) {
-  kick<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, factor, acceleration, momentum,
-                                                          (struct largest *)(g->counters + 1), acc_max);
+  struct largest *largest = (struct largest *)(g->counters + 1);
+  kick<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, factor, acceleration, momentum, largest);
   gpu_launched("kick");
+  CHECK_CUDA(cudaMemcpyAsync(acc_max, &largest->result, sizeof *acc_max, cudaMemcpyDeviceToHost, g->stream));
 }

@@ -77,6 +77,56 @@ On Debian and Ubuntu: apt-get install$photons_packages
 Libraries in a folder of your own are found through PKG_CONFIG_PATH.])])
 ])
 
+# PHOTONS_CUDA: nvcc, its flags for the wanted GPUs, and the libraries; the StarPU found must know CUDA too.
+AC_DEFUN([PHOTONS_CUDA], [
+  AC_ARG_VAR([NVCCFLAGS], [further flags for nvcc])
+  CUDA_DIR= CUDA_VERSION=no CUDA_ARCH_FLAGS= CUDA_CPPFLAGS= CUDA_LIBS=
+  AS_IF([test "$with_cuda" != no], [
+    AS_IF([test "$with_cuda" = yes], [
+      AC_PATH_PROG([photons_nvcc], [nvcc], [/usr/local/cuda/bin/nvcc])
+      photons_nvcc=`readlink -f "$photons_nvcc"`
+      with_cuda=`AS_ECHO(["$photons_nvcc"]) | $SED 's|/bin/nvcc$||'`])
+    AS_IF([test ! -x "$with_cuda/bin/nvcc"], [AC_MSG_ERROR([no nvcc in '$with_cuda/bin': name the CUDA folder with --with-cuda=DIR])])
+    CUDA_DIR=$with_cuda
+    CUDA_VERSION=`"$CUDA_DIR/bin/nvcc" --version | $SED -n 's/.*release \([[0-9.]]*\).*/\1/p'`
+    AC_MSG_CHECKING([what CUDA $CUDA_VERSION in $CUDA_DIR compiles for])
+    photons_known=" "`"$CUDA_DIR/bin/nvcc" --list-gpu-arch | $SED 's/^compute_//' | tr '\n' ' '`
+    AS_IF([test -z "$with_cuda_arch"], [
+      for candidate in 70 90; do
+        AS_CASE(["$photons_known"], [*" $candidate "*], [with_cuda_arch="$with_cuda_arch $candidate"])
+      done])
+    photons_newest=0
+    for architecture in `AS_ECHO(["$with_cuda_arch"]) | tr ',' ' '`; do
+      AS_CASE(["$photons_known"], [*" $architecture "*], [],
+        [AC_MSG_ERROR([CUDA $CUDA_VERSION does not compile for $architecture; it knows$photons_known])])
+      CUDA_ARCH_FLAGS="$CUDA_ARCH_FLAGS -gencode arch=compute_$architecture,code=sm_$architecture"
+      AS_IF([test $architecture -gt $photons_newest], [photons_newest=$architecture])
+    done
+    AS_IF([test $photons_newest = 0], [AC_MSG_ERROR([name compute capabilities with --with-cuda-arch; nvcc knows$photons_known])])
+    AC_MSG_RESULT([$with_cuda_arch])
+    # Code in between for the driver to translate lets the program run on later GPUs.
+    CUDA_ARCH_FLAGS="$CUDA_ARCH_FLAGS -gencode arch=compute_$photons_newest,code=compute_$photons_newest"
+    CUDA_CPPFLAGS="-DPHOTONS_CUDA -isystem $CUDA_DIR/include"
+    CUDA_LIBS="-L$CUDA_DIR/lib64 -Wl,-rpath,$CUDA_DIR/lib64 -lcufft -lcudart -lstdc++"
+    AC_MSG_CHECKING([whether StarPU $STARPU_VERSION knows CUDA])
+    photons_saved_CPPFLAGS=$CPPFLAGS
+    CPPFLAGS="$CPPFLAGS $STARPU_CFLAGS $CUDA_CPPFLAGS"
+    AC_PREPROC_IFELSE([AC_LANG_SOURCE([[#include <starpu_config.h>
+#ifndef STARPU_USE_CUDA
+#error no CUDA
+#endif]])], [AC_MSG_RESULT([yes])], [
+      AC_MSG_RESULT([no])
+      AC_MSG_ERROR([the StarPU $STARPU_VERSION found has no CUDA support. tools/build-starpu.sh --cuda builds one that has; put its
+lib/pkgconfig first in PKG_CONFIG_PATH, or leave both to ./bootstrap --cuda build.])])
+    CPPFLAGS=$photons_saved_CPPFLAGS
+  ])
+  AC_SUBST([CUDA_DIR])
+  AC_SUBST([CUDA_ARCH_FLAGS])
+  AC_SUBST([CUDA_CPPFLAGS])
+  AC_SUBST([CUDA_LIBS])
+  AM_CONDITIONAL([CUDA], [test -n "$CUDA_DIR"])
+])
+
 # PHOTONS_X86_KERNELS: can the compiler make the AVX2 and AVX-512 copies of the kernels?
 AC_DEFUN([PHOTONS_X86_KERNELS], [
   AC_SUBST([AVX2_FLAGS], ["-mavx2 -mfma -mbmi2"])

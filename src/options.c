@@ -2,6 +2,9 @@
 /* The command line, and what is printed without a run. */
 #include "photons/options.h"
 
+#ifdef PHOTONS_CUDA
+#include <cuda_runtime_api.h>
+#endif
 #include <errno.h>
 #include <fftw3.h>
 #include <getopt.h>
@@ -43,8 +46,10 @@ static void print_version(void) {
   mpi[strcspn(mpi, ",\n")] = 0; /* Open MPI goes on with package and date */
   printf("photons-starpu %s\n", PACKAGE_VERSION);
   printf("StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2], BUILD_STARPU_VERSION);
-#ifdef HAVE_CUDA
-  puts("CUDA    built in");
+#ifdef PHOTONS_CUDA
+  int cuda;
+  if (cudaRuntimeGetVersion(&cuda) != cudaSuccess) fail(EXIT_RUN_FAILED, "CUDA does not tell its version");
+  printf("CUDA    %d.%d (built with %s)\n", cuda / 1000, cuda % 1000 / 10, BUILD_CUDA_VERSION);
 #else
   puts("CUDA    not built in");
 #endif

@@ -11,7 +11,8 @@
 
 void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening, int table_order,
                   const struct split *split) {
-  double epsilon = softening / split->r_cut;
+  const double least = 1e-6; /* positions in a leaf are no finer in float; without it particles at one point, and each by itself, give 0/0 */
+  double epsilon = fmax(softening / split->r_cut, least);
   *law = (struct p2p_law){.kind = kind, .softening_kind = softening_kind, .split = split, .table_order = table_order};
   if (softening_kind == SOFTENING_SPLINE)
     law->support2 = (float)(SPLINE_SUPPORT * SPLINE_SUPPORT * epsilon * epsilon);

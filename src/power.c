@@ -11,21 +11,19 @@
 #include <string.h>
 
 #include "photons/analysis.h"
+#include "photons/analysis_tasks.h"
 #include "photons/error.h"
 #include "photons/linear_power.h"
 #include "photons/output_file.h"
 
 #define BIN_RATIO 1.05 /* of a bin's edges where bins are logarithmic */
 
+#define LAST_SHARE 1.0   /* share of the mesh's Nyquist frequency up to which the last fold is used, */
+#define FIRST_SHARE 0.75 /* and those before it */
+enum { FOLD_STEP = 2, TILE = 16, CHUNKS = 64, COLOURS = 3 };
+
 /** Four cells of a row at once. */
 typedef float cells4 __attribute__((vector_size(16), aligned(4)));
-
-/** A mesh of n^3 floats for an in-place transform; rows are padded for deposits across their end, planes by one row, so
- * that the strides of a power of two do not fall on the same cache lines. */
-struct fourier_mesh {
-  size_t n, row, plane;
-  float *data;
-};
 
 /** Sums over modes of equal |k|^2 = n2 (units of the fold's fundamental mode). */
 struct shell {
@@ -33,28 +31,133 @@ struct shell {
   double modes;
 };
 
+/** A folded position. */
+struct point {
+  uint32_t x[3];
+};
+
+/**
+ * Two meshes of n^3 floats, the second displaced by half a cell; rows are padded for deposits across their end, planes by
+ * one row, so that the strides of a power of two do not fall on the same cache lines. Particles are sorted into columns
+ * (tiles) of TILE x TILE cells: what one tile touches stays in cache however the fold scatters neighbours, and tiles of one
+ * colour touch no cell in common, so that they may be deposited at the same time and every sum has a fixed order.
+ */
+struct measurement {
+  const struct particles *particles;
+  size_t n, row, plane;
+  float *mesh[2];
+  fftwf_plan plane_plan, line_plan;
+  unsigned fold;
+  uint32_t tiles;       /* along x and along y */
+  uint32_t chunks;      /* runs of blocks that are sorted by one task */
+  size_t *offset;       /* [tile][chunk] in point, and the end */
+  struct point *point;  /* by tile */
+  uint32_t colour;      /* x colour * COLOURS + y colour */
+  uint32_t parts;       /* of the planes ky, one task each */
+  struct shell *shell;  /* [part][n^2/4 + 1] */
+  float *phase;         /* exp(-i k h/2) of one axis: the displacement of the second mesh */
+  float *deconvolve;    /* 1/W^2 of one axis */
+  size_t *square;       /* k^2 of one axis */
+};
+
 struct bin_edges {
   double low, high; /* in fundamental modes of the box */
   unsigned fold;
 };
 
-static struct fourier_mesh fourier_mesh_create(size_t n) {
-  struct fourier_mesh m = {.n = n, .row = (n + 6) & ~(size_t)3};
+static size_t shell_count(size_t n) { return n * n / 4 + 1; }
+
+static void plan_transforms(struct measurement *m) {
+  const int n = (int)m->n, size[2] = {n, n}, real[2] = {n, (int)m->row}, complex[2] = {n, (int)m->row / 2};
+  m->plane_plan = fftwf_plan_many_dft_r2c(2, size, 1, m->mesh[0], real, 1, 0, (fftwf_complex *)m->mesh[0], complex, 1, 0, FFTW_ESTIMATE);
+  fftwf_complex *line = fftwf_alloc_complex(m->n);
+  m->line_plan = line ? fftwf_plan_dft_1d(n, line, line, FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED) : NULL;
+  fftwf_free(line);
+  if (!m->plane_plan || !m->line_plan) fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", m->n);
+}
+
+static void fill_tables(struct measurement *m) {
+  const size_t n = m->n;
+  m->phase = allocate(2 * n, sizeof *m->phase, "power spectrum");
+  m->deconvolve = allocate(n, sizeof *m->deconvolve, "power spectrum");
+  m->square = allocate(n, sizeof *m->square, "power spectrum");
+  for (size_t i = 0; i < n; i++) {
+    double k = i <= n / 2 ? (double)i : (double)i - (double)n, angle = M_PI * k / (double)n;
+    double sinc = i == 0 ? 1.0 : sin(angle) / angle;
+    m->phase[2 * i] = (float)cos(angle);
+    m->phase[2 * i + 1] = (float)-sin(angle);
+    m->deconvolve[i] = (float)pow(sinc, -8.0);
+    m->square[i] = (size_t)(k * k + 0.5);
+  }
+}
+
+static struct measurement measurement_begin(const struct particles *s, size_t n) {
+  struct measurement m = {.particles = s, .n = n, .row = (n + 6) & ~(size_t)3};
   m.plane = (n + 1) * m.row;
-  m.data = fftwf_alloc_real(n * m.plane);
-  if (m.data == NULL)
-    fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", n,
-         n * m.plane >> 18);
+  for (int set = 0; set < 2; set++) {
+    m.mesh[set] = fftwf_alloc_real(n * m.plane);
+    if (!m.mesh[set])
+      fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", n, n * m.plane >> 18);
+  }
+  m.tiles = n < 2 * TILE ? 1 : (uint32_t)(n / TILE);
+  m.chunks = s->blocks < CHUNKS ? (uint32_t)s->blocks : CHUNKS;
+  m.parts = n < CHUNKS ? (uint32_t)n : CHUNKS;
+  m.offset = allocate((size_t)m.tiles * m.tiles * m.chunks + 1, sizeof *m.offset, "power spectrum");
+  m.point = allocate(s->count, sizeof *m.point, "the power spectrum's particles");
+  m.shell = allocate(m.parts * shell_count(n), sizeof *m.shell, "power spectrum");
+  plan_transforms(&m);
+  fill_tables(&m);
   return m;
 }
 
-static fftwf_plan transform_plan(const struct fourier_mesh *m) {
-  int n = (int)m->n, size[3] = {n, n, n}, real[3] = {n, n + 1, (int)m->row}, complex[3] = {n, n + 1, (int)m->row / 2};
-  fftwf_plan plan = fftwf_plan_many_dft_r2c(3, size, 1, m->data, real, 1, 0, (fftwf_complex *)m->data, complex, 1, 0,
-                                            FFTW_ESTIMATE);
-  if (plan == NULL) fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", m->n);
-  return plan;
+static void measurement_end(struct measurement *m) {
+  fftwf_destroy_plan(m->plane_plan);
+  fftwf_destroy_plan(m->line_plan);
+  for (int set = 0; set < 2; set++) fftwf_free(m->mesh[set]);
+  free(m->offset);
+  free(m->point);
+  free(m->shell);
+  free(m->phase);
+  free(m->deconvolve);
+  free(m->square);
 }
+
+/* Sorting into tiles: counted, then moved, by runs of blocks. */
+
+static inline size_t tile_of(const struct measurement *m, uint32_t x, uint32_t y) {
+  return (((uint64_t)x * m->tiles) >> 32) * m->tiles + (((uint64_t)y * m->tiles) >> 32);
+}
+
+static void sort_chunk(struct measurement *m, uint32_t chunk, bool move) {
+  const struct particles *s = m->particles;
+  for (size_t g = block_first(s->blocks, m->chunks, chunk); g < block_first(s->blocks, m->chunks, chunk + 1); g++) {
+    const struct particle_block b = particles_block(s, g);
+    for (size_t i = 0; i < b.count; i++) {
+      const struct point p = {{b.x[0][i] << m->fold, b.x[1][i] << m->fold, b.x[2][i] << m->fold}};
+      size_t *at = &m->offset[tile_of(m, p.x[0], p.x[1]) * m->chunks + chunk];
+      if (move) m->point[*at] = p;
+      ++*at;
+    }
+  }
+}
+
+static void count_chunk(void *context, uint32_t chunk) { sort_chunk(context, chunk, false); }
+static void move_chunk(void *context, uint32_t chunk) { sort_chunk(context, chunk, true); }
+
+/** On return offset[tile * chunks - 1] is the end of the tile before, 0 for the first. */
+static void sort_points(struct measurement *m) {
+  const size_t rows = (size_t)m->tiles * m->tiles * m->chunks;
+  memset(m->offset, 0, (rows + 1) * sizeof *m->offset);
+  analysis_for(ANALYSIS_POWER, m->chunks, count_chunk, m);
+  for (size_t i = 0, sum = 0; i < rows; i++) {
+    const size_t count = m->offset[i];
+    m->offset[i] = sum;
+    sum += count;
+  }
+  analysis_for(ANALYSIS_POWER, m->chunks, move_chunk, m); /* each offset moves on to the next one's begin */
+}
+
+/* Deposit. */
 
 /** First of the four cells that a particle touches along one side, and their weights (cubic B-spline).
  * @param shift  of the mesh, 2^-32 cells */
@@ -69,94 +172,141 @@ static inline size_t spline_weights(uint32_t u, size_t n, uint64_t shift, float 
   return first >= n ? first - n : first;
 }
 
-static void deposit_block(const struct fourier_mesh *m, const struct particle_block *b, unsigned fold, uint64_t shift) {
-  for (size_t i = 0; i < b->count; i++) {
-    float wx[4], wy[4], wz[4];
-    size_t x = spline_weights(b->x[0][i] << fold, m->n, shift, wx);
-    size_t y = spline_weights(b->x[1][i] << fold, m->n, shift, wy);
-    size_t z = spline_weights(b->x[2][i] << fold, m->n, shift, wz);
-    cells4 w = {wz[0], wz[1], wz[2], wz[3]};
-    size_t row[4];
-    for (size_t c = 0; c < 4; c++) row[c] = (y + c < m->n ? y + c : y + c - m->n) * m->row + z;
-    for (size_t a = 0; a < 4; a++) {
-      float *plane = m->data + (x + a < m->n ? x + a : x + a - m->n) * m->plane;
-      for (size_t c = 0; c < 4; c++) {
-        cells4 *cells = (cells4 *)(plane + row[c]);
-        *cells += wx[a] * wy[c] * w;
-      }
+static inline void deposit_point(const struct measurement *m, float *mesh, uint64_t shift, const struct point *p) {
+  float wx[4], wy[4], wz[4];
+  size_t x = spline_weights(p->x[0], m->n, shift, wx);
+  size_t y = spline_weights(p->x[1], m->n, shift, wy);
+  size_t z = spline_weights(p->x[2], m->n, shift, wz);
+  cells4 w = {wz[0], wz[1], wz[2], wz[3]};
+  size_t row[4];
+  for (size_t c = 0; c < 4; c++) row[c] = (y + c < m->n ? y + c : y + c - m->n) * m->row + z;
+  for (size_t a = 0; a < 4; a++) {
+    float *plane = mesh + (x + a < m->n ? x + a : x + a - m->n) * m->plane;
+    for (size_t c = 0; c < 4; c++) {
+      cells4 *cells = (cells4 *)(plane + row[c]);
+      *cells += wx[a] * wy[c] * w;
     }
+  }
+}
+
+/** Colour of a tile along one axis: neighbours differ, across the edge too. */
+static uint32_t tile_colour(const struct measurement *m, uint32_t tile) {
+  return tile + 1 == m->tiles && m->tiles % 2 ? 2 : tile % 2;
+}
+
+static void deposit_tile(void *context, uint32_t tile) {
+  const struct measurement *m = context;
+  if (tile_colour(m, tile / m->tiles) * COLOURS + tile_colour(m, tile % m->tiles) != m->colour) return;
+  const size_t row = (size_t)tile * m->chunks;
+  for (size_t i = row > 0 ? m->offset[row - 1] : 0; i < m->offset[row + m->chunks - 1]; i++) {
+    deposit_point(m, m->mesh[0], 0, &m->point[i]);
+    deposit_point(m, m->mesh[1], UINT64_C(1) << 31, &m->point[i]);
   }
 }
 
 /** Counts in cells less their mean: else the transform's rounding would be relative to the mean, not to the
  * fluctuations. */
-static void deposit(const struct fourier_mesh *m, const struct particles *s, unsigned fold, bool shifted) {
-  float mean = (float)((double)s->count / pow((double)m->n, 3.0));
-  for (size_t x = 0; x < m->n; x++)
+static void clear_plane(void *context, uint32_t x) {
+  const struct measurement *m = context;
+  const float mean = (float)((double)m->particles->count / pow((double)m->n, 3.0));
+  for (int set = 0; set < 2; set++)
     for (size_t y = 0; y < m->n; y++) {
-      float *row = m->data + x * m->plane + y * m->row;
+      float *row = m->mesh[set] + x * m->plane + y * m->row;
       for (size_t z = 0; z < m->row; z++) row[z] = z < m->n ? -mean : 0.0f;
-    }
-  for (size_t g = 0; g < s->blocks; g++) {
-    struct particle_block b = particles_block(s, g);
-    deposit_block(m, &b, fold, shifted ? UINT64_C(1) << 31 : 0);
-  }
-  for (size_t x = 0; x < m->n; x++)
-    for (size_t y = 0; y < m->n; y++) {
-      float *row = m->data + x * m->plane + y * m->row;
-      for (size_t z = 0; z < 3; z++) row[z] += row[m->n + z];
     }
 }
 
-/** Add |delta_k|^2 of one fold to its shells, below the mesh's Nyquist frequency. */
-static void add_to_shells(const struct fourier_mesh *even, const struct fourier_mesh *odd, double count,
-                          struct shell *shell) {
-  size_t n = even->n, half = n / 2, limit = n * n; /* 4 n2 < n^2 */
-  float *phase = allocate(2 * n, sizeof *phase, "power spectrum"),
-        *deconvolve = allocate(n, sizeof *deconvolve, "power spectrum");
-  size_t *square = allocate(n, sizeof *square, "power spectrum");
-  for (size_t i = 0; i < n; i++) {
-    double k = i <= half ? (double)i : (double)i - (double)n, angle = M_PI * k / (double)n;
-    double sinc = i == 0 ? 1.0 : sin(angle) / angle;
-    phase[2 * i] = (float)cos(angle); /* exp(-i k h/2): the displacement of the second mesh */
-    phase[2 * i + 1] = (float)-sin(angle);
-    deconvolve[i] = (float)pow(sinc, -8.0);
-    square[i] = (size_t)(k * k + 0.5);
-  }
-  for (size_t x = 0; x < n; x++)
-    for (size_t y = 0; y < n; y++) {
-      size_t rest = square[x] + square[y];
-      if (4 * rest >= limit) continue;
-      const float *a = even->data + x * even->plane + y * even->row, *b = odd->data + x * odd->plane + y * odd->row;
-      float re = phase[2 * x] * phase[2 * y] - phase[2 * x + 1] * phase[2 * y + 1];
-      float im = phase[2 * x] * phase[2 * y + 1] + phase[2 * x + 1] * phase[2 * y];
-      double weight = deconvolve[x] * deconvolve[y] / (4.0 * count * count);
-      for (size_t z = 0; z <= half && 4 * (rest + square[z]) < limit; z++) {
-        float c = re * phase[2 * z] - im * phase[2 * z + 1], d = re * phase[2 * z + 1] + im * phase[2 * z];
-        float u = a[2 * z] + c * b[2 * z] - d * b[2 * z + 1], v = a[2 * z + 1] + c * b[2 * z + 1] + d * b[2 * z];
-        struct shell *t = shell + rest + square[z];
-        double modes = z == 0 ? 0.5 : 1.0; /* the plane z = 0 holds both k and -k */
-        t->power += modes * weight * (double)(deconvolve[z] * (u * u + v * v));
-        t->modes += modes;
-      }
+static void transform_plane(void *context, uint32_t x) {
+  const struct measurement *m = context;
+  for (int set = 0; set < 2; set++) {
+    float *plane = m->mesh[set] + x * m->plane;
+    for (size_t y = 0; y < m->n; y++) {
+      float *row = plane + y * m->row;
+      for (size_t z = 0; z < 3; z++) row[z] += row[m->n + z];
     }
-  free(phase);
-  free(deconvolve);
-  free(square);
+    fftwf_execute_dft_r2c(m->plane_plan, plane, (fftwf_complex *)plane);
+  }
+}
+
+/* Modes. */
+
+/** Add |delta_k|^2 of the modes (all kx, ky, kz), below the mesh's Nyquist frequency; a and b: their lines of the two
+ * meshes. */
+static void add_line(const struct measurement *m, size_t y, size_t z, const float *a, const float *b, struct shell *shell) {
+  const size_t rest = m->square[y] + m->square[z], limit = m->n * m->n; /* 4 n2 < n^2 */
+  const float *p = m->phase;
+  const float re = p[2 * y] * p[2 * z] - p[2 * y + 1] * p[2 * z + 1], im = p[2 * y] * p[2 * z + 1] + p[2 * y + 1] * p[2 * z];
+  const double count = (double)m->particles->count, modes = z == 0 ? 0.5 : 1.0; /* the plane z = 0 holds both k and -k */
+  const double weight = modes * (double)m->deconvolve[y] * (double)m->deconvolve[z] / (4.0 * count * count);
+  for (size_t x = 0; x < m->n; x++) {
+    if (4 * (rest + m->square[x]) >= limit) continue;
+    const float c = re * p[2 * x] - im * p[2 * x + 1], d = re * p[2 * x + 1] + im * p[2 * x];
+    const float u = a[2 * x] + c * b[2 * x] - d * b[2 * x + 1], v = a[2 * x + 1] + c * b[2 * x + 1] + d * b[2 * x];
+    struct shell *t = shell + rest + m->square[x];
+    t->power += weight * (double)(m->deconvolve[x] * (u * u + v * v));
+    t->modes += modes;
+  }
+}
+
+/** The transform along x, and the modes, of a part of the planes ky. */
+static void measure_part(void *context, uint32_t part) {
+  const struct measurement *m = context;
+  enum { LINES = 16 };
+  const size_t n = m->n, half = n / 2;
+  struct shell *shell = m->shell + part * shell_count(n);
+  memset(shell, 0, shell_count(n) * sizeof *shell);
+  fftwf_complex *line = fftwf_alloc_complex(2 * LINES * n);
+  if (!line) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum");
+  for (size_t y = block_first(n, m->parts, part); y < block_first(n, m->parts, part + 1); y++)
+    for (size_t first = 0; first <= half; first += LINES) {
+      const size_t lines = half + 1 - first < LINES ? half + 1 - first : LINES;
+      if (4 * (m->square[y] + first * first) >= n * n) break;
+      for (size_t set = 0; set < 2; set++) {
+        for (size_t x = 0; x < n; x++) {
+          const float *in = m->mesh[set] + x * m->plane + y * m->row + 2 * first;
+          for (size_t i = 0; i < lines; i++) {
+            float *out = line[(set * LINES + i) * n + x];
+            out[0] = in[2 * i];
+            out[1] = in[2 * i + 1];
+          }
+        }
+        for (size_t i = 0; i < lines; i++)
+          fftwf_execute_dft(m->line_plan, line + (set * LINES + i) * n, line + (set * LINES + i) * n);
+      }
+      for (size_t i = 0; i < lines; i++) add_line(m, y, first + i, line[i * n], line[(LINES + i) * n], shell);
+    }
+  fftwf_free(line);
+}
+
+/** All shells of one fold, in those of part 0. */
+static void measure_fold(struct measurement *m, unsigned fold) {
+  m->fold = fold;
+  sort_points(m);
+  const uint32_t planes = (uint32_t)m->n;
+  analysis_for(ANALYSIS_POWER, planes, clear_plane, m);
+  for (m->colour = 0; m->colour < COLOURS * COLOURS; m->colour++)
+    if (m->tiles % 2 || (m->colour / COLOURS < 2 && m->colour % COLOURS < 2))
+      analysis_for(ANALYSIS_POWER, m->tiles * m->tiles, deposit_tile, m);
+  analysis_for(ANALYSIS_POWER, planes, transform_plane, m);
+  analysis_for(ANALYSIS_POWER, m->parts, measure_part, m);
+  for (uint32_t part = 1; part < m->parts; part++)
+    for (size_t i = 0; i < shell_count(m->n); i++) {
+      m->shell[i].power += m->shell[part * shell_count(m->n) + i].power;
+      m->shell[i].modes += m->shell[part * shell_count(m->n) + i].modes;
+    }
 }
 
 /**
- * The next bin from @p low upwards: one mode of the fold wide, or BIN_RATIO. Folds but the last are used to half their
- * Nyquist frequency, the last up to it.
- * @return false if it would end beyond that
+ * The next bin from @p low upwards: one mode of the fold wide, or BIN_RATIO.
+ * @return false if it would end beyond what the last fold measures
  */
 static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *bin) {
-  for (unsigned fold = bin->fold; fold <= folds; fold++) {
-    double nyquist = ldexp((double)mesh / 2.0, (int)fold);
+  for (unsigned fold = bin->fold;; fold = fold + FOLD_STEP < folds ? fold + FOLD_STEP : folds) {
+    const double share = fold < folds ? FIRST_SHARE : LAST_SHARE, nyquist = ldexp((double)mesh / 2.0, (int)fold);
     *bin = (struct bin_edges){.low = low, .high = fmax(low + ldexp(1.0, (int)fold), low * BIN_RATIO), .fold = fold};
-    if (bin->high <= (fold < folds ? 0.5 * nyquist : nyquist)) return true;
+    if (bin->high <= share * nyquist) return true;
+    if (fold == folds) return false;
   }
-  return false;
 }
 
 /** Append the bins that fold @p bin->fold serves; on return @p bin is the first one of the next fold.
@@ -182,10 +332,7 @@ static bool bin_shells(const struct shell *shell, double volume, double fundamen
 }
 
 struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds, size_t *count) {
-  struct fourier_mesh even = fourier_mesh_create(mesh), odd = fourier_mesh_create(mesh);
-  fftwf_plan plan = transform_plan(&even);
-  size_t shells = mesh * mesh / 4 + 1;
-  struct shell *shell = allocate(shells, sizeof *shell, "power spectrum");
+  struct measurement m = measurement_begin(s, mesh);
   double reach = log(ldexp((double)mesh, (int)folds)) / log(BIN_RATIO);
   struct power_bin *bins = allocate((size_t)reach + 24, sizeof *bins,
                                     "power spectrum"); /* 1 / (BIN_RATIO - 1) linear bins */
@@ -193,18 +340,10 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
   bool more = next_bin(0.5, mesh, folds, &bin);
   *count = 0;
   while (more) {
-    deposit(&even, s, bin.fold, false);
-    deposit(&odd, s, bin.fold, true);
-    fftwf_execute_dft_r2c(plan, even.data, (fftwf_complex *)even.data);
-    fftwf_execute_dft_r2c(plan, odd.data, (fftwf_complex *)odd.data);
-    memset(shell, 0, shells * sizeof *shell);
-    add_to_shells(&even, &odd, (double)s->count, shell);
-    more = bin_shells(shell, s->box * s->box * s->box, 2.0 * M_PI / s->box, mesh, folds, &bin, bins, count);
+    measure_fold(&m, bin.fold);
+    more = bin_shells(m.shell, s->box * s->box * s->box, 2.0 * M_PI / s->box, mesh, folds, &bin, bins, count);
   }
-  fftwf_destroy_plan(plan);
-  fftwf_free(even.data);
-  fftwf_free(odd.data);
-  free(shell);
+  measurement_end(&m);
   return bins;
 }
 

@@ -15,6 +15,7 @@
 #include "photons/linear_power.h"
 #include "photons/output_file.h"
 #include "photons/report.h"
+#include "photons/scheduler.h"
 #include "photons/snapshot.h"
 #include "photons/step.h"
 #include "photons/timeline.h"
@@ -73,18 +74,15 @@ static void refuse_several_processes(void) {
 
 static void start_starpu(const struct parameters *p, struct trace *trace) {
   struct starpu_conf conf;
-  if (p->runtime.gpu == GPU_REQUIRE)
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but this build has no CUDA codelets: use gpu = auto");
   if (starpu_conf_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init failed");
-  /* STARPU_* settings of the user win over these */
-  conf.sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler : "lws";
-  if (p->runtime.workers > 0) conf.ncpus = (int)p->runtime.workers;
-  conf.ncuda = 0;
+  scheduler_configure(&conf, p);
   conf.catch_signals = 0;
   trace_prepare(trace, p);
   int status = starpu_init(&conf);
   if (status != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: %s (STARPU_* settings?)", strerror(-status));
   if (starpu_cpu_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
+  if (p->runtime.gpu == GPU_REQUIRE && starpu_cuda_worker_get_count() == 0)
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but StarPU uses no GPU: is it built with CUDA?");
 }
 
 /** Softening chosen from the mean spacing where the parameter asks for it. */

@@ -5,9 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "build_config.h"
 #include "photons/error.h"
+#include "photons/pinned.h"
+#include "photons/scheduler.h"
+#ifdef PHOTONS_CUDA
+#include "gpu.h"
+#endif
 
-enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 64, SLABS_MOST = 32, PLANES_LEAST = 4 };
+enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 32, SLABS_MOST = 32, PLANES_LEAST = 8 };
+enum { GPU_GROUP_LARGEST = 131072, GPU_SLABS_MOST = 16 }; /* with a GPU: fewer, larger tasks */
+
+static bool gpu_in_use(void) { return starpu_is_initialized() && starpu_cuda_worker_get_count() > 0; }
 
 /** The smallest power of two of parts that brings n down to `most` a part. */
 static unsigned halvings(size_t n, size_t most) {
@@ -18,11 +27,13 @@ static unsigned halvings(size_t n, size_t most) {
 
 struct layout layout_choose(const struct parameters *p, size_t particles) {
   struct layout l = {.leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size : LEAF_DEFAULT};
-  /* Nothing here may depend on the number of workers: results do not. */
+  /* Nothing here may depend on the number of workers: results do not. (They do, in the last digits, on whether GPUs work.) */
+  const bool gpu = gpu_in_use();
+  const uint32_t largest = gpu ? GPU_GROUP_LARGEST : GROUP_LARGEST, slabs_most = gpu ? GPU_SLABS_MOST : SLABS_MOST;
   size_t group_size = (size_t)p->runtime.group_size;
   if (group_size == 0) {
     group_size = particles / GROUPS_WANTED;
-    group_size = group_size < GROUP_SMALLEST ? GROUP_SMALLEST : group_size > GROUP_LARGEST ? GROUP_LARGEST : group_size;
+    group_size = group_size < GROUP_SMALLEST ? GROUP_SMALLEST : group_size > largest ? largest : group_size;
   }
   if (group_size < l.leaf_size) group_size = l.leaf_size;
   unsigned levels = halvings(particles, group_size);
@@ -34,7 +45,7 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2); /* r_cut < L/2: one image at most is in reach */
   if (p->gravity.pm_grid == 0 && l.pm_grid < least) l.pm_grid = least;
   l.slabs = l.pm_grid / PLANES_LEAST;
-  l.slabs = l.slabs < 1 ? 1 : l.slabs > SLABS_MOST ? SLABS_MOST : l.slabs;
+  l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;
 
   double nodes = (double)l.group_count * (double)tree_nodes(l.depth), n = (double)particles, sets = p->gravity.interlace ? 2.0 : 1.0;
   int order = (int)p->gravity.order;
@@ -51,6 +62,36 @@ static starpu_data_handle_t register_vector(void *data, size_t count, size_t siz
   return handle;
 }
 
+/** Memory that matters only within a step: with a GPU it has no place on the host unless a task there writes it. */
+static starpu_data_handle_t register_scratch(void **data, size_t count, size_t size, const char *what) {
+  starpu_data_handle_t handle;
+  if (!gpu_in_use()) {
+    *data = allocate(count, size, what);
+    return register_vector(*data, count, size);
+  }
+  if (count > UINT32_MAX) fail(EXIT_RUN_FAILED, "a %s of %zu elements is more than StarPU's 2^32", what, count);
+  starpu_vector_data_register(&handle, -1, 0, (uint32_t)count, size);
+  return handle;
+}
+
+static void for_particle_arrays(const struct particles *p, void (*function)(void *, size_t)) {
+  function(p->position, 3 * p->count * sizeof *p->position);
+  function(p->momentum, 3 * p->count * sizeof *p->momentum);
+  function(p->acceleration, 3 * p->count * sizeof *p->acceleration);
+}
+
+#ifdef PHOTONS_CUDA
+static void create_gpu_worker(void *argument) {
+  const struct simulation *s = argument;
+  s->workers[starpu_worker_get_id_check()].gpu = gpu_create(starpu_cuda_get_local_stream(), s->mesh, &s->split);
+}
+
+static void free_gpu_worker(void *argument) {
+  const struct simulation *s = argument;
+  gpu_free(s->workers[starpu_worker_get_id_check()].gpu);
+}
+#endif
+
 static void create_groups(struct simulation *s) {
   const uint32_t nodes = tree_nodes(s->depth), m = fmm_multipole_size(s->acceptance.order), l = fmm_local_size(s->acceptance.order);
   const size_t rows = (size_t)s->group_count * nodes;
@@ -58,6 +99,10 @@ static void create_groups(struct simulation *s) {
   s->nodes = allocate(rows, sizeof *s->nodes, "tree nodes");
   s->multipole = allocate(rows * m, sizeof(float), "multipoles");
   s->local = allocate(rows * l, sizeof(float), "local expansions");
+  pin_memory(s->groups, s->group_count * sizeof *s->groups); /* GPUs write results into it */
+  pin_memory(s->nodes, rows * sizeof *s->nodes);
+  pin_memory(s->multipole, rows * m * sizeof(float));
+  pin_memory(s->local, rows * l * sizeof(float));
   struct particles blocks = s->particles;
   blocks.blocks = s->group_count;
   for (uint32_t i = 0; i < s->group_count; i++) {
@@ -75,7 +120,8 @@ static void create_groups(struct simulation *s) {
     g->tree_handle = register_vector(g->nodes, nodes, sizeof(struct node));
     g->multipole_handle = register_vector(g->multipole, (size_t)nodes * m, sizeof(float));
     g->local_handle = register_vector(g->local, (size_t)nodes * l, sizeof(float));
-    starpu_variable_data_register(&g->lists_handle, STARPU_MAIN_RAM, (uintptr_t)&g->lists, sizeof g->lists);
+    starpu_void_data_register(&g->lists_handle);
+    g->lists.near.pool = g->lists.far.pool = s->pool;
   }
 }
 
@@ -92,12 +138,10 @@ static void create_mesh(struct simulation *s, const struct layout *layout) {
   for (size_t i = 0; i < slabs; i++) {
     uint32_t slab = (uint32_t)(i % m->slabs);
     size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
-    s->slab[i] = allocate(floats, sizeof(float), "mesh slab");
-    s->slab_handle[i] = register_vector(s->slab[i], floats, sizeof(float));
+    s->slab_handle[i] = register_scratch((void **)&s->slab[i], floats, sizeof(float), "mesh slab");
     for (uint32_t c = 0; c < m->columns; c++) {
       size_t row = i * m->columns + c, size = block_size(m, slab, c);
-      s->block[row] = allocate(size, sizeof(float complex), "mesh block");
-      s->block_handle[row] = register_vector(s->block[row], size, sizeof(float complex));
+      s->block_handle[row] = register_scratch((void **)&s->block[row], size, sizeof(float complex), "mesh block");
     }
   }
 }
@@ -121,19 +165,27 @@ struct simulation *simulation_create(const struct parameters *p, const struct co
   s->mesh_factor = (float)(GRAVITY * particles.mass);
   s->short_factor = (float)(GRAVITY * particles.mass / (s->split.r_cut * s->split.r_cut));
   s->acceptance.order = order;
+  for_particle_arrays(&s->particles, pin_memory);
+  if (gpu_in_use()) s->pool = pinned_pool_create();
   create_groups(s);
   create_mesh(s, &layout);
+  s->heteroprio = scheduler_is_heteroprio();
   s->worker_count = starpu_worker_get_count();
   s->workers = allocate(s->worker_count, sizeof *s->workers, "worker scratch");
   for (uint32_t w = 0; w < s->worker_count; w++) s->workers[w].fft = allocate(mesh_scratch_bytes(s->mesh), 1, "FFT scratch");
+#ifdef PHOTONS_CUDA
+  starpu_execute_on_each_worker(create_gpu_worker, s, STARPU_CUDA);
+#endif
   return s;
 }
 
 void simulation_set_softening(struct simulation *s, double softening) {
   const struct parameters *p = s->parameters;
   p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening, (int)p->gravity.table_order, &s->split);
-  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance, (int)p->gravity.order,
-                  2.8 * softening, s->particles.box, s->depth, &s->split);
+  /* Expansions are Newton's: the spline is that from 2.8 softening lengths on, Plummer's law within 1e-3 from sqrt(1.5e3) on. */
+  const double newtonian = p->gravity.softening_kernel == SOFTENING_SPLINE ? 2.8 * softening : 39.0 * softening;
+  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance, (int)p->gravity.order, newtonian,
+                  s->particles.box, s->depth, &s->split);
 }
 
 static void free_groups(struct simulation *s) {
@@ -152,6 +204,11 @@ static void free_groups(struct simulation *s) {
     interaction_list_free(&g->lists.far);
     free(g->neighbour);
   }
+  const size_t rows = (size_t)s->group_count * tree_nodes(s->depth);
+  unpin_memory(s->groups, s->group_count * sizeof *s->groups);
+  unpin_memory(s->nodes, rows * sizeof *s->nodes);
+  unpin_memory(s->multipole, rows * fmm_multipole_size(s->acceptance.order) * sizeof(float));
+  unpin_memory(s->local, rows * fmm_local_size(s->acceptance.order) * sizeof(float));
   free(s->groups);
   free(s->nodes);
   free(s->multipole);
@@ -161,10 +218,10 @@ static void free_groups(struct simulation *s) {
 static void free_mesh(struct simulation *s) {
   const size_t slabs = (size_t)s->sets * s->mesh->fields * s->mesh->slabs;
   for (size_t i = 0; i < slabs; i++) {
-    starpu_data_unregister(s->slab_handle[i]);
+    starpu_data_unregister_no_coherency(s->slab_handle[i]);
     free(s->slab[i]);
     for (uint32_t c = 0; c < s->mesh->columns; c++) {
-      starpu_data_unregister(s->block_handle[i * s->mesh->columns + c]);
+      starpu_data_unregister_no_coherency(s->block_handle[i * s->mesh->columns + c]);
       free(s->block[i * s->mesh->columns + c]);
     }
   }
@@ -176,6 +233,9 @@ static void free_mesh(struct simulation *s) {
 }
 
 void simulation_free(struct simulation *s) {
+#ifdef PHOTONS_CUDA
+  starpu_execute_on_each_worker(free_gpu_worker, s, STARPU_CUDA);
+#endif
   free_groups(s);
   free_mesh(s);
   for (uint32_t w = 0; w < s->worker_count; w++) {
@@ -184,6 +244,8 @@ void simulation_free(struct simulation *s) {
     free(s->workers[w].fft);
   }
   free(s->workers);
+  pinned_pool_free(s->pool);
+  for_particle_arrays(&s->particles, unpin_memory);
   particles_free(&s->particles);
   free(s);
 }
@@ -209,17 +271,28 @@ void simulation_acquire(struct simulation *s) {
 
 void simulation_release(struct simulation *s) { for_host_data(s, starpu_data_release); }
 
+void simulation_acquire_trees(struct simulation *s) {
+  starpu_task_wait_for_all();
+  for (uint32_t i = 0; i < s->group_count; i++)
+    if (starpu_data_acquire(s->groups[i].tree_handle, STARPU_R) != 0) fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
+}
+
+void simulation_release_trees(struct simulation *s) {
+  for (uint32_t i = 0; i < s->group_count; i++) starpu_data_release(s->groups[i].tree_handle);
+}
+
 void simulation_place_patches(struct simulation *s) {
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
     size_t cells = (size_t)g->patch.size[0] * g->patch.size[1] * g->patch.size[2];
     for (uint32_t set = 0; set < s->sets; set++) {
       if (g->patch_handle[set]) {
-        if (starpu_vector_get_nx(g->patch_handle[set]) == cells) continue;
+        const size_t room = starpu_vector_get_nx(g->patch_handle[set]);
+        if (room >= cells && room <= 2 * cells) continue; /* also where the box has grown a little since */
         starpu_data_unregister_no_coherency(g->patch_handle[set]);
       }
-      if (cells > UINT32_MAX) fail(EXIT_RUN_FAILED, "a mesh patch of %zu cells is more than StarPU's 2^32", cells);
-      starpu_vector_data_register(&g->patch_handle[set], -1, 0, (uint32_t)cells, sizeof(float)); /* StarPU allocates where it is made */
+      if (cells + cells / 8 > UINT32_MAX) fail(EXIT_RUN_FAILED, "a mesh patch of %zu cells is more than StarPU's 2^32", cells);
+      starpu_vector_data_register(&g->patch_handle[set], -1, 0, (uint32_t)(cells + cells / 8), sizeof(float)); /* StarPU allocates where it is made */
     }
   }
 }

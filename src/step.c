@@ -37,9 +37,9 @@ static void submit_tree(struct simulation *s) {
 }
 
 void step_forces(struct simulation *s, double kick) {
-  simulation_acquire(s);
+  simulation_acquire_trees(s);
   domain_find_neighbours(s);
-  simulation_release(s);
+  simulation_release_trees(s);
   simulation_place_patches(s);
   submit_mesh(s);
   submit_tree(s);

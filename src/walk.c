@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "photons/error.h"
+#include "photons/pinned.h"
 
 /** |d^n psi/dr^n| / (n-1)! of psi = 1/r - H(r^2), lengths in r_cut: the series differentiated term by term. */
 static double radial_derivative(const struct split *split, int n, double r) {
@@ -54,15 +55,22 @@ void walk_scratch_free(struct walk_scratch *s) {
 
 void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries) {
   if (entries > UINT32_MAX) fail(EXIT_RUN_FAILED, "a group has %zu interactions, more than 2^32: make runtime.group_size smaller", entries);
-  l->offset = reallocate(l->offset, (size_t)targets + 1, sizeof *l->offset, "interaction offsets");
-  if (entries > l->capacity || entries < l->capacity / 2) {
-    l->capacity = (uint32_t)(entries + entries / 8 > UINT32_MAX ? entries : entries + entries / 8);
-    l->entry = reallocate(l->entry, l->capacity, sizeof *l->entry, "interaction list");
-  }
+  if (l->offset && l->targets == targets && entries <= l->capacity && entries >= l->capacity / 2) return;
+  interaction_list_free(l);
+  l->targets = targets;
+  l->capacity = (uint32_t)(entries + entries / 8 + 1 > UINT32_MAX ? entries : entries + entries / 8 + 1);
+  const size_t offset_bytes = ((size_t)targets + 1) * sizeof *l->offset, entry_bytes = l->capacity * sizeof *l->entry;
+  l->offset = l->pool ? pinned_take(l->pool, offset_bytes) : reallocate(NULL, offset_bytes, 1, "interaction offsets");
+  l->entry = l->pool ? pinned_take(l->pool, entry_bytes) : reallocate(NULL, entry_bytes, 1, "interaction list");
 }
 
 void interaction_list_free(struct interaction_list *l) {
-  free(l->offset);
-  free(l->entry);
-  *l = (struct interaction_list){0};
+  if (l->pool && l->offset) {
+    pinned_give_back(l->pool, l->offset, ((size_t)l->targets + 1) * sizeof *l->offset);
+    pinned_give_back(l->pool, l->entry, l->capacity * sizeof *l->entry);
+  } else {
+    free(l->offset);
+    free(l->entry);
+  }
+  *l = (struct interaction_list){.pool = l->pool};
 }

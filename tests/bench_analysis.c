@@ -4,12 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "force_set.h"
 #include "photons/analysis.h"
 #include "photons/fof.h"
+#include "photons/halo.h"
 #include "photons/ic.h"
 #include "photons/report.h"
+
+struct stopwatch {
+  double wall;
+  clock_t processor;
+};
+
+static struct stopwatch watch_start(void) { return (struct stopwatch){wall_clock(), clock()}; }
+
+static void watch_print(const char *what, struct stopwatch w) {
+  printf("%-20s %.3f s, %.3f s of processor time\n", what, wall_clock() - w.wall, (double)(clock() - w.processor) / CLOCKS_PER_SEC);
+}
 
 int main(void) {
   const char *snapshot = getenv("PHOTONS_BENCH_SNAPSHOT");
@@ -27,27 +40,31 @@ int main(void) {
   struct simulation simulation = {.parameters = &p, .particles = s, .group_count = layout.group_count, .depth = layout.depth};
   simulation.worker_count = starpu_worker_get_count();
   simulation.workers = calloc(simulation.worker_count, sizeof *simulation.workers);
-  double start = wall_clock();
+  struct stopwatch watch = watch_start();
   domain_rebuild(&simulation);
   s = simulation.particles;
-  printf("%zu particles in %u groups, depth %u, %u workers; sorted in %.3f s\n", s.count, layout.group_count, layout.depth,
-         simulation.worker_count, wall_clock() - start);
+  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.group_count, layout.depth, simulation.worker_count);
+  watch_print("sorting", watch);
   for (int repeat = 0; repeat < 3; repeat++) {
-    start = wall_clock();
+    watch = watch_start();
     struct fof *f = fof_find(&s, layout.depth, 0.2 * s.box / cbrt((double)s.count));
-    double spent = wall_clock() - start;
-    size_t groups = 0;
-    for (size_t i = 0; i < s.count; i++) groups += f->head[i] == i;
-    printf("friends of friends: %.3f s, %zu groups\n", spent, groups);
+    watch_print("friends of friends", watch);
+    const struct cosmology c = {.omega_m = p.cosmology.omega_m, .omega_lambda = p.cosmology.omega_lambda};
+    watch = watch_start();
+    struct halo_catalogue *catalogue = halo_catalogue_create(f, 20, halo_threshold(&c, 1.0 / (1.0 + p.ic.z_init)));
+    watch_print("halo catalogue", watch);
+    size_t bins;
+    watch = watch_start();
+    free(power_measure(&s, (size_t)lround(cbrt((double)s.count)), 2, &bins));
+    watch_print("power spectrum", watch);
+    watch = watch_start();
+    image_write("bench_analysis.png", &s, 0, 1.0);
+    watch_print("picture", watch);
+    printf("(%zu halos, the largest of %llu particles)\n", catalogue->count,
+           catalogue->count ? (unsigned long long)catalogue->halo[0].count : 0);
+    halo_catalogue_free(catalogue);
     fof_free(f);
   }
-  size_t bins;
-  start = wall_clock();
-  free(power_measure(&s, (size_t)lround(cbrt((double)s.count)), 2, &bins));
-  printf("power spectrum: %.3f s\n", wall_clock() - start);
-  start = wall_clock();
-  image_write("bench_analysis.png", &s, 0, 1.0);
-  printf("picture: %.3f s\n", wall_clock() - start);
   remove("bench_analysis.png");
   particles_free(&s);
   free(simulation.workers);

@@ -112,6 +112,28 @@ expect "a run names its files" said '^snap_000.hdf5$'
 bootstrap walk
 expect "an unknown command is bad usage" test $status -eq 2
 
+# With CUDA: the script that builds StarPU, and configure told of both. Where nothing changes, neither is called again.
+mkdir "$work/tree/tools" || exit 99
+stub tree/tools build-starpu.sh <<'END'
+[ "$1" != --find-cuda ] || echo /opt/cuda
+END
+PHOTONS_STARPU=$work/starpu
+export PHOTONS_STARPU
+bootstrap --cuda build
+expect "CUDA is looked for" called '^build-starpu.sh --find-cuda$'
+expect "StarPU is built" called "^build-starpu.sh --cuda=/opt/cuda --prefix $work/starpu$"
+expect "old objects go" called '^make clean$'
+expect "configure is told" called "^configure --quiet --with-cuda=/opt/cuda PKG_CONFIG_PATH=$work/starpu/lib/pkgconfig$"
+echo "'--with-cuda=/opt/cuda'" >"$work/tree/config.status"
+bootstrap --cuda=/opt/cuda check
+expect "a second call builds no StarPU" not_called '^build-starpu.sh'
+expect "a second call does not configure" not_called '^configure'
+echo libfxt-dev >"$work/missing"
+bootstrap --cuda=/opt/other check
+expect "traces need FxT" called '^apt-get install .* libfxt-dev$'
+expect "another CUDA configures anew" called '^configure --quiet --with-cuda=/opt/other '
+: >"$work/missing"
+
 # .ci/run counts over the automake results and fails where a test failed or none passed.
 ci() {
   cat >"$work/tree/bootstrap" && (PATH=$work/bin "$work/tree/.ci/run" >"$work/out" 2>&1)
@@ -124,7 +146,7 @@ echo ':test-result: PASS' >tests/b.trs
 echo ':test-result: SKIP' >tests/c.trs
 END
 expect "all well" test $status -eq 0
-expect "counts" said '^2 passed, 0 failed, 1 skipped$'
+expect "counts, with the CUDA tests skipped for want of nvcc" said '^2 passed, 0 failed, 2 skipped$'
 ci <<'END'
 #!/bin/sh
 echo ':test-result: PASS' >tests/a.trs
@@ -132,12 +154,12 @@ echo ':test-result: ERROR' >tests/b.trs
 exit 2
 END
 expect "a failure" test $status -ne 0
-expect "counts the failure, and no results of earlier runs" said '^1 passed, 1 failed, 0 skipped$'
+expect "counts the failure, and no results of earlier runs" said '^1 passed, 1 failed, 1 skipped$'
 ci <<'END'
 #!/bin/sh
 exit 2
 END
 expect "a build that breaks" test $status -ne 0
-expect "counts as a failure" said '^0 passed, 1 failed, 0 skipped$'
+expect "counts as a failure" said '^0 passed, 1 failed, 1 skipped$'
 
 exit $((failures > 0))

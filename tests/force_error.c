@@ -12,8 +12,8 @@ int main(int argc, char **argv) {
   struct force_set set = force_set_open(argv[1]);
   struct force_error e = force_set_error(&set, (const char *const *)argv + 2, (size_t)argc - 2, &work);
   const double n = (double)set.count;
-  printf("rms %.2e  median %.2e  99%% %.2e  momentum %.1e  pairs/particle %.0f  m2l/particle %.2f\n", e.rms, e.median, e.p99,
-         e.momentum, (double)work.pairs / n, (double)work.interactions / n);
+  printf("rms %.2e  median %.2e  99%% %.2e  momentum %.1e  pairs/particle %.0f  m2l/particle %.2f\n", e.rms, e.median,
+         e.p99, e.momentum, (double)work.pairs / n, (double)work.interactions / n);
   force_set_close(&set);
   starpu_shutdown();
   return 0;

@@ -73,7 +73,8 @@ float *accelerations_by_id(const struct simulation *s) {
 
 static void read_dataset(hid_t file, const char *name, hid_t type, void *out) {
   hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
-  if (set < 0 || H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) fail(EXIT_RUN_FAILED, "cannot read %s", name);
+  if (set < 0 || H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)
+    fail(EXIT_RUN_FAILED, "cannot read %s", name);
   H5Dclose(set);
 }
 
@@ -146,7 +147,8 @@ float *solver_accelerations(const struct parameters *p, struct particles particl
   return a;
 }
 
-float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count, struct work_counts *work) {
+float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
+                       struct work_counts *work) {
   struct parameters p;
   char text[5000]; /* the softening is that of the reference */
   snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n", set->path);

@@ -39,7 +39,8 @@ struct force_set {
 struct force_set force_set_open(const char *path);
 void force_set_close(struct force_set *set);
 /** Accelerations of the set's particles with these overrides of config.ini, as solver_accelerations(). */
-float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count, struct work_counts *work);
+float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
+                       struct work_counts *work);
 /** The same, compared with the reference. */
 struct force_error force_set_error(const struct force_set *set, const char *const *overrides, size_t count,
                                    struct work_counts *work);

@@ -68,14 +68,14 @@ static struct force_error error_of(int set, const char *settings) {
   float *a = solve(set, settings);
   struct force_error e = force_compare(a, sets[set].reference, sets[set].count);
   free(a);
-  print_message("%-6s %-66s rms %.2e  median %.2e  99%% %.2e  momentum %.0e\n", set == EARLY ? "early" : "late", settings, e.rms,
-                e.median, e.p99, e.momentum);
+  print_message("%-6s %-66s rms %.2e  median %.2e  99%% %.2e  momentum %.0e\n", set == EARLY ? "early" : "late",
+                settings, e.rms, e.median, e.p99, e.momentum);
   assert_true(e.momentum <= 1e-5);
   return e;
 }
 
 /* |value / expected - 1| <= tolerance */
-#define assert_ratio(value, expected, tolerance) assert_true(fabs((value) / (expected) - 1.0) <= (tolerance))
+#define assert_ratio(value, expected, tolerance) assert_true(fabs((value) / (expected)-1.0) <= (tolerance))
 
 /* What the documentation promises for the presets, and for finer meshes than the particles need. */
 static void presets_meet_their_bars(void **state) {
@@ -119,7 +119,8 @@ static void mesh_schemes_match_figures(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
     char settings[256];
-    snprintf(settings, sizeof settings, "split=gauss r_split=1.2 %s mac_tolerance=1e-5 p2p_degree=11", figures[i].scheme);
+    snprintf(settings, sizeof settings, "split=gauss r_split=1.2 %s mac_tolerance=1e-5 p2p_degree=11",
+             figures[i].scheme);
     assert_ratio(error_of(EARLY, settings).rms, figures[i].early, 0.15);
     struct force_error late = error_of(LATE, settings);
     assert_ratio(late.median, figures[i].late_median, 0.15);
@@ -138,31 +139,30 @@ static void paper_preset_is_papers_method(void **state) {
 }
 
 /* With the compact split the cutoff is no floor, so every improvement of the mesh shows: a wider assignment has weaker
- * aliases, interlacing cancels the strongest ones, ik is exact where four points are of fourth order. Never worse by more than
- * the few per cent by which errors of two sources may happen to add or cancel. */
+ * aliases, interlacing cancels the strongest ones, ik is exact where four points are of fourth order. On the clustered set, never worse by
+ * more than 3 %, by which errors of two sources may happen to add. (Near a grid the aliases are a few sidebands, whose errors may also cancel.) */
 static void better_meshes_have_smaller_errors(void **state) {
   static const char *const assignment[] = {"cic", "tsc", "pcs"}, *const gradient[] = {"fd4", "spectral"},
-                                 *const interlace[] = {"no", "yes"};
+                           *const interlace[] = {"no", "yes"};
   double rms[3][2][2];
   (void)state;
-  for (int set = 0; set < SETS; set++) {
-    for (int a = 0; a < 3; a++)
-      for (int g = 0; g < 2; g++)
-        for (int i = 0; i < 2; i++) {
-          char settings[256];
-          snprintf(settings, sizeof settings, "split=kaiser r_split=1.2 r_cut=6 assignment=%s gradient=%s interlace=%s mac_tolerance=1e-5",
-                   assignment[a], gradient[g], interlace[i]);
-          rms[a][g][i] = error_of(set, settings).rms;
-          if (a > 0) assert_true(rms[a][g][i] <= 1.03 * rms[a - 1][g][i]);
-          if (g > 0) assert_true(rms[a][g][i] <= (set == LATE ? 1.03 : 1.25) * rms[a][g - 1][i]);
-          if (i > 0) assert_true(rms[a][g][i] <= 1.03 * rms[a][g][i - 1]);
-        }
-    /* where nothing else limits them: CIC's images fall off as k^-4, PCS's as k^-8 */
-    assert_true(rms[2][1][0] <= 0.03 * rms[0][1][0]);
-    /* and interlacing takes away the odd ones */
-    assert_true(rms[2][1][1] <= 0.3 * rms[2][1][0]);
-    assert_true(rms[0][1][1] <= 0.6 * rms[0][1][0]);
-  }
+  for (int a = 0; a < 3; a++)
+    for (int g = 0; g < 2; g++)
+      for (int i = 0; i < 2; i++) {
+        char settings[256];
+        snprintf(settings, sizeof settings,
+                 "split=kaiser r_split=1.2 r_cut=6 assignment=%s gradient=%s interlace=%s mac_tolerance=1e-5",
+                 assignment[a], gradient[g], interlace[i]);
+        rms[a][g][i] = error_of(LATE, settings).rms;
+        if (a > 0) assert_true(rms[a][g][i] <= 1.03 * rms[a - 1][g][i]);
+        if (g > 0) assert_true(rms[a][g][i] <= 1.03 * rms[a][g - 1][i]);
+        if (i > 0) assert_true(rms[a][g][i] <= 1.03 * rms[a][g][i - 1]);
+      }
+  /* The first images at the top of what S(k) lets through, k ~ 1/r_s, are (k/(k - 2 pi))^2 = 1/18 for each order of CIC, squared for PCS. */
+  assert_true(rms[2][1][0] <= rms[0][1][0] / 18.0);
+  /* Interlacing takes away the odd images and leaves those that are weaker or that have two odd numbers. */
+  assert_true(rms[2][1][1] <= 0.3 * rms[2][1][0]);
+  assert_true(rms[0][1][1] <= 0.6 * rms[0][1][0]);
 }
 
 /* Two kernels differ by at most (dT_1 + dT_2) sum_j G m/r_j^2, where dT is the largest error of the force factor T of each. */
@@ -216,10 +216,11 @@ static void pair_kernels_agree(void **state) {
     else
       snprintf(settings, sizeof settings, "%s p2p_kernel=table table_order=%d", common, q);
     float *a = solve(EARLY, settings);
-    const double error = q < 0 ? e.polynomial : e.table[q], found = largest_difference(a, exact, sets[EARLY].count) / e.sum;
+    const double error = q < 0 ? e.polynomial : e.table[q],
+                 found = largest_difference(a, exact, sets[EARLY].count) / e.sum;
     print_message("%-60s largest error of T %.1e, of the force %.1e of the bound's sum\n", settings, error, found);
     assert_true(found <= 1.3 * (error + float_error));
-    if (error > 100.0 * float_error) assert_true(found >= 0.01 * error);
+    if (error > 10.0 * float_error) assert_true(found >= 0.01 * error);
     free(a);
   }
   free(exact);
@@ -246,8 +247,8 @@ static void expansions_converge(void **state) {
       split_words(settings, &w);
       float *a = force_set_solve(&sets[set], w.list, w.count, &work);
       struct force_error e = force_compare(a, reference, n);
-      print_message("%-6s order %d: rms %.2e, median %.2e, momentum %.0e\n", set == EARLY ? "early" : "late", order, e.rms, e.median,
-                    e.momentum);
+      print_message("%-6s order %d: rms %.2e, median %.2e, momentum %.0e\n", set == EARLY ? "early" : "late", order,
+                    e.rms, e.median, e.momentum);
       assert_true(work.interactions > n); /* expansions are at work */
       assert_true(e.momentum <= 1e-5);
       assert_true(e.rms < before);
@@ -261,8 +262,8 @@ static void expansions_converge(void **state) {
   }
 }
 
-/* The relative criterion keeps its promise: with tolerance x the expansions' errors stay below x |a| times a small number of interactions
- * (they add up at random), and a smaller tolerance gives smaller errors. */
+/* The relative criterion keeps its promise: one interaction errs by at most the tolerance times the |a| of its leaf, and of the ~10 of a
+ * particle few come near that. A particle whose own |a| is far below its leaf's has a larger share: ten times that for 1 %. */
 static void relative_criterion_controls_errors(void **state) {
   static const double tolerance[] = {1e-2, 1e-3, 1e-4};
   (void)state;
@@ -273,13 +274,14 @@ static void relative_criterion_controls_errors(void **state) {
   for (size_t i = 0; i < 3 * n; i++) reference[i] = (double)direct[i];
   for (size_t i = 0; i < sizeof tolerance / sizeof *tolerance; i++) {
     char settings[160];
-    snprintf(settings, sizeof settings, "pm_grid=16 runtime.leaf_size=8 mac=relative theta=0.8 order=4 p2p_degree=11 mac_tolerance=%g",
+    snprintf(settings, sizeof settings,
+             "pm_grid=16 runtime.leaf_size=8 mac=relative theta=0.8 order=4 p2p_degree=11 mac_tolerance=%g",
              tolerance[i]);
     float *a = solve(LATE, settings);
     struct force_error e = force_compare(a, reference, n);
     print_message("tolerance %.0e: rms %.2e, median %.2e, 99%% %.2e\n", tolerance[i], e.rms, e.median, e.p99);
     assert_true(e.median <= tolerance[i]);
-    assert_true(e.p99 <= 5.0 * tolerance[i]);
+    assert_true(e.p99 <= 10.0 * tolerance[i]);
     assert_true(e.median < before);
     before = e.median;
     free(a);

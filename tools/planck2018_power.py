@@ -12,7 +12,7 @@ import numpy as np
 # Omega_c + Omega_b + Omega_Lambda = 1.
 OMEGA_LAMBDA, OMEGA_C, OMEGA_B, H, SIGMA8, N_S = 0.684, 0.265, 0.0494, 0.6732, 0.812, 0.966
 NEUTRINO_MASS = 0.06
-K_MIN, K_MAX, ROWS = 1e-5, 200.0, 800
+K_MIN, K_MAX, ROWS = 1e-4, 200.0, 800
 K_PER_LOGINT = 50  # modes per e-fold of k that CAMB follows outside the acoustic range
 
 

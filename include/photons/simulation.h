@@ -17,6 +17,8 @@
 #include "photons/walk.h"
 
 struct simulation;
+struct gpu;
+struct pinned_pool;
 
 /** Stages whose time is accounted for; one codelet each, `analysis` is what outputs need. */
 enum stage {
@@ -44,7 +46,7 @@ struct group {
   struct walk_result walked;          /**< of the last walk */
   float acc_max;                      /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
   starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle, local_handle,
-      lists_handle, patch_handle[2];  /**< patch: of the mesh and, with interlacing, of the shifted one */
+      lists_handle, patch_handle[2];  /**< lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one */
 };
 
 /** What a worker keeps between tasks. */
@@ -52,6 +54,7 @@ struct worker {
   struct p2p_scratch p2p;
   struct walk_scratch walk;
   void *fft;                          /**< mesh_scratch_bytes() */
+  struct gpu *gpu;                    /**< CUDA workers only */
   double seconds[STAGES];             /**< busy time */
   char padding[64];                   /**< workers do not share cache lines */
 };
@@ -82,6 +85,8 @@ struct simulation {
 
   uint32_t worker_count;
   struct worker *workers;
+  bool heteroprio;                    /**< the scheduler: it has priorities of its own */
+  struct pinned_pool *pool;           /**< of interaction lists; NULL where no GPU is in use */
 };
 
 /** Row of a slab or block in the tables above. */
@@ -115,6 +120,9 @@ void simulation_place_patches(struct simulation *s);
 /** Registered memory is safe to touch by the host between these two (all tasks done, data on the host). */
 void simulation_acquire(struct simulation *s);
 void simulation_release(struct simulation *s);
+/** The same for the trees alone, and only to read. */
+void simulation_acquire_trees(struct simulation *s);
+void simulation_release_trees(struct simulation *s);
 
 /** Sort the particles into groups and trees (ORB by exact medians along the longest side). Between acquire and release. */
 void domain_rebuild(struct simulation *s);

@@ -43,6 +43,8 @@ struct interaction_list {
   uint32_t *offset; /**< per target: entries offset[t] .. offset[t+1]-1 */
   uint32_t *entry;
   uint32_t entries, capacity;
+  uint32_t targets;         /**< room for so many */
+  struct pinned_pool *pool; /**< where its memory is from; NULL: malloc() */
 };
 
 #endif

@@ -61,7 +61,7 @@ struct walk_kernels {
 };
 
 void interaction_list_free(struct interaction_list *l);
-/** Room for the given targets and entries. */
+/** Room for the given targets and entries; what stood there is lost. */
 void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries);
 
 #endif

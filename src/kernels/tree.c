@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Refit: the boxes of a group's tree from its particles, leaves first. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 #define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
 
-/** A leaf of n > 0 particles (the depth of the tree is chosen so that none is empty). */
+/** A leaf of n particles. With leaf_size = 1 it may be empty: then it stands at the next particle and limits no acceptance. */
 static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit, const uint32_t *x, const float *acceleration,
                        struct node *node) {
   for (size_t c = 0; c < 3; c++) {
@@ -36,7 +37,7 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
     acc2 += a2;
   }
   node->radius = sqrtf(radius2) * ROUND_UP;
-  node->acc_min = sqrtf(acc2 / (float)n) * acc_unit;
+  node->acc_min = n > 0 ? sqrtf(acc2 / (float)n) * acc_unit : FLT_MAX;
 }
 
 /** The union of two boxes, in the frame of the first: correct across the periodic edge. */

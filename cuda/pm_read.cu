@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pm_read: a thread a particle. */
+#include "stencil.cuh"
+
+enum { BLOCK = 128 };
+
+struct reading {
+  uint32_t count;
+  const uint32_t *x;
+  uint64_t offset[3];
+  float factor;
+  const float *const *slabs; /* [field][slab] */
+  float *acceleration;
+};
+
+/** Plane x of a field. */
+static __device__ inline const float *plane_of(const struct gpu_mesh &d, const struct reading &r, int field, uint32_t x) {
+  const uint32_t slab = d.slab_of_plane[x];
+  return r.slabs[field * d.m.slabs + slab] + (x - slab_first(&d.m, slab)) * plane_floats(&d.m);
+}
+
+template <int SCHEME>
+static __device__ inline void stencil(const struct gpu_mesh &d, const struct reading &r, uint32_t i, uint32_t first[3], float w[3][4]) {
+  for (int c = 0; c < 3; c++) {
+    const uint64_t scaled = (uint64_t)r.x[(size_t)c * r.count + i] * d.m.cells + r.offset[c];
+    first[c] = wrap((uint32_t)(scaled >> 32), d.m.cells);
+    weights<SCHEME>((uint32_t)scaled, w[c]);
+  }
+}
+
+template <int SCHEME>
+static __global__ void __launch_bounds__(BLOCK) read_fields(const __grid_constant__ struct gpu_mesh d,
+                                                            const __grid_constant__ struct reading r) {
+  constexpr int W = SCHEME == ASSIGN_CIC ? 2 : SCHEME == ASSIGN_TSC ? 3 : 4;
+  const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i >= r.count) return;
+  uint32_t first[3];
+  float w[3][4];
+  stencil<SCHEME>(d, r, i, first, w);
+  for (int field = 0; field < 3; field++) {
+    float sum = 0.0f;
+    for (int a = 0; a < W; a++) {
+      const float *plane = plane_of(d, r, field, wrap(first[0] + a, d.m.cells)) + first[2];
+#pragma unroll
+      for (int b = 0; b < W; b++) {
+        const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * d.m.row;
+        float inner = 0.0f;
+#pragma unroll
+        for (int c = 0; c < W; c++) inner = fmaf(w[2][c], row[c], inner);
+        sum = fmaf(w[0][a] * w[1][b], inner, sum);
+      }
+    }
+    r.acceleration[(size_t)field * r.count + i] += r.factor * sum;
+  }
+}
+
+/** Weights of four-point differences, interpolated, first for two cells before the scheme's first: see src/kernels/mesh.c. */
+static __device__ inline void difference_weights(const float w[4], float d[8]) {
+  const float padded[12] = {0, 0, 0, 0, w[0], w[1], w[2], w[3], 0, 0, 0, 0};
+#pragma unroll
+  for (int a = 0; a < 8; a++)
+    d[a] = (8.0f * (padded[a + 3] - padded[a + 1]) - (padded[a + 4] - padded[a])) * (1.0f / 12.0f);
+}
+
+template <int SCHEME>
+static __global__ void __launch_bounds__(BLOCK) read_potential(const __grid_constant__ struct gpu_mesh d,
+                                                               const __grid_constant__ struct reading r) {
+  constexpr int W = SCHEME == ASSIGN_CIC ? 2 : SCHEME == ASSIGN_TSC ? 3 : 4;
+  const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i >= r.count) return;
+  uint32_t first[3];
+  float w[3][4], inner[3][8], difference[3][8], sum[3] = {0.0f, 0.0f, 0.0f};
+  stencil<SCHEME>(d, r, i, first, w);
+#pragma unroll
+  for (int c = 0; c < 3; c++) {
+#pragma unroll
+    for (int a = 0; a < 8; a++) inner[c][a] = a >= 2 && a < 6 ? w[c][a - 2] : 0.0f;
+    difference_weights(w[c], difference[c]);
+  }
+#pragma unroll
+  for (int a = 0; a < W + 4; a++) {
+    const float *plane = plane_of(d, r, 0, wrap(first[0] + a, d.m.cells));
+    const bool inside_x = a >= 2 && a < W + 2;
+#pragma unroll
+    for (int b = 0; b < W + 4; b++) {
+      const bool inside_y = b >= 2 && b < W + 2;
+      if (!inside_x && !inside_y) continue;
+      const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * d.m.row;
+#pragma unroll
+      for (int c = 0; c < W + 4; c++) {
+        const bool inside_z = c >= 2 && c < W + 2;
+        if (!inside_z && !(inside_x && inside_y)) continue;
+        const float phi = row[wrap(first[2] + c, d.m.cells)];
+        if (inside_y && inside_z) sum[0] = fmaf(difference[0][a] * inner[1][b] * inner[2][c], phi, sum[0]);
+        if (inside_x && inside_z) sum[1] = fmaf(inner[0][a] * difference[1][b] * inner[2][c], phi, sum[1]);
+        if (inside_x && inside_y) sum[2] = fmaf(inner[0][a] * inner[1][b] * difference[2][c], phi, sum[2]);
+      }
+    }
+  }
+  for (int c = 0; c < 3; c++) r.acceleration[(size_t)c * r.count + i] += r.factor * sum[c];
+}
+
+template <int SCHEME>
+static void launch(struct gpu *g, const struct reading &r) {
+  const uint32_t blocks = blocks_for(r.count, BLOCK);
+  if (g->mesh->gradient == GRADIENT_SPECTRAL)
+    read_fields<SCHEME><<<blocks, BLOCK, 0, g->stream>>>(g->device, r);
+  else
+    read_potential<SCHEME><<<blocks, BLOCK, 0, g->stream>>>(g->device, r);
+  gpu_launched("pm_read");
+}
+
+void gpu_read(struct gpu *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const float *const *slabs,
+              float *acceleration) {
+  const struct mesh *m = g->mesh;
+  const size_t bytes = (size_t)m->fields * m->slabs * sizeof *slabs;
+  const bool fields = m->gradient == GRADIENT_SPECTRAL;
+  void *table = gpu_scratch(g, SCRATCH_TABLE, bytes);
+  gpu_upload(g, table, slabs, bytes);
+  struct reading r;
+  r.count = count;
+  r.x = x;
+  for (int c = 0; c < 3; c++) r.offset[c] = assignment_offset(m, fields ? 0 : 2, shifted);
+  r.factor = fields ? factor : factor * (float)(m->cells / m->box);
+  r.slabs = (const float *const *)table;
+  r.acceleration = acceleration;
+  FOR_SCHEME(m->assignment, launch, g, r);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Halos: friends-of-friends groups of enough members, their properties, and their file. */
+#ifndef PHOTONS_HALO_H
+#define PHOTONS_HALO_H
+
+#include "photons/fof.h"
+
+/** One halo; lengths comoving in Mpc/h. */
+struct halo {
+  uint64_t first, count;    /**< members: member[first .. first + count - 1] */
+  uint64_t lowest_id;       /**< of its members; orders halos of one size */
+  double position[3];       /**< centre of mass, in [0, L) */
+  double momentum[3];       /**< mean a^2 dx/dt of the members, km/s; over a: peculiar velocity */
+  double centre[3];         /**< density peak: shrinking spheres (Power et al. 2003, MNRAS 338, 14) */
+  uint64_t count_200;       /**< particles, members or not, within r_200; 0 where no sphere is that dense */
+  double r_200;             /**< about centre the mean density first falls below the threshold here */
+};
+
+struct halo_catalogue {
+  const struct particles *particles;
+  size_t count, members;    /**< halos, largest first; particles in them */
+  struct halo *halo;
+  uint32_t *member;         /**< particles of all halos one after the other, by rising id in each */
+};
+
+/**
+ * The groups with at least @p min_members members.
+ * @param threshold  mean density that defines r_200, comoving, 1e10 Msun/h/(Mpc/h)^3: 200 rho_critical(z) a^3
+ */
+struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members, double threshold);
+void halo_catalogue_free(struct halo_catalogue *c);
+
+/** A copy of all particles in one block: members in the order of the catalogue, then the others; free with particles_free(). */
+struct particles halo_ordered_particles(const struct halo_catalogue *c);
+
+struct parameters;
+struct cosmology;
+/** 200 times the critical density at a, comoving. */
+double halo_threshold(const struct cosmology *c, double a);
+/** Write fof_tab_NNN.hdf5 in Gadget-4's layout. @param length linking length, Mpc/h */
+void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a, double length);
+
+#endif

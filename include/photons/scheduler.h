@@ -1,0 +1,22 @@
+/* How StarPU is started: workers, GPUs and the scheduler. */
+#ifndef PHOTONS_SCHEDULER_H
+#define PHOTONS_SCHEDULER_H
+
+#include <stdbool.h>
+
+struct parameters;
+struct starpu_conf;
+
+/**
+ * Fill in what the parameters ask for, before starpu_init(). The user's STARPU_* settings win over it.
+ * Without a GPU the default scheduler is lws, with one heteroprio, whose buckets are ours.
+ */
+void scheduler_configure(struct starpu_conf *conf, const struct parameters *p);
+
+/** Does a lower number mean more urgent, as it does to heteroprio? After starpu_init(). */
+bool scheduler_is_heteroprio(void);
+
+/** The bucket of heteroprio for a priority: what only processors can do has bucket 0, as have tasks of no priority. */
+int scheduler_bucket(int priority, int most_urgent, bool host_only);
+
+#endif

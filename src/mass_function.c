@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Halo mass functions. */
+#include "photons/mass_function.h"
+
+#include <gsl/gsl_spline.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/error.h"
+#include "photons/linear_power.h"
+#include "photons/output_file.h"
+
+#define COLLAPSE 1.686470199841 /* linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3) */
+#define BIN_DEX 0.15            /* width of a bin in log10 M */
+
+/** f(sigma) = M/rho dn/dln(1/sigma). @param slope dln(1/sigma)/dlnM */
+static double press_schechter(double sigma) {
+  const double nu = COLLAPSE / sigma;
+  return sqrt(2.0 / M_PI) * nu * exp(-0.5 * nu * nu);
+}
+
+static double sheth_tormen(double sigma) {
+  const double norm = 0.3222, stretch = 0.707, p = 0.3, nu2 = stretch * COLLAPSE * COLLAPSE / (sigma * sigma);
+  return norm * sqrt(2.0 * nu2 / M_PI) * (1.0 + pow(nu2, -p)) * exp(-0.5 * nu2);
+}
+
+/** Their equations 10 to 12. */
+static double reed_2007(double sigma, double slope) {
+  const double norm = 0.3222, stretch = 0.707, p = 0.3, c = 1.08, nu = COLLAPSE / sigma, nu2 = stretch * nu * nu;
+  const double ln_inverse = -log(sigma), n_eff = 6.0 * slope - 3.0;
+  const double g1 = exp(-pow(ln_inverse - 0.4, 2.0) / (2.0 * 0.6 * 0.6)), g2 = exp(-pow(ln_inverse - 0.75, 2.0) / (2.0 * 0.2 * 0.2));
+  return norm * sqrt(2.0 * stretch / M_PI) * (1.0 + pow(nu2, -p) + 0.6 * g1 + 0.4 * g2) * nu *
+         exp(-0.5 * c * nu2 - 0.03 / pow(n_eff + 3.0, 2.0) * pow(nu, 0.6));
+}
+
+/** Their table 2 at z = 0, interpolated by natural cubic splines in log10 Delta as in their appendix B, and equations 5 to 8 for z. */
+static double tinker_2008(double sigma, double a, double delta) {
+  enum { ROWS = 9 };
+  static const double density[ROWS] = {200, 300, 400, 600, 800, 1200, 1600, 2400, 3200};
+  static const double table[4][ROWS] = {
+      {0.186, 0.200, 0.212, 0.218, 0.248, 0.255, 0.260, 0.260, 0.260},
+      {1.47, 1.52, 1.56, 1.61, 1.87, 2.13, 2.30, 2.53, 2.66},
+      {2.57, 2.25, 2.05, 1.87, 1.59, 1.51, 1.46, 1.44, 1.41},
+      {1.19, 1.27, 1.34, 1.45, 1.58, 1.80, 1.97, 2.24, 2.44},
+  };
+  double log_density[ROWS], value[4];
+  for (int i = 0; i < ROWS; i++) log_density[i] = log10(density[i]);
+  const double at = fmin(fmax(log10(delta), log_density[0]), log_density[ROWS - 1]);
+  for (int k = 0; k < 4; k++) {
+    gsl_spline *spline = gsl_spline_alloc(gsl_interp_cspline, ROWS);
+    if (!spline || gsl_spline_init(spline, log_density, table[k], ROWS) != 0) fail(EXIT_RUN_FAILED, "not enough memory for a mass function");
+    value[k] = gsl_spline_eval(spline, at, NULL);
+    gsl_spline_free(spline);
+  }
+  const double alpha = pow(10.0, -pow(0.75 / log10(delta / 75.0), 1.2));
+  const double norm = value[0] * pow(a, 0.14), exponent = value[1] * pow(a, 0.06), scale = value[2] * pow(a, alpha);
+  return norm * (pow(sigma / scale, -exponent) + 1.0) * exp(-value[3] / (sigma * sigma));
+}
+
+static double omega_m_at(const struct cosmology *c, double a) {
+  const double hubble = cosmology_hubble(c, a) / HUBBLE_0;
+  return c->omega_m / (a * a * a * hubble * hubble);
+}
+
+static double theory(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a, double growth,
+                     double mass) {
+  const double density = c->omega_m * RHO_CRITICAL, radius = cbrt(3.0 * mass / (4.0 * M_PI * density)), step = 0.02;
+  const double sigma = growth * linear_power_sigma(linear, radius);
+  if (!(sigma > 0.0)) return 0.0;
+  const double slope = log(linear_power_sigma(linear, radius * exp(-step)) / linear_power_sigma(linear, radius * exp(step))) / (6.0 * step);
+  const double f = kind == PRESS_SCHECHTER    ? press_schechter(sigma)
+                   : kind == SHETH_TORMEN     ? sheth_tormen(sigma)
+                   : kind == REED_2007        ? reed_2007(sigma, slope)
+                   : kind == TINKER_2008_200M ? tinker_2008(sigma, a, 200.0)
+                                              : tinker_2008(sigma, a, 200.0 / omega_m_at(c, a));
+  return f * density / mass * slope;
+}
+
+double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a, double mass) {
+  return theory(kind, linear, c, a, cosmology_growth(c, a).d1, mass);
+}
+
+/** Number of halos with from < count < to particles, by their members or inside r_200. */
+static size_t count_halos(const struct halo_catalogue *halos, bool sphere, double from, double to) {
+  size_t count = 0;
+  for (size_t h = 0; h < halos->count; h++) {
+    const double n = (double)(sphere ? halos->halo[h].count_200 : halos->halo[h].count);
+    count += n > from && n < to;
+  }
+  return count;
+}
+
+/** Simpson's rule over ln M. */
+static double bin_average(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a, double growth,
+                          double low, double high) {
+  const double middle = sqrt(low * high);
+  return (theory(kind, linear, c, a, growth, low) + 4.0 * theory(kind, linear, c, a, growth, middle) +
+          theory(kind, linear, c, a, growth, high)) / 6.0;
+}
+
+void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members, const struct linear_power *linear,
+                         const struct cosmology *c, double a) {
+  const struct particles *s = halos->particles;
+  const double volume = s->box * s->box * s->box, growth = cosmology_growth(c, a).d1;
+  uint64_t largest = 0;
+  for (size_t h = 0; h < halos->count; h++) {
+    largest = halos->halo[h].count > largest ? halos->halo[h].count : largest;
+    largest = halos->halo[h].count_200 > largest ? halos->halo[h].count_200 : largest;
+  }
+  char *temporary = output_begin(path);
+  FILE *file = output_open(temporary);
+  fprintf(file, "# halo mass function, dn/dlnM in (Mpc/h)^-3; errors are Poisson, theory is averaged over the bin\n");
+  fprintf(file, "# FoF: masses of friends-of-friends groups; 200c: within R200 of their density peaks\n");
+  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, N = %zu, particle mass = %.9g Msun/h, halos = %zu\n", a, 1.0 / a - 1.0, s->box,
+          s->count, 1e10 * s->mass, halos->count);
+  fprintf(file, "# M_low[Msun/h] M_high[Msun/h] N_FoF FoF FoF_error N_200c 200c 200c_error PressSchechter ShethTormen Reed2007 "
+                "Tinker2008_200m Tinker2008_200c\n");
+  /* Masses are whole numbers of particles: edges stand between them. */
+  double low = (double)min_members - 0.5;
+  for (int i = 1; low < (double)largest; i++) {
+    const double high = fmax(floor((double)min_members * pow(10.0, BIN_DEX * i)) - 0.5, low + 1.0);
+    const double norm = 1.0 / (volume * log(high / low));
+    const double fof = (double)count_halos(halos, false, low, high), sphere = (double)count_halos(halos, true, low, high);
+    fprintf(file, "%.7e %.7e %.0f %.6e %.6e %.0f %.6e %.6e", 1e10 * low * s->mass, 1e10 * high * s->mass, fof, fof * norm,
+            sqrt(fof) * norm, sphere, sphere * norm, sqrt(sphere) * norm);
+    for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++)
+      fprintf(file, " %.6e", linear ? bin_average(k, linear, c, a, growth, low * s->mass, high * s->mass) : 0.0);
+    fprintf(file, "\n");
+    low = high;
+  }
+  output_close(file, path);
+  output_commit(temporary, path);
+}

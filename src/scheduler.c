@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The choice of workers and scheduler. */
+#include "photons/scheduler.h"
+
+#include <starpu.h>
+#include <starpu_heteroprio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/error.h"
+#include "photons/parameters.h"
+#ifdef PHOTONS_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+enum { BUCKETS = 8 }; /* more than there are priorities */
+
+/** GPUs that StarPU will find. */
+static int gpus_present(void) {
+#ifdef PHOTONS_CUDA
+  const char *limit = getenv("STARPU_NCUDA");
+  int gpus;
+  if (cudaGetDeviceCount(&gpus) != cudaSuccess) return 0;
+  return limit && atoi(limit) >= 0 && atoi(limit) < gpus ? atoi(limit) : gpus;
+#else
+  return 0;
+#endif
+}
+
+/** Bucket 0 belongs to the processors. With a GPU it has all others to itself: what it does in one millisecond takes a core a hundred. */
+static void map_buckets(unsigned context) {
+  const bool gpu = starpu_cuda_worker_get_count() > 0;
+  starpu_heteroprio_set_nb_prios(context, STARPU_CPU_WORKER, gpu ? 1 : BUCKETS);
+  for (unsigned i = 0; i < (gpu ? 1 : BUCKETS); i++) starpu_heteroprio_set_mapping(context, STARPU_CPU_WORKER, i, i);
+  if (!gpu) return;
+  starpu_heteroprio_set_nb_prios(context, STARPU_CUDA_WORKER, BUCKETS - 1);
+  for (unsigned i = 1; i < BUCKETS; i++) starpu_heteroprio_set_mapping(context, STARPU_CUDA_WORKER, i - 1, i);
+}
+
+void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
+  const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
+  if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
+#ifdef PHOTONS_CUDA
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but there is no GPU that CUDA and STARPU_NCUDA let us use: try nvidia-smi, or gpu = auto");
+#else
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but this build has no CUDA codelets: configure --with-cuda, or use gpu = auto");
+#endif
+  }
+  if (gpus == 0) conf->ncuda = 0;
+  conf->sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler : gpus > 0 ? "heteroprio" : "lws";
+#if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
+  conf->sched_policy_callback = map_buckets;
+#else
+  conf->sched_policy_init = map_buckets;
+#endif
+  if (p->runtime.workers > 0) conf->ncpus = (int)p->runtime.workers;
+  /* not the user's settings: these are kept */
+  setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
+  setenv("STARPU_NWORKER_PER_CUDA", "2", 0); /* kernels of two streams fill each other's gaps */
+}
+
+bool scheduler_is_heteroprio(void) {
+  const struct starpu_sched_policy *policy = starpu_sched_ctx_get_sched_policy(0);
+  return policy && policy->policy_name && strcmp(policy->policy_name, "heteroprio") == 0;
+}
+
+int scheduler_bucket(int priority, int most_urgent, bool host_only) { return host_only ? 0 : 1 + most_urgent - priority; }

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, whole forces, and the rate of the
+ * direct forces. Without FILE (a Gadget snapshot) a small universe is made. Exits with 77 where there is no GPU. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "force_set.h"
+#include "gpu.h"
+#include "photons/error.h"
+#include "photons/ic.h"
+#include "photons/linear_power.h"
+#include "photons/scheduler.h"
+#include "photons/step.h"
+
+#define CUDA(call)                                                                                       \
+  do {                                                                                                   \
+    cudaError_t status = (call);                                                                         \
+    if (status != cudaSuccess) fail(EXIT_RUN_FAILED, "%s: %s", #call, cudaGetErrorString(status));       \
+  } while (0)
+
+/** Host arrays and their copies on the GPU. */
+struct bench {
+  struct simulation *s;
+  struct gpu *gpu;
+  cudaStream_t stream;
+  uint32_t *x;
+  float *momentum, *acceleration, *multipole, *local;
+  struct node *nodes;
+};
+
+/** Sums of squares over all calls of one stage. */
+struct difference {
+  const char *stage;
+  double difference2, reference2, largest;
+};
+
+static int failures;
+
+static void *device_memory(size_t bytes) {
+  void *memory;
+  CUDA(cudaMalloc(&memory, bytes ? bytes : 4));
+  return memory;
+}
+
+static void *to_device(const void *from, size_t bytes) {
+  void *to = device_memory(bytes);
+  CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+  return to;
+}
+
+static void to_host(const struct bench *b, void *to, const void *from, size_t bytes) {
+  CUDA(cudaStreamSynchronize(b->stream));
+  CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+static void compare(struct difference *d, const float *cpu, const float *gpu, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const double difference = (double)cpu[i] - (double)gpu[i];
+    if (!isfinite(gpu[i])) d->difference2 = INFINITY;
+    d->difference2 += difference * difference;
+    d->reference2 += (double)cpu[i] * (double)cpu[i];
+    d->largest = fmax(d->largest, fabs(difference));
+  }
+}
+
+/* Each stage's rounding differs by the order of sums and fused operations alone. */
+static void report(const struct difference *d, double limit) {
+  const double rms = sqrt(d->difference2 / fmax(d->reference2, 1e-300));
+  const int good = rms <= limit;
+  printf("  %-10s %9.2e  %s\n", d->stage, rms, good ? "ok" : "TOO LARGE");
+  failures += !good;
+}
+
+static size_t first_of(const struct bench *b, uint32_t g) { return block_first(b->s->particles.count, b->s->group_count, g); }
+static const uint32_t *position_on_device(const struct bench *b, uint32_t g) { return b->x + 3 * first_of(b, g); }
+
+static struct bench bench_create(struct simulation *s) {
+  const size_t rows = (size_t)s->group_count * tree_nodes(s->depth), n = s->particles.count;
+  const int order = s->acceptance.order;
+  struct bench b = {.s = s};
+  CUDA(cudaStreamCreate(&b.stream));
+  b.gpu = gpu_create(b.stream, s->mesh, &s->split);
+  b.x = to_device(s->particles.position, 3 * n * sizeof *b.x);
+  b.momentum = to_device(s->particles.momentum, 3 * n * sizeof *b.momentum);
+  b.acceleration = to_device(s->particles.acceleration, 3 * n * sizeof *b.acceleration);
+  b.nodes = to_device(s->nodes, rows * sizeof *b.nodes);
+  b.multipole = to_device(s->multipole, rows * fmm_multipole_size(order) * sizeof *b.multipole);
+  b.local = device_memory(rows * fmm_local_size(order) * sizeof *b.local);
+  return b;
+}
+
+static void bench_free(struct bench *b) {
+  gpu_free(b->gpu);
+  void *memory[] = {b->x, b->momentum, b->acceleration, b->nodes, b->multipole, b->local};
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CUDA(cudaFree(memory[i]));
+  CUDA(cudaStreamDestroy(b->stream));
+}
+
+/* Tree stages of one group. */
+
+static void check_refit(const struct bench *b, struct group *g, struct difference *d) {
+  const struct simulation *s = b->s;
+  const uint32_t n = tree_nodes(s->depth);
+  const struct particle_block p = particles_block(&s->particles, g->index);
+  struct node *cpu = allocate(n, sizeof *cpu, "nodes"), *gpu = allocate(n, sizeof *gpu, "nodes"), *out = device_memory(n * sizeof *out);
+  s->kernels->walk.refit(g->count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0], cpu);
+  gpu_refit(b->gpu, g->count, s->depth, s->scale, 1.0f / s->short_factor, position_on_device(b, g->index),
+            b->acceleration + 3 * first_of(b, g->index), out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  for (uint32_t i = 1; i < n; i++) {
+    float shift[2][3] = {{0}}; /* centres may differ by rounding: compared in units of the half width */
+    for (int c = 0; c < 3; c++) shift[1][c] = (float)(int32_t)(cpu[i].centre[c] - gpu[i].centre[c]) * s->scale;
+    compare(d, shift[0], shift[1], 3);
+    compare(d, cpu[i].half, gpu[i].half, 5); /* half, radius, acc_min */
+  }
+  free(cpu);
+  free(gpu);
+  CUDA(cudaFree(out));
+}
+
+static void check_multipoles(const struct bench *b, struct group *g, struct difference *p2m, struct difference *m2m) {
+  const struct simulation *s = b->s;
+  const int order = s->acceptance.order;
+  const uint32_t leaves = 1u << s->depth, size = fmm_multipole_size(order);
+  const size_t n = (size_t)tree_nodes(s->depth) * size, leaf_row = (size_t)leaves * size;
+  const struct particle_block p = particles_block(&s->particles, g->index);
+  const struct node *nodes = b->nodes + (size_t)g->index * tree_nodes(s->depth);
+  float *cpu = allocate(n, sizeof *cpu, "multipoles"), *gpu = allocate(n, sizeof *gpu, "multipoles"), *out = device_memory(n * sizeof *out);
+  s->kernels->fmm.p2m(order, g->count, s->depth, s->scale, p.x[0], g->nodes, cpu);
+  gpu_p2m(b->gpu, order, g->count, s->depth, s->scale, position_on_device(b, g->index), nodes, out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(p2m, cpu + leaf_row, gpu + leaf_row, leaf_row);
+  s->kernels->fmm.m2m(order, s->depth, s->scale, g->nodes, cpu);
+  CUDA(cudaMemcpy(out + leaf_row, cpu + leaf_row, leaf_row * sizeof *out, cudaMemcpyHostToDevice));
+  gpu_m2m(b->gpu, order, s->depth, s->scale, nodes, out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(m2m, cpu + size, gpu + size, leaf_row - size);
+  free(cpu);
+  free(gpu);
+  CUDA(cudaFree(out));
+}
+
+static void walk_group(const struct simulation *s, struct group *g, struct walk_scratch *scratch) {
+  const struct node *nodes[g->neighbours];
+  uint32_t count[g->neighbours];
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    nodes[i] = s->groups[g->neighbour[i]].nodes;
+    count[i] = s->groups[g->neighbour[i]].count;
+  }
+  s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count, scratch, &g->lists.near, &g->lists.far);
+}
+
+static void check_expansions(const struct bench *b, struct group *g, struct difference *m2l, struct difference *l2l,
+                             struct difference *l2p) {
+  const struct simulation *s = b->s;
+  const int order = s->acceptance.order;
+  const uint32_t leaves = 1u << s->depth, size = fmm_local_size(order), multipole_row = tree_nodes(s->depth) * fmm_multipole_size(order);
+  const size_t n = (size_t)tree_nodes(s->depth) * size, leaf_row = (size_t)leaves * size;
+  const struct particle_block p = particles_block(&s->particles, g->index);
+  const struct node *host_nodes[g->neighbours], *nodes[g->neighbours];
+  const float *host_multipole[g->neighbours], *multipole[g->neighbours];
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    const size_t k = g->neighbour[i];
+    host_nodes[i] = s->groups[k].nodes;
+    host_multipole[i] = s->groups[k].multipole;
+    nodes[i] = b->nodes + k * tree_nodes(s->depth);
+    multipole[i] = b->multipole + k * multipole_row;
+  }
+  float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"), *out = device_memory(n * sizeof *out);
+  s->kernels->fmm.m2l(order, s->depth, s->scale, &s->split, &g->lists.far, g->nodes, host_nodes, host_multipole, cpu);
+  gpu_m2l(b->gpu, order, s->depth, s->scale, &g->lists.far, nodes[0], g->neighbours, nodes, multipole, out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(m2l, cpu + size, gpu + size, n - size);
+  CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
+  s->kernels->fmm.l2l(order, s->depth, s->scale, g->nodes, cpu);
+  gpu_l2l(b->gpu, order, s->depth, s->scale, nodes[0], out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(l2l, cpu + leaf_row, gpu + leaf_row, leaf_row);
+  CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
+  const size_t floats = 3 * (size_t)g->count;
+  float *a = allocate(floats, sizeof *a, "accelerations"), *a_gpu = allocate(floats, sizeof *a, "accelerations"), *a_out = to_device(a, floats * sizeof *a);
+  s->kernels->fmm.l2p(order, g->count, s->depth, s->scale, s->short_factor, p.x[0], g->nodes, cpu, a);
+  gpu_l2p(b->gpu, order, g->count, s->depth, s->scale, s->short_factor, position_on_device(b, g->index), nodes[0], out, a_out);
+  to_host(b, a_gpu, a_out, floats * sizeof *a);
+  compare(l2p, a, a_gpu, floats);
+  free(cpu);
+  free(gpu);
+  free(a);
+  free(a_gpu);
+  CUDA(cudaFree(out));
+  CUDA(cudaFree(a_out));
+}
+
+struct p2p_sources {
+  const uint32_t **host, **device;
+  uint32_t *count;
+};
+
+static struct p2p_sources sources_of(const struct bench *b, const struct group *g) {
+  struct p2p_sources o = {.host = allocate(g->neighbours, sizeof *o.host, "sources"),
+                          .device = allocate(g->neighbours, sizeof *o.device, "sources"),
+                          .count = allocate(g->neighbours, sizeof *o.count, "sources")};
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    const uint32_t k = g->neighbour[i];
+    o.host[i] = particles_block(&b->s->particles, k).x[0];
+    o.device[i] = position_on_device(b, k);
+    o.count[i] = b->s->groups[k].count;
+  }
+  return o;
+}
+
+static void sources_free(struct p2p_sources *o) {
+  free(o->host);
+  free(o->device);
+  free(o->count);
+}
+
+static struct p2p_target target_of(const struct simulation *s, const struct group *g, const uint32_t *const *x, const uint32_t *count) {
+  return (struct p2p_target){.count = g->count, .depth = s->depth, .scale = s->scale, .factor = s->short_factor, .x = x[0],
+                             .nodes = g->nodes, .near = &g->lists.near, .source_x = x, .source_count = count};
+}
+
+static void check_p2p(const struct bench *b, struct group *g, const struct p2p_law *law, bool double_precision, struct difference *d) {
+  const struct simulation *s = b->s;
+  struct p2p_sources sources = sources_of(b, g);
+  struct p2p_scratch scratch = {0};
+  const size_t floats = 3 * (size_t)g->count;
+  float *cpu = allocate(floats, sizeof *cpu, "accelerations"), *gpu = allocate(floats, sizeof *gpu, "accelerations");
+  float *out = device_memory(floats * sizeof *out);
+  uint64_t pairs = 0;
+  CUDA(cudaMemset(out, 0xff, floats * sizeof *out));
+  struct p2p_target host = target_of(s, g, sources.host, sources.count), device = target_of(s, g, sources.device, sources.count);
+  if (law->kind == P2P_EXACT)
+    p2p_exact(law, &host, cpu);
+  else
+    s->kernels->p2p.p2p(law, &host, &scratch, cpu);
+  gpu_p2p(b->gpu, law, &device, g->neighbours, double_precision, out, &pairs);
+  to_host(b, gpu, out, floats * sizeof *gpu);
+  compare(d, cpu, gpu, floats);
+  free(cpu);
+  free(gpu);
+  CUDA(cudaFree(out));
+  p2p_scratch_free(&scratch);
+  sources_free(&sources);
+}
+
+static void check_motion(const struct bench *b, struct group *g, struct difference *kick, struct difference *drift) {
+  const struct simulation *s = b->s;
+  const struct particle_block p = particles_block(&s->particles, g->index);
+  const size_t n = 3 * (size_t)g->count;
+  float *momentum = allocate(n, sizeof *momentum, "momenta"), *back = allocate(n, sizeof *back, "momenta"), acc_max[2] = {0};
+  uint32_t *x = allocate(n, sizeof *x, "positions"), *x_back = allocate(n, sizeof *x_back, "positions");
+  memcpy(momentum, p.p[0], n * sizeof *momentum);
+  memcpy(x, p.x[0], n * sizeof *x);
+  float *momentum_out = to_device(momentum, n * sizeof *momentum);
+  uint32_t *x_out = to_device(x, n * sizeof *x);
+  const float half = 1e-3f, factor = 0.01f * (float)(4294967296.0 / s->particles.box);
+  acc_max[0] = s->kernels->step.kick(g->count, half, p.acc[0], momentum);
+  gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out, &acc_max[1]);
+  to_host(b, back, momentum_out, n * sizeof *back);
+  compare(kick, momentum, back, n);
+  compare(kick, &acc_max[0], &acc_max[1], 1);
+  s->kernels->step.drift(g->count, factor, back, x);
+  gpu_drift(b->gpu, g->count, factor, momentum_out, x_out);
+  to_host(b, x_back, x_out, n * sizeof *x_back);
+  for (size_t i = 0; i < n; i++) {
+    const float moved = (float)(int32_t)(x[i] - p.x[0][i]), moved_gpu = (float)(int32_t)(x_back[i] - p.x[0][i]);
+    compare(drift, &moved, &moved_gpu, 1);
+  }
+  free(momentum);
+  free(back);
+  free(x);
+  free(x_back);
+  CUDA(cudaFree(momentum_out));
+  CUDA(cudaFree(x_out));
+}
+
+static void check_tree(const struct bench *b) {
+  struct simulation *s = b->s;
+  struct walk_scratch scratch = {0};
+  struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0}, m2l = {"m2l", 0, 0, 0},
+                    l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0}, kick = {"kick", 0, 0, 0}, drift = {"drift", 0, 0, 0};
+  struct difference p2p[6] = {{"p2p", 0, 0, 0}, {"p2p f64", 0, 0, 0}, {"table 2", 0, 0, 0}, {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
+  const uint32_t exact_most = 8; /* the CPU's exact kernel is slow */
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    check_refit(b, g, &refit);
+    check_multipoles(b, g, &p2m, &m2m);
+    walk_group(s, g, &scratch);
+    check_expansions(b, g, &m2l, &l2l, &l2p);
+    struct p2p_law law = s->law;
+    law.kind = P2P_POLYNOMIAL;
+    check_p2p(b, g, &law, false, &p2p[0]);
+    check_p2p(b, g, &law, true, &p2p[1]);
+    law.kind = P2P_TABLE;
+    law.table_order = 2;
+    check_p2p(b, g, &law, false, &p2p[2]);
+    law.table_order = 4;
+    check_p2p(b, g, &law, false, &p2p[3]);
+    law.kind = P2P_EXACT;
+    if (i < exact_most) {
+      check_p2p(b, g, &law, false, &p2p[4]);
+      check_p2p(b, g, &law, true, &p2p[5]);
+    }
+    check_motion(b, g, &kick, &drift);
+    interaction_list_free(&g->lists.near);
+    interaction_list_free(&g->lists.far);
+  }
+  walk_scratch_free(&scratch);
+  report(&refit, 1e-6);
+  report(&p2m, 1e-6);
+  report(&m2m, 1e-6);
+  report(&m2l, 1e-6);
+  report(&l2l, 1e-6);
+  report(&l2p, 1e-6);
+  for (int i = 0; i < 6; i++) report(&p2p[i], 1e-6);
+  report(&kick, 1e-6);
+  report(&drift, 1e-6);
+}
+
+/* Mesh stages: the CPU's results are the input of the next stage on both. */
+
+struct mesh_arrays {
+  float **slab, **slab_out;           /* host, device: [set][field][slab] */
+  float complex **block, **block_out; /* [set][field][slab][column] */
+  float **patch, **patch_out;         /* [set][group] */
+};
+
+static void check_density(const struct bench *b, struct mesh_arrays *a, struct difference *assign, struct difference *add,
+                          struct difference *transform) {
+  const struct simulation *s = b->s;
+  const struct mesh *m = s->mesh;
+  const struct patch *patches[s->group_count];
+  void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
+  for (uint32_t set = 0; set < s->sets; set++) {
+    for (uint32_t g = 0; g < s->group_count; g++) {
+      const struct patch *q = &s->groups[g].patch;
+      const size_t cells = (size_t)q->size[0] * q->size[1] * q->size[2];
+      float *cpu = allocate(cells, sizeof *cpu, "patch"), *gpu = allocate(cells, sizeof *gpu, "patch"), *out = device_memory(cells * sizeof *out);
+      s->kernels->mesh.deposit(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, q, cpu);
+      gpu_deposit(b->gpu, s->groups[g].count, s->depth, position_on_device(b, g), set == 1, q, out);
+      to_host(b, gpu, out, cells * sizeof *gpu);
+      compare(assign, cpu, gpu, cells);
+      CUDA(cudaMemcpy(out, cpu, cells * sizeof *out, cudaMemcpyHostToDevice));
+      patches[g] = q;
+      a->patch[g] = cpu;
+      a->patch_out[g] = out;
+      free(gpu);
+    }
+    for (uint32_t slab = 0; slab < m->slabs; slab++) {
+      const size_t k = slab_index(s, set, 0, slab), planes = slab_first(m, slab + 1) - slab_first(m, slab), floats = planes * plane_floats(m);
+      memset(a->slab[k], 0, floats * sizeof(float));
+      for (uint32_t g = 0; g < s->group_count; g++) s->kernels->mesh.patch_add(m, slab, patches[g], a->patch[g], a->slab[k]);
+      gpu_patch_add(b->gpu, slab, s->group_count, patches, (const float *const *)a->patch_out, a->slab_out[k]);
+      float *gpu = allocate(floats, sizeof *gpu, "slab");
+      to_host(b, gpu, a->slab_out[k], floats * sizeof *gpu);
+      for (size_t row = 0; row < planes * m->cells; row++) {
+        const size_t at = row / m->cells * plane_floats(m) + row % m->cells * m->row;
+        compare(add, a->slab[k] + at, gpu + at, m->cells);
+      }
+      free(gpu);
+      CUDA(cudaMemcpy(a->slab_out[k], a->slab[k], floats * sizeof(float), cudaMemcpyHostToDevice));
+      const size_t row = block_index(s, set, 0, slab, 0);
+      mesh_fft_yz(m, slab, a->slab[k], a->block + row, fft);
+      gpu_fft_yz(b->gpu, slab, a->slab_out[k], a->block_out + row);
+      for (uint32_t c = 0; c < m->columns; c++) {
+        const size_t size = block_size(m, slab, c);
+        float complex *back = allocate(size, sizeof *back, "block");
+        to_host(b, back, a->block_out[row + c], size * sizeof *back);
+        compare(transform, (float *)a->block[row + c], (float *)back, 2 * size);
+        CUDA(cudaMemcpy(a->block_out[row + c], a->block[row + c], size * sizeof *back, cudaMemcpyHostToDevice));
+        free(back);
+      }
+    }
+    for (uint32_t g = 0; g < s->group_count; g++) {
+      free(a->patch[g]);
+      CUDA(cudaFree(a->patch_out[g]));
+    }
+  }
+  free(fft);
+}
+
+static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green, struct difference *inverse) {
+  const struct simulation *s = b->s;
+  const struct mesh *m = s->mesh;
+  void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
+  const size_t rows = s->sets * m->fields * m->slabs;
+  for (uint32_t c = 0; c < m->columns; c++) {
+    float complex *out[rows], *out_gpu[rows];
+    const float complex *in[s->sets * m->slabs], *in_gpu[s->sets * m->slabs];
+    for (uint32_t i = 0; i < rows; i++) {
+      out[i] = a->block[i * m->columns + c];
+      out_gpu[i] = a->block_out[i * m->columns + c];
+    }
+    for (uint32_t set = 0; set < s->sets; set++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++) {
+        in[set * m->slabs + slab] = out[slab_index(s, set, 0, slab)];
+        in_gpu[set * m->slabs + slab] = out_gpu[slab_index(s, set, 0, slab)];
+      }
+    mesh_fft_x(m, c, in, out, fft);
+    gpu_fft_x(b->gpu, c, in_gpu, out_gpu);
+    for (uint32_t i = 0; i < rows; i++) {
+      const size_t size = block_size(m, i % m->slabs, c);
+      float complex *back = allocate(size, sizeof *back, "block");
+      to_host(b, back, out_gpu[i], size * sizeof *back);
+      compare(green, (float *)out[i], (float *)back, 2 * size);
+      CUDA(cudaMemcpy(out_gpu[i], out[i], size * sizeof *back, cudaMemcpyHostToDevice));
+      free(back);
+    }
+  }
+  for (uint32_t i = 0; i < rows; i++) {
+    const uint32_t slab = i % m->slabs;
+    const size_t planes = slab_first(m, slab + 1) - slab_first(m, slab), floats = planes * plane_floats(m);
+    mesh_ifft_yz(m, slab, (const float complex *const *)a->block + i * m->columns, a->slab[i], fft);
+    gpu_ifft_yz(b->gpu, slab, (const float complex *const *)a->block_out + i * m->columns, a->slab_out[i]);
+    float *gpu = allocate(floats, sizeof *gpu, "slab");
+    to_host(b, gpu, a->slab_out[i], floats * sizeof *gpu);
+    for (size_t row = 0; row < planes * m->cells; row++) {
+      const size_t at = row / m->cells * plane_floats(m) + row % m->cells * m->row;
+      compare(inverse, a->slab[i] + at, gpu + at, m->cells + 4);
+    }
+    CUDA(cudaMemcpy(a->slab_out[i], a->slab[i], floats * sizeof(float), cudaMemcpyHostToDevice));
+    free(gpu);
+  }
+  free(fft);
+}
+
+static void check_read(const struct bench *b, const struct mesh_arrays *a, struct difference *read) {
+  const struct simulation *s = b->s;
+  const struct mesh *m = s->mesh;
+  const float **planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
+  for (uint32_t set = 0; set < s->sets; set++) {
+    for (uint32_t field = 0; field < m->fields; field++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++)
+        for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++)
+          planes[(size_t)field * m->cells + x] = a->slab[slab_index(s, set, field, slab)] + (x - slab_first(m, slab)) * plane_floats(m);
+    for (uint32_t g = 0; g < s->group_count; g++) {
+      const size_t n = 3 * (size_t)s->groups[g].count;
+      float *cpu = allocate(n, sizeof *cpu, "accelerations"), *gpu = allocate(n, sizeof *gpu, "accelerations"), *out = to_device(cpu, n * sizeof *cpu);
+      s->kernels->mesh.read(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, s->mesh_factor, planes, cpu);
+      gpu_read(b->gpu, s->groups[g].count, position_on_device(b, g), set == 1, s->mesh_factor,
+               (const float *const *)a->slab_out + slab_index(s, set, 0, 0), out);
+      to_host(b, gpu, out, n * sizeof *gpu);
+      compare(read, cpu, gpu, n);
+      free(cpu);
+      free(gpu);
+      CUDA(cudaFree(out));
+    }
+  }
+  free(planes);
+}
+
+static void check_mesh(const struct bench *b) {
+  const struct simulation *s = b->s;
+  const struct mesh *m = s->mesh;
+  const size_t slabs = (size_t)s->sets * m->fields * m->slabs, blocks = slabs * m->columns;
+  struct mesh_arrays a = {.slab = allocate(slabs, sizeof *a.slab, "slabs"),
+                          .slab_out = allocate(slabs, sizeof *a.slab_out, "slabs"),
+                          .block = allocate(blocks, sizeof *a.block, "blocks"),
+                          .block_out = allocate(blocks, sizeof *a.block_out, "blocks"),
+                          .patch = allocate(s->group_count, sizeof *a.patch, "patches"),
+                          .patch_out = allocate(s->group_count, sizeof *a.patch_out, "patches")};
+  for (size_t i = 0; i < slabs; i++) {
+    const uint32_t slab = (uint32_t)(i % m->slabs);
+    const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
+    a.slab[i] = allocate(floats, sizeof(float), "slab");
+    a.slab_out[i] = device_memory(floats * sizeof(float));
+    for (uint32_t c = 0; c < m->columns; c++) {
+      a.block[i * m->columns + c] = allocate(block_size(m, slab, c), sizeof(float complex), "block");
+      a.block_out[i * m->columns + c] = device_memory(block_size(m, slab, c) * sizeof(float complex));
+    }
+  }
+  struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0}, transform = {"fft_yz", 0, 0, 0},
+                    green = {"fft_x", 0, 0, 0}, inverse = {"ifft_yz", 0, 0, 0}, read = {"pm_read", 0, 0, 0};
+  check_density(b, &a, &assign, &add, &transform);
+  check_fields(b, &a, &green, &inverse);
+  check_read(b, &a, &read);
+  report(&assign, 1e-6);
+  report(&add, 1e-6);
+  report(&transform, 1e-6);
+  report(&green, 1e-6);
+  report(&inverse, 1e-6);
+  report(&read, 1e-6);
+  for (size_t i = 0; i < slabs; i++) {
+    free(a.slab[i]);
+    CUDA(cudaFree(a.slab_out[i]));
+  }
+  for (size_t i = 0; i < blocks; i++) {
+    free(a.block[i]);
+    CUDA(cudaFree(a.block_out[i]));
+  }
+  void *tables[] = {a.slab, a.slab_out, a.block, a.block_out, a.patch, a.patch_out};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
+}
+
+/* The rate of direct forces, all groups one after the other on one stream, lists on the host as in a run. */
+
+static void measure_p2p(const struct bench *b, const char *name, enum p2p_kind kind, int table_order, bool double_precision) {
+  struct simulation *s = b->s;
+  struct p2p_law law = s->law;
+  law.kind = kind;
+  law.table_order = table_order;
+  cudaEvent_t begin, end;
+  CUDA(cudaEventCreate(&begin));
+  CUDA(cudaEventCreate(&end));
+  uint64_t *pairs;
+  CUDA(cudaMallocHost((void **)&pairs, s->group_count * sizeof *pairs));
+  float best = INFINITY;
+  for (int turn = 0; turn < 3; turn++) {
+    CUDA(cudaEventRecord(begin, b->stream));
+    for (uint32_t i = 0; i < s->group_count; i++) {
+      struct group *g = &s->groups[i];
+      struct p2p_sources sources = sources_of(b, g);
+      struct p2p_target target = target_of(s, g, sources.device, sources.count);
+      gpu_p2p(b->gpu, &law, &target, g->neighbours, double_precision, b->acceleration + 3 * first_of(b, i), &pairs[i]);
+      sources_free(&sources);
+    }
+    CUDA(cudaEventRecord(end, b->stream));
+    CUDA(cudaEventSynchronize(end));
+    float milliseconds;
+    CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
+    if (turn > 0) best = fminf(best, milliseconds);
+  }
+  double total = 0.0;
+  for (uint32_t i = 0; i < s->group_count; i++) total += (double)pairs[i];
+  printf("  %-12s %s  %8.2f ms  %7.1f pairs/particle  %.3e pairs/s\n", name, double_precision ? "f64" : "f32", (double)best,
+         total / (double)s->particles.count, total / (1e-3 * (double)best));
+  fflush(stdout);
+  CUDA(cudaFreeHost(pairs));
+  CUDA(cudaEventDestroy(begin));
+  CUDA(cudaEventDestroy(end));
+}
+
+static void measure(const struct bench *b) {
+  struct simulation *s = b->s;
+  struct walk_scratch scratch = {0};
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct interaction_list *lists[] = {&s->groups[i].lists.near, &s->groups[i].lists.far};
+    for (int k = 0; k < 2; k++) lists[k]->pool = s->pool;
+    walk_group(s, &s->groups[i], &scratch);
+    CUDA(cudaHostRegister(lists[0]->offset, (lists[0]->targets + 1) * sizeof(uint32_t), 0));
+    CUDA(cudaHostRegister(lists[0]->entry, lists[0]->capacity * sizeof(uint32_t), 0));
+  }
+  walk_scratch_free(&scratch);
+  printf("direct forces of %zu particles in %u groups, depth %u:\n", s->particles.count, s->group_count, s->depth);
+  for (int precision = 0; precision < 2; precision++) {
+    measure_p2p(b, "polynomial", P2P_POLYNOMIAL, 0, precision);
+    measure_p2p(b, "table 2", P2P_TABLE, 2, precision);
+    measure_p2p(b, "table 4", P2P_TABLE, 4, precision);
+    measure_p2p(b, "exact", P2P_EXACT, 0, precision);
+  }
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct interaction_list *near = &s->groups[i].lists.near;
+    CUDA(cudaHostUnregister(near->offset));
+    CUDA(cudaHostUnregister(near->entry));
+    interaction_list_free(near);
+    interaction_list_free(&s->groups[i].lists.far);
+  }
+}
+
+/* Set-up: the universe, once for the processors alone and once with the GPUs. */
+
+struct universe {
+  struct parameters p;
+  struct cosmology c;
+  struct particles particles;
+};
+
+static struct universe make_universe(const char *file, const char *const *overrides, size_t count) {
+  struct universe u;
+  char text[5000];
+  snprintf(text, sizeof text, "[box]\nsize = 50\nnpart_side = 40\n[ic]\nz_init = 1\nsource = %s\nfile = %s\n", file ? "gadget" : "generate",
+           file ? file : "");
+  parameters_from_text(&u.p, text, overrides, count);
+  struct linear_power *power = file ? NULL : linear_power_create(&u.p);
+  if (file) u.particles = ic_read_gadget(&u.p);
+  u.c = (struct cosmology){.omega_m = u.p.cosmology.omega_m,
+                           .omega_lambda = u.p.cosmology.omega_lambda,
+                           .omega_k = 1.0 - u.p.cosmology.omega_m - u.p.cosmology.omega_lambda};
+  if (!file) u.particles = ic_generate(&u.p, &u.c, power);
+  linear_power_free(power);
+  if (u.p.gravity.softening < 0.0) u.p.gravity.softening = 1e3 * u.p.box.size / cbrt((double)u.particles.count) / 30.0;
+  return u;
+}
+
+static void start_starpu(const struct parameters *p, bool gpu) {
+  struct starpu_conf conf;
+  starpu_conf_init(&conf);
+  if (gpu) scheduler_configure(&conf, p);
+  if (!gpu) conf.ncuda = 0;
+  if (starpu_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start");
+}
+
+static float *forces_with(const char *file, const char *const *overrides, size_t count, bool gpu, size_t *n) {
+  struct universe u = make_universe(file, overrides, count);
+  *n = u.particles.count;
+  start_starpu(&u.p, gpu);
+  if (gpu && starpu_cuda_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU uses no GPU");
+  struct simulation *s = simulation_create(&u.p, &u.c, u.particles);
+  step_first_forces(s);
+  simulation_acquire(s);
+  float *a = accelerations_by_id(s);
+  simulation_release(s);
+  if (!gpu) {
+    struct bench b = bench_create(s);
+    if (*n <= 1000000) {
+      puts("rms difference of CUDA from CPU, relative:");
+      check_tree(&b);
+      check_mesh(&b);
+    }
+    measure(&b);
+    bench_free(&b);
+  }
+  simulation_free(s);
+  starpu_shutdown();
+  return a;
+}
+
+int main(int argc, char **argv) {
+  int gpus;
+  if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
+    puts("no GPU");
+    return 77;
+  }
+  const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
+  const char *const *overrides = (const char *const *)argv + (file ? 2 : 1);
+  const size_t count = (size_t)(argc - (file ? 2 : 1));
+  size_t n;
+  float *cpu = forces_with(file, overrides, count, false, &n);
+  struct difference d = {"forces", 0, 0, 0};
+  float *gpu = forces_with(file, overrides, count, true, &n), *again = forces_with(file, overrides, count, true, &n);
+  compare(&d, cpu, gpu, 3 * n);
+  report(&d, 1e-5);
+  const bool same = memcmp(gpu, again, 3 * n * sizeof *gpu) == 0;
+  printf("  forces of two runs with GPUs are %s\n", same ? "the same bits" : "DIFFERENT");
+  failures += !same;
+  free(cpu);
+  free(gpu);
+  free(again);
+  return failures > 0;
+}
