@@ -46,6 +46,22 @@ static __device__ inline float inverse_root(float a) {
   return y;
 }
 static __device__ inline double inverse_root(double a) { return rsqrt(a); }
+/** A product that is rounded, and not by half fused into the subtraction that follows: a particle is nowhere else as a source. */
+static __device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+static __device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+/** u^-3/2. The estimate of the single-precision root is not good enough near the cutoff, where h takes nearly all of it away: one Newton
+ * step carried straight to the cube. */
+static __device__ inline float inverse_cube(float u) {
+  const float y = inverse_root(u), y2 = y * y;
+#ifdef P2P_ESTIMATE
+  return y2 * y;
+#endif
+  return y2 * y * fmaf(fmaf(-u, y2, 1.0f), 1.5f, 1.0f);
+}
+static __device__ inline double inverse_cube(double u) {
+  const double y = rsqrt(u);
+  return y * y * y;
+}
 
 /** Forms of the force: DEGREE > 0 a polynomial of that degree, else one of these. */
 enum { ANY_DEGREE = 0, EXACT = -1, TABLE = -2 /* of order 0; -3: order 1 ... -6: order 4 */ };
@@ -95,8 +111,7 @@ static __device__ inline real unsoftened(const struct law<real> &law, const floa
       return (erfc(x) + real(1.1283791670955126) * x * exp(-x * x)) * (y * y) * y;
     }
   }
-  const real y = inverse_root(u);
-  return fma(y * y, y, -smooth_part<real, FORM>(law, u));
+  return inverse_cube(u) - smooth_part<real, FORM>(law, u);
 }
 
 /** Spline-softened r^-3 at q = r/support < 1, in units of support^-3: spline_factor() of p2p.h in either precision. */
@@ -107,16 +122,19 @@ static __device__ inline real spline(real q) {
   return real(64.0 / 3.0) - real(48) * q + real(38.4) * q2 - real(32.0 / 3.0) * q2 * q - real(1.0 / 15.0) / (q2 * q);
 }
 
-/** The same with softening, for any u. */
+/** The same with softening, for any u. Where particles nearly touch, h is taken from its polynomial or series: 1 - T has no digits there. */
 template <typename real, int FORM>
 static __device__ inline real softened(const struct law<real> &law, const float *table, real u) {
+  constexpr int SERIES = FORM >= ANY_DEGREE || FORM == EXACT ? FORM : ANY_DEGREE;
   if (u == real(0)) return real(0); /* itself */
-  const real unsoft = unsoftened<real, FORM>(law, table, u), y = inverse_root(u + law.plummer2);
-  const real cube = law.inverse_support * law.inverse_support * law.inverse_support;
-  const real r = u * inverse_root(u), soft = u < law.support2 ? spline(r * law.inverse_support) * cube : y * y * y;
-  if (law.plummer2 == real(0) && u >= law.support2) return unsoft;
-  if constexpr (FORM >= ANY_DEGREE) return soft - smooth_part<real, FORM>(law, u);
-  return unsoft - real(1) / (r * u) + soft;
+  if (law.plummer2 > real(0)) {
+    const real soft = inverse_cube(u + law.plummer2);
+    if (FORM == SERIES || u < real(1e-3)) return soft - smooth_part<real, SERIES>(law, u);
+    return soft - (inverse_cube(u) - unsoftened<real, FORM>(law, table, u));
+  }
+  if (u >= law.support2) return unsoftened<real, FORM>(law, table, u);
+  const real q = u * inverse_root(u) * law.inverse_support;
+  return spline(q) * law.inverse_support * law.inverse_support * law.inverse_support - smooth_part<real, SERIES>(law, u);
 }
 
 template <typename real, int T>
@@ -222,7 +240,8 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
         if (i < end) {
           const int ix = (int)(x[i] - reach.centre[0]), iy = (int)(x[(size_t)n + i] - reach.centre[1]);
           const int iz = (int)(x[2 * (size_t)n + i] - reach.centre[2]);
-          s = {real(ix) * real(p.scale), real(iy) * real(p.scale), real(iz) * real(p.scale), real(0)};
+          const real scale = real(p.scale);
+          s = {rounded_product(real(ix), scale), rounded_product(real(iy), scale), rounded_product(real(iz), scale), real(0)};
           const float ex = fmaxf(fabsf(float(s.x)) - reach.half[0], 0.0f), ey = fmaxf(fabsf(float(s.y)) - reach.half[1], 0.0f);
           const float ez = fmaxf(fabsf(float(s.z)) - reach.half[2], 0.0f);
           e2 = fmaf(ex, ex, fmaf(ey, ey, ez * ez));
@@ -300,9 +319,9 @@ static __global__ void __launch_bounds__(BLOCK, P2P_BLOCKS) p2p(const __grid_con
 #pragma unroll
     for (int j = 0; j < T; j++) {
       const uint32_t i = first + min(j * lanes + slot, n - 1);
-      t.x[j] = real((int)(p.x[i] - reach.centre[0])) * real(p.scale);
-      t.y[j] = real((int)(p.x[(size_t)p.count + i] - reach.centre[1])) * real(p.scale);
-      t.z[j] = real((int)(p.x[2 * (size_t)p.count + i] - reach.centre[2])) * real(p.scale);
+      t.x[j] = rounded_product(real((int)(p.x[i] - reach.centre[0])), real(p.scale));
+      t.y[j] = rounded_product(real((int)(p.x[(size_t)p.count + i] - reach.centre[1])), real(p.scale));
+      t.z[j] = rounded_product(real((int)(p.x[2 * (size_t)p.count + i] - reach.centre[2])), real(p.scale));
       t.ax[j] = t.ay[j] = t.az[j] = real(0);
     }
     /* lanes beyond the last part have nothing to do: their first source is out of range */

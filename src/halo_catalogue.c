@@ -206,8 +206,8 @@ static int compare_distances(const void *a, const void *b) {
 static double threshold_radius(const struct catalogue_work *w, double n) { return cbrt(n / w->threshold_count); }
 
 /**
- * Where the mean density first falls below the threshold: the least j >= 1 with r_j <= R_j < r_(j+1), r_j the distance of
- * the j-th particle and R_j the radius at which j particles have the threshold density.
+ * Where the mean density falls below the threshold: the largest j >= 1 with r_j <= R_j < r_(j+1), r_j the distance of the
+ * j-th particle and R_j the radius at which j particles have the threshold density.
  * @return j; 0: not among the gathered particles
  */
 static size_t find_crossing(const struct catalogue_work *w, struct gathering *g) {
@@ -223,14 +223,15 @@ static size_t find_crossing(const struct catalogue_work *w, struct gathering *g)
   for (size_t k = 0; k < SHELLS; k++) shell_end[k] = begin[k + 1] += begin[k];
   for (size_t i = g->count; i-- > 0;) sorted[--shell_end[shell[i]]] = g->distance2[i];
   size_t found = 0;
-  for (size_t k = 0; k < SHELLS && !found; k++) {
+  for (size_t k = SHELLS; k-- > 0 && !found;) {
     const size_t first = begin[k], end = begin[k + 1];
-    const double outer = fmin((double)(k + 1) / scale, sqrt((double)g->radius2));
-    if (first > 0 && threshold_radius(w, (double)first) >= outer) continue; /* denser than the threshold throughout */
+    const double inner = (double)k / scale, outer = fmin((double)(k + 1) / scale, sqrt((double)g->radius2));
+    if (threshold_radius(w, (double)end) < inner) continue; /* below the threshold throughout */
     qsort(sorted + first, end - first, sizeof *sorted, compare_distances);
-    for (size_t j = first > 0 ? first : 1; j <= end && !found; j++) {
-      const double radius = threshold_radius(w, (double)j), here = sqrt((double)sorted[j - 1]);
-      const double next = j < end ? sqrt((double)sorted[j]) : outer; /* beyond the shell: the next one looks again */
+    for (size_t j = end; j >= 1 && j >= first && !found; j--) {
+      /* A crossing belongs to the shell in which R_j lies. */
+      const double here = j > first ? sqrt((double)sorted[j - 1]) : inner, next = j < end ? sqrt((double)sorted[j]) : outer;
+      const double radius = threshold_radius(w, (double)j);
       if (here <= radius && radius < next) found = j;
     }
   }
@@ -239,15 +240,15 @@ static size_t find_crossing(const struct catalogue_work *w, struct gathering *g)
   return found;
 }
 
+/** The search begins at twice the mass of the friends, and goes on where it is denser even there. */
 static void measure_sphere(const struct catalogue_work *w, struct gathering *g, struct halo *h) {
-  double radius = 1.1 * threshold_radius(w, (double)h->count);
-  for (h->count_200 = 0; h->count_200 == 0 && radius < 0x1p31; radius *= 1.5) {
+  for (double radius = threshold_radius(w, 2.0 * (double)h->count); radius < 0x1p31; radius *= 1.5) {
     g->radius2 = (uint64_t)(radius * radius);
     g->count = 0;
     gather_blocks(g, 1);
-    h->count_200 = find_crossing(w, g);
-    if (h->count_200 == 0 && (double)g->count < w->threshold_count * radius * radius * radius) break; /* never that dense */
+    if (threshold_radius(w, (double)g->count) < sqrt((double)g->radius2)) break;
   }
+  h->count_200 = find_crossing(w, g);
   h->r_200 = threshold_radius(w, (double)h->count_200) * w->fof->particles->box / 4294967296.0;
 }
 

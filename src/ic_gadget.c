@@ -79,13 +79,17 @@ static void check_header(const char *path, struct gadget_header *h) {
     fail(EXIT_BAD_INPUT, "%s: BoxSize is %g: not a periodic cosmological volume", path, h->box);
   if (isnan(h->redshift)) h->redshift = 1.0 / h->time - 1.0;
   if (isnan(h->time)) h->time = 1.0 / (1.0 + h->redshift);
+  for (unsigned t = 0; t < GADGET_TYPES; t++)
+    if (!(h->mass[t] >= 0.0) || !isfinite(h->mass[t]))
+      fail(EXIT_BAD_INPUT, "%s: mass of type %u is %g", path, t, h->mass[t]);
+}
+
+/** A glass may come without a time, initial conditions may not. */
+static void check_time(const char *path, const struct gadget_header *h) {
   const double turn = h->time * (1.0 + h->redshift);
   if (!(fabs(turn - 1.0) < 1e-4)) /* a and z may have been rounded when they were printed and read */
     fail(EXIT_BAD_INPUT, "%s: Time %g and Redshift %g do not belong together (a = 1/(1 + z))", path, h->time,
          h->redshift);
-  for (unsigned t = 0; t < GADGET_TYPES; t++)
-    if (!(h->mass[t] >= 0.0) || !isfinite(h->mass[t]))
-      fail(EXIT_BAD_INPUT, "%s: mass of type %u is %g", path, t, h->mass[t]);
 }
 
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
@@ -223,21 +227,36 @@ static void settle(struct parameters *p, const struct gadget_set *set, struct pa
   if (c.used > 0) fail(EXIT_BAD_INPUT, "%s: %s", set->first, c.text);
 }
 
+/** Read all particles of an open set; lengths and positions become fractions of its box. */
+static void read_particles(const struct gadget_set *set, struct particles *s) {
+  const struct gadget_header *h = &set->headers[0];
+  struct gadget_sink sink = {.particles = s, .box = h->box, .momentum_factor = pow(1.0 + h->redshift, -1.5)};
+  for (size_t f = 0; f < set->files; f++) {
+    char buffer[PATH_SIZE];
+    sink.path = set_path(set, f, buffer);
+    set->format->read(sink.path, &set->headers[f], &sink);
+    sink.first += set->headers[f].in_file[set->type];
+  }
+  gadget_check_ids(s, set->first);
+}
+
 struct particles ic_read_gadget(struct parameters *p) {
   struct gadget_set set = open_set(p->ic.file);
   const struct gadget_header *h = &set.headers[0];
   const bool mass_in_header = h->mass[set.type] > 0.0;
   struct particles s = particles_create(set.count, h->box, h->mass[set.type]);
+  for (size_t f = 0; f < set.files; f++) check_time(set.first, &set.headers[f]);
   if (mass_in_header) settle(p, &set, &s); /* before the long reading */
-  struct gadget_sink sink = {.particles = &s, .box = h->box, .momentum_factor = pow(1.0 + h->redshift, -1.5)};
-  for (size_t f = 0; f < set.files; f++) {
-    char buffer[PATH_SIZE];
-    sink.path = set_path(&set, f, buffer);
-    set.format->read(sink.path, &set.headers[f], &sink);
-    sink.first += set.headers[f].in_file[set.type];
-  }
+  read_particles(&set, &s);
   if (!mass_in_header) settle(p, &set, &s);
-  gadget_check_ids(&s, set.first);
+  free(set.headers);
+  return s;
+}
+
+struct particles ic_read_glass(const char *path) {
+  struct gadget_set set = open_set(path);
+  struct particles s = particles_create(set.count, set.headers[0].box, 1.0);
+  read_particles(&set, &s);
   free(set.headers);
   return s;
 }

@@ -23,12 +23,7 @@ struct lattice {
 static struct lattice lattice_create(const struct parameters *p) {
   struct lattice l = {.side = (size_t)p->box.npart_side, .tiles = 1};
   if (!p->ic.glass[0]) return l;
-  struct parameters *file = allocate(1, sizeof *file, "parameters of the glass");
-  *file = *p;
-  memset(file->given, 0, sizeof file->given); /* the glass has a box and a cosmology of its own */
-  snprintf(file->ic.file, sizeof file->ic.file, "%s", p->ic.glass);
-  l.glass = ic_read_gadget(file);
-  free(file);
+  l.glass = ic_read_glass(p->ic.glass);
   const size_t count = l.side * l.side * l.side;
   l.tiles = (size_t)llround(cbrt((double)count / (double)l.glass.count));
   if (l.tiles * l.tiles * l.tiles * l.glass.count != count)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "photons/analysis.h"
+#include "photons/analysis_tasks.h"
 #include "photons/error.h"
 #include "photons/output_file.h"
 
@@ -21,6 +22,8 @@
 #define FLOOR 1e-3    /* of the mean density: what an empty pixel counts as */
 
 #define COLOURS 11 /* anchors of the colour map */
+enum { BANDS = 32, PARTS_MAX = 32 };
+#define MAPS_MAX (256.0 * 1048576.0) /* bytes of the parts' maps */
 
 /** RGB picture, rows from the top. */
 struct picture {
@@ -59,36 +62,77 @@ static inline size_t pixel_weights(uint32_t u, size_t pixels, double weight[3]) 
   return (size_t)(position >> 32);
 }
 
-/** Particles a pixel; row 0 is y = 0. */
-static void project(const struct particles *s, size_t pixels, double *map) {
-  for (size_t g = 0; g < s->blocks; g++) {
+/** The particles of a slice projected to pixels, by parts of the particles with a map each. */
+struct projection {
+  const struct particles *particles;
+  size_t pixels;
+  uint32_t low, extent; /* z in [low, low + extent] */
+  uint32_t parts;
+  double *map;  /* [part][row][column]; row 0 is y = 0 */
+  size_t *count; /* [part] particles */
+};
+
+static void project_part(void *context, uint32_t part) {
+  const struct projection *p = context;
+  const struct particles *s = p->particles;
+  const size_t pixels = p->pixels;
+  double *map = p->map + part * pixels * pixels;
+  for (size_t g = block_first(s->blocks, p->parts, part); g < block_first(s->blocks, p->parts, part + 1); g++) {
     struct particle_block b = particles_block(s, g);
     for (size_t i = 0; i < b.count; i++) {
+      if (b.x[2][i] - p->low > p->extent) continue;
+      p->count[part]++;
       double wx[3], wy[3];
       size_t x = pixel_weights(b.x[0][i], pixels, wx), y = pixel_weights(b.x[1][i], pixels, wy);
-      const size_t column[3] = {(x + pixels - 1) % pixels, x, (x + 1) % pixels},
-                   row[3] = {(y + pixels - 1) % pixels, y, (y + 1) % pixels};
-      for (size_t a = 0; a < 3; a++)
-        for (size_t c = 0; c < 3; c++) map[row[a] * pixels + column[c]] += wy[a] * wx[c];
+      const size_t column[3] = {x > 0 ? x - 1 : pixels - 1, x, x + 1 < pixels ? x + 1 : 0},
+                   row[3] = {y > 0 ? y - 1 : pixels - 1, y, y + 1 < pixels ? y + 1 : 0};
+      for (size_t c = 0; c < 3; c++)
+        for (size_t d = 0; d < 3; d++) map[row[c] * pixels + column[d]] += wy[c] * wx[d];
     }
   }
+}
+
+/** Particles a pixel, added up in map of part 0; returns their number. */
+static size_t project(const struct projection *p) {
+  analysis_for(ANALYSIS_IMAGE, p->parts, project_part, (void *)p);
+  size_t all = p->pixels * p->pixels, count = 0;
+  for (uint32_t part = 0; part < p->parts; part++) {
+    count += p->count[part];
+    for (size_t i = 0; part > 0 && i < all; i++) p->map[i] += p->map[part * all + i];
+  }
+  return count;
+}
+
+/** Convolution along one axis, by bands of rows. */
+struct convolution {
+  const double *in;
+  double *out;
+  size_t pixels, step;
+  bool along_y;
+};
+
+static void convolve_band(void *context, uint32_t band) {
+  static const double weight[5] = {1.0 / 16, 4.0 / 16, 6.0 / 16, 4.0 / 16, 1.0 / 16};
+  const struct convolution *v = context;
+  const size_t pixels = v->pixels;
+  for (size_t y = block_first(pixels, BANDS, band); y < block_first(pixels, BANDS, band + 1); y++)
+    for (size_t x = 0; x < pixels; x++) {
+      double sum = 0.0;
+      for (size_t i = 0; i < 5; i++) {
+        size_t there = (v->along_y ? y : x) + pixels + i * v->step - 2 * v->step; /* 2 step < pixels */
+        if (there >= pixels) there -= pixels;
+        if (there >= pixels) there -= pixels;
+        sum += weight[i] * (v->along_y ? v->in[there * pixels + x] : v->in[y * pixels + there]);
+      }
+      v->out[y * pixels + x] = sum;
+    }
 }
 
 /** Convolve along one axis with (1, 4, 6, 4, 1)/16, its points @p step apart: adds step^2 to the variance of the kernel
  * so far. */
 static void smooth_axis(const double *in, double *out, size_t pixels, size_t step, bool along_y) {
-  static const double weight[5] = {1.0 / 16, 4.0 / 16, 6.0 / 16, 4.0 / 16, 1.0 / 16};
-  for (size_t y = 0; y < pixels; y++)
-    for (size_t x = 0; x < pixels; x++) {
-      double sum = 0.0;
-      for (size_t i = 0; i < 5; i++) {
-        size_t there = (along_y ? y : x) + pixels + i * step - 2 * step; /* 2 step < pixels */
-        if (there >= pixels) there -= pixels;
-        if (there >= pixels) there -= pixels;
-        sum += weight[i] * (along_y ? in[there * pixels + x] : in[y * pixels + there]);
-      }
-      out[y * pixels + x] = sum;
-    }
+  struct convolution v = {in, out, pixels, step, along_y};
+  analysis_for(ANALYSIS_IMAGE, BANDS, convolve_band, &v);
 }
 
 /**
@@ -96,7 +140,7 @@ static void smooth_axis(const double *in, double *out, size_t pixels, size_t ste
  * next finer one where the density found so far is high enough for its width: width >= SMOOTHING * particle spacing *
  * mean / density, in parts around equality. The picture is then level_0 + S_0 (level_1 + S_1 (level_2 + ...)).
  */
-static void smooth(double *map, size_t pixels, double count) {
+static void smooth(double *map, size_t pixels, double spacing, double count) {
   size_t all = pixels * pixels, levels = 0;
   while ((size_t)16 << levels <= pixels) levels++;
   double *level = allocate((levels + 2) * all, sizeof *level, "the picture's smoothing"),
@@ -106,7 +150,7 @@ static void smooth(double *map, size_t pixels, double count) {
     smooth_axis(level + j * all, scratch, pixels, (size_t)1 << j, false);
     smooth_axis(scratch, level + (j + 1) * all, pixels, (size_t)1 << j, true);
   }
-  double enough = SMOOTHING * ((double)pixels / cbrt(count)) * (count / (double)all); /* width times density, pixels */
+  double enough = SMOOTHING * spacing * (count / (double)all); /* width times density, pixels */
   for (size_t i = 0; i < all; i++) {
     double mass = map[i];
     for (size_t j = levels; j-- > 0;) {
@@ -222,18 +266,25 @@ static void write_png(const char *path, const struct picture *p) {
   output_commit(temporary, path);
 }
 
-void image_write(const char *path, const struct particles *s, size_t pixels, double a) {
-  if (pixels == 0) pixels = (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 * cbrt((double)s->count)));
+void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness) {
+  const double spacing = 1.0 / cbrt((double)s->count), extent = fmin(thickness, 1.0) * 4294967296.0 - 1.0;
+  if (pixels == 0) pixels = (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 / spacing));
   size_t all = pixels * pixels;
-  double *map = allocate(all, sizeof *map, "the picture's density");
+  struct projection projection = {.particles = s, .pixels = pixels, .extent = (uint32_t)extent};
+  projection.low = (uint32_t)(2147483648.0 - 0.5 * extent);
+  projection.parts = (uint32_t)fmin(fmin(PARTS_MAX, (double)s->blocks), fmax(1.0, MAPS_MAX / (double)(all * sizeof(double))));
+  projection.map = allocate(projection.parts * all, sizeof *projection.map, "the picture's density");
+  projection.count = allocate(projection.parts, sizeof *projection.count, "the picture's density");
   struct picture p = {.pixels = pixels, .rgb = allocate(3 * all, 1, "the picture")};
-  project(s, pixels, map);
-  smooth(map, pixels, (double)s->count);
-  scale_contrast(map, all, (double)s->count / (double)all);
+  double *map = projection.map;
+  const size_t count = project(&projection);
+  smooth(map, pixels, spacing * (double)pixels, (double)count);
+  scale_contrast(map, all, fmax((double)count, 1.0) / (double)all);
   for (size_t y = 0; y < pixels; y++) /* y upwards in the box, rows downwards in the picture */
     for (size_t x = 0; x < pixels; x++) colour(map[y * pixels + x], p.rgb + 3 * ((pixels - 1 - y) * pixels + x));
   draw_labels(&p, s->box, a);
   write_png(path, &p);
   free(map);
+  free(projection.count);
   free(p.rgb);
 }

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <gsl/gsl_errno.h>
+
+#include "photons/analyse.h"
 #include "photons/options.h"
 #include "photons/parameters.h"
 #include "photons/run.h"
 
 int main(int argc, char **argv) {
+  gsl_set_error_handler_off(); /* results are checked where they arise; GSL's own handler would abort */
   struct options options = options_read(argc, argv);
-  struct parameters parameters;
-  parameters_read(&parameters, options.config, options.overrides, options.override_count);
-  int status = run_simulation(&parameters, &options.run);
+  int status;
+  if (options.analyse) {
+    status = analyse_snapshot(options.analyse, options.overrides, options.override_count, options.run.verbosity == 0);
+  } else {
+    struct parameters parameters;
+    parameters_read(&parameters, options.config, options.overrides, options.override_count);
+    status = run_simulation(&parameters, &options.run);
+  }
   options_free(&options);
   return status;
 }

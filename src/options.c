@@ -19,12 +19,14 @@
 
 static const char help[] =
     "usage: photons-starpu [options] config.ini\n"
+    "       photons-starpu --analyse SNAPSHOT [options]\n"
     "Cosmological N-body simulation: particle mesh and fast multipoles as a StarPU task graph.\n"
     "\n"
     "  -n, --dry-run                 check everything, print parameters, memory and groups, run nothing\n"
     "  -P, --set SECTION.KEY=VALUE   override a parameter of config.ini (may be repeated)\n"
     "  -s, --steps N                 stop after N steps (0: initial conditions and first forces only)\n"
     "  -r, --restart                 go on from the newest checkpoint in the output folder\n"
+    "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of a Gadget snapshot\n"
     "      --defaults                print a complete commented config.ini\n"
     "      --reference               print a page about all parameters (Markdown)\n"
     "  -q, --quiet                   print warnings and errors only\n"
@@ -77,6 +79,7 @@ static int64_t read_steps(const char *text) {
 struct options options_read(int argc, char **argv) {
   enum { DEFAULTS = 256, REFERENCE };
   static const struct option names[] = {
+      {"analyse", required_argument, NULL, 'a'},
       {"dry-run", no_argument, NULL, 'n'},
       {"set", required_argument, NULL, 'P'},
       {"steps", required_argument, NULL, 's'},
@@ -94,8 +97,9 @@ struct options options_read(int argc, char **argv) {
       .run = {.steps = -1, .verbosity = 1},
   };
   opterr = 0; /* our own messages */
-  for (int option; (option = getopt_long(argc, argv, ":nP:s:rqvhV", names, NULL)) != -1;) {
+  for (int option; (option = getopt_long(argc, argv, ":a:nP:s:rqvhV", names, NULL)) != -1;) {
     switch (option) {
+    case 'a': o.analyse = optarg; break;
     case 'n': o.run.dry_run = true; break;
     case 'P': o.overrides[o.override_count++] = optarg; break;
     case 's': o.run.steps = read_steps(optarg); break;
@@ -114,6 +118,11 @@ struct options options_read(int argc, char **argv) {
       if (optopt) fail(EXIT_BAD_USAGE, "unknown option -%c; try --help", optopt);
       fail(EXIT_BAD_USAGE, "unknown option %s; try --help", argv[optind - 1]);
     }
+  }
+  if (o.analyse) {
+    if (optind < argc || o.run.dry_run || o.run.restart || o.run.steps >= 0)
+      fail(EXIT_BAD_USAGE, "--analyse takes a snapshot and --set, -q and -v only: no config.ini and nothing that is for runs; try --help");
+    return o;
   }
   if (optind == argc) fail(EXIT_BAD_USAGE, "no config.ini was given; try --help, or --defaults for one to begin with");
   if (optind + 1 < argc)

@@ -101,7 +101,13 @@ const struct parameter parameter_table[] = {
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
   {"output", "image_size", INTEGER, FIELD(output.image_size), "0", .help = "pixels a side; automatic: from the number of particles", RANGE(16, 16384), .automatic = "0"},
+  {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "snapshots hold the members of halos first, in the order of the halo catalogue", .words = no_yes},
   {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "time between checkpoints; 0: only when a signal stops the run", .unit = "min", RANGE(0, 1e6)},
+
+  {"analysis", "fof", SWITCH(analysis.fof), "yes", .help = "find halos by friends of friends at every output: catalogue and mass function", .words = no_yes},
+  {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},
+  {"analysis", "min_members", INTEGER, FIELD(analysis.min_members), "20", .help = "particles of the smallest halo", RANGE(2, 1 << 30)},
+  {"analysis", "slice", REAL, FIELD(analysis.slice), "0.05", .help = "thickness of the slice through the middle of the box that is drawn besides the projection; 0: none", .unit = "box", RANGE(0, 1)},
 
   {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", .help = "particles a group; automatic: from their number and the workers", RANGE(64, 1 << 30), .automatic = "0"},
   {"runtime", "leaf_size", INTEGER, FIELD(runtime.leaf_size), "0", .help = "most particles a leaf", RANGE(1, 4096), .automatic = "0"},

@@ -203,9 +203,9 @@ static void arrange_redshifts(struct parameters *p) {
 
 void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count) {
   struct parameter_problems problems;
-  problems_begin(&problems, path);
+  problems_begin(&problems, path ? path : "--set");
   parameters_default(p);
-  read_file(p, &problems);
+  if (path) read_file(p, &problems);
   for (size_t i = 0; i < count; i++) read_override(p, &problems, overrides[i]);
   apply_presets(p);
   arrange_redshifts(p);

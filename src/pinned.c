@@ -43,7 +43,7 @@ void pinned_pool_free(struct pinned_pool *p) {
   while (p->chunks) {
     struct link *chunk = p->chunks;
     p->chunks = chunk->next;
-    starpu_free_noflag(chunk, chunk->bytes);
+    starpu_free_flags(chunk, chunk->bytes, STARPU_MALLOC_PINNED); /* what starpu_malloc() takes; 1.3 has no starpu_free_noflag() */
   }
   pthread_mutex_destroy(&p->lock);
   free(p);

@@ -13,6 +13,7 @@
 #include "photons/analysis.h"
 #include "photons/analysis_tasks.h"
 #include "photons/error.h"
+#include "photons/halofit.h"
 #include "photons/linear_power.h"
 #include "photons/output_file.h"
 
@@ -348,17 +349,23 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
 }
 
 void power_write(const char *path, const struct power_bin *bins, size_t count, const struct particles *s, size_t mesh,
-                 double a, const struct linear_power *linear, double growth_d1) {
+                 double a, const struct linear_power *linear, const struct cosmology *cosmology) {
   double shot = s->box * s->box * s->box / (double)s->count;
+  const struct growth growth = cosmology_growth(cosmology, a);
+  struct halofit fit = {0};
   char *temporary = output_begin(path);
   FILE *file = output_open(temporary);
   fprintf(file, "# matter power spectrum; shot noise Pshot is part of P; Nmodes counts k and -k once\n");
-  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0, s->box, mesh,
-          s->count);
-  fprintf(file, "# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear\n");
+  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0, s->box, mesh, s->count);
+  fprintf(file, "# D1 = %.7f, dlnD1/dlna = %.7f", growth.d1, growth.f1);
+  if (linear) {
+    fit = halofit_create(linear, cosmology, a);
+    fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc", growth.d1 * linear_power_sigma(linear, 8.0), fit.k_sigma);
+  }
+  fprintf(file, "\n# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear Phalofit\n");
   for (size_t i = 0; i < count; i++)
-    fprintf(file, "%.7e %.7e %.1f %.7e %.7e\n", bins[i].k, bins[i].power, bins[i].modes, shot,
-            linear_power_at(linear, bins[i].k) * growth_d1 * growth_d1);
+    fprintf(file, "%.7e %.7e %.1f %.7e %.7e %.7e\n", bins[i].k, bins[i].power, bins[i].modes, shot,
+            linear ? linear_power_at(linear, bins[i].k) * growth.d1 * growth.d1 : 0.0, linear ? halofit_power(&fit, bins[i].k) : 0.0);
   output_close(file, path);
   output_commit(temporary, path);
 }

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "photons/analysis.h"
 #include "photons/error.h"
 #include "photons/ic.h"
 #include "photons/linear_power.h"
 #include "photons/output_file.h"
+#include "photons/products.h"
 #include "photons/report.h"
 #include "photons/scheduler.h"
 #include "photons/snapshot.h"
@@ -43,6 +43,7 @@ static void catch_signals(void) {
   sigemptyset(&action.sa_mask);
   if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0)
     fail(EXIT_RUN_FAILED, "cannot install signal handlers: %s", strerror(errno));
+  signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is then an error of the write, which says what and where */
 }
 
 static struct cosmology cosmology_from(const struct parameters *p) {
@@ -52,11 +53,6 @@ static struct cosmology cosmology_from(const struct parameters *p) {
                             .omega_r = p->cosmology.omega_r,
                             .w0 = p->cosmology.w0,
                             .wa = p->cosmology.wa};
-}
-
-static void output_name(char *out, size_t size, const struct parameters *p, const char *format, size_t number) {
-  int length = snprintf(out, size, "%s/", p->output.dir);
-  snprintf(out + length, size - (size_t)length, format, number);
 }
 
 static void checkpoint_path(char *out, size_t size, const struct parameters *p) {
@@ -113,7 +109,8 @@ static struct particles initial_particles(struct run *r) {
 /* Costs in nanoseconds on one core, roughly: only their ratios matter, and being constants they keep results independent of
  * timing noise and of the number of workers. */
 static double counted_work(const struct work_counts *w) {
-  return 0.5 * (double)w->pairs + 25.0 * (double)w->interactions + 6.0 * (double)w->visits;
+  const bool gpu = starpu_cuda_worker_get_count() > 0; /* where pairs cost next to nothing, and walk and rebuild stay with the cores */
+  return (gpu ? 0.015 : 0.5) * (double)w->pairs + (gpu ? 0.15 : 25.0) * (double)w->interactions + 6.0 * (double)w->visits;
 }
 #define REBUILD_COST 150.0 /* a particle */
 
@@ -138,25 +135,20 @@ static void account_work(struct run *r) {
 static void write_outputs(struct run *r, size_t number) {
   const struct parameters *p = r->parameters;
   struct simulation *s = r->simulation;
-  char path[PARAMETER_PATH_MAX + 64];
   double start = wall_clock();
   report_pause(&r->report);
   simulation_acquire(s);
-  if (p->output.snapshots) {
-    output_name(path, sizeof path, p, "snap_%03zu.hdf5", number);
-    snapshot_write(path, p, &s->particles, r->state.a);
-  }
-  if (p->output.power_spectrum) {
-    size_t bins, mesh = s->mesh->cells;
-    struct power_bin *power = power_measure(&s->particles, mesh, 2, &bins);
-    output_name(path, sizeof path, p, "powerspec_%03zu.txt", number);
-    power_write(path, power, bins, &s->particles, mesh, r->state.a, r->linear, cosmology_growth(&r->cosmology, r->state.a).d1);
-    free(power);
-  }
-  if (p->output.images) {
-    output_name(path, sizeof path, p, "density_%03zu.png", number);
-    image_write(path, &s->particles, (size_t)p->output.image_size, r->state.a);
-  }
+  const struct products products = {.parameters = p,
+                                    .cosmology = &r->cosmology,
+                                    .linear = r->linear,
+                                    .particles = &s->particles,
+                                    .depth = s->depth,
+                                    .a = r->state.a,
+                                    .number = number,
+                                    .mesh = s->mesh->cells,
+                                    .snapshot = true,
+                                    .quiet = r->options->verbosity == 0};
+  products_write(&products);
   simulation_release(s);
   double spent = wall_clock() - start;
   r->report.output_seconds += spent;
@@ -260,10 +252,21 @@ static void write_used_parameters(const struct parameters *p) {
   output_commit(temporary, path);
 }
 
+/** Where memory is promised freely the kernel kills who uses it: refuse what this machine cannot hold. */
+static void require_memory(const struct parameters *p, size_t particles) {
+  const struct layout l = layout_choose(p, particles);
+  const double needed = l.bytes_particles + l.bytes_tree + l.bytes_mesh;
+  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  if (needed > installed)
+    fail(EXIT_RUN_FAILED, "%zu particles on a mesh of %u^3 cells need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f); this machine has %.1f GB: "
+         "use fewer particles or a coarser gravity.pm_grid", particles, l.pm_grid, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree,
+         1e-9 * l.bytes_mesh, 1e-9 * installed);
+}
+
 int run_simulation(struct parameters *p, const struct run_options *options) {
   struct run r = {.parameters = p, .options = options, .checkpoint_wall = wall_clock()};
   refuse_several_processes();
-  if (p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum) r.linear = linear_power_create(p);
+  if (p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum || p->analysis.fof) r.linear = linear_power_create(p);
   if (options->dry_run && p->ic.source == IC_GENERATE) {
     size_t n = (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
     struct cosmology c = cosmology_from(p);
@@ -272,6 +275,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
     linear_power_free(r.linear);
     return 0;
   }
+  if (p->ic.source == IC_GENERATE) require_memory(p, (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side));
   if (!options->dry_run) {
     output_folder(p->output.dir);
     start_starpu(p, &r.trace);
@@ -284,6 +288,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
     linear_power_free(r.linear);
     return 0;
   }
+  require_memory(p, particles.count);
   timeline_init(&r.timeline, p, r.state.start_a);
   if (r.timeline.end <= r.state.a && options->steps != 0 && !options->restart)
     fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g", p->time.z_end, 1.0 / r.state.a - 1.0);

@@ -58,7 +58,7 @@ int main(void) {
     free(power_measure(&s, (size_t)lround(cbrt((double)s.count)), 2, &bins));
     watch_print("power spectrum", watch);
     watch = watch_start();
-    image_write("bench_analysis.png", &s, 0, 1.0);
+    image_write("bench_analysis.png", &s, 0, 1.0, 1.0);
     watch_print("picture", watch);
     printf("(%zu halos, the largest of %llu particles)\n", catalogue->count,
            catalogue->count ? (unsigned long long)catalogue->halo[0].count : 0);

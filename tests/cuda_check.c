@@ -57,8 +57,7 @@ static void to_host(const struct bench *b, void *to, const void *from, size_t by
 
 static void compare(struct difference *d, const float *cpu, const float *gpu, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    const double difference = (double)cpu[i] - (double)gpu[i];
-    if (!isfinite(gpu[i])) d->difference2 = INFINITY;
+    const double difference = isfinite(gpu[i]) ? (double)cpu[i] - (double)gpu[i] : INFINITY;
     d->difference2 += difference * difference;
     d->reference2 += (double)cpu[i] * (double)cpu[i];
     d->largest = fmax(d->largest, fabs(difference));
@@ -315,7 +314,8 @@ static void check_tree(const struct bench *b) {
   report(&m2l, 1e-6);
   report(&l2l, 1e-6);
   report(&l2p, 1e-6);
-  for (int i = 0; i < 6; i++) report(&p2p[i], 1e-6);
+  /* single precision: positions have 24 bits relative to the centre of a leaf here, of a block of targets there */
+  for (int i = 0; i < 6; i++) report(&p2p[i], 3e-6);
   report(&kick, 1e-6);
   report(&drift, 1e-6);
 }
@@ -571,8 +571,10 @@ struct universe {
 static struct universe make_universe(const char *file, const char *const *overrides, size_t count) {
   struct universe u;
   char text[5000];
-  snprintf(text, sizeof text, "[box]\nsize = 50\nnpart_side = 40\n[ic]\nz_init = 1\nsource = %s\nfile = %s\n", file ? "gadget" : "generate",
-           file ? file : "");
+  if (file)
+    snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n", file);
+  else
+    snprintf(text, sizeof text, "[box]\nsize = 50\nnpart_side = 40\n[ic]\nz_init = 1\n");
   parameters_from_text(&u.p, text, overrides, count);
   struct linear_power *power = file ? NULL : linear_power_create(&u.p);
   if (file) u.particles = ic_read_gadget(&u.p);

@@ -62,7 +62,7 @@ static void test_clump(void **state) {
   } cases[] = {{75.1, 25.1, 96, 95}, {60.0001, 80.0001, 76, 25}, {99.9, 50.1, 127, 63}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct particles s = make_clump(1000, cases[i].x, cases[i].y);
-    image_write(path, &s, 128, 0.5);
+    image_write(path, &s, 128, 0.5, 1.0);
     struct decoded d = decode();
     assert_int_equal(d.width, 128);
     assert_int_equal(d.height, 128);
@@ -86,11 +86,11 @@ static void test_sizes(void **state) {
   static const size_t counts[] = {8, 1000000, 3375000}, expected[] = {256, 256, 300}, asked[] = {1, 7, 300};
   for (size_t i = 0; i < 3; i++) {
     struct particles s = make_clump(counts[i], 75.0, 50.0);
-    image_write(path, &s, 0, 1.0);
+    image_write(path, &s, 0, 1.0, 1.0);
     struct decoded d = decode();
     assert_int_equal(d.width, expected[i]); /* 2 N^(1/3), 256 .. 1024 */
     free(d.rgb);
-    image_write(path, &s, asked[i], 1.0);
+    image_write(path, &s, asked[i], 1.0, 1.0);
     d = decode();
     assert_int_equal(d.width, asked[i]);
     free(d.rgb);
@@ -102,7 +102,7 @@ static void test_sizes(void **state) {
 static void test_scale_bar(void **state) {
   (void)state;
   struct particles s = make_clump(1000, 75.0, 50.0);
-  image_write(path, &s, 256, 1.0);
+  image_write(path, &s, 256, 1.0, 1.0);
   struct decoded d = decode();
   size_t white = 0;
   for (size_t column = 0; column < 256; column++) white += brightness(&d, column, 247) == 3 * 255;
@@ -127,9 +127,9 @@ static void test_deterministic(void **state) {
   uint64_t seed = 1;
   for (size_t i = 0; i < 3 * s.count; i++)
     s.position[i] = (uint32_t)((seed = seed * 6364136223846793005U + 1442695040888963407U) >> 32);
-  image_write(path, &s, 256, 1.0);
+  image_write(path, &s, 256, 1.0, 1.0);
   size_t length = read_all(first, sizeof first);
-  image_write(path, &s, 256, 1.0);
+  image_write(path, &s, 256, 1.0, 1.0);
   assert_true(length > 1000 && length < sizeof first);
   assert_int_equal(read_all(second, sizeof second), length);
   assert_memory_equal(first, second, length);

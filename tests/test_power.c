@@ -16,6 +16,7 @@
 
 #include "assert_near.h"
 #include "photons/analysis.h"
+#include "photons/halofit.h"
 #include "photons/linear_power.h"
 
 #define BOX 250.0
@@ -182,7 +183,8 @@ static void test_write(void **state) {
   struct linear_power *linear = linear_power_create(&p);
   const struct power_bin bins[2] = {{.k = 0.1, .power = 5e3, .modes = 9.0}, {.k = 0.2, .power = 2e3, .modes = 40.0}};
   const struct particles s = {.count = 1000, .blocks = 1, .box = BOX};
-  power_write(path, bins, 2, &s, 64, 0.5, linear, 0.6);
+  const struct cosmology cosmology = {.omega_m = 1.0}; /* D1 = a */
+  power_write(path, bins, 2, &s, 64, 0.5, linear, &cosmology);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char line[256];
@@ -193,9 +195,9 @@ static void test_write(void **state) {
       if (strstr(line, "a = 0.5, z = 1, box = 250 Mpc/h, mesh = 64, N = 1000")) header = true;
       continue;
     }
-    double column[5];
+    double column[6];
     char *end = line;
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 6; i++) {
       char *start = end;
       column[i] = strtod(start, &end);
       assert_true(end != start);
@@ -204,7 +206,9 @@ static void test_write(void **state) {
     assert_near(column[1], bins[rows].power, 1e-3);
     assert_near(column[2], bins[rows].modes, 0.0);
     assert_near(column[3], VOLUME / 1000.0, 1e-2);
-    assert_near(column[4] / (linear_power_at(linear, column[0]) * 0.36), 1.0, 1e-6);
+    assert_near(column[4] / (linear_power_at(linear, column[0]) * 0.25), 1.0, 1e-6);
+    const struct halofit fit = halofit_create(linear, &cosmology, 0.5);
+    assert_near(column[5] / halofit_power(&fit, column[0]), 1.0, 1e-6);
     rows++;
   }
   assert_true(header);

@@ -2,6 +2,7 @@
 #ifndef PHOTONS_ANALYSIS_H
 #define PHOTONS_ANALYSIS_H
 
+#include "photons/cosmology.h"
 #include "photons/parameters.h"
 #include "photons/particles.h"
 
@@ -15,20 +16,27 @@ struct power_bin {
 };
 
 /**
- * Measure P(k): PCS on a mesh of `mesh` cells a side, interlaced, window deconvolved; beyond half the mesh's Nyquist
- * frequency by folding the box (positions shifted left by f bits), 0 <= f <= folds. Bins are one fundamental mode wide at
- * the low end, logarithmic above; each uses the fold in which the mesh is accurate. No empty bins.
+ * Measure P(k): PCS on a mesh of `mesh` cells a side, interlaced, window deconvolved, up to three quarters of the mesh's
+ * Nyquist frequency; beyond by folding the box (positions shifted left by f bits), the last fold up to its Nyquist
+ * frequency. Bins are one fundamental mode wide at the low end, logarithmic above. No empty bins. Tasks over all workers where
+ * StarPU runs.
  * @param mesh  cells a side, >= 4
+ * @param folds largest f
  * @param[out] count number of bins
  * @return bins in order of k; free() it
  */
 struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds, size_t *count);
 
-/** Write powerspec_NNN.txt: k, P, Nmodes, Pshot, Plinear(z); header lines give a, z, box, mesh, N. */
+/** Write powerspec_NNN.txt: k, P, Nmodes, Pshot, Plinear(z), Phalofit(z); header lines give a, z, box, mesh, N, growth.
+ * @param linear  NULL: unknown, its columns are 0 */
 void power_write(const char *path, const struct power_bin *bins, size_t count, const struct particles *s, size_t mesh,
-                 double a, const struct linear_power *linear, double growth_d1);
+                 double a, const struct linear_power *linear, const struct cosmology *cosmology);
 
-/** Write a PNG of the log of the density projected along z, `pixels` a side, with a scale bar. */
-void image_write(const char *path, const struct particles *s, size_t pixels, double a);
+/**
+ * Write a PNG of the log of the density projected along z, with a scale bar.
+ * @param pixels     a side; 0: chosen from the number of particles
+ * @param thickness  over the box: the particles of a slice about its middle; 1: all
+ */
+void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness);
 
 #endif

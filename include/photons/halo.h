@@ -13,7 +13,8 @@ struct halo {
   double momentum[3];       /**< mean a^2 dx/dt of the members, km/s; over a: peculiar velocity */
   double centre[3];         /**< density peak: shrinking spheres (Power et al. 2003, MNRAS 338, 14) */
   uint64_t count_200;       /**< particles, members or not, within r_200; 0 where no sphere is that dense */
-  double r_200;             /**< about centre the mean density first falls below the threshold here */
+  double r_200;             /**< largest radius about centre at which the mean density is the threshold, among spheres of up to twice
+                                 the mass of the members (more where those are denser) */
 };
 
 struct halo_catalogue {

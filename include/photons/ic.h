@@ -25,4 +25,7 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
  */
 struct particles ic_read_gadget(struct parameters *p);
 
+/** Read the positions of a glass, as fractions of its box, from a file of the same kinds; its time, cosmology and masses do not matter. */
+struct particles ic_read_glass(const char *path);
+
 #endif

@@ -84,8 +84,15 @@ struct parameters {
     int64_t compression; /**< gzip level of snapshots, 0 none .. 9 */
     bool power_spectrum, images;
     int64_t image_size;        /**< pixels a side; 0: chosen from N */
+    bool halo_order;           /**< snapshots hold the halos' members first, in the order of the catalogue */
     double checkpoint_minutes; /**< 0: only when stopped by a signal */
   } output;
+  struct {
+    bool fof;              /**< find halos at every output */
+    double linking_length; /**< over the mean particle spacing */
+    int64_t min_members;
+    double slice; /**< thickness of the slice that is drawn, over the box; 0: none */
+  } analysis;
   struct {
     int64_t group_size;       /**< particles a group; 0: chosen from N and workers */
     int64_t leaf_size;        /**< most particles a leaf; 0: chosen */
@@ -103,7 +110,7 @@ struct parameters {
  * parameters alone. All problems are collected and reported together, each with file, line, section, key, the value found
  * and what is allowed; then the program ends with EXIT_BAD_USAGE.
  * @param[out] p
- * @param path       config file
+ * @param path       config file; NULL: there is none, only overrides
  * @param overrides  texts `section.key=value` after --set, in order; the last one of a key wins
  * @param count      their number
  */

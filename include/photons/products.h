@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Everything that an output consists of: snapshot, halos, mass function, power spectrum, pictures. */
+#ifndef PHOTONS_PRODUCTS_H
+#define PHOTONS_PRODUCTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "photons/cosmology.h"
+#include "photons/parameters.h"
+#include "photons/particles.h"
+
+struct linear_power;
+
+struct products {
+  const struct parameters *parameters; /**< which of them, where, in which units */
+  const struct cosmology *cosmology;
+  const struct linear_power *linear;   /**< NULL: unknown, theory is left out */
+  const struct particles *particles;   /**< in the order of domain_rebuild() */
+  unsigned depth;                      /**< of the groups' trees */
+  double a;
+  size_t number;                       /**< NNN in the names */
+  size_t mesh;                         /**< of the power spectrum, cells a side */
+  bool snapshot;                       /**< write one, if the parameters say so */
+  bool quiet;
+};
+
+/** Write them into output.dir, and print one line about the growth of structure and the halos. */
+void products_write(const struct products *o);
+
+#endif

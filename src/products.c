@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One output. */
+#include "photons/products.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "photons/analysis.h"
+#include "photons/halo.h"
+#include "photons/linear_power.h"
+#include "photons/mass_function.h"
+#include "photons/snapshot.h"
+
+enum { FOLDS = 2 }; /* P(k) reaches four times the mesh's Nyquist frequency */
+
+struct name {
+  char path[PARAMETER_PATH_MAX + 64];
+};
+
+static struct name name_of(const struct products *o, const char *stem, const char *ending) {
+  struct name n;
+  snprintf(n.path, sizeof n.path, "%s/%s_%03zu.%s", o->parameters->output.dir, stem, o->number, ending);
+  return n;
+}
+
+static void write_halos(const struct products *o, const struct halo_catalogue *halos, double length) {
+  const struct parameters *p = o->parameters;
+  halo_catalogue_write(name_of(o, "fof_tab", "hdf5").path, p, halos, o->a, length);
+  mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members, o->linear, o->cosmology, o->a);
+  if (o->quiet || halos->count == 0) return;
+  const struct halo *h = &halos->halo[0];
+  printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n", halos->count,
+         halos->members, 1e10 * (double)h->count * o->particles->mass, 1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
+}
+
+static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
+  const struct name n = name_of(o, "snap", "hdf5");
+  if (halos && o->parameters->output.halo_order) {
+    struct particles ordered = halo_ordered_particles(halos);
+    snapshot_write(n.path, o->parameters, &ordered, o->a);
+    particles_free(&ordered);
+  } else {
+    snapshot_write(n.path, o->parameters, o->particles, o->a);
+  }
+}
+
+static void write_power(const struct products *o) {
+  size_t count;
+  struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
+  power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a, o->linear, o->cosmology);
+  free(bins);
+}
+
+static void print_growth(const struct products *o) {
+  const struct growth g = cosmology_growth(o->cosmology, o->a);
+  printf("growth      z = %.4g: D1 = %.5f, dlnD1/dlna = %.5f", fmax(1.0 / o->a - 1.0, 0.0), g.d1, g.f1);
+  if (o->linear) printf(", sigma8(z) = %.5f", g.d1 * linear_power_sigma(o->linear, 8.0));
+  printf("\n");
+}
+
+void products_write(const struct products *o) {
+  const struct parameters *p = o->parameters;
+  if (!o->quiet) print_growth(o);
+  struct fof *fof = NULL;
+  struct halo_catalogue *halos = NULL;
+  if (p->analysis.fof) {
+    const double length = p->analysis.linking_length * o->particles->box / cbrt((double)o->particles->count);
+    fof = fof_find(o->particles, o->depth, length);
+    halos = halo_catalogue_create(fof, (size_t)p->analysis.min_members, halo_threshold(o->cosmology, o->a));
+    write_halos(o, halos, length);
+  }
+  if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);
+  halo_catalogue_free(halos);
+  fof_free(fof);
+  if (p->output.power_spectrum) write_power(o);
+  if (p->output.images) {
+    const size_t pixels = (size_t)p->output.image_size;
+    image_write(name_of(o, "density", "png").path, o->particles, pixels, o->a, 1.0);
+    if (p->analysis.slice > 0.0) image_write(name_of(o, "slice", "png").path, o->particles, pixels, o->a, p->analysis.slice);
+  }
+}
