@@ -13,7 +13,8 @@
 #define COLLAPSE 1.686470199841 /* linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3) */
 #define BIN_DEX 0.15            /* width of a bin in log10 M */
 
-/** f(sigma) = M/rho dn/dln(1/sigma). @param slope dln(1/sigma)/dlnM */
+/* f(sigma) = M/rho dn/dln(1/sigma). */
+
 static double press_schechter(double sigma) {
   const double nu = COLLAPSE / sigma;
   return sqrt(2.0 / M_PI) * nu * exp(-0.5 * nu * nu);
@@ -24,9 +25,9 @@ static double sheth_tormen(double sigma) {
   return norm * sqrt(2.0 * nu2 / M_PI) * (1.0 + pow(nu2, -p)) * exp(-0.5 * nu2);
 }
 
-/** Their equations 10 to 12. */
+/** Their equation 11. @param slope dln(1/sigma)/dlnM */
 static double reed_2007(double sigma, double slope) {
-  const double norm = 0.3222, stretch = 0.707, p = 0.3, c = 1.08, nu = COLLAPSE / sigma, nu2 = stretch * nu * nu;
+  const double norm = 0.3222, c = 1.08, stretch = 0.764 / c, p = 0.3, nu = COLLAPSE / sigma, nu2 = stretch * nu * nu;
   const double ln_inverse = -log(sigma), n_eff = 6.0 * slope - 3.0;
   const double g1 = exp(-pow(ln_inverse - 0.4, 2.0) / (2.0 * 0.6 * 0.6)), g2 = exp(-pow(ln_inverse - 0.75, 2.0) / (2.0 * 0.2 * 0.2));
   return norm * sqrt(2.0 * stretch / M_PI) * (1.0 + pow(nu2, -p) + 0.6 * g1 + 0.4 * g2) * nu *
@@ -62,22 +63,32 @@ static double omega_m_at(const struct cosmology *c, double a) {
   return c->omega_m / (a * a * a * hubble * hubble);
 }
 
-static double theory(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a, double growth,
-                     double mass) {
-  const double density = c->omega_m * RHO_CRITICAL, radius = cbrt(3.0 * mass / (4.0 * M_PI * density)), step = 0.02;
-  const double sigma = growth * linear_power_sigma(linear, radius);
-  if (!(sigma > 0.0)) return 0.0;
-  const double slope = log(linear_power_sigma(linear, radius * exp(-step)) / linear_power_sigma(linear, radius * exp(step))) / (6.0 * step);
-  const double f = kind == PRESS_SCHECHTER    ? press_schechter(sigma)
-                   : kind == SHETH_TORMEN     ? sheth_tormen(sigma)
-                   : kind == REED_2007        ? reed_2007(sigma, slope)
-                   : kind == TINKER_2008_200M ? tinker_2008(sigma, a, 200.0)
-                                              : tinker_2008(sigma, a, 200.0 / omega_m_at(c, a));
-  return f * density / mass * slope;
+/** Variance on the scale of a mass. */
+struct scale {
+  double mass, sigma, slope; /* slope: dln(1/sigma)/dlnM */
+};
+
+static struct scale scale_of(const struct linear_power *linear, const struct cosmology *c, double growth, double mass) {
+  const double radius = cbrt(3.0 * mass / (4.0 * M_PI * c->omega_m * RHO_CRITICAL)), step = 0.02;
+  return (struct scale){.mass = mass,
+                        .sigma = growth * linear_power_sigma(linear, radius),
+                        .slope = log(linear_power_sigma(linear, radius * exp(-step)) / linear_power_sigma(linear, radius * exp(step))) /
+                                 (6.0 * step)};
+}
+
+static double theory(enum mass_function kind, const struct cosmology *c, double a, const struct scale *s) {
+  if (!(s->sigma > 0.0)) return 0.0;
+  const double f = kind == PRESS_SCHECHTER    ? press_schechter(s->sigma)
+                   : kind == SHETH_TORMEN     ? sheth_tormen(s->sigma)
+                   : kind == REED_2007        ? reed_2007(s->sigma, s->slope)
+                   : kind == TINKER_2008_200M ? tinker_2008(s->sigma, a, 200.0)
+                                              : tinker_2008(s->sigma, a, 200.0 / omega_m_at(c, a));
+  return f * c->omega_m * RHO_CRITICAL / s->mass * s->slope;
 }
 
 double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a, double mass) {
-  return theory(kind, linear, c, a, cosmology_growth(c, a).d1, mass);
+  const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
+  return theory(kind, c, a, &scale);
 }
 
 /** Number of halos with from < count < to particles, by their members or inside r_200. */
@@ -88,14 +99,6 @@ static size_t count_halos(const struct halo_catalogue *halos, bool sphere, doubl
     count += n > from && n < to;
   }
   return count;
-}
-
-/** Simpson's rule over ln M. */
-static double bin_average(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a, double growth,
-                          double low, double high) {
-  const double middle = sqrt(low * high);
-  return (theory(kind, linear, c, a, growth, low) + 4.0 * theory(kind, linear, c, a, growth, middle) +
-          theory(kind, linear, c, a, growth, high)) / 6.0;
 }
 
 void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members, const struct linear_power *linear,
@@ -117,14 +120,23 @@ void mass_function_write(const char *path, const struct halo_catalogue *halos, s
                 "Tinker2008_200m Tinker2008_200c\n");
   /* Masses are whole numbers of particles: edges stand between them. */
   double low = (double)min_members - 0.5;
+  struct scale scale[3] = {{0}}; /* of a bin's low edge, middle and high edge */
+  if (linear) scale[2] = scale_of(linear, c, growth, low * s->mass);
   for (int i = 1; low < (double)largest; i++) {
     const double high = fmax(floor((double)min_members * pow(10.0, BIN_DEX * i)) - 0.5, low + 1.0);
     const double norm = 1.0 / (volume * log(high / low));
     const double fof = (double)count_halos(halos, false, low, high), sphere = (double)count_halos(halos, true, low, high);
     fprintf(file, "%.7e %.7e %.0f %.6e %.6e %.0f %.6e %.6e", 1e10 * low * s->mass, 1e10 * high * s->mass, fof, fof * norm,
             sqrt(fof) * norm, sphere, sphere * norm, sqrt(sphere) * norm);
-    for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++)
-      fprintf(file, " %.6e", linear ? bin_average(k, linear, c, a, growth, low * s->mass, high * s->mass) : 0.0);
+    if (linear) {
+      scale[0] = scale[2];
+      scale[1] = scale_of(linear, c, growth, sqrt(low * high) * s->mass);
+      scale[2] = scale_of(linear, c, growth, high * s->mass);
+    }
+    for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++) { /* Simpson's rule over ln M */
+      const double sum = linear ? theory(k, c, a, &scale[0]) + 4.0 * theory(k, c, a, &scale[1]) + theory(k, c, a, &scale[2]) : 0.0;
+      fprintf(file, " %.6e", sum / 6.0);
+    }
     fprintf(file, "\n");
     low = high;
   }

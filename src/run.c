@@ -63,7 +63,7 @@ static void refuse_several_processes(void) {
   const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
     const char *size = getenv(variables[i]);
-    if (size && atol(size) > 1)
+    if (size && strtol(size, NULL, 10) > 1)
       fail(EXIT_BAD_USAGE, "started as %s processes, but this version runs as one: start it without mpirun", size);
   }
 }

@@ -13,6 +13,14 @@
 #include <cuda_runtime_api.h>
 #endif
 
+#if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
+enum { CPU_TYPE = STARPU_CPU_WORKER, CUDA_TYPE = STARPU_CUDA_WORKER };
+typedef enum starpu_worker_archtype worker_type;
+#else
+enum { CPU_TYPE = STARPU_CPU_IDX, CUDA_TYPE = STARPU_CUDA_IDX };
+typedef enum starpu_heteroprio_types worker_type;
+#endif
+
 enum { BUCKETS = 8 }; /* more than there are priorities */
 
 /** GPUs that StarPU will find. */
@@ -30,11 +38,11 @@ static int gpus_present(void) {
 /** Bucket 0 belongs to the processors. With a GPU it has all others to itself: what it does in one millisecond takes a core a hundred. */
 static void map_buckets(unsigned context) {
   const bool gpu = starpu_cuda_worker_get_count() > 0;
-  starpu_heteroprio_set_nb_prios(context, STARPU_CPU_WORKER, gpu ? 1 : BUCKETS);
-  for (unsigned i = 0; i < (gpu ? 1 : BUCKETS); i++) starpu_heteroprio_set_mapping(context, STARPU_CPU_WORKER, i, i);
+  starpu_heteroprio_set_nb_prios(context, (worker_type)CPU_TYPE, gpu ? 1 : BUCKETS);
+  for (unsigned i = 0; i < (gpu ? 1 : BUCKETS); i++) starpu_heteroprio_set_mapping(context, (worker_type)CPU_TYPE, i, i);
   if (!gpu) return;
-  starpu_heteroprio_set_nb_prios(context, STARPU_CUDA_WORKER, BUCKETS - 1);
-  for (unsigned i = 1; i < BUCKETS; i++) starpu_heteroprio_set_mapping(context, STARPU_CUDA_WORKER, i - 1, i);
+  starpu_heteroprio_set_nb_prios(context, (worker_type)CUDA_TYPE, BUCKETS - 1);
+  for (unsigned i = 1; i < BUCKETS; i++) starpu_heteroprio_set_mapping(context, (worker_type)CUDA_TYPE, i - 1, i);
 }
 
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {

@@ -12,6 +12,7 @@
 #include "photons/halo.h"
 #include "photons/ic.h"
 #include "photons/report.h"
+#include "sorted_particles.h"
 
 struct stopwatch {
   double wall;
@@ -37,13 +38,9 @@ int main(void) {
   snprintf(p.ic.file, sizeof p.ic.file, "%s", snapshot);
   struct particles s = ic_read_gadget(&p);
   struct layout layout = layout_choose(&p, s.count);
-  struct simulation simulation = {.parameters = &p, .particles = s, .group_count = layout.group_count, .depth = layout.depth};
-  simulation.worker_count = starpu_worker_get_count();
-  simulation.workers = calloc(simulation.worker_count, sizeof *simulation.workers);
   struct stopwatch watch = watch_start();
-  domain_rebuild(&simulation);
-  s = simulation.particles;
-  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.group_count, layout.depth, simulation.worker_count);
+  sort_particles(&s, layout.group_count, layout.depth);
+  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.group_count, layout.depth, starpu_worker_get_count());
   watch_print("sorting", watch);
   for (int repeat = 0; repeat < 3; repeat++) {
     watch = watch_start();
@@ -67,7 +64,6 @@ int main(void) {
   }
   remove("bench_analysis.png");
   particles_free(&s);
-  free(simulation.workers);
   starpu_shutdown();
   return 0;
 }

@@ -243,7 +243,8 @@ static void halve(struct leaf *l, const struct sources *sources, unsigned level,
   }
 }
 
-uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, struct p2p_scratch *scratch, float *acceleration) {
+uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, struct p2p_scratch *scratch,
+                     float *acceleration) { /* NOLINT(readability-non-const-parameter): written through struct leaf */
   struct leaf l = {.law = law, .target = t, .scratch = scratch, .pair = choose_pair_function(law), .acceleration = acceleration};
   const float half_box = 2147483648.0f * t->scale;
   unsigned levels = 1;

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the files of photons-starpu. Needs numpy; snapshots and halo catalogues also h5py.
+
+>>> import photons
+>>> run = photons.Run("output")
+>>> run.redshifts
+[1.0, 0.0]
+>>> power = run.power(1)            # or photons.read_power("output/powerspec_001.txt")
+>>> power["k"], power["P"], power["P_linear"]
+>>> halos = run.halos(1)
+>>> halos["GroupMass"], halos.header["Redshift"]
+>>> snap = run.snapshot(1)
+>>> snap["Coordinates"][:100], snap.header["BoxSize"]
+
+Tables are dictionaries of numpy arrays with the attribute `header`, a dictionary.
+"""
+import glob
+import os
+import re
+
+import numpy as np
+
+
+class Table(dict):
+    """Columns by name; header: what the file says about itself."""
+
+    def __init__(self, columns=(), header=None):
+        super().__init__(columns)
+        self.header = header or {}
+
+
+def _comments(path):
+    with open(path) as file:
+        return [line[1:].strip() for line in file if line.startswith("#")]
+
+
+def _header_numbers(comments):
+    """The `name = number` of comment lines."""
+    found = re.findall(r"([A-Za-z0-9_()/ ]+?) = ([-+0-9.eE]+)", ",".join(comments))
+    return {name.strip(" ,"): float(value) for name, value in found}
+
+
+def _read_text(path, names):
+    rows = np.loadtxt(path, ndmin=2)
+    if rows.size == 0:
+        rows = rows.reshape(0, len(names))
+    if rows.shape[1] != len(names):
+        raise ValueError(f"{path}: {rows.shape[1]} columns, expected {len(names)}: {', '.join(names)}")
+    return Table(zip(names, rows.T), _header_numbers(_comments(path)))
+
+
+def read_power(path):
+    """powerspec_NNN.txt: k [h/Mpc]; P, P_shot, P_linear, P_halofit [(Mpc/h)^3] (shot noise is part of P); modes."""
+    return _read_text(path, ["k", "P", "modes", "P_shot", "P_linear", "P_halofit"])
+
+
+MASS_FUNCTIONS = ["Press-Schechter", "Sheth-Tormen", "Reed 2007", "Tinker 2008 (200m)", "Tinker 2008 (200c)"]
+
+
+def read_mass_function(path):
+    """massfunc_NNN.txt: edges low, high [Msun/h]; counts; dn/dlnM [(Mpc/h)^-3] with errors, and of theory."""
+    counted = ["low", "high", "N_FoF", "FoF", "FoF_error", "N_200c", "200c", "200c_error"]
+    return _read_text(path, counted + MASS_FUNCTIONS)
+
+
+def read_timings(path):
+    """log/timings.csv: a row a step; where a run was stopped and begun again, the last one of a step counts."""
+    with open(path) as file:
+        names = file.readline().strip().split(",")
+    rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+    last = {row[0]: i for i, row in enumerate(rows)}
+    return Table(zip(names, rows[sorted(last.values())].T))
+
+
+class _Hdf5(Table):
+    """Datasets of one group, and the attributes of Header; a dataset is read when it is asked for."""
+
+    def __init__(self, path, group):
+        import h5py
+
+        self.file = h5py.File(path, "r")
+        super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))
+
+    def __getitem__(self, name):
+        return super().__getitem__(name)
+
+    def config(self):
+        """The parameters of the run, as config.ini."""
+        for name in ("Config", "Parameters"):
+            if name in self.file and "config.ini" in self.file[name].attrs:
+                text = self.file[name].attrs["config.ini"]
+                return text.decode() if isinstance(text, bytes) else str(text)
+        return ""
+
+    def close(self):
+        self.file.close()
+
+
+def read_snapshot(path):
+    """snap_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py datasets: index them), Velocities, ParticleIDs, Masses."""
+    return _Hdf5(path, "PartType1")
+
+
+class Halos(_Hdf5):
+    """fof_tab_NNN.hdf5, datasets of Group."""
+
+    def __init__(self, path):
+        super().__init__(path, "Group")
+
+    def members(self, i):
+        """Ids of the particles of halo i."""
+        first = self["GroupOffsetType"][i, 1]
+        return self.file["IDs/ID"][first : first + self["GroupLen"][i]]
+
+
+def read_halos(path):
+    return Halos(path)
+
+
+def read_config(path_or_text):
+    """config.ini (file or text) as {section: {key: text}}."""
+    import configparser
+
+    parser = configparser.ConfigParser(inline_comment_prefixes=("#", ";"), interpolation=None, strict=False)
+    parser.optionxform = str
+    if "\n" in path_or_text:
+        parser.read_string(path_or_text)
+    else:
+        with open(path_or_text) as file:
+            parser.read_file(file)
+    return {name: dict(parser[name]) for name in parser.sections()}
+
+
+class Run:
+    """The output folder of a run, or of --analyse. Outputs are known by their numbers."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"{folder}: no such folder")
+        names = glob.glob(os.path.join(folder, "*_[0-9][0-9][0-9]*.*"))
+        found = (re.search(r"_(\d{3,})\.[a-z0-9]+$", name) for name in names)
+        self.numbers = sorted({int(match.group(1)) for match in found if match})
+
+    def path(self, stem, number, ending):
+        """Path of a product, None where there is none."""
+        path = os.path.join(self.folder, f"{stem}_{number:03d}.{ending}")
+        return path if os.path.exists(path) else None
+
+    def _read(self, reader, stem, number, ending):
+        path = self.path(stem, number, ending)
+        return reader(path) if path else None
+
+    def power(self, number):
+        return self._read(read_power, "powerspec", number, "txt")
+
+    def mass_function(self, number):
+        return self._read(read_mass_function, "massfunc", number, "txt")
+
+    def halos(self, number):
+        return self._read(read_halos, "fof_tab", number, "hdf5")
+
+    def snapshot(self, number):
+        return self._read(read_snapshot, "snap", number, "hdf5")
+
+    def redshift(self, number):
+        """Of an output, from the first product that tells; None where none does."""
+        for product in (self.power(number), self.mass_function(number)):
+            if product is not None:
+                return max(product.header["z"], 0.0)
+        for product in (self.halos(number), self.snapshot(number)):
+            if product is not None:
+                with product.file:
+                    return max(float(product.header["Redshift"]), 0.0)
+        return None
+
+    @property
+    def redshifts(self):
+        return [self.redshift(number) for number in self.numbers]
+
+    def timings(self):
+        path = os.path.join(self.folder, "log", "timings.csv")
+        return read_timings(path) if os.path.exists(path) else None
+
+    def config(self):
+        path = os.path.join(self.folder, "config-used.ini")
+        return read_config(path) if os.path.exists(path) else {}
