@@ -19,8 +19,11 @@ static void analysis_cpu(void *buffers[], void *arguments) {
   part->function(part->context, part->i);
 }
 
-#define ANALYSIS_CODELET(stage, code_colour)                                                                               \
-  {.name = stage, .color = code_colour, .cpu_funcs = {analysis_cpu}, .cpu_funcs_name = {"analysis_cpu"}, .nbuffers = 0}
+#define ANALYSIS_CODELET(stage, code_colour)                                                              \
+  {                                                                                                       \
+    .name = stage, .color = code_colour, .cpu_funcs = {analysis_cpu}, .cpu_funcs_name = {"analysis_cpu"}, \
+    .nbuffers = 0                                                                                         \
+  }
 
 void analysis_for(enum analysis_stage stage, uint32_t n, void (*function)(void *context, uint32_t i), void *context) {
   static struct starpu_codelet codelets[] = {[ANALYSIS_FOF] = ANALYSIS_CODELET("fof", 0x332288),

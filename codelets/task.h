@@ -46,7 +46,7 @@ struct worker *task_worker(const struct task_argument *argument);
 #define CUDA_FUNCTION(name)
 #endif
 
-/** Footprint of an amount of work, in steps of 5 %, for history-based performance models. */
+/** Footprint of an amount of work, in steps of 5 %, for history-based performance models; below 2^12. */
 uint32_t work_footprint(double work);
 
 /** A codelet with stage_cpu() and stage_cuda(), and a performance model whose footprint is work(argument); _HOST: the former alone. */
@@ -57,7 +57,7 @@ uint32_t work_footprint(double work);
 #define PHOTONS_CODELET_WITH(stage_name, stage_color, cuda_function, work_expression)                                                \
   static uint32_t stage_name##_footprint(struct starpu_task *task) {                                                          \
     const struct task_argument *a = task->cl_arg;                                                                             \
-    return work_footprint((double)(work_expression));                                                                         \
+    return work_footprint((double)(work_expression)) + (a->simulation->variant << 12);                                        \
   }                                                                                                                            \
   static struct starpu_perfmodel stage_name##_model = {                                                                       \
       .type = STARPU_HISTORY_BASED, .symbol = "photons_" #stage_name, .footprint = stage_name##_footprint};                   \

@@ -5,12 +5,16 @@
  * Few sources are so near that softening could matter: they are listed apart, so that the main loop need not ask. */
 #include "gpu.cuh"
 
-enum { WARPS = 4, BLOCK = WARPS * WARP, TILE = 128, FAR_ROOM = TILE + WARP, CLOSE_TILE = 32, CLOSE_ROOM = CLOSE_TILE + WARP };
-
-/** What acts between two particles, and how it is computed. */
 #ifndef P2P_BLOCKS
 #define P2P_BLOCKS 1
 #endif
+#ifndef P2P_UNROLL
+#define P2P_UNROLL 1
+#endif
+
+enum { UNROLL = P2P_UNROLL, WARPS = 4, BLOCK = WARPS * WARP, TILE = 128, FAR_ROOM = TILE + WARP, CLOSE_TILE = 32, CLOSE_ROOM = CLOSE_TILE + WARP };
+
+/** What acts between two particles, and how it is computed. */
 template <typename real>
 struct law {
   real support2, inverse_support, plummer2;
@@ -114,27 +118,23 @@ static __device__ inline real unsoftened(const struct law<real> &law, const floa
   return inverse_cube(u) - smooth_part<real, FORM>(law, u);
 }
 
-/** Spline-softened r^-3 at q = r/support < 1, in units of support^-3: spline_factor() of p2p.h in either precision. */
-template <typename real>
-static __device__ inline real spline(real q) {
-  const real q2 = q * q;
-  if (q < real(0.5)) return real(32.0 / 3.0) + q2 * (real(32) * q - real(38.4));
-  return real(64.0 / 3.0) - real(48) * q + real(38.4) * q2 - real(32.0 / 3.0) * q2 * q - real(1.0 / 15.0) / (q2 * q);
-}
-
 /** The same with softening, for any u. Where particles nearly touch, h is taken from its polynomial or series: 1 - T has no digits there. */
 template <typename real, int FORM>
 static __device__ inline real softened(const struct law<real> &law, const float *table, real u) {
   constexpr int SERIES = FORM >= ANY_DEGREE || FORM == EXACT ? FORM : ANY_DEGREE;
-  if (u == real(0)) return real(0); /* itself */
   if (law.plummer2 > real(0)) {
     const real soft = inverse_cube(u + law.plummer2);
     if (FORM == SERIES || u < real(1e-3)) return soft - smooth_part<real, SERIES>(law, u);
     return soft - (inverse_cube(u) - unsoftened<real, FORM>(law, table, u));
   }
-  if (u >= law.support2) return unsoftened<real, FORM>(law, table, u);
-  const real q = u * inverse_root(u) * law.inverse_support;
-  return spline(q) * law.inverse_support * law.inverse_support * law.inverse_support - smooth_part<real, SERIES>(law, u);
+  if (FORM != SERIES && u >= law.support2) return unsoftened<real, FORM>(law, table, u);
+  /* spline_factor() of p2p.h at q = r/support, without branches; at u = 0 anything finite will do */
+  const real safe = u > real(1e-30) ? u : real(1e-30), q = safe * inverse_root(safe) * law.inverse_support;
+  const real newton = inverse_cube(safe), cube = law.inverse_support * law.inverse_support * law.inverse_support;
+  const real inner = real(32.0 / 3.0) + q * q * (real(32) * q - real(38.4));
+  const real outer = real(64.0 / 3.0) + q * (real(-48) + q * (real(38.4) - real(32.0 / 3.0) * q));
+  const real soft = q < real(0.5) ? inner * cube : fma(real(-1.0 / 15.0), newton, outer * cube);
+  return (u < law.support2 ? soft : newton) - smooth_part<real, SERIES>(law, u);
 }
 
 template <typename real, int T>
@@ -146,7 +146,7 @@ struct targets {
 template <typename real, int FORM, int T, bool SOFT>
 static __device__ inline void act(const struct law<real> &law, const float *table, const struct source<real> *sources, uint32_t n,
                                   uint32_t first, uint32_t step, struct targets<real, T> &t) {
-#pragma unroll 2
+#pragma unroll UNROLL
   for (uint32_t k = first; k < n; k += step) {
     const struct source<real> s = sources[k];
 #pragma unroll

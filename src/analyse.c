@@ -37,9 +37,10 @@ static void settings_free(struct settings *s) {
 
 /** What the header of a snapshot does not tell. */
 static bool wanted(const char *section, const char *key) {
-  static const char *const keys[][2] = {{"cosmology", "Omega_b"}, {"cosmology", "n_s"}, {"cosmology", "sigma8"},
-                                        {"cosmology", "w0"},      {"cosmology", "wa"},  {"cosmology", "Omega_r"},
-                                        {"ic", "power_spectrum"}, {"ic", "power_spectrum_file"}, {"ic", "normalise"}};
+  static const char *const keys[][2] = {
+      {"cosmology", "Omega_b"}, {"cosmology", "n_s"},          {"cosmology", "sigma8"},
+      {"cosmology", "w0"},      {"cosmology", "wa"},           {"cosmology", "Omega_r"},
+      {"ic", "power_spectrum"}, {"ic", "power_spectrum_file"}, {"ic", "normalise"}};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(section, keys[i][0]) == 0 && strcmp(key, keys[i][1]) == 0) return true;
   return false;
@@ -62,20 +63,23 @@ static void take_settings(struct settings *s, const char *text) {
         settings_add(s, section, key, value);
     }
   }
-  if (table_missing) warn("the table of the run's linear spectrum is not there: theory is that of Eisenstein & Hu (1998)");
+  if (table_missing)
+    warn("the table of the run's linear spectrum is not there: theory is that of Eisenstein & Hu (1998)");
 }
 
 /** What one of our own snapshots says about the run that made it. */
 static bool take_run(struct settings *s, const char *path) {
   FILE *file = fopen(path, "rb");
   unsigned char begin[8] = {0};
-  const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin && memcmp(begin, "\x89HDF\r\n\x1a\n", 8) == 0;
+  const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&
+                       memcmp(begin, "\x89HDF\r\n\x1a\n", 8) == 0;
   if (file) fclose(file);
   if (!is_hdf5) return false;
   const hid_t snapshot = hdf5_open(path);
   char *text = NULL;
   if (H5Lexists(snapshot, "Config", H5P_DEFAULT) > 0) {
-    const hid_t config = hdf5_check(H5Gopen2(snapshot, "Config", H5P_DEFAULT), EXIT_BAD_INPUT, path, "open the group Config");
+    const hid_t config = hdf5_check(H5Gopen2(snapshot, "Config", H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                    "open the group Config");
     if (H5Aexists(config, "config.ini") > 0) text = hdf5_read_text(config, path, "config.ini");
     H5Gclose(config);
   }
@@ -106,7 +110,8 @@ static void start_starpu(const struct parameters *p) {
 
 /** Put the particles in the order of groups and trees. */
 static void sort_particles(const struct parameters *p, struct particles *particles, const struct layout *layout) {
-  struct simulation s = {.parameters = p, .particles = *particles, .group_count = layout->group_count, .depth = layout->depth};
+  struct simulation s = {
+      .parameters = p, .particles = *particles, .group_count = layout->group_count, .depth = layout->depth};
   s.worker_count = starpu_worker_get_count();
   s.workers = allocate(s.worker_count, sizeof *s.workers, "worker scratch");
   domain_rebuild(&s);
@@ -130,7 +135,8 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   struct particles particles = ic_read_gadget(&p);
   const struct cosmology cosmology = {.omega_m = p.cosmology.omega_m,
                                       .omega_lambda = p.cosmology.omega_lambda,
-                                      .omega_k = 1.0 - p.cosmology.omega_m - p.cosmology.omega_lambda - p.cosmology.omega_r,
+                                      .omega_k = 1.0 - p.cosmology.omega_m - p.cosmology.omega_lambda -
+                                                 p.cosmology.omega_r,
                                       .omega_r = p.cosmology.omega_r,
                                       .w0 = p.cosmology.w0,
                                       .wa = p.cosmology.wa};
@@ -138,10 +144,11 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   const struct layout layout = layout_choose(&p, particles.count);
   sort_particles(&p, &particles, &layout);
   if (!quiet) {
-    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot, particles.count, 1e10 * particles.mass,
-           particles.box, p.ic.z_init, wall_clock() - start);
-    printf("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, sigma8 %g %s\n", p.cosmology.omega_m,
-           p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b, p.cosmology.n_s, p.cosmology.sigma8,
+    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot, particles.count,
+           1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
+    printf("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, sigma8 %g %s\n",
+           p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b, p.cosmology.n_s,
+           p.cosmology.sigma8,
            ours ? "from the run that made it" : "are defaults (--set cosmology.sigma8=... for theory)");
   }
   start = wall_clock();

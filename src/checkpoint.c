@@ -99,9 +99,10 @@ static const char *find_value(const char *config, const char *section, const cha
   return NULL;
 }
 
-/** Output and the machine do not change the particles' paths; the groups do, in the last bits. */
-static bool changes_results(const struct parameter *row) {
-  if (strcmp(row->section, "output") == 0) return false;
+/** Output and the machine do not change the particles' paths; the groups do, in the last bits, and the end where it sets the steps. */
+static bool changes_results(const struct parameters *p, const struct parameter *row) {
+  if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
+  if (strcmp(row->section, "time") == 0 && strcmp(row->key, "z_end") == 0) return p->time.step == STEP_FIXED;
   if (strcmp(row->section, "runtime") != 0) return true;
   return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
          strcmp(row->key, "rebuild_interval") == 0;
@@ -127,7 +128,7 @@ static void compare_parameters(const char *path, struct parameters *p, const cha
   FILE *list = open_memstream(&differences, &size);
   if (!list) fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
-    if (!changes_results(row)) continue;
+    if (!changes_results(p, row)) continue;
     size_t then_length, now_length;
     const char *then_value = find_value(then, row->section, row->key, &then_length);
     const char *now_value = find_value(now, row->section, row->key, &now_length);

@@ -34,7 +34,8 @@ static void unite(struct fof *f, uint32_t i, uint32_t j) {
     j = find(f, j);
     if (i == j) return;
     uint32_t low = i < j ? i : j, high = i < j ? j : i, expected = high;
-    if (atomic_compare_exchange_weak_explicit(&head[high], &expected, low, memory_order_relaxed, memory_order_relaxed)) return;
+    if (atomic_compare_exchange_weak_explicit(&head[high], &expected, low, memory_order_relaxed, memory_order_relaxed))
+      return;
   }
 }
 
@@ -116,12 +117,12 @@ struct side {
 struct link {
   struct fof *fof;
   const struct fof_kernels *kernels;
-  float limit2;           /* length2 with a margin for float */
-  uint32_t reach;         /* linking length, rounded up */
-  uint32_t leaf_begin;    /* first leaf in the heap */
+  float limit2;                    /* length2 with a margin for float */
+  uint32_t reach;                  /* linking length, rounded up */
+  uint32_t leaf_begin;             /* first leaf in the heap */
   uint32_t *near_a, *near_b, *hit; /* indices in a leaf */
-  uint32_t *x;            /* coordinates of near_b, one component after the other */
-  uint32_t room;          /* of each of them */
+  uint32_t *x;                     /* coordinates of near_b, one component after the other */
+  uint32_t room;                   /* of each of them */
 };
 
 static struct side side_of(struct fof *f, size_t g) {
@@ -132,7 +133,8 @@ static struct side side_of(struct fof *f, size_t g) {
 
 static struct link link_begin(struct fof *f) {
   const struct particles *s = f->particles;
-  uint32_t room = (uint32_t)(((s->count / s->blocks + 1) >> f->depth) + 8) & ~7u; /* kernels write whole bytes of eight */
+  uint32_t room = (uint32_t)(((s->count / s->blocks + 1) >> f->depth) + 8) &
+                  ~7u; /* kernels write whole bytes of eight */
   struct link l = {.fof = f,
                    .kernels = &kernels_select()->fof,
                    .limit2 = (float)((double)f->length2 * (1.0 + 1e-5)), /* float's rounding is 1e-7 */
@@ -153,8 +155,10 @@ static inline uint32_t node_head(const struct link *l, const struct side *s, uin
 }
 
 /** Indices of a leaf's particles within reach of another's box. */
-static uint32_t near_box(const struct link *l, const struct side *s, uint32_t leaf, const struct fof_box *other, uint32_t *index) {
-  const uint32_t first = node_first((uint32_t)s->block.count, leaf), n = node_end((uint32_t)s->block.count, leaf) - first;
+static uint32_t near_box(const struct link *l, const struct side *s, uint32_t leaf, const struct fof_box *other,
+                         uint32_t *index) {
+  const uint32_t first = node_first((uint32_t)s->block.count, leaf),
+                 n = node_end((uint32_t)s->block.count, leaf) - first;
   uint32_t low[3], extent[3];
   for (int c = 0; c < 3; c++) {
     uint64_t wide = (uint64_t)other->extent[c] + 2 * (uint64_t)l->reach;
@@ -168,7 +172,8 @@ static uint32_t near_box(const struct link *l, const struct side *s, uint32_t le
 }
 
 /** Link the particles of two leaves. Where both are whole one link is all that there is to find. */
-static void link_leaves(const struct link *l, const struct side *a, uint32_t leaf_a, const struct side *b, uint32_t leaf_b) {
+static void link_leaves(const struct link *l, const struct side *a, uint32_t leaf_a, const struct side *b,
+                        uint32_t leaf_b) {
   if (b->whole[leaf_b] < a->whole[leaf_a]) { /* the whole one last: its search ends with the first hit */
     const struct side *side = a;
     const uint32_t leaf = leaf_a;
@@ -199,7 +204,8 @@ static void link_leaves(const struct link *l, const struct side *a, uint32_t lea
 }
 
 /** Link the particles of two nodes. */
-static void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b, uint32_t node_b) {
+static void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b,
+                      uint32_t node_b) {
   const struct fof_box *box_a = &a->boxes[node_a], *box_b = &b->boxes[node_b];
   if (boxes_distance2(box_a, box_b) > l->fof->length2) return;
   if (a->whole[node_a] && b->whole[node_b]) {
@@ -230,11 +236,12 @@ static bool link_leaf(const struct link *l, const struct side *s, uint32_t leaf)
   const uint32_t base = (uint32_t)s->block.first;
   for (uint32_t i = first; i + 1 < end; i++) {
     const uint32_t point[3] = {x[0][i], x[1][i], x[2][i]};
-    const uint32_t hits =
-        l->kernels->near_point(end - i - 1, x[0] + i + 1, x[1] + i + 1, x[2] + i + 1, point, l->limit2, l->hit);
+    const uint32_t hits = l->kernels->near_point(end - i - 1, x[0] + i + 1, x[1] + i + 1, x[2] + i + 1, point,
+                                                 l->limit2, l->hit);
     for (uint32_t h = 0; h < hits; h++) {
       const uint32_t j = i + 1 + l->hit[h];
-      if (distance2(point[0], point[1], point[2], x[0][j], x[1][j], x[2][j]) <= l->fof->length2) unite(l->fof, base + i, base + j);
+      if (distance2(point[0], point[1], point[2], x[0][j], x[1][j], x[2][j]) <= l->fof->length2)
+        unite(l->fof, base + i, base + j);
     }
   }
   const uint32_t head = find(l->fof, base + first);
@@ -273,7 +280,8 @@ static void link_block(void *context, uint32_t g) {
   const uint32_t count = (uint32_t)side.block.count, leaf_begin = 1u << f->depth;
   for (uint32_t leaf = leaf_begin; leaf < 2 * leaf_begin; leaf++)
     boxes[leaf] = box_around(node_end(count, leaf) - node_first(count, leaf), side.block.x, node_first(count, leaf));
-  for (uint32_t node = leaf_begin - 1; node > 0; node--) boxes[node] = box_union(&boxes[2 * node], &boxes[2 * node + 1]);
+  for (uint32_t node = leaf_begin - 1; node > 0; node--)
+    boxes[node] = box_union(&boxes[2 * node], &boxes[2 * node + 1]);
   for (uint32_t i = 0; i < count; i++) f->head[side.block.first + i] = (uint32_t)side.block.first + i;
   struct link l = link_begin(f);
   link_node(&l, &side, 1);
@@ -316,7 +324,8 @@ uint64_t fof_length2(double length, double box) {
 }
 
 struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
-  if (s->count > UINT32_MAX) fail(EXIT_RUN_FAILED, "friends of friends: %zu particles are more than 2^32 on one process", s->count);
+  if (s->count > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles are more than 2^32 on one process", s->count);
   if (length >= 0.25 * s->box)
     fail(EXIT_BAD_USAGE, "analysis.linking_length: %g Mpc/h is a quarter of the box or more", length);
   struct fof *f = allocate(1, sizeof *f, "friends of friends");

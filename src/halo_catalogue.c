@@ -174,7 +174,8 @@ static void gather_leaf(struct gathering *g, const struct particle_block *b, uin
   }
 }
 
-static void gather_node(struct gathering *g, const struct particle_block *b, const struct fof_box *boxes, uint32_t node) {
+static void gather_node(struct gathering *g, const struct particle_block *b, const struct fof_box *boxes,
+                        uint32_t node) {
   if (fof_box_distance2(&boxes[node], g->point) > g->radius2) return;
   if (node >= 1u << g->fof->depth) {
     gather_leaf(g, b, node);
@@ -230,7 +231,8 @@ static size_t find_crossing(const struct catalogue_work *w, struct gathering *g)
     qsort(sorted + first, end - first, sizeof *sorted, compare_distances);
     for (size_t j = end; j >= 1 && j >= first && !found; j--) {
       /* A crossing belongs to the shell in which R_j lies. */
-      const double here = j > first ? sqrt((double)sorted[j - 1]) : inner, next = j < end ? sqrt((double)sorted[j]) : outer;
+      const double here = j > first ? sqrt((double)sorted[j - 1]) : inner,
+                   next = j < end ? sqrt((double)sorted[j]) : outer;
       const double radius = threshold_radius(w, (double)j);
       if (here <= radius && radius < next) found = j;
     }
@@ -257,7 +259,7 @@ static void measure_halo(const struct catalogue_work *w, struct gathering *g, st
   uint32_t *member = w->catalogue->member + h->first;
   sort_members(s, h->count, member);
   struct offset *o = allocate(h->count, sizeof *o, "halo members");
-  uint32_t reference[3];
+  uint32_t reference[3] = {0};
   double sum[3] = {0}, momentum[3] = {0};
   for (size_t i = 0; i < h->count; i++) {
     size_t stride;

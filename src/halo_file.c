@@ -14,11 +14,11 @@ static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per
 /** A dataset of the group Group. Physical value in cgs = value * to_cgs * a^a_scaling * h^h_scaling. */
 struct field {
   const char *name;
-  enum { DOUBLE, FLOAT, INT32, INT64 } number;
-  size_t columns;
-  enum { NONE, LENGTH, MASS, VELOCITY } unit;
-  double a_scaling;
   void (*fill)(const struct halo_catalogue *c, double length, void *rows);
+  size_t columns;
+  double a_scaling;
+  enum { DOUBLE, FLOAT, INT32, INT64 } number;
+  enum { NONE, LENGTH, MASS, VELOCITY } unit;
 };
 
 /* clang-format off */
@@ -42,37 +42,42 @@ static void fill_m_200(const struct halo_catalogue *c, double length, void *rows
 static void fill_r_200(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->r_200 * length) }
 
 static const struct field fields[] = {
-  {"GroupLen", INT32, 1, NONE, 0, fill_len},
-  {"GroupMass", FLOAT, 1, MASS, 0, fill_mass},
-  {"GroupPos", DOUBLE, 3, LENGTH, 1, fill_position},
-  {"GroupVel", FLOAT, 3, VELOCITY, -1, fill_velocity},
-  {"GroupOffsetType", INT64, TYPES, NONE, 0, fill_offset_type},
-  {"GroupLenType", INT32, TYPES, NONE, 0, fill_len_type},
-  {"GroupMassType", FLOAT, TYPES, MASS, 0, fill_mass_type},
-  {"Group_M_Crit200", FLOAT, 1, MASS, 0, fill_m_200},
-  {"Group_R_Crit200", FLOAT, 1, LENGTH, 1, fill_r_200},
-  {"GroupPeakPos", DOUBLE, 3, LENGTH, 1, fill_centre}, /* the centre of Group_R_Crit200; not in Gadget's files */
+  {"GroupLen", fill_len, 1, 0, INT32, NONE},
+  {"GroupMass", fill_mass, 1, 0, FLOAT, MASS},
+  {"GroupPos", fill_position, 3, 1, DOUBLE, LENGTH},
+  {"GroupVel", fill_velocity, 3, -1, FLOAT, VELOCITY},
+  {"GroupOffsetType", fill_offset_type, TYPES, 0, INT64, NONE},
+  {"GroupLenType", fill_len_type, TYPES, 0, INT32, NONE},
+  {"GroupMassType", fill_mass_type, TYPES, 0, FLOAT, MASS},
+  {"Group_M_Crit200", fill_m_200, 1, 0, FLOAT, MASS},
+  {"Group_R_Crit200", fill_r_200, 1, 1, FLOAT, LENGTH},
+  {"GroupPeakPos", fill_centre, 3, 1, DOUBLE, LENGTH}, /* the centre of Group_R_Crit200; not in Gadget's files */
 };
 /* clang-format on */
 
 static const hid_t *number_types(void) {
   static hid_t types[4]; /* HDF5's constants are known at run time only */
-  types[DOUBLE] = H5T_NATIVE_DOUBLE, types[FLOAT] = H5T_NATIVE_FLOAT, types[INT32] = H5T_NATIVE_INT32, types[INT64] = H5T_NATIVE_INT64;
+  types[DOUBLE] = H5T_NATIVE_DOUBLE, types[FLOAT] = H5T_NATIVE_FLOAT, types[INT32] = H5T_NATIVE_INT32,
+  types[INT64] = H5T_NATIVE_INT64;
   return types;
 }
 
 static hid_t create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows, size_t columns) {
   const hsize_t size[2] = {rows, columns};
-  const hid_t space = hdf5_check(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), EXIT_RUN_FAILED, path, "make a dataset");
-  const hid_t dataset = hdf5_check(H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), EXIT_RUN_FAILED, path,
-                                   "make a dataset");
+  const hid_t space = hdf5_check(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), EXIT_RUN_FAILED, path,
+                                 "make a dataset");
+  const hid_t dataset = hdf5_check(H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                   EXIT_RUN_FAILED, path, "make a dataset");
   H5Sclose(space);
   return dataset;
 }
 
-static void write_field(hid_t group, const char *path, const struct field *f, const struct halo_catalogue *c, double length) {
-  const hid_t type = number_types()[f->number], dataset = create_dataset(group, path, f->name, type, c->count, f->columns);
-  const double units[] = {[NONE] = 1.0, [LENGTH] = cm_per_kpc * 1000.0 / length, [MASS] = g_per_mass_unit, [VELOCITY] = cm_per_s_per_km_per_s};
+static void write_field(hid_t group, const char *path, const struct field *f, const struct halo_catalogue *c,
+                        double length) {
+  const hid_t type = number_types()[f->number],
+              dataset = create_dataset(group, path, f->name, type, c->count, f->columns);
+  const double units[] = {
+      [NONE] = 1.0, [LENGTH] = cm_per_kpc * 1000.0 / length, [MASS] = g_per_mass_unit, [VELOCITY] = cm_per_s_per_km_per_s};
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
   hdf5_write_double(dataset, path, "h_scaling", f->unit == LENGTH || f->unit == MASS ? -1.0 : 0.0);
   hdf5_write_double(dataset, path, "length_scaling", f->unit == LENGTH);
@@ -103,14 +108,19 @@ static void write_ids(hid_t file, const char *path, const struct halo_catalogue 
   H5Gclose(group);
 }
 
-static void write_header(hid_t file, const char *path, const struct parameters *p, const struct halo_catalogue *c, double a, double length,
-                         double linking_length) {
+static void write_header(hid_t file, const char *path, const struct parameters *p, const struct halo_catalogue *c,
+                         double a, double length, double linking_length) {
   const struct {
     const char *name;
     int64_t value;
-  } counts[] = {{"Ngroups_ThisFile", (int64_t)c->count}, {"Ngroups_Total", (int64_t)c->count}, {"Nids_ThisFile", (int64_t)c->members},
-                {"Nids_Total", (int64_t)c->members},     {"Nsubhalos_ThisFile", 0},            {"Nsubhalos_Total", 0},
-                {"Nsubgroups_ThisFile", 0},              {"Nsubgroups_Total", 0}};
+  } counts[] = {{"Ngroups_ThisFile", (int64_t)c->count},
+                {"Ngroups_Total", (int64_t)c->count},
+                {"Nids_ThisFile", (int64_t)c->members},
+                {"Nids_Total", (int64_t)c->members},
+                {"Nsubhalos_ThisFile", 0},
+                {"Nsubhalos_Total", 0},
+                {"Nsubgroups_ThisFile", 0},
+                {"Nsubgroups_Total", 0}};
   const int32_t one = 1;
   const hid_t header = hdf5_create_group(file, path, "Header");
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -130,11 +140,13 @@ static void write_header(hid_t file, const char *path, const struct parameters *
   H5Gclose(header);
 }
 
-void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a, double linking_length) {
+void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
+                          double linking_length) {
   const double length = p->output.unit_length == LENGTH_MPC_H ? 1.0 : 1000.0; /* file units in Mpc/h */
   for (size_t h = 0; h < c->count && c->count > 0; h++)
     if (c->halo[h].count > INT32_MAX)
-      fail(EXIT_RUN_FAILED, "%s: a halo of %llu particles is more than GroupLen can hold", path, (unsigned long long)c->halo[h].count);
+      fail(EXIT_RUN_FAILED, "%s: a halo of %llu particles is more than GroupLen can hold", path,
+           (unsigned long long)c->halo[h].count);
   char *temporary = output_begin(path);
   const hid_t file = hdf5_create(temporary, path, HDF5_COMPATIBLE);
   write_header(file, path, p, c, a, length, linking_length);

@@ -68,7 +68,7 @@ struct projection {
   size_t pixels;
   uint32_t low, extent; /* z in [low, low + extent] */
   uint32_t parts;
-  double *map;  /* [part][row][column]; row 0 is y = 0 */
+  double *map;   /* [part][row][column]; row 0 is y = 0 */
   size_t *count; /* [part] particles */
 };
 
@@ -131,7 +131,8 @@ static void convolve_band(void *context, uint32_t band) {
 /** Convolve along one axis with (1, 4, 6, 4, 1)/16, its points @p step apart: adds step^2 to the variance of the kernel
  * so far. */
 static void smooth_axis(const double *in, double *out, size_t pixels, size_t step, bool along_y) {
-  struct convolution v = {in, out, pixels, step, along_y};
+  struct convolution v = {.in = in, .pixels = pixels, .step = step, .along_y = along_y};
+  v.out = out;
   analysis_for(ANALYSIS_IMAGE, BANDS, convolve_band, &v);
 }
 
@@ -272,7 +273,8 @@ void image_write(const char *path, const struct particles *s, size_t pixels, dou
   size_t all = pixels * pixels;
   struct projection projection = {.particles = s, .pixels = pixels, .extent = (uint32_t)extent};
   projection.low = (uint32_t)(2147483648.0 - 0.5 * extent);
-  projection.parts = (uint32_t)fmin(fmin(PARTS_MAX, (double)s->blocks), fmax(1.0, MAPS_MAX / (double)(all * sizeof(double))));
+  projection.parts = (uint32_t)fmin(fmin(PARTS_MAX, (double)s->blocks),
+                                    fmax(1.0, MAPS_MAX / (double)(all * sizeof(double))));
   projection.map = allocate(projection.parts * all, sizeof *projection.map, "the picture's density");
   projection.count = allocate(projection.parts, sizeof *projection.count, "the picture's density");
   struct picture p = {.pixels = pixels, .rgb = allocate(3 * all, 1, "the picture")};

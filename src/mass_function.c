@@ -29,7 +29,8 @@ static double sheth_tormen(double sigma) {
 static double reed_2007(double sigma, double slope) {
   const double norm = 0.3222, c = 1.08, stretch = 0.764 / c, p = 0.3, nu = COLLAPSE / sigma, nu2 = stretch * nu * nu;
   const double ln_inverse = -log(sigma), n_eff = 6.0 * slope - 3.0;
-  const double g1 = exp(-pow(ln_inverse - 0.4, 2.0) / (2.0 * 0.6 * 0.6)), g2 = exp(-pow(ln_inverse - 0.75, 2.0) / (2.0 * 0.2 * 0.2));
+  const double g1 = exp(-pow(ln_inverse - 0.4, 2.0) / (2.0 * 0.6 * 0.6)),
+               g2 = exp(-pow(ln_inverse - 0.75, 2.0) / (2.0 * 0.2 * 0.2));
   return norm * sqrt(2.0 * stretch / M_PI) * (1.0 + pow(nu2, -p) + 0.6 * g1 + 0.4 * g2) * nu *
          exp(-0.5 * c * nu2 - 0.03 / pow(n_eff + 3.0, 2.0) * pow(nu, 0.6));
 }
@@ -49,7 +50,8 @@ static double tinker_2008(double sigma, double a, double delta) {
   const double at = fmin(fmax(log10(delta), log_density[0]), log_density[ROWS - 1]);
   for (int k = 0; k < 4; k++) {
     gsl_spline *spline = gsl_spline_alloc(gsl_interp_cspline, ROWS);
-    if (!spline || gsl_spline_init(spline, log_density, table[k], ROWS) != 0) fail(EXIT_RUN_FAILED, "not enough memory for a mass function");
+    if (!spline || gsl_spline_init(spline, log_density, table[k], ROWS) != 0)
+      fail(EXIT_RUN_FAILED, "not enough memory for a mass function");
     value[k] = gsl_spline_eval(spline, at, NULL);
     gsl_spline_free(spline);
   }
@@ -70,10 +72,11 @@ struct scale {
 
 static struct scale scale_of(const struct linear_power *linear, const struct cosmology *c, double growth, double mass) {
   const double radius = cbrt(3.0 * mass / (4.0 * M_PI * c->omega_m * RHO_CRITICAL)), step = 0.02;
-  return (struct scale){.mass = mass,
-                        .sigma = growth * linear_power_sigma(linear, radius),
-                        .slope = log(linear_power_sigma(linear, radius * exp(-step)) / linear_power_sigma(linear, radius * exp(step))) /
-                                 (6.0 * step)};
+  return (struct scale){
+      .mass = mass,
+      .sigma = growth * linear_power_sigma(linear, radius),
+      .slope = log(linear_power_sigma(linear, radius * exp(-step)) / linear_power_sigma(linear, radius * exp(step))) /
+               (6.0 * step)};
 }
 
 static double theory(enum mass_function kind, const struct cosmology *c, double a, const struct scale *s) {
@@ -86,7 +89,8 @@ static double theory(enum mass_function kind, const struct cosmology *c, double 
   return f * c->omega_m * RHO_CRITICAL / s->mass * s->slope;
 }
 
-double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a, double mass) {
+double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a,
+                     double mass) {
   const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
   return theory(kind, c, a, &scale);
 }
@@ -101,8 +105,8 @@ static size_t count_halos(const struct halo_catalogue *halos, bool sphere, doubl
   return count;
 }
 
-void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members, const struct linear_power *linear,
-                         const struct cosmology *c, double a) {
+void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
+                         const struct linear_power *linear, const struct cosmology *c, double a) {
   const struct particles *s = halos->particles;
   const double volume = s->box * s->box * s->box, growth = cosmology_growth(c, a).d1;
   uint64_t largest = 0;
@@ -114,10 +118,12 @@ void mass_function_write(const char *path, const struct halo_catalogue *halos, s
   FILE *file = output_open(temporary);
   fprintf(file, "# halo mass function, dn/dlnM in (Mpc/h)^-3; errors are Poisson, theory is averaged over the bin\n");
   fprintf(file, "# FoF: masses of friends-of-friends groups; 200c: within R200 of their density peaks\n");
-  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, N = %zu, particle mass = %.9g Msun/h, halos = %zu\n", a, 1.0 / a - 1.0, s->box,
-          s->count, 1e10 * s->mass, halos->count);
-  fprintf(file, "# M_low[Msun/h] M_high[Msun/h] N_FoF FoF FoF_error N_200c 200c 200c_error PressSchechter ShethTormen Reed2007 "
-                "Tinker2008_200m Tinker2008_200c\n");
+  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, N = %zu, particle mass = %.9g Msun/h, halos = %zu\n", a,
+          1.0 / a - 1.0, s->box, s->count, 1e10 * s->mass, halos->count);
+  fprintf(
+      file,
+      "# M_low[Msun/h] M_high[Msun/h] N_FoF FoF FoF_error N_200c 200c 200c_error PressSchechter ShethTormen Reed2007 "
+      "Tinker2008_200m Tinker2008_200c\n");
   /* Masses are whole numbers of particles: edges stand between them. */
   double low = (double)min_members - 0.5;
   struct scale scale[3] = {{0}}; /* of a bin's low edge, middle and high edge */
@@ -125,16 +131,19 @@ void mass_function_write(const char *path, const struct halo_catalogue *halos, s
   for (int i = 1; low < (double)largest; i++) {
     const double high = fmax(floor((double)min_members * pow(10.0, BIN_DEX * i)) - 0.5, low + 1.0);
     const double norm = 1.0 / (volume * log(high / low));
-    const double fof = (double)count_halos(halos, false, low, high), sphere = (double)count_halos(halos, true, low, high);
-    fprintf(file, "%.7e %.7e %.0f %.6e %.6e %.0f %.6e %.6e", 1e10 * low * s->mass, 1e10 * high * s->mass, fof, fof * norm,
-            sqrt(fof) * norm, sphere, sphere * norm, sqrt(sphere) * norm);
+    const double fof = (double)count_halos(halos, false, low, high),
+                 sphere = (double)count_halos(halos, true, low, high);
+    fprintf(file, "%.7e %.7e %.0f %.6e %.6e %.0f %.6e %.6e", 1e10 * low * s->mass, 1e10 * high * s->mass, fof,
+            fof * norm, sqrt(fof) * norm, sphere, sphere * norm, sqrt(sphere) * norm);
     if (linear) {
       scale[0] = scale[2];
       scale[1] = scale_of(linear, c, growth, sqrt(low * high) * s->mass);
       scale[2] = scale_of(linear, c, growth, high * s->mass);
     }
     for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++) { /* Simpson's rule over ln M */
-      const double sum = linear ? theory(k, c, a, &scale[0]) + 4.0 * theory(k, c, a, &scale[1]) + theory(k, c, a, &scale[2]) : 0.0;
+      const double sum = linear ? theory(k, c, a, &scale[0]) + 4.0 * theory(k, c, a, &scale[1]) +
+                                      theory(k, c, a, &scale[2])
+                                : 0.0;
       fprintf(file, " %.6e", sum / 6.0);
     }
     fprintf(file, "\n");

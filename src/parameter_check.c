@@ -138,6 +138,17 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
     problem_with(problems, theta, p, NULL, "not below 1, as mac = geometric needs it: expansions would not converge");
 }
 
+/* Adaptive steps are as the root of the softening: without any, time would stand still. */
+static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *softening = row_of("gravity", "softening"), *step = row_of("time", "step");
+  if (!sound(problems, step)) return;
+  if (p->time.step == STEP_FIXED)
+    check_needed(p, problems, "time", "steps", p->time.steps > 0, "time.step = fixed");
+  else if (sound(problems, softening) && p->gravity.softening == 0)
+    problem_with(problems, softening, p, NULL,
+                 "no length for time.step = adaptive; allowed: more than 0, or time.step = fixed");
+}
+
 static void check_redshifts(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = row_of("output", "redshifts");
   const bool start_known = p->ic.source == IC_GENERATE || parameter_given(p, "ic", "z_init");
@@ -209,8 +220,7 @@ void parameters_check(const struct parameters *p, struct parameter_problems *pro
   }
   check_power_spectrum(p, problems);
   check_gravity(p, problems);
-  if (sound(problems, row_of("time", "step")) && p->time.step == STEP_FIXED)
-    check_needed(p, problems, "time", "steps", p->time.steps > 0, "time.step = fixed");
+  check_steps(p, problems);
   check_redshifts(p, problems);
   check_folder(p, problems);
   check_scheduler(p, problems);

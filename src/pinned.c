@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A pool of page-locked memory: large chunks from StarPU, cut into blocks whose sizes are powers of two, a free list for each. */
+/* A pool of page-locked memory: large chunks, cut into blocks whose sizes are powers of two, a free list for each. */
 #include "photons/pinned.h"
 
 #include <pthread.h>
 #include <starpu.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "photons/error.h"
 
-enum { SMALLEST_LOG = 12, LARGEST_LOG = 40, CHUNK_LOG = 26 };
+enum { SMALLEST_LOG = 12, LARGEST_LOG = 40, CHUNK_LOG = 26, HUGE_PAGE = 1 << 21 };
 
 /** The head of a free block, and of a chunk (whose first block it occupies). */
 struct link {
@@ -43,7 +45,8 @@ void pinned_pool_free(struct pinned_pool *p) {
   while (p->chunks) {
     struct link *chunk = p->chunks;
     p->chunks = chunk->next;
-    starpu_free_flags(chunk, chunk->bytes, STARPU_MALLOC_PINNED); /* what starpu_malloc() takes; 1.3 has no starpu_free_noflag() */
+    unpin_memory(chunk, chunk->bytes);
+    free(chunk);
   }
   pthread_mutex_destroy(&p->lock);
   free(p);
@@ -51,8 +54,12 @@ void pinned_pool_free(struct pinned_pool *p) {
 
 static void new_chunk(struct pinned_pool *p, size_t block) {
   const size_t head = (size_t)1 << SMALLEST_LOG, bytes = (block > (size_t)1 << CHUNK_LOG ? block : (size_t)1 << CHUNK_LOG) + head;
-  void *memory;
-  if (starpu_malloc(&memory, bytes) != 0) fail(EXIT_RUN_FAILED, "no memory for %zu bytes of interaction lists", bytes);
+  /* Touched before it is locked, and in huge pages: cudaHostAlloc() goes page by page, which takes a second in a virtual machine. */
+  void *memory = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+  if (!memory) fail(EXIT_RUN_FAILED, "no memory for %zu bytes of interaction lists", bytes);
+  (void)madvise(memory, bytes, MADV_HUGEPAGE);
+  memset(memory, 0, bytes);
+  pin_memory(memory, bytes);
   struct link *chunk = memory;
   *chunk = (struct link){p->chunks, bytes};
   p->chunks = chunk;

@@ -49,16 +49,16 @@ struct measurement {
   float *mesh[2];
   fftwf_plan plane_plan, line_plan;
   unsigned fold;
-  uint32_t tiles;       /* along x and along y */
-  uint32_t chunks;      /* runs of blocks that are sorted by one task */
-  size_t *offset;       /* [tile][chunk] in point, and the end */
-  struct point *point;  /* by tile */
-  uint32_t colour;      /* x colour * COLOURS + y colour */
-  uint32_t parts;       /* of the planes ky, one task each */
-  struct shell *shell;  /* [part][n^2/4 + 1] */
-  float *phase;         /* exp(-i k h/2) of one axis: the displacement of the second mesh */
-  float *deconvolve;    /* 1/W^2 of one axis */
-  size_t *square;       /* k^2 of one axis */
+  uint32_t tiles;      /* along x and along y */
+  uint32_t chunks;     /* runs of blocks that are sorted by one task */
+  size_t *offset;      /* [tile][chunk] in point, and the end */
+  struct point *point; /* by tile */
+  uint32_t colour;     /* x colour * COLOURS + y colour */
+  uint32_t parts;      /* of the planes ky, one task each */
+  struct shell *shell; /* [part][n^2/4 + 1] */
+  float *phase;        /* exp(-i k h/2) of one axis: the displacement of the second mesh */
+  float *deconvolve;   /* 1/W^2 of one axis */
+  size_t *square;      /* k^2 of one axis */
 };
 
 struct bin_edges {
@@ -66,15 +66,19 @@ struct bin_edges {
   unsigned fold;
 };
 
+static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
 static size_t shell_count(size_t n) { return n * n / 4 + 1; }
 
 static void plan_transforms(struct measurement *m) {
   const int n = (int)m->n, size[2] = {n, n}, real[2] = {n, (int)m->row}, complex[2] = {n, (int)m->row / 2};
-  m->plane_plan = fftwf_plan_many_dft_r2c(2, size, 1, m->mesh[0], real, 1, 0, (fftwf_complex *)m->mesh[0], complex, 1, 0, FFTW_ESTIMATE);
+  m->plane_plan = fftwf_plan_many_dft_r2c(2, size, 1, m->mesh[0], real, 1, 0, (fftwf_complex *)m->mesh[0], complex, 1,
+                                          0, FFTW_ESTIMATE);
   fftwf_complex *line = fftwf_alloc_complex(m->n);
   m->line_plan = line ? fftwf_plan_dft_1d(n, line, line, FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED) : NULL;
   fftwf_free(line);
-  if (!m->plane_plan || !m->line_plan) fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", m->n);
+  if (!m->plane_plan || !m->line_plan)
+    fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", m->n);
 }
 
 static void fill_tables(struct measurement *m) {
@@ -98,7 +102,8 @@ static struct measurement measurement_begin(const struct particles *s, size_t n)
   for (int set = 0; set < 2; set++) {
     m.mesh[set] = fftwf_alloc_real(n * m.plane);
     if (!m.mesh[set])
-      fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", n, n * m.plane >> 18);
+      fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", n,
+           n * m.plane >> 18);
   }
   m.tiles = n < 2 * TILE ? 1 : (uint32_t)(n / TILE);
   m.chunks = s->blocks < CHUNKS ? (uint32_t)s->blocks : CHUNKS;
@@ -233,11 +238,14 @@ static void transform_plane(void *context, uint32_t x) {
 
 /** Add |delta_k|^2 of the modes (all kx, ky, kz), below the mesh's Nyquist frequency; a and b: their lines of the two
  * meshes. */
-static void add_line(const struct measurement *m, size_t y, size_t z, const float *a, const float *b, struct shell *shell) {
+static void add_line(const struct measurement *m, size_t y, size_t z, const float *a, const float *b,
+                     struct shell *shell) {
   const size_t rest = m->square[y] + m->square[z], limit = m->n * m->n; /* 4 n2 < n^2 */
   const float *p = m->phase;
-  const float re = p[2 * y] * p[2 * z] - p[2 * y + 1] * p[2 * z + 1], im = p[2 * y] * p[2 * z + 1] + p[2 * y + 1] * p[2 * z];
-  const double count = (double)m->particles->count, modes = z == 0 ? 0.5 : 1.0; /* the plane z = 0 holds both k and -k */
+  const float re = p[2 * y] * p[2 * z] - p[2 * y + 1] * p[2 * z + 1],
+              im = p[2 * y] * p[2 * z + 1] + p[2 * y + 1] * p[2 * z];
+  const double count = (double)m->particles->count,
+               modes = z == 0 ? 0.5 : 1.0; /* the plane z = 0 holds both k and -k */
   const double weight = modes * (double)m->deconvolve[y] * (double)m->deconvolve[z] / (4.0 * count * count);
   for (size_t x = 0; x < m->n; x++) {
     if (4 * (rest + m->square[x]) >= limit) continue;
@@ -260,7 +268,7 @@ static void measure_part(void *context, uint32_t part) {
   if (!line) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum");
   for (size_t y = block_first(n, m->parts, part); y < block_first(n, m->parts, part + 1); y++)
     for (size_t first = 0; first <= half; first += LINES) {
-      const size_t lines = half + 1 - first < LINES ? half + 1 - first : LINES;
+      const size_t lines = smaller(half + 1 - first, LINES);
       if (4 * (m->square[y] + first * first) >= n * n) break;
       for (size_t set = 0; set < 2; set++) {
         for (size_t x = 0; x < n; x++) {
@@ -356,16 +364,19 @@ void power_write(const char *path, const struct power_bin *bins, size_t count, c
   char *temporary = output_begin(path);
   FILE *file = output_open(temporary);
   fprintf(file, "# matter power spectrum; shot noise Pshot is part of P; Nmodes counts k and -k once\n");
-  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0, s->box, mesh, s->count);
+  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0, s->box, mesh,
+          s->count);
   fprintf(file, "# D1 = %.7f, dlnD1/dlna = %.7f", growth.d1, growth.f1);
   if (linear) {
     fit = halofit_create(linear, cosmology, a);
-    fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc", growth.d1 * linear_power_sigma(linear, 8.0), fit.k_sigma);
+    fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc", growth.d1 * linear_power_sigma(linear, 8.0),
+            fit.k_sigma);
   }
   fprintf(file, "\n# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear Phalofit\n");
   for (size_t i = 0; i < count; i++)
     fprintf(file, "%.7e %.7e %.1f %.7e %.7e %.7e\n", bins[i].k, bins[i].power, bins[i].modes, shot,
-            linear ? linear_power_at(linear, bins[i].k) * growth.d1 * growth.d1 : 0.0, linear ? halofit_power(&fit, bins[i].k) : 0.0);
+            linear ? linear_power_at(linear, bins[i].k) * growth.d1 * growth.d1 : 0.0,
+            linear ? halofit_power(&fit, bins[i].k) : 0.0);
   output_close(file, path);
   output_commit(temporary, path);
 }

@@ -27,11 +27,13 @@ static struct name name_of(const struct products *o, const char *stem, const cha
 static void write_halos(const struct products *o, const struct halo_catalogue *halos, double length) {
   const struct parameters *p = o->parameters;
   halo_catalogue_write(name_of(o, "fof_tab", "hdf5").path, p, halos, o->a, length);
-  mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members, o->linear, o->cosmology, o->a);
+  mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members, o->linear,
+                      o->cosmology, o->a);
   if (o->quiet || halos->count == 0) return;
   const struct halo *h = &halos->halo[0];
-  printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n", halos->count,
-         halos->members, 1e10 * (double)h->count * o->particles->mass, 1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
+  printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
+         halos->count, halos->members, 1e10 * (double)h->count * o->particles->mass,
+         1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
 }
 
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
@@ -77,6 +79,7 @@ void products_write(const struct products *o) {
   if (p->output.images) {
     const size_t pixels = (size_t)p->output.image_size;
     image_write(name_of(o, "density", "png").path, o->particles, pixels, o->a, 1.0);
-    if (p->analysis.slice > 0.0) image_write(name_of(o, "slice", "png").path, o->particles, pixels, o->a, p->analysis.slice);
+    if (p->analysis.slice > 0.0)
+      image_write(name_of(o, "slice", "png").path, o->particles, pixels, o->a, p->analysis.slice);
   }
 }

@@ -191,7 +191,8 @@ void report_end(struct report *r, const struct simulation *s, const char *dir) {
   for (int i = 0; i < STAGES; i++)
     if (r->stage[i] > 0.005 * r->busy) printf("  %s %.0f%%", stage_names[i], 100.0 * r->stage[i] / r->busy);
   printf("\npeak memory %.1f MB (%.0f bytes a particle), %.0f cores\n", 1e-6 * resident_peak_bytes(), resident_peak_bytes() / n, cores);
-  printf("results in %s: snapshots snap_*.hdf5 (Gadget HDF5), power spectra powerspec_*.txt, pictures density_*.png, log/timings.csv\n", dir);
+  printf("results in %s: snapshots snap_*.hdf5 and halos fof_tab_*.hdf5 (Gadget HDF5), powerspec_*.txt, massfunc_*.txt, pictures *.png, "
+         "log/timings.csv; one page of all that: tools/report.py %s\n", dir, dir);
 }
 
 void report_dry_run(const struct parameters *p, size_t particles, double mass) {

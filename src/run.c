@@ -288,6 +288,10 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
     linear_power_free(r.linear);
     return 0;
   }
+  if (r.linear && p->ic.source == IC_GADGET) { /* the file has settled the cosmology */
+    linear_power_free(r.linear);
+    r.linear = linear_power_create(p);
+  }
   require_memory(p, particles.count);
   timeline_init(&r.timeline, p, r.state.start_a);
   if (r.timeline.end <= r.state.a && options->steps != 0 && !options->restart)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "build_config.h"
 #include "photons/error.h"
@@ -164,7 +165,7 @@ struct simulation *simulation_create(const struct parameters *p, const struct co
   s->scale = s->acceptance.scale;
   s->mesh_factor = (float)(GRAVITY * particles.mass);
   s->short_factor = (float)(GRAVITY * particles.mass / (s->split.r_cut * s->split.r_cut));
-  s->acceptance.order = order;
+  s->variant = (uint32_t)order + 8 * (uint32_t)s->law.kind + 32 * (uint32_t)s->split.p2p_degree + 512 * (uint32_t)strlen(s->kernels->name);
   for_particle_arrays(&s->particles, pin_memory);
   if (gpu_in_use()) s->pool = pinned_pool_create();
   create_groups(s);

@@ -74,5 +74,6 @@ void trace_end_step(struct trace *t) {
 
 void trace_close(const struct trace *t) {
   if (t->last >= t->first && !t->recorded)
-    warn("runtime.trace_steps = %" PRId64 ":%" PRId64 " recorded nothing: the run ended at step %" PRId64, t->first, t->last, t->step);
+    warn("runtime.trace_steps = %" PRId64 ":%" PRId64 " recorded nothing: the run ended at step %" PRId64, t->first,
+         t->last, t->step);
 }

@@ -22,7 +22,8 @@ struct stopwatch {
 static struct stopwatch watch_start(void) { return (struct stopwatch){wall_clock(), clock()}; }
 
 static void watch_print(const char *what, struct stopwatch w) {
-  printf("%-20s %.3f s, %.3f s of processor time\n", what, wall_clock() - w.wall, (double)(clock() - w.processor) / CLOCKS_PER_SEC);
+  printf("%-20s %.3f s, %.3f s of processor time\n", what, wall_clock() - w.wall,
+         (double)(clock() - w.processor) / CLOCKS_PER_SEC);
 }
 
 int main(void) {
@@ -40,7 +41,8 @@ int main(void) {
   struct layout layout = layout_choose(&p, s.count);
   struct stopwatch watch = watch_start();
   sort_particles(&s, layout.group_count, layout.depth);
-  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.group_count, layout.depth, starpu_worker_get_count());
+  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.group_count, layout.depth,
+         starpu_worker_get_count());
   watch_print("sorting", watch);
   for (int repeat = 0; repeat < 3; repeat++) {
     watch = watch_start();

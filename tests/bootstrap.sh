@@ -109,6 +109,12 @@ bootstrap run a.ini
 expect "a run ends well" test $status -eq 0
 expect "a run names its folder" said 'results of a.ini in results of a run:'
 expect "a run names its files" said '^snap_000.hdf5$'
+stub bin python3 <<'END'
+[ "$1" = -c ] || echo "$2/report.html"
+END
+bootstrap run a.ini
+expect "a run ends with a page about it" called '^python3 .*/tools/report.py results of a run$'
+expect "a run names the page" said 'a page about the run: results of a run/report.html$'
 bootstrap walk
 expect "an unknown command is bad usage" test $status -eq 2
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, whole forces, and the rate of the
- * direct forces. Without FILE (a Gadget snapshot) a small universe is made. Exits with 77 where there is no GPU. */
+/* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, and whole forces; with
+ * PHOTONS_BENCHMARK set, the rate of the direct forces instead. Without FILE (a Gadget snapshot) a small universe is made.
+ * Exits with 77 where there is no GPU. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,7 +256,7 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   memcpy(x, p.x[0], n * sizeof *x);
   float *momentum_out = to_device(momentum, n * sizeof *momentum);
   uint32_t *x_out = to_device(x, n * sizeof *x);
-  const float half = 1e-3f, factor = 0.01f * (float)(4294967296.0 / s->particles.box);
+  const float half = 1e-3f, factor = 1e-4f * (float)(4294967296.0 / s->particles.box);
   acc_max[0] = s->kernels->step.kick(g->count, half, p.acc[0], momentum);
   gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out, &acc_max[1]);
   to_host(b, back, momentum_out, n * sizeof *back);
@@ -311,11 +312,11 @@ static void check_tree(const struct bench *b) {
   report(&refit, 1e-6);
   report(&p2m, 1e-6);
   report(&m2m, 1e-6);
-  report(&m2l, 1e-6);
+  report(&m2l, 2e-6); /* at order 6 */
   report(&l2l, 1e-6);
   report(&l2p, 1e-6);
   /* single precision: positions have 24 bits relative to the centre of a leaf here, of a block of targets there */
-  for (int i = 0; i < 6; i++) report(&p2p[i], 3e-6);
+  for (int i = 0; i < 6; i++) report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
   report(&kick, 1e-6);
   report(&drift, 1e-6);
 }
@@ -537,25 +538,21 @@ static void measure(const struct bench *b) {
   struct simulation *s = b->s;
   struct walk_scratch scratch = {0};
   for (uint32_t i = 0; i < s->group_count; i++) {
-    struct interaction_list *lists[] = {&s->groups[i].lists.near, &s->groups[i].lists.far};
-    for (int k = 0; k < 2; k++) lists[k]->pool = s->pool;
     walk_group(s, &s->groups[i], &scratch);
-    CUDA(cudaHostRegister(lists[0]->offset, (lists[0]->targets + 1) * sizeof(uint32_t), 0));
-    CUDA(cudaHostRegister(lists[0]->entry, lists[0]->capacity * sizeof(uint32_t), 0));
   }
   walk_scratch_free(&scratch);
   printf("direct forces of %zu particles in %u groups, depth %u:\n", s->particles.count, s->group_count, s->depth);
+  const bool all = strcmp(getenv("PHOTONS_BENCHMARK"), "all") == 0;
   for (int precision = 0; precision < 2; precision++) {
+    if (!all && precision == 1) break;
     measure_p2p(b, "polynomial", P2P_POLYNOMIAL, 0, precision);
+    if (!all) continue;
     measure_p2p(b, "table 2", P2P_TABLE, 2, precision);
     measure_p2p(b, "table 4", P2P_TABLE, 4, precision);
     measure_p2p(b, "exact", P2P_EXACT, 0, precision);
   }
   for (uint32_t i = 0; i < s->group_count; i++) {
-    struct interaction_list *near = &s->groups[i].lists.near;
-    CUDA(cudaHostUnregister(near->offset));
-    CUDA(cudaHostUnregister(near->entry));
-    interaction_list_free(near);
+    interaction_list_free(&s->groups[i].lists.near);
     interaction_list_free(&s->groups[i].lists.far);
   }
 }
@@ -607,17 +604,29 @@ static float *forces_with(const char *file, const char *const *overrides, size_t
   simulation_release(s);
   if (!gpu) {
     struct bench b = bench_create(s);
-    if (*n <= 1000000) {
-      puts("rms difference of CUDA from CPU, relative:");
-      check_tree(&b);
-      check_mesh(&b);
-    }
-    measure(&b);
+    puts("rms difference of CUDA from CPU, relative:");
+    check_tree(&b);
+    check_mesh(&b);
     bench_free(&b);
   }
   simulation_free(s);
   starpu_shutdown();
   return a;
+}
+
+/** Rates alone, of a large set: all done by the GPUs and in their layout. */
+static void benchmark(const char *file, const char *const *overrides, size_t count) {
+  struct universe u = make_universe(file, overrides, count);
+  start_starpu(&u.p, true);
+  struct simulation *s = simulation_create(&u.p, &u.c, u.particles);
+  step_first_forces(s);
+  simulation_acquire(s);
+  struct bench b = bench_create(s);
+  measure(&b);
+  bench_free(&b);
+  simulation_release(s);
+  simulation_free(s);
+  starpu_shutdown();
 }
 
 int main(int argc, char **argv) {
@@ -629,6 +638,10 @@ int main(int argc, char **argv) {
   const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
   const char *const *overrides = (const char *const *)argv + (file ? 2 : 1);
   const size_t count = (size_t)(argc - (file ? 2 : 1));
+  if (getenv("PHOTONS_BENCHMARK")) {
+    benchmark(file, overrides, count);
+    return 0;
+  }
   size_t n;
   float *cpu = forces_with(file, overrides, count, false, &n);
   struct difference d = {"forces", 0, 0, 0};

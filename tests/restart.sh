@@ -45,7 +45,7 @@ stop() {
   "$PHOTONS" --quiet --set output.dir=parts "$@" config.ini 2>err &
   id=$!
   waited=0
-  until [ "$(cat parts/log/timings.csv 2>/dev/null | wc -l)" -ge "$rows" ] || [ $waited -ge 600 ]; do
+  until [ -e parts/log/timings.csv ] && [ "$(wc -l <parts/log/timings.csv)" -ge "$rows" ] || [ $waited -ge 600 ]; do
     sleep 0.05
     waited=$((waited + 1))
   done

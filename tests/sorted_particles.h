@@ -3,8 +3,8 @@
 #ifndef PHOTONS_TESTS_SORTED_PARTICLES_H
 #define PHOTONS_TESTS_SORTED_PARTICLES_H
 
-#include <stdlib.h>
 #include <starpu.h>
+#include <stdlib.h>
 
 #include "photons/error.h"
 #include "photons/simulation.h"

@@ -34,7 +34,7 @@ static struct particles make_particles(size_t n, bool clustered, unsigned long s
       for (int c = 0; c < 3; c++) centre[c] = gsl_rng_uniform(rng) < 0.3 ? 0.0 : BOX * gsl_rng_uniform(rng);
       width = pow(10.0, -2.5 + 2.7 * gsl_rng_uniform(rng));
     }
-    const bool in_clump = clustered && gsl_rng_uniform(rng) < 0.5, twin = i > 0 && gsl_rng_uniform(rng) < 0.01;
+    const bool in_clump = clustered && gsl_rng_uniform(rng)<0.5, twin = i> 0 && gsl_rng_uniform(rng) < 0.01;
     for (size_t c = 0; c < 3; c++) {
       const double x = in_clump ? centre[c] + gsl_ran_gaussian(rng, width) : BOX * gsl_rng_uniform(rng);
       s.position[c * n + i] = twin ? s.position[c * n + i - 1] : position_to_integer(x, BOX);
@@ -100,13 +100,15 @@ static uint64_t *labels_by_id(const struct fof *f) {
   const struct particles *s = f->particles;
   uint64_t *lowest = malloc(s->count * sizeof *lowest), *label = malloc(s->count * sizeof *label);
   memset(lowest, 0xff, s->count * sizeof *lowest);
-  for (size_t i = 0; i < s->count; i++) lowest[f->head[i]] = s->id[i] < lowest[f->head[i]] ? s->id[i] : lowest[f->head[i]];
+  for (size_t i = 0; i < s->count; i++)
+    lowest[f->head[i]] = s->id[i] < lowest[f->head[i]] ? s->id[i] : lowest[f->head[i]];
   for (size_t i = 0; i < s->count; i++) label[s->id[i]] = lowest[f->head[i]];
   free(lowest);
   return label;
 }
 
-static void check_partition(const struct particles *unsorted, double length, const uint32_t (*cuts)[2], size_t cut_count) {
+static void check_partition(const struct particles *unsorted, double length, const uint32_t (*cuts)[2],
+                            size_t cut_count) {
   uint64_t *expected = plain_search(unsorted, fof_length2(length, unsorted->box));
   for (size_t i = 0; i < cut_count; i++) {
     struct particles s = copy_particles(unsorted);
@@ -129,7 +131,8 @@ static void test_partition(void **state) {
     const size_t n = 5001;
     struct particles s = make_particles(n, clustered, 1);
     const double spacing = BOX / cbrt((double)n);
-    for (int i = 0; i < 3; i++) check_partition(&s, (double[]){0.03, 0.2, 0.8}[i] * spacing, cuts, sizeof cuts / sizeof *cuts);
+    for (int i = 0; i < 3; i++)
+      check_partition(&s, (double[]){0.03, 0.2, 0.8}[i] * spacing, cuts, sizeof cuts / sizeof *cuts);
     particles_free(&s);
   }
 }
@@ -223,7 +226,8 @@ static size_t index_of(const struct particles *s, uint64_t id) {
   return i;
 }
 
-static void check_halo(const struct particles *s, const struct halo_catalogue *c, const struct halo *h, double threshold) {
+static void check_halo(const struct particles *s, const struct halo_catalogue *c, const struct halo *h,
+                       double threshold) {
   double position[3] = {0}, momentum[3] = {0}, first[3] = {0};
   for (uint64_t m = 0; m < h->count; m++) {
     const size_t i = index_of(s, c->particles->id[c->member[h->first + m]]); /* s: one block */

@@ -98,6 +98,27 @@ static void test_sizes(void **state) {
   }
 }
 
+/* A slice of a tenth of the box about its middle holds what lies at z = 45.1 and 54.9 Mpc/h, not what lies at 44.9. */
+static void test_slice(void **state) {
+  (void)state;
+  static const double z[] = {45.1, 54.9, 44.9, 55.1, 0.0};
+  for (size_t i = 0; i < sizeof z / sizeof *z; i++) {
+    struct particles s = make_clump(1000, 75.1, 25.1);
+    for (size_t g = 0; g < s.blocks; g++) {
+      struct particle_block b = particles_block(&s, g);
+      for (size_t k = 0; k < b.count; k++) b.x[2][k] = position_to_integer(z[i], s.box);
+    }
+    image_write(path, &s, 128, 1.0, 0.1);
+    struct decoded d = decode();
+    if (i < 2)
+      assert_true(brightness(&d, 96, 95) > 600);
+    else /* no particle, no light */
+      assert_true(brightness(&d, 96, 95) < 20);
+    free(d.rgb);
+    free(s.position);
+  }
+}
+
 /* The bar is a quarter of the box at most, 1, 2 or 5 times a power of ten: 20 of 100 Mpc/h, so 51 of 256 pixels. */
 static void test_scale_bar(void **state) {
   (void)state;
@@ -140,6 +161,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_clump),
       cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_slice),
       cmocka_unit_test(test_scale_bar),
       cmocka_unit_test(test_deterministic),
   };

@@ -42,8 +42,10 @@ static const double reference[2][MASS_FUNCTIONS][MASSES] = {
 };
 
 static struct linear_power *make_linear(void) {
-  struct parameters p = {.cosmology = {.omega_m = 0.3, .omega_lambda = 0.7, .omega_b = 0.05, .h = 0.7, .n_s = 0.96, .sigma8 = 0.8, .w0 = -1.0},
-                         .ic = {.power_spectrum = POWER_EH98, .normalise = true}};
+  struct parameters p = {
+      .cosmology =
+          {.omega_m = 0.3, .omega_lambda = 0.7, .omega_b = 0.05, .h = 0.7, .n_s = 0.96, .sigma8 = 0.8, .w0 = -1.0},
+      .ic = {.power_spectrum = POWER_EH98, .normalise = true}};
   return linear_power_create(&p);
 }
 
@@ -126,8 +128,10 @@ static void test_file(void **state) {
       const double n = v[2] == 10.0 ? 1000.0 : v[2] == 4.0 ? 50.0 : 20.0;
       assert_true(v[0] < n * 5e10 && n * 5e10 < v[1]);
     }
-    for (int k = 0; k < MASS_FUNCTIONS; k++) /* the average over a bin differs from its middle by the curvature, a few per cent */
-      assert_near(v[8 + k] / mass_function((enum mass_function)k, linear, &flat, 1.0, 1e-10 * sqrt(v[0] * v[1])), 1.0, 0.05);
+    for (int k = 0; k < MASS_FUNCTIONS;
+         k++) /* the average over a bin differs from its middle by the curvature, a few per cent */
+      assert_near(v[8 + k] / mass_function((enum mass_function)k, linear, &flat, 1.0, 1e-10 * sqrt(v[0] * v[1])), 1.0,
+                  0.05);
   }
   assert_near(total, 30.0, 0.0);
   assert_near(total_200, 14.0, 0.0); /* 500 and 25 are, 10 is below the first bin */
@@ -143,7 +147,8 @@ static void test_halofit(void **state) {
   char path[] = "/tmp/photons-test-XXXXXX";
   FILE *file = fdopen(mkstemp(path), "w");
   assert_non_null(file);
-  for (size_t i = 0; i < sizeof camb_linear / sizeof *camb_linear; i++) fprintf(file, "%.7e %.7e\n", camb_linear[i][0], camb_linear[i][1]);
+  for (size_t i = 0; i < sizeof camb_linear / sizeof *camb_linear; i++)
+    fprintf(file, "%.7e %.7e\n", camb_linear[i][0], camb_linear[i][1]);
   fclose(file);
   struct parameters p = {.ic = {.power_spectrum = POWER_FILE, .normalise = false}};
   snprintf(p.ic.power_spectrum_file, sizeof p.ic.power_spectrum_file, "%s", path);
@@ -152,7 +157,8 @@ static void test_halofit(void **state) {
   const struct cosmology c = {.omega_m = 0.31, .omega_lambda = 0.69, .w0 = -1.0};
   for (size_t i = 0; i < sizeof camb_halofit / sizeof *camb_halofit; i++) {
     const struct halofit h = halofit_create(linear, &c, 1.0 / (1.0 + camb_halofit[i].z));
-    assert_near(halofit_power(&h, camb_halofit[i].k) / camb_halofit[i].power, 1.0, camb_halofit[i].z > 0.0 ? 3e-3 : 1e-3);
+    assert_near(halofit_power(&h, camb_halofit[i].k) / camb_halofit[i].power, 1.0,
+                camb_halofit[i].z > 0.0 ? 3e-3 : 1e-3);
     assert_near(h.growth * h.growth * linear_power_at(linear, camb_halofit[i].k) / camb_halofit[i].linear, 1.0, 2e-3);
   }
   /* Long ago nothing was nonlinear: the fit is the linear spectrum. */
@@ -162,7 +168,8 @@ static void test_halofit(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sigma), cmocka_unit_test(test_mass_functions), cmocka_unit_test(test_all_mass),
-                                     cmocka_unit_test(test_file), cmocka_unit_test(test_halofit)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sigma), cmocka_unit_test(test_mass_functions),
+                                     cmocka_unit_test(test_all_mass), cmocka_unit_test(test_file),
+                                     cmocka_unit_test(test_halofit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

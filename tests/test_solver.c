@@ -78,7 +78,7 @@ static struct particles particles_from(const struct points *p) {
 
 static void parameters_for(struct parameters *p, const char *settings) {
   char text[1024];
-  snprintf(text, sizeof text, "[box]\nsize = 100\nnpart_side = 8\n%s", settings);
+  snprintf(text, sizeof text, "[box]\nsize = 100\nnpart_side = 8\n[time]\nstep = fixed\nsteps = 1\n[gravity]\n%s", settings);
   parameters_from_text(p, text, NULL, 0);
 }
 
@@ -152,6 +152,9 @@ static void few_particles_and_odd_numbers(void **state) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) check("random", points_random(numbers[i]), "", 200);
   check("random, high accuracy", points_random(1000), "accuracy = high\n", 200);
   check("random, fine mesh", points_random(100), "pm_grid = 48\n", 200);
+  check("random, coarsest mesh", points_random(100), "pm_grid = 8\n", 200);
+  check("random, coarsest mesh and small leaves", points_random(1000),
+        "pm_grid = 8\n[runtime]\nleaf_size = 2\ngroup_size = 64\n", 200);
 }
 
 /* The same forces however the particles are cut into leaves and groups. */

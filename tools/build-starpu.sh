@@ -159,7 +159,7 @@ fix_source
 mkdir "$work/build"
 cd "$work/build"
 # The driver library is linked through its stub: it comes with the GPU, and a machine without one runs the result all the same.
-if [ "$cuda" != no ]; then set -- LDFLAGS="-L$cuda/lib64/stubs"; else set --; fi
+if [ "$cuda" != no ]; then set -- LDFLAGS="-L$cuda/lib64/stubs -Wl,-rpath,$cuda/lib64"; else set --; fi
 run_logged "configuring StarPU $starpu_version, CUDA $cuda_version" ../source/configure --prefix="$prefix" $options "$@"
 if [ "$cuda" != no ] && ! grep -q 'define STARPU_USE_CUDA 1' include/starpu_config.h; then
   grep -i cuda "$work/log" | tail -n 20 >&2

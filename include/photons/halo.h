@@ -7,21 +7,21 @@
 
 /** One halo; lengths comoving in Mpc/h. */
 struct halo {
-  uint64_t first, count;    /**< members: member[first .. first + count - 1] */
-  uint64_t lowest_id;       /**< of its members; orders halos of one size */
-  double position[3];       /**< centre of mass, in [0, L) */
-  double momentum[3];       /**< mean a^2 dx/dt of the members, km/s; over a: peculiar velocity */
-  double centre[3];         /**< density peak: shrinking spheres (Power et al. 2003, MNRAS 338, 14) */
-  uint64_t count_200;       /**< particles, members or not, within r_200; 0 where no sphere is that dense */
-  double r_200;             /**< largest radius about centre at which the mean density is the threshold, among spheres of up to twice
+  uint64_t first, count; /**< members: member[first .. first + count - 1] */
+  uint64_t lowest_id;    /**< of its members; orders halos of one size */
+  double position[3];    /**< centre of mass, in [0, L) */
+  double momentum[3];    /**< mean a^2 dx/dt of the members, km/s; over a: peculiar velocity */
+  double centre[3];      /**< density peak: shrinking spheres (Power et al. 2003, MNRAS 338, 14) */
+  uint64_t count_200;    /**< particles, members or not, within r_200; 0 where no sphere is that dense */
+  double r_200; /**< largest radius about centre at which the mean density is the threshold, among spheres of up to twice
                                  the mass of the members (more where those are denser) */
 };
 
 struct halo_catalogue {
   const struct particles *particles;
-  size_t count, members;    /**< halos, largest first; particles in them */
+  size_t count, members; /**< halos, largest first; particles in them */
   struct halo *halo;
-  uint32_t *member;         /**< particles of all halos one after the other, by rising id in each */
+  uint32_t *member; /**< particles of all halos one after the other, by rising id in each */
 };
 
 /**
@@ -39,6 +39,7 @@ struct cosmology;
 /** 200 times the critical density at a, comoving. */
 double halo_threshold(const struct cosmology *c, double a);
 /** Write fof_tab_NNN.hdf5 in Gadget-4's layout. @param length linking length, Mpc/h */
-void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a, double length);
+void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
+                          double length);
 
 #endif

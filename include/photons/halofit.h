@@ -9,8 +9,9 @@ struct linear_power;
 
 struct halofit {
   const struct linear_power *linear;
-  double growth;  /**< D1 */
-  double k_sigma; /**< nonlinear wavenumber, h/Mpc; 0: nothing is nonlinear yet (or no spectrum), the fit is the linear spectrum */
+  double growth; /**< D1 */
+  double
+      k_sigma; /**< nonlinear wavenumber, h/Mpc; 0: nothing is nonlinear yet (or no spectrum), the fit is the linear spectrum */
   double a, b, c, gamma, alpha, beta, nu, f1, f2, f3;
 };
 

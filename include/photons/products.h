@@ -15,13 +15,13 @@ struct linear_power;
 struct products {
   const struct parameters *parameters; /**< which of them, where, in which units */
   const struct cosmology *cosmology;
-  const struct linear_power *linear;   /**< NULL: unknown, theory is left out */
-  const struct particles *particles;   /**< in the order of domain_rebuild() */
-  unsigned depth;                      /**< of the groups' trees */
+  const struct linear_power *linear; /**< NULL: unknown, theory is left out */
+  const struct particles *particles; /**< in the order of domain_rebuild() */
+  unsigned depth;                    /**< of the groups' trees */
   double a;
-  size_t number;                       /**< NNN in the names */
-  size_t mesh;                         /**< of the power spectrum, cells a side */
-  bool snapshot;                       /**< write one, if the parameters say so */
+  size_t number; /**< NNN in the names */
+  size_t mesh;   /**< of the power spectrum, cells a side */
+  bool snapshot; /**< write one, if the parameters say so */
   bool quiet;
 };
 

@@ -66,6 +66,7 @@ struct simulation {
   struct split split;
   struct p2p_law law;
   struct acceptance acceptance;
+  uint32_t variant;                   /**< order, law and instruction set, below 2^20: performance models tell these apart */
   float scale;                        /**< r_cut per position unit: L / 2^32 / r_cut */
   float short_factor;                 /**< G m / r_cut^2: unit of short-range accelerations */
   float mesh_factor;                  /**< G m: the mesh's fields are per unit of it */
