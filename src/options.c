@@ -79,18 +79,12 @@ static int64_t read_steps(const char *text) {
 struct options options_read(int argc, char **argv) {
   enum { DEFAULTS = 256, REFERENCE };
   static const struct option names[] = {
-      {"analyse", required_argument, NULL, 'a'},
-      {"dry-run", no_argument, NULL, 'n'},
-      {"set", required_argument, NULL, 'P'},
-      {"steps", required_argument, NULL, 's'},
-      {"restart", no_argument, NULL, 'r'},
-      {"defaults", no_argument, NULL, DEFAULTS},
-      {"reference", no_argument, NULL, REFERENCE},
-      {"quiet", no_argument, NULL, 'q'},
-      {"verbose", no_argument, NULL, 'v'},
-      {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, 'V'},
-      {NULL, 0, NULL, 0},
+      {"analyse", required_argument, NULL, 'a'},   {"dry-run", no_argument, NULL, 'n'},
+      {"set", required_argument, NULL, 'P'},       {"steps", required_argument, NULL, 's'},
+      {"restart", no_argument, NULL, 'r'},         {"defaults", no_argument, NULL, DEFAULTS},
+      {"reference", no_argument, NULL, REFERENCE}, {"quiet", no_argument, NULL, 'q'},
+      {"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
   };
   struct options o = {
       .overrides = allocate((size_t)argc, sizeof *o.overrides, "the command line"),
@@ -121,7 +115,8 @@ struct options options_read(int argc, char **argv) {
   }
   if (o.analyse) {
     if (optind < argc || o.run.dry_run || o.run.restart || o.run.steps >= 0)
-      fail(EXIT_BAD_USAGE, "--analyse takes a snapshot and --set, -q and -v only: no config.ini and nothing that is for runs; try --help");
+      fail(EXIT_BAD_USAGE, "--analyse takes a snapshot and --set, -q and -v only: no config.ini and nothing that is "
+                           "for runs; try --help");
     return o;
   }
   if (optind == argc) fail(EXIT_BAD_USAGE, "no config.ini was given; try --help, or --defaults for one to begin with");

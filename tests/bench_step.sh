@@ -19,7 +19,7 @@ z_init = 49
 power_spectrum = eh98
 [time]
 step = fixed
-steps = 96
+steps = 256
 [output]
 snapshots = no
 power_spectrum = no

@@ -159,11 +159,8 @@ static void test_deterministic(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_clump),
-      cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_slice),
-      cmocka_unit_test(test_scale_bar),
-      cmocka_unit_test(test_deterministic),
+      cmocka_unit_test(test_clump),     cmocka_unit_test(test_sizes),         cmocka_unit_test(test_slice),
+      cmocka_unit_test(test_scale_bar), cmocka_unit_test(test_deterministic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
