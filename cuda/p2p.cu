@@ -401,7 +401,7 @@ static int targets_per_lane(uint32_t n) {
 }
 
 #ifndef P2P_TARGETS_MOST
-#define P2P_TARGETS_MOST 64 /* of a block: more share one list of sources, fewer waste fewer pairs */
+#define P2P_TARGETS_MOST 32 /* of a block: more share one list of sources, fewer waste fewer pairs */
 #endif
 
 void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target, uint32_t slots, bool double_precision,
