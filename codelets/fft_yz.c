@@ -27,10 +27,11 @@ PHOTONS_CODELET(fft_yz, 0x332288, block_size(a->simulation->mesh, a->slab, 0));
 
 void fft_yz_submit(struct simulation *s, uint32_t set, uint32_t slab) {
   struct starpu_data_descr *data = allocate(s->mesh->columns + 1, sizeof *data, "task data");
-  data[0] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, 0, slab)], STARPU_RW}; /* scratch of the transform */
+  data[0] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, 0, slab)],
+                                       STARPU_RW}; /* scratch of the transform */
   for (uint32_t c = 0; c < s->mesh->columns; c++)
     data[1 + c] = (struct starpu_data_descr){s->block_handle[block_index(s, set, 0, slab, c)], STARPU_W};
-  task_submit(&fft_yz_codelet, (struct task_argument){.simulation = s, .set = set, .slab = slab}, data, s->mesh->columns + 1,
-              PRIORITY_MESH);
+  task_submit(&fft_yz_codelet, (struct task_argument){.simulation = s, .set = set, .slab = slab}, data,
+              s->mesh->columns + 1, PRIORITY_MESH);
   free(data);
 }

@@ -30,8 +30,8 @@ static void m2l_cuda(void *buffers[], void *arguments) {
     nodes[i] = VECTOR(const struct node, buffers[2 + i]);
     multipole[i] = VECTOR(const float, buffers[2 + g->neighbours + i]);
   }
-  gpu_m2l(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, &g->lists.far, nodes[0], g->neighbours, nodes, multipole,
-          VECTOR(float, buffers[0]));
+  gpu_m2l(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, &g->lists.far, nodes[0], g->neighbours, nodes,
+          multipole, VECTOR(float, buffers[0]));
 }
 #endif
 
@@ -47,6 +47,7 @@ void m2l_submit(struct group *g) {
     data[2 + i] = (struct starpu_data_descr){neighbour->tree_handle, STARPU_R};
     data[2 + g->neighbours + i] = (struct starpu_data_descr){neighbour->multipole_handle, STARPU_R};
   }
-  task_submit(&m2l_codelet, (struct task_argument){.simulation = s, .group = g, .last_reader_of = &g->lists.far}, data, 2 * (size_t)g->neighbours + 2, PRIORITY_LOCAL);
+  task_submit(&m2l_codelet, (struct task_argument){.simulation = s, .group = g, .last_reader_of = &g->lists.far}, data,
+              2 * (size_t)g->neighbours + 2, PRIORITY_LOCAL);
   free(data);
 }

@@ -15,8 +15,8 @@ static void p2m_cpu(void *buffers[], void *arguments) {
 static void p2m_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
-  gpu_p2m(task_worker(a)->gpu, s->acceptance.order, a->group->count, s->depth, s->scale, VECTOR(const uint32_t, buffers[0]),
-          VECTOR(const struct node, buffers[1]), VECTOR(float, buffers[2]));
+  gpu_p2m(task_worker(a)->gpu, s->acceptance.order, a->group->count, s->depth, s->scale,
+          VECTOR(const uint32_t, buffers[0]), VECTOR(const struct node, buffers[1]), VECTOR(float, buffers[2]));
 }
 #endif
 

@@ -4,7 +4,8 @@
 #include "task.h"
 
 /** The task's target; source tables are filled in. */
-static struct p2p_target p2p_unwrap(const struct task_argument *a, void *buffers[], const uint32_t **x, uint32_t *count) {
+static struct p2p_target p2p_unwrap(const struct task_argument *a, void *buffers[], const uint32_t **x,
+                                    uint32_t *count) {
   const struct simulation *s = a->simulation;
   const struct group *g = a->group;
   for (uint32_t i = 0; i < g->neighbours; i++) {
@@ -43,8 +44,8 @@ static void p2p_cuda(void *buffers[], void *arguments) {
   const uint32_t *x[a->group->neighbours];
   uint32_t count[a->group->neighbours];
   const struct p2p_target target = p2p_unwrap(a, buffers, x, count);
-  gpu_p2p(task_worker(a)->gpu, &s->law, &target, a->group->neighbours, s->law.kind == P2P_EXACT, VECTOR(float, buffers[0]),
-          &a->group->pairs);
+  gpu_p2p(task_worker(a)->gpu, &s->law, &target, a->group->neighbours, s->law.kind == P2P_EXACT,
+          VECTOR(float, buffers[0]), &a->group->pairs);
 }
 #endif
 
@@ -59,6 +60,7 @@ void p2p_submit(struct group *g) {
   data[2] = (struct starpu_data_descr){g->tree_handle, STARPU_R};
   for (uint32_t i = 0; i < g->neighbours; i++)
     data[3 + i] = (struct starpu_data_descr){s->groups[g->neighbour[i]].position_handle, STARPU_R};
-  task_submit(&p2p_codelet, (struct task_argument){.simulation = s, .group = g, .last_reader_of = &g->lists.near}, data, g->neighbours + 3, PRIORITY_LOCAL);
+  task_submit(&p2p_codelet, (struct task_argument){.simulation = s, .group = g, .last_reader_of = &g->lists.near}, data,
+              g->neighbours + 3, PRIORITY_LOCAL);
   free(data);
 }

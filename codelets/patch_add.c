@@ -9,7 +9,8 @@
 /** Do planes [first, first + size) modulo N meet the slab? */
 static bool patch_meets_slab(const struct mesh *m, const struct patch *p, uint32_t slab) {
   uint32_t begin = slab_first(m, slab), end = slab_first(m, slab + 1);
-  uint32_t to_slab = (begin + m->cells - p->origin[0]) % m->cells; /* planes from the patch's first up to the slab's first */
+  uint32_t to_slab = (begin + m->cells - p->origin[0]) %
+                     m->cells; /* planes from the patch's first up to the slab's first */
   return to_slab < p->size[0] || m->cells - to_slab < end - begin;
 }
 
@@ -56,6 +57,7 @@ void patch_add_submit(struct simulation *s, uint32_t set, uint32_t slab) {
   for (uint32_t g = 0; g < s->group_count; g++)
     if (patch_meets_slab(s->mesh, &s->groups[g].patch, slab))
       data[n++] = (struct starpu_data_descr){s->groups[g].patch_handle[set], STARPU_R};
-  task_submit(&patch_add_codelet, (struct task_argument){.simulation = s, .set = set, .slab = slab}, data, n, PRIORITY_MESH);
+  task_submit(&patch_add_codelet, (struct task_argument){.simulation = s, .set = set, .slab = slab}, data, n,
+              PRIORITY_MESH);
   free(data);
 }

@@ -14,8 +14,8 @@ static void pm_assign_cpu(void *buffers[], void *arguments) {
 #ifdef PHOTONS_CUDA
 static void pm_assign_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
-  gpu_deposit(task_worker(a)->gpu, a->group->count, a->simulation->depth, VECTOR(const uint32_t, buffers[0]), a->set == 1,
-              &a->group->patch, VECTOR(float, buffers[1]));
+  gpu_deposit(task_worker(a)->gpu, a->group->count, a->simulation->depth, VECTOR(const uint32_t, buffers[0]),
+              a->set == 1, &a->group->patch, VECTOR(float, buffers[1]));
 }
 #endif
 
@@ -23,5 +23,6 @@ PHOTONS_CODELET(pm_assign, 0xaa4499, a->group->count);
 
 void pm_assign_submit(struct group *g, uint32_t set) {
   const struct starpu_data_descr data[] = {{g->position_handle, STARPU_R}, {g->patch_handle[set], STARPU_W}};
-  task_submit(&pm_assign_codelet, (struct task_argument){.simulation = g->simulation, .group = g, .set = set}, data, 2, PRIORITY_MESH);
+  task_submit(&pm_assign_codelet, (struct task_argument){.simulation = g->simulation, .group = g, .set = set}, data, 2,
+              PRIORITY_MESH);
 }

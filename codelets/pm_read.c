@@ -6,7 +6,8 @@
 /** First slab that a group reads, and how many from there on (modulo the number of slabs). */
 static uint32_t slabs_touched(const struct group *g, uint32_t *first) {
   const struct mesh *m = g->simulation->mesh;
-  const uint32_t margin = m->gradient == GRADIENT_FD4 ? 2 : 0; /* differences reach two planes farther than the window */
+  const uint32_t margin = m->gradient == GRADIENT_FD4 ? 2
+                                                      : 0; /* differences reach two planes farther than the window */
   uint32_t size = g->patch.size[0] + 2 * margin, origin = (g->patch.origin[0] + m->cells - margin) % m->cells;
   uint32_t begin = 0, end = 0;
   while (slab_first(m, begin + 1) <= origin) begin++;
@@ -45,7 +46,8 @@ static void pm_read_cuda(void *buffers[], void *arguments) {
   uint32_t first, n = slabs_touched(a->group, &first);
   const float **slabs = allocate((size_t)m->fields * m->slabs, sizeof *slabs, "mesh slab table");
   for (uint32_t field = 0, i = 2; field < m->fields; field++)
-    for (uint32_t k = 0; k < n; k++, i++) slabs[field * m->slabs + (first + k) % m->slabs] = VECTOR(const float, buffers[i]);
+    for (uint32_t k = 0; k < n; k++, i++)
+      slabs[field * m->slabs + (first + k) % m->slabs] = VECTOR(const float, buffers[i]);
   gpu_read(task_worker(a)->gpu, a->group->count, VECTOR(const uint32_t, buffers[1]), a->set == 1, a->factor, slabs,
            VECTOR(float, buffers[0]));
   free(slabs);
@@ -64,9 +66,11 @@ void pm_read_submit(struct group *g, uint32_t set) {
   data[n++] = (struct starpu_data_descr){g->position_handle, STARPU_R};
   for (uint32_t field = 0; field < m->fields; field++)
     for (uint32_t k = 0; k < slabs; k++)
-      data[n++] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, (first + k) % m->slabs)], STARPU_R};
-  task_submit(&pm_read_codelet,
-              (struct task_argument){.simulation = s, .group = g, .set = set, .factor = s->mesh_factor / (float)s->sets}, data, n,
-              PRIORITY_LOCAL);
+      data[n++] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, (first + k) % m->slabs)],
+                                             STARPU_R};
+  task_submit(
+      &pm_read_codelet,
+      (struct task_argument){.simulation = s, .group = g, .set = set, .factor = s->mesh_factor / (float)s->sets}, data,
+      n, PRIORITY_LOCAL);
   free(data);
 }

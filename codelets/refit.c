@@ -6,8 +6,9 @@ static void refit_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
   struct task_clock clock = task_begin(a, STAGE_REFIT);
-  s->kernels->walk.refit(a->group->count, s->depth, s->scale, 1.0f / s->short_factor, VECTOR(const uint32_t, buffers[0]),
-                         VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]));
+  s->kernels->walk.refit(a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
+                         VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]),
+                         VECTOR(struct node, buffers[2]));
   task_end(&clock);
 }
 
@@ -15,8 +16,8 @@ static void refit_cpu(void *buffers[], void *arguments) {
 static void refit_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
-  gpu_refit(task_worker(a)->gpu, a->group->count, s->depth, s->scale, 1.0f / s->short_factor, VECTOR(const uint32_t, buffers[0]),
-            VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]));
+  gpu_refit(task_worker(a)->gpu, a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
+            VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]));
 }
 #endif
 

@@ -13,8 +13,8 @@ static void release_list(void *argument) {
   interaction_list_free(a->last_reader_of);
 }
 
-void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data, size_t count,
-                 enum priority priority) {
+void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data,
+                 size_t count, enum priority priority) {
   struct task_argument *copy = malloc(sizeof *copy); /* StarPU frees it with the task */
   if (!copy) fail(EXIT_RUN_FAILED, "no memory for the arguments of a %s task", codelet->name);
   *copy = argument;
@@ -23,7 +23,8 @@ void task_submit(struct starpu_codelet *codelet, struct task_argument argument, 
   int status = starpu_task_insert(codelet, STARPU_DATA_MODE_ARRAY, data, (int)count, STARPU_CL_ARGS, copy, sizeof *copy,
                                   STARPU_PRIORITY, rank, STARPU_CALLBACK_WITH_ARG_NFREE,
                                   argument.last_reader_of ? release_list : NULL, copy, 0);
-  if (status != 0) fail(EXIT_RUN_FAILED, "StarPU could not take a %s task (error %d): no worker can run it", codelet->name, status);
+  if (status != 0)
+    fail(EXIT_RUN_FAILED, "StarPU could not take a %s task (error %d): no worker can run it", codelet->name, status);
 }
 
 struct worker *task_worker(const struct task_argument *argument) {
@@ -59,7 +60,8 @@ static void loop_cpu(void *buffers[], void *arguments) {
 static struct starpu_codelet loop_codelet = {
     .name = "rebuild", .color = 0x808080, .cpu_funcs = {loop_cpu}, .cpu_funcs_name = {"loop_cpu"}, .nbuffers = 0};
 
-void parallel_for(struct simulation *s, enum stage stage, uint32_t n, void (*function)(void *, uint32_t), void *context) {
+void parallel_for(struct simulation *s, enum stage stage, uint32_t n, void (*function)(void *, uint32_t),
+                  void *context) {
   for (uint32_t i = 0; i < n; i++) {
     struct loop_body *body = allocate(1, sizeof *body, "loop arguments");
     *body = (struct loop_body){s, stage, function, context, i};

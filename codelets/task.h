@@ -11,9 +11,9 @@
 /** Argument of every task: which part of the simulation it works on. */
 struct task_argument {
   struct simulation *simulation;
-  struct group *group;         /**< NULL for mesh stages */
+  struct group *group; /**< NULL for mesh stages */
   uint32_t slab, column, set, field;
-  float factor;                /**< kick and drift: the integral over the step */
+  float factor;                            /**< kick and drift: the integral over the step */
   struct interaction_list *last_reader_of; /**< freed when the task has ended; may be NULL */
 };
 
@@ -25,8 +25,8 @@ enum priority { PRIORITY_WALK, PRIORITY_LOCAL, PRIORITY_UPWARD, PRIORITY_MESH, P
  * Submit one task.
  * @param data  handles and access modes, in the order in which the codelet's functions unpack them
  */
-void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data, size_t count,
-                 enum priority priority);
+void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data,
+                 size_t count, enum priority priority);
 
 struct task_clock {
   double start;
@@ -50,23 +50,22 @@ struct worker *task_worker(const struct task_argument *argument);
 uint32_t work_footprint(double work);
 
 /** A codelet with stage_cpu() and stage_cuda(), and a performance model whose footprint is work(argument); _HOST: the former alone. */
-#define PHOTONS_CODELET(stage_name, stage_color, work_expression)                                                             \
+#define PHOTONS_CODELET(stage_name, stage_color, work_expression) \
   PHOTONS_CODELET_WITH(stage_name, stage_color, CUDA_FUNCTION(stage_name##_cuda), work_expression)
-#define PHOTONS_CODELET_HOST(stage_name, stage_color, work_expression)                                                        \
+#define PHOTONS_CODELET_HOST(stage_name, stage_color, work_expression) \
   PHOTONS_CODELET_WITH(stage_name, stage_color, , work_expression)
-#define PHOTONS_CODELET_WITH(stage_name, stage_color, cuda_function, work_expression)                                                \
-  static uint32_t stage_name##_footprint(struct starpu_task *task) {                                                          \
-    const struct task_argument *a = task->cl_arg;                                                                             \
-    return work_footprint((double)(work_expression)) + (a->simulation->variant << 12);                                        \
-  }                                                                                                                            \
-  static struct starpu_perfmodel stage_name##_model = {                                                                       \
-      .type = STARPU_HISTORY_BASED, .symbol = "photons_" #stage_name, .footprint = stage_name##_footprint};                   \
-  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,                                                   \
-                                                       .color = stage_color,                                                  \
-                                                       .cpu_funcs = {stage_name##_cpu},                                       \
-                                                       .cpu_funcs_name = {#stage_name "_cpu"},                                \
-                                                       cuda_function                                                          \
-                                                       .nbuffers = STARPU_VARIABLE_NBUFFERS,                                  \
+#define PHOTONS_CODELET_WITH(stage_name, stage_color, cuda_function, work_expression)                       \
+  static uint32_t stage_name##_footprint(struct starpu_task *task) {                                        \
+    const struct task_argument *a = task->cl_arg;                                                           \
+    return work_footprint((double)(work_expression)) + (a->simulation->variant << 12);                      \
+  }                                                                                                         \
+  static struct starpu_perfmodel stage_name##_model = {                                                     \
+      .type = STARPU_HISTORY_BASED, .symbol = "photons_" #stage_name, .footprint = stage_name##_footprint}; \
+  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,                                 \
+                                                       .color = stage_color,                                \
+                                                       .cpu_funcs = {stage_name##_cpu},                     \
+                                                       .cpu_funcs_name = {#stage_name "_cpu"},              \
+                                                       cuda_function.nbuffers = STARPU_VARIABLE_NBUFFERS,   \
                                                        .model = &stage_name##_model}
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))

@@ -14,8 +14,8 @@ static void walk_cpu(void *buffers[], void *arguments) {
     nodes[i] = VECTOR(const struct node, buffers[1 + i]);
     count[i] = s->groups[g->neighbour[i]].count;
   }
-  g->walked = s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count, &task_worker(a)->walk,
-                                    &g->lists.near, &g->lists.far);
+  g->walked = s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count,
+                                    &task_worker(a)->walk, &g->lists.near, &g->lists.far);
   task_end(&clock);
 }
 
@@ -27,6 +27,7 @@ void walk_submit(struct group *g) {
   data[0] = (struct starpu_data_descr){g->lists_handle, STARPU_W};
   for (uint32_t i = 0; i < g->neighbours; i++)
     data[1 + i] = (struct starpu_data_descr){s->groups[g->neighbour[i]].tree_handle, STARPU_R};
-  task_submit(&walk_codelet, (struct task_argument){.simulation = s, .group = g}, data, g->neighbours + 1, PRIORITY_WALK);
+  task_submit(&walk_codelet, (struct task_argument){.simulation = s, .group = g}, data, g->neighbours + 1,
+              PRIORITY_WALK);
   free(data);
 }

@@ -84,8 +84,8 @@ struct rebuild {
   struct simulation *simulation;
   struct key *keys;
   size_t old_blocks;
-  unsigned level;     /* of the splitting above the groups */
-  char *permuted;     /* room for one array in the new order */
+  unsigned level; /* of the splitting above the groups */
+  char *permuted; /* room for one array in the new order */
 };
 
 static void fill_keys(void *context, uint32_t block) {
@@ -133,7 +133,8 @@ static void permute_components(struct rebuild *r, uint32_t g, const float *old) 
   float *out = (float *)(void *)r->permuted + 3 * b.first;
   for (size_t i = 0; i < b.count; i++) {
     size_t from = r->keys[b.first + i].index, block = block_of(p->count, r->old_blocks, from);
-    size_t first = block_first(p->count, r->old_blocks, block), count = block_first(p->count, r->old_blocks, block + 1) - first;
+    size_t first = block_first(p->count, r->old_blocks, block),
+           count = block_first(p->count, r->old_blocks, block + 1) - first;
     for (size_t c = 0; c < 3; c++) out[c * b.count + i] = old[3 * first + c * count + (from - first)];
   }
 }
@@ -196,8 +197,10 @@ static void find_neighbours(struct simulation *s, uint32_t g) {
   uint32_t n = 1, capacity = 0;
   free(group->neighbour);
   group->neighbour = NULL;
-  for (uint32_t other = 0; other <= s->group_count; other++) { /* one turn more, so that there is always room for slot 0 */
-    if (n >= capacity) group->neighbour = reallocate(group->neighbour, capacity = 2 * n + 30, sizeof(uint32_t), "neighbour list");
+  for (uint32_t other = 0; other <= s->group_count;
+       other++) { /* one turn more, so that there is always room for slot 0 */
+    if (n >= capacity)
+      group->neighbour = reallocate(group->neighbour, capacity = 2 * n + 30, sizeof(uint32_t), "neighbour list");
     if (other < s->group_count && other != g && groups_meet(s, &group->nodes[1], &s->groups[other].nodes[1]))
       group->neighbour[n++] = other;
   }

@@ -7,11 +7,13 @@
 
 #include "photons/error.h"
 
-#define SPLINE_SUPPORT 2.8 /* radius of the spline kernel over the Plummer-equivalent softening (Springel et al. 2001) */
+#define SPLINE_SUPPORT \
+  2.8 /* radius of the spline kernel over the Plummer-equivalent softening (Springel et al. 2001) */
 
-void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening, int table_order,
-                  const struct split *split) {
-  const double least = 1e-6; /* positions in a leaf are no finer in float; without it particles at one point, and each by itself, give 0/0 */
+void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening,
+                  int table_order, const struct split *split) {
+  const double least =
+      1e-6; /* positions in a leaf are no finer in float; without it particles at one point, and each by itself, give 0/0 */
   double epsilon = fmax(softening / split->r_cut, least);
   *law = (struct p2p_law){.kind = kind, .softening_kind = softening_kind, .split = split, .table_order = table_order};
   if (softening_kind == SOFTENING_SPLINE)
@@ -38,8 +40,8 @@ static double exact_factor(const struct p2p_law *law, double u) {
   if (u >= 1.0) return 0.0;
   double r = sqrt(u), support = sqrt((double)law->support2);
   double softened = law->softening_kind == SOFTENING_PLUMMER ? 1.0 / pow(u + (double)law->plummer2, 1.5)
-                    : r < support                            ? spline_factor(r / support) / (support * support * support)
-                                                             : 1.0 / (u * r);
+                    : r < support ? spline_factor(r / support) / (support * support * support)
+                                  : 1.0 / (u * r);
   double h = -2.0 * split_series_derivative(law->split, 1, u);
   return softened - h;
 }

@@ -53,7 +53,8 @@ void pinned_pool_free(struct pinned_pool *p) {
 }
 
 static void new_chunk(struct pinned_pool *p, size_t block) {
-  const size_t head = (size_t)1 << SMALLEST_LOG, bytes = (block > (size_t)1 << CHUNK_LOG ? block : (size_t)1 << CHUNK_LOG) + head;
+  const size_t head = (size_t)1 << SMALLEST_LOG,
+               bytes = (block > (size_t)1 << CHUNK_LOG ? block : (size_t)1 << CHUNK_LOG) + head;
   /* Touched before it is locked, and in huge pages: cudaHostAlloc() goes page by page, which takes a second in a virtual machine. */
   void *memory = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
   if (!memory) fail(EXIT_RUN_FAILED, "no memory for %zu bytes of interaction lists", bytes);

@@ -12,8 +12,9 @@
 #include "photons/error.h"
 #include "photons/output_file.h"
 
-static const char *const stage_names[STAGES] = {"rebuild", "refit", "p2m", "m2m", "walk", "p2p", "m2l", "l2l", "l2p", "pm_assign",
-                                                "patch_add", "fft_yz", "fft_x", "ifft_yz", "pm_read", "kick", "drift"};
+static const char *const stage_names[STAGES] = {"rebuild", "refit",   "p2m",     "m2m",       "walk",      "p2p",
+                                                "m2l",     "l2l",     "l2p",     "pm_assign", "patch_add", "fft_yz",
+                                                "fft_x",   "ifft_yz", "pm_read", "kick",      "drift"};
 
 double wall_clock(void) {
   struct timespec t;
@@ -52,10 +53,10 @@ static void print_layout(FILE *out, const struct parameters *p, const struct lay
   double total = l->bytes_particles + l->bytes_tree + l->bytes_mesh;
   fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n", l->group_count,
           (n + l->group_count - 1) / l->group_count, l->leaf_size, l->depth);
-  fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l->pm_grid, p->gravity.interlace ? " interlaced" : "",
-          p->gravity.r_split, p->gravity.r_cut);
-  fprintf(out, "  memory      about %.1f MB: particles %.1f, trees %.1f, mesh %.1f (lists and buffers come on top)\n", 1e-6 * total,
-          1e-6 * l->bytes_particles, 1e-6 * l->bytes_tree, 1e-6 * l->bytes_mesh);
+  fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l->pm_grid,
+          p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
+  fprintf(out, "  memory      about %.1f MB: particles %.1f, trees %.1f, mesh %.1f (lists and buffers come on top)\n",
+          1e-6 * total, 1e-6 * l->bytes_particles, 1e-6 * l->bytes_tree, 1e-6 * l->bytes_mesh);
 }
 
 static void print_physics(FILE *out, const struct parameters *p, size_t n, double mass) {
@@ -77,13 +78,15 @@ static void print_banner(const struct simulation *s, double a, double a_end) {
   printf("photons-starpu %s\n", PACKAGE_VERSION);
   print_physics(stdout, p, s->particles.count, s->particles.mass);
   print_layout(stdout, p, &l, s->particles.count);
-  printf("  workers     %u CPU cores (%s kernels), %u GPUs, scheduler %s\n", starpu_cpu_worker_get_count(), s->kernels->name,
-         starpu_cuda_worker_get_count(), scheduler_name());
+  printf("  workers     %u CPU cores (%s kernels), %u GPUs, scheduler %s\n", starpu_cpu_worker_get_count(),
+         s->kernels->name, starpu_cuda_worker_get_count(), scheduler_name());
   printf("  from z = %g to z = %g, results in %s\n", 1.0 / a - 1.0, 1.0 / a_end - 1.0, p->output.dir);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (!getenv("STARPU_NCPU") && p->runtime.workers == 0 && cores > (long)starpu_cpu_worker_get_count() + 2)
-    warn("this machine has %ld cores but StarPU uses %u (its build's limit STARPU_MAXCPUS is %d): a StarPU built with --enable-maxcpus=%ld "
-         "would use all", cores, starpu_cpu_worker_get_count(), STARPU_MAXCPUS, cores);
+    warn("this machine has %ld cores but StarPU uses %u (its build's limit STARPU_MAXCPUS is %d): a StarPU built with "
+         "--enable-maxcpus=%ld "
+         "would use all",
+         cores, starpu_cpu_worker_get_count(), STARPU_MAXCPUS, cores);
   fflush(stdout);
 }
 
@@ -95,14 +98,15 @@ static void open_csv(struct report *r, const struct parameters *p) {
   r->csv = fopen(path, "a"); /* a log grows line by line: it has no temporary name */
   if (!r->csv) fail(EXIT_RUN_FAILED, "cannot write %s", path);
   if (ftell(r->csv) == 0) {
-    fprintf(r->csv, "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,rebuilt,idle_share,imbalance,peak_rss_bytes");
+    fprintf(r->csv, "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,rebuilt,idle_share,"
+                    "imbalance,peak_rss_bytes");
     for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",%s_s", stage_names[i]);
     fprintf(r->csv, "\n");
   }
 }
 
-void report_begin(struct report *r, const struct simulation *s, const struct run_options *options, double a, double a_end,
-                  double wall_before) {
+void report_begin(struct report *r, const struct simulation *s, const struct run_options *options, double a,
+                  double a_end, double wall_before) {
   *r = (struct report){.verbosity = options->verbosity,
                        .terminal = options->verbosity == 1 && isatty(STDOUT_FILENO),
                        .begin = log(a),
@@ -118,14 +122,16 @@ static void print_step(const struct report *r, const struct simulation *s, const
     enum { WIDTH = 30 };
     double done = (log(record->a) - r->begin) / fmax(r->end - r->begin, 1e-300);
     int filled = (int)(WIDTH * fmin(fmax(done, 0.0), 1.0));
-    printf("\r[%.*s%.*s] step %lld  z = %.3f  %.2f s/step  ETA %s   ", filled, "##############################", WIDTH - filled,
-           "..............................", (long long)record->step, 1.0 / record->a - 1.0, record->wall, eta);
+    printf("\r[%.*s%.*s] step %lld  z = %.3f  %.2f s/step  ETA %s   ", filled, "##############################",
+           WIDTH - filled, "..............................", (long long)record->step, 1.0 / record->a - 1.0,
+           record->wall, eta);
   } else {
-    printf("step %lld  a %.5f  z %.4f  dlna %.4f  %.3f s  %.3g particles/s  %.3g pairs  p2p %.0f%% m2l %.0f%% pm %.0f%% other %.0f%%  "
+    printf("step %lld  a %.5f  z %.4f  dlna %.4f  %.3f s  %.3g particles/s  %.3g pairs  p2p %.0f%% m2l %.0f%% pm "
+           "%.0f%% other %.0f%%  "
            "imbalance %.1f%%%s  ETA %s\n",
            (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
-           (double)s->particles.count / record->wall, (double)work->pairs, share[0], share[1], share[2], share[3], imbalance,
-           record->rebuilt ? "  rebuilt" : "", eta);
+           (double)s->particles.count / record->wall, (double)work->pairs, share[0], share[1], share[2], share[3],
+           imbalance, record->rebuilt ? "  rebuilt" : "", eta);
   }
   fflush(stdout);
 }
@@ -147,7 +153,8 @@ void report_step(struct report *r, struct simulation *s, const struct step_recor
   double to_percent = busy > 0.0 ? 100.0 / busy : 0.0, m2l = stage[STAGE_M2L] + stage[STAGE_L2L] + stage[STAGE_L2P];
   double share[4] = {to_percent * stage[STAGE_P2P], to_percent * m2l, to_percent * pm, 0.0};
   share[3] = busy > 0.0 ? 100.0 - share[0] - share[1] - share[2] : 0.0;
-  double available = s->worker_count * record->wall, imbalance = busy > 0.0 ? 100.0 * (busiest * s->worker_count / busy - 1.0) : 0.0;
+  double available = s->worker_count * record->wall,
+         imbalance = busy > 0.0 ? 100.0 * (busiest * s->worker_count / busy - 1.0) : 0.0;
   struct work_counts work = simulation_work(s);
 
   for (int i = 0; i < STAGES; i++) r->stage[i] += stage[i];
@@ -158,8 +165,8 @@ void report_step(struct report *r, struct simulation *s, const struct step_recor
 
   fprintf(r->csv, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%.4g,%.4g,%.0f", (long long)record->step, record->a,
           1.0 / record->a - 1.0, record->dlna, record->wall, (double)s->particles.count / record->wall,
-          (unsigned long long)work.pairs, (unsigned long long)work.interactions, (unsigned long long)work.visits, record->rebuilt,
-          1.0 - busy / available, 0.01 * imbalance, resident_peak_bytes());
+          (unsigned long long)work.pairs, (unsigned long long)work.interactions, (unsigned long long)work.visits,
+          record->rebuilt, 1.0 - busy / available, 0.01 * imbalance, resident_peak_bytes());
   for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",%.6g", stage[i]);
   fprintf(r->csv, "\n");
   if (fflush(r->csv) != 0) fail(EXIT_RUN_FAILED, "cannot write log/timings.csv: is the disk full?");
@@ -186,13 +193,17 @@ void report_end(struct report *r, const struct simulation *s, const char *dir) {
   format_time(wall, sizeof wall, r->wall);
   double n = (double)s->particles.count, cores = s->worker_count;
   printf("done in %s: %.4g particle-steps, %.3g per second and core, workers idle %.1f%% of the steps' time\n", wall,
-         (double)r->particle_steps, (double)r->particle_steps / fmax(r->busy + r->idle, 1e-9), 100.0 * r->idle / fmax(r->busy + r->idle, 1e-9));
+         (double)r->particle_steps, (double)r->particle_steps / fmax(r->busy + r->idle, 1e-9),
+         100.0 * r->idle / fmax(r->busy + r->idle, 1e-9));
   printf("where it went (share of %u cores' busy time):", s->worker_count);
   for (int i = 0; i < STAGES; i++)
     if (r->stage[i] > 0.005 * r->busy) printf("  %s %.0f%%", stage_names[i], 100.0 * r->stage[i] / r->busy);
-  printf("\npeak memory %.1f MB (%.0f bytes a particle), %.0f cores\n", 1e-6 * resident_peak_bytes(), resident_peak_bytes() / n, cores);
-  printf("results in %s: snapshots snap_*.hdf5 and halos fof_tab_*.hdf5 (Gadget HDF5), powerspec_*.txt, massfunc_*.txt, pictures *.png, "
-         "log/timings.csv; one page of all that: tools/report.py %s\n", dir, dir);
+  printf("\npeak memory %.1f MB (%.0f bytes a particle), %.0f cores\n", 1e-6 * resident_peak_bytes(),
+         resident_peak_bytes() / n, cores);
+  printf("results in %s: snapshots snap_*.hdf5 and halos fof_tab_*.hdf5 (Gadget HDF5), powerspec_*.txt, "
+         "massfunc_*.txt, pictures *.png, "
+         "log/timings.csv; one page of all that: tools/report.py %s\n",
+         dir, dir);
 }
 
 void report_dry_run(const struct parameters *p, size_t particles, double mass) {

@@ -25,13 +25,13 @@ struct run {
   struct parameters *parameters;
   const struct run_options *options;
   struct cosmology cosmology;
-  struct linear_power *linear;  /* NULL where the parameters name no spectrum */
+  struct linear_power *linear; /* NULL where the parameters name no spectrum */
   struct timeline timeline;
   struct simulation *simulation;
   struct checkpoint_state state;
   struct report report;
   struct trace trace;
-  double checkpoint_wall;       /* when the last checkpoint was written */
+  double checkpoint_wall; /* when the last checkpoint was written */
 };
 
 static volatile sig_atomic_t caught_signal; /* a handler may touch nothing else */
@@ -39,7 +39,8 @@ static volatile sig_atomic_t caught_signal; /* a handler may touch nothing else 
 static void note_signal(int number) { caught_signal = number; }
 
 static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND}; /* a second one ends at once */
+  struct sigaction action = {.sa_handler = note_signal,
+                             .sa_flags = SA_RESTART | (int)SA_RESETHAND}; /* a second one ends at once */
   sigemptyset(&action.sa_mask);
   if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0)
     fail(EXIT_RUN_FAILED, "cannot install signal handlers: %s", strerror(errno));
@@ -109,8 +110,10 @@ static struct particles initial_particles(struct run *r) {
 /* Costs in nanoseconds on one core, roughly: only their ratios matter, and being constants they keep results independent of
  * timing noise and of the number of workers. */
 static double counted_work(const struct work_counts *w) {
-  const bool gpu = starpu_cuda_worker_get_count() > 0; /* where pairs cost next to nothing, and walk and rebuild stay with the cores */
-  return (gpu ? 0.015 : 0.5) * (double)w->pairs + (gpu ? 0.15 : 25.0) * (double)w->interactions + 6.0 * (double)w->visits;
+  const bool gpu = starpu_cuda_worker_get_count() >
+                   0; /* where pairs cost next to nothing, and walk and rebuild stay with the cores */
+  return (gpu ? 0.015 : 0.5) * (double)w->pairs + (gpu ? 0.15 : 25.0) * (double)w->interactions +
+         6.0 * (double)w->visits;
 }
 #define REBUILD_COST 150.0 /* a particle */
 
@@ -258,15 +261,19 @@ static void require_memory(const struct parameters *p, size_t particles) {
   const double needed = l.bytes_particles + l.bytes_tree + l.bytes_mesh;
   const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   if (needed > installed)
-    fail(EXIT_RUN_FAILED, "%zu particles on a mesh of %u^3 cells need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f); this machine has %.1f GB: "
-         "use fewer particles or a coarser gravity.pm_grid", particles, l.pm_grid, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree,
-         1e-9 * l.bytes_mesh, 1e-9 * installed);
+    fail(EXIT_RUN_FAILED,
+         "%zu particles on a mesh of %u^3 cells need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f); "
+         "this machine has %.1f GB: "
+         "use fewer particles or a coarser gravity.pm_grid",
+         particles, l.pm_grid, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree, 1e-9 * l.bytes_mesh,
+         1e-9 * installed);
 }
 
 int run_simulation(struct parameters *p, const struct run_options *options) {
   struct run r = {.parameters = p, .options = options, .checkpoint_wall = wall_clock()};
   refuse_several_processes();
-  if (p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum || p->analysis.fof) r.linear = linear_power_create(p);
+  if (p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum || p->analysis.fof)
+    r.linear = linear_power_create(p);
   if (options->dry_run && p->ic.source == IC_GENERATE) {
     size_t n = (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
     struct cosmology c = cosmology_from(p);
@@ -275,7 +282,8 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
     linear_power_free(r.linear);
     return 0;
   }
-  if (p->ic.source == IC_GENERATE) require_memory(p, (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side));
+  if (p->ic.source == IC_GENERATE)
+    require_memory(p, (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side));
   if (!options->dry_run) {
     output_folder(p->output.dir);
     start_starpu(p, &r.trace);
@@ -295,7 +303,8 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   require_memory(p, particles.count);
   timeline_init(&r.timeline, p, r.state.start_a);
   if (r.timeline.end <= r.state.a && options->steps != 0 && !options->restart)
-    fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g", p->time.z_end, 1.0 / r.state.a - 1.0);
+    fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g", p->time.z_end,
+         1.0 / r.state.a - 1.0);
   write_used_parameters(p);
   r.simulation = simulation_create(p, &r.cosmology, particles);
   report_begin(&r.report, r.simulation, options, r.state.a, r.timeline.end, r.state.wall_seconds);

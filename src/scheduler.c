@@ -39,7 +39,8 @@ static int gpus_present(void) {
 static void map_buckets(unsigned context) {
   const bool gpu = starpu_cuda_worker_get_count() > 0;
   starpu_heteroprio_set_nb_prios(context, (worker_type)CPU_TYPE, gpu ? 1 : BUCKETS);
-  for (unsigned i = 0; i < (gpu ? 1 : BUCKETS); i++) starpu_heteroprio_set_mapping(context, (worker_type)CPU_TYPE, i, i);
+  for (unsigned i = 0; i < (gpu ? 1 : BUCKETS); i++)
+    starpu_heteroprio_set_mapping(context, (worker_type)CPU_TYPE, i, i);
   if (!gpu) return;
   starpu_heteroprio_set_nb_prios(context, (worker_type)CUDA_TYPE, BUCKETS - 1);
   for (unsigned i = 1; i < BUCKETS; i++) starpu_heteroprio_set_mapping(context, (worker_type)CUDA_TYPE, i - 1, i);
@@ -49,9 +50,11 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
   if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
 #ifdef PHOTONS_CUDA
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but there is no GPU that CUDA and STARPU_NCUDA let us use: try nvidia-smi, or gpu = auto");
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but there is no GPU that CUDA and STARPU_NCUDA let us use: try "
+                         "nvidia-smi, or gpu = auto");
 #else
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but this build has no CUDA codelets: configure --with-cuda, or use gpu = auto");
+    fail(EXIT_BAD_USAGE,
+         "runtime.gpu = require, but this build has no CUDA codelets: configure --with-cuda, or use gpu = auto");
 #endif
   }
   if (gpus == 0) conf->ncuda = 0;
@@ -72,4 +75,6 @@ bool scheduler_is_heteroprio(void) {
   return policy && policy->policy_name && strcmp(policy->policy_name, "heteroprio") == 0;
 }
 
-int scheduler_bucket(int priority, int most_urgent, bool host_only) { return host_only ? 0 : 1 + most_urgent - priority; }
+int scheduler_bucket(int priority, int most_urgent, bool host_only) {
+  return host_only ? 0 : 1 + most_urgent - priority;
+}

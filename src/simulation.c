@@ -14,7 +14,14 @@
 #include "gpu.h"
 #endif
 
-enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 32, SLABS_MOST = 32, PLANES_LEAST = 8 };
+enum {
+  LEAF_DEFAULT = 64,
+  GROUP_LARGEST = 16384,
+  GROUP_SMALLEST = 2048,
+  GROUPS_WANTED = 32,
+  SLABS_MOST = 32,
+  PLANES_LEAST = 8
+};
 enum { GPU_GROUP_LARGEST = 131072, GPU_SLABS_MOST = 16 }; /* with a GPU: fewer, larger tasks */
 
 static bool gpu_in_use(void) { return starpu_is_initialized() && starpu_cuda_worker_get_count() > 0; }
@@ -43,15 +50,18 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
 
   double side = cbrt((double)particles);
   l.pm_grid = p->gravity.pm_grid ? (uint32_t)p->gravity.pm_grid : mesh_good_size((uint32_t)lround(side));
-  uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2); /* r_cut < L/2: one image at most is in reach */
+  uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) +
+                                  2); /* r_cut < L/2: one image at most is in reach */
   if (p->gravity.pm_grid == 0 && l.pm_grid < least) l.pm_grid = least;
   l.slabs = l.pm_grid / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;
 
-  double nodes = (double)l.group_count * (double)tree_nodes(l.depth), n = (double)particles, sets = p->gravity.interlace ? 2.0 : 1.0;
+  double nodes = (double)l.group_count * (double)tree_nodes(l.depth), n = (double)particles,
+         sets = p->gravity.interlace ? 2.0 : 1.0;
   int order = (int)p->gravity.order;
   l.bytes_particles = n * (double)(9 * sizeof(float) + sizeof(uint64_t));
-  l.bytes_tree = nodes * (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) + fmm_local_size(order)));
+  l.bytes_tree = nodes *
+                 (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) + fmm_local_size(order)));
   l.bytes_mesh = sizeof(float) * pow(l.pm_grid, 3) * sets * (p->gravity.gradient == GRADIENT_SPECTRAL ? 6.0 : 2.0);
   return l;
 }
@@ -94,7 +104,8 @@ static void free_gpu_worker(void *argument) {
 #endif
 
 static void create_groups(struct simulation *s) {
-  const uint32_t nodes = tree_nodes(s->depth), m = fmm_multipole_size(s->acceptance.order), l = fmm_local_size(s->acceptance.order);
+  const uint32_t nodes = tree_nodes(s->depth), m = fmm_multipole_size(s->acceptance.order),
+                 l = fmm_local_size(s->acceptance.order);
   const size_t rows = (size_t)s->group_count * nodes;
   s->groups = allocate(s->group_count, sizeof *s->groups, "groups");
   s->nodes = allocate(rows, sizeof *s->nodes, "tree nodes");
@@ -147,7 +158,8 @@ static void create_mesh(struct simulation *s, const struct layout *layout) {
   }
 }
 
-struct simulation *simulation_create(const struct parameters *p, const struct cosmology *c, struct particles particles) {
+struct simulation *simulation_create(const struct parameters *p, const struct cosmology *c,
+                                     struct particles particles) {
   struct simulation *s = allocate(1, sizeof *s, "simulation");
   struct layout layout = layout_choose(p, particles.count);
   const double cell = particles.box / layout.pm_grid;
@@ -160,12 +172,14 @@ struct simulation *simulation_create(const struct parameters *p, const struct co
   s->depth = layout.depth;
   s->group_count = layout.group_count;
   s->sets = p->gravity.interlace ? 2 : 1;
-  split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell, (int)p->gravity.p2p_degree);
+  split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
+             (int)p->gravity.p2p_degree);
   simulation_set_softening(s, softening);
   s->scale = s->acceptance.scale;
   s->mesh_factor = (float)(GRAVITY * particles.mass);
   s->short_factor = (float)(GRAVITY * particles.mass / (s->split.r_cut * s->split.r_cut));
-  s->variant = (uint32_t)order + 8 * (uint32_t)s->law.kind + 32 * (uint32_t)s->split.p2p_degree + 512 * (uint32_t)strlen(s->kernels->name);
+  s->variant = (uint32_t)order + 8 * (uint32_t)s->law.kind + 32 * (uint32_t)s->split.p2p_degree +
+               512 * (uint32_t)strlen(s->kernels->name);
   for_particle_arrays(&s->particles, pin_memory);
   if (gpu_in_use()) s->pool = pinned_pool_create();
   create_groups(s);
@@ -173,7 +187,8 @@ struct simulation *simulation_create(const struct parameters *p, const struct co
   s->heteroprio = scheduler_is_heteroprio();
   s->worker_count = starpu_worker_get_count();
   s->workers = allocate(s->worker_count, sizeof *s->workers, "worker scratch");
-  for (uint32_t w = 0; w < s->worker_count; w++) s->workers[w].fft = allocate(mesh_scratch_bytes(s->mesh), 1, "FFT scratch");
+  for (uint32_t w = 0; w < s->worker_count; w++)
+    s->workers[w].fft = allocate(mesh_scratch_bytes(s->mesh), 1, "FFT scratch");
 #ifdef PHOTONS_CUDA
   starpu_execute_on_each_worker(create_gpu_worker, s, STARPU_CUDA);
 #endif
@@ -182,11 +197,12 @@ struct simulation *simulation_create(const struct parameters *p, const struct co
 
 void simulation_set_softening(struct simulation *s, double softening) {
   const struct parameters *p = s->parameters;
-  p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening, (int)p->gravity.table_order, &s->split);
+  p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening, (int)p->gravity.table_order,
+               &s->split);
   /* Expansions are Newton's: the spline is that from 2.8 softening lengths on, Plummer's law within 1e-3 from sqrt(1.5e3) on. */
   const double newtonian = p->gravity.softening_kernel == SOFTENING_SPLINE ? 2.8 * softening : 39.0 * softening;
-  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance, (int)p->gravity.order, newtonian,
-                  s->particles.box, s->depth, &s->split);
+  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance, (int)p->gravity.order,
+                  newtonian, s->particles.box, s->depth, &s->split);
 }
 
 static void free_groups(struct simulation *s) {
@@ -262,7 +278,8 @@ static void for_host_data(struct simulation *s, void (*function)(starpu_data_han
 }
 
 static void acquire(starpu_data_handle_t handle) {
-  if (starpu_data_acquire(handle, STARPU_RW) != 0) fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
+  if (starpu_data_acquire(handle, STARPU_RW) != 0)
+    fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
 }
 
 void simulation_acquire(struct simulation *s) {
@@ -275,7 +292,8 @@ void simulation_release(struct simulation *s) { for_host_data(s, starpu_data_rel
 void simulation_acquire_trees(struct simulation *s) {
   starpu_task_wait_for_all();
   for (uint32_t i = 0; i < s->group_count; i++)
-    if (starpu_data_acquire(s->groups[i].tree_handle, STARPU_R) != 0) fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
+    if (starpu_data_acquire(s->groups[i].tree_handle, STARPU_R) != 0)
+      fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
 }
 
 void simulation_release_trees(struct simulation *s) {
@@ -292,8 +310,10 @@ void simulation_place_patches(struct simulation *s) {
         if (room >= cells && room <= 2 * cells) continue; /* also where the box has grown a little since */
         starpu_data_unregister_no_coherency(g->patch_handle[set]);
       }
-      if (cells + cells / 8 > UINT32_MAX) fail(EXIT_RUN_FAILED, "a mesh patch of %zu cells is more than StarPU's 2^32", cells);
-      starpu_vector_data_register(&g->patch_handle[set], -1, 0, (uint32_t)(cells + cells / 8), sizeof(float)); /* StarPU allocates where it is made */
+      if (cells + cells / 8 > UINT32_MAX)
+        fail(EXIT_RUN_FAILED, "a mesh patch of %zu cells is more than StarPU's 2^32", cells);
+      starpu_vector_data_register(&g->patch_handle[set], -1, 0, (uint32_t)(cells + cells / 8),
+                                  sizeof(float)); /* StarPU allocates where it is made */
     }
   }
 }

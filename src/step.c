@@ -43,8 +43,7 @@ void step_forces(struct simulation *s, double kick) {
   simulation_place_patches(s);
   submit_mesh(s);
   submit_tree(s);
-  for (uint32_t set = 0; set < s->sets; set++)
-    FOR_GROUPS(s, g) pm_read_submit(g, set);
+  for (uint32_t set = 0; set < s->sets; set++) FOR_GROUPS(s, g) pm_read_submit(g, set);
   FOR_GROUPS(s, g) kick_submit(g, (float)kick);
   starpu_task_wait_for_all();
 }

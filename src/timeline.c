@@ -17,20 +17,21 @@ size_t timeline_outputs_until(const struct timeline *t, double a) {
   return n;
 }
 
-static double step_wanted(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a, double acc_max,
-                          double softening) {
+static double step_wanted(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
+                          double acc_max, double softening) {
   if (p->time.step == STEP_FIXED) {
     double interval = log(t->end / t->begin) / (double)p->time.steps;
     double done = floor(log(a / t->begin) / interval + 1e-6);
     return t->begin * exp((done + 1.0) * interval);
   }
   double dlna = p->time.max_dlna;
-  if (acc_max > 0.0) dlna = fmin(dlna, cosmology_hubble(c, a) * sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
+  if (acc_max > 0.0)
+    dlna = fmin(dlna, cosmology_hubble(c, a) * sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
   return a * exp(dlna);
 }
 
-double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a, double acc_max,
-                     double softening) {
+double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
+                     double acc_max, double softening) {
   double wanted = step_wanted(t, p, c, a, acc_max, softening);
   size_t done = timeline_outputs_until(t, a);
   double stop = done < t->outputs ? fmin(t->output[done], t->end) : t->end;

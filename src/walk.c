@@ -21,8 +21,8 @@ static double radial_derivative(const struct split *split, int n, double r) {
   return fabs(newton - sum) / factorial;
 }
 
-void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order, double softening_support,
-                     double box, unsigned depth, const struct split *split) {
+void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
+                     double softening_support, double box, unsigned depth, const struct split *split) {
   const double least = 1e-4; /* of r_cut: closer nodes would bring float to its limits at order 6 */
   double separation = softening_support / split->r_cut;
   *a = (struct acceptance){.kind = kind,
@@ -54,7 +54,8 @@ void walk_scratch_free(struct walk_scratch *s) {
 }
 
 void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries) {
-  if (entries > UINT32_MAX) fail(EXIT_RUN_FAILED, "a group has %zu interactions, more than 2^32: make runtime.group_size smaller", entries);
+  if (entries > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "a group has %zu interactions, more than 2^32: make runtime.group_size smaller", entries);
   if (l->offset && l->targets == targets && entries <= l->capacity && entries >= l->capacity / 2) return;
   interaction_list_free(l);
   l->targets = targets;

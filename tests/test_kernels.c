@@ -30,8 +30,7 @@ static void test_best_of_processor(void **state) {
   if (!info) skip();
   char *line = NULL;
   size_t size = 0;
-  while (getline(&line, &size, info) >= 0 && strncmp(line, "flags", 5) != 0) {
-  }
+  while (getline(&line, &size, info) >= 0 && strncmp(line, "flags", 5) != 0) {}
   fclose(info);
   const char *expected = "baseline";
   if (strstr(line, " avx2 ") && strstr(line, " fma ") && strstr(line, " bmi2 ")) expected = "AVX2";

@@ -78,7 +78,8 @@ static struct particles particles_from(const struct points *p) {
 
 static void parameters_for(struct parameters *p, const char *settings) {
   char text[1024];
-  snprintf(text, sizeof text, "[box]\nsize = 100\nnpart_side = 8\n[time]\nstep = fixed\nsteps = 1\n[gravity]\n%s", settings);
+  snprintf(text, sizeof text, "[box]\nsize = 100\nnpart_side = 8\n[time]\nstep = fixed\nsteps = 1\n[gravity]\n%s",
+           settings);
   parameters_from_text(p, text, NULL, 0);
 }
 

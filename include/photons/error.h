@@ -17,8 +17,7 @@ enum exit_code {
  * @param code   one of enum exit_code
  * @param format printf format: what is wrong, where, and what to do
  */
-_Noreturn void fail(enum exit_code code, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+_Noreturn void fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Print `photons-starpu: warning: <message>` on stderr. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

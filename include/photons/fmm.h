@@ -26,7 +26,8 @@ static HOST_DEVICE inline uint32_t fmm_local_size(int p) { return fmm_terms(p) -
  * x: positions of the group, component c at x + c * count. nodes, multipole and local are indexed by heap node. */
 struct fmm_operators {
   /** Multipoles of all leaves. */
-  void (*p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes, float *multipole);
+  void (*p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
+              float *multipole);
   /** Multipoles of all inner nodes, from the leaves up. */
   void (*m2m)(int order, unsigned depth, float scale, const struct node *nodes, float *multipole);
   /** Local expansions of all nodes from the far list (targets are heap nodes: offset has tree_nodes(depth)+1 entries); L is overwritten.
@@ -37,8 +38,8 @@ struct fmm_operators {
   /** Shift every inner node's expansion to its children (added), from the root down. */
   void (*l2l)(int order, unsigned depth, float scale, const struct node *nodes, float *local);
   /** acceleration += factor * grad of the leaf's expansion; acceleration: component c at + c * count. */
-  void (*l2p)(int order, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x, const struct node *nodes,
-              const float *local, float *acceleration);
+  void (*l2p)(int order, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
+              const struct node *nodes, const float *local, float *acceleration);
 };
 
 #endif

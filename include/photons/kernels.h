@@ -24,8 +24,8 @@ struct step_kernels {
 /** Candidates for links of friends of friends; index has room for n. Both return how many there are. */
 struct fof_kernels {
   /** Particles at a squared distance <= limit2 (position units, float rounding). */
-  uint32_t (*near_point)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z, const uint32_t point[3], float limit2,
-                         uint32_t *index);
+  uint32_t (*near_point)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z, const uint32_t point[3],
+                         float limit2, uint32_t *index);
   /** Particles in the periodic box [low, low + extent]. */
   uint32_t (*near_box)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z, const uint32_t low[3],
                        const uint32_t extent[3], uint32_t *index);

@@ -25,7 +25,9 @@
 #include "photons/split.h"
 
 /** Cells that a scheme touches along one side: 2 (CIC), 3 (TSC), 4 (PCS). */
-static HOST_DEVICE inline uint32_t assignment_width(enum assignment a) { return a == ASSIGN_CIC ? 2 : a == ASSIGN_TSC ? 3 : 4; }
+static HOST_DEVICE inline uint32_t assignment_width(enum assignment a) {
+  return a == ASSIGN_CIC ? 2 : a == ASSIGN_TSC ? 3 : 4;
+}
 
 /** A box of cells around one group: cells origin .. origin + size - 1 of each side, origin taken modulo N. */
 struct patch {

@@ -20,20 +20,21 @@ struct p2p_law {
 };
 
 /** @param softening Plummer-equivalent length in Mpc/h (comoving) */
-void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening, int table_order,
-                  const struct split *split);
+void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening,
+                  int table_order, const struct split *split);
 
 /** One group as the target of direct forces. */
 struct p2p_target {
-  uint32_t count;                     /**< particles */
-  unsigned depth;                     /**< of its tree (and of every neighbour's) */
-  float scale;                        /**< r_cut units per position unit */
-  float factor;                       /**< multiplies the result: G m / r_cut^2 */
-  const uint32_t *x;                  /**< positions, component c at x + c * count */
-  const struct node *nodes;           /**< its tree */
-  const struct interaction_list *near; /**< target: leaf (index in its level); entries: (slot << (depth + 1)) | source node */
-  const uint32_t *const *source_x;    /**< [slot] positions of the neighbours */
-  const uint32_t *source_count;       /**< [slot] their particles */
+  uint32_t count;           /**< particles */
+  unsigned depth;           /**< of its tree (and of every neighbour's) */
+  float scale;              /**< r_cut units per position unit */
+  float factor;             /**< multiplies the result: G m / r_cut^2 */
+  const uint32_t *x;        /**< positions, component c at x + c * count */
+  const struct node *nodes; /**< its tree */
+  const struct interaction_list
+      *near; /**< target: leaf (index in its level); entries: (slot << (depth + 1)) | source node */
+  const uint32_t *const *source_x; /**< [slot] positions of the neighbours */
+  const uint32_t *source_count;    /**< [slot] their particles */
 };
 
 /** Targets that share one list of sources in the pair loop: the leaf is halved down to blocks of at most this many, and each
@@ -54,7 +55,8 @@ struct p2p_kernels {
    * acceleration (component c at + c * count) = factor * sum over the near list, overwritten.
    * @return pairs computed: targets times the sources within r_cut of the box of their block
    */
-  uint64_t (*p2p)(const struct p2p_law *law, const struct p2p_target *target, struct p2p_scratch *scratch, float *acceleration);
+  uint64_t (*p2p)(const struct p2p_law *law, const struct p2p_target *target, struct p2p_scratch *scratch,
+                  float *acceleration);
 };
 
 /** The same in double precision with the exact T(x), pair by pair: the reference (p2p_kernel = exact). */

@@ -12,14 +12,14 @@
 struct report {
   FILE *csv;
   int verbosity;
-  bool terminal;            /**< progress bar instead of step lines */
-  double begin, end;        /**< ln a of the run, for the progress */
-  double wall;              /**< seconds since the start, earlier sessions of a restarted run included */
-  double stage[STAGES];     /**< busy seconds of the whole run */
-  double busy, idle;        /**< worker seconds in steps, and those without work */
-  double output_seconds;    /**< spent on outputs */
+  bool terminal;         /**< progress bar instead of step lines */
+  double begin, end;     /**< ln a of the run, for the progress */
+  double wall;           /**< seconds since the start, earlier sessions of a restarted run included */
+  double stage[STAGES];  /**< busy seconds of the whole run */
+  double busy, idle;     /**< worker seconds in steps, and those without work */
+  double output_seconds; /**< spent on outputs */
   uint64_t particle_steps;
-  double rate;              /**< smoothed wall seconds per unit of ln a */
+  double rate; /**< smoothed wall seconds per unit of ln a */
 };
 
 /** One finished step. */
@@ -36,8 +36,8 @@ struct work_counts {
 struct work_counts simulation_work(const struct simulation *s);
 
 /** Open log/timings.csv in the output folder (appended to on restart) and print the banner. */
-void report_begin(struct report *r, const struct simulation *s, const struct run_options *options, double a, double a_end,
-                  double wall_before);
+void report_begin(struct report *r, const struct simulation *s, const struct run_options *options, double a,
+                  double a_end, double wall_before);
 /** One line a step, or the progress bar; takes the busy times out of the workers' counters. */
 void report_step(struct report *r, struct simulation *s, const struct step_record *record);
 /** Leave the progress bar's line, so that other text may follow. */

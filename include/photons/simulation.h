@@ -22,8 +22,23 @@ struct pinned_pool;
 
 /** Stages whose time is accounted for; one codelet each, `analysis` is what outputs need. */
 enum stage {
-  STAGE_REBUILD, STAGE_REFIT, STAGE_P2M, STAGE_M2M, STAGE_WALK, STAGE_P2P, STAGE_M2L, STAGE_L2L, STAGE_L2P,
-  STAGE_PM_ASSIGN, STAGE_PATCH_ADD, STAGE_FFT_YZ, STAGE_FFT_X, STAGE_IFFT_YZ, STAGE_PM_READ, STAGE_KICK, STAGE_DRIFT,
+  STAGE_REBUILD,
+  STAGE_REFIT,
+  STAGE_P2M,
+  STAGE_M2M,
+  STAGE_WALK,
+  STAGE_P2P,
+  STAGE_M2L,
+  STAGE_L2L,
+  STAGE_L2P,
+  STAGE_PM_ASSIGN,
+  STAGE_PATCH_ADD,
+  STAGE_FFT_YZ,
+  STAGE_FFT_X,
+  STAGE_IFFT_YZ,
+  STAGE_PM_READ,
+  STAGE_KICK,
+  STAGE_DRIFT,
   STAGES
 };
 
@@ -36,27 +51,29 @@ struct group_lists {
 struct group {
   struct simulation *simulation;
   uint32_t index, count;
-  struct node *nodes;                 /**< tree_nodes(depth) */
-  float *multipole, *local;           /**< a row per node */
+  struct node *nodes;       /**< tree_nodes(depth) */
+  float *multipole, *local; /**< a row per node */
   struct group_lists lists;
-  uint32_t neighbours;                /**< number of slots; slot 0 is the group itself */
-  uint32_t *neighbour;                /**< [slot] group index */
-  struct patch patch;                 /**< cells that it deposits to */
-  uint64_t pairs;                     /**< particle pairs of the last p2p */
-  struct walk_result walked;          /**< of the last walk */
-  float acc_max;                      /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
-  starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle, local_handle,
-      lists_handle, patch_handle[2];  /**< lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one */
+  uint32_t neighbours;       /**< number of slots; slot 0 is the group itself */
+  uint32_t *neighbour;       /**< [slot] group index */
+  struct patch patch;        /**< cells that it deposits to */
+  uint64_t pairs;            /**< particle pairs of the last p2p */
+  struct walk_result walked; /**< of the last walk */
+  float acc_max;             /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
+  starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle,
+      local_handle, lists_handle,
+      patch_handle
+          [2]; /**< lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one */
 };
 
 /** What a worker keeps between tasks. */
 struct worker {
   struct p2p_scratch p2p;
   struct walk_scratch walk;
-  void *fft;                          /**< mesh_scratch_bytes() */
-  struct gpu *gpu;                    /**< CUDA workers only */
-  double seconds[STAGES];             /**< busy time */
-  char padding[64];                   /**< workers do not share cache lines */
+  void *fft;              /**< mesh_scratch_bytes() */
+  struct gpu *gpu;        /**< CUDA workers only */
+  double seconds[STAGES]; /**< busy time */
+  char padding[64];       /**< workers do not share cache lines */
 };
 
 struct simulation {
@@ -66,35 +83,36 @@ struct simulation {
   struct split split;
   struct p2p_law law;
   struct acceptance acceptance;
-  uint32_t variant;                   /**< order, law and instruction set, below 2^20: performance models tell these apart */
-  float scale;                        /**< r_cut per position unit: L / 2^32 / r_cut */
-  float short_factor;                 /**< G m / r_cut^2: unit of short-range accelerations */
-  float mesh_factor;                  /**< G m: the mesh's fields are per unit of it */
+  uint32_t variant;   /**< order, law and instruction set, below 2^20: performance models tell these apart */
+  float scale;        /**< r_cut per position unit: L / 2^32 / r_cut */
+  float short_factor; /**< G m / r_cut^2: unit of short-range accelerations */
+  float mesh_factor;  /**< G m: the mesh's fields are per unit of it */
 
   struct particles particles;
-  unsigned depth;                     /**< of every group's tree */
-  uint32_t group_count;               /**< a power of two */
+  unsigned depth;       /**< of every group's tree */
+  uint32_t group_count; /**< a power of two */
   struct group *groups;
-  struct node *nodes;                 /**< arenas of the groups' rows, in group order */
+  struct node *nodes; /**< arenas of the groups' rows, in group order */
   float *multipole, *local;
 
   struct mesh *mesh;
-  uint32_t sets;                      /**< 1, or 2 with interlacing: mesh and shifted mesh */
-  float **slab;                       /**< [set * fields + field][slab]: density (field 0), then the fields */
-  float complex **block;              /**< [set * fields + field][slab][column] */
+  uint32_t sets;         /**< 1, or 2 with interlacing: mesh and shifted mesh */
+  float **slab;          /**< [set * fields + field][slab]: density (field 0), then the fields */
+  float complex **block; /**< [set * fields + field][slab][column] */
   starpu_data_handle_t *slab_handle, *block_handle;
 
   uint32_t worker_count;
   struct worker *workers;
-  bool heteroprio;                    /**< the scheduler: it has priorities of its own */
-  struct pinned_pool *pool;           /**< of interaction lists; NULL where no GPU is in use */
+  bool heteroprio;          /**< the scheduler: it has priorities of its own */
+  struct pinned_pool *pool; /**< of interaction lists; NULL where no GPU is in use */
 };
 
 /** Row of a slab or block in the tables above. */
 static inline size_t slab_index(const struct simulation *s, uint32_t set, uint32_t field, uint32_t slab) {
   return ((size_t)set * s->mesh->fields + field) * s->mesh->slabs + slab;
 }
-static inline size_t block_index(const struct simulation *s, uint32_t set, uint32_t field, uint32_t slab, uint32_t column) {
+static inline size_t block_index(const struct simulation *s, uint32_t set, uint32_t field, uint32_t slab,
+                                 uint32_t column) {
   return slab_index(s, set, field, slab) * s->mesh->columns + column;
 }
 
@@ -131,6 +149,7 @@ void domain_rebuild(struct simulation *s);
 void domain_find_neighbours(struct simulation *s);
 
 /** Run function(context, i) for i < n as tasks and wait for all. */
-void parallel_for(struct simulation *s, enum stage stage, uint32_t n, void (*function)(void *context, uint32_t i), void *context);
+void parallel_for(struct simulation *s, enum stage stage, uint32_t n, void (*function)(void *context, uint32_t i),
+                  void *context);
 
 #endif

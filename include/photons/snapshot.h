@@ -19,13 +19,13 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
 
 /** What a run needs to go on, besides the particles. */
 struct checkpoint_state {
-  double a;              /**< scale factor of positions and momenta */
-  double start_a;        /**< of the initial conditions */
-  int64_t step;          /**< steps done */
-  int64_t outputs_done;  /**< output redshifts already written */
-  int64_t steps_since_rebuild; /**< how old the particle order is */
+  double a;                        /**< scale factor of positions and momenta */
+  double start_a;                  /**< of the initial conditions */
+  int64_t step;                    /**< steps done */
+  int64_t outputs_done;            /**< output redshifts already written */
+  int64_t steps_since_rebuild;     /**< how old the particle order is */
   double rebuild_debt, fresh_work; /**< what the choice of the next rebuild depends on, run.c */
-  double wall_seconds;   /**< spent so far */
+  double wall_seconds;             /**< spent so far */
 };
 
 /** Exact state (integer positions, momenta, accelerations, ids, block layout), so that a restarted run gives the same bits. */

@@ -8,7 +8,7 @@
 #include "photons/parameters.h"
 
 struct timeline {
-  double begin, end;                    /**< scale factors of the run */
+  double begin, end;                     /**< scale factors of the run */
   double output[PARAMETER_LIST_MAX + 1]; /**< scale factors of outputs, rising */
   size_t outputs;
 };
@@ -27,8 +27,8 @@ size_t timeline_outputs_until(const struct timeline *t, double a);
  * @param acc_max   largest |acceleration|, comoving, (km/s)^2/(Mpc/h)
  * @param softening comoving, Mpc/h
  */
-double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a, double acc_max,
-                     double softening);
+double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
+                     double acc_max, double softening);
 
 /** Comoving softening in Mpc/h at a: the parameter, or less where its physical length would exceed the limit. */
 double softening_at(const struct parameters *p, double a);

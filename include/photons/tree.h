@@ -12,7 +12,7 @@ struct node {
   uint32_t centre[3]; /**< of the bounding box of its particles, box units (2^32 = L) */
   float half[3];      /**< half widths of that box, units of r_cut */
   float radius;       /**< largest distance of a particle from the centre, units of r_cut */
-  float acc_min;      /**< smallest |acceleration| of its particles in the last force, units of G m / r_cut^2; 0 when unknown */
+  float acc_min; /**< smallest |acceleration| of its particles in the last force, units of G m / r_cut^2; 0 when unknown */
 };
 
 /** Number of array elements for the nodes of a tree (index 0 unused). */

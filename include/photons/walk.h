@@ -13,22 +13,22 @@
 
 /** When two nodes may interact through their expansions. Lengths in r_cut, accelerations in G m / r_cut^2. */
 struct acceptance {
-  enum mac_kind kind;   /**< relative: theta bounds it, and the estimated error stays below tolerance * |a| */
+  enum mac_kind kind; /**< relative: theta bounds it, and the estimated error stays below tolerance * |a| */
   float theta;
-  float theta_first;    /**< geometric angle while accelerations are unknown (acc_min = 0) */
+  float theta_first; /**< geometric angle while accelerations are unknown (acc_min = 0) */
   float tolerance;
   int order;
-  float separation;     /**< least distance of the boxes: beyond softening, and far from overflow */
-  float half_box;       /**< L/2 */
-  float scale;          /**< r_cut units per position unit */
+  float separation; /**< least distance of the boxes: beyond softening, and far from overflow */
+  float half_box;   /**< L/2 */
+  float scale;      /**< r_cut units per position unit */
   unsigned depth;
   /** |d^(order+1) psi/dr^(order+1)| / order! at r = i / MAC_TABLE, made monotone: times n_B (r_A + r_B)^order
    * it bounds the first term of the force that expansions of this order leave out (Dehnen 2014, section 3). */
   float derivative[MAC_TABLE + 1];
 };
 
-void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order, double softening_support,
-                     double box, unsigned depth, const struct split *split);
+void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
+                     double softening_support, double box, unsigned depth, const struct split *split);
 
 /** Pairs of (target, entry) as the walk finds them, before they are sorted into lists; one a worker, zero-initialise. */
 struct walk_scratch {
@@ -47,8 +47,8 @@ struct walk_result {
 
 struct walk_kernels {
   /** Boxes, radii and acc_min of all nodes from the particles. acceleration (same layout as x) times acc_unit is in G m / r_cut^2. */
-  void (*refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x, const float *acceleration,
-                struct node *nodes);
+  void (*refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
+                const float *acceleration, struct node *nodes);
   /**
    * Lists of one group: near has leaves as targets (2^depth), far all heap nodes (tree_nodes(depth)).
    * @param slots        number of neighbours, the group itself first
@@ -56,8 +56,8 @@ struct walk_kernels {
    * @param slot_count   [slots] their particles
    */
   struct walk_result (*walk)(const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
-                             const struct node *const *source_nodes, const uint32_t *slot_count, struct walk_scratch *scratch,
-                             struct interaction_list *near, struct interaction_list *far);
+                             const struct node *const *source_nodes, const uint32_t *slot_count,
+                             struct walk_scratch *scratch, struct interaction_list *near, struct interaction_list *far);
 };
 
 void interaction_list_free(struct interaction_list *l);

@@ -42,8 +42,8 @@ static void pad(struct sources *s) {
 }
 
 /** Sources of the leaf's near list within reach, relative to `origin` (box units). */
-static struct sources gather(const struct p2p_target *t, uint32_t leaf, const uint32_t origin[3], const struct reach *reach,
-                             struct p2p_scratch *scratch) {
+static struct sources gather(const struct p2p_target *t, uint32_t leaf, const uint32_t origin[3],
+                             const struct reach *reach, struct p2p_scratch *scratch) {
   const uint32_t node_mask = tree_nodes(t->depth) - 1, begin = t->near->offset[leaf], stop = t->near->offset[leaf + 1];
   const vfloat unit = v_set(t->scale);
   size_t most = 0;
@@ -70,7 +70,8 @@ static struct sources gather(const struct p2p_target *t, uint32_t leaf, const ui
 }
 
 /** Those of a list within reach, as the list of the next level. */
-static struct sources filter(const struct sources *in, const struct reach *reach, const struct p2p_scratch *scratch, unsigned level) {
+static struct sources filter(const struct sources *in, const struct reach *reach, const struct p2p_scratch *scratch,
+                             unsigned level) {
   struct sources out = list_of_level(scratch, level);
   for (size_t i = 0; i < in->count; i += LANES) { /* the padding is out of reach */
     vfloat dx = v_load(in->x[0] + i), dy = v_load(in->x[1] + i), dz = v_load(in->x[2] + i);
@@ -94,7 +95,8 @@ static __attribute__((noinline)) vfloat spline_vector(vfloat u, float support2) 
 /** The paper's table: T(x') by Taylor expansion about the nearest of 512 entries; x' = r/(2 r_s). Returns T. */
 static vfloat table_vector(const struct p2p_law *law, vfloat r) {
   const struct split *s = law->split;
-  const float to_argument = (float)(s->r_cut / (2.0 * s->r_s)), inverse_step = (float)(1.0 / s->table_step), step = (float)s->table_step;
+  const float to_argument = (float)(s->r_cut / (2.0 * s->r_s)), inverse_step = (float)(1.0 / s->table_step),
+              step = (float)s->table_step;
   float argument[LANES], result[LANES];
   memcpy(argument, &r, sizeof argument);
   for (int l = 0; l < LANES; l++) {
@@ -109,7 +111,8 @@ static vfloat table_vector(const struct p2p_law *law, vfloat r) {
 }
 
 /** F/d of one vector of squared distances (units of r_cut), zero where u >= 1. */
-static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law, int degree, int table, vfloat u) {
+static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law, int degree, int table,
+                                                                 vfloat u) {
   const vfloat one = v_set(1.0f), support2 = v_set(law->support2);
   vfloat soft2 = u + v_set(law->plummer2); /* plummer2 is 0 for the spline */
   /* r^-3 = y^3 (1 + 3/2 e), e = 1 - r^2 y^2, from an estimate y: one Newton step carried straight to the cube */
@@ -136,7 +139,8 @@ static inline __attribute__((always_inline)) vfloat force_vector(const struct p2
 static inline __attribute__((always_inline)) void pair_of_targets(const struct p2p_law *law, int degree, int table,
                                                                   const struct sources *s, const float ti[3],
                                                                   const float tj[3], float a[3], float b[3]) {
-  vfloat xi = v_set(ti[0]), yi = v_set(ti[1]), zi = v_set(ti[2]), xj = v_set(tj[0]), yj = v_set(tj[1]), zj = v_set(tj[2]);
+  vfloat xi = v_set(ti[0]), yi = v_set(ti[1]), zi = v_set(ti[2]), xj = v_set(tj[0]), yj = v_set(tj[1]),
+         zj = v_set(tj[2]);
   vfloat ax = v_set(0), ay = v_set(0), az = v_set(0), bx = v_set(0), by = v_set(0), bz = v_set(0);
   for (size_t k = 0; k < s->count; k += LANES) {
     vfloat sx = v_load(s->x[0] + k), sy = v_load(s->x[1] + k), sz = v_load(s->x[2] + k);
@@ -152,15 +156,16 @@ static inline __attribute__((always_inline)) void pair_of_targets(const struct p
 }
 
 /* One copy of the pair loop for each degree, so that the coefficients stay in registers. */
-#define PAIR_LOOP(degree)                                                                                                   \
-  static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s, const float ti[3],      \
-                                   const float tj[3], float a[3], float b[3]) {                                              \
-    pair_of_targets(law, degree, 0, s, ti, tj, a, b);                                                                     \
+#define PAIR_LOOP(degree)                                                                                 \
+  static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s, const float ti[3], \
+                                   const float tj[3], float a[3], float b[3]) {                           \
+    pair_of_targets(law, degree, 0, s, ti, tj, a, b);                                                     \
   }
-PAIR_LOOP(6) PAIR_LOOP(7) PAIR_LOOP(8) PAIR_LOOP(9) PAIR_LOOP(10) PAIR_LOOP(11) PAIR_LOOP(12)
+PAIR_LOOP(6)
+PAIR_LOOP(7) PAIR_LOOP(8) PAIR_LOOP(9) PAIR_LOOP(10) PAIR_LOOP(11) PAIR_LOOP(12)
 
-static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
-                            float a[3], float b[3]) {
+    static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3],
+                                const float tj[3], float a[3], float b[3]) {
   pair_of_targets(law, law->split->p2p_degree, 0, s, ti, tj, a, b);
 }
 static void pair_table(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
@@ -168,10 +173,11 @@ static void pair_table(const struct p2p_law *law, const struct sources *s, const
   pair_of_targets(law, 0, 1, s, ti, tj, a, b);
 }
 
-typedef void pair_function(const struct p2p_law *, const struct sources *, const float[3], const float[3], float[3], float[3]);
+typedef void pair_function(const struct p2p_law *, const struct sources *, const float[3], const float[3], float[3],
+                           float[3]);
 
 static pair_function *choose_pair_function(const struct p2p_law *law) {
-  static pair_function *const by_degree[] = {pair_degree_6, pair_degree_7,  pair_degree_8, pair_degree_9,
+  static pair_function *const by_degree[] = {pair_degree_6,  pair_degree_7,  pair_degree_8, pair_degree_9,
                                              pair_degree_10, pair_degree_11, pair_degree_12};
   if (law->kind == P2P_TABLE) return pair_table;
   int degree = law->split->p2p_degree;
@@ -245,7 +251,8 @@ static void halve(struct leaf *l, const struct sources *sources, unsigned level,
 
 uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, struct p2p_scratch *scratch,
                      float *acceleration) { /* NOLINT(readability-non-const-parameter): written through struct leaf */
-  struct leaf l = {.law = law, .target = t, .scratch = scratch, .pair = choose_pair_function(law), .acceleration = acceleration};
+  struct leaf l = {
+      .law = law, .target = t, .scratch = scratch, .pair = choose_pair_function(law), .acceleration = acceleration};
   const float half_box = 2147483648.0f * t->scale;
   unsigned levels = 1;
   while ((t->count >> (t->depth + levels - 1)) + 1 > P2P_BLOCK) levels++;

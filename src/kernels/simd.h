@@ -33,7 +33,7 @@ static inline vfloat v_select(vmask m, vfloat a, vfloat b) { return _mm512_mask_
 static inline vfloat v_keep(vmask m, vfloat a) { return _mm512_maskz_mov_ps(m, a); }
 static inline float v_sum(vfloat a) { return _mm512_reduce_add_ps(a); }
 /** The first n lanes. */
-static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask)~(~0u << n); }
+static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask) ~(~0u << n); }
 /** The lanes whose bit is set. */
 static inline vmask v_bits(uint32_t bits) { return (vmask)bits; }
 /** p[lane] += a[lane] for the lanes in m, the others are not touched. */
@@ -66,7 +66,8 @@ static inline vfloat v_sqrt(vfloat a) { return _mm256_sqrt_ps(a); }
 /** 1/sqrt(a): the 12-bit estimate, improved once, so that callers may treat it as the 14-bit one of AVX-512. */
 static inline vfloat v_rsqrt_estimate(vfloat a) {
   vfloat y = _mm256_rsqrt_ps(a);
-  return _mm256_mul_ps(y, _mm256_fnmadd_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), a), _mm256_mul_ps(y, y), _mm256_set1_ps(1.5f)));
+  return _mm256_mul_ps(
+      y, _mm256_fnmadd_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), a), _mm256_mul_ps(y, y), _mm256_set1_ps(1.5f)));
 }
 static inline vmask v_less(vfloat a, vfloat b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 static inline vmask v_both(vmask a, vmask b) { return _mm256_and_ps(a, b); }

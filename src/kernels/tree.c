@@ -10,8 +10,8 @@
 #define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
 
 /** A leaf of n particles. With leaf_size = 1 it may be empty: then it stands at the next particle and limits no acceptance. */
-static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit, const uint32_t *x, const float *acceleration,
-                       struct node *node) {
+static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit, const uint32_t *x,
+                       const float *acceleration, struct node *node) {
   for (size_t c = 0; c < 3; c++) {
     const uint32_t *xc = x + c * stride, reference = xc[0];
     int32_t lo = 0, hi = 0;
@@ -59,8 +59,8 @@ static void refit_parent(float scale, const struct node *a, const struct node *b
   parent->acc_min = fminf(a->acc_min, b->acc_min);
 }
 
-void KERNEL(refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x, const float *acceleration,
-                   struct node *nodes) {
+void KERNEL(refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
+                   const float *acceleration, struct node *nodes) {
   const uint32_t leaves = 1u << depth;
   for (uint32_t leaf = 0; leaf < leaves; leaf++) {
     uint32_t first = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);

@@ -12,8 +12,8 @@ enum { NEAR, FAR };
 
 /** Is the interaction of two nodes nothing (out of reach), one of expansions, or to be opened? The answer is the same with target and
  * source exchanged, and so is the order of opening: what A takes from B by expansion B takes from A, and momentum is conserved. */
-static inline enum verdict judge(const struct acceptance *a, const struct node *t, const struct node *s, uint32_t target_count,
-                                 uint32_t source_count) {
+static inline enum verdict judge(const struct acceptance *a, const struct node *t, const struct node *s,
+                                 uint32_t target_count, uint32_t source_count) {
   float d2 = 0.0f, gap2 = 0.0f;
   for (int c = 0; c < 3; c++) {
     float d = fabsf((float)(int32_t)(s->centre[c] - t->centre[c])) * a->scale;
@@ -30,8 +30,10 @@ static inline enum verdict judge(const struct acceptance *a, const struct node *
   if (a->kind == MAC_GEOMETRIC || known <= 0.0f) return ACCEPT;
   float power = a->derivative[(int)(sqrtf(d2) * MAC_TABLE)];
   for (int k = 0; k < a->order; k++) power *= size;
-  return power * (float)source_count <= a->tolerance * t->acc_min && power * (float)target_count <= a->tolerance * s->acc_min ? ACCEPT
-                                                                                                                          : OPEN;
+  return power * (float)source_count <= a->tolerance * t->acc_min &&
+                 power * (float)target_count <= a->tolerance * s->acc_min
+             ? ACCEPT
+             : OPEN;
 }
 
 static inline void emit(struct walk_scratch *s, int list, uint32_t target, uint32_t entry) {
@@ -56,8 +58,9 @@ static void build_list(const struct walk_scratch *s, int which, uint32_t targets
 }
 
 struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
-                                const struct node *const *source_nodes, const uint32_t *slot_count, struct walk_scratch *scratch,
-                                struct interaction_list *near, struct interaction_list *far) {
+                                const struct node *const *source_nodes, const uint32_t *slot_count,
+                                struct walk_scratch *scratch, struct interaction_list *near,
+                                struct interaction_list *far) {
   const uint32_t leaves = 1u << a->depth;
   struct walk_result result = {0};
   struct {
@@ -71,7 +74,8 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, cons
     stack[top].target = 1, stack[top++].source = 1;
     while (top > 0) {
       uint32_t t = stack[--top].target, s = stack[top].source;
-      uint32_t target_count = node_end(count, t) - node_first(count, t), source_count = node_end(n, s) - node_first(n, s);
+      uint32_t target_count = node_end(count, t) - node_first(count, t),
+               source_count = node_end(n, s) - node_first(n, s);
       result.visits++;
       enum verdict verdict = judge(a, &nodes[t], &sources[s], target_count, source_count);
       if (verdict == DROP) continue;
