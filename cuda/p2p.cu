@@ -5,6 +5,7 @@
  * Few sources are so near that softening could matter: they are listed apart, so that the main loop need not ask. */
 #include "gpu.cuh"
 
+/* What was tuned: blocks that registers must leave room for on a multiprocessor (1: no bound), unrolling over sources. */
 #ifndef P2P_BLOCKS
 #define P2P_BLOCKS 1
 #endif

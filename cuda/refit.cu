@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refit: a warp a leaf, then the parents level by level (tree.cuh). */
+/* refit: a warp a leaf, then the parents level by level (levels.cuh). */
 #include "gpu.cuh"
 #include "levels.cuh"
 

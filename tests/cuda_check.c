@@ -15,10 +15,10 @@
 #include "photons/scheduler.h"
 #include "photons/step.h"
 
-#define CUDA(call)                                                                                       \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) fail(EXIT_RUN_FAILED, "%s: %s", #call, cudaGetErrorString(status));       \
+#define CUDA(call)                                                                                 \
+  do {                                                                                             \
+    cudaError_t status = (call);                                                                   \
+    if (status != cudaSuccess) fail(EXIT_RUN_FAILED, "%s: %s", #call, cudaGetErrorString(status)); \
   } while (0)
 
 /** Host arrays and their copies on the GPU. */
@@ -73,7 +73,9 @@ static void report(const struct difference *d, double limit) {
   failures += !good;
 }
 
-static size_t first_of(const struct bench *b, uint32_t g) { return block_first(b->s->particles.count, b->s->group_count, g); }
+static size_t first_of(const struct bench *b, uint32_t g) {
+  return block_first(b->s->particles.count, b->s->group_count, g);
+}
 static const uint32_t *position_on_device(const struct bench *b, uint32_t g) { return b->x + 3 * first_of(b, g); }
 
 static struct bench bench_create(struct simulation *s) {
@@ -104,7 +106,8 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
   const struct simulation *s = b->s;
   const uint32_t n = tree_nodes(s->depth);
   const struct particle_block p = particles_block(&s->particles, g->index);
-  struct node *cpu = allocate(n, sizeof *cpu, "nodes"), *gpu = allocate(n, sizeof *gpu, "nodes"), *out = device_memory(n * sizeof *out);
+  struct node *cpu = allocate(n, sizeof *cpu, "nodes"), *gpu = allocate(n, sizeof *gpu, "nodes"),
+              *out = device_memory(n * sizeof *out);
   s->kernels->walk.refit(g->count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0], cpu);
   gpu_refit(b->gpu, g->count, s->depth, s->scale, 1.0f / s->short_factor, position_on_device(b, g->index),
             b->acceleration + 3 * first_of(b, g->index), out);
@@ -127,7 +130,8 @@ static void check_multipoles(const struct bench *b, struct group *g, struct diff
   const size_t n = (size_t)tree_nodes(s->depth) * size, leaf_row = (size_t)leaves * size;
   const struct particle_block p = particles_block(&s->particles, g->index);
   const struct node *nodes = b->nodes + (size_t)g->index * tree_nodes(s->depth);
-  float *cpu = allocate(n, sizeof *cpu, "multipoles"), *gpu = allocate(n, sizeof *gpu, "multipoles"), *out = device_memory(n * sizeof *out);
+  float *cpu = allocate(n, sizeof *cpu, "multipoles"), *gpu = allocate(n, sizeof *gpu, "multipoles"),
+        *out = device_memory(n * sizeof *out);
   s->kernels->fmm.p2m(order, g->count, s->depth, s->scale, p.x[0], g->nodes, cpu);
   gpu_p2m(b->gpu, order, g->count, s->depth, s->scale, position_on_device(b, g->index), nodes, out);
   to_host(b, gpu, out, n * sizeof *gpu);
@@ -149,14 +153,16 @@ static void walk_group(const struct simulation *s, struct group *g, struct walk_
     nodes[i] = s->groups[g->neighbour[i]].nodes;
     count[i] = s->groups[g->neighbour[i]].count;
   }
-  s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count, scratch, &g->lists.near, &g->lists.far);
+  s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count, scratch, &g->lists.near,
+                        &g->lists.far);
 }
 
 static void check_expansions(const struct bench *b, struct group *g, struct difference *m2l, struct difference *l2l,
                              struct difference *l2p) {
   const struct simulation *s = b->s;
   const int order = s->acceptance.order;
-  const uint32_t leaves = 1u << s->depth, size = fmm_local_size(order), multipole_row = tree_nodes(s->depth) * fmm_multipole_size(order);
+  const uint32_t leaves = 1u << s->depth, size = fmm_local_size(order),
+                 multipole_row = tree_nodes(s->depth) * fmm_multipole_size(order);
   const size_t n = (size_t)tree_nodes(s->depth) * size, leaf_row = (size_t)leaves * size;
   const struct particle_block p = particles_block(&s->particles, g->index);
   const struct node *host_nodes[g->neighbours], *nodes[g->neighbours];
@@ -168,7 +174,8 @@ static void check_expansions(const struct bench *b, struct group *g, struct diff
     nodes[i] = b->nodes + k * tree_nodes(s->depth);
     multipole[i] = b->multipole + k * multipole_row;
   }
-  float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"), *out = device_memory(n * sizeof *out);
+  float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"),
+        *out = device_memory(n * sizeof *out);
   s->kernels->fmm.m2l(order, s->depth, s->scale, &s->split, &g->lists.far, g->nodes, host_nodes, host_multipole, cpu);
   gpu_m2l(b->gpu, order, s->depth, s->scale, &g->lists.far, nodes[0], g->neighbours, nodes, multipole, out);
   to_host(b, gpu, out, n * sizeof *gpu);
@@ -180,9 +187,11 @@ static void check_expansions(const struct bench *b, struct group *g, struct diff
   compare(l2l, cpu + leaf_row, gpu + leaf_row, leaf_row);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
   const size_t floats = 3 * (size_t)g->count;
-  float *a = allocate(floats, sizeof *a, "accelerations"), *a_gpu = allocate(floats, sizeof *a, "accelerations"), *a_out = to_device(a, floats * sizeof *a);
+  float *a = allocate(floats, sizeof *a, "accelerations"), *a_gpu = allocate(floats, sizeof *a, "accelerations"),
+        *a_out = to_device(a, floats * sizeof *a);
   s->kernels->fmm.l2p(order, g->count, s->depth, s->scale, s->short_factor, p.x[0], g->nodes, cpu, a);
-  gpu_l2p(b->gpu, order, g->count, s->depth, s->scale, s->short_factor, position_on_device(b, g->index), nodes[0], out, a_out);
+  gpu_l2p(b->gpu, order, g->count, s->depth, s->scale, s->short_factor, position_on_device(b, g->index), nodes[0], out,
+          a_out);
   to_host(b, a_gpu, a_out, floats * sizeof *a);
   compare(l2p, a, a_gpu, floats);
   free(cpu);
@@ -217,12 +226,21 @@ static void sources_free(struct p2p_sources *o) {
   free(o->count);
 }
 
-static struct p2p_target target_of(const struct simulation *s, const struct group *g, const uint32_t *const *x, const uint32_t *count) {
-  return (struct p2p_target){.count = g->count, .depth = s->depth, .scale = s->scale, .factor = s->short_factor, .x = x[0],
-                             .nodes = g->nodes, .near = &g->lists.near, .source_x = x, .source_count = count};
+static struct p2p_target target_of(const struct simulation *s, const struct group *g, const uint32_t *const *x,
+                                   const uint32_t *count) {
+  return (struct p2p_target){.count = g->count,
+                             .depth = s->depth,
+                             .scale = s->scale,
+                             .factor = s->short_factor,
+                             .x = x[0],
+                             .nodes = g->nodes,
+                             .near = &g->lists.near,
+                             .source_x = x,
+                             .source_count = count};
 }
 
-static void check_p2p(const struct bench *b, struct group *g, const struct p2p_law *law, bool double_precision, struct difference *d) {
+static void check_p2p(const struct bench *b, struct group *g, const struct p2p_law *law, bool double_precision,
+                      struct difference *d) {
   const struct simulation *s = b->s;
   struct p2p_sources sources = sources_of(b, g);
   struct p2p_scratch scratch = {0};
@@ -231,7 +249,8 @@ static void check_p2p(const struct bench *b, struct group *g, const struct p2p_l
   float *out = device_memory(floats * sizeof *out);
   uint64_t pairs = 0;
   CUDA(cudaMemset(out, 0xff, floats * sizeof *out));
-  struct p2p_target host = target_of(s, g, sources.host, sources.count), device = target_of(s, g, sources.device, sources.count);
+  struct p2p_target host = target_of(s, g, sources.host, sources.count),
+                    device = target_of(s, g, sources.device, sources.count);
   if (law->kind == P2P_EXACT)
     p2p_exact(law, &host, cpu);
   else
@@ -250,7 +269,8 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   const struct simulation *s = b->s;
   const struct particle_block p = particles_block(&s->particles, g->index);
   const size_t n = 3 * (size_t)g->count;
-  float *momentum = allocate(n, sizeof *momentum, "momenta"), *back = allocate(n, sizeof *back, "momenta"), acc_max[2] = {0};
+  float *momentum = allocate(n, sizeof *momentum, "momenta"), *back = allocate(n, sizeof *back, "momenta"),
+        acc_max[2] = {0};
   uint32_t *x = allocate(n, sizeof *x, "positions"), *x_back = allocate(n, sizeof *x_back, "positions");
   memcpy(momentum, p.p[0], n * sizeof *momentum);
   memcpy(x, p.x[0], n * sizeof *x);
@@ -281,8 +301,10 @@ static void check_tree(const struct bench *b) {
   struct simulation *s = b->s;
   struct walk_scratch scratch = {0};
   struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0}, m2l = {"m2l", 0, 0, 0},
-                    l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0}, kick = {"kick", 0, 0, 0}, drift = {"drift", 0, 0, 0};
-  struct difference p2p[6] = {{"p2p", 0, 0, 0}, {"p2p f64", 0, 0, 0}, {"table 2", 0, 0, 0}, {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
+                    l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0}, kick = {"kick", 0, 0, 0},
+                    drift = {"drift", 0, 0, 0};
+  struct difference p2p[6] = {{"p2p", 0, 0, 0},     {"p2p f64", 0, 0, 0},   {"table 2", 0, 0, 0},
+                              {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
   const uint32_t exact_most = 8; /* the CPU's exact kernel is slow */
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
@@ -316,7 +338,8 @@ static void check_tree(const struct bench *b) {
   report(&l2l, 1e-6);
   report(&l2p, 1e-6);
   /* single precision: positions have 24 bits relative to the centre of a leaf here, of a block of targets there */
-  for (int i = 0; i < 6; i++) report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
+  for (int i = 0; i < 6; i++)
+    report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
   report(&kick, 1e-6);
   report(&drift, 1e-6);
 }
@@ -329,8 +352,8 @@ struct mesh_arrays {
   float **patch, **patch_out;         /* [set][group] */
 };
 
-static void check_density(const struct bench *b, struct mesh_arrays *a, struct difference *assign, struct difference *add,
-                          struct difference *transform) {
+static void check_density(const struct bench *b, struct mesh_arrays *a, struct difference *assign,
+                          struct difference *add, struct difference *transform) {
   const struct simulation *s = b->s;
   const struct mesh *m = s->mesh;
   const struct patch *patches[s->group_count];
@@ -339,7 +362,8 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
     for (uint32_t g = 0; g < s->group_count; g++) {
       const struct patch *q = &s->groups[g].patch;
       const size_t cells = (size_t)q->size[0] * q->size[1] * q->size[2];
-      float *cpu = allocate(cells, sizeof *cpu, "patch"), *gpu = allocate(cells, sizeof *gpu, "patch"), *out = device_memory(cells * sizeof *out);
+      float *cpu = allocate(cells, sizeof *cpu, "patch"), *gpu = allocate(cells, sizeof *gpu, "patch"),
+            *out = device_memory(cells * sizeof *out);
       s->kernels->mesh.deposit(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, q, cpu);
       gpu_deposit(b->gpu, s->groups[g].count, s->depth, position_on_device(b, g), set == 1, q, out);
       to_host(b, gpu, out, cells * sizeof *gpu);
@@ -351,9 +375,11 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
       free(gpu);
     }
     for (uint32_t slab = 0; slab < m->slabs; slab++) {
-      const size_t k = slab_index(s, set, 0, slab), planes = slab_first(m, slab + 1) - slab_first(m, slab), floats = planes * plane_floats(m);
+      const size_t k = slab_index(s, set, 0, slab), planes = slab_first(m, slab + 1) - slab_first(m, slab),
+                   floats = planes * plane_floats(m);
       memset(a->slab[k], 0, floats * sizeof(float));
-      for (uint32_t g = 0; g < s->group_count; g++) s->kernels->mesh.patch_add(m, slab, patches[g], a->patch[g], a->slab[k]);
+      for (uint32_t g = 0; g < s->group_count; g++)
+        s->kernels->mesh.patch_add(m, slab, patches[g], a->patch[g], a->slab[k]);
       gpu_patch_add(b->gpu, slab, s->group_count, patches, (const float *const *)a->patch_out, a->slab_out[k]);
       float *gpu = allocate(floats, sizeof *gpu, "slab");
       to_host(b, gpu, a->slab_out[k], floats * sizeof *gpu);
@@ -383,7 +409,8 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
   free(fft);
 }
 
-static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green, struct difference *inverse) {
+static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green,
+                         struct difference *inverse) {
   const struct simulation *s = b->s;
   const struct mesh *m = s->mesh;
   void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
@@ -436,11 +463,14 @@ static void check_read(const struct bench *b, const struct mesh_arrays *a, struc
     for (uint32_t field = 0; field < m->fields; field++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
         for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++)
-          planes[(size_t)field * m->cells + x] = a->slab[slab_index(s, set, field, slab)] + (x - slab_first(m, slab)) * plane_floats(m);
+          planes[(size_t)field * m->cells + x] = a->slab[slab_index(s, set, field, slab)] +
+                                                 (x - slab_first(m, slab)) * plane_floats(m);
     for (uint32_t g = 0; g < s->group_count; g++) {
       const size_t n = 3 * (size_t)s->groups[g].count;
-      float *cpu = allocate(n, sizeof *cpu, "accelerations"), *gpu = allocate(n, sizeof *gpu, "accelerations"), *out = to_device(cpu, n * sizeof *cpu);
-      s->kernels->mesh.read(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, s->mesh_factor, planes, cpu);
+      float *cpu = allocate(n, sizeof *cpu, "accelerations"), *gpu = allocate(n, sizeof *gpu, "accelerations"),
+            *out = to_device(cpu, n * sizeof *cpu);
+      s->kernels->mesh.read(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, s->mesh_factor,
+                            planes, cpu);
       gpu_read(b->gpu, s->groups[g].count, position_on_device(b, g), set == 1, s->mesh_factor,
                (const float *const *)a->slab_out + slab_index(s, set, 0, 0), out);
       to_host(b, gpu, out, n * sizeof *gpu);
@@ -498,7 +528,8 @@ static void check_mesh(const struct bench *b) {
 
 /* The rate of direct forces, all groups one after the other on one stream, lists on the host as in a run. */
 
-static void measure_p2p(const struct bench *b, const char *name, enum p2p_kind kind, int table_order, bool double_precision) {
+static void measure_p2p(const struct bench *b, const char *name, enum p2p_kind kind, int table_order,
+                        bool double_precision) {
   struct simulation *s = b->s;
   struct p2p_law law = s->law;
   law.kind = kind;
@@ -526,8 +557,8 @@ static void measure_p2p(const struct bench *b, const char *name, enum p2p_kind k
   }
   double total = 0.0;
   for (uint32_t i = 0; i < s->group_count; i++) total += (double)pairs[i];
-  printf("  %-12s %s  %8.2f ms  %7.1f pairs/particle  %.3e pairs/s\n", name, double_precision ? "f64" : "f32", (double)best,
-         total / (double)s->particles.count, total / (1e-3 * (double)best));
+  printf("  %-12s %s  %8.2f ms  %7.1f pairs/particle  %.3e pairs/s\n", name, double_precision ? "f64" : "f32",
+         (double)best, total / (double)s->particles.count, total / (1e-3 * (double)best));
   fflush(stdout);
   CUDA(cudaFreeHost(pairs));
   CUDA(cudaEventDestroy(begin));
