@@ -8,7 +8,8 @@ static void fft_x_unwrap(const struct simulation *s, void *buffers[], const floa
   const struct mesh *m = s->mesh;
   for (uint32_t i = 0; i < s->sets * m->fields * m->slabs; i++) out[i] = VECTOR(float complex, buffers[i]);
   for (uint32_t set = 0; set < s->sets; set++)
-    for (uint32_t slab = 0; slab < m->slabs; slab++) in[set * m->slabs + slab] = out[slab_index(s, set, 0, slab)];
+    for (uint32_t slab = 0; slab < m->slabs; slab++)
+      in[set * m->slabs + slab] = VECTOR(const float complex, buffers[slab_index(s, set, 0, slab)]);
 }
 
 static void fft_x_cpu(void *buffers[], void *arguments) {

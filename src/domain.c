@@ -74,7 +74,7 @@ static int longest_side(const struct key *keys, size_t n) {
       low[c] = keys[i].x[c] < low[c] ? keys[i].x[c] : low[c];
       high[c] = keys[i].x[c] > high[c] ? keys[i].x[c] : high[c];
     }
-  uint32_t side[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+  const uint32_t side[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
   return side[0] >= side[1] && side[0] >= side[2] ? 0 : side[1] >= side[2] ? 1 : 2;
 }
 

@@ -85,7 +85,8 @@ static inline void ewald_accelerations(const double *x, size_t n, size_t stride,
         d[c] -= floor(d[c] + 0.5);
       }
       for (int image = 0; image < 27; image++) {
-        const double e[3] = {d[0] + image / 9 - 1, d[1] + image / 3 % 3 - 1, d[2] + image % 3 - 1};
+        const int shift[3] = {image / 9 - 1, image / 3 % 3 - 1, image % 3 - 1};
+        const double e[3] = {d[0] + shift[0], d[1] + shift[1], d[2] + shift[2]};
         const double r = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
         const int nearest = image == 13;
         if (r > 1.5 || r == 0.0) continue;

@@ -98,10 +98,15 @@ struct force_set force_set_open(const char *path) {
   free(rows);
   free(a);
   free(id);
-  return (struct force_set){path, n, by_id};
+  char *own = strdup(path);
+  if (!own) fail(EXIT_RUN_FAILED, "no memory for a path");
+  return (struct force_set){own, n, by_id};
 }
 
-void force_set_close(struct force_set *set) { free(set->reference); }
+void force_set_close(struct force_set *set) {
+  free(set->path);
+  free(set->reference);
+}
 
 static int compare_doubles(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;

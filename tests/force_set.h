@@ -32,7 +32,7 @@ struct force_error force_compare(const float *acceleration, const double *refere
 
 /** A particle set of the test data with its reference accelerations by rising id, [N][3] in (km/s)^2/(Mpc/h). */
 struct force_set {
-  const char *path;
+  char *path;
   size_t count;
   double *reference;
 };

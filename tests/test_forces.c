@@ -22,7 +22,7 @@ static int open_sets(void **state) {
   static const char *const names[SETS] = {"forces/early32.hdf5", "forces/late32.hdf5"};
   (void)state;
   for (int i = 0; i < SETS; i++)
-    if (test_data(names[i])) sets[i] = force_set_open(strdup(test_data(names[i])));
+    if (test_data(names[i])) sets[i] = force_set_open(test_data(names[i]));
   start_starpu_for_tests();
   return 0;
 }
@@ -30,10 +30,7 @@ static int open_sets(void **state) {
 static int close_sets(void **state) {
   (void)state;
   starpu_shutdown();
-  for (int i = 0; i < SETS; i++) {
-    free((char *)(uintptr_t)sets[i].path);
-    force_set_close(&sets[i]);
-  }
+  for (int i = 0; i < SETS; i++) force_set_close(&sets[i]);
   return 0;
 }
 

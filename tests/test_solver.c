@@ -102,7 +102,7 @@ static double *exact(const struct points *p, size_t stride, double softening, in
 
 static struct force_error check_sums(const char *name, const float *a, const double *reference, size_t n,
                                      size_t stride) {
-  float *some = calloc(3 * n, sizeof *some);
+  float *some = calloc(3 * n + 1, sizeof *some);
   const size_t targets = (n + stride - 1) / stride;
   assert_non_null(some);
   for (size_t i = 0; i < targets; i++) memcpy(some + 3 * i, a + 3 * i * stride, 3 * sizeof *a);

@@ -155,17 +155,24 @@ static inline __attribute__((always_inline)) void pair_of_targets(const struct p
   b[0] = v_sum(bx), b[1] = v_sum(by), b[2] = v_sum(bz);
 }
 
-/* One copy of the pair loop for each degree, so that the coefficients stay in registers. */
+/* One copy of the pair loop for each degree, so that the coefficients stay in registers. (The declaration at the end takes the
+ * semicolon.) */
 #define PAIR_LOOP(degree)                                                                                 \
   static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s, const float ti[3], \
                                    const float tj[3], float a[3], float b[3]) {                           \
     pair_of_targets(law, degree, 0, s, ti, tj, a, b);                                                     \
-  }
-PAIR_LOOP(6)
-PAIR_LOOP(7) PAIR_LOOP(8) PAIR_LOOP(9) PAIR_LOOP(10) PAIR_LOOP(11) PAIR_LOOP(12)
+  }                                                                                                       \
+  struct sources
+PAIR_LOOP(6);
+PAIR_LOOP(7);
+PAIR_LOOP(8);
+PAIR_LOOP(9);
+PAIR_LOOP(10);
+PAIR_LOOP(11);
+PAIR_LOOP(12);
 
-    static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3],
-                                const float tj[3], float a[3], float b[3]) {
+static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
+                            float a[3], float b[3]) {
   pair_of_targets(law, law->split->p2p_degree, 0, s, ti, tj, a, b);
 }
 static void pair_table(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
