@@ -39,7 +39,7 @@ void task_end(const struct task_clock *clock) { *clock->seconds += 1e-6 * (starp
 
 uint32_t work_footprint(double work) { return (uint32_t)lround(log(fmax(work, 1.0)) / log(1.05)); }
 
-/* parallel_for: tasks without data, for the host's own work between graphs. */
+/* parallel_for: tasks without data, for the host's own work between graphs; of many kinds, hence without a performance model. */
 struct loop_body {
   struct simulation *simulation;
   enum stage stage;

@@ -205,8 +205,8 @@ static void take_step(struct run *r) {
   report_step(&r->report, s, &record);
 }
 
-/** First forces. A checkpoint holds the
- * accelerations and the order of the particles: both are kept, so that the run goes on as if it had not stopped. */
+/** First forces. A checkpoint holds the accelerations and the order of the particles: both are kept, so that the run goes on
+ * as if it had not stopped. */
 static void first_forces(struct run *r) {
   struct simulation *s = r->simulation;
   double start = wall_clock();
