@@ -191,7 +191,7 @@ struct particles checkpoint_read(const char *path, struct parameters *p, struct 
       !hdf5_read_attribute(file, path, "mass", H5T_NATIVE_DOUBLE, 1, &mass))
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
   struct particles s = particles_create(read_count(file, path, "particles"), box, mass);
-  s.blocks = read_count(file, path, "blocks");
+  s.blocks = s.all_blocks = read_count(file, path, "blocks");
   struct array arrays[ARRAYS];
   list_arrays(&s, arrays);
   for (size_t i = 0; i < ARRAYS; i++) read_array(file, path, &arrays[i]);

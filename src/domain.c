@@ -91,7 +91,7 @@ struct rebuild {
 static void fill_keys(void *context, uint32_t block) {
   struct rebuild *r = context;
   struct particles old = r->simulation->particles;
-  old.blocks = r->old_blocks;
+  old.blocks = old.all_blocks = r->old_blocks;
   struct particle_block b = particles_block(&old, block);
   for (size_t i = 0; i < b.count; i++)
     r->keys[b.first + i] = (struct key){{b.x[0][i], b.x[1][i], b.x[2][i]}, (uint32_t)(b.first + i)};
@@ -171,7 +171,7 @@ void domain_rebuild(struct simulation *s) {
   parallel_for(s, STAGE_REBUILD, (uint32_t)r.old_blocks, fill_keys, &r);
   for (r.level = 0; 1u << r.level < s->group_count; r.level++)
     parallel_for(s, STAGE_REBUILD, 1u << r.level, split_level, &r);
-  p->blocks = s->group_count;
+  p->blocks = p->all_blocks = s->group_count;
   parallel_for(s, STAGE_REBUILD, s->group_count, split_group, &r);
   r.permuted = allocate(p->count, 3 * sizeof(float), "particles in their new order");
   permute(&r, permute_momentum, p->momentum, 3 * sizeof(float));

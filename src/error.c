@@ -2,13 +2,16 @@
 /* Errors: message, removal of unfinished files, end of the program. */
 #include "photons/error.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "photons/comm.h"
 #include "photons/output_file.h"
 
 /** One fprintf, so that lines of several threads and processes do not mix. */
@@ -17,18 +20,30 @@ __attribute__((format(printf, 2, 0))) static void print_message(const char *kind
   char message[8192]; /* on the stack: the trouble may be a lack of memory */
   vsnprintf(message, sizeof message, format, arguments);
   fflush(stdout); /* what was said before comes before, where both go to one file */
-  fprintf(stderr, "photons-starpu: %s: %s\n", kind, message);
+  if (comm_size() > 1)
+    fprintf(stderr, "photons-starpu: %s: %s (rank %d)\n", kind, message, comm_rank());
+  else
+    fprintf(stderr, "photons-starpu: %s: %s\n", kind, message);
+}
+
+/** What all processes find wrong is told by the first, which ends the others before it is their turn. */
+static void wait_for_lower_ranks(void) {
+  const double seconds = fmin(0.3 * comm_rank(), 3.0);
+  const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
+  nanosleep(&time, NULL);
 }
 
 void fail(enum exit_code code, const char *format, ...) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
+  wait_for_lower_ranks();
   va_list arguments;
   va_start(arguments, format);
   print_message("error", format, arguments);
   va_end(arguments);
   output_discard_all();
   fflush(NULL);
+  comm_abort((int)code);
   /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for workers, and this may be one of them. */
   _exit((int)code);
 }

@@ -2,12 +2,14 @@
 #include <gsl/gsl_errno.h>
 
 #include "photons/analyse.h"
+#include "photons/comm.h"
 #include "photons/options.h"
 #include "photons/parameters.h"
 #include "photons/run.h"
 
 int main(int argc, char **argv) {
   gsl_set_error_handler_off(); /* results are checked where they arise; GSL's own handler would abort */
+  comm_start(&argc, &argv);
   struct options options = options_read(argc, argv);
   int status;
   if (options.analyse) {
@@ -18,5 +20,6 @@ int main(int argc, char **argv) {
     status = run_simulation(&parameters, &options.run);
   }
   options_free(&options);
+  comm_end();
   return status;
 }

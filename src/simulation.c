@@ -116,7 +116,7 @@ static void create_groups(struct simulation *s) {
   pin_memory(s->multipole, rows * m * sizeof(float));
   pin_memory(s->local, rows * l * sizeof(float));
   struct particles blocks = s->particles;
-  blocks.blocks = s->group_count;
+  blocks.blocks = blocks.all_blocks = s->group_count;
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
     struct particle_block b = particles_block(&blocks, i);

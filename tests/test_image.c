@@ -39,7 +39,7 @@ static int brightness(const struct decoded *d, size_t column, size_t row) {
 
 /** @p count particles at one point of a box of 100 Mpc/h, in three blocks. */
 static struct particles make_clump(size_t count, double x, double y) {
-  struct particles s = {.count = count, .blocks = 3, .box = 100.0};
+  struct particles s = {.all = count, .all_blocks = 3, .count = count, .blocks = 3, .box = 100.0};
   s.position = calloc(3 * count, sizeof *s.position);
   assert_non_null(s.position);
   for (size_t g = 0; g < s.blocks; g++) {

@@ -25,7 +25,7 @@
 
 /** Particles without momenta in @p blocks blocks; position is to be filled with put(). */
 static struct particles make_particles(size_t count, size_t blocks) {
-  struct particles s = {.count = count, .blocks = blocks, .box = BOX, .mass = 1.0};
+  struct particles s = {.all = count, .all_blocks = blocks, .count = count, .blocks = blocks, .box = BOX, .mass = 1.0};
   s.position = calloc(3 * count, sizeof *s.position);
   assert_non_null(s.position);
   return s;
@@ -182,7 +182,7 @@ static void test_write(void **state) {
   p.ic.power_spectrum = POWER_EH98;
   struct linear_power *linear = linear_power_create(&p);
   const struct power_bin bins[2] = {{.k = 0.1, .power = 5e3, .modes = 9.0}, {.k = 0.2, .power = 2e3, .modes = 40.0}};
-  const struct particles s = {.count = 1000, .blocks = 1, .box = BOX};
+  const struct particles s = {.all = 1000, .all_blocks = 1, .count = 1000, .blocks = 1, .box = BOX};
   const struct cosmology cosmology = {.omega_m = 1.0}; /* D1 = a */
   power_write(path, bins, 2, &s, 64, 0.5, linear, &cosmology);
   FILE *file = fopen(path, "r");

@@ -38,7 +38,7 @@ static void set_parameters(struct parameters *p) {
 static struct particles make_particles(size_t count, size_t blocks) {
   const struct cosmology c = {.omega_m = 0.31};
   struct particles s = particles_create(count, box, cosmology_particle_mass(&c, box, (double)count));
-  s.blocks = blocks;
+  s.blocks = s.all_blocks = blocks;
   uint64_t random = 1;
   for (size_t i = 0; i < 3 * count; i++) {
     random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

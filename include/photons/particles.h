@@ -1,9 +1,9 @@
 /* Particles of this process: structure of arrays, in blocks of one group each.
  *
- * The N particles are cut into G blocks (groups) of nearly equal count; block g holds particles
- * [N g / G, N (g+1) / G). Inside a block the three components follow each other, so that a block is one contiguous
- * piece of each array: component c of particle i of the block stands at 3 first + c count + i.
- * With G = 1 the arrays are plain [3][N]; initial conditions are made and read in that form. */
+ * The N particles of the run are cut into G blocks (groups) of nearly equal count; block g holds particles
+ * [N g / G, N (g+1) / G). A process has some consecutive blocks, processes follow each other by rank. Inside a block the three
+ * components follow each other, so that a block is one contiguous piece of each array: component c of particle i of the block
+ * stands at 3 first + c count + i. Initial conditions are made and read with one block a process, then plain [3][count]. */
 #ifndef PHOTONS_PARTICLES_H
 #define PHOTONS_PARTICLES_H
 
@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 struct particles {
-  size_t count;        /**< N on this process */
-  size_t blocks;       /**< G */
+  size_t all, all_blocks; /**< N and G of the run */
+  size_t first_block, blocks; /**< those of this process */
+  size_t count;        /**< particles in them */
   double box;          /**< L in Mpc/h */
   double mass;         /**< of one particle, 1e10 Msun/h */
   uint32_t *position;  /**< 3 N; x = u L / 2^32: the integer's overflow is the periodic wrap */
@@ -23,7 +24,7 @@ struct particles {
 
 /** One block of particles; component arrays have `count` elements. */
 struct particle_block {
-  size_t first, count;
+  size_t first, count; /**< first: counted from the process's first particle */
   uint32_t *x[3];
   float *p[3], *acc[3];
   uint64_t *id;
@@ -34,9 +35,15 @@ static inline size_t block_first(size_t n, size_t blocks, size_t g) {
   return (size_t)((unsigned __int128)n * g / blocks);
 }
 
+/** Index among all particles of the run of this process's first. */
+static inline size_t particles_first(const struct particles *s) {
+  return block_first(s->all, s->all_blocks, s->first_block);
+}
+
+/** Block g of this process, g < s->blocks; its `first` counts from this process's first particle. */
 static inline struct particle_block particles_block(const struct particles *s, size_t g) {
-  size_t first = block_first(s->count, s->blocks, g);
-  size_t count = block_first(s->count, s->blocks, g + 1) - first;
+  size_t first = block_first(s->all, s->all_blocks, s->first_block + g) - particles_first(s);
+  size_t count = block_first(s->all, s->all_blocks, s->first_block + g + 1) - particles_first(s) - first;
   struct particle_block b = {.first = first, .count = count, .id = s->id + first};
   for (size_t c = 0; c < 3; c++) {
     b.x[c] = s->position + 3 * first + c * count;
@@ -46,8 +53,12 @@ static inline struct particle_block particles_block(const struct particles *s, s
   return b;
 }
 
-/** Allocate for n particles in one block, accelerations zero; failure ends the program. */
+/** Allocate for n particles in one block that no other process shares, accelerations zero; failure ends the program. */
 struct particles particles_create(size_t n, double box, double mass);
+/** The same for this process's share of n particles: one block a process. */
+struct particles particles_create_share(size_t n, double box, double mass);
+/** Take this process's share of `blocks` blocks, dealt out evenly: memory is allocated, nothing is in it. */
+struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass);
 void particles_free(struct particles *s);
 
 /** Position in Mpc/h (any real, wrapped) to its integer; rounds to nearest. */
