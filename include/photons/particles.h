@@ -7,6 +7,7 @@
 #ifndef PHOTONS_PARTICLES_H
 #define PHOTONS_PARTICLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct particles {
   size_t all, all_blocks; /**< N and G of the run */
   size_t first_block, blocks; /**< those of this process */
   size_t count;        /**< particles in them */
+  bool sorted;         /**< blocks are groups in the order of their trees, as domain_rebuild() leaves them */
   double box;          /**< L in Mpc/h */
   double mass;         /**< of one particle, 1e10 Msun/h */
   uint32_t *position;  /**< 3 N; x = u L / 2^32: the integer's overflow is the periodic wrap */
@@ -33,6 +35,11 @@ struct particle_block {
 /** First particle of block g of G over N particles (exact for N < 2^53 / G). */
 static inline size_t block_first(size_t n, size_t blocks, size_t g) {
   return (size_t)((unsigned __int128)n * g / blocks);
+}
+
+/** The block that holds thing i of n. */
+static inline size_t block_containing(size_t n, size_t blocks, size_t i) {
+  return (size_t)((((unsigned __int128)i + 1) * blocks - 1) / n);
 }
 
 /** Index among all particles of the run of this process's first. */

@@ -42,6 +42,21 @@ enum stage {
   STAGES
 };
 
+/** A finished task: when it was submitted and a worker began and ended it, and how long its performance model had said that it would
+ * take (NAN: it did not), all in seconds; its group, or NO_GROUP. */
+struct task_record {
+  double submit, start, end, predicted;
+  uint32_t group;
+  enum stage stage;
+};
+#define NO_GROUP UINT32_MAX
+
+/** What a worker did since its log was last taken: see task_log.h. */
+struct task_log {
+  struct task_record *record;
+  size_t count, capacity;
+};
+
 /** Near and far list of a group: in host memory, made by the walk and released by the stages that use them. */
 struct group_lists {
   struct interaction_list near, far;
@@ -59,6 +74,7 @@ struct group {
   struct patch patch;        /**< cells that it deposits to */
   uint64_t pairs;            /**< particle pairs of the last p2p */
   struct walk_result walked; /**< of the last walk */
+  double seconds;            /**< spent on its tasks, in seconds of one core, see task_log_take(); whoever reads it resets it */
   float acc_max;             /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
   starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle,
       local_handle, lists_handle,
@@ -70,10 +86,10 @@ struct group {
 struct worker {
   struct p2p_scratch p2p;
   struct walk_scratch walk;
-  void *fft;              /**< mesh_scratch_bytes() */
-  struct gpu *gpu;        /**< CUDA workers only */
-  double seconds[STAGES]; /**< busy time */
-  char padding[64];       /**< workers do not share cache lines */
+  void *fft;       /**< mesh_scratch_bytes() */
+  struct gpu *gpu; /**< CUDA workers only */
+  struct task_log log;
+  char padding[64]; /**< workers do not share cache lines */
 };
 
 struct simulation {
@@ -103,6 +119,7 @@ struct simulation {
 
   uint32_t worker_count;
   struct worker *workers;
+  bool logging;             /**< tasks are recorded in the workers' logs */
   bool heteroprio;          /**< the scheduler: it has priorities of its own */
   struct pinned_pool *pool; /**< of interaction lists; NULL where no GPU is in use */
 };
