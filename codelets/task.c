@@ -33,7 +33,7 @@ struct worker *task_worker(const struct task_argument *argument) {
   return &argument->simulation->workers[starpu_worker_get_id_check()];
 }
 
-uint32_t work_footprint(double work) { return (uint32_t)lround(log(fmax(work, 1.0)) / log(1.05)); }
+uint32_t work_footprint(double work) { return (uint32_t)lround(log(fmax(work, 1.0)) / log(1.15)); }
 
 /* parallel_for: tasks without data, for the host's own work between graphs; of many kinds, hence without a performance model. */
 struct loop_body {

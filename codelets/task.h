@@ -50,7 +50,7 @@ struct worker *task_worker(const struct task_argument *argument);
 #define CUDA_FUNCTION(name)
 #endif
 
-/** Footprint of an amount of work, in steps of 5 %, for history-based performance models; below 2^12. */
+/** Footprint of an amount of work, in steps of 15 %, for history-based performance models; below 2^12. */
 uint32_t work_footprint(double work);
 
 /** A codelet with stage_cpu() and stage_cuda(), and a performance model whose footprint is work(argument); _HOST: the former alone. */

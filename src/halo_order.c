@@ -35,10 +35,10 @@ static void choose_processes(const struct halo_home *home, size_t *send_count) {
   qsort(all, SAMPLES * ranks, sizeof *all, compare_samples);
   uint64_t sum = 0, before = 0;
   for (size_t i = 0; i < SAMPLES * ranks; i++) sum += all[i].weight;
-  size_t next = 0, to = 0; /* the first sample is the largest halo of the run and begins process 0 */
+  size_t next = 0, to = 0;
   for (size_t i = 0; i < SAMPLES * ranks && all[i].weight > 0; before += all[i++].weight) {
     for (; next < home->count && halo_compare(&home->halo[next], &all[i].halo) < 0; next++) send_count[to]++;
-    to = block_containing(sum, ranks, before);
+    to = (size_t)((unsigned __int128)before * ranks / sum); /* process 0 for the first, the largest halo of the run */
   }
   send_count[to] += home->count - next;
   free(all);

@@ -70,7 +70,14 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (gpus > 0 && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* not the user's settings: these are kept */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
-  setenv("STARPU_NWORKER_PER_CUDA", "2", 0); /* kernels of two streams fill each other's gaps */
+  const char *asked = getenv("STARPU_SCHED");
+  const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
+  /* Kernels of two streams fill each other's gaps; but then a task's time depends on its neighbour's, which no model foretells. */
+  setenv("STARPU_NWORKER_PER_CUDA", by_models ? "1" : "2", 0);
+  /* Every amount of work is tried so often on every kind of worker before it is predicted (10 times otherwise, a p2p task of the GPU's
+   * size taking a core 0.1 s), and a model is kept although one of its tasks was interrupted. */
+  setenv("STARPU_CALIBRATE_MINIMUM", "3", 0);
+  setenv("STARPU_HISTORY_MAX_ERROR", "1000", 0);
 }
 
 bool scheduler_is_heteroprio(void) {

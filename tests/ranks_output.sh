@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Snapshots, checkpoints, spectra and pictures of several processes are those of one; when one of them fails nothing is left behind.
 build=$(pwd)
+: "${PHOTONS_SOURCE:?the source folder}"
 for program in test_snapshot test_power test_image; do
   [ -x "$build/tests/$program" ] || { echo "skipped: $build/tests/$program is not built"; exit 77; }
 done
@@ -35,6 +36,20 @@ for ranks in 1 2 3 1; do
     cmp "$work/$product" "$work/kept/$product" || failed "$product of $ranks processes differs from that of one"
   done
 done
+
+# tools/photons.py reads the set of three as the file of one.
+if python3 -c 'import h5py, numpy' 2>/dev/null; then
+  PYTHONPATH="$PHOTONS_SOURCE/tools" python3 - "$work/kept" <<'END' || failed "tools/photons.py"
+import sys, numpy as np, photons
+one, three = (photons.read_snapshot(f"{sys.argv[1]}/{name}") for name in ("set.hdf5", "set.0.hdf5"))
+assert three.header.pop("NumFilesPerSnapshot") == 3 and three.header.pop("NumPart_ThisFile")[1] < 200001
+assert all(np.array_equal(one.header[name], value) for name, value in three.header.items())
+assert one.config() == three.config() != "" and len(three["ParticleIDs"]) == 200001
+for name in one:
+    for rows in slice(None), slice(70000, 140000, 7):
+        assert one[name][rows].tobytes() == three[name][rows].tobytes(), name
+END
+fi
 
 # The disk of the last of three is full: the others have written, yet nothing stays and one line says why.
 mkdir "$work/full"

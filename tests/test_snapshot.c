@@ -204,6 +204,18 @@ static void test_snapshot(void **state) {
   }
 }
 
+/** One for tests/ranks_output.sh, a file for each process. */
+static void keep_snapshot(const struct particles *share) {
+  const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
+  if (!folder) return;
+  struct parameters p;
+  set_parameters(&p);
+  p.output.files = 0;
+  char path[1024];
+  snprintf(path, sizeof path, "%s/set.hdf5", folder);
+  snapshot_write(path, &p, share, a_snapshot);
+}
+
 static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .start_a = 0.02,
                                               .step = INT64_C(1) << 40,
@@ -253,6 +265,7 @@ static void test_checkpoint(void **state) {
     particles_free(&back);
   }
   if (!folder) assert_int_equal(scratch_count_files(), 1);
+  keep_snapshot(&share);
   particles_free(&share);
   particles_free(&s);
 }

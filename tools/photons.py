@@ -17,6 +17,7 @@ Tables are dictionaries of numpy arrays with the attribute `header`, a dictionar
 import glob
 import os
 import re
+import uuid
 
 import numpy as np
 
@@ -72,13 +73,50 @@ def read_timings(path):
     return Table(zip(names, rows[sorted(last.values())].T))
 
 
+def _join(paths, group):
+    """The files of a set as one in memory, whose datasets of a group read from all of them when asked."""
+    import h5py
+
+    whole = h5py.File(f"{paths[0]}.{uuid.uuid4()}", "w", driver="core", backing_store=False)
+    files = [h5py.File(path, "r") for path in paths]
+    for name in ("Header", "Parameters", "Config"):
+        if name in files[0]:
+            files[0].copy(name, whole)
+    parts = [file for file in files if group in file]  # a file may hold no particles
+    for name in parts[0][group]:
+        datasets = [file[group][name] for file in parts]
+        layout = h5py.VirtualLayout((sum(d.shape[0] for d in datasets),) + datasets[0].shape[1:], datasets[0].dtype)
+        first = 0
+        for file, dataset in zip(parts, datasets):
+            source = h5py.VirtualSource(os.path.abspath(file.filename), dataset.name, dataset.shape)
+            layout[first : first + dataset.shape[0]] = source
+            first += dataset.shape[0]
+        whole.create_virtual_dataset(f"{group}/{name}", layout).attrs.update(datasets[0].attrs)
+    for file in files:
+        file.close()
+    return whole
+
+
+def _files_of_set(path):
+    """All files of the set whose first one, or the common part of whose names (NAME of NAME.0.hdf5), is given."""
+    import h5py
+
+    if not os.path.exists(path):
+        path = next((p for p in (f"{path}.0.hdf5", f"{path}.hdf5") if os.path.exists(p)), path)
+    with h5py.File(path, "r") as file:
+        count = int(file["Header"].attrs.get("NumFilesPerSnapshot", 1))
+    match = re.fullmatch(r"(.*\.)0(\.hdf5|\.h5)", path)
+    return [path] if count <= 1 or not match else [f"{match[1]}{i}{match[2]}" for i in range(count)]
+
+
 class _Hdf5(Table):
     """Datasets of one group, and the attributes of Header; a dataset is read when it is asked for."""
 
     def __init__(self, path, group):
         import h5py
 
-        self.file = h5py.File(path, "r")
+        paths = _files_of_set(path)
+        self.file = h5py.File(paths[0], "r") if len(paths) == 1 else _join(paths, group)
         super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))
 
     def __getitem__(self, name):
@@ -97,7 +135,8 @@ class _Hdf5(Table):
 
 
 def read_snapshot(path):
-    """snap_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py datasets: index them), Velocities, ParticleIDs, Masses."""
+    """snap_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py datasets: index them), Velocities, ParticleIDs, Masses.
+    Of several files the first one, snap_NNN.0.hdf5, or snap_NNN: all of them are read as one."""
     return _Hdf5(path, "PartType1")
 
 
@@ -139,13 +178,14 @@ class Run:
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"{folder}: no such folder")
         names = glob.glob(os.path.join(folder, "*_[0-9][0-9][0-9]*.*"))
-        found = (re.search(r"_(\d{3,})\.[a-z0-9]+$", name) for name in names)
+        found = (re.search(r"_(\d{3,})(\.\d+)?\.[a-z0-9]+$", name) for name in names)
         self.numbers = sorted({int(match.group(1)) for match in found if match})
 
     def path(self, stem, number, ending):
-        """Path of a product, None where there is none."""
-        path = os.path.join(self.folder, f"{stem}_{number:03d}.{ending}")
-        return path if os.path.exists(path) else None
+        """Path of a product (of its first file), None where there is none."""
+        names = (f"{stem}_{number:03d}.{ending}", f"{stem}_{number:03d}.0.{ending}")
+        paths = (os.path.join(self.folder, name) for name in names)
+        return next((path for path in paths if os.path.exists(path)), None)
 
     def _read(self, reader, stem, number, ending):
         path = self.path(stem, number, ending)
