@@ -166,7 +166,7 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive, co
             "MPI_Isend");
     }
   }
-  check(MPI_Waitall(requests, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
+  if (requests > 0) check(MPI_Waitall(requests, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
   free(request);
 }
 

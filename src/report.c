@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "build_config.h"
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/output_file.h"
 
@@ -30,12 +31,14 @@ static double resident_peak_bytes(void) {
 
 struct work_counts simulation_work(const struct simulation *s) {
   struct work_counts w = {0};
-  for (uint32_t g = 0; g < s->group_count; g++) {
+  for (uint32_t g = group_first(s, comm_rank()); g < group_first(s, comm_rank() + 1); g++) {
     w.pairs += s->groups[g].pairs;
     w.interactions += s->groups[g].walked.interactions;
     w.visits += s->groups[g].walked.visits;
   }
-  return w;
+  uint64_t sums[] = {w.pairs, w.interactions, w.visits};
+  comm_sum_u64(sums, 3);
+  return (struct work_counts){.pairs = sums[0], .interactions = sums[1], .visits = sums[2]};
 }
 
 /** Time as 12.3 s, 4:05 or 1:02:03. */
@@ -74,10 +77,10 @@ static const char *scheduler_name(void) {
 
 static void print_banner(const struct simulation *s, double a, double a_end) {
   const struct parameters *p = s->parameters;
-  struct layout l = layout_choose(p, s->particles.count);
+  struct layout l = layout_choose(p, s->particles.all);
   printf("photons-starpu %s\n", PACKAGE_VERSION);
-  print_physics(stdout, p, s->particles.count, s->particles.mass);
-  print_layout(stdout, p, &l, s->particles.count);
+  print_physics(stdout, p, s->particles.all, s->particles.mass);
+  print_layout(stdout, p, &l, s->particles.all);
   printf("  workers     %u CPU cores (%s kernels), %u GPUs, scheduler %s\n", starpu_cpu_worker_get_count(),
          s->kernels->name, starpu_cuda_worker_get_count(), scheduler_name());
   printf("  from z = %g to z = %g, results in %s\n", 1.0 / a - 1.0, 1.0 / a_end - 1.0, p->output.dir);
@@ -130,7 +133,7 @@ static void print_step(const struct report *r, const struct simulation *s, const
            "%.0f%% other %.0f%%  "
            "imbalance %.1f%%%s  ETA %s\n",
            (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
-           (double)s->particles.count / record->wall, (double)work->pairs, share[0], share[1], share[2], share[3],
+           (double)s->particles.all / record->wall, (double)work->pairs, share[0], share[1], share[2], share[3],
            imbalance, record->rebuilt ? "  rebuilt" : "", eta);
   }
   fflush(stdout);
@@ -161,10 +164,10 @@ void report_step(struct report *r, struct simulation *s, const struct step_recor
   r->busy += busy;
   r->idle += fmax(available - busy, 0.0);
   r->wall += record->wall;
-  r->particle_steps += s->particles.count;
+  r->particle_steps += s->particles.all;
 
   fprintf(r->csv, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%.4g,%.4g,%.0f", (long long)record->step, record->a,
-          1.0 / record->a - 1.0, record->dlna, record->wall, (double)s->particles.count / record->wall,
+          1.0 / record->a - 1.0, record->dlna, record->wall, (double)s->particles.all / record->wall,
           (unsigned long long)work.pairs, (unsigned long long)work.interactions, (unsigned long long)work.visits,
           record->rebuilt, 1.0 - busy / available, 0.01 * imbalance, resident_peak_bytes());
   for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",%.6g", stage[i]);
@@ -191,7 +194,7 @@ void report_end(struct report *r, const struct simulation *s, const char *dir) {
   report_pause(r);
   char wall[32];
   format_time(wall, sizeof wall, r->wall);
-  double n = (double)s->particles.count, cores = s->worker_count;
+  double n = (double)s->particles.all, cores = s->worker_count;
   printf("done in %s: %.4g particle-steps, %.3g per second and core, workers idle %.1f%% of the steps' time\n", wall,
          (double)r->particle_steps, (double)r->particle_steps / fmax(r->busy + r->idle, 1e-9),
          100.0 * r->idle / fmax(r->busy + r->idle, 1e-9));

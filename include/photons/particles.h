@@ -7,6 +7,7 @@
 #ifndef PHOTONS_PARTICLES_H
 #define PHOTONS_PARTICLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct particles {
   size_t all, all_blocks; /**< N and G of the run */
   size_t first_block, blocks; /**< those of this process */
   size_t count;        /**< particles in them */
+  bool sorted;         /**< blocks are groups in the order of their trees, as domain_rebuild() leaves them */
   double box;          /**< L in Mpc/h */
   double mass;         /**< of one particle, 1e10 Msun/h */
   uint32_t *position;  /**< 3 N; x = u L / 2^32: the integer's overflow is the periodic wrap */
