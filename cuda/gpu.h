@@ -31,8 +31,9 @@ struct gpu;
 struct gpu *gpu_create(cudaStream_t stream, const struct mesh *m, const struct split *split);
 void gpu_free(struct gpu *g);
 
+/** @param root  in pinned host memory: a copy of node 1 */
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
-               const float *acceleration, struct node *nodes);
+               const float *acceleration, struct node *nodes, struct node *root);
 
 void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
              float *multipole);

@@ -87,7 +87,7 @@ void domain_find_neighbours(struct simulation *s) {
               *mine = allocate(s->particles.blocks, sizeof *mine, "boxes of groups");
   size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
   for (int r = 0; r < comm_size(); r++) bytes[r] = (group_first(s, r + 1) - group_first(s, r)) * sizeof *box;
-  for (uint32_t i = 0; i < s->particles.blocks; i++) mine[i] = s->groups[own + i].nodes[1];
+  for (uint32_t i = 0; i < s->particles.blocks; i++) mine[i] = s->groups[own + i].root;
   comm_gather_all_sizes(mine, bytes, box + groups);
   for (uint32_t i = 0; i < groups; i++) s->groups[i].root = box[groups + i];
   for (uint32_t node = groups - 1; node > 0; node--) box[node] = box_around(s, &box[2 * node], &box[2 * node + 1]);

@@ -24,8 +24,8 @@ enum {
   PLANES_LEAST = 8
 };
 /* With many processes: more slabs, so that each has some, but few columns, which make messages. */
-enum { RANK_SLABS_LEAST = 2, RANK_SLABS_MOST = 8, RANK_COLUMNS = 2 };
-enum { GPU_GROUP_LARGEST = 131072, GPU_SLABS_MOST = 16 }; /* with a GPU: fewer, larger tasks */
+enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
+enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 64, GPU_SLABS_MOST = 16 }; /* with a GPU: fewer, larger tasks */
 
 static bool gpu_in_use(void) { return starpu_is_initialized() && starpu_cuda_worker_get_count() > 0; }
 
@@ -43,7 +43,7 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   const uint32_t largest = gpu ? GPU_GROUP_LARGEST : GROUP_LARGEST, slabs_most = gpu ? GPU_SLABS_MOST : SLABS_MOST;
   size_t group_size = (size_t)p->runtime.group_size;
   if (group_size == 0) {
-    group_size = particles / GROUPS_WANTED;
+    group_size = particles / (gpu ? GPU_GROUPS_WANTED : GROUPS_WANTED);
     group_size = group_size < GROUP_SMALLEST ? GROUP_SMALLEST : group_size > largest ? largest : group_size;
   }
   if (group_size < l.leaf_size) group_size = l.leaf_size;
@@ -61,10 +61,10 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   l.columns = l.slabs;
   const uint32_t processes = (uint32_t)comm_size();
   if (processes > 1) { /* does not change results: cells and modes are added up and transformed in the same order */
-    uint32_t each = l.slabs / processes;
-    each = each < RANK_SLABS_LEAST ? RANK_SLABS_LEAST : each > RANK_SLABS_MOST ? RANK_SLABS_MOST : each;
-    l.slabs = each * processes < l.pm_grid ? each * processes : l.pm_grid;
-    l.columns = RANK_COLUMNS * processes < l.pm_grid ? RANK_COLUMNS * processes : l.pm_grid;
+    const uint32_t each = (l.slabs + processes - 1) / processes, slabs = each < RANK_SLABS_MOST ? each : RANK_SLABS_MOST,
+                   columns = each < RANK_COLUMNS_MOST ? each : RANK_COLUMNS_MOST;
+    l.slabs = slabs * processes < l.pm_grid ? slabs * processes : l.pm_grid;
+    l.columns = columns * processes < l.pm_grid ? columns * processes : l.pm_grid;
   }
 
   double nodes = (double)l.group_count * (double)tree_nodes(l.depth), n = (double)particles,
@@ -163,6 +163,8 @@ void simulation_register(struct simulation *s) {
     g->tree_handle = register_vector(g->nodes, nodes, sizeof(struct node));
     g->multipole_handle = register_vector(g->multipole, (size_t)nodes * m, sizeof(float));
     g->local_handle = register_vector(g->local, (size_t)nodes * l, sizeof(float));
+    if (gpu_in_use()) /* walks need it at once: it comes to the host as soon as a GPU has written it */
+      starpu_data_set_wt_mask(g->tree_handle, 1u << STARPU_MAIN_RAM);
     starpu_void_data_register(&g->lists_handle);
   }
   s->registered = true;
@@ -339,16 +341,18 @@ void simulation_free(struct simulation *s) {
   free(s);
 }
 
-/** Every handle of this process's particles and tree roots, which the host reads or rearranges between graphs. */
+/** Every handle of this process's particles, which the host reads or rearranges between graphs. */
 static void for_host_data(struct simulation *s, void (*function)(starpu_data_handle_t)) {
   for (size_t i = 0; i < s->particles.blocks; i++) {
     struct group *g = own_group(s, i);
     function(g->position_handle);
     function(g->momentum_handle);
     function(g->acceleration_handle);
-    function(g->tree_handle);
   }
 }
+
+/** All of them on their way at once; one by one each would cost a round trip to the GPU. */
+static void prefetch(starpu_data_handle_t handle) { (void)starpu_data_prefetch_on_node(handle, STARPU_MAIN_RAM, 1); }
 
 static void acquire(starpu_data_handle_t handle) {
   if (starpu_data_acquire(handle, STARPU_RW) != 0)
@@ -357,18 +361,8 @@ static void acquire(starpu_data_handle_t handle) {
 
 void simulation_acquire(struct simulation *s) {
   starpu_task_wait_for_all();
+  if (gpu_in_use()) for_host_data(s, prefetch);
   for_host_data(s, acquire);
 }
 
 void simulation_release(struct simulation *s) { for_host_data(s, starpu_data_release); }
-
-void simulation_acquire_trees(struct simulation *s) {
-  starpu_task_wait_for_all();
-  for (size_t i = 0; i < s->particles.blocks; i++)
-    if (starpu_data_acquire(own_group(s, i)->tree_handle, STARPU_R) != 0)
-      fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
-}
-
-void simulation_release_trees(struct simulation *s) {
-  for (size_t i = 0; i < s->particles.blocks; i++) starpu_data_release(own_group(s, i)->tree_handle);
-}

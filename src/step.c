@@ -57,9 +57,7 @@ static void submit_tree(struct simulation *s) {
 }
 
 void step_forces(struct simulation *s, double kick) {
-  simulation_acquire_trees(s);
   domain_find_neighbours(s);
-  simulation_release_trees(s);
   simulation_place(s);
   share_trees(s);
   submit_mesh(s);

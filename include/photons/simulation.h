@@ -172,14 +172,11 @@ void simulation_migrate(struct simulation *s, const uint32_t *owner_first);
 /** Registered memory is safe to touch by the host between these two (all tasks done, data on the host). */
 void simulation_acquire(struct simulation *s);
 void simulation_release(struct simulation *s);
-/** The same for the trees alone, and only to read. */
-void simulation_acquire_trees(struct simulation *s);
-void simulation_release_trees(struct simulation *s);
 
 /** Sort the particles of all processes into groups and trees (ORB by exact medians along the longest side, ties in the order of the
  * particles) and move them to their groups' owners. Between acquire and release. */
 void domain_rebuild(struct simulation *s);
-/** After refit: which groups can meet this process's, and the mesh patch of each, from the true boxes. Between acquire and release. */
+/** After refit: which groups can meet this process's, and the mesh patch of each, from the true boxes. */
 void domain_find_neighbours(struct simulation *s);
 
 /** Run function(context, i) for i < n as tasks and wait for all. */
