@@ -24,7 +24,7 @@ static void pm_cut_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct mesh *m = a->simulation->mesh;
   const struct field_piece *piece = &a->group->piece[a->column];
-  struct task_clock clock = task_begin(a, STAGE_PM_READ);
+  struct task_clock clock = task_begin(a, STAGE_PM_CUT);
   const uint32_t slabs = slabs_of_piece(m, piece);
   float *out = VECTOR(float, buffers[0]);
   for (uint32_t field = 0; field < m->fields; field++)

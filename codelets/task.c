@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Submission and accounting of tasks. */
+/* Submission of tasks. */
 #include "task.h"
 
 #include <math.h>
@@ -7,10 +7,12 @@
 
 #include "photons/error.h"
 #include "photons/scheduler.h"
+#include "photons/task_log.h"
 
-static void release_list(void *argument) {
+static void task_done(void *argument) {
   const struct task_argument *a = argument;
-  interaction_list_free(a->last_reader_of);
+  task_log_add(a->simulation, a->stage, a->group ? a->group->index : NO_GROUP);
+  if (a->last_reader_of) interaction_list_free(a->last_reader_of);
 }
 
 void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data,
@@ -18,11 +20,11 @@ void task_submit(struct starpu_codelet *codelet, struct task_argument argument, 
   struct task_argument *copy = malloc(sizeof *copy); /* StarPU frees it with the task */
   if (!copy) fail(EXIT_RUN_FAILED, "no memory for the arguments of a %s task", codelet->name);
   *copy = argument;
+  copy->stage = stage_named(codelet->name);
   int rank = (int)priority;
   if (argument.simulation->heteroprio) rank = scheduler_bucket(rank, PRIORITY_REFIT, !(codelet->cuda_funcs[0]));
   int status = starpu_task_insert(codelet, STARPU_DATA_MODE_ARRAY, data, (int)count, STARPU_CL_ARGS, copy, sizeof *copy,
-                                  STARPU_PRIORITY, rank, STARPU_CALLBACK_WITH_ARG_NFREE,
-                                  argument.last_reader_of ? release_list : NULL, copy, 0);
+                                  STARPU_PRIORITY, rank, STARPU_CALLBACK_WITH_ARG_NFREE, task_done, copy, 0);
   if (status != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not take a %s task (error %d): no worker can run it", codelet->name, status);
 }
@@ -30,12 +32,6 @@ void task_submit(struct starpu_codelet *codelet, struct task_argument argument, 
 struct worker *task_worker(const struct task_argument *argument) {
   return &argument->simulation->workers[starpu_worker_get_id_check()];
 }
-
-struct task_clock task_begin(const struct task_argument *argument, enum stage stage) {
-  return (struct task_clock){.start = starpu_timing_now(), .seconds = &task_worker(argument)->seconds[stage]};
-}
-
-void task_end(const struct task_clock *clock) { *clock->seconds += 1e-6 * (starpu_timing_now() - clock->start); }
 
 uint32_t work_footprint(double work) { return (uint32_t)lround(log(fmax(work, 1.0)) / log(1.05)); }
 
@@ -51,10 +47,12 @@ struct loop_body {
 static void loop_cpu(void *buffers[], void *arguments) {
   (void)buffers;
   const struct loop_body *body = arguments;
-  struct task_argument argument = {.simulation = body->simulation};
-  struct task_clock clock = task_begin(&argument, body->stage);
   body->function(body->context, body->i);
-  task_end(&clock);
+}
+
+static void loop_done(void *argument) {
+  const struct loop_body *body = argument;
+  task_log_add(body->simulation, body->stage, NO_GROUP);
 }
 
 static struct starpu_codelet loop_codelet = {
@@ -65,7 +63,8 @@ void parallel_for(struct simulation *s, enum stage stage, uint32_t n, void (*fun
   for (uint32_t i = 0; i < n; i++) {
     struct loop_body *body = allocate(1, sizeof *body, "loop arguments");
     *body = (struct loop_body){s, stage, function, context, i};
-    if (starpu_task_insert(&loop_codelet, STARPU_CL_ARGS, body, sizeof *body, 0) != 0)
+    if (starpu_task_insert(&loop_codelet, STARPU_CL_ARGS, body, sizeof *body, STARPU_CALLBACK_WITH_ARG_NFREE, loop_done,
+                           body, 0) != 0)
       fail(EXIT_RUN_FAILED, "StarPU could not take a task: no CPU worker");
   }
   starpu_task_wait_for_all();

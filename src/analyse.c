@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --analyse: from a snapshot to halos, mass function, power spectrum and pictures. */
+/* --analyse: from a snapshot to halos, mass function, power spectrum and pictures, on any number of processes. */
 #include "photons/analyse.h"
 
 #include <ctype.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "hdf5_util.h"
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/ic.h"
 #include "photons/linear_power.h"
@@ -63,12 +64,15 @@ static void take_settings(struct settings *s, const char *text) {
         settings_add(s, section, key, value);
     }
   }
-  if (table_missing)
+  if (table_missing && comm_rank() == 0)
     warn("the table of the run's linear spectrum is not there: theory is that of Eisenstein & Hu (1998)");
 }
 
 /** What one of our own snapshots says about the run that made it. */
-static bool take_run(struct settings *s, const char *path) {
+static bool take_run(struct settings *s, const char *name) {
+  char path[PARAMETER_PATH_MAX + 16];
+  snprintf(path, sizeof path, "%s", name);
+  if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s.0.hdf5", name); /* what the names of several have in common */
   FILE *file = fopen(path, "rb");
   unsigned char begin[8] = {0};
   const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&
@@ -141,10 +145,11 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
                                       .w0 = p.cosmology.w0,
                                       .wa = p.cosmology.wa};
   struct linear_power *linear = linear_power_create(&p);
-  const struct layout layout = layout_choose(&p, particles.count);
+  const struct layout layout = layout_choose(&p, particles.all);
   sort_particles(&p, &particles, &layout);
-  if (!quiet) {
-    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot, particles.count,
+  const bool speaks = !quiet && comm_rank() == 0;
+  if (speaks) {
+    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot, particles.all,
            1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
     printf("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, sigma8 %g %s\n",
            p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b, p.cosmology.n_s,
@@ -162,7 +167,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
                                     .mesh = layout.pm_grid,
                                     .quiet = quiet};
   products_write(&products);
-  if (!quiet) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
+  if (speaks) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
   linear_power_free(linear);
   particles_free(&particles);
   starpu_shutdown();

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checkpoints: the exact state of a run in HDF5. Every piece of the file has a checksum: data by the Fletcher32 filter,
- * metadata by the file format of HDF5 1.10. */
+/* Checkpoints: the exact state of a run in HDF5, one file in the order of the blocks, whatever the number of processes. Every piece
+ * of the file has a checksum: data by the Fletcher32 filter, metadata by the file format of HDF5 1.10. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "build_config.h"
 #include "hdf5_util.h"
+#include "photons/comm.h"
 #include "photons/output_file.h"
 #include "photons/parameter_table.h"
 #include "photons/snapshot.h"
@@ -30,56 +31,88 @@ static const struct {
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
 
-/** The arrays of struct particles as they lie in memory. */
+/** The arrays of struct particles as they lie in memory: numbers [first, first + count) of `all`. */
 struct array {
   const char *name;
   hid_t type;
-  size_t count;
+  size_t columns, first, count, all;
   void *values;
 };
 enum { ARRAYS = 4 };
 
 static void list_arrays(const struct particles *s, struct array arrays[ARRAYS]) {
-  arrays[0] = (struct array){"position", H5T_NATIVE_UINT32, 3 * s->count, s->position};
-  arrays[1] = (struct array){"momentum", H5T_NATIVE_FLOAT, 3 * s->count, s->momentum};
-  arrays[2] = (struct array){"acceleration", H5T_NATIVE_FLOAT, 3 * s->count, s->acceleration};
-  arrays[3] = (struct array){"id", H5T_NATIVE_UINT64, s->count, s->id};
+  arrays[0] = (struct array){"position", H5T_NATIVE_UINT32, .columns = 3, .values = s->position};
+  arrays[1] = (struct array){"momentum", H5T_NATIVE_FLOAT, .columns = 3, .values = s->momentum};
+  arrays[2] = (struct array){"acceleration", H5T_NATIVE_FLOAT, .columns = 3, .values = s->acceleration};
+  arrays[3] = (struct array){"id", H5T_NATIVE_UINT64, .columns = 1, .values = s->id};
+  for (size_t i = 0; i < ARRAYS; i++) {
+    arrays[i].first = arrays[i].columns * particles_first(s);
+    arrays[i].count = arrays[i].columns * s->count;
+    arrays[i].all = arrays[i].columns * s->all;
+  }
 }
 
-static void write_array(hid_t file, const char *path, const struct array *array) {
-  const hsize_t count = array->count, chunk = array->count < CHUNK ? array->count : CHUNK;
+static void create_array(hid_t file, const char *path, const struct array *array) {
+  const hsize_t count = array->all, chunk = array->all < CHUNK ? array->all : CHUNK;
   const hid_t space = hdf5_check(H5Screate_simple(1, &count, NULL), EXIT_RUN_FAILED, path, "make a dataset");
   const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path, "make a dataset");
   hdf5_check(H5Pset_chunk(layout, 1, &chunk), EXIT_RUN_FAILED, path, "make a dataset");
   hdf5_check(H5Pset_fletcher32(layout), EXIT_RUN_FAILED, path, "make a dataset");
   const hid_t dataset = hdf5_check(H5Dcreate2(file, array->name, array->type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
                                    EXIT_RUN_FAILED, path, "make a dataset");
-  hdf5_write_rows(dataset, path, array->name, array->type, 0, array->count, 1, array->values);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
   H5Pclose(layout);
   H5Sclose(space);
 }
 
-void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
-                      const struct checkpoint_state *state) {
-  char *temporary = output_begin(path);
-  const hid_t file = hdf5_create(temporary, path, HDF5_CHECKSUMS);
-  struct array arrays[ARRAYS];
-  list_arrays(s, arrays);
-  for (size_t i = 0; i < ARRAYS; i++) write_array(file, path, &arrays[i]);
+static void write_array(hid_t file, const char *path, const struct array *array) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
+                                   "continue the file");
+  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+}
+
+/** What a checkpoint consists of, as a process sees it. */
+struct checkpoint {
+  const struct parameters *parameters;
+  const struct particles *particles;
+  const struct checkpoint_state *state;
+};
+
+static void write_state(hid_t file, const char *path, const struct checkpoint *c) {
   for (size_t i = 0; i < STATE_FIELDS; i++)
     hdf5_write_attribute(file, path, state_fields[i].name,
                          state_fields[i].integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 0,
-                         (const char *)state + state_fields[i].offset);
-  const uint64_t count = s->count, blocks = s->blocks;
+                         (const char *)c->state + state_fields[i].offset);
+  const uint64_t count = c->particles->all, blocks = c->particles->all_blocks;
   hdf5_write_attribute(file, path, "particles", H5T_NATIVE_UINT64, 0, &count);
   hdf5_write_attribute(file, path, "blocks", H5T_NATIVE_UINT64, 0, &blocks);
-  hdf5_write_double(file, path, "box", s->box);
-  hdf5_write_double(file, path, "mass", s->mass);
-  hdf5_write_config(file, path, p);
-  hdf5_write_text(file, path, "format", format); /* last: with it the checkpoint is complete */
+  hdf5_write_double(file, path, "box", c->particles->box);
+  hdf5_write_double(file, path, "mass", c->particles->mass);
+  hdf5_write_config(file, path, c->parameters);
+}
+
+static void write_part(void *context, const struct output_turn *turn) {
+  const struct checkpoint *c = context;
+  const char *path = turn->path;
+  const bool first = comm_rank() == turn->first;
+  const hid_t file = first ? hdf5_create(turn->temporary, path, HDF5_CHECKSUMS)
+                           : hdf5_continue(turn->temporary, path, HDF5_CHECKSUMS);
+  struct array arrays[ARRAYS];
+  list_arrays(c->particles, arrays);
+  for (size_t i = 0; i < ARRAYS; i++) {
+    if (first) create_array(file, path, &arrays[i]);
+    write_array(file, path, &arrays[i]);
+  }
+  if (first) write_state(file, path, c);
+  if (comm_rank() == turn->last) hdf5_write_text(file, path, "format", format); /* with it the checkpoint is complete */
   hdf5_close_written(file, path);
-  output_commit(temporary, path);
+}
+
+void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
+                      const struct checkpoint_state *state) {
+  struct checkpoint c = {.parameters = p, .particles = s, .state = state};
+  output_together((char *[]){(char *)path}, 1, write_part, &c);
 }
 
 /** Value of section.key in a printed config.ini; @p length 0 and NULL where there is none. */
@@ -163,10 +196,10 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
                                    "read the checkpoint");
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
   const hssize_t count = H5Sget_simple_extent_npoints(space);
-  if (count < 0 || (size_t)count != array->count)
+  if (count < 0 || (size_t)count != array->all)
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path, array->name,
-         (long long)count, array->count);
-  hdf5_read_rows(dataset, path, array->name, array->type, 0, array->count, 1, array->values);
+         (long long)count, array->all);
+  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
   H5Sclose(space);
   H5Dclose(dataset);
 }
@@ -190,8 +223,9 @@ struct particles checkpoint_read(const char *path, struct parameters *p, struct 
   if (!hdf5_read_attribute(file, path, "box", H5T_NATIVE_DOUBLE, 1, &box) ||
       !hdf5_read_attribute(file, path, "mass", H5T_NATIVE_DOUBLE, 1, &mass))
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
-  struct particles s = particles_create(read_count(file, path, "particles"), box, mass);
-  s.blocks = s.all_blocks = read_count(file, path, "blocks");
+  const uint64_t count = read_count(file, path, "particles"), blocks = read_count(file, path, "blocks");
+  struct particles s = particles_create_blocks(count, blocks, box, mass);
+  s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
   struct array arrays[ARRAYS];
   list_arrays(&s, arrays);
   for (size_t i = 0; i < ARRAYS; i++) read_array(file, path, &arrays[i]);

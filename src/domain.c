@@ -99,8 +99,7 @@ static size_t chunk_first(const struct rebuild *r, uint32_t chunk) { return bloc
 /** The old block that holds particle i of this process. */
 static struct particle_block old_block(const struct rebuild *r, size_t i) {
   const struct particles *p = &r->old;
-  const size_t there = particles_first(p) + i, b = (size_t)((unsigned __int128)there * p->all_blocks / p->all);
-  return particles_block(p, (block_first(p->all, p->all_blocks, b + 1) <= there ? b + 1 : b) - p->first_block);
+  return particles_block(p, block_containing(p->all, p->all_blocks, particles_first(p) + i) - p->first_block);
 }
 
 static void fill_keys(void *context, uint32_t chunk) {

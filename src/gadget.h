@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gadget files: what the readers of the two formats and ic_read_gadget() share. All failures are EXIT_BAD_INPUT. */
 #ifndef PHOTONS_GADGET_H
 #define PHOTONS_GADGET_H
@@ -21,24 +22,25 @@ struct gadget_header {
   uint64_t files;
 };
 
-/** Where the particles of one file go. */
+/** Where some particles of one file go. */
 struct gadget_sink {
-  struct particles *particles; /**< of the whole set, one block */
-  size_t first;                /**< particle of the set that this file begins with */
+  struct particles *particles; /**< this process's share of the set, one block */
+  size_t place;                /**< among them, of the first particle that is read */
+  size_t row, rows;            /**< particles of the file to read: [row, row + rows) */
   const char *path;
   double box;             /**< in the file's unit */
   double momentum_factor; /**< a^(3/2): u = v_pec / sqrt(a), p = a v_pec */
 };
 
-/** The sink's entries: @p count values from particle @p first of the file on; they check, convert and store. */
+/** The sink's entries: @p count values from particle @p first >= row of the file on; they check, convert and store. */
 void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                           const double *x);
 void gadget_put_velocities(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                            const double *u);
 void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const uint64_t *ids);
-/** All masses must be one: particles->mass if it is not 0, else that of the first particle. */
+/** All masses must be one: particles->mass if it is not 0, else that of the first particle given. */
 void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *m);
-/** Two particles with one id: fatal. */
+/** Two particles with one id, on whatever processes: fatal. On every process. */
 void gadget_check_ids(const struct particles *s, const char *path);
 
 /** A file format. Only one type of particle is read: the one the file holds. */
@@ -46,6 +48,7 @@ struct gadget_format {
   void (*header)(const char *path, struct gadget_header *header);
   /** Blocks are there, of the right size, whole. */
   void (*check)(const char *path, const struct gadget_header *header);
+  /** Read the particles that the sink wants. */
   void (*read)(const char *path, const struct gadget_header *header, const struct gadget_sink *sink);
 };
 extern const struct gadget_format gadget_binary, gadget_hdf5;

@@ -210,13 +210,14 @@ static void binary_check(const char *path, const struct gadget_header *header) {
 typedef void put_reals(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                        const double *values);
 
-static void read_reals(const struct binary_file *file, enum block_kind kind, const struct block *block, size_t count,
-                       size_t columns, const struct gadget_sink *sink, put_reals *put) {
+static void read_reals(const struct binary_file *file, enum block_kind kind, const struct block *block, size_t columns,
+                       const struct gadget_sink *sink, put_reals *put) {
   double *values = allocate(GADGET_CHUNK * columns, sizeof *values, "reading initial conditions");
   float *singles = allocate(GADGET_CHUNK * columns, sizeof *singles, "reading initial conditions");
-  seek(file, block->offset);
-  for (size_t first = 0, n; first < count; first += n) {
-    n = count - first < GADGET_CHUNK ? count - first : GADGET_CHUNK;
+  const size_t end = sink->row + sink->rows;
+  seek(file, block->offset + (uint64_t)sink->row * columns * block->width);
+  for (size_t first = sink->row, n; first < end; first += n) {
+    n = end - first < GADGET_CHUNK ? end - first : GADGET_CHUNK;
     if (block->width == 8) {
       read_numbers(file, block_label[kind], 8, n * columns, values);
     } else {
@@ -229,13 +230,13 @@ static void read_reals(const struct binary_file *file, enum block_kind kind, con
   free(values);
 }
 
-static void read_ids(const struct binary_file *file, const struct block *block, size_t count,
-                     const struct gadget_sink *sink) {
+static void read_ids(const struct binary_file *file, const struct block *block, const struct gadget_sink *sink) {
   uint64_t *ids = allocate(GADGET_CHUNK, sizeof *ids, "reading initial conditions");
   uint32_t *short_ids = allocate(GADGET_CHUNK, sizeof *short_ids, "reading initial conditions");
-  seek(file, block->offset);
-  for (size_t first = 0, n; first < count; first += n) {
-    n = count - first < GADGET_CHUNK ? count - first : GADGET_CHUNK;
+  const size_t end = sink->row + sink->rows;
+  seek(file, block->offset + (uint64_t)sink->row * block->width);
+  for (size_t first = sink->row, n; first < end; first += n) {
+    n = end - first < GADGET_CHUNK ? end - first : GADGET_CHUNK;
     if (block->width == 8) {
       read_numbers(file, block_label[BLOCK_ID], 8, n, ids);
     } else {
@@ -249,16 +250,14 @@ static void read_ids(const struct binary_file *file, const struct block *block, 
 }
 
 static void binary_read(const char *path, const struct gadget_header *header, const struct gadget_sink *sink) {
-  const unsigned type = gadget_type(header);
-  if (type == GADGET_TYPES) return;
-  const size_t count = header->in_file[type];
+  if (gadget_type(header) == GADGET_TYPES) return;
   const struct binary_file file = open_file(path);
   struct block blocks[BLOCK_KINDS];
   find_blocks(&file, header, blocks);
-  read_reals(&file, BLOCK_POS, &blocks[BLOCK_POS], count, 3, sink, gadget_put_positions);
-  read_reals(&file, BLOCK_VEL, &blocks[BLOCK_VEL], count, 3, sink, gadget_put_velocities);
-  read_ids(&file, &blocks[BLOCK_ID], count, sink);
-  if (blocks[BLOCK_MASS].width) read_reals(&file, BLOCK_MASS, &blocks[BLOCK_MASS], count, 1, sink, gadget_put_masses);
+  read_reals(&file, BLOCK_POS, &blocks[BLOCK_POS], 3, sink, gadget_put_positions);
+  read_reals(&file, BLOCK_VEL, &blocks[BLOCK_VEL], 3, sink, gadget_put_velocities);
+  read_ids(&file, &blocks[BLOCK_ID], sink);
+  if (blocks[BLOCK_MASS].width) read_reals(&file, BLOCK_MASS, &blocks[BLOCK_MASS], 1, sink, gadget_put_masses);
   fclose(file.stream);
 }
 

@@ -77,7 +77,7 @@ static const struct {
     {"Masses", H5T_FLOAT, 1, gadget_put_masses},
 };
 
-/** Check the blocks; with a sink, read them. */
+/** Check the blocks; with a sink, read what it wants. */
 static void visit_blocks(const char *path, const struct gadget_header *header, const struct gadget_sink *sink) {
   const unsigned type = gadget_type(header);
   if (type == GADGET_TYPES) return;
@@ -91,8 +91,9 @@ static void visit_blocks(const char *path, const struct gadget_header *header, c
   for (size_t b = 0; b < needed; b++) {
     const hid_t dataset = open_dataset(group, path, blocks[b].name, blocks[b].class, count, blocks[b].columns);
     const bool integers = blocks[b].class == H5T_INTEGER;
-    for (size_t first = 0, n; sink && first < count; first += n) {
-      n = count - first < GADGET_CHUNK ? count - first : GADGET_CHUNK;
+    const size_t begin = sink ? sink->row : 0, end = sink ? begin + sink->rows : 0;
+    for (size_t first = begin, n; first < end; first += n) {
+      n = end - first < GADGET_CHUNK ? end - first : GADGET_CHUNK;
       hdf5_read_rows(dataset, path, blocks[b].name, integers ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE, first, n,
                      blocks[b].columns, chunk);
       if (integers)

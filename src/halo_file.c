@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "hdf5_util.h"
+#include "photons/comm.h"
 #include "photons/halo.h"
 #include "photons/output_file.h"
 
@@ -55,11 +56,10 @@ static const struct field fields[] = {
 };
 /* clang-format on */
 
-static const hid_t *number_types(void) {
-  static hid_t types[4]; /* HDF5's constants are known at run time only */
-  types[DOUBLE] = H5T_NATIVE_DOUBLE, types[FLOAT] = H5T_NATIVE_FLOAT, types[INT32] = H5T_NATIVE_INT32,
-  types[INT64] = H5T_NATIVE_INT64;
-  return types;
+static hid_t number_type(const struct field *f) {
+  const hid_t types[] = {[DOUBLE] = H5T_NATIVE_DOUBLE, [FLOAT] = H5T_NATIVE_FLOAT, [INT32] = H5T_NATIVE_INT32,
+                         [INT64] = H5T_NATIVE_INT64};
+  return types[f->number];
 }
 
 static hid_t create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows, size_t columns) {
@@ -72,10 +72,8 @@ static hid_t create_dataset(hid_t group, const char *path, const char *name, hid
   return dataset;
 }
 
-static void write_field(hid_t group, const char *path, const struct field *f, const struct halo_catalogue *c,
-                        double length) {
-  const hid_t type = number_types()[f->number],
-              dataset = create_dataset(group, path, f->name, type, c->count, f->columns);
+static void create_field(hid_t group, const char *path, const struct field *f, size_t halos, double length) {
+  const hid_t dataset = create_dataset(group, path, f->name, number_type(f), halos, f->columns);
   const double units[] = {
       [NONE] = 1.0, [LENGTH] = cm_per_kpc * 1000.0 / length, [MASS] = g_per_mass_unit, [VELOCITY] = cm_per_s_per_km_per_s};
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
@@ -84,28 +82,26 @@ static void write_field(hid_t group, const char *path, const struct field *f, co
   hdf5_write_double(dataset, path, "mass_scaling", f->unit == MASS);
   hdf5_write_double(dataset, path, "velocity_scaling", f->unit == VELOCITY);
   hdf5_write_double(dataset, path, "to_cgs", units[f->unit]);
-  if (c->count > 0) {
-    void *rows = allocate(c->count * f->columns, H5Tget_size(type), "writing the halo catalogue");
-    f->fill(c, length, rows);
-    hdf5_write_rows(dataset, path, f->name, type, 0, c->count, f->columns, rows);
-    free(rows);
-  }
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
-static void write_ids(hid_t file, const char *path, const struct halo_catalogue *c) {
-  const hid_t group = hdf5_create_group(file, path, "IDs");
-  const hid_t dataset = create_dataset(group, path, "ID", H5T_NATIVE_UINT64, c->members, 1);
-  enum { PIECE = 1 << 16 };
-  uint64_t *id = allocate(PIECE, sizeof *id, "writing the halo catalogue");
-  for (size_t first = 0, n; first < c->members; first += n) {
-    n = c->members - first < PIECE ? c->members - first : PIECE;
-    for (size_t i = 0; i < n; i++) id[i] = c->particles->id[c->member[first + i]];
-    hdf5_write_rows(dataset, path, "ID", H5T_NATIVE_UINT64, first, n, 1, id);
-  }
-  free(id);
+static void write_rows(hid_t file, const char *path, const char *name, hid_t type, size_t first, size_t count,
+                       size_t columns, const void *rows) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path, "continue the file");
+  hdf5_write_rows(dataset, path, name, type, first, count, columns, rows);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-  H5Gclose(group);
+}
+
+/** The halos of this process. */
+static void write_field(hid_t file, const char *path, const struct field *f, const struct halo_catalogue *c,
+                        double length) {
+  char name[64];
+  snprintf(name, sizeof name, "/Group/%s", f->name);
+  const hid_t type = number_type(f);
+  void *rows = allocate(c->count * f->columns, H5Tget_size(type), "writing the halo catalogue");
+  f->fill(c, length, rows);
+  write_rows(file, path, name, type, c->first_halo, c->count, f->columns, rows);
+  free(rows);
 }
 
 static void write_header(hid_t file, const char *path, const struct parameters *p, const struct halo_catalogue *c,
@@ -113,10 +109,10 @@ static void write_header(hid_t file, const char *path, const struct parameters *
   const struct {
     const char *name;
     int64_t value;
-  } counts[] = {{"Ngroups_ThisFile", (int64_t)c->count},
-                {"Ngroups_Total", (int64_t)c->count},
-                {"Nids_ThisFile", (int64_t)c->members},
-                {"Nids_Total", (int64_t)c->members},
+  } counts[] = {{"Ngroups_ThisFile", (int64_t)c->all},
+                {"Ngroups_Total", (int64_t)c->all},
+                {"Nids_ThisFile", (int64_t)c->all_members},
+                {"Nids_Total", (int64_t)c->all_members},
                 {"Nsubhalos_ThisFile", 0},
                 {"Nsubhalos_Total", 0},
                 {"Nsubgroups_ThisFile", 0},
@@ -140,24 +136,59 @@ static void write_header(hid_t file, const char *path, const struct parameters *
   H5Gclose(header);
 }
 
+/** The catalogue as all processes write it. */
+struct writing {
+  const struct parameters *parameters;
+  const struct halo_catalogue *catalogue;
+  double a, length, linking_length; /* length: file units in Mpc/h */
+  const uint64_t *ids;              /* halo_member_ids() */
+};
+
+/** The file with all its datasets, which have no values yet. */
+static void create_file(const struct writing *w, const char *temporary, const char *path) {
+  const hid_t file = hdf5_create(temporary, path, HDF5_COMPATIBLE);
+  write_header(file, path, w->parameters, w->catalogue, w->a, w->length, w->linking_length);
+  const hid_t parameters = hdf5_create_group(file, path, "Parameters");
+  hdf5_write_config(parameters, path, w->parameters);
+  H5Gclose(parameters);
+  const hid_t group = hdf5_create_group(file, path, "Group");
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+    create_field(group, path, &fields[f], w->catalogue->all, w->length);
+  H5Gclose(group);
+  H5Gclose(hdf5_create_group(file, path, "Subhalo"));
+  const hid_t ids = hdf5_create_group(file, path, "IDs");
+  const hid_t dataset = create_dataset(ids, path, "ID", H5T_NATIVE_UINT64, w->catalogue->all_members, 1);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+  H5Gclose(ids);
+  hdf5_close_written(file, path);
+}
+
+static void write_part(void *context, const struct output_turn *turn) {
+  const struct writing *w = context;
+  const struct halo_catalogue *c = w->catalogue;
+  if (comm_rank() == turn->first) create_file(w, turn->temporary, turn->path);
+  const size_t first = comm_first(c->all_members, comm_rank()), ids = comm_first(c->all_members, comm_rank() + 1) - first;
+  if (c->count == 0 && ids == 0) return;
+  const hid_t file = hdf5_continue(turn->temporary, turn->path, HDF5_COMPATIBLE);
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) write_field(file, turn->path, &fields[f], c, w->length);
+  write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
+  hdf5_close_written(file, turn->path);
+}
+
 void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
                           double linking_length) {
-  const double length = p->output.unit_length == LENGTH_MPC_H ? 1.0 : 1000.0; /* file units in Mpc/h */
-  for (size_t h = 0; h < c->count && c->count > 0; h++)
+  for (size_t h = 0; h < c->count; h++)
     if (c->halo[h].count > INT32_MAX)
       fail(EXIT_RUN_FAILED, "%s: a halo of %llu particles is more than GroupLen can hold", path,
            (unsigned long long)c->halo[h].count);
-  char *temporary = output_begin(path);
-  const hid_t file = hdf5_create(temporary, path, HDF5_COMPATIBLE);
-  write_header(file, path, p, c, a, length, linking_length);
-  const hid_t parameters = hdf5_create_group(file, path, "Parameters");
-  hdf5_write_config(parameters, path, p);
-  H5Gclose(parameters);
-  const hid_t group = hdf5_create_group(file, path, "Group");
-  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) write_field(group, path, &fields[f], c, length);
-  H5Gclose(group);
-  H5Gclose(hdf5_create_group(file, path, "Subhalo"));
-  write_ids(file, path, c);
-  hdf5_close_written(file, path);
-  output_commit(temporary, path);
+  uint64_t *ids = halo_member_ids(c);
+  struct writing w = {.parameters = p,
+                      .catalogue = c,
+                      .a = a,
+                      .length = p->output.unit_length == LENGTH_MPC_H ? 1.0 : 1000.0,
+                      .linking_length = linking_length,
+                      .ids = ids};
+  char *const paths[] = {(char *)path};
+  output_together(paths, 1, write_part, &w);
+  free(ids);
 }

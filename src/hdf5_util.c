@@ -42,12 +42,24 @@ static int64_t reading(int64_t result, const char *path, const char *name) {
 /** HDF5 prints its error stack itself unless told not to; ours is the only message. */
 static void silence(void) { H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
 
-hid_t hdf5_create(const char *temporary, const char *path, enum hdf5_format format) {
+static hid_t file_access(const char *path, enum hdf5_format format) {
   silence();
   const hid_t access = writing(H5Pcreate(H5P_FILE_ACCESS), path, "create", "the file");
   if (format == HDF5_CHECKSUMS)
     writing(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST), path, "create", "the file");
+  return access;
+}
+
+hid_t hdf5_create(const char *temporary, const char *path, enum hdf5_format format) {
+  const hid_t access = file_access(path, format);
   const hid_t file = writing(H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access), path, "create", "the file");
+  H5Pclose(access);
+  return file;
+}
+
+hid_t hdf5_continue(const char *temporary, const char *path, enum hdf5_format format) {
+  const hid_t access = file_access(path, format);
+  const hid_t file = writing(H5Fopen(temporary, H5F_ACC_RDWR, access), path, "continue", "the file");
   H5Pclose(access);
   return file;
 }
@@ -155,6 +167,7 @@ static struct selection select_rows(hid_t dataset, size_t first, size_t count, s
 
 void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
                      size_t columns, const void *rows) {
+  if (count == 0) return;
   const struct selection s = select_rows(dataset, first, count, columns);
   writing(s.memory < 0 ? s.memory : s.file, path, "write", name);
   writing(H5Dwrite(dataset, type, s.memory, s.file, H5P_DEFAULT, rows), path, "write", name);
@@ -164,6 +177,7 @@ void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t ty
 
 void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
                     size_t columns, void *rows) {
+  if (count == 0) return;
   const struct selection s = select_rows(dataset, first, count, columns);
   reading(s.memory < 0 ? s.memory : s.file, path, name);
   reading(H5Dread(dataset, type, s.memory, s.file, H5P_DEFAULT, rows), path, name);

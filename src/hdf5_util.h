@@ -18,6 +18,8 @@ enum hdf5_format {
 };
 /** Create a file, replacing what is there. @param path final name, for messages */
 hid_t hdf5_create(const char *temporary, const char *path, enum hdf5_format format);
+/** Open a file that another process has created, to write more. */
+hid_t hdf5_continue(const char *temporary, const char *path, enum hdf5_format format);
 /** Close a written file; what was buffered may fail only now (full disk). */
 void hdf5_close_written(hid_t file, const char *path);
 hid_t hdf5_create_group(hid_t file, const char *path, const char *name);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "gadget.h"
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/ic.h"
 #include "photons/parameters.h"
@@ -18,12 +19,16 @@ enum { PATH_SIZE = PARAMETER_PATH_MAX + 32 };
 struct gadget_set {
   char first[PATH_SIZE]; /* file 0 */
   size_t number;         /* where "0" stands in its name; 0: a single file */
-  const struct gadget_format *format;
+  bool hdf5;
   struct gadget_header *headers; /* one a file */
   size_t files;
   uint64_t count; /* particles of the set */
   unsigned type;  /* of the particles */
 };
+
+static const struct gadget_format *set_format(const struct gadget_set *set) {
+  return set->hdf5 ? &gadget_hdf5 : &gadget_binary;
+}
 
 static const char *set_path(const struct gadget_set *set, size_t file, char path[PATH_SIZE]) {
   if (set->number == 0) return set->first;
@@ -135,35 +140,51 @@ static void count_particles(struct gadget_set *set) {
   if (set->type == GADGET_TYPES) fail(EXIT_BAD_INPUT, "%s: holds no particles", set->first);
 }
 
-static struct gadget_set open_set(const char *name) {
-  struct gadget_set set = {.files = 1};
-  find_first(&set, name);
-  set.format = find_format(set.first);
-  struct gadget_header first;
-  set.format->header(set.first, &first);
-  if (first.files > 1) {
-    if (first.files > 1000000)
-      fail(EXIT_BAD_INPUT, "%s: says it is one of %llu files", set.first, (unsigned long long)first.files);
-    set.files = first.files;
-    set.number = find_number(set.first, first.files);
-  }
-  set.headers = allocate(set.files, sizeof *set.headers, "headers of initial conditions");
-  for (size_t f = 0; f < set.files; f++) {
+/** Headers are shared out over the processes by files. */
+static void read_headers(struct gadget_set *set) {
+  const size_t size = (size_t)comm_size(), first = comm_first(set->files, comm_rank());
+  const size_t end = comm_first(set->files, comm_rank() + 1);
+  struct gadget_header *headers = allocate(end - first, sizeof *headers, "headers of initial conditions");
+  for (size_t f = first; f < end; f++) {
     char buffer[PATH_SIZE];
-    const char *path = set_path(&set, f, buffer);
+    const char *path = set_path(set, f, buffer);
     struct stat status;
     if (stat(path, &status) != 0)
-      fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, f + 1, set.files, strerror(errno));
-    if (find_format(path) != set.format) fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set.first);
-    set.format->header(path, &set.headers[f]);
-    check_header(path, &set.headers[f]);
-    check_same(&set, path, &set.headers[f]);
+      fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, f + 1, set->files, strerror(errno));
+    if (find_format(path) != set_format(set)) fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set->first);
+    set_format(set)->header(path, &headers[f - first]);
+    check_header(path, &headers[f - first]);
   }
+  set->headers = allocate(set->files, sizeof *set->headers, "headers of initial conditions");
+  size_t *bytes = allocate(size, sizeof *bytes, "message sizes");
+  for (int r = 0; r < comm_size(); r++)
+    bytes[r] = (comm_first(set->files, r + 1) - comm_first(set->files, r)) * sizeof *headers;
+  comm_gather_all_sizes(headers, bytes, set->headers);
+  free(bytes);
+  free(headers);
+}
+
+static struct gadget_set open_set(const char *name) {
+  struct gadget_set set = {.files = 1};
+  if (comm_rank() == 0) {
+    find_first(&set, name);
+    set.hdf5 = find_format(set.first) == &gadget_hdf5;
+    struct gadget_header first;
+    set_format(&set)->header(set.first, &first);
+    if (first.files > 1) {
+      if (first.files > 1000000)
+        fail(EXIT_BAD_INPUT, "%s: says it is one of %llu files", set.first, (unsigned long long)first.files);
+      set.files = first.files;
+      set.number = find_number(set.first, first.files);
+    }
+  }
+  comm_broadcast(&set, sizeof set, 0);
+  read_headers(&set);
+  char buffer[PATH_SIZE];
+  for (size_t f = 0; f < set.files; f++) check_same(&set, set_path(&set, f, buffer), &set.headers[f]);
   count_particles(&set);
-  for (size_t f = 0; f < set.files; f++) {
-    char buffer[PATH_SIZE];
-    set.format->check(set_path(&set, f, buffer), &set.headers[f]);
-  }
+  for (size_t f = comm_first(set.files, comm_rank()); f < comm_first(set.files, comm_rank() + 1); f++)
+    set_format(&set)->check(set_path(&set, f, buffer), &set.headers[f]);
   return set;
 }
 
@@ -206,8 +227,8 @@ static void agree(const struct parameters *p, const char *section, const char *k
   *value = in_file;
 }
 
-/** Take what the file says into @p p and @p s; contradictions with config.ini are fatal. Needs the particles' mass. */
-static void settle(struct parameters *p, const struct gadget_set *set, struct particles *s) {
+/** Take what the file says into @p p; contradictions with config.ini are fatal. @return the box size in Mpc/h */
+static double settle(struct parameters *p, const struct gadget_set *set, double mass) {
   const struct gadget_header *h = &set->headers[0];
   const double rounding = 1e-5; /* float headers, and values printed with six digits */
   struct complaints c = {.used = 0};
@@ -218,45 +239,71 @@ static void settle(struct parameters *p, const struct gadget_set *set, struct pa
   }
   if (h->h > 0.0) agree(p, "cosmology", "h", &p->cosmology.h, h->h, rounding, &c);
   agree(p, "ic", "z_init", &p->ic.z_init, h->redshift, rounding * (1.0 + h->redshift), &c);
-  s->box = box_from_mass(p, set, s->mass);
-  agree(p, "box", "size", &p->box.size, s->box, rounding * s->box, &c);
+  const double box = box_from_mass(p, set, mass);
+  agree(p, "box", "size", &p->box.size, box, rounding * box, &c);
   const uint64_t side = (uint64_t)p->box.npart_side;
   if (parameter_given(p, "box", "npart_side") && side * side * side != set->count)
     complain(&c, "box.npart_side is %llu in config.ini and the file has %llu particles", (unsigned long long)side,
              (unsigned long long)set->count);
   if (c.used > 0) fail(EXIT_BAD_INPUT, "%s: %s", set->first, c.text);
+  return box;
 }
 
-/** Read all particles of an open set; lengths and positions become fractions of its box. */
-static void read_particles(const struct gadget_set *set, struct particles *s) {
+/** Read particles [first, first + s->count) of an open set; lengths and positions become fractions of its box. */
+static void read_range(const struct gadget_set *set, size_t first, struct particles *s) {
   const struct gadget_header *h = &set->headers[0];
   struct gadget_sink sink = {.particles = s, .box = h->box, .momentum_factor = pow(1.0 + h->redshift, -1.5)};
+  size_t before = 0; /* particles in the files before */
   for (size_t f = 0; f < set->files; f++) {
-    char buffer[PATH_SIZE];
-    sink.path = set_path(set, f, buffer);
-    set->format->read(sink.path, &set->headers[f], &sink);
-    sink.first += set->headers[f].in_file[set->type];
+    const size_t count = set->headers[f].in_file[set->type], end = before + count;
+    const size_t begin = first > before ? first : before, stop = first + s->count < end ? first + s->count : end;
+    if (begin < stop) {
+      char buffer[PATH_SIZE];
+      sink.path = set_path(set, f, buffer);
+      sink.place = begin - first;
+      sink.row = begin - before;
+      sink.rows = stop - begin;
+      set_format(set)->read(sink.path, &set->headers[f], &sink);
+    }
+    before = end;
   }
-  gadget_check_ids(s, set->first);
+}
+
+/** This process's share of the set. */
+static struct particles read_share(const struct gadget_set *set, double box, double mass) {
+  struct particles s = particles_create_share(set->count, box, mass);
+  read_range(set, particles_first(&s), &s);
+  gadget_check_ids(&s, set->first);
+  return s;
+}
+
+/** The mass that all must have: from the header, else that of the set's first particle. */
+static double read_mass(const struct gadget_set *set) {
+  double mass = set->headers[0].mass[set->type];
+  if (mass > 0.0) return mass;
+  if (comm_rank() == 0) {
+    struct particles first = particles_create(1, 1.0, 0.0);
+    read_range(set, 0, &first);
+    mass = first.mass;
+    particles_free(&first);
+  }
+  comm_broadcast(&mass, sizeof mass, 0);
+  return mass;
 }
 
 struct particles ic_read_gadget(struct parameters *p) {
   struct gadget_set set = open_set(p->ic.file);
-  const struct gadget_header *h = &set.headers[0];
-  const bool mass_in_header = h->mass[set.type] > 0.0;
-  struct particles s = particles_create(set.count, h->box, h->mass[set.type]);
   for (size_t f = 0; f < set.files; f++) check_time(set.first, &set.headers[f]);
-  if (mass_in_header) settle(p, &set, &s); /* before the long reading */
-  read_particles(&set, &s);
-  if (!mass_in_header) settle(p, &set, &s);
+  const double mass = read_mass(&set);
+  const double size = settle(p, &set, mass);
+  struct particles s = read_share(&set, size, mass);
   free(set.headers);
   return s;
 }
 
 struct particles ic_read_glass(const char *path) {
   struct gadget_set set = open_set(path);
-  struct particles s = particles_create(set.count, set.headers[0].box, 1.0);
-  read_particles(&set, &s);
+  struct particles s = read_share(&set, set.headers[0].box, read_mass(&set));
   free(set.headers);
   return s;
 }

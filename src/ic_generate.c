@@ -1,50 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generated initial conditions: particles of a grid or glass, displaced. */
-#include <complex.h> /* first: makes fftw_complex a C complex number */
-
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ic_displacement.h"
+#include "ic_lattice.h"
+#include "index_order.h"
+#include "photons/analysis_tasks.h"
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/ic.h"
 #include "photons/parameters.h"
 
-/* Where the particles stand before they are displaced: a grid, or copies of a glass, `tiles` along each side. */
-struct lattice {
-  size_t side; /* of the grid */
-  size_t tiles;
-  struct particles glass; /* count 0: grid */
-};
-
-static struct lattice lattice_create(const struct parameters *p) {
-  struct lattice l = {.side = (size_t)p->box.npart_side, .tiles = 1};
-  if (!p->ic.glass[0]) return l;
-  l.glass = ic_read_glass(p->ic.glass);
-  const size_t count = l.side * l.side * l.side;
-  l.tiles = (size_t)llround(cbrt((double)count / (double)l.glass.count));
-  if (l.tiles * l.tiles * l.tiles * l.glass.count != count)
-    fail(EXIT_BAD_INPUT,
-         "glass %s has %zu particles; box.npart_side^3 = %zu is not that number times a cube (1, 8, 27 ...)",
-         p->ic.glass, l.glass.count, count);
-  return l;
-}
-
-/* Place of particle `index` in units of `unit` a box side. */
-static void lattice_position(const struct lattice *l, size_t index, double unit, double q[3]) {
-  const size_t n = l->glass.count ? l->tiles : l->side;
-  const size_t cell = l->glass.count ? index / l->glass.count : index;
-  const size_t tile[3] = {cell / (n * n), cell / n % n, cell % n};
-  for (size_t c = 0; c < 3; c++) {
-    double inside = 0.0;
-    if (l->glass.count)
-      inside = position_from_integer(l->glass.position[c * l->glass.count + index % l->glass.count], 1.0);
-    q[c] = ((double)tile[c] + inside) * unit / (double)n;
-  }
-}
+enum { PART = 1 << 16 }; /* particles of a task */
 
 static size_t choose_mesh(const struct parameters *p) {
   if (p->ic.mesh) {
@@ -55,30 +23,97 @@ static size_t choose_mesh(const struct parameters *p) {
   return n % 2 ? 2 * n : n; /* even, and with the grid on its points */
 }
 
+/* The particles over this process's planes, one component at a time. */
+struct displaced {
+  const struct lattice *lattice;
+  const struct displacement *displacement;
+  const struct growth *growth;
+  double box, velocity; /* a^2 H */
+  unsigned axis;
+  uint32_t *position;
+  float *momentum;
+  uint64_t *index;
+};
+
+static void for_parts(size_t count, void (*function)(void *context, uint32_t part), void *context) {
+  analysis_for(ANALYSIS_IC, (uint32_t)((count + PART - 1) / PART), function, context);
+}
+
+static size_t part_end(size_t count, size_t part) { return (part + 1) * PART < count ? (part + 1) * PART : count; }
+
+static void index_part(void *context, uint32_t part) {
+  const struct displaced *d = context;
+  double q[3];
+  for (size_t i = (size_t)part * PART; i < part_end(d->lattice->count, part); i++)
+    d->index[i] = lattice_particle(d->lattice, i, q);
+}
+
+/* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt */
+static void displace_part(void *context, uint32_t part) {
+  const struct displaced *d = context;
+  const double cell = d->box / (double)d->displacement->fft.n;
+  for (size_t i = (size_t)part * PART; i < part_end(d->lattice->count, part); i++) {
+    double q[3], psi[2];
+    lattice_particle(d->lattice, i, q);
+    displacement_read(d->displacement, q, psi);
+    d->position[i] = position_to_integer(q[d->axis] * cell + psi[0] + psi[1], d->box);
+    d->momentum[i] = (float)(d->velocity * (d->growth->f1 * psi[0] + d->growth->f2 * psi[1]));
+  }
+}
+
+static void number_part(void *context, uint32_t part) {
+  const struct particles *s = context;
+  for (size_t i = (size_t)part * PART; i < part_end(s->count, part); i++) s->id[i] = particles_first(s) + i + 1;
+}
+
+/* One process has its particles in the order of the lattice already; many exchange them. */
+static void displace_particles(struct displaced *work, struct displacement *field, struct particles *s) {
+  const bool alone = comm_size() == 1;
+  const size_t count = work->lattice->count;
+  struct index_order order = {0};
+  if (!alone) {
+    work->index = allocate(count, sizeof *work->index, "the order of particles");
+    for_parts(count, index_part, work);
+    order = index_order_create(s->all, count, work->index);
+    free(work->index);
+    work->position = allocate(count, sizeof *work->position, "positions on their way");
+    work->momentum = allocate(count, sizeof *work->momentum, "momenta on their way");
+  }
+  for (work->axis = 0; work->axis < 3; work->axis++) {
+    displacement_transform(field, work->axis);
+    uint32_t *position = s->position + work->axis * s->count;
+    float *momentum = s->momentum + work->axis * s->count;
+    if (alone) {
+      work->position = position;
+      work->momentum = momentum;
+    }
+    for_parts(count, displace_part, work);
+    if (alone) continue;
+    index_order_apply(&order, work->position, sizeof *position, position);
+    index_order_apply(&order, work->momentum, sizeof *momentum, momentum);
+  }
+  if (alone) return;
+  free(work->position);
+  free(work->momentum);
+  index_order_free(&order);
+}
+
 struct particles ic_generate(const struct parameters *p, const struct cosmology *c, const struct linear_power *power) {
   struct lattice lattice = lattice_create(p);
-  const size_t count = lattice.side * lattice.side * lattice.side, mesh = choose_mesh(p);
+  const size_t side = (size_t)p->box.npart_side, count = side * side * side, mesh = choose_mesh(p);
   const double box = p->box.size, a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(c, a);
-  struct displacement d = displacement_create(p, power, &g, mesh, lattice.glass.count > 0 || mesh % lattice.side != 0);
-
-  struct particles s = particles_create(count, box, cosmology_particle_mass(c, box, (double)count));
-  /* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt */
-  const double velocity = a * a * cosmology_hubble(c, a);
-  for (unsigned axis = 0; axis < 3; axis++) {
-    displacement_transform(&d, axis);
-    uint32_t *x = s.position + axis * count;
-    float *momentum = s.momentum + axis * count;
-    for (size_t i = 0; i < count; i++) {
-      double q[3], psi[2];
-      lattice_position(&lattice, i, (double)mesh, q);
-      displacement_read(&d, q, psi);
-      x[i] = position_to_integer(q[axis] * (box / (double)mesh) + psi[0] + psi[1], box);
-      momentum[i] = (float)(velocity * (g.f1 * psi[0] + g.f2 * psi[1]));
-    }
-  }
-  for (size_t i = 0; i < count; i++) s.id[i] = i + 1;
-  displacement_free(&d);
-  particles_free(&lattice.glass);
+  struct displacement field = displacement_create(p, power, &g, mesh, p->ic.glass[0] || mesh % side != 0);
+  lattice_distribute(&lattice, &field.fft);
+  struct particles s = particles_create_share(count, box, cosmology_particle_mass(c, box, (double)count));
+  displace_particles(&(struct displaced){.lattice = &lattice,
+                                         .displacement = &field,
+                                         .growth = &g,
+                                         .box = box,
+                                         .velocity = a * a * cosmology_hubble(c, a)},
+                     &field, &s);
+  for_parts(s.count, number_part, &s);
+  displacement_free(&field);
+  lattice_free(&lattice);
   return s;
 }

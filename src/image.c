@@ -8,6 +8,7 @@
 
 #include "photons/analysis.h"
 #include "photons/analysis_tasks.h"
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/output_file.h"
 
@@ -23,7 +24,8 @@
 
 #define COLOURS 11 /* anchors of the colour map */
 enum { BANDS = 32, PARTS_MAX = 32 };
-#define MAPS_MAX (256.0 * 1048576.0) /* bytes of the parts' maps */
+#define MAPS_MAX (256.0 * 1048576.0) /* bytes of the parts' maps on one machine */
+#define MAP_UNIT 0x1p-30             /* particles: whole numbers add up exactly, whatever the order */
 
 /** RGB picture, rows from the top. */
 struct picture {
@@ -62,21 +64,21 @@ static inline size_t pixel_weights(uint32_t u, size_t pixels, double weight[3]) 
   return (size_t)(position >> 32);
 }
 
-/** The particles of a slice projected to pixels, by parts of the particles with a map each. */
+/** This process's particles of a slice projected to pixels, by parts of the particles with a map each. */
 struct projection {
   const struct particles *particles;
   size_t pixels;
   uint32_t low, extent; /* z in [low, low + extent] */
   uint32_t parts;
-  double *map;   /* [part][row][column]; row 0 is y = 0 */
-  size_t *count; /* [part] particles */
+  uint64_t *map;   /* [part][row][column] in MAP_UNIT; row 0 is y = 0 */
+  uint64_t *count; /* [part] particles */
 };
 
 static void project_part(void *context, uint32_t part) {
   const struct projection *p = context;
   const struct particles *s = p->particles;
   const size_t pixels = p->pixels;
-  double *map = p->map + part * pixels * pixels;
+  uint64_t *map = p->map + part * pixels * pixels;
   for (size_t g = block_first(s->blocks, p->parts, part); g < block_first(s->blocks, p->parts, part + 1); g++) {
     struct particle_block b = particles_block(s, g);
     for (size_t i = 0; i < b.count; i++) {
@@ -87,19 +89,23 @@ static void project_part(void *context, uint32_t part) {
       const size_t column[3] = {x > 0 ? x - 1 : pixels - 1, x, x + 1 < pixels ? x + 1 : 0},
                    row[3] = {y > 0 ? y - 1 : pixels - 1, y, y + 1 < pixels ? y + 1 : 0};
       for (size_t c = 0; c < 3; c++)
-        for (size_t d = 0; d < 3; d++) map[row[c] * pixels + column[d]] += wy[c] * wx[d];
+        for (size_t d = 0; d < 3; d++)
+          map[row[c] * pixels + column[d]] += (uint64_t)(int64_t)(wy[c] * wx[d] / MAP_UNIT + 0.5);
     }
   }
 }
 
-/** Particles a pixel, added up in map of part 0; returns their number. */
-static size_t project(const struct projection *p) {
+/** Particles a pixel over all processes, added up in the map of part 0; returns their number. */
+static uint64_t project(const struct projection *p) {
   analysis_for(ANALYSIS_IMAGE, p->parts, project_part, (void *)p);
-  size_t all = p->pixels * p->pixels, count = 0;
-  for (uint32_t part = 0; part < p->parts; part++) {
+  const size_t all = p->pixels * p->pixels;
+  uint64_t count = p->count[0];
+  for (uint32_t part = 1; part < p->parts; part++) {
     count += p->count[part];
-    for (size_t i = 0; part > 0 && i < all; i++) p->map[i] += p->map[part * all + i];
+    for (size_t i = 0; i < all; i++) p->map[i] += p->map[part * all + i];
   }
+  comm_sum_u64(p->map, all);
+  comm_sum_u64(&count, 1);
   return count;
 }
 
@@ -267,26 +273,34 @@ static void write_png(const char *path, const struct picture *p) {
   output_commit(temporary, path);
 }
 
-void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness) {
-  const double spacing = 1.0 / cbrt((double)s->count), extent = fmin(thickness, 1.0) * 4294967296.0 - 1.0;
-  if (pixels == 0) pixels = (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 / spacing));
-  size_t all = pixels * pixels;
-  struct projection projection = {.particles = s, .pixels = pixels, .extent = (uint32_t)extent};
-  projection.low = (uint32_t)(2147483648.0 - 0.5 * extent);
-  projection.parts = (uint32_t)fmin(fmin(PARTS_MAX, (double)s->blocks),
-                                    fmax(1.0, MAPS_MAX / (double)(all * sizeof(double))));
-  projection.map = allocate(projection.parts * all, sizeof *projection.map, "the picture's density");
-  projection.count = allocate(projection.parts, sizeof *projection.count, "the picture's density");
+/** Draw a map of @p count particles. */
+static void draw(const char *path, const uint64_t *particles, size_t pixels, double spacing, double count, double box,
+                 double a) {
+  const size_t all = pixels * pixels;
+  double *map = allocate(all, sizeof *map, "the picture");
   struct picture p = {.pixels = pixels, .rgb = allocate(3 * all, 1, "the picture")};
-  double *map = projection.map;
-  const size_t count = project(&projection);
-  smooth(map, pixels, spacing * (double)pixels, (double)count);
-  scale_contrast(map, all, fmax((double)count, 1.0) / (double)all);
+  for (size_t i = 0; i < all; i++) map[i] = (double)particles[i] * MAP_UNIT;
+  smooth(map, pixels, spacing * (double)pixels, count);
+  scale_contrast(map, all, fmax(count, 1.0) / (double)all);
   for (size_t y = 0; y < pixels; y++) /* y upwards in the box, rows downwards in the picture */
     for (size_t x = 0; x < pixels; x++) colour(map[y * pixels + x], p.rgb + 3 * ((pixels - 1 - y) * pixels + x));
-  draw_labels(&p, s->box, a);
+  draw_labels(&p, box, a);
   write_png(path, &p);
   free(map);
-  free(projection.count);
   free(p.rgb);
+}
+
+void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness) {
+  const double spacing = 1.0 / cbrt((double)s->all), extent = fmin(thickness, 1.0) * 4294967296.0 - 1.0;
+  if (pixels == 0) pixels = (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 / spacing));
+  const double maps = MAPS_MAX / (double)comm_host_size() / (double)(pixels * pixels * sizeof(uint64_t));
+  struct projection projection = {.particles = s, .pixels = pixels, .extent = (uint32_t)extent};
+  projection.low = (uint32_t)(2147483648.0 - 0.5 * extent);
+  projection.parts = (uint32_t)fmax(1.0, fmin(fmin(PARTS_MAX, (double)s->blocks), maps));
+  projection.map = allocate(projection.parts * pixels * pixels, sizeof *projection.map, "the picture's density");
+  projection.count = allocate(projection.parts, sizeof *projection.count, "the picture's density");
+  const uint64_t count = project(&projection);
+  if (comm_rank() == 0) draw(path, projection.map, pixels, spacing, (double)count, s->box, a);
+  free(projection.map);
+  free(projection.count);
 }

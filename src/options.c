@@ -16,6 +16,7 @@
 
 #include "build_config.h"
 #include "photons/error.h"
+#include "photons/scheduler.h"
 
 static const char help[] =
     "usage: photons-starpu [options] config.ini\n"
@@ -51,7 +52,9 @@ static void print_version(void) {
 #ifdef PHOTONS_CUDA
   int cuda;
   if (cudaRuntimeGetVersion(&cuda) != cudaSuccess) fail(EXIT_RUN_FAILED, "CUDA does not tell its version");
-  printf("CUDA    %d.%d (built with %s)\n", cuda / 1000, cuda % 1000 / 10, BUILD_CUDA_VERSION);
+  printf("CUDA    %d.%d (built with %s), GPUs: ", cuda / 1000, cuda % 1000 / 10, BUILD_CUDA_VERSION);
+  scheduler_print_gpus(stdout);
+  puts("");
 #else
   puts("CUDA    not built in");
 #endif

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "photons/comm.h"
 #include "photons/error.h"
+#include "photons/particles.h"
 
 /* Files begun and not committed. Global because fail() is called from everywhere, on any thread. */
 static struct unfinished {
@@ -71,15 +73,23 @@ static void forget(const char *temporary) {
   pthread_mutex_unlock(&unfinished_lock);
 }
 
-void output_commit(char *temporary, const char *path) {
+static void sync_file(const char *temporary) {
   const int descriptor = open(temporary, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0 || fsync(descriptor) != 0)
     fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
   close(descriptor);
-  if (rename(temporary, path) != 0)
-    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
+}
+
+static void leave(char *temporary) {
   forget(temporary);
   free(temporary);
+}
+
+void output_commit(char *temporary, const char *path) {
+  sync_file(temporary);
+  if (rename(temporary, path) != 0)
+    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
+  leave(temporary);
 
   /* The new name is data of the folder. Not every folder can be opened or synced; the file is whole all the same. */
   char *folder = copy_text(path, "");
@@ -91,6 +101,44 @@ void output_commit(char *temporary, const char *path) {
     close(folder_descriptor);
   }
   free(folder);
+}
+
+struct own_turn {
+  struct output_turn turn;
+  void (*write)(void *context, const struct output_turn *turn);
+  void *context;
+};
+
+static void take_turn(void *context) {
+  const struct own_turn *own = context;
+  own->write(own->context, &own->turn);
+  if (comm_rank() == own->turn.last) sync_file(own->turn.temporary);
+}
+
+void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
+                     void *context) {
+  const size_t size = (size_t)comm_size(), rank = (size_t)comm_rank();
+  char **temporaries = allocate(files, sizeof *temporaries, "file names");
+  struct own_turn own = {.write = write, .context = context};
+  size_t mine = 0;
+  for (size_t f = 0; f < files; f++) { /* by all: a process that fails removes the files of the others, too */
+    temporaries[f] = output_begin(paths[f]);
+    if (block_first(size, files, f) <= rank) mine = f;
+  }
+  own.turn = (struct output_turn){.temporary = temporaries[mine],
+                                  .path = paths[mine],
+                                  .first = (int)block_first(size, files, mine),
+                                  .last = (int)block_first(size, files, mine + 1) - 1};
+  comm_in_turn(own.turn.first, own.turn.last, take_turn, &own);
+  comm_barrier(); /* all are written and synced: only now do they get their names */
+  for (size_t f = 0; f < files; f++) {
+    if (f == mine && comm_rank() == own.turn.last)
+      output_commit(temporaries[f], paths[f]);
+    else
+      leave(temporaries[f]);
+  }
+  free(temporaries);
+  comm_barrier();
 }
 
 FILE *output_open(const char *temporary) {

@@ -95,6 +95,7 @@ const struct parameter parameter_table[] = {
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for everything that is written; made if need be"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "outputs, in any order; empty: z_end", RANGE(0, 10000)},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
+  {"output", "files", INTEGER, FIELD(output.files), "1", .help = "files of a snapshot; 0: one for each process", RANGE(0, 1000000)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},

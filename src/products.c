@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "photons/analysis.h"
+#include "photons/comm.h"
 #include "photons/halo.h"
 #include "photons/linear_power.h"
 #include "photons/mass_function.h"
@@ -24,15 +25,18 @@ static struct name name_of(const struct products *o, const char *stem, const cha
   return n;
 }
 
+/** Is it for this process to print? */
+static bool speaks(const struct products *o) { return !o->quiet && comm_rank() == 0; }
+
 static void write_halos(const struct products *o, const struct halo_catalogue *halos, double length) {
   const struct parameters *p = o->parameters;
   halo_catalogue_write(name_of(o, "fof_tab", "hdf5").path, p, halos, o->a, length);
   mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members, o->linear,
                       o->cosmology, o->a);
-  if (o->quiet || halos->count == 0) return;
+  if (!speaks(o) || halos->all == 0) return; /* the first process has the largest halo */
   const struct halo *h = &halos->halo[0];
   printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
-         halos->count, halos->members, 1e10 * (double)h->count * o->particles->mass,
+         halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,
          1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
 }
 
@@ -50,7 +54,9 @@ static void write_snapshot(const struct products *o, const struct halo_catalogue
 static void write_power(const struct products *o) {
   size_t count;
   struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
-  power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a, o->linear, o->cosmology);
+  if (comm_rank() == 0)
+    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a, o->linear,
+                o->cosmology);
   free(bins);
 }
 
@@ -61,20 +67,8 @@ static void print_growth(const struct products *o) {
   printf("\n");
 }
 
-void products_write(const struct products *o) {
+void products_write_positions(const struct products *o) {
   const struct parameters *p = o->parameters;
-  if (!o->quiet) print_growth(o);
-  struct fof *fof = NULL;
-  struct halo_catalogue *halos = NULL;
-  if (p->analysis.fof) {
-    const double length = p->analysis.linking_length * o->particles->box / cbrt((double)o->particles->count);
-    fof = fof_find(o->particles, o->depth, length);
-    halos = halo_catalogue_create(fof, (size_t)p->analysis.min_members, halo_threshold(o->cosmology, o->a));
-    write_halos(o, halos, length);
-  }
-  if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);
-  halo_catalogue_free(halos);
-  fof_free(fof);
   if (p->output.power_spectrum) write_power(o);
   if (p->output.images) {
     const size_t pixels = (size_t)p->output.image_size;
@@ -82,4 +76,25 @@ void products_write(const struct products *o) {
     if (p->analysis.slice > 0.0)
       image_write(name_of(o, "slice", "png").path, o->particles, pixels, o->a, p->analysis.slice);
   }
+}
+
+void products_write_rest(const struct products *o) {
+  const struct parameters *p = o->parameters;
+  if (speaks(o)) print_growth(o);
+  struct fof *fof = NULL;
+  struct halo_catalogue *halos = NULL;
+  if (p->analysis.fof) {
+    const double length = p->analysis.linking_length * o->particles->box / cbrt((double)o->particles->all);
+    fof = fof_find(o->particles, o->depth, length);
+    halos = halo_catalogue_create(fof, (size_t)p->analysis.min_members, halo_threshold(o->cosmology, o->a));
+    write_halos(o, halos, length);
+  }
+  if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);
+  halo_catalogue_free(halos);
+  fof_free(fof);
+}
+
+void products_write(const struct products *o) {
+  products_write_rest(o);
+  products_write_positions(o);
 }

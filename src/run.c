@@ -96,16 +96,6 @@ static struct particles initial_particles(struct run *r) {
     if (generate) particles = ic_generate(p, &r->cosmology, r->linear);
     r->state.a = r->state.start_a = 1.0 / (1.0 + p->ic.z_init);
   }
-  if (comm_size() > 1 && particles.all_blocks == 1) { /* HACK */
-    struct particles t = particles_create_share(particles.all, particles.box, particles.mass);
-    size_t f = particles_first(&t);
-    for (size_t i = 0; i < t.count; i++) {
-      for (size_t c = 0; c < 3; c++) { t.position[c * t.count + i] = particles.position[c * particles.all + f + i]; t.momentum[c * t.count + i] = particles.momentum[c * particles.all + f + i]; }
-      t.id[i] = particles.id[f + i];
-    }
-    particles_free(&particles);
-    particles = t;
-  }
   r->cosmology = cosmology_from(p);
   resolve_softening(p, particles.all);
   return particles;
@@ -246,30 +236,6 @@ static struct events events_now(const struct run *r) {
   return (struct events){both[0], both[1]};
 }
 
-static void hash_hack(struct run *r) { /* HACK */
-  struct simulation *s = r->simulation;
-  simulation_acquire(s);
-  uint64_t sum = 0;
-  for (size_t g = 0; g < s->particles.blocks; g++) {
-    struct particle_block b = particles_block(&s->particles, g);
-    for (size_t i = 0; i < b.count; i++) {
-      uint64_t h = b.id[i] * 0x9E3779B97F4A7C15u;
-      for (int c = 0; c < 3; c++) {
-        uint32_t u, v;
-        memcpy(&u, &b.p[c][i], 4);
-        memcpy(&v, &b.acc[c][i], 4);
-        h = (h ^ b.x[c][i]) * 0xBF58476D1CE4E5B9u; h ^= h >> 29;
-        h = (h ^ u) * 0xBF58476D1CE4E5B9u; h ^= h >> 29;
-        h = (h ^ v) * 0xBF58476D1CE4E5B9u; h ^= h >> 29;
-      }
-      sum += h;
-    }
-  }
-  comm_sum_u64(&sum, 1);
-  simulation_release(s);
-  if (comm_rank() == 0) printf("\nHASH %016llx\n", (unsigned long long)sum);
-}
-
 static int run_steps(struct run *r) {
   first_forces(r);
   write_due_outputs(r);
@@ -280,7 +246,6 @@ static int run_steps(struct run *r) {
     e = events_now(r);
     if (e.checkpoint > 0.0 && e.signal == 0.0) write_checkpoint(r);
   }
-  hash_hack(r);
   const int signal_number = (int)e.signal;
   if (signal_number == 0) return 0;
   write_checkpoint(r);

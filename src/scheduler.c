@@ -65,6 +65,9 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   conf->sched_policy_init = map_buckets;
 #endif
   if (p->runtime.workers > 0) conf->ncpus = (int)p->runtime.workers;
+  /* A core for the main thread: workers poll without rest, and while it waits behind one of them for the kernel's time slice (8 ms)
+   * nobody submits; worse, bringing data back from a GPU needs it once for every handle. */
+  if (gpus > 0 && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* not the user's settings: these are kept */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
   setenv("STARPU_NWORKER_PER_CUDA", "2", 0); /* kernels of two streams fill each other's gaps */
@@ -73,6 +76,43 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
 bool scheduler_is_heteroprio(void) {
   const struct starpu_sched_policy *policy = starpu_sched_ctx_get_sched_policy(0);
   return policy && policy->policy_name && strcmp(policy->policy_name, "heteroprio") == 0;
+}
+
+uint32_t scheduler_gpus(int *device) {
+  uint32_t gpus = 0;
+#ifdef PHOTONS_CUDA
+  if (!starpu_is_initialized()) {
+    int present;
+    if (cudaGetDeviceCount(&present) != cudaSuccess) return 0;
+    for (; gpus < (uint32_t)present && gpus < STARPU_NMAXWORKERS; gpus++) device[gpus] = (int)gpus;
+    return gpus;
+  }
+#endif
+  for (int w = 0; w < (int)starpu_worker_get_count(); w++) {
+    if (starpu_worker_get_type(w) != STARPU_CUDA_WORKER) continue;
+    uint32_t i = 0; /* a GPU has as many workers as it has streams */
+    while (i < gpus && device[i] != starpu_worker_get_devid(w)) i++;
+    if (i == gpus) device[gpus++] = starpu_worker_get_devid(w);
+  }
+  return gpus;
+}
+
+void scheduler_print_gpus(FILE *out) {
+  int device[STARPU_NMAXWORKERS];
+  const uint32_t gpus = scheduler_gpus(device);
+  if (gpus == 0) fprintf(out, "none");
+#ifdef PHOTONS_CUDA
+  struct cudaDeviceProp gpu, next;
+  for (uint32_t i = 0, equal = 1; i < gpus; i++, equal++) {
+    if (cudaGetDeviceProperties(&gpu, device[i]) != cudaSuccess)
+      fail(EXIT_RUN_FAILED, "GPU %d does not tell its name", device[i]);
+    if (i + 1 < gpus && cudaGetDeviceProperties(&next, device[i + 1]) == cudaSuccess &&
+        strcmp(gpu.name, next.name) == 0)
+      continue;
+    fprintf(out, "%s%u %s (%.0f GB)", i >= equal ? ", " : "", equal, gpu.name, 1e-9 * (double)gpu.totalGlobalMem);
+    equal = 0;
+  }
+#endif
 }
 
 int scheduler_bucket(int priority, int most_urgent, bool host_only) {

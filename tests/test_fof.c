@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends and halos against plain searches over all particles. */
+/* Friends of friends and halos against plain searches over all particles, on any number of processes: each of them knows all
+ * particles here and gives its share to what is tested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,12 +16,34 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <hdf5.h>
 
 #include "assert_near.h"
+#include "gathered.h"
+#include "photons/comm.h"
 #include "photons/halo.h"
 #include "photons/ic.h"
+#include "photons/mass_function.h"
+#include "photons/tree.h"
 
 #define BOX 50.0
+
+/** A way to cut the particles. */
+struct cut {
+  uint32_t groups, depth;
+  bool sorted; /* else they stay in the order that they have */
+};
+
+/** How many of the groups come before process r. */
+typedef size_t share(size_t groups, size_t r, size_t ranks);
+static size_t even_share(size_t groups, size_t r, size_t ranks) { return groups * r / ranks; }
+static size_t growing_share(size_t groups, size_t r, size_t ranks) { return groups * r * r / (ranks * ranks); }
+static size_t first_has_all(size_t groups, size_t r, size_t ranks) {
+  (void)ranks;
+  return r == 0 ? 0 : groups;
+}
+static share *const shares[] = {first_has_all, even_share, growing_share};
+enum { SHARES = sizeof shares / sizeof *shares };
 
 /** N particles, ids 0 .. N-1 in no order. Clustered: half of them in clumps of all sizes and densities, some of them across
  * the edges and corners of the box, some points more than once. */
@@ -46,20 +69,12 @@ static struct particles make_particles(size_t n, bool clustered, unsigned long s
   return s;
 }
 
-static struct particles copy_particles(const struct particles *s) {
-  struct particles out = particles_create(s->count, s->box, s->mass);
-  memcpy(out.position, s->position, 3 * s->count * sizeof *s->position);
-  memcpy(out.momentum, s->momentum, 3 * s->count * sizeof *s->momentum);
-  memcpy(out.id, s->id, s->count * sizeof *s->id);
-  return out;
-}
-
 /* The reference: along x from particle to particle, no tree, no cells; labels by id are the lowest id of the group. */
 
-static const struct particles *compared; /* qsort has no context */
+static const uint32_t *compared; /* qsort has no context */
 
 static int compare_x(const void *a, const void *b) {
-  const uint32_t x = compared->position[*(const uint32_t *)a], y = compared->position[*(const uint32_t *)b];
+  const uint32_t x = compared[*(const uint32_t *)a], y = compared[*(const uint32_t *)b];
   return (x > y) - (x < y);
 }
 
@@ -76,7 +91,7 @@ static uint64_t *plain_search(const struct particles *s, uint64_t length2) {
   uint64_t *label = calloc(n, sizeof *label);
   const double length = sqrt((double)length2) + 1.0;
   for (uint32_t i = 0; i < n; i++) label[i] = order[i] = i;
-  compared = s;
+  compared = x;
   qsort(order, n, sizeof *order, compare_x);
   for (size_t i = 0; i < n; i++)
     for (size_t k = 1; k < n; k++) {
@@ -95,27 +110,85 @@ static uint64_t *plain_search(const struct particles *s, uint64_t length2) {
   return label;
 }
 
-/** Labels by id of the groups that fof_find() found. */
+/* Shares of particles. */
+
+/** Put order[first .. end) in the order of a tree with these many leaves: groups, then 2^depth in each. */
+static void sort_range(const struct particles *s, uint32_t *order, size_t first, size_t end, size_t groups, unsigned depth) {
+  if (groups == 1 && depth == 0) return;
+  int axis = 0;
+  uint32_t widest = 0;
+  for (int c = 0; c < 3; c++) {
+    uint32_t low = UINT32_MAX, high = 0;
+    for (size_t i = first; i < end; i++) {
+      const uint32_t x = s->position[(size_t)c * s->count + order[i]];
+      low = x < low ? x : low;
+      high = x > high ? x : high;
+    }
+    if (high - low > widest) axis = c, widest = high - low;
+  }
+  compared = s->position + (size_t)axis * s->count;
+  qsort(order + first, end - first, sizeof *order, compare_x);
+  const bool inside = groups == 1;
+  const size_t n = end - first, half = groups / 2, middle = first + block_first(n, inside ? 2 : groups, inside ? 1 : half);
+  sort_range(s, order, first, middle, inside ? 1 : half, inside ? depth - 1 : depth);
+  sort_range(s, order, middle, end, inside ? 1 : groups - half, inside ? depth - 1 : depth);
+}
+
+/** This process's share. @param whole  in one block */
+static struct particles take_share(const struct particles *whole, const struct cut *cut, share *first_of) {
+  const size_t n = whole->count, rank = (size_t)comm_rank(), ranks = (size_t)comm_size();
+  const size_t first_block = first_of(cut->groups, rank, ranks);
+  const size_t end_block = rank + 1 < ranks ? first_of(cut->groups, rank + 1, ranks) : cut->groups;
+  uint32_t *order = calloc(n, sizeof *order);
+  for (uint32_t i = 0; i < n; i++) order[i] = i;
+  if (cut->sorted) sort_range(whole, order, 0, n, cut->groups, cut->depth);
+  const size_t first = block_first(n, cut->groups, first_block), end = block_first(n, cut->groups, end_block);
+  struct particles s = particles_create(end - first, whole->box, whole->mass);
+  s.all = n;
+  s.all_blocks = cut->groups;
+  s.first_block = first_block;
+  s.blocks = end_block - first_block;
+  for (size_t g = 0; g < s.blocks; g++) {
+    const struct particle_block b = particles_block(&s, g);
+    for (size_t i = 0; i < b.count; i++) {
+      const uint32_t from = order[first + b.first + i];
+      b.id[i] = whole->id[from];
+      for (size_t c = 0; c < 3; c++) {
+        b.x[c][i] = whole->position[c * n + from];
+        b.p[c][i] = whole->momentum[c * n + from];
+      }
+    }
+  }
+  free(order);
+  return s;
+}
+
+/** Labels by id of the groups that fof_find() found: the lowest ids. */
 static uint64_t *labels_by_id(const struct fof *f) {
   const struct particles *s = f->particles;
-  uint64_t *lowest = malloc(s->count * sizeof *lowest), *label = malloc(s->count * sizeof *label);
-  memset(lowest, 0xff, s->count * sizeof *lowest);
-  for (size_t i = 0; i < s->count; i++)
-    lowest[f->head[i]] = s->id[i] < lowest[f->head[i]] ? s->id[i] : lowest[f->head[i]];
-  for (size_t i = 0; i < s->count; i++) label[s->id[i]] = lowest[f->head[i]];
+  const size_t n = s->all, first = particles_first(s);
+  uint64_t *by_index = calloc(n, sizeof *by_index), *label = calloc(n, sizeof *label), *lowest = calloc(n, sizeof *lowest);
+  for (size_t i = 0; i < s->count; i++) label[s->id[i]] = by_index[first + i] = fof_label(f, (uint32_t)i);
+  comm_sum_u64(by_index, n); /* each element is of one process */
+  comm_sum_u64(label, n);
+  for (size_t i = 0; i < n; i++) assert_true(by_index[i] <= i && by_index[by_index[i]] == by_index[i]);
+  memset(lowest, 0xff, n * sizeof *lowest);
+  for (size_t id = n; id-- > 0;) lowest[label[id]] = id;
+  for (size_t id = 0; id < n; id++) label[id] = lowest[label[id]];
   free(lowest);
+  free(by_index);
   return label;
 }
 
-static void check_partition(const struct particles *unsorted, double length, const uint32_t (*cuts)[2],
-                            size_t cut_count) {
-  uint64_t *expected = plain_search(unsorted, fof_length2(length, unsorted->box));
-  for (size_t i = 0; i < cut_count; i++) {
-    struct particles s = copy_particles(unsorted);
-    sort_particles(&s, cuts[i][0], cuts[i][1]);
-    struct fof *f = fof_find(&s, cuts[i][1], length);
+static void check_partition(const struct particles *whole, double length, const struct cut *cuts, size_t cut_count) {
+  uint64_t *expected = plain_search(whole, fof_length2(length, whole->box));
+  for (size_t i = 0; i < cut_count * SHARES; i++) {
+    const struct cut *cut = &cuts[i / SHARES];
+    if (comm_size() == 1 && i % SHARES > 0) continue;
+    struct particles s = take_share(whole, cut, shares[i % SHARES]);
+    struct fof *f = fof_find(&s, cut->depth, length);
     uint64_t *found = labels_by_id(f);
-    assert_memory_equal(found, expected, s.count * sizeof *found);
+    assert_memory_equal(found, expected, s.all * sizeof *found);
     for (size_t p = 0; p < s.count; p++) assert_true(f->head[p] <= p && f->head[f->head[p]] == f->head[p]);
     free(found);
     fof_free(f);
@@ -126,7 +199,8 @@ static void check_partition(const struct particles *unsorted, double length, con
 
 static void test_partition(void **state) {
   (void)state;
-  static const uint32_t cuts[][2] = {{1, 0}, {1, 6}, {2, 5}, {8, 0}, {8, 4}, {64, 2}, {256, 3}};
+  static const struct cut cuts[] = {{1, 0, true},  {1, 6, true},  {2, 5, true},   {7, 0, false},
+                                    {8, 0, true}, {8, 4, true}, {64, 2, true}, {256, 3, true}};
   for (int clustered = 0; clustered <= 1; clustered++) {
     const size_t n = 5001;
     struct particles s = make_particles(n, clustered, 1);
@@ -139,7 +213,7 @@ static void test_partition(void **state) {
 
 static void test_few_particles(void **state) {
   (void)state;
-  static const uint32_t cuts[][2] = {{1, 0}, {2, 0}, {1, 1}};
+  static const struct cut cuts[] = {{1, 0, true}, {2, 0, true}, {2, 0, false}, {1, 1, true}};
   for (size_t n = 2; n <= 9; n++) {
     struct particles s = make_particles(n, false, n);
     check_partition(&s, 0.2 * BOX, cuts, sizeof cuts / sizeof *cuts);
@@ -147,39 +221,51 @@ static void test_few_particles(void **state) {
   }
 }
 
-/* A chain round the box whose links have exactly the linking length, and one unit more. */
+/* A chain round the box, and all processes, whose links have exactly the linking length, and one unit more. */
 static void test_exact_length(void **state) {
   (void)state;
   for (uint32_t more = 0; more <= 1; more++) {
     const size_t n = 64;
-    struct particles s = particles_create(n, BOX, 1.0);
+    static const struct cut cuts[] = {{16, 2, true}, {16, 1, false}, {64, 0, true}};
+    struct particles whole = particles_create(n, BOX, 1.0);
     for (size_t i = 0; i < n; i++) {
-      s.position[i] = (uint32_t)i * ((1u << 26) + more);
-      s.position[2 * n + i] = UINT32_MAX;
-      s.id[i] = i;
+      whole.position[i] = (uint32_t)i * ((1u << 26) + more);
+      whole.position[2 * n + i] = UINT32_MAX;
+      whole.id[i] = i;
     }
-    sort_particles(&s, 4, 2);
-    struct fof *f = fof_find(&s, 2, BOX / 64.0);
-    size_t groups = 0;
-    for (size_t i = 0; i < n; i++) groups += f->head[i] == i;
-    assert_int_equal(groups, more ? n - 1 : 1); /* the link from the last back to the first is shorter then */
-    fof_free(f);
-    particles_free(&s);
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+      struct particles s = take_share(&whole, &cuts[i], even_share);
+      struct fof *f = fof_find(&s, cuts[i].depth, BOX / 64.0);
+      uint64_t groups = 0;
+      for (size_t p = 0; p < s.count; p++) groups += fof_label(f, (uint32_t)p) == particles_first(&s) + p;
+      comm_sum_u64(&groups, 1);
+      assert_int_equal(groups, more ? n - 1 : 1); /* the link from the last back to the first is shorter then */
+      fof_free(f);
+      particles_free(&s);
+    }
+    particles_free(&whole);
   }
 }
 
-static void test_simulated(void **state) {
-  (void)state;
-  static const uint32_t cuts[][2] = {{16, 5}, {64, 4}, {1, 10}};
+/** All of a simulation's particles, ids 0 .. N-1; false: the test data are not there. */
+static bool read_simulated(struct particles *whole) {
   const char *folder = getenv("PHOTONS_TEST_DATA");
   struct parameters p;
   parameters_default(&p);
   snprintf(p.ic.file, sizeof p.ic.file, "%s/forces/late32.hdf5", folder ? folder : "");
-  if (!folder || access(p.ic.file, R_OK) != 0) skip();
-  struct particles s = ic_read_gadget(&p);
-  for (size_t i = 0; i < s.count; i++) s.id[i] = i;
-  check_partition(&s, 0.2 * s.box / cbrt((double)s.count), cuts, sizeof cuts / sizeof *cuts);
-  particles_free(&s);
+  if (!folder || access(p.ic.file, R_OK) != 0) return false;
+  *whole = gather_particles(ic_read_gadget(&p));
+  for (size_t i = 0; i < whole->count; i++) whole->id[i] = i;
+  return true;
+}
+
+static void test_simulated(void **state) {
+  (void)state;
+  static const struct cut cuts[] = {{16, 5, true}, {64, 4, true}, {1, 10, true}};
+  struct particles whole;
+  if (!read_simulated(&whole)) skip();
+  check_partition(&whole, 0.2 * whole.box / cbrt((double)whole.count), cuts, sizeof cuts / sizeof *cuts);
+  particles_free(&whole);
 }
 
 /* Halos. */
@@ -194,16 +280,13 @@ static int compare_doubles(const void *a, const void *b) {
 static size_t direct_sphere(const struct particles *s, const struct halo *h, double threshold) {
   const double unit = 4.0 / 3.0 * M_PI * threshold / s->mass;
   double *r = malloc(s->count * sizeof *r);
-  for (size_t g = 0, i = 0; g < s->blocks; g++) {
-    const struct particle_block b = particles_block(s, g);
-    for (size_t k = 0; k < b.count; k++) {
-      double r2 = 0.0;
-      for (int c = 0; c < 3; c++) {
-        const double d = position_from_integer(b.x[c][k], s->box) - h->centre[c];
-        r2 += gsl_pow_2(d - s->box * rint(d / s->box));
-      }
-      r[i++] = sqrt(r2);
+  for (size_t i = 0; i < s->count; i++) {
+    double r2 = 0.0;
+    for (size_t c = 0; c < 3; c++) {
+      const double d = position_from_integer(s->position[c * s->count + i], s->box) - h->centre[c];
+      r2 += gsl_pow_2(d - s->box * rint(d / s->box));
     }
+    r[i] = sqrt(r2);
   }
   qsort(r, s->count, sizeof *r, compare_doubles);
   double reach = cbrt(2.0 * (double)h->count / unit);
@@ -226,11 +309,39 @@ static size_t index_of(const struct particles *s, uint64_t id) {
   return i;
 }
 
-static void check_halo(const struct particles *s, const struct halo_catalogue *c, const struct halo *h,
-                       double threshold) {
+/** A catalogue that every process knows as a whole. */
+struct whole_catalogue {
+  struct halo *halo;
+  uint64_t *id; /* of all members */
+  size_t count, members;
+};
+
+static struct whole_catalogue gather_catalogue(const struct halo_catalogue *c) {
+  const size_t ranks = (size_t)comm_size();
+  struct whole_catalogue w = {malloc((c->all + 1) * sizeof *w.halo), malloc((c->all_members + 1) * sizeof *w.id), c->all,
+                              c->all_members};
+  size_t *bytes = calloc(ranks, sizeof *bytes);
+  const size_t mine = c->count * sizeof *w.halo;
+  comm_gather_all(&mine, sizeof mine, bytes);
+  comm_gather_all_sizes(c->halo, bytes, w.halo);
+  for (int r = 0; r < comm_size(); r++)
+    bytes[r] = (comm_first(c->all_members, r + 1) - comm_first(c->all_members, r)) * sizeof *w.id;
+  uint64_t *ids = halo_member_ids(c);
+  comm_gather_all_sizes(ids, bytes, w.id);
+  free(ids);
+  free(bytes);
+  return w;
+}
+
+static void free_catalogue(struct whole_catalogue *w) {
+  free(w->halo);
+  free(w->id);
+}
+
+static void check_halo(const struct particles *s, const struct whole_catalogue *c, const struct halo *h, double threshold) {
   double position[3] = {0}, momentum[3] = {0}, first[3] = {0};
   for (uint64_t m = 0; m < h->count; m++) {
-    const size_t i = index_of(s, c->particles->id[c->member[h->first + m]]); /* s: one block */
+    const size_t i = index_of(s, c->id[h->first + m]);
     for (size_t k = 0; k < 3; k++) {
       const double x = position_from_integer(s->position[k * s->count + i], s->box);
       if (m == 0) first[k] = x;
@@ -244,74 +355,157 @@ static void check_halo(const struct particles *s, const struct halo_catalogue *c
     assert_near(momentum[k], h->momentum[k], 1e-9);
     assert_true(h->position[k] >= 0.0 && h->position[k] < s->box);
   }
-  assert_int_equal(h->count_200, direct_sphere(c->particles, h, threshold));
+  assert_int_equal(h->count_200, direct_sphere(s, h, threshold));
   if (h->count_200) /* the radius belongs to the mass */
     assert_near((double)h->count_200 * s->mass / (4.0 / 3.0 * M_PI * gsl_pow_3(h->r_200) * threshold), 1.0, 1e-12);
 }
 
-static void test_halos(void **state) {
-  (void)state;
-  static const uint32_t cuts[][2] = {{8, 4}, {1, 0}, {2, 7}, {64, 3}};
-  const size_t n = 6001, least = 10;
-  struct particles unsorted = make_particles(n, true, 5);
-  const double length = 0.2 * BOX / cbrt((double)n), threshold = 200.0 * (double)n / gsl_pow_3(BOX);
-  uint64_t *label = plain_search(&unsorted, fof_length2(length, BOX)), *size = calloc(n, sizeof *size), *ids = NULL;
-  struct halo_catalogue *reference = NULL;
-  for (size_t i = 0; i < n; i++) size[label[i]]++;
+/** The groups of the plain search with enough members are there, in order, each by rising id. */
+static void check_members(const struct whole_catalogue *c, size_t n, const uint64_t *label, size_t least) {
+  uint64_t *size = calloc(n, sizeof *size), total = 0;
   size_t expected = 0;
+  for (size_t i = 0; i < n; i++) size[label[i]]++;
   for (size_t i = 0; i < n; i++) expected += size[i] >= least;
   assert_true(expected > 5);
-  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-    struct particles s = copy_particles(&unsorted);
-    sort_particles(&s, cuts[i][0], cuts[i][1]);
-    struct fof *f = fof_find(&s, cuts[i][1], length);
+  assert_int_equal(c->count, expected);
+  for (size_t h = 0; h < c->count; h++) {
+    const struct halo *halo = &c->halo[h], *before = halo - 1;
+    assert_int_equal(halo->first, total);
+    if (h > 0) assert_true(halo->count < before->count || (halo->count == before->count && halo->lowest_id > before->lowest_id));
+    total += halo->count;
+    assert_int_equal(halo->count, size[halo->lowest_id]);
+    assert_int_equal(halo->lowest_id, c->id[halo->first]);
+    for (uint64_t m = halo->first; m < total; m++) {
+      assert_int_equal(label[c->id[m]], halo->lowest_id);
+      if (m > halo->first) assert_true(c->id[m] > c->id[m - 1]);
+    }
+  }
+  assert_int_equal(total, c->members);
+  free(size);
+}
+
+/** Members by row, then all others; id and coordinates moved together. */
+static void check_order(const struct halo_catalogue *c, const struct whole_catalogue *whole_catalogue,
+                        const struct particles *whole) {
+  const size_t n = whole->count;
+  struct particles ordered = gather_particles(halo_ordered_particles(c));
+  assert_int_equal(ordered.count, n);
+  assert_memory_equal(ordered.id, whole_catalogue->id, whole_catalogue->members * sizeof *ordered.id);
+  uint64_t sum = 0;
+  for (size_t k = 0; k < n; k++) {
+    sum += ordered.id[k];
+    if (k % 50 > 0) continue;
+    const size_t at = index_of(whole, ordered.id[k]);
+    for (size_t x = 0; x < 3; x++) {
+      assert_int_equal(ordered.position[x * n + k], whole->position[x * n + at]);
+      assert_near(ordered.momentum[x * n + k], whole->momentum[x * n + at], 0.0);
+    }
+  }
+  assert_int_equal(sum, n * (n - 1) / 2);
+  particles_free(&ordered);
+}
+
+static void read_dataset(hid_t file, const char *name, hid_t type, void *values) {
+  const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  assert_true(dataset >= 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  H5Dclose(dataset);
+}
+
+/** What all processes wrote together. */
+static void check_files(const struct halo_catalogue *c, const struct whole_catalogue *w, size_t least) {
+  const char *catalogue = "test_fof_output.hdf5", *counts = "test_fof_output.txt";
+  static const struct cosmology flat = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
+  struct parameters p;
+  parameters_default(&p);
+  p.output.unit_length = LENGTH_MPC_H;
+  halo_catalogue_write(catalogue, &p, c, 1.0, 0.2);
+  mass_function_write(counts, c, least, NULL, &flat, 1.0);
+  if (comm_rank() == 0) {
+    const hid_t file = H5Fopen(catalogue, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(file >= 0);
+    uint64_t *id = calloc(w->members, sizeof *id), *length = calloc(w->count, sizeof *length);
+    double *centre = calloc(w->count, 3 * sizeof *centre);
+    read_dataset(file, "/IDs/ID", H5T_NATIVE_UINT64, id);
+    read_dataset(file, "/Group/GroupLen", H5T_NATIVE_UINT64, length);
+    read_dataset(file, "/Group/GroupPeakPos", H5T_NATIVE_DOUBLE, centre);
+    H5Fclose(file);
+    assert_memory_equal(id, w->id, w->members * sizeof *id);
+    for (size_t h = 0; h < w->count; h++) {
+      assert_int_equal(length[h], w->halo[h].count);
+      for (size_t k = 0; k < 3; k++) assert_near(centre[3 * h + k], w->halo[h].centre[k], 0.0);
+    }
+    free(id);
+    free(length);
+    free(centre);
+    FILE *bins = fopen(counts, "r");
+    assert_non_null(bins);
+    char line[512];
+    double all = 0.0, number;
+    while (fgets(line, sizeof line, bins))
+      if (line[0] != '#' && sscanf(line, "%*f %*f %lf", &number) == 1) all += number;
+    assert_near(all, (double)w->count, 0.0);
+    fclose(bins);
+    unlink(catalogue);
+    unlink(counts);
+  }
+  comm_barrier();
+}
+
+/** The first way to cut the particles, all of them on one process, is compared with plain searches; all others must give its bits. */
+static void check_halos(const struct particles *whole, size_t least, const struct cut *cuts, size_t cut_count) {
+  const size_t n = whole->count;
+  const double length = 0.2 * whole->box / cbrt((double)n),
+               threshold = 200.0 * (double)n * whole->mass / gsl_pow_3(whole->box);
+  uint64_t *label = plain_search(whole, fof_length2(length, whole->box));
+  struct whole_catalogue reference = {0};
+  for (size_t i = 0; i < cut_count * SHARES; i++) {
+    const struct cut *cut = &cuts[i / SHARES];
+    if (comm_size() == 1 && i % SHARES > 0) continue;
+    struct particles s = take_share(whole, cut, shares[i % SHARES]);
+    struct fof *f = fof_find(&s, cut->depth, length);
     struct halo_catalogue *c = halo_catalogue_create(f, least, threshold);
-    assert_int_equal(c->count, expected);
-    uint64_t *member_ids = calloc(c->members, sizeof *member_ids);
-    uint64_t before = UINT64_MAX, total = 0;
-    for (size_t h = 0; h < c->count; h++) {
-      const struct halo *halo = &c->halo[h];
-      assert_true(halo->count <= before && halo->first == total);
-      before = halo->count;
-      total += halo->count;
-      for (uint64_t m = halo->first; m < total; m++) {
-        member_ids[m] = s.id[c->member[m]];
-        assert_int_equal(label[member_ids[m]], halo->lowest_id);
-        if (m > halo->first) assert_true(member_ids[m] > member_ids[m - 1]);
-      }
-      assert_int_equal(halo->count, size[halo->lowest_id]);
-      if (i == 0) check_halo(&unsorted, c, halo, threshold);
-    }
-    assert_int_equal(total, c->members);
-    if (i == 0) { /* all other ways to cut the particles must give the same bits */
-      ids = member_ids;
-      reference = c;
+    struct whole_catalogue found = gather_catalogue(c);
+    check_order(c, &found, whole);
+    if (i == 0) {
+      reference = found;
+      check_members(&found, n, label, least);
+      for (size_t h = 0; h < found.count; h++) check_halo(whole, &found, &found.halo[h], threshold);
+      uint64_t sum = 0;
+      for (size_t k = 0; k < found.members; k++) sum += checksum_term(k, found.id[k]);
+      for (size_t k = 0; k < found.count * sizeof *found.halo / sizeof sum; k++)
+        sum += checksum_term(found.members + k, ((const uint64_t *)(const void *)found.halo)[k]);
+      checksum_print("halos", comm_rank() == 0 ? sum : 0);
     } else {
-      assert_memory_equal(member_ids, ids, total * sizeof *ids);
-      assert_memory_equal(c->halo, reference->halo, c->count * sizeof *c->halo);
-      free(member_ids);
+      assert_int_equal(found.count, reference.count);
+      assert_int_equal(found.members, reference.members);
+      assert_memory_equal(found.id, reference.id, found.members * sizeof *found.id);
+      assert_memory_equal(found.halo, reference.halo, found.count * sizeof *found.halo);
     }
-    struct particles ordered = halo_ordered_particles(c);
-    for (size_t m = 0; m < c->members; m++) assert_int_equal(ordered.id[m], ids[m]);
-    uint64_t sum = 0;
-    for (size_t k = 0; k < n; k++) {
-      sum += ordered.id[k];
-      if (k % 50 == 0) { /* id and coordinates moved together */
-        const size_t at = index_of(&unsorted, ordered.id[k]);
-        for (size_t x = 0; x < 3; x++) assert_int_equal(ordered.position[x * n + k], unsorted.position[x * n + at]);
-      }
-    }
-    assert_int_equal(sum, n * (n - 1) / 2);
-    particles_free(&ordered);
-    if (i > 0) halo_catalogue_free(c);
+    if (i <= 1) check_files(c, &found, least);
+    if (i > 0) free_catalogue(&found);
+    halo_catalogue_free(c);
     fof_free(f);
     particles_free(&s);
   }
-  halo_catalogue_free(reference);
-  free(ids);
-  free(size);
+  free_catalogue(&reference);
   free(label);
-  particles_free(&unsorted);
+}
+
+static void test_halos(void **state) {
+  (void)state;
+  static const struct cut cuts[] = {{8, 4, true}, {1, 0, true}, {2, 7, true}, {7, 0, false}, {64, 3, true}};
+  struct particles whole = make_particles(6001, true, 5);
+  check_halos(&whole, 10, cuts, sizeof cuts / sizeof *cuts);
+  particles_free(&whole);
+}
+
+static void test_simulated_halos(void **state) {
+  (void)state;
+  static const struct cut cuts[] = {{32, 5, true}, {128, 3, true}};
+  struct particles whole;
+  if (!read_simulated(&whole)) skip();
+  check_halos(&whole, 20, cuts, sizeof cuts / sizeof *cuts);
+  particles_free(&whole);
 }
 
 /* 4000 particles with rho ~ r^-2 out to R: M(<r) = N r/R, so that the sphere of mean density Delta has
@@ -321,39 +515,46 @@ static void test_isothermal_sphere(void **state) {
   const size_t n = 4096;
   const double radius = 4.0, centre[3] = {0.1, 49.9, 25.0};
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
-  struct particles s = particles_create(n, BOX, 1.0);
+  struct particles whole = particles_create(n, BOX, 1.0);
   for (size_t i = 0; i < n; i++) {
     double x, y, z;
     gsl_ran_dir_3d(rng, &x, &y, &z);
     const double r = radius * gsl_rng_uniform(rng), direction[3] = {x, y, z};
-    for (size_t c = 0; c < 3; c++) s.position[c * n + i] = position_to_integer(centre[c] + r * direction[c], BOX);
-    s.id[i] = i + 1;
+    for (size_t c = 0; c < 3; c++) whole.position[c * n + i] = position_to_integer(centre[c] + r * direction[c], BOX);
+    whole.id[i] = i + 1;
   }
   gsl_rng_free(rng);
-  sort_particles(&s, 8, 4);
-  struct fof *f = fof_find(&s, 4, 1.0);
+  static const struct cut cut = {8, 4, true};
+  struct particles s = take_share(&whole, &cut, even_share);
+  struct fof *f = fof_find(&s, cut.depth, 1.0);
   const double mean = (double)n / (4.0 / 3.0 * M_PI * gsl_pow_3(radius));
   struct halo_catalogue *c = halo_catalogue_create(f, 20, 16.0 * mean); /* r = R/4 */
-  assert_int_equal(c->count, 1);
-  for (int k = 0; k < 3; k++) {
+  assert_int_equal(c->all, 1);
+  assert_int_equal(c->count, comm_rank() == 0);
+  for (int k = 0; k < 3 && c->count > 0; k++) {
     const double d = c->halo[0].centre[k] - centre[k];
     assert_near(d - BOX * rint(d / BOX), 0.0, 0.02 * radius);
   }
-  assert_near(c->halo[0].r_200 / (0.25 * radius), 1.0, 5.0 / sqrt((double)n / 4.0) + 0.02);
+  if (c->count > 0) assert_near(c->halo[0].r_200 / (0.25 * radius), 1.0, 5.0 / sqrt((double)n / 4.0) + 0.02);
   halo_catalogue_free(c);
   fof_free(f);
   particles_free(&s);
+  particles_free(&whole);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_partition),    cmocka_unit_test(test_few_particles),
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_partition),   cmocka_unit_test(test_few_particles),
                                      cmocka_unit_test(test_exact_length), cmocka_unit_test(test_simulated),
-                                     cmocka_unit_test(test_halos),        cmocka_unit_test(test_isothermal_sphere)};
+                                     cmocka_unit_test(test_halos),        cmocka_unit_test(test_simulated_halos),
+                                     cmocka_unit_test(test_isothermal_sphere)};
   int failed = 0;
-  for (int workers = 1; workers <= 3 && !failed; workers += 2) {
+  comm_start(&argc, &argv);
+  if (comm_size() > 1) setenv("CMOCKA_TEST_ABORT", "1", 1); /* else the others wait for a process that failed */
+  for (int workers = 1; workers <= (comm_size() > 1 ? 1 : 3) && !failed; workers += 2) {
     start_workers(workers);
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     starpu_shutdown();
   }
+  comm_end();
   return failed;
 }

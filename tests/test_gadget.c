@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gadget files: what is written here is read back, what others wrote has the known facts, what is broken is refused. */
+/* Gadget files: what is written here is read back, what others wrote has the known facts, what is broken is refused; the first two
+ * on whatever number of processes this program is started with. */
 #include <byteswap.h>
 #include <fcntl.h>
 #include <math.h>
@@ -18,6 +19,7 @@
 
 #include "assert_near.h"
 #include "failure.h"
+#include "gathered.h"
 
 /* A made-up universe. More particles than are read in one piece. */
 #define COUNT ((size_t)GADGET_CHUNK + 3000)
@@ -206,14 +208,14 @@ static void set_file(struct parameters *p, const char *path) {
 static void read_file(void *path) {
   struct parameters p;
   set_file(&p, path);
-  struct particles s = ic_read_gadget(&p);
+  struct particles s = gather_particles(ic_read_gadget(&p));
   particles_free(&s);
 }
 
 static void check_universe(const char *path) {
   struct parameters p;
   set_file(&p, path);
-  struct particles s = ic_read_gadget(&p);
+  struct particles s = gather_particles(ic_read_gadget(&p));
   assert_int_equal(s.count, COUNT);
   assert_int_equal(s.blocks, 1);
   assert_near(s.box, box / 1000.0, 0.0);
@@ -254,6 +256,20 @@ static void test_formats(void **state) {
   }
 }
 
+/** Ids of any spread are told apart, by processes that share them out: all far from each other, and one far from all others. */
+static void test_ids(void **state) {
+  (void)state;
+  const struct variant v = {.format = 1, .type = 1, .files = 1, .long_ids = true};
+  for (size_t i = 0; i < COUNT; i++) ids[i] = UINT64_MAX - (i * 7919) % COUNT * (UINT64_C(1) << 40);
+  write_variant("ic", &v);
+  check_universe(scratch("ic"));
+  make_universe();
+  ids[COUNT / 2] = UINT64_MAX;
+  write_variant("ic", &v);
+  check_universe(scratch("ic"));
+  make_universe();
+}
+
 /** A set is found by its first file as well as by its stem. */
 static void test_names(void **state) {
   (void)state;
@@ -278,7 +294,7 @@ static void read_config(void *override) {
   struct parameters p;
   const char *const overrides[] = {override};
   parameters_read(&p, scratch("config.ini"), overrides, override ? 1 : 0);
-  struct particles s = ic_read_gadget(&p);
+  struct particles s = gather_particles(ic_read_gadget(&p));
   particles_free(&s);
 }
 
@@ -478,7 +494,7 @@ static void test_2lptic(void **state) {
   if (!path) skip();
   struct parameters p;
   set_file(&p, path);
-  struct particles s = ic_read_gadget(&p);
+  struct particles s = gather_particles(ic_read_gadget(&p));
   assert_int_equal(s.count, 32768);
   assert_near(s.box, 100.0, 0.0);
   assert_near(p.cosmology.omega_m, 0.308, 1e-12);
@@ -509,7 +525,7 @@ static void test_photons2(void **state) {
     const char *path = test_data(names[i]);
     if (!path) skip();
     set_file(&p[i], path);
-    s[i] = ic_read_gadget(&p[i]);
+    s[i] = gather_particles(ic_read_gadget(&p[i]));
     assert_int_equal(s[i].count, 32768);
     assert_near(s[i].box, 100.0, 0.0);
     assert_near(p[i].cosmology.omega_m, 0.25, 0.0);
@@ -519,23 +535,32 @@ static void test_photons2(void **state) {
   assert_memory_equal(s[0].position, s[1].position, 3 * s[0].count * sizeof *s[0].position);
   assert_memory_equal(s[0].momentum, s[1].momentum, 3 * s[0].count * sizeof *s[0].momentum);
   for (int i = 0; i < 2; i++) particles_free(&s[i]);
+  if (comm_size() > 1) return;
   char merger[1024];
   snprintf(merger, sizeof merger, "%s", test_data("ics/photons2_demo_merger.gadget2"));
   expect_failure(read_file, merger, EXIT_BAD_INPUT, "not a periodic cosmological volume");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+int main(int argc, char **argv) {
+  const struct CMUnitTest reading[] = {
       cmocka_unit_test_teardown(test_formats, scratch_empty),
+      cmocka_unit_test_teardown(test_ids, scratch_empty),
+      cmocka_unit_test(test_2lptic),
+      cmocka_unit_test(test_photons2),
+  };
+  const struct CMUnitTest refusing[] = {
       cmocka_unit_test_teardown(test_names, scratch_empty),
       cmocka_unit_test_teardown(test_contradictions, scratch_empty),
       cmocka_unit_test_teardown(test_corrupt_binary, scratch_empty),
       cmocka_unit_test_teardown(test_mixed, scratch_empty),
       cmocka_unit_test_teardown(test_corrupt_hdf5, scratch_empty),
       cmocka_unit_test_teardown(test_large_blocks, scratch_empty),
-      cmocka_unit_test(test_2lptic),
-      cmocka_unit_test(test_photons2),
   };
+  comm_start(&argc, &argv);
   make_universe();
-  return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+  int failed = cmocka_run_group_tests(reading, scratch_make, scratch_remove);
+  if (comm_size() == 1)
+    failed += cmocka_run_group_tests(refusing, scratch_make, scratch_remove); /* in child processes */
+  comm_end();
+  return failed;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generated initial conditions: against 2LPTic's files, the spectrum they were made from, and perturbation theory. */
+/* Generated initial conditions: against 2LPTic's files, the spectrum they were made from, and perturbation theory. On whatever number
+ * of processes this program is started with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <complex.h> /* before fftw3.h */
 #include <fftw3.h>
 #include <math.h>
+#include <starpu.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,7 @@
 
 #include "assert_near.h"
 #include "failure.h"
+#include "gathered.h"
 
 static const double box = 100.0;
 static const struct cosmology lambda_cdm = {.omega_m = 0.308, .omega_lambda = 0.692, .w0 = -1.0};
@@ -39,7 +42,7 @@ static struct parameters *parameters(int64_t side, double z, int64_t order) {
 
 static struct particles generate(const struct parameters *p, const struct cosmology *c) {
   struct linear_power *power = linear_power_create(p);
-  struct particles s = ic_generate(p, c, power);
+  struct particles s = gather_particles(ic_generate(p, c, power));
   linear_power_free(power);
   return s;
 }
@@ -129,7 +132,7 @@ static struct particles read_2lptic(int order) {
     print_message("%s is not there: set PHOTONS_TEST_DATA\n", p->ic.file);
     skip();
   }
-  return ic_read_gadget(p);
+  return gather_particles(ic_read_gadget(p));
 }
 
 static struct particles generate_2lptic(int order) {
@@ -200,7 +203,7 @@ static void test_same_universe_as_2lptic(void **state) {
 static size_t power_ratios(const struct parameters *p, const struct cosmology *c, double **ratios, double **numbers) {
   const size_t n = (size_t)p->box.npart_side, modes = n * n * (n / 2 + 1);
   struct linear_power *power = linear_power_create(p);
-  struct particles s = ic_generate(p, c, power);
+  struct particles s = gather_particles(ic_generate(p, c, power));
   const double growth = cosmology_growth(c, 1.0 / (1.0 + p->ic.z_init)).d1;
   double *psi = displacement(&s, NULL, n);
   double complex *delta = convergence(psi, n);
@@ -479,10 +482,31 @@ static void test_glass(void **state) {
   particles_free(&grid);
   particles_free(&glass);
   p->box.npart_side = 12;
-  expect_failure(generate_any, p, EXIT_BAD_INPUT, "512 particles; box.npart_side^3 = 1728");
+  if (comm_size() == 1) expect_failure(generate_any, p, EXIT_BAD_INPUT, "512 particles; box.npart_side^3 = 1728");
 }
 
-int main(void) {
+/* A grid beside the mesh, with second order and every mode of the cube: odd numbers, which no number of processes divides. */
+static void test_grid_beside_mesh(void **state) {
+  (void)state;
+  struct parameters *p = parameters(17, 9.0, 2);
+  p->ic.mesh = 26;
+  p->ic.sphere_mode = false;
+  struct particles coarse = generate(p, &lambda_cdm);
+  p->ic.mesh = 52;
+  struct particles fine = generate(p, &lambda_cdm);
+  double *psi = displacement(&coarse, NULL, 17), *error = displacement(&fine, &coarse, 17);
+  for (size_t i = 0; i < coarse.count; i++) assert_int_equal(coarse.id[i], i + 1);
+  /* Interpolation: at most (kh)^2/8 of a wave in each direction and as much again by deconvolution, kh = 2 pi 8/26; much less on
+   * average, as long waves are the largest. */
+  assert_true(rms(psi, 3 * coarse.count) > 0.3);
+  assert_true(rms(error, 3 * coarse.count) < pow(2.0 * M_PI * 8.0 / 26.0, 2.0) / 8.0 * rms(psi, 3 * coarse.count));
+  free(psi);
+  free(error);
+  particles_free(&coarse);
+  particles_free(&fine);
+}
+
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_same_universe_as_2lptic),
       cmocka_unit_test(test_power_spectrum),
@@ -493,6 +517,12 @@ int main(void) {
       cmocka_unit_test(test_second_order_source),
       cmocka_unit_test(test_mesh_does_not_matter),
       cmocka_unit_test(test_glass),
+      cmocka_unit_test(test_grid_beside_mesh),
   };
-  return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+  comm_start(&argc, &argv);
+  if (starpu_init(NULL) != 0) return 1;
+  const int failed = cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+  starpu_shutdown();
+  comm_end();
+  return failed;
 }

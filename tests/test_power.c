@@ -16,6 +16,7 @@
 
 #include "assert_near.h"
 #include "photons/analysis.h"
+#include "photons/comm.h"
 #include "photons/halofit.h"
 #include "photons/linear_power.h"
 
@@ -23,25 +24,25 @@
 #define VOLUME (BOX * BOX * BOX)
 #define FUNDAMENTAL (2.0 * M_PI / BOX)
 
-/** Particles without momenta in @p blocks blocks; position is to be filled with put(). */
+/** This process's share of particles in @p blocks blocks; position is to be filled with put(). */
 static struct particles make_particles(size_t count, size_t blocks) {
-  struct particles s = {.all = count, .all_blocks = blocks, .count = count, .blocks = blocks, .box = BOX, .mass = 1.0};
-  s.position = calloc(3 * count, sizeof *s.position);
-  assert_non_null(s.position);
-  return s;
+  return particles_create_blocks(count, blocks, BOX, 1.0);
 }
 
+/** Place particle i of all, if this process has it. */
 static void put(const struct particles *s, size_t i, const double x[3]) {
-  size_t g = 0;
-  while (block_first(s->count, s->blocks, g + 1) <= i) g++;
-  size_t first = block_first(s->count, s->blocks, g), count = block_first(s->count, s->blocks, g + 1) - first;
-  for (size_t c = 0; c < 3; c++) s->position[3 * first + c * count + i - first] = position_to_integer(x[c], s->box);
+  for (size_t g = 0; g < s->blocks; g++) {
+    const struct particle_block b = particles_block(s, g);
+    const size_t first = particles_first(s) + b.first;
+    if (i < first || i >= first + b.count) continue;
+    for (size_t c = 0; c < 3; c++) b.x[c][i - first] = position_to_integer(x[c], s->box);
+  }
 }
 
 /** n[0] x n[1] x n[2] lattice, displaced along axis @p axis by A sin(2 pi mode q / L). */
 static struct particles make_lattice(const size_t n[3], size_t axis, double mode, double amplitude) {
   struct particles s = make_particles(n[0] * n[1] * n[2], 7);
-  for (size_t i = 0; i < s.count; i++) {
+  for (size_t i = 0; i < s.all; i++) {
     size_t index[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
     double x[3];
     for (size_t c = 0; c < 3; c++) x[c] = BOX * (double)index[c] / (double)n[c];
@@ -66,6 +67,8 @@ static void check_order(const struct power_bin *bins, size_t count) {
   }
 }
 
+/* All of these run on any number of processes, too: tests/ranks_output.sh. */
+
 /* A lattice of n particles a side has no power but at its harmonics: |delta|^2 = 1 in the three independent modes of
  * |k| = n. Images by even multiples of the mesh add coherently, each with the ratio of the window: (16/112)^4 +
  * (16/144)^4 + ... */
@@ -82,7 +85,7 @@ static void test_lattice(void **state) {
   assert_near(first->power * first->modes / VOLUME, 3.0 * amplitude * amplitude, 1e-5); /* float transform */
   for (size_t i = 0; i < count && &bins[i] != first; i++) assert_true(bins[i].power < 1e-10 * VOLUME);
   free(bins);
-  free(s.position);
+  particles_free(&s);
 }
 
 /* x = q + A sin(k0 q) on a lattice: sum exp(-i k0 x)/N = J_1(k0 A) exactly, in the one mode k0 (Jacobi-Anger expansion;
@@ -109,7 +112,7 @@ static void test_displaced_lattice(void **state) {
     const struct power_bin *bin = bin_at(bins, count, k0);
     assert_near(bin->power * bin->modes / (VOLUME * expected), 1.0, 1e-4 + 4.0 * gsl_pow_4(cases[i].image));
     free(bins);
-    free(s.position);
+    particles_free(&s);
   }
 }
 
@@ -148,7 +151,7 @@ static void test_random(void **state) {
       assert_near(sum / modes, 1.0, 4.0 / sqrt(modes) + 1e-3);
       free(bins);
     }
-    free(s.position);
+    particles_free(&s);
   }
   gsl_rng_free(rng);
 }
@@ -172,11 +175,58 @@ static void test_modes(void **state) {
     assert_near(bins[i - 1].modes, modes, 0.0);
   }
   free(bins);
-  free(s.position);
+  particles_free(&s);
+}
+
+/** Half of the particles stand in a clump, far more in a cell and in a process's planes than their share: @p turn i + 5 mod N is the
+ * number in the order of the blocks. */
+static struct particles make_clump(size_t count, size_t blocks, size_t turn) {
+  struct particles s = make_particles(count, blocks);
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  for (size_t i = 0; i < count; i++) {
+    double x[3];
+    for (size_t c = 0; c < 3; c++) x[c] = BOX * gsl_rng_uniform(rng) * (i % 2 ? 1.0 : 0.01);
+    put(&s, (turn * i + 5) % count, x);
+  }
+  gsl_rng_free(rng);
+  return s;
+}
+
+/* Masses are summed as integers: not a bit depends on the order of the particles. What different numbers of processes find is written
+ * for tests/ranks_output.sh to compare. */
+static void test_clump(void **state) {
+  (void)state;
+  enum { COUNT = 20011 }; /* prime: each turn is another order */
+  static const struct {
+    size_t blocks, turn;
+  } orders[] = {{7, 1}, {64, 10007}, {1, 3}};
+  struct power_bin *found[3];
+  size_t count[3];
+  for (size_t i = 0; i < 3; i++) {
+    struct particles s = make_clump(COUNT, orders[i].blocks, orders[i].turn);
+    found[i] = power_measure(&s, 34, 2, &count[i]);
+    assert_int_equal(count[i], count[0]);
+    for (size_t b = 0; b < count[0]; b++) {
+      assert_near(found[i][b].k, found[0][b].k, 0.0);
+      assert_near(found[i][b].power, found[0][b].power, 0.0);
+    }
+    particles_free(&s);
+  }
+  /* Where the clump has no structure yet half of all particles are one: P = V (1/4 + 1/(2 N)). */
+  assert_near(found[0][0].power / VOLUME, 0.25, 0.01 * 0.25); /* a mode's noise is 1/sqrt(2 N) of the amplitude */
+  const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
+  if (folder && comm_rank() == 0) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/powerspec.txt", folder);
+    const struct particles s = {.all = COUNT, .all_blocks = 1, .box = BOX};
+    power_write(path, found[0], count[0], &s, 34, 1.0, NULL, &(struct cosmology){.omega_m = 1.0});
+  }
+  for (size_t i = 0; i < 3; i++) free(found[i]);
 }
 
 static void test_write(void **state) {
   (void)state;
+  if (comm_rank() > 0) return; /* a local function */
   const char *path = "test_power_output.txt";
   struct parameters p = {.cosmology = {0.3, 0.7, 0.05, 0.7, 0.96, 0.8, -1.0, 0.0, 0.0}, .ic = {.normalise = true}};
   p.ic.power_spectrum = POWER_EH98;
@@ -218,11 +268,14 @@ static void test_write(void **state) {
   linear_power_free(linear);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_lattice), cmocka_unit_test(test_displaced_lattice),
       cmocka_unit_test(test_random),  cmocka_unit_test(test_modes),
-      cmocka_unit_test(test_write),
+      cmocka_unit_test(test_clump),   cmocka_unit_test(test_write),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  comm_start(&argc, &argv);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  comm_end();
+  return failed;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "../src/hdf5_util.h"
+#include "photons/comm.h"
 #include "photons/cosmology.h"
 #include "photons/error.h"
 #include "photons/ic.h"
@@ -35,6 +36,7 @@ static void set_parameters(struct parameters *p) {
   p->ic.z_init = 49.0;
 }
 
+/** All particles, on every process. */
 static struct particles make_particles(size_t count, size_t blocks) {
   const struct cosmology c = {.omega_m = 0.31};
   struct particles s = particles_create(count, box, cosmology_particle_mass(&c, box, (double)count));
@@ -51,6 +53,17 @@ static struct particles make_particles(size_t count, size_t blocks) {
   return s;
 }
 
+/** Those of this process. */
+static struct particles take_share(const struct particles *all) {
+  struct particles s = particles_create_blocks(all->count, all->blocks, all->box, all->mass);
+  const size_t first = particles_first(&s);
+  memcpy(s.position, all->position + 3 * first, 3 * s.count * sizeof *s.position);
+  memcpy(s.momentum, all->momentum + 3 * first, 3 * s.count * sizeof *s.momentum);
+  memcpy(s.acceleration, all->acceleration + 3 * first, 3 * s.count * sizeof *s.acceleration);
+  memcpy(s.id, all->id + first, s.count * sizeof *s.id);
+  return s;
+}
+
 static void read_particle(const struct particles *s, size_t i, uint32_t x[3], float p[3], float acc[3]) {
   size_t g = 0;
   while (block_first(s->count, s->blocks, g + 1) <= i) g++;
@@ -63,31 +76,33 @@ static void read_particle(const struct particles *s, size_t i, uint32_t x[3], fl
 }
 
 /** A dataset's values as doubles (malloc'ed), and one attribute of it. */
-static double *read_dataset(const char *path, const char *name, size_t columns, const char *attribute, double *value) {
+static double *read_dataset(const char *path, const char *name, size_t count, size_t columns, const char *attribute,
+                            double *value) {
   const hid_t file = hdf5_open(path), dataset = H5Dopen2(file, name, H5P_DEFAULT);
-  double *values = allocate(COUNT * columns, sizeof *values, name);
-  hdf5_read_rows(dataset, path, name, H5T_NATIVE_DOUBLE, 0, COUNT, columns, values);
+  double *values = allocate(count * columns, sizeof *values, name);
+  hdf5_read_rows(dataset, path, name, H5T_NATIVE_DOUBLE, 0, count, columns, values);
   assert_int_equal(hdf5_read_attribute(dataset, path, attribute, H5T_NATIVE_DOUBLE, 1, value), 1);
   H5Dclose(dataset);
   H5Fclose(file);
   return values;
 }
 
-static void check_datasets(const char *path, const struct particles *s, double length) {
+/** The file holds particles first .. first + count - 1 of s. */
+static void check_datasets(const char *path, const struct particles *s, double length, size_t first, size_t count) {
   double scaling;
-  double *x = read_dataset(path, "/PartType1/Coordinates", 3, "h_scaling", &scaling);
+  double *x = read_dataset(path, "/PartType1/Coordinates", count, 3, "h_scaling", &scaling);
   assert_near(scaling, -1.0, 0.0);
-  double *u = read_dataset(path, "/PartType1/Velocities", 3, "to_cgs", &scaling);
+  double *u = read_dataset(path, "/PartType1/Velocities", count, 3, "to_cgs", &scaling);
   assert_near(scaling, 1e5, 0.0);
-  double *acc = read_dataset(path, "/PartType1/Acceleration", 3, "to_cgs", &scaling);
+  double *acc = read_dataset(path, "/PartType1/Acceleration", count, 3, "to_cgs", &scaling);
   assert_near(scaling, 1e10 / (3.085678e24 / length), 1e-12 * scaling);
-  double *m = read_dataset(path, "/PartType1/Masses", 1, "mass_scaling", &scaling);
+  double *m = read_dataset(path, "/PartType1/Masses", count, 1, "mass_scaling", &scaling);
   assert_near(scaling, 1.0, 0.0);
   const double float_rounding = 6e-8; /* 2^-24 */
-  for (size_t i = 0; i < COUNT; i++) {
+  for (size_t i = 0; i < count; i++) {
     uint32_t integer[3];
     float p[3], g[3];
-    read_particle(s, i, integer, p, g);
+    read_particle(s, first + i, integer, p, g);
     assert_near(m[i], s->mass, float_rounding * s->mass);
     for (size_t c = 0; c < 3; c++) {
       assert_true(x[3 * i + c] >= 0.0 && x[3 * i + c] < box * length);
@@ -104,9 +119,13 @@ static void check_datasets(const char *path, const struct particles *s, double l
   free(m);
 }
 
-static void check_header(const char *path, const struct parameters *p, double length) {
+/** @return the number of particles in the file */
+static size_t check_header(const char *path, const struct parameters *p, double length, uint64_t files) {
   const hid_t file = hdf5_open(path), header = H5Gopen2(file, "Header", H5P_DEFAULT);
-  uint64_t count[6];
+  uint64_t count[6], in_file[6], found;
+  assert_int_equal(hdf5_read_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, 6, in_file), 6);
+  assert_int_equal(hdf5_read_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_UINT64, 1, &found), 1);
+  assert_int_equal(found, files);
   assert_int_equal(hdf5_read_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT64, 6, count), 6);
   assert_int_equal(count[1], COUNT);
   double value;
@@ -123,46 +142,65 @@ static void check_header(const char *path, const struct parameters *p, double le
   H5Gclose(config);
   H5Gclose(header);
   H5Fclose(file);
+  return in_file[1];
+}
+
+/** Read back, by all processes: each has some of the particles. */
+static void check_reading(struct parameters *p, const struct particles *s, const char *path) {
+  snprintf(p->ic.file, sizeof p->ic.file, "%s", path);
+  struct particles back = ic_read_gadget(p);
+  const size_t first = particles_first(&back);
+  assert_near(p->ic.z_init, 1.5, 1e-15);
+  assert_near(back.box, box, 0.0);
+  assert_near(back.mass, s->mass, 0.0);
+  assert_int_equal(back.all, COUNT);
+  assert_memory_equal(back.id, s->id + first, back.count * sizeof *s->id);
+  for (size_t i = 0; i < back.count; i++) {
+    uint32_t x[3];
+    float m[3], acc[3];
+    read_particle(s, first + i, x, m, acc);
+    for (size_t c = 0; c < 3; c++) {
+      assert_int_equal(back.position[c * back.count + i], x[c]);
+      assert_near(back.momentum[c * back.count + i], m[c], 1.2e-7 * fabs((double)m[c])); /* two float roundings */
+    }
+  }
+  particles_free(&back);
 }
 
 static void test_snapshot(void **state) {
   (void)state;
   static const struct {
     enum length_unit unit;
-    int64_t compression;
+    int64_t compression, files;
     size_t blocks;
-  } cases[] = {{LENGTH_KPC_H, 0, 7}, {LENGTH_MPC_H, 3, 1}, {LENGTH_KPC_H, 1, 64}};
+  } cases[] = {{LENGTH_KPC_H, 0, 1, 7}, {LENGTH_MPC_H, 3, 1, 1}, {LENGTH_KPC_H, 1, 2, 64}, {LENGTH_KPC_H, 0, 0, 2}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     struct parameters p;
     set_parameters(&p);
     p.output.unit_length = cases[k].unit;
     p.output.compression = cases[k].compression;
+    p.output.files = cases[k].files;
     p.output.accelerations = true;
-    struct particles s = make_particles(COUNT, cases[k].blocks);
-    const char *path = scratch("snap.hdf5");
-    snapshot_write(path, &p, &s, a_snapshot);
-    assert_int_equal(scratch_count_files(), 1);
+    struct particles s = make_particles(COUNT, cases[k].blocks), share = take_share(&s);
+    snapshot_write(scratch("snap.hdf5"), &p, &share, a_snapshot);
+    const int64_t ranks = comm_size(), files = cases[k].files == 0 || cases[k].files > ranks ? ranks : cases[k].files;
+    assert_int_equal(scratch_count_files(), files);
     const double length = cases[k].unit == LENGTH_KPC_H ? 1000.0 : 1.0;
-    check_header(path, &p, length);
-    check_datasets(path, &s, length);
-
-    snprintf(p.ic.file, sizeof p.ic.file, "%s", path);
-    struct particles back = ic_read_gadget(&p);
-    assert_near(p.ic.z_init, 1.5, 1e-15);
-    assert_near(back.box, box, 0.0);
-    assert_near(back.mass, s.mass, 0.0);
-    assert_memory_equal(back.id, s.id, COUNT * sizeof *s.id);
-    for (size_t i = 0; i < COUNT; i++) {
-      uint32_t x[3];
-      float m[3], acc[3];
-      read_particle(&s, i, x, m, acc);
-      for (size_t c = 0; c < 3; c++) {
-        assert_int_equal(back.position[c * COUNT + i], x[c]);
-        assert_near(back.momentum[c * COUNT + i], m[c], 1.2e-7 * fabs((double)m[c])); /* two float roundings */
-      }
+    size_t first = 0;
+    for (int64_t f = 0; f < files; f++) {
+      char name[64] = "snap.hdf5";
+      if (files > 1) snprintf(name, sizeof name, "snap.%d.hdf5", (int)f);
+      const size_t count = check_header(scratch(name), &p, length, (uint64_t)files);
+      if (count > 0) check_datasets(scratch(name), &s, length, first, count);
+      first += count;
     }
-    particles_free(&back);
+    assert_int_equal(first, COUNT);
+    check_reading(&p, &s, scratch(files > 1 ? "snap.0.hdf5" : "snap.hdf5"));
+    particles_free(&share);
     particles_free(&s);
+    comm_barrier();
+    if (comm_rank() == 0) assert_int_equal(scratch_empty(NULL), 0);
+    comm_barrier();
   }
 }
 
@@ -176,7 +214,8 @@ static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .wall_seconds = 1e-7};
 
 static bool same_particles(const struct particles *a, const struct particles *b) {
-  return a->count == b->count && a->blocks == b->blocks && a->box == b->box && a->mass == b->mass &&
+  return a->all == b->all && a->all_blocks == b->all_blocks && a->count == b->count && a->blocks == b->blocks &&
+         a->first_block == b->first_block && a->box == b->box && a->mass == b->mass &&
          memcmp(a->position, b->position, 3 * a->count * sizeof *a->position) == 0 &&
          memcmp(a->momentum, b->momentum, 3 * a->count * sizeof *a->momentum) == 0 &&
          memcmp(a->acceleration, b->acceleration, 3 * a->count * sizeof *a->acceleration) == 0 &&
@@ -190,21 +229,31 @@ static bool same_state(const struct checkpoint_state *s) {
          s->wall_seconds == there.wall_seconds;
 }
 
+/** tests/ranks_output.sh names a folder: what one number of processes has written there the next one reads. */
 static void test_checkpoint(void **state) {
   (void)state;
   struct parameters p;
   set_parameters(&p);
   struct particles s = make_particles(COUNT, 7);
   s.momentum[5] = NAN; /* not our business: bits are bits */
-  checkpoint_write(scratch("checkpoint.hdf5"), &p, &s, &there);
-  assert_int_equal(scratch_count_files(), 1);
-  p.output.images = !p.output.images; /* what does not change the particles may change */
-  p.runtime.workers = 13;
-  struct checkpoint_state found;
-  struct particles back = checkpoint_read(scratch("checkpoint.hdf5"), &p, &found);
-  assert_true(same_particles(&back, &s));
-  assert_true(same_state(&found));
-  particles_free(&back);
+  struct particles share = take_share(&s);
+  char kept[1024];
+  const char *folder = getenv("PHOTONS_RANKS_OUTPUT"), *path = folder ? kept : scratch("checkpoint.hdf5");
+  if (folder) snprintf(kept, sizeof kept, "%s/checkpoint.hdf5", folder);
+  for (int turn = !folder || access(kept, R_OK) != 0; turn < 2; turn++) {
+    comm_barrier(); /* all have looked */
+    if (turn == 1) checkpoint_write(path, &p, &share, &there);
+    struct parameters other = p;
+    other.output.images = !p.output.images; /* what does not change the particles may change */
+    other.runtime.workers = 13;
+    struct checkpoint_state found;
+    struct particles back = checkpoint_read(path, &other, &found);
+    assert_true(same_particles(&back, &share));
+    assert_true(same_state(&found));
+    particles_free(&back);
+  }
+  if (!folder) assert_int_equal(scratch_count_files(), 1);
+  particles_free(&share);
   particles_free(&s);
 }
 
@@ -373,6 +422,18 @@ __attribute__((unused)) static void allocate_much(void *unused) {
   free(allocate(SIZE_MAX / 8, 4, "a test"));
 }
 
+/** The disk of the last process is full: for tests/ranks_output.sh, which expects the end of all and an empty folder. */
+static void fill_one_disk(const char *folder) {
+  struct parameters p;
+  set_parameters(&p);
+  p.output.files = 2;
+  struct particles s = make_particles(COUNT, 64), share = take_share(&s);
+  char path[1024];
+  snprintf(path, sizeof path, "%s/snap.hdf5", folder);
+  if (comm_rank() == comm_size() - 1) limit_file_size(3000000);
+  snapshot_write(path, &p, &share, a_snapshot);
+}
+
 static void test_output_files(void **state) {
   (void)state;
   output_folder(scratch("a//b/"));
@@ -401,14 +462,40 @@ static void test_output_files(void **state) {
 #endif
 }
 
-int main(void) {
+/** One folder for all processes. */
+static int make_common_folder(void **state) {
+  int status = comm_rank() == 0 ? scratch_make(state) : 0;
+  comm_broadcast(&status, sizeof status, 0);
+  comm_broadcast(scratch_path, sizeof scratch_path, 0);
+  return status;
+}
+
+static int empty_common_folder(void **state) {
+  comm_barrier();
+  const int status = comm_rank() == 0 ? scratch_empty(state) : 0;
+  comm_barrier();
+  return status;
+}
+
+static int remove_common_folder(void **state) {
+  return empty_common_folder(state) != 0 || (comm_rank() == 0 && rmdir(scratch_path) != 0);
+}
+
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(test_snapshot, scratch_empty),
-      cmocka_unit_test_teardown(test_checkpoint, scratch_empty),
+      cmocka_unit_test_teardown(test_snapshot, empty_common_folder),
+      cmocka_unit_test_teardown(test_checkpoint, empty_common_folder),
+  };
+  const struct CMUnitTest local_tests[] = {
       cmocka_unit_test_teardown(test_checkpoint_parameters, scratch_empty),
       cmocka_unit_test_teardown(test_checkpoint_damage, scratch_empty),
       cmocka_unit_test_teardown(test_full_disk, scratch_empty),
       cmocka_unit_test_teardown(test_output_files, scratch_empty),
   };
-  return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+  comm_start(&argc, &argv);
+  if (argc > 1) fill_one_disk(argv[1]);
+  int failed = cmocka_run_group_tests(tests, make_common_folder, remove_common_folder);
+  if (comm_size() == 1) failed += cmocka_run_group_tests(local_tests, scratch_make, scratch_remove);
+  comm_end();
+  return failed;
 }

@@ -1,4 +1,5 @@
-/* What is computed from the particles at an output: power spectrum and pictures. */
+/* What is computed from the particles at an output: power spectrum and pictures. Functions for all processes, each with its share of
+ * the particles, unless marked local. */
 #ifndef PHOTONS_ANALYSIS_H
 #define PHOTONS_ANALYSIS_H
 
@@ -22,18 +23,24 @@ struct power_bin {
  * StarPU runs.
  * @param mesh  cells a side, >= 4
  * @param folds largest f
+ * Meshes and particles are dealt out over the processes; results agree to 1e-14 for any number of them, and do not depend on the order of
+ * the particles.
  * @param[out] count number of bins
- * @return bins in order of k; free() it
+ * @return on every process: bins in order of k; free() it
  */
 struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds, size_t *count);
 
-/** Write powerspec_NNN.txt: k, P, Nmodes, Pshot, Plinear(z), Phalofit(z); header lines give a, z, box, mesh, N, growth.
+/** Bytes that power_measure() needs at most on a process, at times, beside the particles; 0 where the parameters ask for none. Local. */
+double power_memory(const struct parameters *p, size_t particles, size_t mesh);
+
+/** Local. Write powerspec_NNN.txt: k, P, Nmodes, Pshot, Plinear(z), Phalofit(z); header lines give a, z, box, mesh, N, growth.
  * @param linear  NULL: unknown, its columns are 0 */
 void power_write(const char *path, const struct power_bin *bins, size_t count, const struct particles *s, size_t mesh,
                  double a, const struct linear_power *linear, const struct cosmology *cosmology);
 
 /**
- * Write a PNG of the log of the density projected along z, with a scale bar.
+ * Write a PNG of the log of the density projected along z, with a scale bar; the first process writes it. The same for any number
+ * of processes and any order of the particles.
  * @param pixels     a side; 0: chosen from the number of particles
  * @param thickness  over the box: the particles of a slice about its middle; 1: all
  */

@@ -6,9 +6,10 @@
 #include <stdint.h>
 
 /** What a trace calls the tasks. */
-enum analysis_stage { ANALYSIS_FOF, ANALYSIS_HALOS, ANALYSIS_POWER, ANALYSIS_IMAGE };
+enum analysis_stage { ANALYSIS_FOF, ANALYSIS_HALOS, ANALYSIS_POWER, ANALYSIS_IMAGE, ANALYSIS_IC, ANALYSIS_FFT };
 
-/** Run function(context, i) for i < n as tasks and wait for all; one after the other where StarPU does not run. */
+/** Run function(context, i) for i < n as tasks and wait for them, not for others; they have the lowest priority. One after the
+ * other where StarPU does not run. */
 void analysis_for(enum analysis_stage stage, uint32_t n, void (*function)(void *context, uint32_t i), void *context);
 
 #endif

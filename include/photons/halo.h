@@ -7,7 +7,7 @@
 
 /** One halo; lengths comoving in Mpc/h. */
 struct halo {
-  uint64_t first, count; /**< members: member[first .. first + count - 1] */
+  uint64_t first, count; /**< members: rows first .. first + count - 1 of the members of all halos */
   uint64_t lowest_id;    /**< of its members; orders halos of one size */
   double position[3];    /**< centre of mass, in [0, L) */
   double momentum[3];    /**< mean a^2 dx/dt of the members, km/s; over a: peculiar velocity */
@@ -17,28 +17,38 @@ struct halo {
                                  the mass of the members (more where those are denser) */
 };
 
+/** The halos of the run, largest first; processes have consecutive ones, by rank, and the first process the largest. The members of
+ * all halos are numbered in the order of the halos, by rising id in each: rows. Halos and members of one process have nothing to do
+ * with each other, except where there is only one. */
 struct halo_catalogue {
   const struct particles *particles;
-  size_t count, members; /**< halos, largest first; particles in them */
+  size_t all, all_members;  /**< halos, and particles in them, of the run */
+  size_t first_halo, count; /**< halos of this process */
   struct halo *halo;
-  uint32_t *member; /**< particles of all halos one after the other, by rising id in each */
+  size_t members;   /**< particles of this process in halos */
+  uint32_t *member; /**< they, by rising row */
+  uint64_t *row;    /**< of each of them */
 };
 
 /**
- * The groups with at least @p min_members members.
+ * The groups with at least @p min_members members; all processes call this.
  * @param threshold  mean density that defines r_200, comoving, 1e10 Msun/h/(Mpc/h)^3: 200 rho_critical(z) a^3
  */
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members, double threshold);
 void halo_catalogue_free(struct halo_catalogue *c);
 
-/** A copy of all particles in one block: members in the order of the catalogue, then the others; free with particles_free(). */
+/** All particles in one block a process (particles_create_share()): members by row, then the others as they were; free with
+ * particles_free(). All processes call this. */
 struct particles halo_ordered_particles(const struct halo_catalogue *c);
+
+/** Ids of the members in rows comm_first(all_members, r) .. of process r; free(). All processes call this. */
+uint64_t *halo_member_ids(const struct halo_catalogue *c);
 
 struct parameters;
 struct cosmology;
 /** 200 times the critical density at a, comoving. */
 double halo_threshold(const struct cosmology *c, double a);
-/** Write fof_tab_NNN.hdf5 in Gadget-4's layout. @param length linking length, Mpc/h */
+/** Write fof_tab_NNN.hdf5 in Gadget-4's layout, one process after the other. @param length linking length, Mpc/h */
 void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
                           double length);
 

@@ -25,6 +25,7 @@ double mass_function(enum mass_function kind, const struct linear_power *linear,
                      double mass);
 
 /** Write massfunc_NNN.txt: halos counted in bins of mass, and theory averaged over the same bins.
+ * The first process writes, all call this.
  * @param min_members  of the catalogue: the first bin begins there */
 void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
                          const struct linear_power *linear, const struct cosmology *c, double a);

@@ -2,7 +2,10 @@
 #ifndef PHOTONS_OUTPUT_FILE_H
 #define PHOTONS_OUTPUT_FILE_H
 
+#include <stddef.h>
 #include <stdio.h>
+
+/* All but output_together() is local. */
 
 /** Make a folder and its parents; EXIT_RUN_FAILED with the reason if it cannot be made or written to. */
 void output_folder(const char *path);
@@ -10,6 +13,19 @@ void output_folder(const char *path);
 char *output_begin(const char *path);
 /** Sync the temporary file and rename it to its final name; frees @p temporary. */
 void output_commit(char *temporary, const char *path);
+/** A process's part in writing a file with others. */
+struct output_turn {
+  const char *temporary, *path;
+  int first, last; /**< ranks that write to this file: the first creates it */
+};
+/**
+ * Write a set of files by all processes: each file by consecutive ranks, one after the other. All or none get their final names;
+ * whichever process fails removes the temporary files of all.
+ * @param files  1 .. comm_size()
+ * @param write  what a process does when it is its turn
+ */
+void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
+                     void *context);
 /** fopen the temporary of a text file; checks. */
 FILE *output_open(const char *temporary);
 /** fclose with a check for write errors (full disk). */

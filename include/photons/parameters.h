@@ -79,6 +79,7 @@ struct parameters {
     double redshifts[PARAMETER_LIST_MAX]; /**< falling, no two equal; z_end alone where none are given */
     size_t redshift_count;
     bool snapshots;
+    int64_t files;                /**< of a snapshot; 0: one a process */
     enum length_unit unit_length; /**< of snapshots */
     bool accelerations;
     int64_t compression; /**< gzip level of snapshots, 0 none .. 9 */

@@ -37,6 +37,11 @@ static inline size_t block_first(size_t n, size_t blocks, size_t g) {
   return (size_t)((unsigned __int128)n * g / blocks);
 }
 
+/** The block that holds thing i of n. */
+static inline size_t block_containing(size_t n, size_t blocks, size_t i) {
+  return (size_t)((((unsigned __int128)i + 1) * blocks - 1) / n);
+}
+
 /** Index among all particles of the run of this process's first. */
 static inline size_t particles_first(const struct particles *s) {
   return block_first(s->all, s->all_blocks, s->first_block);

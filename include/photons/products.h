@@ -16,7 +16,7 @@ struct products {
   const struct parameters *parameters; /**< which of them, where, in which units */
   const struct cosmology *cosmology;
   const struct linear_power *linear; /**< NULL: unknown, theory is left out */
-  const struct particles *particles; /**< in the order of domain_rebuild() */
+  const struct particles *particles; /**< of this process, in the order of domain_rebuild() */
   unsigned depth;                    /**< of the groups' trees */
   double a;
   size_t number; /**< NNN in the names */
@@ -25,7 +25,14 @@ struct products {
   bool quiet;
 };
 
-/** Write them into output.dir, and print one line about the growth of structure and the halos. */
+/* All of this on every process; the first one prints. */
+
+/** Write what needs nothing but the positions: power spectrum and pictures. Other tasks may run meanwhile, as long as none writes
+ * positions. */
+void products_write_positions(const struct products *o);
+/** Write the rest into output.dir, and print one line about the growth of structure and one about the halos. */
+void products_write_rest(const struct products *o);
+/** Both. */
 void products_write(const struct products *o);
 
 #endif

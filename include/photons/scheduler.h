@@ -3,6 +3,8 @@
 #define PHOTONS_SCHEDULER_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
 struct parameters;
 struct starpu_conf;
@@ -15,6 +17,11 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p);
 
 /** Does a lower number mean more urgent, as it does to heteroprio? After starpu_init(). */
 bool scheduler_is_heteroprio(void);
+
+/** CUDA's numbers of the GPUs in use, or before starpu_init() of all that are present. @param device  room for STARPU_NMAXWORKERS */
+uint32_t scheduler_gpus(int *device);
+/** Their names and memory, as "2 NVIDIA H200 (150 GB)", or "none". */
+void scheduler_print_gpus(FILE *out);
 
 /** The bucket of heteroprio for a priority: what only processors can do has bucket 0, as have tasks of no priority. */
 int scheduler_bucket(int priority, int most_urgent, bool host_only);

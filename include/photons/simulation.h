@@ -37,10 +37,26 @@ enum stage {
   STAGE_FFT_YZ,
   STAGE_FFT_X,
   STAGE_IFFT_YZ,
+  STAGE_PM_CUT,
   STAGE_PM_READ,
   STAGE_KICK,
   STAGE_DRIFT,
   STAGES
+};
+
+/** A finished task: when it was submitted and a worker began and ended it, and how long its performance model had said that it would
+ * take (NAN: it did not), all in seconds; its group, or NO_GROUP. */
+struct task_record {
+  double submit, start, end, predicted;
+  uint32_t group;
+  enum stage stage;
+};
+#define NO_GROUP UINT32_MAX
+
+/** What a worker did since its log was last taken: see task_log.h. */
+struct task_log {
+  struct task_record *record;
+  size_t count, capacity;
 };
 
 /** Near and far list of a group: in host memory, made by the walk and released by the stages that use them. */
@@ -74,6 +90,7 @@ struct group {
   struct field_box field_box;  /**< cells of the fields that it reads */
   struct field_piece *piece;   /**< what it reads where other processes have some of it; else it reads slabs */
   uint32_t pieces;
+  double seconds;            /**< spent on its tasks, in seconds of one core, see task_log_take(); whoever reads it resets it */
   float acc_max;             /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
   /** lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one. NULL: not here. Of other
    * processes' groups there are at most position, tree, multipole (neighbours) and patches. */
@@ -85,10 +102,10 @@ struct group {
 struct worker {
   struct p2p_scratch p2p;
   struct walk_scratch walk;
-  void *fft;              /**< mesh_scratch_bytes() */
-  struct gpu *gpu;        /**< CUDA workers only */
-  double seconds[STAGES]; /**< busy time */
-  char padding[64];       /**< workers do not share cache lines */
+  void *fft;       /**< mesh_scratch_bytes() */
+  struct gpu *gpu; /**< CUDA workers only */
+  struct task_log log;
+  char padding[64]; /**< workers do not share cache lines */
 };
 
 struct simulation {
@@ -120,6 +137,7 @@ struct simulation {
 
   uint32_t worker_count;
   struct worker *workers;
+  bool logging;             /**< tasks are recorded in the workers' logs */
   bool heteroprio;          /**< the scheduler: it has priorities of its own */
   struct pinned_pool *pool; /**< of interaction lists; NULL where no GPU is in use */
 };

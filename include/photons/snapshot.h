@@ -1,4 +1,5 @@
-/* Gadget HDF5 snapshots and checkpoints. Both are written under a temporary name, synced and renamed. */
+/* Gadget HDF5 snapshots and checkpoints. Both are written under a temporary name, synced and renamed; all processes take part, each
+ * with its own particles. */
 #ifndef PHOTONS_SNAPSHOT_H
 #define PHOTONS_SNAPSHOT_H
 
@@ -9,10 +10,11 @@
 
 /**
  * Write a snapshot as formats of Gadget-4 and yt have it (header, /Parameters, /Config, PartType1 with
- * Coordinates double, Velocities float v_pec/sqrt(a), ParticleIDs uint64, Masses float, optionally Acceleration).
- * Memory: one block at a time, whatever N.
- * @param path  final name, e.g. out/snap_003.hdf5
- * @param p     units, compression, cosmology; the resolved config.ini goes into the file
+ * Coordinates double, Velocities float v_pec/sqrt(a), ParticleIDs uint64, Masses float, optionally Acceleration), in
+ * output.files files: consecutive processes write to one file, one after the other. Memory: one piece at a time, whatever N.
+ * @param path  final name, e.g. out/snap_003.hdf5; of several files out/snap_003.0.hdf5 and on
+ * @param p     number of files, units, compression, cosmology; the resolved config.ini goes into the file
+ * @param s     of this process; counts may be uneven, the order is that of the processes
  * @param a     scale factor of positions and momenta
  */
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *s, double a);
@@ -28,11 +30,12 @@ struct checkpoint_state {
   double wall_seconds;             /**< spent so far */
 };
 
-/** Exact state (integer positions, momenta, accelerations, ids, block layout), so that a restarted run gives the same bits. */
+/** Exact state (integer positions, momenta, accelerations, ids, block layout) in one file, whatever the number of processes, so that
+ * a restarted run gives the same bits. */
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
                       const struct checkpoint_state *state);
 /**
- * Read it back; parameters that change the result must agree with @p p, else EXIT_BAD_INPUT with their names.
+ * Read it back, each process its share of the blocks; parameters that change the result must agree with @p p, else EXIT_BAD_INPUT with their names.
  * @param[in,out] p  what the initial conditions' file and not config.ini had said (see ic_read_gadget()) is stored here
  */
 struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state);
