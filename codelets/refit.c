@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refit: boxes of all nodes of a group from its drifted particles. Reads X, A; writes T. */
+/* refit: boxes of all nodes of a group from its drifted particles. Reads X, A; writes T, and notes the root for the host. */
 #include "task.h"
 
 static void refit_cpu(void *buffers[], void *arguments) {
@@ -9,6 +9,7 @@ static void refit_cpu(void *buffers[], void *arguments) {
   s->kernels->walk.refit(a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
                          VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]),
                          VECTOR(struct node, buffers[2]));
+  a->group->root = VECTOR(struct node, buffers[2])[1];
   task_end(&clock);
 }
 
@@ -17,7 +18,8 @@ static void refit_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
   gpu_refit(task_worker(a)->gpu, a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
-            VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]));
+            VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]),
+            &a->group->root);
 }
 #endif
 

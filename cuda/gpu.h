@@ -31,8 +31,9 @@ struct gpu;
 struct gpu *gpu_create(cudaStream_t stream, const struct mesh *m, const struct split *split);
 void gpu_free(struct gpu *g);
 
+/** @param root  in pinned host memory: a copy of node 1 */
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
-               const float *acceleration, struct node *nodes);
+               const float *acceleration, struct node *nodes, struct node *root);
 
 void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
              float *multipole);
@@ -60,8 +61,10 @@ void gpu_patch_add(struct gpu *g, uint32_t slab_number, uint32_t n, const struct
 void gpu_fft_yz(struct gpu *g, uint32_t slab_number, float *slab, float complex *const *blocks);
 void gpu_fft_x(struct gpu *g, uint32_t column, const float complex *const *in, float complex *const *out);
 void gpu_ifft_yz(struct gpu *g, uint32_t slab_number, const float complex *const *blocks, float *slab);
-/** @param slabs  [field][slab]; only those that the particles touch need be valid */
-void gpu_read(struct gpu *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const float *const *slabs,
+/** Cut planes, [y][row] of slabs, one after the other: see mesh_cut_plane(). */
+void gpu_cut(struct gpu *g, const struct field_box *box, uint32_t planes, const float *const *plane, float *out);
+/** @param slabs  the view is of whole slabs: only their first planes are looked at */
+void gpu_read(struct gpu *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const struct field_view *view, bool slabs,
               float *acceleration);
 
 /** @param acc_max  in pinned host memory: largest |acceleration| */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_read: a thread a particle. */
+/* pm_read: a thread a particle. pm_cut: a block a row. */
 #include "stencil.cuh"
 
 enum { BLOCK = 128 };
@@ -9,12 +9,15 @@ struct reading {
   const uint32_t *x;
   uint64_t offset[3];
   float factor;
-  const float *const *slabs; /* [field][slab] */
+  const float *const *slabs; /* [field][slab] whole, or NULL: */
+  const float *const *planes; /* [field * N + x] */
+  uint32_t row;
   float *acceleration;
 };
 
 /** Plane x of a field. */
 static __device__ inline const float *plane_of(const struct gpu_mesh &d, const struct reading &r, int field, uint32_t x) {
+  if (!r.slabs) return r.planes[(size_t)field * d.m.cells + x];
   const uint32_t slab = d.slab_of_plane[x];
   return r.slabs[field * d.m.slabs + slab] + (x - slab_first(&d.m, slab)) * plane_floats(&d.m);
 }
@@ -43,7 +46,7 @@ static __global__ void __launch_bounds__(BLOCK) read_fields(const __grid_constan
       const float *plane = plane_of(d, r, field, wrap(first[0] + a, d.m.cells)) + first[2];
 #pragma unroll
       for (int b = 0; b < W; b++) {
-        const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * d.m.row;
+        const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * r.row;
         float inner = 0.0f;
 #pragma unroll
         for (int c = 0; c < W; c++) inner = fmaf(w[2][c], row[c], inner);
@@ -85,7 +88,7 @@ static __global__ void __launch_bounds__(BLOCK) read_potential(const __grid_cons
     for (int b = 0; b < W + 4; b++) {
       const bool inside_y = b >= 2 && b < W + 2;
       if (!inside_x && !inside_y) continue;
-      const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * d.m.row;
+      const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * r.row;
 #pragma unroll
       for (int c = 0; c < W + 4; c++) {
         const bool inside_z = c >= 2 && c < W + 2;
@@ -110,19 +113,41 @@ static void launch(struct gpu *g, const struct reading &r) {
   gpu_launched("pm_read");
 }
 
-void gpu_read(struct gpu *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const float *const *slabs,
+void gpu_read(struct gpu *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const struct field_view *view, bool slabs,
               float *acceleration) {
   const struct mesh *m = g->mesh;
-  const size_t bytes = (size_t)m->fields * m->slabs * sizeof *slabs;
   const bool fields = m->gradient == GRADIENT_SPECTRAL;
+  const uint32_t row = slabs ? m->slabs : m->cells;
+  const float **pointers = (const float **)allocate((size_t)m->fields * row, sizeof *pointers, "mesh plane table");
+  for (uint32_t field = 0; field < m->fields; field++)
+    for (uint32_t i = 0; i < row; i++)
+      pointers[field * row + i] = view->plane[(size_t)field * m->cells + (slabs ? slab_first(m, i) : i)];
+  const size_t bytes = (size_t)m->fields * row * sizeof *pointers;
   void *table = gpu_scratch(g, SCRATCH_TABLE, bytes);
-  gpu_upload(g, table, slabs, bytes);
+  gpu_upload(g, table, pointers, bytes);
+  free(pointers);
   struct reading r;
   r.count = count;
   r.x = x;
-  for (int c = 0; c < 3; c++) r.offset[c] = assignment_offset(m, fields ? 0 : 2, shifted);
+  const uint32_t before = fields ? 0 : 2, origin[3] = {before, before + view->origin[0], before + view->origin[1]};
+  for (int c = 0; c < 3; c++) r.offset[c] = assignment_offset(m, origin[c], shifted);
   r.factor = fields ? factor : factor * (float)(m->cells / m->box);
-  r.slabs = (const float *const *)table;
+  r.slabs = slabs ? (const float *const *)table : NULL;
+  r.planes = (const float *const *)table;
+  r.row = view->row;
   r.acceleration = acceleration;
   FOR_SCHEME(m->assignment, launch, g, r);
+}
+
+static __global__ void cut(uint32_t cells, uint32_t slab_row, struct field_box box, const float *const *plane, float *out) {
+  const float *row = plane[blockIdx.y] + (size_t)((box.origin[0] + blockIdx.x) % cells) * slab_row;
+  float *to = out + ((size_t)blockIdx.y * box.size[0] + blockIdx.x) * box.row;
+  for (uint32_t z = threadIdx.x; z < box.row; z += BLOCK) to[z] = row[(box.origin[1] + z) % cells];
+}
+
+void gpu_cut(struct gpu *g, const struct field_box *box, uint32_t planes, const float *const *plane, float *out) {
+  void *table = gpu_scratch(g, SCRATCH_TABLE, planes * sizeof *plane);
+  gpu_upload(g, table, plane, planes * sizeof *plane);
+  cut<<<dim3(box->size[0], planes), BLOCK, 0, g->stream>>>(g->mesh->cells, g->mesh->row, *box, (const float *const *)table, out);
+  gpu_launched("pm_cut");
 }

@@ -96,11 +96,12 @@ static void tables_create(struct mesh *m) {
   }
 }
 
-struct mesh *mesh_create(uint32_t cells, uint32_t slabs, double box, enum assignment assignment, enum gradient gradient,
+struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment, enum gradient gradient,
                          bool interlace, const struct split *split) {
   if (cells < 8 || cells > 16384 || cells % 2)
     fail(EXIT_BAD_USAGE, "a mesh of %u cells a side: must be even, 8 to 16384", cells);
-  if (slabs < 1 || slabs > cells) fail(EXIT_BAD_USAGE, "%u slabs for a mesh of %u cells a side", slabs, cells);
+  if (slabs < 1 || slabs > cells || columns < 1 || columns > cells)
+    fail(EXIT_BAD_USAGE, "%u slabs and %u columns for a mesh of %u cells a side", slabs, columns, cells);
   struct mesh *m = allocate(1, sizeof *m, "mesh");
   /* An odd number of cache lines a row: neighbouring rows of a column do not compete for the same cache sets. */
   uint32_t lines = (cells + 4 + 15) / 16;
@@ -108,7 +109,7 @@ struct mesh *mesh_create(uint32_t cells, uint32_t slabs, double box, enum assign
                      .row = 16 * (lines | 1),
                      .kz = cells / 2 + 1,
                      .slabs = slabs,
-                     .columns = slabs,
+                     .columns = columns,
                      .box = box,
                      .assignment = assignment,
                      .gradient = gradient,
@@ -162,6 +163,30 @@ struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const
     patch.origin[c] = whole ? 0 : (uint32_t)((first + m->cells) % m->cells);
   }
   return patch;
+}
+
+struct field_box field_box_for_patch(const struct mesh *m, const struct patch *patch) {
+  const uint32_t margin = m->gradient == GRADIENT_FD4 ? 2 : 0; /* differences reach farther than the window */
+  uint32_t origin[3], size[3];
+  for (int c = 0; c < 3; c++) {
+    const bool whole = patch->size[c] + 2 * margin >= m->cells;
+    origin[c] = whole ? 0 : (patch->origin[c] + m->cells - margin) % m->cells;
+    size[c] = whole ? m->cells : patch->size[c] + 2 * margin;
+  }
+  return (struct field_box){.first = origin[0],
+                            .planes = size[0],
+                            .origin = {origin[1], origin[2]},
+                            .size = {size[1], size[2]},
+                            .row = size[2] + 4};
+}
+
+void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane, float *out) {
+  const uint32_t to_edge = m->cells - b->origin[1], before = b->row < to_edge ? b->row : to_edge;
+  for (uint32_t i = 0; i < b->size[0]; i++, out += b->row) {
+    const float *row = plane + (size_t)((b->origin[0] + i) % m->cells) * m->row;
+    memcpy(out, row + b->origin[1], before * sizeof *out);
+    memcpy(out + before, row, (b->row - before) * sizeof *out); /* a slab's row goes on by four cells as well */
+  }
 }
 
 size_t mesh_scratch_bytes(const struct mesh *m) {

@@ -29,7 +29,7 @@ static double resident_peak_bytes(void) {
 
 struct work_counts simulation_work(const struct simulation *s) {
   struct work_counts w = {0};
-  for (uint32_t g = 0; g < s->group_count; g++) {
+  for (uint32_t g = group_first(s, comm_rank()); g < group_first(s, comm_rank() + 1); g++) {
     w.pairs += s->groups[g].pairs;
     w.interactions += s->groups[g].walked.interactions;
     w.visits += s->groups[g].walked.visits;

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "photons/codelets.h"
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/ic.h"
 #include "photons/linear_power.h"
@@ -60,15 +62,6 @@ static void checkpoint_path(char *out, size_t size, const struct parameters *p) 
   snprintf(out, size, "%s/checkpoint.hdf5", p->output.dir);
 }
 
-static void refuse_several_processes(void) {
-  const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
-  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-    const char *size = getenv(variables[i]);
-    if (size && strtol(size, NULL, 10) > 1)
-      fail(EXIT_BAD_USAGE, "started as %s processes, but this version runs as one: start it without mpirun", size);
-  }
-}
-
 static void start_starpu(const struct parameters *p, struct trace *trace) {
   struct starpu_conf conf;
   if (starpu_conf_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init failed");
@@ -80,6 +73,7 @@ static void start_starpu(const struct parameters *p, struct trace *trace) {
   if (starpu_cpu_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
   if (p->runtime.gpu == GPU_REQUIRE && starpu_cuda_worker_get_count() == 0)
     fail(EXIT_BAD_USAGE, "runtime.gpu = require, but StarPU uses no GPU: is it built with CUDA?");
+  message_start();
 }
 
 /** Softening chosen from the mean spacing where the parameter asks for it. */
@@ -103,7 +97,7 @@ static struct particles initial_particles(struct run *r) {
     r->state.a = r->state.start_a = 1.0 / (1.0 + p->ic.z_init);
   }
   r->cosmology = cosmology_from(p);
-  resolve_softening(p, particles.count);
+  resolve_softening(p, particles.all);
   return particles;
 }
 
@@ -121,7 +115,7 @@ static double counted_work(const struct work_counts *w) {
 static bool rebuild_due(const struct run *r) {
   int64_t interval = r->parameters->runtime.rebuild_interval;
   if (interval > 0) return r->state.steps_since_rebuild >= interval;
-  return r->state.rebuild_debt >= REBUILD_COST * (double)r->simulation->particles.count;
+  return r->state.rebuild_debt >= REBUILD_COST * (double)r->simulation->particles.all;
 }
 
 static void account_work(struct run *r) {
@@ -150,12 +144,12 @@ static void write_outputs(struct run *r, size_t number) {
                                     .number = number,
                                     .mesh = s->mesh->cells,
                                     .snapshot = true,
-                                    .quiet = r->options->verbosity == 0};
+                                    .quiet = r->options->verbosity == 0 || comm_rank() > 0};
   products_write(&products);
   simulation_release(s);
   double spent = wall_clock() - start;
   r->report.output_seconds += spent;
-  if (r->options->verbosity > 0)
+  if (r->options->verbosity > 0 && comm_rank() == 0)
     printf("output %zu at z = %.4g written in %.2f s\n", number, 1.0 / r->state.a - 1.0, spent);
 }
 
@@ -173,7 +167,7 @@ static void write_checkpoint(struct run *r) {
   simulation_release(r->simulation);
   r->checkpoint_wall = wall_clock();
   report_pause(&r->report);
-  if (r->options->verbosity > 0) printf("checkpoint at z = %.4g written to %s\n", 1.0 / r->state.a - 1.0, path);
+  if (r->options->verbosity > 0 && comm_rank() == 0) printf("checkpoint at z = %.4g written to %s\n", 1.0 / r->state.a - 1.0, path);
 }
 
 /** Follow an upper limit of the softening in physical units. */
@@ -228,24 +222,42 @@ static bool finished(const struct run *r) {
   return r->state.a >= r->timeline.end * (1.0 - 1e-12) || (limit >= 0 && r->state.step >= limit);
 }
 
-static int run_steps(struct run *r) {
+/** What any process has noticed, or the first one's clock says, all do. */
+struct events {
+  double signal, checkpoint;
+};
+
+static struct events events_now(const struct run *r) {
   const double interval = 60.0 * r->parameters->output.checkpoint_minutes;
+  struct events e = {.signal = (double)caught_signal};
+  if (comm_rank() == 0) e.checkpoint = interval > 0.0 && wall_clock() - r->checkpoint_wall > interval;
+  double both[2] = {e.signal, e.checkpoint};
+  comm_max_double(both, 2);
+  return (struct events){both[0], both[1]};
+}
+
+static int run_steps(struct run *r) {
   first_forces(r);
   write_due_outputs(r);
-  while (!finished(r) && !caught_signal) {
+  struct events e = events_now(r);
+  while (!finished(r) && e.signal == 0.0) {
     take_step(r);
     write_due_outputs(r);
-    if (interval > 0.0 && wall_clock() - r->checkpoint_wall > interval) write_checkpoint(r);
+    e = events_now(r);
+    if (e.checkpoint > 0.0 && e.signal == 0.0) write_checkpoint(r);
   }
-  if (!caught_signal) return 0;
+  const int signal_number = (int)e.signal;
+  if (signal_number == 0) return 0;
   write_checkpoint(r);
   report_pause(&r->report);
-  fprintf(stderr, "photons-starpu: stopped by signal %d after step %lld; go on with --restart\n", (int)caught_signal,
-          (long long)r->state.step);
-  return 128 + caught_signal;
+  if (comm_rank() == 0)
+    fprintf(stderr, "photons-starpu: stopped by signal %d after step %lld; go on with --restart\n", signal_number,
+            (long long)r->state.step);
+  return 128 + signal_number;
 }
 
 static void write_used_parameters(const struct parameters *p) {
+  if (comm_rank() > 0) return;
   char path[PARAMETER_PATH_MAX + 32];
   snprintf(path, sizeof path, "%s/config-used.ini", p->output.dir);
   char *temporary = output_begin(path);
@@ -259,19 +271,19 @@ static void write_used_parameters(const struct parameters *p) {
 static void require_memory(const struct parameters *p, size_t particles) {
   const struct layout l = layout_choose(p, particles);
   const double needed = l.bytes_particles + l.bytes_tree + l.bytes_mesh;
-  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's processes */
+  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
   if (needed > installed)
     fail(EXIT_RUN_FAILED,
          "%zu particles on a mesh of %u^3 cells need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f); "
-         "this machine has %.1f GB: "
-         "use fewer particles or a coarser gravity.pm_grid",
+         "machines like this one, as many as are in use, have %.1f GB: "
+         "use fewer particles, a coarser gravity.pm_grid, or more machines",
          particles, l.pm_grid, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree, 1e-9 * l.bytes_mesh,
          1e-9 * installed);
 }
 
 int run_simulation(struct parameters *p, const struct run_options *options) {
   struct run r = {.parameters = p, .options = options, .checkpoint_wall = wall_clock()};
-  refuse_several_processes();
   if (p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum || p->analysis.fof)
     r.linear = linear_power_create(p);
   if (options->dry_run && p->ic.source == IC_GENERATE) {
@@ -291,7 +303,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   }
   struct particles particles = initial_particles(&r);
   if (options->dry_run) {
-    report_dry_run(p, particles.count, particles.mass);
+    report_dry_run(p, particles.all, particles.mass);
     particles_free(&particles);
     linear_power_free(r.linear);
     return 0;
@@ -300,7 +312,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
     linear_power_free(r.linear);
     r.linear = linear_power_create(p);
   }
-  require_memory(p, particles.count);
+  require_memory(p, particles.all);
   timeline_init(&r.timeline, p, r.state.start_a);
   if (r.timeline.end <= r.state.a && options->steps != 0 && !options->restart)
     fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g", p->time.z_end,
@@ -312,6 +324,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   report_end(&r.report, r.simulation, p->output.dir);
   simulation_free(r.simulation);
   linear_power_free(r.linear);
+  message_stop();
   starpu_shutdown();
   trace_close(&r.trace);
   return code;

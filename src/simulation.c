@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Set-up of a run: sizes, memory of groups and mesh, and their StarPU handles. */
+/* The state of a run: sizes, memory of groups and mesh, and their StarPU handles. */
 #include "photons/simulation.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "build_config.h"
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/pinned.h"
 #include "photons/scheduler.h"
@@ -22,7 +23,9 @@ enum {
   SLABS_MOST = 32,
   PLANES_LEAST = 8
 };
-enum { GPU_GROUP_LARGEST = 131072, GPU_SLABS_MOST = 16 }; /* with a GPU: fewer, larger tasks */
+/* With many processes: more slabs, so that each has some, but few columns, which make messages. */
+enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
+enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 64, GPU_SLABS_MOST = 16 }; /* with a GPU: fewer, larger tasks */
 
 static bool gpu_in_use(void) { return starpu_is_initialized() && starpu_cuda_worker_get_count() > 0; }
 
@@ -40,7 +43,7 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   const uint32_t largest = gpu ? GPU_GROUP_LARGEST : GROUP_LARGEST, slabs_most = gpu ? GPU_SLABS_MOST : SLABS_MOST;
   size_t group_size = (size_t)p->runtime.group_size;
   if (group_size == 0) {
-    group_size = particles / GROUPS_WANTED;
+    group_size = particles / (gpu ? GPU_GROUPS_WANTED : GROUPS_WANTED);
     group_size = group_size < GROUP_SMALLEST ? GROUP_SMALLEST : group_size > largest ? largest : group_size;
   }
   if (group_size < l.leaf_size) group_size = l.leaf_size;
@@ -55,6 +58,14 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   if (p->gravity.pm_grid == 0 && l.pm_grid < least) l.pm_grid = least;
   l.slabs = l.pm_grid / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;
+  l.columns = l.slabs;
+  const uint32_t processes = (uint32_t)comm_size();
+  if (processes > 1) { /* does not change results: cells and modes are added up and transformed in the same order */
+    const uint32_t each = (l.slabs + processes - 1) / processes, slabs = each < RANK_SLABS_MOST ? each : RANK_SLABS_MOST,
+                   columns = each < RANK_COLUMNS_MOST ? each : RANK_COLUMNS_MOST;
+    l.slabs = slabs * processes < l.pm_grid ? slabs * processes : l.pm_grid;
+    l.columns = columns * processes < l.pm_grid ? columns * processes : l.pm_grid;
+  }
 
   double nodes = (double)l.group_count * (double)tree_nodes(l.depth), n = (double)particles,
          sets = p->gravity.interlace ? 2.0 : 1.0;
@@ -103,43 +114,117 @@ static void free_gpu_worker(void *argument) {
 }
 #endif
 
-static void create_groups(struct simulation *s) {
+uint32_t group_first(const struct simulation *s, int process) {
+  return s->owner_first ? s->owner_first[process] : (uint32_t)comm_first(s->group_count, process);
+}
+
+/** The process among those with first things first(r) that has thing i. */
+int group_owner(const struct simulation *s, uint32_t group) {
+  int low = 0, high = comm_size(); /* group_first(low) <= group < group_first(high) */
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (group_first(s, middle) <= group)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/** Process that has thing i of n dealt out evenly. */
+static int dealt_to(uint32_t n, uint32_t i) {
+  return (int)((((uint64_t)i + 1) * (uint64_t)comm_size() + n - 1) / n - 1);
+}
+int slab_owner(const struct simulation *s, uint32_t slab) { return dealt_to(s->mesh->slabs, slab); }
+int column_owner(const struct simulation *s, uint32_t column) { return dealt_to(s->mesh->columns, column); }
+
+static struct group *own_group(struct simulation *s, size_t i) { return &s->groups[group_first(s, comm_rank()) + i]; }
+
+void simulation_register(struct simulation *s) {
   const uint32_t nodes = tree_nodes(s->depth), m = fmm_multipole_size(s->acceptance.order),
                  l = fmm_local_size(s->acceptance.order);
-  const size_t rows = (size_t)s->group_count * nodes;
-  s->groups = allocate(s->group_count, sizeof *s->groups, "groups");
+  const size_t rows = s->particles.blocks * nodes;
   s->nodes = allocate(rows, sizeof *s->nodes, "tree nodes");
   s->multipole = allocate(rows * m, sizeof(float), "multipoles");
   s->local = allocate(rows * l, sizeof(float), "local expansions");
-  pin_memory(s->groups, s->group_count * sizeof *s->groups); /* GPUs write results into it */
   pin_memory(s->nodes, rows * sizeof *s->nodes);
   pin_memory(s->multipole, rows * m * sizeof(float));
   pin_memory(s->local, rows * l * sizeof(float));
-  struct particles blocks = s->particles;
-  blocks.blocks = blocks.all_blocks = s->group_count;
-  for (uint32_t i = 0; i < s->group_count; i++) {
-    struct group *g = &s->groups[i];
-    struct particle_block b = particles_block(&blocks, i);
-    *g = (struct group){.simulation = s,
-                        .index = i,
-                        .count = (uint32_t)b.count,
-                        .nodes = s->nodes + (size_t)i * nodes,
-                        .multipole = s->multipole + (size_t)i * nodes * m,
-                        .local = s->local + (size_t)i * nodes * l};
+  for_particle_arrays(&s->particles, pin_memory);
+  for (size_t i = 0; i < s->particles.blocks; i++) {
+    struct group *g = own_group(s, i);
+    struct particle_block b = particles_block(&s->particles, i);
+    g->nodes = s->nodes + i * nodes;
+    g->multipole = s->multipole + i * nodes * m;
+    g->local = s->local + i * nodes * l;
     g->position_handle = register_vector(b.x[0], 3 * b.count, sizeof(uint32_t));
     g->momentum_handle = register_vector(b.p[0], 3 * b.count, sizeof(float));
     g->acceleration_handle = register_vector(b.acc[0], 3 * b.count, sizeof(float));
     g->tree_handle = register_vector(g->nodes, nodes, sizeof(struct node));
     g->multipole_handle = register_vector(g->multipole, (size_t)nodes * m, sizeof(float));
     g->local_handle = register_vector(g->local, (size_t)nodes * l, sizeof(float));
+    if (gpu_in_use()) /* walks need it at once: it comes to the host as soon as a GPU has written it */
+      starpu_data_set_wt_mask(g->tree_handle, 1u << STARPU_MAIN_RAM);
     starpu_void_data_register(&g->lists_handle);
+  }
+  s->registered = true;
+}
+
+void handle_drop(starpu_data_handle_t *handle) {
+  if (*handle) starpu_data_unregister_no_coherency(*handle);
+  *handle = NULL;
+}
+
+/** What belongs to the present positions of the groups' boxes. */
+static void drop_mesh_handles(struct group *g) {
+  for (uint32_t set = 0; set < 2; set++) handle_drop(&g->patch_handle[set]);
+  for (uint32_t k = 0; k < g->pieces; k++)
+    for (uint32_t set = 0; set < 2; set++) handle_drop(&g->piece[k].handle[set]);
+  g->pieces = 0;
+}
+
+void simulation_unregister(struct simulation *s) {
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    if (g->owner == comm_rank()) {
+      starpu_data_unregister(g->position_handle);
+      starpu_data_unregister(g->momentum_handle);
+      starpu_data_unregister(g->acceleration_handle);
+      g->position_handle = g->momentum_handle = g->acceleration_handle = NULL;
+    }
+    handle_drop(&g->position_handle);
+    handle_drop(&g->tree_handle);
+    handle_drop(&g->multipole_handle);
+    handle_drop(&g->local_handle);
+    handle_drop(&g->lists_handle);
+    drop_mesh_handles(g);
+  }
+  const size_t rows = s->particles.blocks * tree_nodes(s->depth);
+  unpin_memory(s->nodes, rows * sizeof *s->nodes);
+  unpin_memory(s->multipole, rows * fmm_multipole_size(s->acceptance.order) * sizeof(float));
+  unpin_memory(s->local, rows * fmm_local_size(s->acceptance.order) * sizeof(float));
+  for_particle_arrays(&s->particles, unpin_memory);
+  free(s->nodes);
+  free(s->multipole);
+  free(s->local);
+  s->registered = false;
+}
+
+static void create_groups(struct simulation *s) {
+  s->groups = allocate(s->group_count, sizeof *s->groups, "groups");
+  pin_memory(s->groups, s->group_count * sizeof *s->groups); /* GPUs write results into it */
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    *g = (struct group){.simulation = s, .index = i, .owner = group_owner(s, i)};
+    g->count = (uint32_t)(block_first(s->particles.all, s->group_count, i + 1) -
+                          block_first(s->particles.all, s->group_count, i));
     g->lists.near.pool = g->lists.far.pool = s->pool;
   }
 }
 
 static void create_mesh(struct simulation *s, const struct layout *layout) {
   const struct parameters *p = s->parameters;
-  s->mesh = mesh_create(layout->pm_grid, layout->slabs, s->particles.box, p->gravity.assignment, p->gravity.gradient,
+  s->mesh = mesh_create(layout->pm_grid, layout->slabs, layout->columns, s->particles.box, p->gravity.assignment, p->gravity.gradient,
                         p->gravity.interlace, &s->split);
   const struct mesh *m = s->mesh;
   const size_t slabs = (size_t)s->sets * m->fields * m->slabs;
@@ -149,9 +234,11 @@ static void create_mesh(struct simulation *s, const struct layout *layout) {
   s->block_handle = allocate(slabs * m->columns, sizeof *s->block_handle, "block handles");
   for (size_t i = 0; i < slabs; i++) {
     uint32_t slab = (uint32_t)(i % m->slabs);
+    const bool own = slab_owner(s, slab) == comm_rank();
     size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
-    s->slab_handle[i] = register_scratch((void **)&s->slab[i], floats, sizeof(float), "mesh slab");
+    if (own) s->slab_handle[i] = register_scratch((void **)&s->slab[i], floats, sizeof(float), "mesh slab");
     for (uint32_t c = 0; c < m->columns; c++) {
+      if (!own && column_owner(s, c) != comm_rank()) continue;
       size_t row = i * m->columns + c, size = block_size(m, slab, c);
       s->block_handle[row] = register_scratch((void **)&s->block[row], size, sizeof(float complex), "mesh block");
     }
@@ -161,7 +248,7 @@ static void create_mesh(struct simulation *s, const struct layout *layout) {
 struct simulation *simulation_create(const struct parameters *p, const struct cosmology *c,
                                      struct particles particles) {
   struct simulation *s = allocate(1, sizeof *s, "simulation");
-  struct layout layout = layout_choose(p, particles.count);
+  struct layout layout = layout_choose(p, particles.all);
   const double cell = particles.box / layout.pm_grid;
   const double softening = 1e-3 * p->gravity.softening; /* kpc/h to Mpc/h */
   const int order = (int)p->gravity.order;
@@ -180,13 +267,14 @@ struct simulation *simulation_create(const struct parameters *p, const struct co
   s->short_factor = (float)(GRAVITY * particles.mass / (s->split.r_cut * s->split.r_cut));
   s->variant = (uint32_t)order + 8 * (uint32_t)s->law.kind + 32 * (uint32_t)s->split.p2p_degree +
                512 * (uint32_t)strlen(s->kernels->name);
-  for_particle_arrays(&s->particles, pin_memory);
   if (gpu_in_use()) s->pool = pinned_pool_create();
-  create_groups(s);
-  create_mesh(s, &layout);
   s->heteroprio = scheduler_is_heteroprio();
   s->worker_count = starpu_worker_get_count();
   s->workers = allocate(s->worker_count, sizeof *s->workers, "worker scratch");
+  if (!s->particles.sorted || s->particles.all_blocks != s->group_count) domain_rebuild(s);
+  create_groups(s);
+  simulation_register(s);
+  create_mesh(s, &layout);
   for (uint32_t w = 0; w < s->worker_count; w++)
     s->workers[w].fft = allocate(mesh_scratch_bytes(s->mesh), 1, "FFT scratch");
 #ifdef PHOTONS_CUDA
@@ -206,39 +294,26 @@ void simulation_set_softening(struct simulation *s, double softening) {
 }
 
 static void free_groups(struct simulation *s) {
+  simulation_unregister(s);
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
-    starpu_data_unregister(g->position_handle);
-    starpu_data_unregister(g->momentum_handle);
-    starpu_data_unregister(g->acceleration_handle);
-    starpu_data_unregister(g->tree_handle);
-    starpu_data_unregister(g->multipole_handle);
-    starpu_data_unregister(g->local_handle);
-    starpu_data_unregister(g->lists_handle);
-    for (uint32_t set = 0; set < s->sets; set++)
-      if (g->patch_handle[set]) starpu_data_unregister_no_coherency(g->patch_handle[set]);
     interaction_list_free(&g->lists.near);
     interaction_list_free(&g->lists.far);
     free(g->neighbour);
+    free(g->piece);
   }
-  const size_t rows = (size_t)s->group_count * tree_nodes(s->depth);
   unpin_memory(s->groups, s->group_count * sizeof *s->groups);
-  unpin_memory(s->nodes, rows * sizeof *s->nodes);
-  unpin_memory(s->multipole, rows * fmm_multipole_size(s->acceptance.order) * sizeof(float));
-  unpin_memory(s->local, rows * fmm_local_size(s->acceptance.order) * sizeof(float));
   free(s->groups);
-  free(s->nodes);
-  free(s->multipole);
-  free(s->local);
+  free(s->owner_first);
 }
 
 static void free_mesh(struct simulation *s) {
   const size_t slabs = (size_t)s->sets * s->mesh->fields * s->mesh->slabs;
   for (size_t i = 0; i < slabs; i++) {
-    starpu_data_unregister_no_coherency(s->slab_handle[i]);
+    handle_drop(&s->slab_handle[i]);
     free(s->slab[i]);
     for (uint32_t c = 0; c < s->mesh->columns; c++) {
-      starpu_data_unregister_no_coherency(s->block_handle[i * s->mesh->columns + c]);
+      handle_drop(&s->block_handle[i * s->mesh->columns + c]);
       free(s->block[i * s->mesh->columns + c]);
     }
   }
@@ -262,20 +337,22 @@ void simulation_free(struct simulation *s) {
   }
   free(s->workers);
   pinned_pool_free(s->pool);
-  for_particle_arrays(&s->particles, unpin_memory);
   particles_free(&s->particles);
   free(s);
 }
 
-/** Every handle of a group's particles and tree root, which the host reads or rearranges between graphs. */
+/** Every handle of this process's particles, which the host reads or rearranges between graphs. */
 static void for_host_data(struct simulation *s, void (*function)(starpu_data_handle_t)) {
-  for (uint32_t i = 0; i < s->group_count; i++) {
-    function(s->groups[i].position_handle);
-    function(s->groups[i].momentum_handle);
-    function(s->groups[i].acceleration_handle);
-    function(s->groups[i].tree_handle);
+  for (size_t i = 0; i < s->particles.blocks; i++) {
+    struct group *g = own_group(s, i);
+    function(g->position_handle);
+    function(g->momentum_handle);
+    function(g->acceleration_handle);
   }
 }
+
+/** All of them on their way at once; one by one each would cost a round trip to the GPU. */
+static void prefetch(starpu_data_handle_t handle) { (void)starpu_data_prefetch_on_node(handle, STARPU_MAIN_RAM, 1); }
 
 static void acquire(starpu_data_handle_t handle) {
   if (starpu_data_acquire(handle, STARPU_RW) != 0)
@@ -284,36 +361,8 @@ static void acquire(starpu_data_handle_t handle) {
 
 void simulation_acquire(struct simulation *s) {
   starpu_task_wait_for_all();
+  if (gpu_in_use()) for_host_data(s, prefetch);
   for_host_data(s, acquire);
 }
 
 void simulation_release(struct simulation *s) { for_host_data(s, starpu_data_release); }
-
-void simulation_acquire_trees(struct simulation *s) {
-  starpu_task_wait_for_all();
-  for (uint32_t i = 0; i < s->group_count; i++)
-    if (starpu_data_acquire(s->groups[i].tree_handle, STARPU_R) != 0)
-      fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
-}
-
-void simulation_release_trees(struct simulation *s) {
-  for (uint32_t i = 0; i < s->group_count; i++) starpu_data_release(s->groups[i].tree_handle);
-}
-
-void simulation_place_patches(struct simulation *s) {
-  for (uint32_t i = 0; i < s->group_count; i++) {
-    struct group *g = &s->groups[i];
-    size_t cells = (size_t)g->patch.size[0] * g->patch.size[1] * g->patch.size[2];
-    for (uint32_t set = 0; set < s->sets; set++) {
-      if (g->patch_handle[set]) {
-        const size_t room = starpu_vector_get_nx(g->patch_handle[set]);
-        if (room >= cells && room <= 2 * cells) continue; /* also where the box has grown a little since */
-        starpu_data_unregister_no_coherency(g->patch_handle[set]);
-      }
-      if (cells + cells / 8 > UINT32_MAX)
-        fail(EXIT_RUN_FAILED, "a mesh patch of %zu cells is more than StarPU's 2^32", cells);
-      starpu_vector_data_register(&g->patch_handle[set], -1, 0, (uint32_t)(cells + cells / 8),
-                                  sizeof(float)); /* StarPU allocates where it is made */
-    }
-  }
-}

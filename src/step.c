@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The step as a task graph: one line a stage. Data dependencies order the stages; mesh and tree meet only in the acceleration, which
+/* The step as a task graph: one line a stage. Each process submits the tasks of its own groups, slabs and columns, and the messages
+ * that bring them what others make. Data dependencies order the stages; mesh and tree meet only in the acceleration, which
  * p2p writes and l2p and pm_read add to, always in this order, so that sums do not depend on who computes them. */
 #include "photons/step.h"
 
@@ -7,19 +8,37 @@
 
 #include "photons/codelets.h"
 
-#define FOR_GROUPS(s, g) for (struct group *g = (s)->groups; g < (s)->groups + (s)->group_count; g++)
+#include "photons/comm.h"
+
+/* Groups, slabs and columns of this process. */
+#define FOR_GROUPS(s, g)                                             \
+  for (struct group *g = (s)->groups + group_first((s), comm_rank()), \
+                    *end = (s)->groups + group_first((s), comm_rank() + 1); \
+       g < end; g++)
+#define FOR_SLABS(s, slab)                                     \
+  for (uint32_t slab = 0; slab < (s)->mesh->slabs; slab++) \
+    if (slab_owner((s), slab) == comm_rank())
+#define FOR_COLUMNS(s, column)                                     \
+  for (uint32_t column = 0; column < (s)->mesh->columns; column++) \
+    if (column_owner((s), column) == comm_rank())
 
 static void submit_mesh(struct simulation *s) {
   const struct mesh *m = s->mesh;
   for (uint32_t set = 0; set < s->sets; set++) {
     FOR_GROUPS(s, g) pm_assign_submit(g, set);
-    for (uint32_t slab = 0; slab < m->slabs; slab++) patch_add_submit(s, set, slab);
-    for (uint32_t slab = 0; slab < m->slabs; slab++) fft_yz_submit(s, set, slab);
+    share_patches(s, set);
+    FOR_SLABS(s, slab) patch_add_submit(s, set, slab);
+    FOR_SLABS(s, slab) fft_yz_submit(s, set, slab);
   }
-  for (uint32_t column = 0; column < m->columns; column++) fft_x_submit(s, column);
+  share_spectra(s, false);
+  FOR_COLUMNS(s, column) fft_x_submit(s, column);
+  share_spectra(s, true);
   for (uint32_t set = 0; set < s->sets; set++)
-    for (uint32_t field = 0; field < m->fields; field++)
-      for (uint32_t slab = 0; slab < m->slabs; slab++) ifft_yz_submit(s, set, field, slab);
+    for (uint32_t field = 0; field < m->fields; field++) FOR_SLABS(s, slab) ifft_yz_submit(s, set, field, slab);
+  for (struct group *g = s->groups; g < s->groups + s->group_count; g++)
+    for (uint32_t k = 0; k < g->pieces; k++)
+      for (uint32_t set = 0; set < s->sets && g->piece[k].source == comm_rank(); set++) pm_cut_submit(g, k, set);
+  share_pieces(s);
 }
 
 static void submit_tree(struct simulation *s) {
@@ -27,6 +46,7 @@ static void submit_tree(struct simulation *s) {
     p2m_submit(g);
     m2m_submit(g);
   }
+  share_multipoles(s);
   FOR_GROUPS(s, g) {
     walk_submit(g);
     p2p_submit(g);
@@ -37,15 +57,14 @@ static void submit_tree(struct simulation *s) {
 }
 
 void step_forces(struct simulation *s, double kick) {
-  simulation_acquire_trees(s);
   domain_find_neighbours(s);
-  simulation_release_trees(s);
-  simulation_place_patches(s);
+  simulation_place(s);
+  share_trees(s);
   submit_mesh(s);
   submit_tree(s);
   for (uint32_t set = 0; set < s->sets; set++) FOR_GROUPS(s, g) pm_read_submit(g, set);
   FOR_GROUPS(s, g) kick_submit(g, (float)kick);
-  starpu_task_wait_for_all();
+  message_wait();
 }
 
 void step_drift(struct simulation *s, double kick, double drift) {
@@ -54,12 +73,12 @@ void step_drift(struct simulation *s, double kick, double drift) {
     drift_submit(g, (float)drift);
     refit_submit(g);
   }
-  starpu_task_wait_for_all();
+  message_wait();
 }
 
 static void refit(struct simulation *s) {
   FOR_GROUPS(s, g) refit_submit(g);
-  starpu_task_wait_for_all();
+  message_wait();
 }
 
 void step_rebuild(struct simulation *s) {
@@ -70,7 +89,7 @@ void step_rebuild(struct simulation *s) {
 }
 
 void step_first_forces(struct simulation *s) {
-  step_rebuild(s);
+  refit(s);
   step_forces(s, 0.0);
   if (s->acceptance.kind == MAC_RELATIVE) {
     refit(s);
@@ -80,11 +99,12 @@ void step_first_forces(struct simulation *s) {
 
 void step_measure(struct simulation *s) {
   FOR_GROUPS(s, g) kick_submit(g, 0.0f);
-  starpu_task_wait_for_all();
+  message_wait();
 }
 
 double step_acc_max(const struct simulation *s) {
   double largest = 0.0;
   FOR_GROUPS(s, g) largest = fmax(largest, (double)g->acc_max);
+  comm_max_double(&largest, 1);
   return largest;
 }

@@ -48,7 +48,7 @@ static void bench(const struct kernels *kernels, uint32_t cells, enum assignment
   const uint32_t slabs = 8;
   struct split split;
   split_init(&split, SPLIT_GAUSS, 1.2 / cells, 6.0 / cells, 9);
-  struct mesh *m = mesh_create(cells, slabs, 1.0, assignment, gradient, false, &split);
+  struct mesh *m = mesh_create(cells, slabs, slabs, 1.0, assignment, gradient, false, &split);
   uint32_t *x = allocate((size_t)groups * 3 * count, sizeof *x, "positions");
   float *acceleration = allocate(3 * (size_t)count, sizeof *acceleration, "accelerations");
   struct patch *patches = allocate(groups, sizeof *patches, "patches");
@@ -116,8 +116,9 @@ static void bench(const struct kernels *kernels, uint32_t cells, enum assignment
         mesh_ifft_yz(m, s, (const float complex *const *)block + (f * slabs + s) * slabs,
                      slabs_memory + (f * cells + slab_first(m, s)) * plane_floats(m), scratch);
     double t3 = seconds();
+    const struct field_view view = whole_planes(m->row, planes);
     for (uint32_t g = 0; g < groups; g++)
-      kernels->mesh.read(m, count, x + (size_t)g * 3 * count, false, 1.0f, planes, acceleration);
+      kernels->mesh.read(m, count, x + (size_t)g * 3 * count, false, 1.0f, &view, acceleration);
     forward = best(forward, t1 - t0);
     along_x = best(along_x, t2 - t1);
     backward = best(backward, t3 - t2);

@@ -107,11 +107,13 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
   const uint32_t n = tree_nodes(s->depth);
   const struct particle_block p = particles_block(&s->particles, g->index);
   struct node *cpu = allocate(n, sizeof *cpu, "nodes"), *gpu = allocate(n, sizeof *gpu, "nodes"),
-              *out = device_memory(n * sizeof *out);
+              *out = device_memory(n * sizeof *out), *root;
+  CUDA(cudaMallocHost((void **)&root, sizeof *root));
   s->kernels->walk.refit(g->count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0], cpu);
   gpu_refit(b->gpu, g->count, s->depth, s->scale, 1.0f / s->short_factor, position_on_device(b, g->index),
-            b->acceleration + 3 * first_of(b, g->index), out);
+            b->acceleration + 3 * first_of(b, g->index), out, root);
   to_host(b, gpu, out, n * sizeof *gpu);
+  compare(d, gpu[1].half, root->half, 5);
   for (uint32_t i = 1; i < n; i++) {
     float shift[2][3] = {{0}}; /* centres may differ by rounding: compared in units of the half width */
     for (int c = 0; c < 3; c++) shift[1][c] = (float)(int32_t)(cpu[i].centre[c] - gpu[i].centre[c]) * s->scale;
@@ -120,6 +122,7 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
   }
   free(cpu);
   free(gpu);
+  CUDA(cudaFreeHost(root));
   CUDA(cudaFree(out));
 }
 
@@ -459,20 +462,24 @@ static void check_read(const struct bench *b, const struct mesh_arrays *a, struc
   const struct simulation *s = b->s;
   const struct mesh *m = s->mesh;
   const float **planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
+  const float **device_planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
+  const struct field_view view = whole_planes(m->row, planes), device_view = whole_planes(m->row, device_planes);
   for (uint32_t set = 0; set < s->sets; set++) {
     for (uint32_t field = 0; field < m->fields; field++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
-        for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++)
-          planes[(size_t)field * m->cells + x] = a->slab[slab_index(s, set, field, slab)] +
-                                                 (x - slab_first(m, slab)) * plane_floats(m);
+        for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++) {
+          const size_t plane = (size_t)field * m->cells + x, k = slab_index(s, set, field, slab);
+          planes[plane] = a->slab[k] + (x - slab_first(m, slab)) * plane_floats(m);
+          device_planes[plane] = a->slab_out[k] + (x - slab_first(m, slab)) * plane_floats(m);
+        }
     for (uint32_t g = 0; g < s->group_count; g++) {
       const size_t n = 3 * (size_t)s->groups[g].count;
       float *cpu = allocate(n, sizeof *cpu, "accelerations"), *gpu = allocate(n, sizeof *gpu, "accelerations"),
             *out = to_device(cpu, n * sizeof *cpu);
       s->kernels->mesh.read(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, s->mesh_factor,
-                            planes, cpu);
-      gpu_read(b->gpu, s->groups[g].count, position_on_device(b, g), set == 1, s->mesh_factor,
-               (const float *const *)a->slab_out + slab_index(s, set, 0, 0), out);
+                            &view, cpu);
+      gpu_read(b->gpu, s->groups[g].count, position_on_device(b, g), set == 1, s->mesh_factor, &device_view, g % 2 == 0,
+               out);
       to_host(b, gpu, out, n * sizeof *gpu);
       compare(read, cpu, gpu, n);
       free(cpu);
@@ -481,6 +488,7 @@ static void check_read(const struct bench *b, const struct mesh_arrays *a, struc
     }
   }
   free(planes);
+  free(device_planes);
 }
 
 static void check_mesh(const struct bench *b) {

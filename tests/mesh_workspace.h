@@ -145,10 +145,11 @@ static inline void read_field(const struct workspace *w, uint32_t count, const u
                               float *acceleration) {
   const struct mesh *m = w->mesh;
   const float **planes = allocate(m->fields * (size_t)m->cells, sizeof *planes, "planes");
+  const struct field_view view = whole_planes(m->row, planes);
   for (uint32_t set = 0; set < w->sets; set++) {
     for (uint32_t f = 0; f < m->fields; f++)
       for (uint32_t i = 0; i < m->cells; i++) planes[f * m->cells + i] = slab_of(w, set, f, 0) + i * plane_floats(m);
-    w->kernels->mesh.read(m, count, x, set == 1, factor / (float)w->sets, planes, acceleration);
+    w->kernels->mesh.read(m, count, x, set == 1, factor / (float)w->sets, &view, acceleration);
   }
   free(planes);
 }

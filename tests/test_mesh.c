@@ -37,7 +37,7 @@ static void test_deposit(void **state) {
     for (int a = 0; a < 3; a++) {
       const uint32_t n = meshes[i], count = 100;
       struct split split = gauss_split(1.0 / n, 1.2, 6.0);
-      struct mesh *m = mesh_create(n, slabs[i] < n ? slabs[i] : n, 1.0, schemes[a], GRADIENT_SPECTRAL, true, &split);
+      struct mesh *m = mesh_create(n, slabs[i] < n ? slabs[i] : n, slabs[i] < n ? slabs[i] : n, 1.0, schemes[a], GRADIENT_SPECTRAL, true, &split);
       struct workspace w = workspace_create(m, kernels_select());
       uint64_t random = 7;
       uint32_t x[300], near_edge[300];
@@ -77,7 +77,7 @@ static void test_patch(void **state) {
   (void)state;
   struct split split = gauss_split(1.0 / 16, 1.2, 6.0);
   const uint32_t cell = 1u << 28; /* of 16 */
-  struct mesh *m = mesh_create(16, 1, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, false, &split);
+  struct mesh *m = mesh_create(16, 1, 1, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, false, &split);
   /* One particle in the middle of cell 5 touches 4 .. 7. */
   struct patch p = patch_for_box(m, (const uint32_t[]){5 * cell + cell / 2, 0, cell - 1}, (const double[]){0, 0, 1});
   assert_int_equal(p.origin[0], 4);
@@ -121,7 +121,7 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
                        const int k[3]) {
   const double box = 50.0, cell = box / n;
   struct split split = gauss_split(cell, 0.6, 3.0); /* so that waves near Nyquist are not lost */
-  struct mesh *m = mesh_create(n, slabs, box, a, gradient, interlace, &split);
+  struct mesh *m = mesh_create(n, slabs, slabs, box, a, gradient, interlace, &split);
   struct workspace w = workspace_create(m, kernels_select());
   fill_wave(&w, 0, k, 0, 1);
   if (interlace) fill_wave(&w, 1, k, 0.5, 1); /* particles deposit half a cell to the right of where they are */
@@ -206,7 +206,7 @@ static void test_interlacing_cancels_images(void **state) {
   (void)state;
   const int k[3] = {1, -2, 3};
   struct split split = gauss_split(1.0 / 16, 1.2, 6.0);
-  struct mesh *m = mesh_create(16, 4, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, true, &split);
+  struct mesh *m = mesh_create(16, 4, 4, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, true, &split);
   struct workspace w = workspace_create(m, kernels_select());
   fill_wave(&w, 0, k, 0, 1);
   fill_wave(&w, 1, k, 0.5, 1);

@@ -185,7 +185,7 @@ static void check_forces(const char *name, bool early) {
     struct split split = gauss_split(r.box / 32, 1.2, cut ? 7.2 : 6.0);
     short_range(&r, &split, near);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-      struct mesh *m = mesh_create(32, 5, r.box, known[i].assignment, known[i].gradient, known[i].interlace, &split);
+      struct mesh *m = mesh_create(32, 5, 5, r.box, known[i].assignment, known[i].gradient, known[i].interlace, &split);
       float *far = mesh_forces(m, kernels_select(), &r, 8, 1);
       double rms, median;
       force_error(&r, near, far, &rms, &median);
@@ -218,7 +218,7 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
   double total = 0;
   for (uint32_t i = 0; i < 3; i++) {
     const uint32_t slabs[] = {1, 5, 32};
-    struct mesh *m = mesh_create(32, slabs[i], r->box, ASSIGN_PCS, gradient, interlace, &split);
+    struct mesh *m = mesh_create(32, slabs[i], slabs[i], r->box, ASSIGN_PCS, gradient, interlace, &split);
     float *a = mesh_forces(m, kernels_select(), r, 8, i + 1);
     if (first) {
       assert_memory_equal(a, first, 3 * r->count * sizeof *a);
@@ -246,7 +246,7 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
   for (size_t i = 0; i < 3; i++) {
     if (!sets[i].usable) continue;
     setenv("PHOTONS_ISA", sets[i].name, 1);
-    struct mesh *m = mesh_create(32, 5, r->box, ASSIGN_PCS, gradient, interlace, &split);
+    struct mesh *m = mesh_create(32, 5, 5, r->box, ASSIGN_PCS, gradient, interlace, &split);
     float *a = mesh_forces(m, kernels_select(), r, 8, 1);
     double difference = 0;
     for (size_t j = 0; j < 3 * r->count; j++) difference += fabs((double)a[j] - first[j]);

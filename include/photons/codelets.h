@@ -2,6 +2,7 @@
 #ifndef PHOTONS_CODELETS_H
 #define PHOTONS_CODELETS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct simulation;
@@ -23,7 +24,20 @@ void patch_add_submit(struct simulation *s, uint32_t set, uint32_t slab);
 void fft_yz_submit(struct simulation *s, uint32_t set, uint32_t slab);
 void fft_x_submit(struct simulation *s, uint32_t column); /* with Green's function and inverse */
 void ifft_yz_submit(struct simulation *s, uint32_t set, uint32_t field, uint32_t slab);
+void pm_cut_submit(struct group *g, uint32_t piece, uint32_t set); /* what another process reads of the slabs here */
 void pm_read_submit(struct group *g, uint32_t set);
+
+/* Between processes: transfers that wait for the tasks which make the data, and for which the tasks that use it wait. One process: nothing.
+ * Each is called for all of a process's groups, slabs or columns, and sends and receives what they make and need. */
+void message_start(void);
+void message_stop(void);
+void share_trees(struct simulation *s);      /* positions and trees of groups with neighbours elsewhere */
+void share_multipoles(struct simulation *s); /* of the same groups */
+void share_patches(struct simulation *s, uint32_t set);
+void share_spectra(struct simulation *s, bool back); /* blocks of slabs to their columns' owners, or fields back */
+void share_pieces(struct simulation *s);
+/** All tasks here done, and all messages. */
+void message_wait(void);
 
 /* Time integration: factor is the integral of dt/a (kick) or dt/a^2 (drift). */
 void kick_submit(struct group *g, float factor);

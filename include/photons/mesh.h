@@ -35,6 +35,22 @@ struct patch {
   uint32_t size[3]; /**< at most N each (a patch as wide as the mesh wraps onto itself) */
 };
 
+/** Where the planes of fields are in memory that the particles of a group read: whole planes of slabs, or cut out of them. */
+struct field_view {
+  const float *const *plane; /**< [field * N + x], of those that are read */
+  uint32_t origin[2];        /**< y and z of a plane's first number */
+  uint32_t row;              /**< floats from y to y + 1 */
+};
+static inline struct field_view whole_planes(uint32_t row, const float *const *plane) {
+  return (struct field_view){.plane = plane, .row = row};
+}
+
+/** What a group whose patch is given reads of each field, when it is cut out: planes first .. first + planes - 1 modulo N, and of each
+ * [size[0]][row] floats from origin (y, z) on; beyond size[1] a row goes on periodically by four numbers at least. */
+struct field_box {
+  uint32_t first, planes, origin[2], size[2], row;
+};
+
 struct mesh_plans; /* FFTW plans, made once on the main thread with FFTW_ESTIMATE, used with new-array execute */
 
 struct mesh {
@@ -78,11 +94,17 @@ static HOST_DEVICE inline size_t block_size(const struct mesh *m, uint32_t s, ui
   return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) * (column_first(m, c + 1) - column_first(m, c)) * m->kz;
 }
 
+/** The slab that plane x is in. */
+static inline uint32_t slab_of_plane(const struct mesh *m, uint32_t x) {
+  return (uint32_t)(((uint64_t)(x + 1) * m->slabs + m->cells - 1) / m->cells - 1);
+}
+
 /**
- * @param cells  N, even, 8 .. 16384
- * @param slabs  number of slabs and of columns, 1 .. cells
+ * @param cells    N, even, 8 .. 16384
+ * @param slabs    1 .. cells
+ * @param columns  1 .. cells
  */
-struct mesh *mesh_create(uint32_t cells, uint32_t slabs, double box, enum assignment assignment, enum gradient gradient,
+struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment, enum gradient gradient,
                          bool interlace, const struct split *split);
 void mesh_free(struct mesh *m);
 
@@ -92,6 +114,13 @@ uint32_t mesh_good_size(uint32_t n);
 /** The patch that holds all cells which particles within [centre - half, centre + half] (box units, half <= 2^31)
  * deposit to, shifted mesh of interlacing included, four cells deep in z whatever the scheme. */
 struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const double half[3]);
+
+/** The cells of the fields that particles which deposit to the patch read. */
+struct field_box field_box_for_patch(const struct mesh *m, const struct patch *patch);
+/** Floats of one plane of a field box. */
+static inline size_t field_box_floats(const struct field_box *b) { return (size_t)b->size[0] * b->row; }
+/** Cut one plane of a field, [y][row] of a slab, to the box's [size[0]][row]. */
+void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane, float *out);
 
 /** Bytes of scratch that mesh_fft_yz, mesh_fft_x and mesh_ifft_yz may use on one worker. */
 size_t mesh_scratch_bytes(const struct mesh *m);
@@ -126,10 +155,10 @@ struct mesh_kernels {
    * first patch. */
   void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data, float *slab);
   /** acceleration[c * count + i] += factor * field at the particles; shifted: fields of the second set;
-   * planes[field * N + x]: plane x of a field (only those that the particles touch need be valid; fd4 reaches two
-   * farther). fd4: four-point differences of the potential, interpolated. */
+   * only cells that the particles touch need be in the view; fd4 reaches two farther. fd4: four-point differences of
+   * the potential, interpolated. */
   void (*read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, float factor,
-               const float *const *planes, float *acceleration);
+               const struct field_view *view, float *acceleration);
 };
 
 #ifdef __cplusplus

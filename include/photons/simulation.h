@@ -19,6 +19,7 @@
 struct simulation;
 struct gpu;
 struct pinned_pool;
+struct starpu_codelet;
 
 /** Stages whose time is accounted for; one codelet each, `analysis` is what outputs need. */
 enum stage {
@@ -36,6 +37,7 @@ enum stage {
   STAGE_FFT_YZ,
   STAGE_FFT_X,
   STAGE_IFFT_YZ,
+  STAGE_PM_CUT,
   STAGE_PM_READ,
   STAGE_KICK,
   STAGE_DRIFT,
@@ -62,24 +64,38 @@ struct group_lists {
   struct interaction_list near, far;
 };
 
-/** An ORB subtree: unit of data, work, ownership and communication. */
+/** Part of what a group reads of the fields, cut out of the slabs of one process for it: see struct field_box. */
+struct field_piece {
+  int source;                     /**< who has the slabs */
+  uint32_t first, planes;         /**< planes first .. modulo N */
+  starpu_data_handle_t handle[2]; /**< of each set: [field][plane][y][z]; NULL where neither end is here */
+};
+
+/** An ORB subtree: unit of data, work, ownership and communication. Every process has a table of all groups; what lies in memory is that
+ * of its own, and of others what it was sent. */
 struct group {
   struct simulation *simulation;
   uint32_t index, count;
+  int owner;        /**< process */
+  struct node root; /**< box of all its particles, of the last refit */
   struct node *nodes;       /**< tree_nodes(depth) */
   float *multipole, *local; /**< a row per node */
   struct group_lists lists;
   uint32_t neighbours;       /**< number of slots; slot 0 is the group itself */
   uint32_t *neighbour;       /**< [slot] group index */
+  uint32_t neighbour_room;
   struct patch patch;        /**< cells that it deposits to */
   uint64_t pairs;            /**< particle pairs of the last p2p */
   struct walk_result walked; /**< of the last walk */
+  struct field_box field_box;  /**< cells of the fields that it reads */
+  struct field_piece *piece;   /**< what it reads where other processes have some of it; else it reads slabs */
+  uint32_t pieces;
   double seconds;            /**< spent on its tasks, in seconds of one core, see task_log_take(); whoever reads it resets it */
   float acc_max;             /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
+  /** lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one. NULL: not here. Of other
+   * processes' groups there are at most position, tree, multipole (neighbours) and patches. */
   starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle,
-      local_handle, lists_handle,
-      patch_handle
-          [2]; /**< lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one */
+      local_handle, lists_handle, patch_handle[2];
 };
 
 /** What a worker keeps between tasks. */
@@ -106,15 +122,17 @@ struct simulation {
 
   struct particles particles;
   unsigned depth;       /**< of every group's tree */
-  uint32_t group_count; /**< a power of two */
+  uint32_t group_count; /**< of all processes, a power of two */
+  uint32_t *owner_first; /**< [process] first group of each, and the end; NULL: dealt out evenly */
+  bool registered;      /**< StarPU knows where the particles are */
   struct group *groups;
-  struct node *nodes; /**< arenas of the groups' rows, in group order */
+  struct node *nodes; /**< arenas of this process's groups' rows, in group order */
   float *multipole, *local;
 
   struct mesh *mesh;
   uint32_t sets;         /**< 1, or 2 with interlacing: mesh and shifted mesh */
-  float **slab;          /**< [set * fields + field][slab]: density (field 0), then the fields */
-  float complex **block; /**< [set * fields + field][slab][column] */
+  float **slab;          /**< [set * fields + field][slab]: density (field 0), then the fields; NULL: not here */
+  float complex **block; /**< [set * fields + field][slab][column]; here are those of own slabs and of own columns */
   starpu_data_handle_t *slab_handle, *block_handle;
 
   uint32_t worker_count;
@@ -133,9 +151,16 @@ static inline size_t block_index(const struct simulation *s, uint32_t set, uint3
   return slab_index(s, set, field, slab) * s->mesh->columns + column;
 }
 
+/** First group of a process; process comm_size(): the end. */
+uint32_t group_first(const struct simulation *s, int process);
+/** Who has a group, a slab, a column. */
+int group_owner(const struct simulation *s, uint32_t group);
+int slab_owner(const struct simulation *s, uint32_t slab);
+int column_owner(const struct simulation *s, uint32_t column);
+
 /** Sizes that follow from the parameters and N; also what --dry-run prints. */
 struct layout {
-  uint32_t leaf_size, group_count, pm_grid, slabs;
+  uint32_t leaf_size, group_count, pm_grid, slabs, columns;
   unsigned depth;
   double bytes_particles, bytes_tree, bytes_mesh; /**< estimates of resident memory */
 };
@@ -150,19 +175,26 @@ void simulation_free(struct simulation *s);
 /** Change the comoving softening (Mpc/h), as output of an upper limit in physical units. */
 void simulation_set_softening(struct simulation *s, double softening);
 
-/** Give every group's patch a handle of its present size. */
-void simulation_place_patches(struct simulation *s);
+/** Memory of this process's groups, and their handles; and its end: what tasks wrote comes back to the particles' arrays. */
+void simulation_register(struct simulation *s);
+void simulation_unregister(struct simulation *s);
+/** Forget a handle and what it holds, if there is one. */
+void handle_drop(starpu_data_handle_t *handle);
+/** Make room for what other processes send of their groups, and give patches and field pieces handles of their present sizes. */
+void simulation_place(struct simulation *s);
+/** Does the process have planes that the patch reaches into? */
+bool patch_meets_process(const struct simulation *s, const struct patch *p, int process);
+/** Hand groups over so that process r has groups owner_first[r] .. owner_first[r + 1] - 1. All tasks done; refit must follow. */
+void simulation_migrate(struct simulation *s, const uint32_t *owner_first);
 
 /** Registered memory is safe to touch by the host between these two (all tasks done, data on the host). */
 void simulation_acquire(struct simulation *s);
 void simulation_release(struct simulation *s);
-/** The same for the trees alone, and only to read. */
-void simulation_acquire_trees(struct simulation *s);
-void simulation_release_trees(struct simulation *s);
 
-/** Sort the particles into groups and trees (ORB by exact medians along the longest side). Between acquire and release. */
+/** Sort the particles of all processes into groups and trees (ORB by exact medians along the longest side, ties in the order of the
+ * particles) and move them to their groups' owners. Between acquire and release. */
 void domain_rebuild(struct simulation *s);
-/** After refit: which groups can meet, and the mesh patch of each, from the true boxes. Between acquire and release. */
+/** After refit: which groups can meet this process's, and the mesh patch of each, from the true boxes. */
 void domain_find_neighbours(struct simulation *s);
 
 /** Run function(context, i) for i < n as tasks and wait for all. */

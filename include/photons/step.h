@@ -15,13 +15,13 @@ void step_forces(struct simulation *s, double kick);
 /** Sort the particles into groups and leaves anew, and refit all trees. */
 void step_rebuild(struct simulation *s);
 
-/** Forces where none are known yet: with a relative criterion a geometric pass comes first, which gives it accelerations. */
+/** Forces of the groups as they stand where none are known yet: with a relative criterion a geometric pass comes first, which gives it accelerations. */
 void step_first_forces(struct simulation *s);
 
 /** Find the largest acceleration of each group, when forces are known but not computed here (restart). */
 void step_measure(struct simulation *s);
 
-/** Largest |acceleration| of all particles, (km/s)^2/(Mpc/h), comoving, after step_forces() or step_measure(). */
+/** Largest |acceleration| of all particles, (km/s)^2/(Mpc/h), comoving, after step_forces() or step_measure(), on every process. */
 double step_acc_max(const struct simulation *s);
 
 #endif

@@ -155,9 +155,10 @@ static inline float sum4(row4 v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 /* Interpolate three fields. */
 static inline __attribute__((always_inline)) void read_fields(enum assignment scheme, const struct mesh *m,
                                                               uint32_t count, const uint32_t *x, bool shifted,
-                                                              float factor, const float *const *planes,
+                                                              float factor, const struct field_view *view,
                                                               float *acceleration) {
-  const uint32_t width = assignment_width(scheme), cells = m->cells, origin[3] = {0, 0, 0};
+  const uint32_t width = assignment_width(scheme), cells = m->cells,
+                 origin[3] = {0, view->origin[0], view->origin[1]};
   for (uint32_t i = 0; i < count; i += BATCH) {
     struct stencil s;
     stencils(&s, scheme, m, count, i, x, shifted, origin);
@@ -165,13 +166,13 @@ static inline __attribute__((always_inline)) void read_fields(enum assignment sc
     for (int j = 0; j < n; j++) {
       const row4 weight_z = load4(s.row[j]);
       size_t row[4];
-      for (uint32_t b = 0; b < width; b++) row[b] = (size_t)wrap(s.first[1][j] + b, cells) * m->row + s.first[2][j];
+      for (uint32_t b = 0; b < width; b++) row[b] = (size_t)wrap(s.first[1][j] + b, cells) * view->row + s.first[2][j];
       row4 sum[3] = {{0}, {0}, {0}};
       for (uint32_t a = 0; a < width; a++) {
         const uint32_t plane = wrap(s.first[0][j] + a, cells);
         for (uint32_t b = 0; b < width; b++) {
           const float w = s.weight[0][a][j] * s.weight[1][b][j];
-          for (uint32_t f = 0; f < 3; f++) sum[f] += w * load4(planes[f * cells + plane] + row[b]);
+          for (uint32_t f = 0; f < 3; f++) sum[f] += w * load4(view->plane[f * cells + plane] + row[b]);
         }
       }
       for (size_t f = 0; f < 3; f++) acceleration[f * count + i + (uint32_t)j] += factor * sum4(sum[f] * weight_z);
@@ -192,9 +193,10 @@ static inline __attribute__((always_inline)) void difference_weights(const float
  * at least. */
 static inline __attribute__((always_inline)) void read_potential(enum assignment scheme, const struct mesh *m,
                                                                  uint32_t count, const uint32_t *x, bool shifted,
-                                                                 float factor, const float *const *planes,
+                                                                 float factor, const struct field_view *view,
                                                                  float *acceleration) {
-  const uint32_t width = assignment_width(scheme), cells = m->cells, origin[3] = {2, 2, 2};
+  const uint32_t width = assignment_width(scheme), cells = m->cells,
+                 origin[3] = {2, 2 + view->origin[0], 2 + view->origin[1]};
   const float per_cell = factor * (float)(cells / m->box);
   for (uint32_t i = 0; i < count; i += BATCH) {
     struct stencil s;
@@ -210,10 +212,10 @@ static inline __attribute__((always_inline)) void read_potential(enum assignment
       /* Three rows of four cells along z, each inside the row and the four cells that repeat its beginning. */
       size_t z[3], y[8];
       for (uint32_t c = 0; c < 3; c++) z[c] = wrap(s.first[2][j] + 2 * c, cells);
-      for (uint32_t b = 0; b < width + 4; b++) y[b] = (size_t)wrap(s.first[1][j] + b, cells) * m->row;
+      for (uint32_t b = 0; b < width + 4; b++) y[b] = (size_t)wrap(s.first[1][j] + b, cells) * view->row;
       row4 sum_x = {0}, sum_y = {0}, sum_low = {0}, sum_high = {0};
       for (uint32_t a = 0; a < width + 4; a++) {
-        const float *plane = planes[wrap(s.first[0][j] + a, cells)];
+        const float *plane = view->plane[wrap(s.first[0][j] + a, cells)];
         const bool inside_x = a >= 2 && a < width + 2;
         for (uint32_t b = inside_x ? 0 : 2; b < (inside_x ? width + 4 : width + 2); b++) {
           const float *row = plane + y[b];
@@ -235,26 +237,26 @@ static inline __attribute__((always_inline)) void read_potential(enum assignment
 }
 
 void KERNEL(mesh_read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, float factor,
-                       const float *const *planes, float *acceleration) {
+                       const struct field_view *view, float *acceleration) {
   const bool fields = m->gradient == GRADIENT_SPECTRAL;
   switch (m->assignment) {
   case ASSIGN_CIC:
     if (fields)
-      read_fields(ASSIGN_CIC, m, count, x, shifted, factor, planes, acceleration);
+      read_fields(ASSIGN_CIC, m, count, x, shifted, factor, view, acceleration);
     else
-      read_potential(ASSIGN_CIC, m, count, x, shifted, factor, planes, acceleration);
+      read_potential(ASSIGN_CIC, m, count, x, shifted, factor, view, acceleration);
     break;
   case ASSIGN_TSC:
     if (fields)
-      read_fields(ASSIGN_TSC, m, count, x, shifted, factor, planes, acceleration);
+      read_fields(ASSIGN_TSC, m, count, x, shifted, factor, view, acceleration);
     else
-      read_potential(ASSIGN_TSC, m, count, x, shifted, factor, planes, acceleration);
+      read_potential(ASSIGN_TSC, m, count, x, shifted, factor, view, acceleration);
     break;
   case ASSIGN_PCS:
     if (fields)
-      read_fields(ASSIGN_PCS, m, count, x, shifted, factor, planes, acceleration);
+      read_fields(ASSIGN_PCS, m, count, x, shifted, factor, view, acceleration);
     else
-      read_potential(ASSIGN_PCS, m, count, x, shifted, factor, planes, acceleration);
+      read_potential(ASSIGN_PCS, m, count, x, shifted, factor, view, acceleration);
     break;
   }
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Orthogonal recursive bisection of particles that lie on many processes. */
+#ifndef PHOTONS_BISECT_H
+#define PHOTONS_BISECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct simulation;
+
+/** A particle on its way to its place. */
+struct key {
+  uint32_t x[3];
+  uint32_t index; /* in the old order; breaks ties, so that no two keys are equal */
+};
+
+/** A node of the ORB tree above the groups that one process alone will split further: node `index` of its level. */
+struct orb_part {
+  unsigned level;
+  uint32_t index;
+  int owner;
+};
+
+/** Which part each of this process's particles belongs to. */
+struct orb_parts {
+  uint32_t count;
+  struct orb_part *part; /* [count], from low to high groups, hence by owner */
+  uint32_t *part_of;     /* [particles of this process] */
+};
+
+/**
+ * Split the particles of all processes, by exact medians along the longest side, down to parts of one owner each. Nothing is
+ * moved: the median is found digit by digit from counts, which are added up over processes and workers. Ties fall in the
+ * order of the particles over all processes.
+ * @param keys  of this process's particles, in their order, index = place
+ */
+struct orb_parts orb_split(struct simulation *s, const struct key *keys, size_t count);
+void orb_parts_free(struct orb_parts *p);
+
+/** The side along which a box is cut. */
+static inline int longest_side(const uint32_t low[3], const uint32_t high[3]) {
+  const uint32_t side[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+  return side[0] >= side[1] && side[0] >= side[2] ? 0 : side[1] >= side[2] ? 1 : 2;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What changes its place: room for what other processes send, patches and pieces of the mesh, and groups that change owners. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/comm.h"
+#include "photons/error.h"
+#include "photons/simulation.h"
+
+static bool is_own(const struct group *g) { return g->owner == comm_rank(); }
+
+/** StarPU allocates it where it is first written. */
+static void make_handle(starpu_data_handle_t *handle, size_t count, size_t size) {
+  if (count > UINT32_MAX) fail(EXIT_RUN_FAILED, "%zu elements in one piece are more than StarPU's 2^32", count);
+  starpu_vector_data_register(handle, -1, 0, (uint32_t)count, size);
+}
+
+/** Room for n floats, in steps of an eighth: a box may grow a little without a new handle, and both ends of a message, which do not
+ * know each other's past, agree on its size. */
+static void fit_handle(starpu_data_handle_t *handle, size_t n) {
+  size_t step = 1;
+  while (n / step >= 16) step *= 2;
+  const size_t room = (n + step - 1) / step * step;
+  if (*handle && starpu_vector_get_nx(*handle) == room) return;
+  handle_drop(handle);
+  make_handle(handle, room, sizeof(float));
+}
+
+/** Handles for what neighbours on other processes send, and no others. */
+static void place_neighbours(struct simulation *s) {
+  const int order = s->acceptance.order;
+  const size_t nodes = tree_nodes(s->depth);
+  bool *wanted = allocate(s->group_count, sizeof *wanted, "neighbours of this process");
+  for (uint32_t i = group_first(s, comm_rank()); i < group_first(s, comm_rank() + 1); i++)
+    for (uint32_t k = 0; k < s->groups[i].neighbours; k++) wanted[s->groups[i].neighbour[k]] = true;
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    if (is_own(g)) continue;
+    if (wanted[i] && !g->position_handle) {
+      make_handle(&g->position_handle, 3 * (size_t)g->count, sizeof(uint32_t));
+      make_handle(&g->tree_handle, nodes, sizeof(struct node));
+      make_handle(&g->multipole_handle, nodes * fmm_multipole_size(order), sizeof(float));
+    } else if (!wanted[i] && g->position_handle) {
+      handle_drop(&g->position_handle);
+      handle_drop(&g->tree_handle);
+      handle_drop(&g->multipole_handle);
+    }
+  }
+  free(wanted);
+}
+
+bool patch_meets_process(const struct simulation *s, const struct patch *p, int process) {
+  for (uint32_t i = 0; i < p->size[0]; i++)
+    if (slab_owner(s, slab_of_plane(s->mesh, (p->origin[0] + i) % s->mesh->cells)) == process) return true;
+  return false;
+}
+
+/** Runs of planes that one process has. */
+static uint32_t cut_pieces(const struct group *g, struct field_piece *piece) {
+  const struct simulation *s = g->simulation;
+  const struct field_box *box = &g->field_box;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < box->planes; i++) {
+    const uint32_t plane = (box->first + i) % s->mesh->cells;
+    const int source = slab_owner(s, slab_of_plane(s->mesh, plane));
+    if (n > 0 && piece[n - 1].source == source)
+      piece[n - 1].planes++;
+    else
+      piece[n++] = (struct field_piece){.source = source, .first = plane, .planes = 1};
+  }
+  return n;
+}
+
+/** Nothing is cut where a group's own process has all the planes that it reads. */
+static void place_pieces(struct group *g, struct field_piece *now) {
+  const struct simulation *s = g->simulation;
+  g->field_box = field_box_for_patch(s->mesh, &g->patch);
+  uint32_t pieces = cut_pieces(g, now);
+  if (pieces == 1 && now[0].source == g->owner) pieces = 0;
+  for (uint32_t k = pieces; k < g->pieces; k++)
+    for (uint32_t set = 0; set < s->sets; set++) handle_drop(&g->piece[k].handle[set]);
+  g->piece = reallocate(g->piece, pieces, sizeof *g->piece, "pieces of fields");
+  for (uint32_t k = 0; k < pieces; k++) {
+    if (k < g->pieces) memcpy(now[k].handle, g->piece[k].handle, sizeof now[k].handle);
+    for (uint32_t set = 0; set < s->sets; set++)
+      if (is_own(g) || now[k].source == comm_rank())
+        fit_handle(&now[k].handle[set], s->mesh->fields * now[k].planes * field_box_floats(&g->field_box));
+      else
+        handle_drop(&now[k].handle[set]);
+    g->piece[k] = now[k];
+  }
+  g->pieces = pieces;
+}
+
+void simulation_place(struct simulation *s) {
+  if (comm_size() > 1) place_neighbours(s);
+  struct field_piece *now = allocate(s->mesh->cells, sizeof *now, "pieces of fields");
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    const bool here = is_own(g) || patch_meets_process(s, &g->patch, comm_rank());
+    for (uint32_t set = 0; set < s->sets; set++)
+      if (here)
+        fit_handle(&g->patch_handle[set], (size_t)g->patch.size[0] * g->patch.size[1] * g->patch.size[2]);
+      else
+        handle_drop(&g->patch_handle[set]);
+    if (comm_size() > 1) place_pieces(g, now);
+  }
+  free(now);
+}
+
+/** One array of `size` bytes a particle, in blocks, to the new owners. */
+static void *hand_over(void *old, const size_t *particles, size_t count, size_t size) {
+  const size_t processes = (size_t)comm_size();
+  size_t *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");
+  for (size_t i = 0; i < 2 * processes; i++) bytes[i] = particles[i] * size;
+  void *new = allocate(count, size, "particles of this process");
+  comm_exchange(old, bytes, new, bytes + processes);
+  free(bytes);
+  free(old);
+  return new;
+}
+
+/** Particles that two ranges of groups have in common. */
+static size_t common(const struct simulation *s, uint32_t first, uint32_t end, uint32_t other_first, uint32_t other_end) {
+  const uint32_t low = first > other_first ? first : other_first, high = end < other_end ? end : other_end;
+  if (low >= high) return 0;
+  const struct particles *p = &s->particles;
+  return block_first(p->all, p->all_blocks, high) - block_first(p->all, p->all_blocks, low);
+}
+
+void simulation_migrate(struct simulation *s, const uint32_t *owner_first) {
+  struct particles *p = &s->particles;
+  const int processes = comm_size(), me = comm_rank();
+  simulation_unregister(s);
+  size_t *moved = allocate(2 * (size_t)processes, sizeof *moved, "message sizes");
+  for (int r = 0; r < processes; r++) {
+    moved[r] = common(s, group_first(s, me), group_first(s, me + 1), owner_first[r], owner_first[r + 1]);
+    moved[processes + r] = common(s, group_first(s, r), group_first(s, r + 1), owner_first[me], owner_first[me + 1]);
+  }
+  p->first_block = owner_first[me];
+  p->blocks = owner_first[me + 1] - owner_first[me];
+  p->count = block_first(p->all, p->all_blocks, owner_first[me + 1]) - particles_first(p);
+  p->position = hand_over(p->position, moved, p->count, 3 * sizeof *p->position);
+  p->momentum = hand_over(p->momentum, moved, p->count, 3 * sizeof *p->momentum);
+  p->acceleration = hand_over(p->acceleration, moved, p->count, 3 * sizeof *p->acceleration);
+  p->id = hand_over(p->id, moved, p->count, sizeof *p->id);
+  free(moved);
+  if (!s->owner_first)
+    s->owner_first = allocate((size_t)processes + 1, sizeof *s->owner_first, "owners of groups");
+  memcpy(s->owner_first, owner_first, ((size_t)processes + 1) * sizeof *owner_first);
+  for (uint32_t i = 0; i < s->group_count; i++) s->groups[i].owner = group_owner(s, i);
+  simulation_register(s);
+}
