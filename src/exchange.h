@@ -13,8 +13,8 @@
  */
 void *exchange_records(const void *send, size_t size, const size_t *send_count, size_t *receive_count);
 
-/** The same where the counts are known on both sides: one answer to each record, in the order of the records, has the counts of
- * exchange_records() the other way round. */
+/** The same where the counts are known on both sides: one answer to each record, in the order of the records, has the
+ * counts of exchange_records() the other way round. */
 void *exchange_answers(const void *send, size_t size, const size_t *send_count, const size_t *receive_count);
 
 /** count[rank] of all processes, summed. */

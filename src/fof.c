@@ -118,7 +118,8 @@ static void link_to_others(void *context, uint32_t g) {
   struct fof *f = context;
   const struct particles *s = f->particles;
   struct block_link b = {.link = link_begin(f), .side = side_of_block(f, g)};
-  fof_near_blocks(f, &b.side.boxes[1], f->length2, s->first_block + g + 1, s->first_block + s->blocks, link_to_block, &b);
+  fof_near_blocks(f, &b.side.boxes[1], f->length2, s->first_block + g + 1, s->first_block + s->blocks, link_to_block,
+                  &b);
   link_end(&b.link);
 }
 

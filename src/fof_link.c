@@ -63,14 +63,16 @@ struct side side_of_block(struct fof *f, size_t g) {
 
 void side_fill_boxes(const struct side *s) {
   for (uint32_t leaf = s->leaf_begin; leaf < 2 * s->leaf_begin; leaf++)
-    s->boxes[leaf] = box_around(node_end(s->count, leaf) - node_first(s->count, leaf), s->x, node_first(s->count, leaf));
+    s->boxes[leaf] = box_around(node_end(s->count, leaf) - node_first(s->count, leaf), s->x,
+                                node_first(s->count, leaf));
   for (uint32_t node = s->leaf_begin - 1; node > 0; node--)
     s->boxes[node] = box_union(&s->boxes[2 * node], &s->boxes[2 * node + 1]);
 }
 
 struct link link_begin(struct fof *f) {
   const struct particles *s = f->particles;
-  const size_t leaf = ((s->all / s->all_blocks + 1) >> f->depth) + 1, most = leaf > GHOST_LEAF + 1 ? leaf : GHOST_LEAF + 1;
+  const size_t leaf = ((s->all / s->all_blocks + 1) >> f->depth) + 1,
+               most = leaf > GHOST_LEAF + 1 ? leaf : GHOST_LEAF + 1;
   const uint32_t room = (uint32_t)(most + 7) & ~7u; /* kernels write whole bytes of eight */
   struct link l = {.fof = f,
                    .kernels = &kernels_select()->fof,
@@ -93,8 +95,7 @@ static inline uint32_t node_head(const struct link *l, const struct side *s, uin
 /** Indices of a leaf's particles within reach of another's box. */
 static uint32_t near_box(const struct link *l, const struct side *s, uint32_t leaf, const struct fof_box *other,
                          uint32_t *index) {
-  const uint32_t first = node_first(s->count, leaf),
-                 n = node_end(s->count, leaf) - first;
+  const uint32_t first = node_first(s->count, leaf), n = node_end(s->count, leaf) - first;
   uint32_t low[3], extent[3];
   for (int c = 0; c < 3; c++) {
     uint64_t wide = (uint64_t)other->extent[c] + 2 * (uint64_t)l->reach;
@@ -139,8 +140,7 @@ static void link_leaves(const struct link *l, const struct side *a, uint32_t lea
   }
 }
 
-void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b,
-                      uint32_t node_b) {
+void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b, uint32_t node_b) {
   const struct fof_box *box_a = &a->boxes[node_a], *box_b = &b->boxes[node_b];
   if (fof_boxes_distance2(box_a, box_b) > l->fof->length2) return;
   if (a->whole[node_a] && b->whole[node_b]) {

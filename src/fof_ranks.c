@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends across processes. Particles next to another process's blocks go there as ghosts and are linked like any
- * others; what they are linked to tells which groups of two processes are one. Such groups then take the lowest label among
- * their neighbours until all agree. */
+/* Friends of friends across processes. Particles next to another process's blocks go there as ghosts and are linked like
+ * any others; what they are linked to tells which groups of two processes are one. Such groups then take the lowest label
+ * among their neighbours until all agree. */
 #include <stdlib.h>
 
 #include "exchange.h"
@@ -106,8 +106,8 @@ static struct ghost *exchange_ghosts(struct fof *f, size_t *count) {
     const struct side side = side_of_block(f, g);
     for (size_t i = 0; i < s.boxes[g].count; i++) {
       const uint32_t particle = s.boxes[g].list[i].particle, at = particle - side.first;
-      ghosts[next[s.boxes[g].list[i].rank]++] =
-          (struct ghost){{side.x[0][at], side.x[1][at], side.x[2][at]}, fof_head(f, particle)};
+      ghosts[next[s.boxes[g].list[i].rank]++] = (struct ghost){{side.x[0][at], side.x[1][at], side.x[2][at]},
+                                                               fof_head(f, particle)};
     }
     free(s.boxes[g].list);
   }
@@ -177,7 +177,8 @@ static struct ghost_side ghost_side_begin(struct fof *f, const struct ghost *gho
       s->whole[node] = s->whole[2 * node] && s->whole[2 * node + 1] &&
                        fof_head(f, begin) == fof_head(f, first + node_first(count, 2 * node + 1));
     else
-      for (uint32_t i = begin + 1; i < end && s->whole[node]; i++) s->whole[node] = fof_head(f, i) == fof_head(f, begin);
+      for (uint32_t i = begin + 1; i < end && s->whole[node]; i++)
+        s->whole[node] = fof_head(f, i) == fof_head(f, begin);
   }
   return g;
 }
@@ -217,7 +218,8 @@ static struct edges find_edges(struct fof *f) {
   size_t first = 0;
   for (int r = 0; r < comm_size(); first += count_from[r++])
     if (count_from[r] > 0)
-      sides.list[sides.count++] = ghost_side_begin(f, ghosts + first, (uint32_t)count_from[r], count + (uint32_t)first, r);
+      sides.list[sides.count++] = ghost_side_begin(f, ghosts + first, (uint32_t)count_from[r], count + (uint32_t)first,
+                                                   r);
   free(ghosts);
   free(count_from);
   analysis_for(ANALYSIS_FOF, (uint32_t)f->particles->blocks, link_to_ghosts, &sides);
@@ -226,7 +228,8 @@ static struct edges find_edges(struct fof *f) {
     struct ghost_side *g = &sides.list[s];
     for (uint32_t i = 0; i < g->side.count; i++) {
       const uint32_t other = (uint32_t)(g->order[i] >> 32), mine = fof_head(f, g->side.first + (uint32_t)g->order[i]);
-      if (mine < count && (i == 0 || g->order[i - 1] >> 32 != other)) e.list[e.count++] = (struct edge){mine, g->rank, other};
+      if (mine < count && (i == 0 || g->order[i - 1] >> 32 != other))
+        e.list[e.count++] = (struct edge){mine, g->rank, other};
     }
     ghost_side_end(g);
   }
@@ -331,7 +334,8 @@ void fof_link_ranks(struct fof *f) {
   bool *is_new = allocate(f->spans, sizeof *is_new, "labels of groups");
   for (size_t i = 0; i < e.count; i++) edge_span[i] = span_of(f, e.list[i].mine);
   for (size_t i = 0; i < f->spans; i++) is_new[i] = true;
-  while (spread_labels(f, &e, edge_span, is_new)) continue;
+  bool changed = true;
+  while (changed) changed = spread_labels(f, &e, edge_span, is_new);
   free(is_new);
   free(edge_span);
   free(e.list);

@@ -57,8 +57,8 @@ static const struct field fields[] = {
 /* clang-format on */
 
 static hid_t number_type(const struct field *f) {
-  const hid_t types[] = {[DOUBLE] = H5T_NATIVE_DOUBLE, [FLOAT] = H5T_NATIVE_FLOAT, [INT32] = H5T_NATIVE_INT32,
-                         [INT64] = H5T_NATIVE_INT64};
+  const hid_t types[] = {
+      [DOUBLE] = H5T_NATIVE_DOUBLE, [FLOAT] = H5T_NATIVE_FLOAT, [INT32] = H5T_NATIVE_INT32, [INT64] = H5T_NATIVE_INT64};
   return types[f->number];
 }
 
@@ -167,7 +167,8 @@ static void write_part(void *context, const struct output_turn *turn) {
   const struct writing *w = context;
   const struct halo_catalogue *c = w->catalogue;
   if (comm_rank() == turn->first) create_file(w, turn->temporary, turn->path);
-  const size_t first = comm_first(c->all_members, comm_rank()), ids = comm_first(c->all_members, comm_rank() + 1) - first;
+  const size_t first = comm_first(c->all_members, comm_rank()),
+               ids = comm_first(c->all_members, comm_rank() + 1) - first;
   if (c->count == 0 && ids == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path, HDF5_COMPATIBLE);
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) write_field(file, turn->path, &fields[f], c, w->length);

@@ -44,7 +44,8 @@ struct part_count {
   uint64_t label, count;
 };
 
-/** Sum the members of groups that span processes. @param size [head] members here; on return of the whole group at its home, else 0 */
+/** Sum the members of groups that span processes.
+ * @param size  [head] members here; on return of the whole group at its home, else 0 */
 static struct away_list count_spans(const struct fof *f, size_t min_members, uint32_t *size) {
   struct away_list away = {allocate(f->spans, sizeof *away.list, "groups across processes"), 0};
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
@@ -80,8 +81,8 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
   return away;
 }
 
-/** List the halos of this home; on return slot[head] is a halo's number + 1, above all of these for halos that are away, 0 for
- * groups too small. */
+/** List the halos of this home; on return slot[head] is a halo's number + 1, above all of these for halos that are away,
+ * 0 for groups too small. */
 static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slot, const struct away_list *away) {
   const size_t n = home->fof->particles->count;
   for (size_t i = 0; i < n; i++) home->count += slot[i] >= min_members && slot[i] > 0;
@@ -160,8 +161,8 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
   const uint64_t first = particles_first(s);
   const size_t guests = exchange_total(home.guests_from);
   if (s->count + guests > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "halos: %zu particles and %zu members from elsewhere are more than 2^32 on one process", s->count,
-         guests);
+    fail(EXIT_RUN_FAILED, "halos: %zu particles and %zu members from elsewhere are more than 2^32 on one process",
+         s->count, guests);
   for (size_t i = 0; i < guests; i++) {
     struct halo *h = &home.halo[slot[home.guest[i].label - first] - 1];
     if (home.guest[i].id < h->lowest_id) h->lowest_id = home.guest[i].id;

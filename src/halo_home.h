@@ -17,8 +17,8 @@ struct halo_home {
   const struct fof *fof;
   size_t count, members; /**< halos of this home in the order of halo_compare(); their members */
   struct halo *halo;     /**< with `first` in member[] */
-  uint32_t *member;      /**< particles of this process, from particles->count on guests; by rising id in each halo once measured */
-  struct guest *guest;
+  uint32_t *member;    /**< particles of this process, from particles->count on guests; measured: by id in each halo */
+  struct guest *guest; /**< by rank */
   size_t *guests_from; /**< [ranks] how many each sent */
   uint32_t *sent;      /**< particles of this process that are guests elsewhere, by rank */
   size_t *sent_to;     /**< [ranks] how many */
@@ -31,7 +31,8 @@ int halo_compare(const void *a, const void *b);
 struct halo_home halo_home_create(const struct fof *f, size_t min_members);
 void halo_home_free(struct halo_home *home);
 
-/** Number the halos of all homes and their members; fills all of the catalogue but particles. All processes call this. */
+/** Number the halos of all homes and their members: fills all of the catalogue but particles. All processes call
+ * this. */
 void halo_number(struct halo_catalogue *c, const struct halo_home *home);
 
 /** Sort members and find all properties; all processes call this. */
@@ -55,8 +56,9 @@ struct open_sphere {
   double radius; /**< up to which to look, position units */
 };
 
-/** Find r_200 and count_200 about g->point from this process's particles; open: what is left to do if those of others matter.
- * @param threshold_count  particles in a sphere of unit radius (position units) at the threshold density */
+/** Find r_200 and count_200 about g->point, where no other process's particles matter.
+ * @param threshold_count  particles in a sphere of unit radius (position units) at the threshold density
+ * @return what is left to do where they do */
 struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count, struct halo *h);
 /** Finish the open spheres; all processes call this. */
 void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open, size_t count);

@@ -27,7 +27,8 @@ static void sort_members(const struct halo_home *home, size_t n, uint32_t *membe
   const struct particles *s = home->fof->particles;
   struct ranked *rank = allocate(n, sizeof *rank, "halo members");
   for (size_t i = 0; i < n; i++)
-    rank[i] = (struct ranked){member[i] < s->count ? s->id[member[i]] : home->guest[member[i] - s->count].id, member[i]};
+    rank[i] = (struct ranked){member[i] < s->count ? s->id[member[i]] : home->guest[member[i] - s->count].id,
+                              member[i]};
   qsort(rank, n, sizeof *rank, compare_ranked);
   for (size_t i = 0; i < n; i++) member[i] = rank[i].particle;
   free(rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The order of the catalogue, which no process knows as a whole: halos are dealt out by size (sample sort), numbered, and every
- * process learns the rows of its particles. */
+/* The order of the catalogue, which no process knows as a whole: halos are dealt out by size (sample sort), numbered, and
+ * every process learns the rows of its particles. */
 #include <stdlib.h>
 
 #include "exchange.h"
@@ -24,7 +24,9 @@ static int compare_samples(const void *a, const void *b) {
 
 /** How many of this home's halos go to each process. */
 static void choose_processes(const struct halo_home *home, size_t *send_count) {
-  const size_t ranks = (size_t)comm_size(), most = home->count < SAMPLES ? home->count : SAMPLES;
+  const size_t ranks = (size_t)comm_size();
+  size_t most = home->count;
+  if (most > SAMPLES) most = SAMPLES;
   struct sample mine[SAMPLES] = {{.weight = 0}};
   for (size_t i = 0; i < most; i++) {
     const size_t first = block_first(home->count, most, i);
@@ -116,7 +118,7 @@ void halo_number(struct halo_catalogue *c, const struct halo_home *home) {
   const size_t most = home->members - exchange_total(home->guests_from) + sends;
   c->member = allocate(most, sizeof *c->member, "halo members");
   c->row = allocate(most, sizeof *c->row, "halo members");
-  size_t next = 0; /* of those sent */
+  size_t next = 0;                            /* of those sent */
   for (size_t h = 0; h <= home->count; h++) { /* a home's halos are in the order of the catalogue: merge */
     for (; next < sends && (h == home->count || sent[next].row < first_row[h]); next++) {
       c->member[c->members] = sent[next].particle;

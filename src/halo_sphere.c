@@ -110,7 +110,6 @@ static size_t find_crossing(double threshold_count, const struct gathering *g) {
   return found;
 }
 
-
 static uint64_t square(double radius) { return (uint64_t)(radius * radius); }
 
 /** Does the threshold lie inside what has been gathered? */
@@ -154,16 +153,18 @@ struct batch {
   struct asked {
     int rank;
     size_t sphere;
-  } * asked; /* first by sphere, then by rank */
+  } * asked;                           /* first by sphere, then by rank */
   size_t questions, capacity, current; /* current: sphere */
   uint64_t *count, *distance2;         /* answers in the order of `asked`; all distances one after the other */
-  size_t *begin, *first, *next;        /* of each answer in distance2; each sphere's first answer and each answer's next, + 1 */
+  size_t *begin, *first,
+      *next; /* of each answer in distance2; each sphere's first answer and each answer's next, + 1 */
 };
 
 static void ask(void *context, size_t block) {
   struct batch *b = context;
   const int rank = fof_rank_of_block(b->fof, block);
-  if (b->questions > 0 && b->asked[b->questions - 1].sphere == b->current && b->asked[b->questions - 1].rank == rank) return;
+  if (b->questions > 0 && b->asked[b->questions - 1].sphere == b->current && b->asked[b->questions - 1].rank == rank)
+    return;
   if (b->questions == b->capacity) {
     b->capacity = 2 * b->capacity + 64;
     b->asked = reallocate(b->asked, b->capacity, sizeof *b->asked, "spherical overdensity");
@@ -189,8 +190,8 @@ static void answer_part(void *context, uint32_t part) {
   const struct answering *a = context;
   for (size_t i = part; i < a->questions; i += PARTS) {
     const struct question *q = &a->question[i];
-    a->answer[i] =
-        (struct gathering){.fof = a->fof, .point = {q->point[0], q->point[1], q->point[2]}, .radius2 = q->radius2};
+    a->answer[i] = (struct gathering){
+        .fof = a->fof, .point = {q->point[0], q->point[1], q->point[2]}, .radius2 = q->radius2};
     gather(&a->answer[i]);
   }
 }

@@ -9,9 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "photons/balance.h"
 #include "photons/codelets.h"
 #include "photons/comm.h"
 #include "photons/error.h"
+#include "photons/host_share.h"
 #include "photons/ic.h"
 #include "photons/linear_power.h"
 #include "photons/output_file.h"
@@ -64,6 +66,7 @@ static void checkpoint_path(char *out, size_t size, const struct parameters *p) 
 
 static void start_starpu(const struct parameters *p, struct trace *trace) {
   struct starpu_conf conf;
+  host_share(p); /* first: StarPU reads its settings when the structure is made */
   if (starpu_conf_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init failed");
   scheduler_configure(&conf, p);
   conf.catch_signals = 0;
@@ -176,12 +179,22 @@ static void apply_softening(struct run *r) {
     simulation_set_softening(r->simulation, softening_at(r->parameters, r->state.a));
 }
 
+/** Let groups change owners where it pays. */
+static void balance(struct run *r) {
+  struct simulation *s = r->simulation;
+  if (comm_size() == 1 || r->state.step % BALANCE_STEPS != BALANCE_STEPS - 1) return;
+  uint32_t *first = allocate((size_t)comm_size() + 1, sizeof *first, "owners of groups");
+  if (balance_wanted(s, first)) simulation_migrate(s, first);
+  free(first);
+}
+
 static void take_step(struct run *r) {
   struct simulation *s = r->simulation;
   const struct cosmology *c = &r->cosmology;
   double start = wall_clock(), a0 = r->state.a;
   double a1 = timeline_next(&r->timeline, r->parameters, c, a0, step_acc_max(s), softening_at(r->parameters, a0));
   double middle = sqrt(a0 * a1);
+  balance(r);
   bool rebuilt = rebuild_due(r);
   trace_begin_step(&r->trace, r->state.step + 1);
   step_drift(s, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));

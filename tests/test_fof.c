@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends and halos against plain searches over all particles, on any number of processes: each of them knows all
- * particles here and gives its share to what is tested. */
+/* Friends of friends and halos against plain searches over all particles, on any number of processes: each of them knows
+ * all particles here and gives its share to what is tested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,8 @@ static uint64_t *plain_search(const struct particles *s, uint64_t length2) {
 /* Shares of particles. */
 
 /** Put order[first .. end) in the order of a tree with these many leaves: groups, then 2^depth in each. */
-static void sort_range(const struct particles *s, uint32_t *order, size_t first, size_t end, size_t groups, unsigned depth) {
+static void sort_range(const struct particles *s, uint32_t *order, size_t first, size_t end, size_t groups,
+                       unsigned depth) {
   if (groups == 1 && depth == 0) return;
   int axis = 0;
   uint32_t widest = 0;
@@ -129,7 +130,8 @@ static void sort_range(const struct particles *s, uint32_t *order, size_t first,
   compared = s->position + (size_t)axis * s->count;
   qsort(order + first, end - first, sizeof *order, compare_x);
   const bool inside = groups == 1;
-  const size_t n = end - first, half = groups / 2, middle = first + block_first(n, inside ? 2 : groups, inside ? 1 : half);
+  const size_t n = end - first, half = groups / 2,
+               middle = first + block_first(n, inside ? 2 : groups, inside ? 1 : half);
   sort_range(s, order, first, middle, inside ? 1 : half, inside ? depth - 1 : depth);
   sort_range(s, order, middle, end, inside ? 1 : groups - half, inside ? depth - 1 : depth);
 }
@@ -167,7 +169,8 @@ static struct particles take_share(const struct particles *whole, const struct c
 static uint64_t *labels_by_id(const struct fof *f) {
   const struct particles *s = f->particles;
   const size_t n = s->all, first = particles_first(s);
-  uint64_t *by_index = calloc(n, sizeof *by_index), *label = calloc(n, sizeof *label), *lowest = calloc(n, sizeof *lowest);
+  uint64_t *by_index = calloc(n, sizeof *by_index), *label = calloc(n, sizeof *label),
+           *lowest = calloc(n, sizeof *lowest);
   for (size_t i = 0; i < s->count; i++) label[s->id[i]] = by_index[first + i] = fof_label(f, (uint32_t)i);
   comm_sum_u64(by_index, n); /* each element is of one process */
   comm_sum_u64(label, n);
@@ -199,7 +202,7 @@ static void check_partition(const struct particles *whole, double length, const 
 
 static void test_partition(void **state) {
   (void)state;
-  static const struct cut cuts[] = {{1, 0, true},  {1, 6, true},  {2, 5, true},   {7, 0, false},
+  static const struct cut cuts[] = {{1, 0, true}, {1, 6, true}, {2, 5, true},  {7, 0, false},
                                     {8, 0, true}, {8, 4, true}, {64, 2, true}, {256, 3, true}};
   for (int clustered = 0; clustered <= 1; clustered++) {
     const size_t n = 5001;
@@ -318,8 +321,8 @@ struct whole_catalogue {
 
 static struct whole_catalogue gather_catalogue(const struct halo_catalogue *c) {
   const size_t ranks = (size_t)comm_size();
-  struct whole_catalogue w = {malloc((c->all + 1) * sizeof *w.halo), malloc((c->all_members + 1) * sizeof *w.id), c->all,
-                              c->all_members};
+  struct whole_catalogue w = {malloc((c->all + 1) * sizeof *w.halo), malloc((c->all_members + 1) * sizeof *w.id),
+                              c->all, c->all_members};
   size_t *bytes = calloc(ranks, sizeof *bytes);
   const size_t mine = c->count * sizeof *w.halo;
   comm_gather_all(&mine, sizeof mine, bytes);
@@ -338,7 +341,8 @@ static void free_catalogue(struct whole_catalogue *w) {
   free(w->id);
 }
 
-static void check_halo(const struct particles *s, const struct whole_catalogue *c, const struct halo *h, double threshold) {
+static void check_halo(const struct particles *s, const struct whole_catalogue *c, const struct halo *h,
+                       double threshold) {
   double position[3] = {0}, momentum[3] = {0}, first[3] = {0};
   for (uint64_t m = 0; m < h->count; m++) {
     const size_t i = index_of(s, c->id[h->first + m]);
@@ -371,7 +375,8 @@ static void check_members(const struct whole_catalogue *c, size_t n, const uint6
   for (size_t h = 0; h < c->count; h++) {
     const struct halo *halo = &c->halo[h], *before = halo - 1;
     assert_int_equal(halo->first, total);
-    if (h > 0) assert_true(halo->count < before->count || (halo->count == before->count && halo->lowest_id > before->lowest_id));
+    if (h > 0)
+      assert_true(halo->count < before->count || (halo->count == before->count && halo->lowest_id > before->lowest_id));
     total += halo->count;
     assert_int_equal(halo->count, size[halo->lowest_id]);
     assert_int_equal(halo->lowest_id, c->id[halo->first]);
@@ -451,7 +456,8 @@ static void check_files(const struct halo_catalogue *c, const struct whole_catal
   comm_barrier();
 }
 
-/** The first way to cut the particles, all of them on one process, is compared with plain searches; all others must give its bits. */
+/** The first way to cut the particles, all of them on one process, is compared with plain searches; all others must give
+ * its bits. */
 static void check_halos(const struct particles *whole, size_t least, const struct cut *cuts, size_t cut_count) {
   const size_t n = whole->count;
   const double length = 0.2 * whole->box / cbrt((double)n),
@@ -543,9 +549,12 @@ static void test_isothermal_sphere(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_partition),   cmocka_unit_test(test_few_particles),
-                                     cmocka_unit_test(test_exact_length), cmocka_unit_test(test_simulated),
-                                     cmocka_unit_test(test_halos),        cmocka_unit_test(test_simulated_halos),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_partition),
+                                     cmocka_unit_test(test_few_particles),
+                                     cmocka_unit_test(test_exact_length),
+                                     cmocka_unit_test(test_simulated),
+                                     cmocka_unit_test(test_halos),
+                                     cmocka_unit_test(test_simulated_halos),
                                      cmocka_unit_test(test_isothermal_sphere)};
   int failed = 0;
   comm_start(&argc, &argv);

@@ -3,10 +3,13 @@
 """Picture and numbers of a trace: who worked on what and when, who idled, and which stages kept them waiting.
 
 usage: timeline.py FOLDER [PICTURE.png] [--steps A:B] [--width INCHES]
-FOLDER holds paje.trace and tasks.rec as starpu_fxt_tool writes them (tools/trace.sh does it all).
+FOLDER holds paje.trace and tasks.rec as starpu_fxt_tool writes them (tools/trace.sh does it all), or only the tasks_RANK.csv that the program
+itself writes: these know tasks, but not what StarPU did between them nor which task waited for which.
 """
 import argparse
 import collections
+import csv
+import glob
 import os
 import re
 import sys
@@ -14,6 +17,10 @@ import sys
 # States of a worker that are StarPU's own work; what is neither a task nor one of these is idle.
 RUNTIME_STATES = {"B": "overhead", "Sc": "scheduling", "Fi": "waiting for data", "Po": "handing on", "C": "callback"}
 RUNTIME_COLOUR, IDLE_COLOUR = "#444444", "#f4f4f4"
+CODELET_COLOURS = {  # those of the program's codelets, where no trace of StarPU tells them
+    "rebuild": "#808080", "refit": "#bbbbbb", "p2m": "#88ccee", "m2m": "#66aadd", "walk": "#ddcc77", "p2p": "#cc6677",
+    "m2l": "#117733", "l2l": "#44aa99", "l2p": "#55bbaa", "pm_assign": "#aa4499", "patch_add": "#882255", "fft_yz": "#332288",
+    "fft_x": "#4444aa", "ifft_yz": "#6666cc", "pm_cut": "#77aadd", "pm_read": "#ee8866", "kick": "#eeaa99", "drift": "#ddbb88"}
 
 Task = collections.namedtuple("Task", "job name worker start end submit step after")
 Interval = collections.namedtuple("Interval", "start end state")
@@ -73,6 +80,44 @@ def read_tasks(path):
                 tasks[job] = Task(job, field.get("Name", "unknown"), field.get("WorkerId"), start, end,
                                   float(field.get("SubmitTime", start)), int(field.get("Iteration", -1)), after)
     return tasks, links
+
+
+def read_rows(folder):
+    """The same as read_paje() and read_tasks() from the program's own tables."""
+    tasks, intervals, names = {}, collections.defaultdict(list), {}
+    files = sorted(glob.glob(os.path.join(folder, "tasks_*.csv")))
+    for path in files:
+        rank = re.search(r"tasks_(\d+)\.csv$", path).group(1)
+        with open(path, encoding="ascii") as file:
+            for number, row in enumerate(csv.DictReader(file)):
+                worker = rank, int(row["worker"])
+                start, end = float(row["start_us"]) / 1e3, float(row["end_us"]) / 1e3
+                name = row["device"] + (f"_{row['worker']}" if row["device"].startswith("GPU") else "")
+                names[worker] = name if len(files) == 1 else f"rank {rank} {name}"
+                intervals[worker].append(Interval(start, end, row["stage"]))
+                tasks[rank, number] = Task((rank, number), row["stage"], worker, start, end, float(row["submit_us"]) / 1e3,
+                                           int(row["step"]), [])
+    order = sorted(names, key=lambda w: (w[0], re.sub(r"\d+", "", names[w]), [int(d) for d in re.findall(r"\d+", names[w])]))
+    for worker in order:  # what is between two tasks is a state of its own, as in a trace of StarPU
+        busy = sorted(intervals[worker])
+        gaps = [Interval(a.end, b.start, "I") for a, b in zip(busy, busy[1:]) if b.start > a.end]
+        intervals[worker] = sorted(busy + gaps)
+    return [(names[w], intervals[w]) for w in order], dict(CODELET_COLOURS), [], tasks
+
+
+def gpu_of(worker):
+    """The GPU that a worker is a stream of, by its name: CUDA0_1 of StarPU, GPU0_1 of the program; None: a core."""
+    found = re.match(r"((?:rank \d+ )?)(?:CUDA|GPU)(?: ?)(\d+)", worker)
+    return f"{found.group(1)}GPU {found.group(2)}" if found else None
+
+
+def covered(intervals):
+    """Length of the union."""
+    total, until = 0.0, float("-inf")
+    for i in sorted(intervals):
+        total += max(i.end - max(i.start, until), 0.0)
+        until = max(until, i.end)
+    return total
 
 
 def clipped(intervals, start, end):
@@ -160,6 +205,13 @@ def print_step(step, start, end, workers, tasks, links, is_task):
     for kind, idle in kinds.items():
         print(f"  idle share of {len(idle)} {kind} worker{'s' if len(idle) > 1 else ''}: {100 * sum(idle) / len(idle):.1f} %"
               " (runtime included)")
+    gpus = collections.defaultdict(list)
+    for name, intervals in workers:
+        if gpu_of(name):
+            gpus[gpu_of(name)].append([i for i in clipped(intervals, start, end) if is_task(i.state)])
+    for gpu, streams in gpus.items():
+        print(f"  {gpu} idle: {100 * (1.0 - covered(sum(streams, [])) / span):.1f} % (no task on any of its {len(streams)}"
+              f" stream{'s' if len(streams) > 1 else ''})")
     total, chain = longest_chain(mine, {j: a for j, a in links.items() if j in mine or j not in tasks})
     if total:
         print(f"  longest chain of dependent tasks: {total:.3f} ms, {100 * total / span:.0f} % of the step:"
@@ -181,7 +233,7 @@ def print_codelets(tasks, steps):
               f" {sum(spent) / len(spent):10.4f} {max(spent):10.4f}")
 
 
-def draw(picture, title, workers, colours, ready, spans, is_task, width):
+def draw(picture, title, workers, colours, ready, spans, tasks, is_task, width):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import patches, pyplot
@@ -218,7 +270,15 @@ def draw(picture, title, workers, colours, ready, spans, is_task, width):
     points = [(t - begin, n) for t, n in ready if begin <= t <= end]
     if points:
         below.step(*zip(*points), where="post", color="#333333", linewidth=0.7)
-    below.set_ylabel("ready tasks", fontsize=8)
+        below.set_ylabel("ready tasks", fontsize=8)
+    else:
+        waiting = sorted([(t.submit - begin, 1) for t in tasks.values()] + [(t.start - begin, -1) for t in tasks.values()])
+        numbers, count = [], 0
+        for time, change in waiting:
+            count += change
+            numbers.append((time, count))
+        below.step(*zip(*numbers), where="post", color="#333333", linewidth=0.7)
+        below.set_ylabel("submitted,\nnot begun", fontsize=8)
     below.set_xlabel("ms since the first recorded step began", fontsize=8)
     below.set_xlim(0.0, end - begin)
     figure.savefig(picture, dpi=130)
@@ -232,11 +292,15 @@ def main():
     parser.add_argument("--width", type=float, default=13.0, metavar="INCHES", help="width of the picture (default 13)")
     parser.add_argument("--title", help="what stands above the picture (default: the folder)")
     arguments = parser.parse_args()
-    for name in ("paje.trace", "tasks.rec"):
-        if not os.path.isfile(os.path.join(arguments.folder, name)):
-            fail(f"no {name} in '{arguments.folder}': tools/trace.sh makes it")
-    workers, colours, ready = read_paje(os.path.join(arguments.folder, "paje.trace"))
-    tasks, links = read_tasks(os.path.join(arguments.folder, "tasks.rec"))
+    files = [os.path.join(arguments.folder, name) for name in ("paje.trace", "tasks.rec")]
+    if all(map(os.path.isfile, files)):
+        workers, colours, ready = read_paje(files[0])
+        tasks, links = read_tasks(files[1])
+    elif glob.glob(os.path.join(arguments.folder, "tasks_*.csv")):
+        workers, colours, ready, tasks = read_rows(arguments.folder)
+        links = {}
+    else:
+        fail(f"neither paje.trace and tasks.rec (tools/trace.sh makes them) nor tasks_*.csv in '{arguments.folder}'")
     names = {t.name for t in tasks.values()}
     steps = sorted({t.step for t in tasks.values() if t.step >= 0})
     if arguments.steps:
@@ -247,12 +311,14 @@ def main():
     spans = {s: (min(t.submit for t in tasks.values() if t.step == s), max(t.end for t in tasks.values() if t.step == s))
              for s in steps}
     # Colours come as 0 .. 1, from some versions of StarPU as 0 .. 255.
-    colours = {k: tuple(c / (255.0 if max(v) > 1.0 else 1.0) for c in v) for k, v in colours.items() if k in names}
+    colours = {k: v if isinstance(v, str) else tuple(c / (255.0 if max(v) > 1.0 else 1.0) for c in v)
+               for k, v in colours.items() if k in names}
     for step, (start, end) in spans.items():
         print_step(step, start, end, workers, tasks, links, names.__contains__)
     print_codelets(tasks, set(steps))
     if arguments.picture:
-        draw(arguments.picture, arguments.title or arguments.folder, workers, colours, ready, spans, names.__contains__, arguments.width)
+        draw(arguments.picture, arguments.title or arguments.folder, workers, colours, ready, spans, tasks,
+             names.__contains__, arguments.width)
         print(f"picture in {arguments.picture}")
 
 

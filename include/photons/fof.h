@@ -3,9 +3,9 @@
  * (Davis et al. 1985, ApJ 292, 371).
  *
  * Positions are integers, so "closer" is decided exactly: the partition is the same for every order and cutting of the
- * particles and any number of workers and processes. Blocks of particles are linked one by one along their trees, then pairs of
- * blocks of one process that touch. Processes send each other the particles next to the other's blocks (ghosts) and link them the
- * same way; groups that span processes then agree on their first particle. */
+ * particles and any number of workers and processes. Blocks of particles are linked one by one along their trees, then
+ * pairs of blocks of one process that touch. Processes send each other the particles next to the other's blocks (ghosts)
+ * and link them the same way; groups that span processes then agree on their first particle. */
 #ifndef PHOTONS_FOF_H
 #define PHOTONS_FOF_H
 
@@ -31,18 +31,19 @@ struct fof {
   unsigned top_depth;                /**< of the tree above the blocks of the run, whose leaves they are */
   uint64_t length2;                  /**< linking length squared, position units */
   struct fof_box *boxes;             /**< [block of this process][tree_nodes(depth)] */
-  struct fof_box *top;               /**< tree_nodes(top_depth), heap order; node 2^top_depth + g is block g of the run */
-  bool *whole;                       /**< like boxes: all particles of the node are known to be of one group */
-  uint32_t *head;                    /**< [count] once found: the first particle of each one's group on this process */
-  size_t *rank_block;                /**< [ranks + 1] first block of each process */
-  uint64_t *rank_first;              /**< [ranks + 1] first particle of each process */
-  size_t spans;                      /**< groups that span processes, as far as this one has members of them: */
-  struct fof_span *span;             /**< by rising head */
+  struct fof_box *top;   /**< tree_nodes(top_depth), heap order; node 2^top_depth + g is block g of the run */
+  bool *whole;           /**< like boxes: all particles of the node are known to be of one group */
+  uint32_t *head;        /**< [count] once found: the first particle of each one's group on this process */
+  size_t *rank_block;    /**< [ranks + 1] first block of each process */
+  uint64_t *rank_first;  /**< [ranks + 1] first particle of each process */
+  size_t spans;          /**< groups that span processes, as far as this one has members of them: */
+  struct fof_span *span; /**< by rising head */
 };
 
 /**
  * Find the groups; all processes call this. Tasks over all workers where StarPU runs, else a plain loop.
- * @param s       particles in the order that domain_rebuild() makes; any number of blocks, none empty; fewer than 2^32 on one process
+ * @param s       particles in the order that domain_rebuild() makes; any number of blocks, none empty; fewer than 2^32 on
+ *                one process
  * @param depth   of each block's tree; 0: blocks in any order, as one leaf each
  * @param length  linking length in Mpc/h, less than a quarter of the box; pairs at distance <= length are linked
  */
@@ -59,7 +60,8 @@ int fof_rank_of_block(const struct fof *f, size_t g);
 /** Squared distance below which fof_find() links, position units. */
 uint64_t fof_length2(double length, double box);
 
-/** Call visit(context, g) for the blocks of the run, first <= g < end, whose boxes are within a distance of a box; g rises. */
+/** Call visit(context, g) for the blocks of the run, first <= g < end, whose boxes are within a distance of a box;
+ * g rises. */
 void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2, size_t first, size_t end,
                      void (*visit)(void *context, size_t g), void *context);
 

@@ -17,9 +17,9 @@ struct halo {
                                  the mass of the members (more where those are denser) */
 };
 
-/** The halos of the run, largest first; processes have consecutive ones, by rank, and the first process the largest. The members of
- * all halos are numbered in the order of the halos, by rising id in each: rows. Halos and members of one process have nothing to do
- * with each other, except where there is only one. */
+/** The halos of the run, largest first; processes have consecutive ones, by rank, and the first process the largest. The
+ * members of all halos are numbered in the order of the halos, by rising id in each: rows. The halos and the members that a
+ * process has are not of each other, unless it is the only process. */
 struct halo_catalogue {
   const struct particles *particles;
   size_t all, all_members;  /**< halos, and particles in them, of the run */
