@@ -157,7 +157,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
            ours ? "from the run that made it" : "are defaults (--set cosmology.sigma8=... for theory)");
   }
   start = wall_clock();
-  const struct products products = {.parameters = &p,
+  struct products products = {.parameters = &p,
                                     .cosmology = &cosmology,
                                     .linear = linear,
                                     .particles = &particles,

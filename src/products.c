@@ -67,8 +67,13 @@ static void print_growth(const struct products *o) {
   printf("\n");
 }
 
-void products_write_positions(const struct products *o) {
+static double linking_length(const struct products *o) {
+  return o->parameters->analysis.linking_length * o->particles->box / cbrt((double)o->particles->all);
+}
+
+void products_write_positions(struct products *o) {
   const struct parameters *p = o->parameters;
+  if (p->analysis.fof) o->fof = fof_find(o->particles, o->depth, linking_length(o));
   if (p->output.power_spectrum) write_power(o);
   if (p->output.images) {
     const size_t pixels = (size_t)p->output.image_size;
@@ -78,23 +83,21 @@ void products_write_positions(const struct products *o) {
   }
 }
 
-void products_write_rest(const struct products *o) {
+void products_write_rest(struct products *o) {
   const struct parameters *p = o->parameters;
   if (speaks(o)) print_growth(o);
-  struct fof *fof = NULL;
   struct halo_catalogue *halos = NULL;
-  if (p->analysis.fof) {
-    const double length = p->analysis.linking_length * o->particles->box / cbrt((double)o->particles->all);
-    fof = fof_find(o->particles, o->depth, length);
-    halos = halo_catalogue_create(fof, (size_t)p->analysis.min_members, halo_threshold(o->cosmology, o->a));
-    write_halos(o, halos, length);
+  if (o->fof) {
+    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members, halo_threshold(o->cosmology, o->a));
+    write_halos(o, halos, linking_length(o));
   }
   if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);
   halo_catalogue_free(halos);
-  fof_free(fof);
+  fof_free(o->fof);
+  o->fof = NULL;
 }
 
-void products_write(const struct products *o) {
-  products_write_rest(o);
+void products_write(struct products *o) {
   products_write_positions(o);
+  products_write_rest(o);
 }

@@ -35,7 +35,10 @@ struct run {
   struct checkpoint_state state;
   struct report report;
   struct trace trace;
-  double checkpoint_wall; /* when the last checkpoint was written */
+  struct products products; /* of the output at work: */
+  bool begun;               /* its first part is done */
+  double beside_seconds;    /* and took so long */
+  double checkpoint_wall;   /* when the last checkpoint was written */
 };
 
 static volatile sig_atomic_t caught_signal; /* a handler may touch nothing else */
@@ -132,33 +135,56 @@ static void account_work(struct run *r) {
   r->state.steps_since_rebuild++;
 }
 
-static void write_outputs(struct run *r, size_t number) {
-  const struct parameters *p = r->parameters;
-  struct simulation *s = r->simulation;
-  double start = wall_clock();
-  report_pause(&r->report);
-  simulation_acquire(s);
-  const struct products products = {.parameters = p,
-                                    .cosmology = &r->cosmology,
-                                    .linear = r->linear,
-                                    .particles = &s->particles,
-                                    .depth = s->depth,
-                                    .a = r->state.a,
-                                    .number = number,
-                                    .mesh = s->mesh->cells,
-                                    .snapshot = true,
-                                    .quiet = r->options->verbosity == 0 || comm_rank() > 0};
-  products_write(&products);
-  simulation_release(s);
-  double spent = wall_clock() - start;
-  r->report.output_seconds += spent;
-  if (r->options->verbosity > 0 && comm_rank() == 0)
-    printf("output %zu at z = %.4g written in %.2f s\n", number, 1.0 / r->state.a - 1.0, spent);
+/** What the next output consists of. */
+static struct products next_products(const struct run *r) {
+  const struct simulation *s = r->simulation;
+  return (struct products){.parameters = r->parameters,
+                           .cosmology = &r->cosmology,
+                           .linear = r->linear,
+                           .particles = &s->particles,
+                           .depth = s->depth,
+                           .a = r->state.a,
+                           .number = (size_t)r->state.outputs_done,
+                           .mesh = s->mesh->cells,
+                           .snapshot = true,
+                           .quiet = r->options->verbosity == 0};
 }
 
+/** The first part of an output, which needs only positions, beside the tasks that compute forces. */
+static void write_positions(void *context) {
+  struct run *r = context;
+  const double start = wall_clock();
+  r->products = next_products(r);
+  simulation_acquire_positions(r->simulation);
+  products_write_positions(&r->products);
+  simulation_release_positions(r->simulation);
+  r->beside_seconds = wall_clock() - start;
+  r->begun = true;
+}
+
+static void write_output(struct run *r) {
+  struct simulation *s = r->simulation;
+  const double start = wall_clock(), beside = r->begun ? r->beside_seconds : 0.0;
+  report_pause(&r->report);
+  simulation_acquire(s);
+  if (!r->begun) {
+    r->products = next_products(r);
+    products_write_positions(&r->products);
+  }
+  products_write_rest(&r->products);
+  simulation_release(s);
+  r->begun = false;
+  const double spent = wall_clock() - start;
+  r->report.output_seconds += spent;
+  if (r->options->verbosity > 0 && comm_rank() == 0)
+    printf("output %lld at z = %.4g written in %.2f s%s\n", (long long)r->state.outputs_done, 1.0 / r->state.a - 1.0,
+           spent + beside, beside > 0.0 ? ", part of it beside the step's forces" : "");
+}
+
+static size_t outputs_due(const struct run *r) { return timeline_outputs_until(&r->timeline, r->state.a); }
+
 static void write_due_outputs(struct run *r) {
-  size_t due = timeline_outputs_until(&r->timeline, r->state.a);
-  for (; (size_t)r->state.outputs_done < due; r->state.outputs_done++) write_outputs(r, (size_t)r->state.outputs_done);
+  for (; (size_t)r->state.outputs_done < outputs_due(r); r->state.outputs_done++) write_output(r);
 }
 
 static void write_checkpoint(struct run *r) {
@@ -204,7 +230,8 @@ static void take_step(struct run *r) {
     r->state.steps_since_rebuild = 0;
   }
   apply_softening(r);
-  step_forces(s, cosmology_kick(c, middle, a1));
+  const bool due = (size_t)r->state.outputs_done < outputs_due(r);
+  step_forces(s, cosmology_kick(c, middle, a1), due ? write_positions : NULL, r);
   trace_end_step(&r->trace);
   account_work(r);
   r->state.step++;

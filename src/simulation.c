@@ -366,3 +366,14 @@ void simulation_acquire(struct simulation *s) {
 }
 
 void simulation_release(struct simulation *s) { for_host_data(s, starpu_data_release); }
+
+void simulation_acquire_positions(struct simulation *s) {
+  for (size_t i = 0; i < s->particles.blocks; i++) prefetch(own_group(s, i)->position_handle);
+  for (size_t i = 0; i < s->particles.blocks; i++)
+    if (starpu_data_acquire(own_group(s, i)->position_handle, STARPU_R) != 0)
+      fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
+}
+
+void simulation_release_positions(struct simulation *s) {
+  for (size_t i = 0; i < s->particles.blocks; i++) starpu_data_release(own_group(s, i)->position_handle);
+}

@@ -56,7 +56,7 @@ static void submit_tree(struct simulation *s) {
   }
 }
 
-void step_forces(struct simulation *s, double kick) {
+void step_forces(struct simulation *s, double kick, void (*meanwhile)(void *), void *context) {
   domain_find_neighbours(s);
   simulation_place(s);
   share_trees(s);
@@ -64,6 +64,7 @@ void step_forces(struct simulation *s, double kick) {
   submit_tree(s);
   for (uint32_t set = 0; set < s->sets; set++) FOR_GROUPS(s, g) pm_read_submit(g, set);
   FOR_GROUPS(s, g) kick_submit(g, (float)kick);
+  if (meanwhile) meanwhile(context);
   message_wait();
 }
 
@@ -90,10 +91,10 @@ void step_rebuild(struct simulation *s) {
 
 void step_first_forces(struct simulation *s) {
   refit(s);
-  step_forces(s, 0.0);
+  step_forces(s, 0.0, NULL, NULL);
   if (s->acceptance.kind == MAC_RELATIVE) {
     refit(s);
-    step_forces(s, 0.0);
+    step_forces(s, 0.0, NULL, NULL);
   }
 }
 

@@ -252,7 +252,7 @@ static void loose_trees(void **state) {
   for (size_t k = 0; k < sizeof drift / sizeof *drift; k++) {
     char name[64];
     step_drift(s, 0.0, drift[k] * BOX);
-    step_forces(s, 0.0);
+    step_forces(s, 0.0, NULL, NULL);
     simulation_acquire(s);
     float *a = accelerations_by_id(s);
     for (size_t g = 0; g < s->particles.blocks; g++) {

@@ -10,6 +10,7 @@
 #include "photons/parameters.h"
 #include "photons/particles.h"
 
+struct fof;
 struct linear_power;
 
 struct products {
@@ -23,16 +24,17 @@ struct products {
   size_t mesh;   /**< of the power spectrum, cells a side */
   bool snapshot; /**< write one, if the parameters say so */
   bool quiet;
+  struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
 };
 
 /* All of this on every process; the first one prints. */
 
-/** Write what needs nothing but the positions: power spectrum and pictures. Other tasks may run meanwhile, as long as none writes
- * positions. */
-void products_write_positions(const struct products *o);
-/** Write the rest into output.dir, and print one line about the growth of structure and one about the halos. */
-void products_write_rest(const struct products *o);
+/** Do what needs nothing but the positions: write power spectrum and pictures, find friends of friends. Other tasks may run meanwhile,
+ * as long as none writes positions. */
+void products_write_positions(struct products *o);
+/** Afterwards the rest: halos and their mass function, snapshot; and print one line about the growth of structure and one about the halos. */
+void products_write_rest(struct products *o);
 /** Both. */
-void products_write(const struct products *o);
+void products_write(struct products *o);
 
 #endif

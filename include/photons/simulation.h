@@ -190,6 +190,9 @@ void simulation_migrate(struct simulation *s, const uint32_t *owner_first);
 /** Registered memory is safe to touch by the host between these two (all tasks done, data on the host). */
 void simulation_acquire(struct simulation *s);
 void simulation_release(struct simulation *s);
+/** The same for the positions, only to read: tasks that do not write them may run meanwhile. */
+void simulation_acquire_positions(struct simulation *s);
+void simulation_release_positions(struct simulation *s);
 
 /** Sort the particles of all processes into groups and trees (ORB by exact medians along the longest side, ties in the order of the
  * particles) and move them to their groups' owners. Between acquire and release. */

@@ -9,8 +9,9 @@
  * @param drift  int dt/a^2 of the step */
 void step_drift(struct simulation *s, double kick, double drift);
 
-/** Forces at the present positions (trees refitted) and the closing half kick; returns when done. kick = 0 computes forces only. */
-void step_forces(struct simulation *s, double kick);
+/** Forces at the present positions (trees refitted) and the closing half kick; returns when done. kick = 0 computes forces only.
+ * @param meanwhile  what the host does while the tasks run; it may read positions (simulation_acquire_positions()); NULL: nothing */
+void step_forces(struct simulation *s, double kick, void (*meanwhile)(void *context), void *context);
 
 /** Sort the particles into groups and leaves anew, and refit all trees. */
 void step_rebuild(struct simulation *s);
