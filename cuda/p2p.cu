@@ -1,172 +1,159 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: a block for some targets of a leaf. Each of its warps takes every WARPS-th source leaf, keeps the particles in reach of the
- * targets' box in shared memory, and lets them act on all targets: a lane holds up to T targets in registers, and where the targets
+/* p2p: a block for some targets of a leaf. Its warps take turns in reading the sources, 64 at a time; each keeps those in reach of the
+ * targets' box in shared memory and lets them act on all targets: a lane holds up to T targets in registers, and where the targets
  * leave lanes over, these split the sources among them. All sums run in a fixed order.
  * Few sources are so near that softening could matter: they are listed apart, so that the main loop need not ask. */
-#include "gpu.cuh"
+#include "p2p_force.cuh"
 
-/* What was tuned: blocks that registers must leave room for on a multiprocessor (1: no bound), unrolling over sources. */
+/* What was tuned: blocks that registers must leave room for on a multiprocessor, sources in one turn of the main loop, targets of a
+ * block (more share one list of sources, fewer waste fewer pairs). */
 #ifndef P2P_BLOCKS
-#define P2P_BLOCKS 1
+#define P2P_BLOCKS 5
 #endif
 #ifndef P2P_UNROLL
 #define P2P_UNROLL 1
 #endif
+#ifndef P2P_TARGETS_MOST
+#define P2P_TARGETS_MOST 32
+#endif
 
-enum { UNROLL = P2P_UNROLL, WARPS = 4, BLOCK = WARPS * WARP, TILE = 128, FAR_ROOM = TILE + WARP, CLOSE_TILE = 32, CLOSE_ROOM = CLOSE_TILE + WARP };
-
-/** What acts between two particles, and how it is computed. */
-template <typename real>
-struct law {
-  real support2, inverse_support, plummer2;
-  real coefficient[P2P_DEGREE_MAX + 1]; /* of h(t) */
-  int degree;
-  const float *table;
-  real to_argument, inverse_step, step; /* of the table */
-  const double *exact;
-  int exact_degree;
-  bool gauss;
-};
+enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = UNROLL * WARP };
+enum { LENGTHS = 256, ORDER_BLOCK = 1024 }; /* of the lists, as far as their order goes */
 
 struct problem {
   uint32_t count;
   unsigned depth, block_level; /* of the leaves, and of the targets' blocks below them */
   float scale, factor;
-  const uint32_t *x, *offset, *entry;
+  const uint32_t *x, *offset, *entry, *order;
   const uint32_t *const *source_x;
   const uint32_t *source_count;
   float *acceleration;
   unsigned long long *pairs;
 };
 
+/** Leaves by falling length of their lists: what takes longest begins first, and no multiprocessor waits for it in the end. Which of
+ * equals comes first is left to chance and changes no result. */
+static __global__ void __launch_bounds__(ORDER_BLOCK) order_leaves(uint32_t leaves, const uint32_t *offset, uint32_t *order) {
+  __shared__ uint32_t longest, first[LENGTHS];
+  const uint32_t me = threadIdx.x;
+  if (me < LENGTHS) first[me] = 0;
+  if (me == 0) longest = 1;
+  __syncthreads();
+  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) atomicMax(&longest, offset[i + 1] - offset[i]);
+  __syncthreads();
+  const auto rank = [&](uint32_t i) { return (uint32_t)((uint64_t)(longest - (offset[i + 1] - offset[i])) * (LENGTHS - 1) / longest); };
+  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) atomicAdd(&first[rank(i)], 1);
+  __syncthreads();
+  if (me < WARP) { /* counts to places */
+    uint32_t sum = 0;
+    for (uint32_t k = me * (LENGTHS / WARP); k < (me + 1) * (LENGTHS / WARP); k++) sum += first[k];
+    uint32_t before = sum;
+    for (uint32_t step = 1; step < WARP; step *= 2) {
+      const uint32_t other = __shfl_up_sync(~0u, before, step);
+      before += me >= step ? other : 0;
+    }
+    before -= sum;
+    for (uint32_t k = me * (LENGTHS / WARP); k < (me + 1) * (LENGTHS / WARP); k++) {
+      const uint32_t n = first[k];
+      first[k] = before;
+      before += n;
+    }
+  }
+  __syncthreads();
+  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) order[atomicAdd(&first[rank(i)], 1)] = i;
+}
+
+/** Relative to the centre of the targets' box, in r_cut. */
 template <typename real>
 struct alignas(4 * sizeof(real)) source {
   real x, y, z, unused;
 };
 
-/* The few operations that differ between single and double precision. */
-static __device__ inline float inverse_root(float a) {
-  float y; /* 2^-22.9 */
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-  return y;
-}
-static __device__ inline double inverse_root(double a) { return rsqrt(a); }
-/** A product that is rounded, and not by half fused into the subtraction that follows: a particle is nowhere else as a source. */
-static __device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
-static __device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
-/** u^-3/2. The estimate of the single-precision root is not good enough near the cutoff, where h takes nearly all of it away: one Newton
- * step carried straight to the cube. */
-static __device__ inline float inverse_cube(float u) {
-  const float y = inverse_root(u), y2 = y * y;
-#ifdef P2P_ESTIMATE
-  return y2 * y;
-#endif
-  return y2 * y * fmaf(fmaf(-u, y2, 1.0f), 1.5f, 1.0f);
-}
-static __device__ inline double inverse_cube(double u) {
-  const double y = rsqrt(u);
-  return y * y * y;
-}
-
-/** Forms of the force: DEGREE > 0 a polynomial of that degree, else one of these. */
-enum { ANY_DEGREE = 0, EXACT = -1, TABLE = -2 /* of order 0; -3: order 1 ... -6: order 4 */ };
-
-/** h(u) of the split: F/d = r^-3 - h. */
-template <typename real, int FORM>
-static __device__ inline real smooth_part(const struct law<real> &law, real u) {
-  const real t = fma(real(2), u, real(-1));
-  if constexpr (FORM > 0) {
-    real h = law.coefficient[FORM];
-#pragma unroll
-    for (int k = FORM - 1; k >= 0; k--) h = fma(h, t, law.coefficient[k]);
-    return h;
-  } else if constexpr (FORM == ANY_DEGREE) {
-    real h = law.coefficient[law.degree];
-    for (int k = law.degree - 1; k >= 0; k--) h = fma(h, t, law.coefficient[k]);
-    return h;
-  } else {
-    real h = real(law.exact[law.exact_degree]);
-    for (int k = law.exact_degree - 1; k >= 0; k--) h = fma(h, t, real(law.exact[k]));
-    return h;
-  }
-}
-
-/** T(x') by Taylor expansion about the nearest of the table's entries. */
-template <typename real, int ORDER>
-static __device__ inline real table_value(const struct law<real> &law, const float *table, real r) {
-  const real x = r * law.to_argument;
-  int i = int(x * law.inverse_step);
-  i = min(i, TABLE_ENTRIES - 1);
-  const real d = x - (real(i) + real(0.5)) * law.step;
-  real t = real(table[ORDER * TABLE_ENTRIES + i]);
-#pragma unroll
-  for (int q = ORDER - 1; q >= 0; q--) t = fma(t, d, real(table[q * TABLE_ENTRIES + i]));
-  return t;
-}
-
-/** F/d at squared distance u > 0, Newtonian or with Plummer's softening. */
-template <typename real, int FORM>
-static __device__ inline real unsoftened(const struct law<real> &law, const float *table, real u) {
-  if constexpr (FORM <= TABLE) {
-    const real y = inverse_root(u);
-    return table_value<real, TABLE - FORM>(law, table, u * y) * (y * y) * y;
-  } else if constexpr (FORM == EXACT) {
-    if (law.gauss) {
-      const real y = inverse_root(u), x = u * y * law.to_argument;
-      return (erfc(x) + real(1.1283791670955126) * x * exp(-x * x)) * (y * y) * y;
-    }
-  }
-  return inverse_cube(u) - smooth_part<real, FORM>(law, u);
-}
-
-/** The same with softening, for any u. Where particles nearly touch, h is taken from its polynomial or series: 1 - T has no digits there. */
-template <typename real, int FORM>
-static __device__ inline real softened(const struct law<real> &law, const float *table, real u) {
-  constexpr int SERIES = FORM >= ANY_DEGREE || FORM == EXACT ? FORM : ANY_DEGREE;
-  if (law.plummer2 > real(0)) {
-    const real soft = inverse_cube(u + law.plummer2);
-    if (FORM == SERIES || u < real(1e-3)) return soft - smooth_part<real, SERIES>(law, u);
-    return soft - (inverse_cube(u) - unsoftened<real, FORM>(law, table, u));
-  }
-  if (FORM != SERIES && u >= law.support2) return unsoftened<real, FORM>(law, table, u);
-  /* spline_factor() of p2p.h at q = r/support, without branches; at u = 0 anything finite will do */
-  const real safe = u > real(1e-30) ? u : real(1e-30), q = safe * inverse_root(safe) * law.inverse_support;
-  const real newton = inverse_cube(safe), cube = law.inverse_support * law.inverse_support * law.inverse_support;
-  const real inner = real(32.0 / 3.0) + q * q * (real(32) * q - real(38.4));
-  const real outer = real(64.0 / 3.0) + q * (real(-48) + q * (real(38.4) - real(32.0 / 3.0) * q));
-  const real soft = q < real(0.5) ? inner * cube : fma(real(-1.0 / 15.0), newton, outer * cube);
-  return (u < law.support2 ? soft : newton) - smooth_part<real, SERIES>(law, u);
-}
-
 template <typename real, int T>
 struct targets {
-  real x[T], y[T], z[T], ax[T], ay[T], az[T];
+  real x[T], y[T], z[T], a[T][3];
 };
 
-/** Sources first, first + step ... < n act on the targets. */
+/** How the lanes of a warp share the sources: each takes every parts-th from part on. */
+struct share {
+  uint32_t part, parts;
+};
+
 template <typename real, int FORM, int T, bool SOFT>
-static __device__ inline void act(const struct law<real> &law, const float *table, const struct source<real> *sources, uint32_t n,
-                                  uint32_t first, uint32_t step, struct targets<real, T> &t) {
-#pragma unroll UNROLL
-  for (uint32_t k = first; k < n; k += step) {
-    const struct source<real> s = sources[k];
+static __device__ inline void act_one(const struct law<real> &law, const float *table, const struct source<real> s,
+                                      struct targets<real, T> &t) {
+  real d[T][3], u[T], f[T]; /* in step for all targets: the chain of one leaves the arithmetic units waiting */
+#pragma unroll
+  for (int j = 0; j < T; j++) {
+    d[j][0] = s.x - t.x[j];
+    d[j][1] = s.y - t.y[j];
+    d[j][2] = s.z - t.z[j];
+    u[j] = fma(d[j][0], d[j][0], fma(d[j][1], d[j][1], d[j][2] * d[j][2]));
+  }
+  if constexpr (FORM > 0 && !SOFT) {
+    real y[T];
 #pragma unroll
     for (int j = 0; j < T; j++) {
-      const real dx = s.x - t.x[j], dy = s.y - t.y[j], dz = s.z - t.z[j];
-      const real u = fma(dx, dx, fma(dy, dy, dz * dz));
-      real f = SOFT ? softened<real, FORM>(law, table, u) : unsoftened<real, FORM>(law, table, u);
-      f = u < real(1) ? f : real(0);
-      t.ax[j] = fma(f, dx, t.ax[j]);
-      t.ay[j] = fma(f, dy, t.ay[j]);
-      t.az[j] = fma(f, dz, t.az[j]);
+      y[j] = inverse_root(u[j]);
+      f[j] = law.coefficient[FORM];
     }
+#pragma unroll
+    for (int k = FORM - 1; k >= 0; k--)
+#pragma unroll
+      for (int j = 0; j < T; j++) f[j] = fma(f[j], u[j] - real(0.5), law.coefficient[k]);
+#pragma unroll
+    for (int j = 0; j < T; j++) f[j] = fma(y[j] * y[j], y[j], -f[j]);
+  } else {
+#pragma unroll
+    for (int j = 0; j < T; j++) f[j] = SOFT ? softened<real, FORM>(law, table, u[j]) : unsoftened<real, FORM>(law, table, u[j]);
+  }
+#pragma unroll
+  for (int j = 0; j < T; j++) add_in_reach(u[j], f[j], d[j], t.a[j]);
+}
+
+/** The first n sources act on the targets; n is a multiple of UNROLL * parts. */
+template <typename real, int FORM, int T, bool SOFT>
+static __device__ inline void act(const struct law<real> &law, const float *table, const struct source<real> *sources, uint32_t n,
+                                  const struct share &share, struct targets<real, T> &t) {
+  constexpr int TURN = SOFT ? 1 : UNROLL;
+  const struct source<real> *s = sources + share.part;
+#pragma unroll 1
+  for (const struct source<real> *end = s + n; s != end; s += TURN * share.parts) {
+#pragma unroll
+    for (int k = 0; k < TURN; k++) act_one<real, FORM, T, SOFT>(law, table, s[k * share.parts], t);
   }
 }
 
-/** In which sources are collected, one a warp. */
-template <typename real>
-struct lists {
-  struct source<real> far[FAR_ROOM], close[CLOSE_ROOM];
+/** Sources that a warp has collected: until there are ROOM, and those of one step. */
+template <typename real, int ROOM>
+struct list {
+  struct source<real> source[ROOM + STEP];
+};
+
+/** The sources of a list act, but for those that make no whole turn, which move to its front, unless all shall. Returns how many acted. */
+template <typename real, int FORM, int T, bool SOFT, int ROOM>
+static __device__ inline uint32_t empty(const struct law<real> &law, const float *table, struct list<real, ROOM> *list, uint32_t n,
+                                        bool all, const struct share &share, struct targets<real, T> &t) {
+  const uint32_t lane = threadIdx.x % WARP, turn = UNROLL * share.parts;
+  const uint32_t acting = (all ? n + turn - 1 : (uint32_t)ROOM) / turn * turn;
+  if (all) /* what is missing from the last turn is out of reach */
+    for (uint32_t k = n + lane; k < acting; k += WARP) list->source[k] = {real(1e3), real(1e3), real(1e3), real(0)};
+  __syncwarp();
+  act<real, FORM, T, SOFT>(law, table, list->source, acting, share, t);
+  __syncwarp();
+  for (uint32_t k = acting + lane; k < n; k += WARP) list->source[k - acting] = list->source[k];
+  return min(acting, n);
+}
+
+/** Where a warp works: lists of sources, then sums. */
+template <typename real, int T>
+union workspace {
+  static constexpr uint32_t TILE = 512 / sizeof(real);
+  struct {
+    struct list<real, TILE> far;
+    struct list<real, CLOSE_TILE> close;
+  };
+  real sum[3][WARP * T];
 };
 
 /** The box of some targets. */
@@ -180,6 +167,7 @@ static __device__ struct reach reach_of(const struct problem &p, uint32_t first,
   for (uint32_t c = 0; c < 3; c++) {
     const uint32_t *x = p.x + (size_t)c * p.count, reference = x[first];
     int low = 0, high = 0;
+#pragma unroll 1
     for (uint32_t i = first + threadIdx.x % WARP; i < end; i += WARP) {
       const int d = (int)(x[i] - reference);
       low = min(low, d);
@@ -194,7 +182,7 @@ static __device__ struct reach reach_of(const struct problem &p, uint32_t first,
   return r;
 }
 
-/** Where a source leaf stands. */
+/** Particles of a source leaf, or of several in a row; no x: none. */
 struct range {
   const uint32_t *x;
   uint32_t group_count, first, end;
@@ -202,112 +190,136 @@ struct range {
 
 static __device__ inline struct range source_range(const struct problem &p, uint32_t entry) {
   const uint32_t slot = entry >> (p.depth + 1), leaf = (entry & (tree_nodes(p.depth) - 1)) - (1u << p.depth);
-  const uint32_t n = p.source_count[slot];
-  return {p.source_x[slot], n, level_first(n, p.depth, leaf), level_first(n, p.depth, leaf + 1)};
+  const uint32_t n = p.source_count[slot], first = level_first(n, p.depth, leaf), end = level_first(n, p.depth, leaf + 1);
+  return {first < end ? p.source_x[slot] : nullptr, n, first, end};
 }
 
-template <typename real, int FORM, int T>
-static __device__ void act_all(const struct law<real> &law, const float *table, const struct source<real> *sources, uint32_t n,
-                               uint32_t first, uint32_t step, bool soft, struct targets<real, T> &t) {
-  __syncwarp();
-  if (soft)
-    act<real, FORM, T, true>(law, table, sources, n, first, step, t);
-  else
-    act<real, FORM, T, false>(law, table, sources, n, first, step, t);
-  __syncwarp();
+/** A particle as a source, and the square of its distance from the targets' box. */
+template <typename real>
+struct candidate {
+  struct source<real> source;
+  float distance2;
+};
+
+/** @param valid else it is out of reach */
+template <typename real>
+static __device__ inline struct candidate<real> candidate_at(const struct reach &reach, real scale, uint32_t x, uint32_t y, uint32_t z,
+                                                             bool valid) {
+  struct candidate<real> c;
+  c.source = {rounded_product(real((int)(x - reach.centre[0])), scale), rounded_product(real((int)(y - reach.centre[1])), scale),
+              rounded_product(real((int)(z - reach.centre[2])), scale), real(0)};
+  const float ex = fmaxf(fabsf(float(c.source.x)) - reach.half[0], 0.0f), ey = fmaxf(fabsf(float(c.source.y)) - reach.half[1], 0.0f);
+  const float ez = fmaxf(fabsf(float(c.source.z)) - reach.half[2], 0.0f);
+  c.distance2 = valid ? fmaf(ex, ex, fmaf(ey, ey, ez * ez)) : 2.0f;
+  return c;
 }
 
-/** All sources of this warp act on the targets first .. end - 1 (at most WARP * T); returns the number of those in reach. */
+/** Append those of the lanes' sources that are wanted. Returns how many. */
+template <typename real, int ROOM>
+static __device__ inline uint32_t append(struct list<real, ROOM> *list, uint32_t n, bool wanted, const struct source<real> &source) {
+  const uint32_t lanes = __ballot_sync(~0u, wanted), before = (1u << threadIdx.x % WARP) - 1;
+  if (wanted) list->source[n + __popc(lanes & before)] = source;
+  return __popc(lanes);
+}
+
+/** The sources that are this warp's act on the targets (at most WARP * T). Returns the number of those in reach. */
 template <typename real, int FORM, int T>
-static __device__ uint32_t act_on(const struct problem &p, const struct law<real> &law, const float *table, struct lists<real> *lists,
-                                  uint32_t leaf, const struct reach &reach, uint32_t part, uint32_t parts,
+static __device__ uint32_t act_on(const struct problem &p, const struct law<real> &law, const float *table,
+                                  union workspace<real, T> *work, uint32_t leaf, const struct reach &reach, const struct share &share,
                                   struct targets<real, T> &t) {
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, before = (1u << lane) - 1;
-  const float close2 = float(law.support2) * 1.0001f;
-  const bool all_soft = law.plummer2 > real(0);
-  const uint32_t entries_end = p.offset[leaf + 1];
-  uint32_t far = 0, close = 0, in_reach = 0;
-  for (uint32_t batch = p.offset[leaf] + warp; batch < entries_end; batch += WARP * WARPS) {
-    struct range mine = {nullptr, 0, 0, 0}; /* each lane looks up a source leaf, then all read the leaves in turn */
-    if (batch + lane * WARPS < entries_end) mine = source_range(p, p.entry[batch + lane * WARPS]);
-    const uint32_t ranges = min((entries_end - batch + WARPS - 1) / WARPS, (uint32_t)WARP);
-    for (uint32_t r = 0; r < ranges; r++) {
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, entries_end = p.offset[leaf + 1];
+  const float close2 = law.plummer2 > real(0) ? 1.0f : float(law.support2) * 1.0001f; /* Plummer's softening is everywhere */
+  const real scale = real(p.scale);
+  uint32_t far = 0, close = 0, in_reach = 0, turn = warp; /* steps until it is this warp's turn */
+  bool last = false; /* after the last entry comes a turn that reads nothing and empties the lists */
+  for (uint32_t batch = p.offset[leaf]; !last; batch += WARP) {
+    last = batch >= entries_end;
+    /* each lane looks up a source leaf; leaves in a row are then read as one */
+    struct range mine = {last ? p.x : nullptr, 0, 0, 0};
+    if (batch + lane < entries_end) mine = source_range(p, p.entry[batch + lane]);
+    const unsigned long long x_before = __shfl_up_sync(~0u, (unsigned long long)mine.x, 1);
+    const uint32_t end_before = __shfl_up_sync(~0u, mine.end, 1);
+    const bool head = lane == 0 || x_before != (unsigned long long)mine.x || end_before != mine.first;
+    const uint32_t heads = __ballot_sync(~0u, head);
+    for (uint32_t runs = last ? 1u : __ballot_sync(~0u, head && mine.x); runs; runs &= runs - 1) {
+      const uint32_t r = __ffs(runs) - 1, later = heads & ~((2u << r) - 1), tail = later ? __ffs(later) - 2 : WARP - 1;
       const uint32_t *x = (const uint32_t *)__shfl_sync(~0u, (unsigned long long)mine.x, r);
-      const uint32_t n = __shfl_sync(~0u, mine.group_count, r), first = __shfl_sync(~0u, mine.first, r);
-      const uint32_t end = __shfl_sync(~0u, mine.end, r);
-      for (uint32_t i = first + lane; i - lane < end; i += WARP) {
-        float e2 = 2.0f;
-        struct source<real> s;
-        if (i < end) {
-          const int ix = (int)(x[i] - reach.centre[0]), iy = (int)(x[(size_t)n + i] - reach.centre[1]);
-          const int iz = (int)(x[2 * (size_t)n + i] - reach.centre[2]);
-          const real scale = real(p.scale);
-          s = {rounded_product(real(ix), scale), rounded_product(real(iy), scale), rounded_product(real(iz), scale), real(0)};
-          const float ex = fmaxf(fabsf(float(s.x)) - reach.half[0], 0.0f), ey = fmaxf(fabsf(float(s.y)) - reach.half[1], 0.0f);
-          const float ez = fmaxf(fabsf(float(s.z)) - reach.half[2], 0.0f);
-          e2 = fmaf(ex, ex, fmaf(ey, ey, ez * ez));
+      const uint32_t n = __shfl_sync(~0u, mine.group_count, r), end = __shfl_sync(~0u, mine.end, tail);
+      const uint32_t *y = x + n, *z = y + n;
+      uint32_t i = __shfl_sync(~0u, mine.first, r);
+      const uint32_t steps = (end - i + STEP - 1) / STEP;
+      i += turn * STEP;
+      turn = (turn - steps) % WARPS;
+      for (; i < end || last; i += STEP * WARPS) {
+        const uint32_t i0 = i + lane, i1 = i0 + WARP, safe = max(end, 1) - 1, k0 = min(i0, safe), k1 = min(i1, safe);
+        const uint32_t x0 = __ldg(x + k0), y0 = __ldg(y + k0), z0 = __ldg(z + k0);
+        const uint32_t x1 = __ldg(x + k1), y1 = __ldg(y + k1), z1 = __ldg(z + k1);
+        const struct candidate<real> a = candidate_at<real>(reach, scale, x0, y0, z0, i0 < end);
+        const struct candidate<real> b = candidate_at<real>(reach, scale, x1, y1, z1, i1 < end);
+        const bool a_in = a.distance2 < 1.0f, a_close = a_in && a.distance2 <= close2;
+        const bool b_in = b.distance2 < 1.0f, b_close = b_in && b.distance2 <= close2;
+        far += append(&work->far, far, a_in && !a_close, a.source);
+        far += append(&work->far, far, b_in && !b_close, b.source);
+        if (__any_sync(~0u, a_close || b_close)) {
+          close += append(&work->close, close, a_close, a.source);
+          close += append(&work->close, close, b_close, b.source);
         }
-        const bool is_close = all_soft ? e2 < 1.0f : e2 <= close2, is_far = e2 < 1.0f && !is_close;
-        const uint32_t fars = __ballot_sync(~0u, is_far), closes = __ballot_sync(~0u, is_close);
-        if (is_far) lists->far[far + __popc(fars & before)] = s;
-        if (is_close) lists->close[close + __popc(closes & before)] = s;
-        far += __popc(fars);
-        close += __popc(closes);
-        if (far >= TILE) {
-          act_all<real, FORM, T>(law, table, lists->far, far, part, parts, false, t);
-          in_reach += far;
-          far = 0;
+        if (far >= (last ? 1u : work->TILE)) {
+          const uint32_t acted = empty<real, FORM, T, false>(law, table, &work->far, far, last, share, t);
+          in_reach += acted;
+          far -= acted;
         }
-        if (close >= CLOSE_TILE) {
-          act_all<real, FORM, T>(law, table, lists->close, close, part, parts, true, t);
-          in_reach += close;
-          close = 0;
+        if (close >= (last ? 1u : CLOSE_TILE)) {
+          const uint32_t acted = empty<real, FORM, T, true>(law, table, &work->close, close, last, share, t);
+          in_reach += acted;
+          close -= acted;
         }
+        if (last) break;
       }
     }
   }
-  act_all<real, FORM, T>(law, table, lists->far, far, part, parts, false, t);
-  act_all<real, FORM, T>(law, table, lists->close, close, part, parts, true, t);
-  return in_reach + far + close;
+  return in_reach;
 }
 
 /** Sum over the parts of each target, then over the warps. */
 template <typename real, int T>
-static __device__ void store(const struct problem &p, struct targets<real, T> &t, real (*sum)[3][WARP * T], uint32_t first,
+static __device__ void store(const struct problem &p, struct targets<real, T> &t, union workspace<real, T> *work, uint32_t first,
                              uint32_t n, uint32_t lanes, uint32_t parts) {
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  __syncwarp();
 #pragma unroll
   for (int j = 0; j < T; j++) {
-    real a[3] = {t.ax[j], t.ay[j], t.az[j]};
     for (int c = 0; c < 3; c++) {
-      real total = a[c];
-      for (uint32_t part = 1; part < parts; part++) total += __shfl_sync(~0u, a[c], (lane + part * lanes) % WARP);
-      if (lane < lanes) sum[warp][c][j * lanes + lane] = total;
+      const real own = t.a[j][c];
+      real total = own;
+      for (uint32_t part = 1; part < parts; part++) total += __shfl_sync(~0u, own, (lane + part * lanes) % WARP);
+      if (lane < lanes) work[warp].sum[c][j * lanes + lane] = total;
     }
   }
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < 3 * n; k += BLOCK) {
     const uint32_t c = k / n, i = k % n;
-    real total = sum[0][c][i];
-    for (int w = 1; w < WARPS; w++) total += sum[w][c][i];
+    real total = work[0].sum[c][i];
+    for (int w = 1; w < WARPS; w++) total += work[w].sum[c][i];
     p.acceleration[(size_t)c * p.count + first + i] = p.factor * float(total);
   }
   __syncthreads();
 }
 
 template <typename real, int FORM, int T>
-static __global__ void __launch_bounds__(BLOCK, P2P_BLOCKS) p2p(const __grid_constant__ struct problem p,
-                                                    const __grid_constant__ struct law<real> law) {
+static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? P2P_BLOCKS : 3)
+    p2p(const __grid_constant__ struct problem p, const __grid_constant__ struct law<real> law) {
   constexpr int TABLE_FLOATS = FORM <= TABLE ? (TABLE - FORM + 1) * TABLE_ENTRIES : 1;
-  __shared__ struct lists<real> lists[WARPS];
-  __shared__ real sum[WARPS][3][WARP * T];
+  __shared__ union workspace<real, T> work[WARPS];
   __shared__ float table[TABLE_FLOATS];
   if (FORM <= TABLE) {
     for (int i = threadIdx.x; i < TABLE_FLOATS; i += BLOCK) table[i] = law.table[i];
     __syncthreads();
   }
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaf = blockIdx.x >> (p.block_level - p.depth);
-  const uint32_t begin = level_first(p.count, p.block_level, blockIdx.x), end = level_first(p.count, p.block_level, blockIdx.x + 1);
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, below = p.block_level - p.depth;
+  const uint32_t leaf = p.order[blockIdx.x >> below], block = (leaf << below) + (blockIdx.x & ((1u << below) - 1));
+  const uint32_t begin = level_first(p.count, p.block_level, block), end = level_first(p.count, p.block_level, block + 1);
+  if (begin == end) return;
   struct reach reach = reach_of(p, begin, end);
   /* where a source's nearest image differs between the targets, each has its own sources */
   const bool wide = fmaxf(fmaxf(reach.half[0], reach.half[1]), reach.half[2]) + 1.0f >= 2147483648.0f * p.scale;
@@ -323,34 +335,14 @@ static __global__ void __launch_bounds__(BLOCK, P2P_BLOCKS) p2p(const __grid_con
       t.x[j] = rounded_product(real((int)(p.x[i] - reach.centre[0])), real(p.scale));
       t.y[j] = rounded_product(real((int)(p.x[(size_t)p.count + i] - reach.centre[1])), real(p.scale));
       t.z[j] = rounded_product(real((int)(p.x[2 * (size_t)p.count + i] - reach.centre[2])), real(p.scale));
-      t.ax[j] = t.ay[j] = t.az[j] = real(0);
+      t.a[j][0] = t.a[j][1] = t.a[j][2] = real(0);
     }
-    /* lanes beyond the last part have nothing to do: their first source is out of range */
-    pairs += (unsigned long long)n *
-             act_on<real, FORM, T>(p, law, table, &lists[warp], leaf, reach, part < parts ? part : UINT32_MAX - WARP, parts, t);
-    store<real, T>(p, t, sum, first, n, lanes, parts);
+    const struct share share = {part < parts ? part : 0, parts}; /* nobody asks what lanes beyond the last part find */
+    pairs += (unsigned long long)n * act_on<real, FORM, T>(p, law, table, &work[warp], leaf, reach, share, t);
+    store<real, T>(p, t, work, first, n, lanes, parts);
     first += n;
   }
   if (lane == 0 && pairs) atomicAdd(p.pairs, pairs);
-}
-
-template <typename real>
-static struct law<real> law_for(const struct gpu *g, const struct p2p_law *l) {
-  const struct split *split = l->split;
-  struct law<real> law = {};
-  law.support2 = real(l->support2);
-  law.inverse_support = l->support2 > 0.0f ? real(1.0 / sqrt((double)l->support2)) : real(0);
-  law.plummer2 = real(l->plummer2);
-  law.degree = split->p2p_degree;
-  for (int k = 0; k <= split->p2p_degree; k++) law.coefficient[k] = real(split->p2p[k]);
-  law.table = g->table;
-  law.to_argument = real(split->r_cut / (2.0 * split->r_s));
-  law.inverse_step = real(1.0 / split->table_step);
-  law.step = real(split->table_step);
-  law.exact = g->exact;
-  law.exact_degree = g->exact_degree;
-  law.gauss = split->kind == SPLIT_GAUSS;
-  return law;
 }
 
 template <typename real, int FORM>
@@ -378,6 +370,7 @@ static void launch_form(const struct gpu *g, const struct p2p_law *l, const stru
       default: return launch<real, TABLE - 4>(g, p, law, t);
     }
   switch (law.degree) {
+  case 7: return launch<real, 7>(g, p, law, t);
   case 8: return launch<real, 8>(g, p, law, t);
   case 9: return launch<real, 9>(g, p, law, t);
   case 10: return launch<real, 10>(g, p, law, t);
@@ -401,16 +394,12 @@ static int targets_per_lane(uint32_t n) {
   return best;
 }
 
-#ifndef P2P_TARGETS_MOST
-#define P2P_TARGETS_MOST 32 /* of a block: more share one list of sources, fewer waste fewer pairs */
-#endif
-
 void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs) {
   const struct interaction_list *near = target->near;
   const uint32_t leaves = 1u << target->depth;
   const size_t offset_bytes = (leaves + 1) * sizeof *near->offset, entry_bytes = near->entries * sizeof *near->entry;
-  uint32_t *list = (uint32_t *)gpu_scratch(g, SCRATCH_LIST, offset_bytes + entry_bytes);
+  uint32_t *list = (uint32_t *)gpu_scratch(g, SCRATCH_LIST, offset_bytes + entry_bytes + leaves * sizeof *near->entry);
   char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, slots * (sizeof *target->source_x + sizeof *target->source_count));
   uint32_t *counts = (uint32_t *)(table + slots * sizeof *target->source_x);
   CHECK_CUDA(cudaMemcpyAsync(list, near->offset, offset_bytes, cudaMemcpyHostToDevice, g->stream));
@@ -434,6 +423,10 @@ void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *
   p.source_count = counts;
   p.acceleration = acceleration;
   p.pairs = (unsigned long long *)g->counters;
+  uint32_t *order = list + leaves + 1 + near->entries;
+  p.order = order;
+  order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(leaves, p.offset, order);
+  gpu_launched("order_leaves");
   const int t = targets_per_lane((uint32_t)((((uint64_t)target->count - 1) >> level) + 1));
   if (double_precision)
     launch_form<double>(g, law, p, t);

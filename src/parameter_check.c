@@ -202,9 +202,6 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
   if (!sound(problems, row) || !*p->runtime.trace_steps) return;
   if (!trace_steps_parse(p->runtime.trace_steps, &first, &last))
     problem_with(problems, row, p, NULL, "not steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
-  else if (!trace_available())
-    problem_with(problems, row, p, NULL,
-                 "this build's StarPU has no FxT and records nothing: tools/build-starpu.sh builds one that does");
 }
 
 void parameters_check(const struct parameters *p, struct parameter_problems *problems) {

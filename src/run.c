@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "photons/analysis.h"
 #include "photons/balance.h"
 #include "photons/codelets.h"
 #include "photons/comm.h"
@@ -310,15 +311,17 @@ static void write_used_parameters(const struct parameters *p) {
 /** Where memory is promised freely the kernel kills who uses it: refuse what this machine cannot hold. */
 static void require_memory(const struct parameters *p, size_t particles) {
   const struct layout l = layout_choose(p, particles);
-  const double needed = l.bytes_particles + l.bytes_tree + l.bytes_mesh;
+  const double power = p->output.power_spectrum ? power_memory(p, particles, l.pm_grid) : 0.0; /* beside all else */
+  const double needed = l.bytes_particles + l.bytes_tree + l.bytes_mesh + power;
   const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's processes */
   const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
   if (needed > installed)
     fail(EXIT_RUN_FAILED,
-         "%zu particles on a mesh of %u^3 cells need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f); "
+         "%zu particles on a mesh of %u^3 cells need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f, "
+         "power spectrum %.1f); "
          "machines like this one, as many as are in use, have %.1f GB: "
          "use fewer particles, a coarser gravity.pm_grid, or more machines",
-         particles, l.pm_grid, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree, 1e-9 * l.bytes_mesh,
+         particles, l.pm_grid, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree, 1e-9 * l.bytes_mesh, 1e-9 * power,
          1e-9 * installed);
 }
 

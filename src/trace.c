@@ -10,15 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/comm.h"
 #include "photons/error.h"
-
-bool trace_available(void) {
-#ifdef STARPU_USE_FXT
-  return true;
-#else
-  return false;
-#endif
-}
 
 /** A step number at *text, which is moved behind it. */
 static bool parse_step(const char **text, int64_t *step) {
@@ -47,6 +40,12 @@ static void set_default(const char *variable, const char *value) {
 void trace_prepare(struct trace *t, const struct parameters *p) {
   *t = (struct trace){.first = 0, .last = -1};
   if (!*p->runtime.trace_steps || !trace_steps_parse(p->runtime.trace_steps, &t->first, &t->last)) return;
+#ifndef STARPU_USE_FXT
+  if (comm_rank() == 0)
+    warn("this build's StarPU has no FxT: trace/tasks_*.csv will tell who ran which task when, but no trace of "
+         "StarPU's own; "
+         "tools/build-starpu.sh builds one that has it");
+#endif
   char folder[PARAMETER_PATH_MAX + 16];
   snprintf(folder, sizeof folder, "%s/trace", p->output.dir);
   set_default("STARPU_FXT_TRACE", "1");

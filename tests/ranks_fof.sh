@@ -7,23 +7,26 @@ OMPI_MCA_hwloc_base_binding_policy=none
 STARPU_WORKERS_NOBIND=1 STARPU_MPI_NOBIND=1 STARPU_SILENT=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
 export OMPI_MCA_hwloc_base_binding_policy STARPU_WORKERS_NOBIND STARPU_MPI_NOBIND STARPU_SILENT
-test=$(cd "$(dirname "${PHOTONS:-./photons-starpu}")" && pwd)/tests/test_fof
+tests=$(cd "$(dirname "${PHOTONS:-./photons-starpu}")" && pwd)/tests
 folder=$(mktemp -d "${TMPDIR:-/tmp}/photons-test-XXXXXX") || exit 99
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 99
 
-# run NUMBER COMMAND...: checksums of the halos go to NUMBER.
+# run NAME NUMBER COMMAND...: what is printed goes to NUMBER.
 run() {
-  number=$1
-  shift
-  timeout 300 "$@" >log 2>&1 || { cat log; echo "test_fof failed on $number processes"; exit 1; }
-  grep '^checksum halos' log | sort -u >"$number"
-  [ -s "$number" ] || { echo "no checksums on $number processes"; exit 1; }
+  name=$1 number=$2
+  shift 2
+  timeout 300 "$@" >"$number" 2>&1 || { cat "$number"; echo "$name failed on $number processes"; exit 1; }
 }
 
-run 1 env STARPU_NCPU=1 "$test"
+# halos NUMBER: their checksums
+halos() { grep '^checksum halos' "$1" | sort -u; }
+
+run test_halos 1 env STARPU_NCPU=1 "$tests/test_halos"
+[ -n "$(halos 1)" ] || { echo "no checksums"; exit 1; }
 for processes in 2 3 4 7; do
-  run $processes mpirun -n $processes "$test"
-  cmp 1 $processes || { echo "$processes processes find other halos than one"; exit 1; }
-  echo "$processes processes find the halos of one: $(wc -l <$processes) catalogues"
+  run test_fof $processes mpirun -n $processes "$tests/test_fof"
+  run test_halos $processes mpirun -n $processes "$tests/test_halos"
+  [ "$(halos $processes)" = "$(halos 1)" ] || { echo "$processes processes find other halos than one"; exit 1; }
+  echo "$processes processes find the halos of one: $(halos 1 | wc -l) catalogues"
 done

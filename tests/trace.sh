@@ -46,6 +46,19 @@ sed -i 's/EndTime: 20.0/EndTime: 12.0/' "$work/hand/tasks.rec" # now p2p and m2l
 python3 "$PHOTONS_SOURCE/tools/timeline.py" "$work/hand" >"$work/numbers" 2>&1
 expect "$work/numbers" '^  longest chain of dependent tasks: 6.000 ms, .*: p2p 67 %, m2l 33 %$'
 
+# The same from the program's own table, with a GPU of two streams: they overlap from 12 to 14, and 16 to 20 has neither: idle 40 %.
+mkdir "$work/own"
+cat >"$work/own/tasks_0.csv" <<'END'
+step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us
+7,0,CPU0,walk,0,10000,10000,20000,nan
+7,1,GPU0,p2p,0,10000,10000,14000,4000
+7,2,GPU0,m2l,0,10000,12000,16000,nan
+END
+python3 "$PHOTONS_SOURCE/tools/timeline.py" "$work/own" >"$work/numbers" 2>&1
+expect "$work/numbers" '^step 7: 10.000 ms, 3 tasks$'
+expect "$work/numbers" '^  GPU0_1  *1   40.0 % '
+expect "$work/numbers" '^  GPU 0 idle: 40.0 % (no task on any of its 2 streams)$'
+
 cd "$work" || exit 99
 cat >config.ini <<'END'
 [box]
@@ -67,17 +80,22 @@ for steps in 2:1 -1:2 1:2:3 x 1- 99999999999999999999; do
   "$PHOTONS" --dry-run config.ini --set "runtime.trace_steps=$steps" >out.txt 2>err.txt && { echo "FAILED: took trace_steps = $steps"; failures=$((failures + 1)); }
   expect err.txt 'allowed: A:B with 0 <= A <= B'
 done
-if "$PHOTONS" config.ini --set runtime.trace_steps=2:2 >out.txt 2>err.txt; then
-  if [ ! -x "${STARPU_FXT_TOOL:-}" ]; then echo "no starpu_fxt_tool: traces are not read back"; exit $((failures > 0)); fi
-  python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null || { echo "no matplotlib: no picture"; exit $((failures > 0)); }
-  "$PHOTONS_SOURCE/tools/trace.sh" out >numbers 2>&1
-  expect numbers '^step 2: '
+"$PHOTONS" config.ini --set runtime.trace_steps=2:2 >out.txt 2>err.txt || { echo "FAILED: the run"; cat err.txt; exit 1; }
+# Who ran what, with or without FxT: every group's p2p once, in step 2 alone.
+groups=$(sed -n 's/^  groups  *\([0-9]*\) of .*/\1/p' out.txt)
+[ "$(grep -c '^2,[0-9]*,CPU[0-9]*,p2p,' out/trace/tasks_0.csv)" = "$groups" ] || { echo "FAILED: not $groups p2p tasks in tasks_0.csv"; failures=$((failures + 1)); }
+grep -v -q -e '^2,' -e '^step,' out/trace/tasks_0.csv && { echo "FAILED: other steps are in tasks_0.csv"; failures=$((failures + 1)); }
+if [ -f out/trace/fxt_0 ] && [ ! -x "${STARPU_FXT_TOOL:-}" ]; then echo "no starpu_fxt_tool: traces are not read back"; exit $((failures > 0)); fi
+python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null || { echo "no matplotlib: no picture"; exit $((failures > 0)); }
+"$PHOTONS_SOURCE/tools/trace.sh" out >numbers 2>&1
+expect numbers '^step 2: '
+grep -q -e '^step [013]: ' numbers && { echo "FAILED: other steps were recorded"; failures=$((failures + 1)); }
+[ "$(head -c 4 out/trace/timeline.png | od -An -c | tr -d ' ')" = '211PNG' ] || { echo "FAILED: no picture"; failures=$((failures + 1)); }
+if [ -f out/trace/fxt_0 ]; then
   expect numbers '^  longest chain'
-  grep -q -e '^step [013]: ' numbers && { echo "FAILED: other steps were recorded"; failures=$((failures + 1)); }
-  [ "$(head -c 4 out/trace/timeline.png | od -An -c | tr -d ' ')" = '211PNG' ] || { echo "FAILED: no picture"; failures=$((failures + 1)); }
-  "$PHOTONS" config.ini --set runtime.trace_steps=9 >out.txt 2>err.txt
-  expect err.txt 'warning: runtime.trace_steps = 9:9 recorded nothing: the run ended at step 3'
 else
-  expect err.txt 'no FxT and records nothing: tools/build-starpu.sh builds one that does'
+  expect err.txt "no FxT: trace/tasks_\*.csv"
 fi
+"$PHOTONS" config.ini --set runtime.trace_steps=9 >out.txt 2>err.txt
+expect err.txt 'warning: runtime.trace_steps = 9:9 recorded nothing: the run ended at step 3'
 exit $((failures > 0))

@@ -7,7 +7,8 @@ tools=$(cd "$(dirname "$0")" && pwd)
 usage() {
   cat <<END
 usage: tools/trace.sh RUN_FOLDER [TIMELINE OPTION...]
-Reads RUN_FOLDER/trace/fxt_*, the files that runtime.trace_steps left, and makes beside them
+Reads RUN_FOLDER/trace/fxt_*, the files that runtime.trace_steps left, and makes beside them (from tasks_*.csv alone where StarPU recorded
+nothing, or its tool fails: then only the first of these)
   timeline.png   workers as rows, coloured by codelet; what it shows is printed in numbers too
   paje.trace     for ViTE; vite.svg is its picture where vite is installed
   dag.dot        the task graph for Graphviz; dag.svg where dot is installed and the graph has at most 2000 tasks
@@ -28,24 +29,42 @@ shift
 [ -d "$folder" ] || die "there is no folder '$folder': run with [runtime] trace_steps = A:B first"
 set -- "$folder" "$folder/timeline.png" "$@"
 
+draw() {
+  python=python3
+  "$python" -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
+  "$python" -c 'import matplotlib' 2>/dev/null || die "no matplotlib here (Debian package python3-matplotlib): no timeline.png"
+  "$python" "$tools/timeline.py" "$@"
+}
+# Without a trace of StarPU's the program's own tables have to do.
+own_tables() {
+  why=$1
+  shift
+  rm -f "$folder/paje.trace" "$folder/tasks.rec"
+  ls "$folder"/tasks_*.csv >/dev/null 2>&1 || die "$why, and no tasks_*.csv in '$folder': was one of runtime.trace_steps run?"
+  echo "trace.sh: $why: from the program's own tables" >&2
+  draw "$@"
+  exit 0
+}
+
+inputs=
+for file in "$folder"/fxt_*; do
+  [ ! -f "$file" ] || inputs="$inputs -i $(basename "$file")"
+done
+[ -n "$inputs" ] || own_tables "StarPU recorded no fxt_*" "$@"
+
 # The tool must be of the StarPU that recorded: the one configured here, else the one in PATH.
 fxt_tool=${STARPU_FXT_TOOL:-}
 for prefix in "$(sed -n 's/^STARPU_PREFIX = //p' "$tools/../Makefile" 2>/dev/null)" "$HOME/.local/starpu-1.4-cuda" "$HOME/.local/starpu-1.4"; do
   [ -n "$fxt_tool" ] || [ ! -x "$prefix/bin/starpu_fxt_tool" ] || fxt_tool=$prefix/bin/starpu_fxt_tool
 done
 [ -n "$fxt_tool" ] || fxt_tool=$(command -v starpu_fxt_tool) ||
-  die "no starpu_fxt_tool in PATH: name that of the StarPU of your build, PREFIX/bin/starpu_fxt_tool, in STARPU_FXT_TOOL"
+  own_tables "no starpu_fxt_tool in PATH (name that of your StarPU, PREFIX/bin/starpu_fxt_tool, in STARPU_FXT_TOOL)" "$@"
 
-inputs=
-for file in "$folder"/fxt_*; do
-  [ -f "$file" ] || die "no fxt_* in '$folder': was one of runtime.trace_steps run?"
-  inputs="$inputs -i $(basename "$file")"
-done
 work=$(mktemp -d "${TMPDIR:-/tmp}/trace.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 (cd "$folder" && "$fxt_tool" -c -use-task-color $inputs -d "$work") >"$work/log" 2>&1 || {
-  tail -n 20 "$work/log" >&2
-  die "$fxt_tool failed"
+  tail -n 5 "$work/log" >&2
+  own_tables "$fxt_tool failed" "$@"
 }
 rm -f "$work/log"
 # Some versions write the codelets' colours as 0 .. 255 where Paje wants 0 .. 1.
@@ -66,8 +85,5 @@ fi
 if command -v dot >/dev/null; then
   if [ "$(grep -c '^JobId:' "$folder/tasks.rec")" -le 2000 ]; then dot -Tsvg "$folder/dag.dot" -o "$folder/dag.svg"; fi
 fi
-python=python3
-"$python" -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
-"$python" -c 'import matplotlib' 2>/dev/null || die "no matplotlib here (Debian package python3-matplotlib): no timeline.png"
-"$python" "$tools/timeline.py" "$@"
+draw "$@"
 echo "traces, tables and pictures in $folder"

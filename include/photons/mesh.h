@@ -42,7 +42,7 @@ struct field_view {
   uint32_t row;              /**< floats from y to y + 1 */
 };
 static inline struct field_view whole_planes(uint32_t row, const float *const *plane) {
-  return (struct field_view){.plane = plane, .row = row};
+  return (struct field_view){plane, {0, 0}, row};
 }
 
 /** What a group whose patch is given reads of each field, when it is cut out: planes first .. first + planes - 1 modulo N, and of each

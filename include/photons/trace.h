@@ -1,4 +1,4 @@
-/* Traces of chosen steps, recorded by StarPU through FxT; tools/trace.sh makes pictures of them. */
+/* Traces of chosen steps, recorded by StarPU through FxT (the program's own table of tasks is report.h's); tools/trace.sh makes pictures. */
 #ifndef PHOTONS_TRACE_H
 #define PHOTONS_TRACE_H
 
@@ -11,9 +11,6 @@ struct trace {
   int64_t first, last, step; /**< steps to record (last < first: none); the present one */
   bool recording, recorded;  /**< now; at some time of this run */
 };
-
-/** Can the StarPU of this build record at all? */
-bool trace_available(void);
 
 /** Read "A:B", or "A" for one step. @return false: neither, or not 0 <= A <= B */
 bool trace_steps_parse(const char *text, int64_t *first, int64_t *last);
