@@ -9,7 +9,7 @@ static void ifft_yz_cpu(void *buffers[], void *arguments) {
   struct task_clock clock = task_begin(a, STAGE_IFFT_YZ);
   const float complex *blocks[m->columns];
   for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(const float complex, buffers[1 + c]);
-  mesh_ifft_yz(m, a->slab, blocks, VECTOR(float, buffers[0]), task_worker(a)->fft);
+  mesh_ifft_yz(m, a->slab, a->field, blocks, VECTOR(float, buffers[0]), task_worker(a)->fft);
   task_end(&clock);
 }
 
@@ -19,7 +19,7 @@ static void ifft_yz_cuda(void *buffers[], void *arguments) {
   const struct mesh *m = a->simulation->mesh;
   const float complex *blocks[m->columns];
   for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(const float complex, buffers[1 + c]);
-  gpu_ifft_yz(task_worker(a)->gpu, a->slab, blocks, VECTOR(float, buffers[0]));
+  gpu_ifft_yz(task_worker(a)->gpu, a->slab, a->field, blocks, VECTOR(float, buffers[0]));
 }
 #endif
 
@@ -29,7 +29,8 @@ void ifft_yz_submit(struct simulation *s, uint32_t set, uint32_t field, uint32_t
   struct starpu_data_descr *data = allocate(s->mesh->columns + 1, sizeof *data, "task data");
   data[0] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, slab)], STARPU_W};
   for (uint32_t c = 0; c < s->mesh->columns; c++)
-    data[1 + c] = (struct starpu_data_descr){s->block_handle[block_index(s, set, field, slab, c)], STARPU_R};
+    data[1 + c] = (struct starpu_data_descr){
+        s->block_handle[block_index(s, set, spectrum_of_field(field), slab, c)], STARPU_R};
   task_submit(&ifft_yz_codelet, (struct task_argument){.simulation = s, .set = set, .field = field, .slab = slab}, data,
               s->mesh->columns + 1, PRIORITY_MESH);
   free(data);

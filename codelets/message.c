@@ -86,10 +86,10 @@ void share_spectra(struct simulation *s, bool back) {
   const struct mesh *m = s->mesh;
   if (comm_size() == 1) return;
   for (uint32_t set = 0; set < s->sets; set++)
-    for (uint32_t field = 0; field < (back ? m->fields : 1); field++)
+    for (uint32_t spectrum = 0; spectrum < (back ? m->spectra : 1); spectrum++)
       for (uint32_t column = 0; column < m->columns; column++)
         for (uint32_t slab = 0; slab < m->slabs; slab++) {
-          const size_t row = block_index(s, set, field, slab, column);
+          const size_t row = block_index(s, set, spectrum, slab, column);
           const int of_slab = slab_owner(s, slab), of_column = column_owner(s, column);
           if (back)
             transfer(s->block_handle[row], BLOCK, row, of_column, of_slab);

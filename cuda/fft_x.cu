@@ -83,20 +83,6 @@ static __global__ void scatter(const struct gpu_mesh d, uint32_t first_ky, const
   for (uint32_t z = threadIdx.x; z < d.m.kz; z += BLOCK) to[z] = column[r.in_column + z];
 }
 
-/** Along x, the components of y and z differ by a factor only: one transform serves both. */
-static __global__ void scatter_yz(const struct gpu_mesh d, uint32_t first_ky, const float2 *__restrict__ column,
-                                  float2 *const *__restrict__ y_blocks, float2 *const *__restrict__ z_blocks) {
-  const struct row r = this_row(d, first_ky, gridDim.x);
-  float2 *to_y = y_blocks[r.slab] + r.in_block, *to_z = z_blocks[r.slab] + r.in_block;
-  const float ky = d.m.wave[r.ky];
-  for (uint32_t z = threadIdx.x; z < d.m.kz; z += BLOCK) {
-    const float2 f = column[r.in_column + z];
-    const float kz = d.m.wave[z];
-    to_y[z] = {f.x * ky, f.y * ky};
-    to_z[z] = {f.x * kz, f.y * kz};
-  }
-}
-
 /** A column at work. */
 struct column_work {
   struct gpu *g;
@@ -110,19 +96,17 @@ static void transform(const struct column_work *c, float2 *from, float2 *to, int
   CHECK_CUFFT(cufftExecC2C(c->plan, (cufftComplex *)from, (cufftComplex *)to, direction));
 }
 
-/** Fields of one set from the spectrum in field (and k_x times it in work). */
-static void scatter_fields(const struct column_work *c, float2 *const *out) {
+/** Spectra of one set from that in field (and k_x times it in work). */
+static void scatter_spectra(const struct column_work *c, float2 *const *out) {
   const struct gpu_mesh &d = c->g->device;
-  const uint32_t slabs = d.m.slabs;
   if (d.m.gradient == GRADIENT_SPECTRAL) {
     transform(c, c->work, c->work, CUFFT_INVERSE);
     scatter<<<c->grid, BLOCK, 0, c->g->stream>>>(d, c->first_ky, c->work, out);
-    transform(c, c->field, c->result, CUFFT_INVERSE);
-    scatter_yz<<<c->grid, BLOCK, 0, c->g->stream>>>(d, c->first_ky, c->result, out + slabs, out + 2 * slabs);
-  } else {
-    transform(c, c->field, c->result, CUFFT_INVERSE);
-    scatter<<<c->grid, BLOCK, 0, c->g->stream>>>(d, c->first_ky, c->result, out);
+    out += d.m.slabs;
   }
+  /* Along x, the components of y and z differ by a factor only: one transform serves both. */
+  transform(c, c->field, c->result, CUFFT_INVERSE);
+  scatter<<<c->grid, BLOCK, 0, c->g->stream>>>(d, c->first_ky, c->result, out);
 }
 
 void gpu_fft_x(struct gpu *g, uint32_t column, const float *const *in, float *const *out) {
@@ -131,11 +115,11 @@ void gpu_fft_x(struct gpu *g, uint32_t column, const float *const *in, float *co
   const uint32_t first_ky = column_first(m, column), width = column_first(m, column + 1) - first_ky;
   const size_t size = (size_t)m->cells * width * m->kz;
   float2 *lines = (float2 *)gpu_scratch(g, SCRATCH_LINES, 3 * size * sizeof *lines);
-  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, sets * (1 + m->fields) * slabs * sizeof *in);
+  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, sets * (1 + m->spectra) * slabs * sizeof *in);
   const float2 *const *from = (const float2 *const *)table;
   float2 *const *to = (float2 *const *)(table + sets * slabs * sizeof *in);
   gpu_upload(g, table, in, sets * slabs * sizeof *in);
-  gpu_upload(g, table + sets * slabs * sizeof *in, out, sets * m->fields * slabs * sizeof *out);
+  gpu_upload(g, table + sets * slabs * sizeof *in, out, sets * m->spectra * slabs * sizeof *out);
 
   const struct column_work c = {g, plans_for(g->column_plans, width)->forward, dim3(width, m->cells), first_ky,
                                 lines, lines + size, lines + 2 * size};
@@ -147,10 +131,10 @@ void gpu_fft_x(struct gpu *g, uint32_t column, const float *const *in, float *co
     transform(&c, c.result, c.result, CUFFT_FORWARD);
   }
   green<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, c.field, m->interlace ? c.result : NULL, x_field);
-  scatter_fields(&c, to);
+  scatter_spectra(&c, to);
   if (m->interlace) {
     shift_back<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, c.field, x_field);
-    scatter_fields(&c, to + m->fields * slabs);
+    scatter_spectra(&c, to + m->spectra * slabs);
   }
   gpu_launched("fft_x");
 }

@@ -60,7 +60,7 @@ void gpu_patch_add(struct gpu *g, uint32_t slab_number, uint32_t n, const struct
                    float *slab);
 void gpu_fft_yz(struct gpu *g, uint32_t slab_number, float *slab, float complex *const *blocks);
 void gpu_fft_x(struct gpu *g, uint32_t column, const float complex *const *in, float complex *const *out);
-void gpu_ifft_yz(struct gpu *g, uint32_t slab_number, const float complex *const *blocks, float *slab);
+void gpu_ifft_yz(struct gpu *g, uint32_t slab_number, uint32_t field, const float complex *const *blocks, float *slab);
 /** Cut planes, [y][row] of slabs, one after the other: see mesh_cut_plane(). */
 void gpu_cut(struct gpu *g, const struct field_box *box, uint32_t planes, const float *const *plane, float *out);
 /** @param slabs  the view is of whole slabs: only their first planes are looked at */

@@ -72,7 +72,8 @@ static void take_settings(struct settings *s, const char *text) {
 static bool take_run(struct settings *s, const char *name) {
   char path[PARAMETER_PATH_MAX + 16];
   snprintf(path, sizeof path, "%s", name);
-  if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s.0.hdf5", name); /* what the names of several have in common */
+  if (access(path, F_OK) != 0)
+    snprintf(path, sizeof path, "%s.0.hdf5", name); /* what the names of several have in common */
   FILE *file = fopen(path, "rb");
   unsigned char begin[8] = {0};
   const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&
@@ -158,14 +159,14 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   }
   start = wall_clock();
   struct products products = {.parameters = &p,
-                                    .cosmology = &cosmology,
-                                    .linear = linear,
-                                    .particles = &particles,
-                                    .depth = layout.depth,
-                                    .a = 1.0 / (1.0 + p.ic.z_init),
-                                    .number = number_of(snapshot),
-                                    .mesh = layout.pm_grid,
-                                    .quiet = quiet};
+                              .cosmology = &cosmology,
+                              .linear = linear,
+                              .particles = &particles,
+                              .depth = layout.depth,
+                              .a = 1.0 / (1.0 + p.ic.z_init),
+                              .number = number_of(snapshot),
+                              .mesh = layout.pm_grid,
+                              .quiet = quiet};
   products_write(&products);
   if (speaks) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
   linear_power_free(linear);

@@ -115,6 +115,7 @@ struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, doubl
                      .gradient = gradient,
                      .interlace = interlace,
                      .fields = gradient == GRADIENT_SPECTRAL ? 3 : 1,
+                     .spectra = gradient == GRADIENT_SPECTRAL ? 2 : 1,
                      .split = split};
   tables_create(m);
   m->plans = plans_create(m);
@@ -215,7 +216,13 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
   }
 }
 
-void mesh_ifft_yz(const struct mesh *m, uint32_t s, const float complex *const *blocks, float *slab, void *scratch) {
+/** Of the fields y and z: the spectrum that they share times the wave number. */
+static void multiply_row(const struct mesh *m, uint32_t field, uint32_t ky, uint32_t z, uint32_t count, float complex *row) {
+  for (uint32_t i = 0; i < count; i++) row[i] *= field == 1 ? m->wave[ky] : m->wave[z + i];
+}
+
+void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field, const float complex *const *blocks, float *slab,
+                  void *scratch) {
   float complex *spectrum = align(scratch), *lines = spectrum + spectrum_size(m);
   const uint32_t planes = slab_first(m, s + 1) - slab_first(m, s);
   for (uint32_t x = 0; x < planes; x++) {
@@ -224,8 +231,11 @@ void mesh_ifft_yz(const struct mesh *m, uint32_t s, const float complex *const *
       for (uint32_t c = 0; c < m->columns; c++) {
         const uint32_t first = column_first(m, c), width = column_first(m, c + 1) - first;
         const float complex *block = blocks[c] + (size_t)x * width * m->kz + z;
-        for (uint32_t y = 0; y < width; y++)
-          memcpy(lines + (size_t)(first + y) * LINE_STRIDE, block + (size_t)y * m->kz, count * sizeof *lines);
+        for (uint32_t y = 0; y < width; y++) {
+          float complex *row = lines + (size_t)(first + y) * LINE_STRIDE;
+          memcpy(row, block + (size_t)y * m->kz, count * sizeof *lines);
+          if (field > 0) multiply_row(m, field, first + y, z, count, row);
+        }
       }
       fftwf_execute_dft(m->plans->y_backward[count < LINES], lines, spectrum + z);
     }
@@ -259,13 +269,11 @@ static void gather(const struct mesh *m, const struct lines *l, const float comp
   }
 }
 
-/* Each line times its own scale. */
-static void scatter(const struct mesh *m, const struct lines *l, const float complex *from, const float *scale,
-                    float complex *const *blocks) {
+static void scatter(const struct mesh *m, const struct lines *l, const float complex *from, float complex *const *blocks) {
   for (uint32_t s = 0; s < m->slabs; s++) {
     float complex *to = blocks[s] + lines_offset(m, l);
     for (uint32_t x = slab_first(m, s); x < slab_first(m, s + 1); x++, to += lines_step(m, l))
-      for (uint32_t i = 0; i < l->count; i++) to[i] = from[(size_t)x * LINE_STRIDE + i] * scale[i];
+      memcpy(to, from + (size_t)x * LINE_STRIDE, l->count * sizeof *to);
   }
 }
 
@@ -320,25 +328,19 @@ static void multiply_wave(const struct mesh *m, const struct lines *l, const flo
     for (uint32_t i = 0; i < l->count; i++) to[x * LINE_STRIDE + i] = from[x * LINE_STRIDE + i] * m->wave[x];
 }
 
-/* From the spectrum of potential or acceleration to the fields of one set. */
+/* From the spectrum of potential or acceleration to the spectra of one set. */
 static void scatter_fields(const struct mesh *m, const struct lines *l, float complex *field, float complex *work,
                            float complex *result, float complex *const *out) {
   const fftwf_plan backward = m->plans->x_backward[l->count < LINES];
-  float scale[LINES];
-  for (uint32_t i = 0; i < LINES; i++) scale[i] = 1.0f;
-  if (m->gradient == GRADIENT_FD4) {
-    fftwf_execute_dft(backward, field, result);
-    scatter(m, l, result, scale, out);
-    return;
+  if (m->gradient == GRADIENT_SPECTRAL) {
+    multiply_wave(m, l, field, work);
+    fftwf_execute_dft(backward, work, result);
+    scatter(m, l, result, out);
+    out += m->slabs;
   }
-  multiply_wave(m, l, field, work);
-  fftwf_execute_dft(backward, work, result);
-  scatter(m, l, result, scale, out);
   /* Along x, the components of y and z differ by a factor only: one transform serves both. */
   fftwf_execute_dft(backward, field, result);
-  for (uint32_t i = 0; i < LINES; i++) scale[i] = m->wave[l->ky];
-  scatter(m, l, result, scale, out + m->slabs);
-  scatter(m, l, result, m->wave + l->z, out + 2 * m->slabs);
+  scatter(m, l, result, out);
 }
 
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out,
@@ -363,7 +365,7 @@ void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in
       scatter_fields(m, &l, field, work, result, out);
       if (m->interlace) {
         multiply_phase(m, &l, -1.0f, field);
-        scatter_fields(m, &l, field, work, result, out + m->fields * m->slabs);
+        scatter_fields(m, &l, field, work, result, out + m->spectra * m->slabs);
       }
     }
 }

@@ -52,7 +52,18 @@ void pinned_pool_free(struct pinned_pool *p) {
   free(p);
 }
 
+/** What is left of the newest chunk goes to the free lists. */
+static void divide_rest(struct pinned_pool *p) {
+  for (unsigned log = LARGEST_LOG; log >= SMALLEST_LOG; log--)
+    for (const size_t block = (size_t)1 << log; p->rest_bytes >= block; p->rest += block, p->rest_bytes -= block) {
+      struct link *link = (void *)p->rest;
+      *link = (struct link){p->free[log], block};
+      p->free[log] = link;
+    }
+}
+
 static void new_chunk(struct pinned_pool *p, size_t block) {
+  divide_rest(p);
   const size_t head = (size_t)1 << SMALLEST_LOG,
                bytes = (block > (size_t)1 << CHUNK_LOG ? block : (size_t)1 << CHUNK_LOG) + head;
   /* Touched before it is locked, and in huge pages: cudaHostAlloc() goes page by page, which takes a second in a virtual machine. */

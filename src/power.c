@@ -106,7 +106,8 @@ static void add_line(const struct measurement *m, size_t y, size_t z, const floa
   const float re = p[2 * y] * p[2 * z] - p[2 * y + 1] * p[2 * z + 1],
               im = p[2 * y] * p[2 * z + 1] + p[2 * y + 1] * p[2 * z];
   const double modes = z == 0 ? 0.5 : 1.0; /* the plane z = 0 holds both k and -k */
-  const double weight = modes * (double)m->deconvolve[y] * (double)m->deconvolve[z] / (4.0 * m->mesh.mass * m->mesh.mass);
+  const double weight = modes * (double)m->deconvolve[y] * (double)m->deconvolve[z] /
+                        (4.0 * m->mesh.mass * m->mesh.mass);
   for (size_t x = 0; x < n; x++) {
     if (4 * (rest + m->square[x]) >= limit) continue;
     const float c = re * p[2 * x] - im * p[2 * x + 1], d = re * p[2 * x + 1] + im * p[2 * x];

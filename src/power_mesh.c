@@ -11,9 +11,10 @@
 #include "photons/error.h"
 
 enum {
-  GHOSTS = 2,    /* a particle of a plane touches two planes on either side, with those of the displaced mesh */
-  COLOURS = 3,   /* along one axis: tiles of one colour touch no cell in common */
-  UNIT_BITS = 20 /* deposits are multiples of 2^-20 while 2048 particles are the most in a cell: rounding is 5e-12 of the shot noise */
+  GHOSTS = 2,  /* a particle of a plane touches two planes on either side, with those of the displaced mesh */
+  COLOURS = 3, /* along one axis: tiles of one colour touch no cell in common */
+  UNIT_BITS =
+      20 /* deposits are multiples of 2^-20 while 2048 particles are the most in a cell: rounding is 5e-12 of the shot noise */
 };
 
 /** Four cells of a row at once. */
@@ -146,7 +147,8 @@ static void deposit_tile(void *context, uint32_t tile) {
   size_t i, end;
   for (power_points_range(p, tile, &i, &end); i < end; i++)
     seen |= deposit_point(&target, &p->point[i]) | deposit_point(&displaced, &p->point[i]);
-  if ((seen[0] | seen[1] | seen[2] | seen[3]) < 0) atomic_store(&m->overflow, true); /* on its way round a sum turned negative */
+  if ((seen[0] | seen[1] | seen[2] | seen[3]) < 0)
+    atomic_store(&m->overflow, true); /* on its way round a sum turned negative */
 }
 
 static void clear_plane(void *context, uint32_t x) {
@@ -165,7 +167,8 @@ static size_t ghost_plane(size_t n, int r, size_t g, size_t *local) {
 static void add_ghosts(struct power_mesh *m) {
   const size_t size = (size_t)comm_size(), n = m->n, bytes = n * m->row * sizeof(cell);
   const int rank = comm_rank();
-  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size, sent = 0, received = 0, local;
+  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size, sent = 0, received = 0,
+         local;
   cell *out = allocate(4 * GHOSTS * n * m->row, sizeof *out, "the power spectrum's ghost planes");
   for (int r = 0; r < comm_size(); r++)
     for (int set = 0; set < 2; set++)
@@ -174,7 +177,8 @@ static void add_ghosts(struct power_mesh *m) {
           memcpy(out + sent++ * n * m->row, m->cells[set] + local * m->plane, bytes);
           send[r] += bytes;
         }
-        if (comm_first(n, r + 1) > comm_first(n, r) && m->points.owner[ghost_plane(n, r, g, &local)] == (uint32_t)rank) {
+        if (comm_first(n, r + 1) > comm_first(n, r) &&
+            m->points.owner[ghost_plane(n, r, g, &local)] == (uint32_t)rank) {
           receive[r] += bytes;
           received++;
         }
@@ -276,8 +280,7 @@ static void transpose(struct power_mesh *m) {
   const size_t size = (size_t)comm_size(), n = m->n, modes = n + 2;
   size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size;
   for (size_t r = 0; r < size; r++)
-    send[r] = receive[r] =
-        m->planes * (comm_first(n, (int)r + 1) - comm_first(n, (int)r)) * modes * sizeof(float);
+    send[r] = receive[r] = m->planes * (comm_first(n, (int)r + 1) - comm_first(n, (int)r)) * modes * sizeof(float);
   m->packed = allocate(m->planes * n * modes, sizeof *m->packed, "the exchange of the power spectrum's mesh");
   for (int set = 0; set < 2; set++) {
     struct packing packing = {.mesh = m, .from = m->cells[set]};

@@ -19,8 +19,8 @@ struct power_mesh {
   size_t row, plane;               /**< strides in floats */
   float *cells[2];                 /**< int32_t while mass is deposited */
   double unit;                     /**< of the deposits, particles */
-  double mass;                     /**< deposited on a mesh: the number of particles but for the rounding of small deposits */
-  atomic_bool overflow;            /**< a cell holds more than an integer can */
+  double mass;          /**< deposited on a mesh: the number of particles but for the rounding of small deposits */
+  atomic_bool overflow; /**< a cell holds more than an integer can */
   uint32_t colour;
   fftwf_plan plane_plan;
   /* Transformed along y and z: mode (x, ky, kz) stands at cells[set] + x * x_stride + (ky - first) * y_stride + 2 kz. */

@@ -10,7 +10,7 @@
 #include "photons/comm.h"
 #include "photons/error.h"
 
-enum { CHUNKS = 64 };   /* pieces of the input, one task each */
+enum { CHUNKS = 64 };  /* pieces of the input, one task each */
 #define ROUND_MOST 1.5 /* points that a round brings at most, over the mean number of particles a process */
 
 /** Sorting by x_key[cell] y_keys + y_key[cell]: counted, then moved. The input is the particles of some blocks or points. */
@@ -108,8 +108,12 @@ void power_points_fold(struct power_points *p, unsigned fold) {
   p->fold = fold;
   p->rounds = 1;
   if (size > 1) {
-    struct sorting by_owner = {
-        .particles = p->particles, .count = p->particles->count, .n = p->n, .fold = fold, .x_key = p->owner, .keys = size};
+    struct sorting by_owner = {.particles = p->particles,
+                               .count = p->particles->count,
+                               .n = p->n,
+                               .fold = fold,
+                               .x_key = p->owner,
+                               .keys = size};
     sort(&by_owner, p->sent_end);
     p->sent = by_owner.out;
     uint64_t *arriving = allocate(size, sizeof *arriving, "power spectrum"), most = 0;
@@ -127,7 +131,8 @@ static struct point *exchange(struct power_points *p, size_t round, size_t *coun
   const size_t size = (size_t)comm_size();
   size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size, sum = 0;
   struct point *part = p->sent;
-  if (p->rounds > 1) part = allocate(p->particles->count / p->rounds + size, sizeof *part, "the power spectrum's particles");
+  if (p->rounds > 1)
+    part = allocate(p->particles->count / p->rounds + size, sizeof *part, "the power spectrum's particles");
   for (size_t r = 0; r < size; r++) {
     const size_t begin = r > 0 ? p->sent_end[r - 1] : 0, of_rank = p->sent_end[r] - begin;
     const size_t first = block_first(of_rank, p->rounds, round), end = block_first(of_rank, p->rounds, round + 1);
@@ -150,11 +155,8 @@ void power_points_load(struct power_points *p, size_t round) {
   if (p->loaded == round) return;
   free(p->point);
   p->point = NULL;
-  struct sorting by_tile = {.n = p->n,
-                            .x_key = p->x_tile,
-                            .y_key = p->y_tile,
-                            .keys = (size_t)p->x_tiles * p->y_tiles,
-                            .y_keys = p->y_tiles};
+  struct sorting by_tile = {
+      .n = p->n, .x_key = p->x_tile, .y_key = p->y_tile, .keys = (size_t)p->x_tiles * p->y_tiles, .y_keys = p->y_tiles};
   struct point *arrived = NULL;
   if (comm_size() > 1) {
     by_tile.in = arrived = exchange(p, round, &by_tile.count);

@@ -6,7 +6,9 @@
 
 #include "photons/particles.h"
 
-enum { POWER_TILE = 16 }; /**< cells along x and y of a tile, at least, where the mesh has as many; it is n cells long */
+enum {
+  POWER_TILE = 16
+}; /**< cells along x and y of a tile, at least, where the mesh has as many; it is n cells long */
 
 /** A folded position; the box is 2^32. */
 struct point {
@@ -21,7 +23,8 @@ struct power_points {
   uint32_t x_tiles, y_tiles;         /**< of this process; 0 where it has no planes */
   uint32_t *owner, *x_tile, *y_tile; /**< process and tile of the cells along an axis */
   unsigned fold;
-  size_t rounds;       /**< parts in which the points are exchanged, so that no process needs room for much more than its share */
+  size_t
+      rounds; /**< parts in which the points are exchanged, so that no process needs room for much more than its share */
   size_t loaded;       /**< the round whose points are here, `rounds`: none */
   struct point *sent;  /**< all of this process's particles, by owner */
   size_t *sent_end;    /**< [owner] in sent */

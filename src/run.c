@@ -311,7 +311,7 @@ static void write_used_parameters(const struct parameters *p) {
 /** Where memory is promised freely the kernel kills who uses it: refuse what this machine cannot hold. */
 static void require_memory(const struct parameters *p, size_t particles) {
   const struct layout l = layout_choose(p, particles);
-  const double power = p->output.power_spectrum ? power_memory(p, particles, l.pm_grid) : 0.0; /* beside all else */
+  const double power = power_memory(p, particles, l.pm_grid) * (double)comm_size(); /* beside all else */
   const double needed = l.bytes_particles + l.bytes_tree + l.bytes_mesh + power;
   const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's processes */
   const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;

@@ -73,7 +73,7 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   l.bytes_particles = n * (double)(9 * sizeof(float) + sizeof(uint64_t));
   l.bytes_tree = nodes *
                  (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) + fmm_local_size(order)));
-  l.bytes_mesh = sizeof(float) * pow(l.pm_grid, 3) * sets * (p->gravity.gradient == GRADIENT_SPECTRAL ? 6.0 : 2.0);
+  l.bytes_mesh = sizeof(float) * pow(l.pm_grid, 3) * sets * (p->gravity.gradient == GRADIENT_SPECTRAL ? 5.0 : 2.0);
   return l;
 }
 
@@ -227,21 +227,23 @@ static void create_mesh(struct simulation *s, const struct layout *layout) {
   s->mesh = mesh_create(layout->pm_grid, layout->slabs, layout->columns, s->particles.box, p->gravity.assignment, p->gravity.gradient,
                         p->gravity.interlace, &s->split);
   const struct mesh *m = s->mesh;
-  const size_t slabs = (size_t)s->sets * m->fields * m->slabs;
+  const size_t slabs = (size_t)s->sets * m->fields * m->slabs,
+               blocks = (size_t)s->sets * m->spectra * m->slabs * m->columns;
   s->slab = allocate(slabs, sizeof *s->slab, "slab table");
   s->slab_handle = allocate(slabs, sizeof *s->slab_handle, "slab handles");
-  s->block = allocate(slabs * m->columns, sizeof *s->block, "block table");
-  s->block_handle = allocate(slabs * m->columns, sizeof *s->block_handle, "block handles");
   for (size_t i = 0; i < slabs; i++) {
-    uint32_t slab = (uint32_t)(i % m->slabs);
-    const bool own = slab_owner(s, slab) == comm_rank();
-    size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
-    if (own) s->slab_handle[i] = register_scratch((void **)&s->slab[i], floats, sizeof(float), "mesh slab");
-    for (uint32_t c = 0; c < m->columns; c++) {
-      if (!own && column_owner(s, c) != comm_rank()) continue;
-      size_t row = i * m->columns + c, size = block_size(m, slab, c);
-      s->block_handle[row] = register_scratch((void **)&s->block[row], size, sizeof(float complex), "mesh block");
-    }
+    const uint32_t slab = (uint32_t)(i % m->slabs);
+    const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
+    if (slab_owner(s, slab) == comm_rank())
+      s->slab_handle[i] = register_scratch((void **)&s->slab[i], floats, sizeof(float), "mesh slab");
+  }
+  s->block = allocate(blocks, sizeof *s->block, "block table");
+  s->block_handle = allocate(blocks, sizeof *s->block_handle, "block handles");
+  for (size_t i = 0; i < blocks; i++) {
+    const uint32_t column = (uint32_t)(i % m->columns), slab = (uint32_t)(i / m->columns % m->slabs);
+    if (slab_owner(s, slab) == comm_rank() || column_owner(s, column) == comm_rank())
+      s->block_handle[i] =
+          register_scratch((void **)&s->block[i], block_size(m, slab, column), sizeof(float complex), "mesh block");
   }
 }
 
@@ -308,14 +310,14 @@ static void free_groups(struct simulation *s) {
 }
 
 static void free_mesh(struct simulation *s) {
-  const size_t slabs = (size_t)s->sets * s->mesh->fields * s->mesh->slabs;
-  for (size_t i = 0; i < slabs; i++) {
+  const struct mesh *m = s->mesh;
+  for (size_t i = 0; i < (size_t)s->sets * m->fields * m->slabs; i++) {
     handle_drop(&s->slab_handle[i]);
     free(s->slab[i]);
-    for (uint32_t c = 0; c < s->mesh->columns; c++) {
-      handle_drop(&s->block_handle[i * s->mesh->columns + c]);
-      free(s->block[i * s->mesh->columns + c]);
-    }
+  }
+  for (size_t i = 0; i < (size_t)s->sets * m->spectra * m->slabs * m->columns; i++) {
+    handle_drop(&s->block_handle[i]);
+    free(s->block[i]);
   }
   free(s->slab);
   free(s->slab_handle);

@@ -222,8 +222,7 @@ static void create_file(const struct snapshot *s, const char *temporary, const c
 static void write_part(void *context, const struct output_turn *turn) {
   const struct snapshot *s = context;
   const char *path = turn->path;
-  if (comm_rank() == turn->first)
-    create_file(s, turn->temporary, path, count_ranks(s, turn->first, turn->last + 1));
+  if (comm_rank() == turn->first) create_file(s, turn->temporary, path, count_ranks(s, turn->first, turn->last + 1));
   if (s->particles->count == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, path, HDF5_COMPATIBLE);
   const size_t begin = count_ranks(s, turn->first, comm_rank());

@@ -107,13 +107,13 @@ static void bench(const struct kernels *kernels, uint32_t cells, enum assignment
       mesh_fft_yz(m, s, slabs_memory + slab_first(m, s) * plane_floats(m), block + s * slabs, scratch);
     double t1 = seconds();
     for (uint32_t c = 0; c < slabs; c++) {
-      for (uint32_t s = 0; s < m->fields * slabs; s++) of_column[s] = block[s * slabs + c];
+      for (uint32_t s = 0; s < m->spectra * slabs; s++) of_column[s] = block[s * slabs + c];
       mesh_fft_x(m, c, (const float complex *const *)of_column, of_column, scratch);
     }
     double t2 = seconds();
     for (uint32_t f = 0; f < m->fields; f++)
       for (uint32_t s = 0; s < slabs; s++)
-        mesh_ifft_yz(m, s, (const float complex *const *)block + (f * slabs + s) * slabs,
+        mesh_ifft_yz(m, s, f, (const float complex *const *)block + (spectrum_of_field(f) * slabs + s) * slabs,
                      slabs_memory + (f * cells + slab_first(m, s)) * plane_floats(m), scratch);
     double t3 = seconds();
     const struct field_view view = whole_planes(m->row, planes);

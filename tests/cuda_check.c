@@ -417,7 +417,7 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
   const struct simulation *s = b->s;
   const struct mesh *m = s->mesh;
   void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
-  const size_t rows = s->sets * m->fields * m->slabs;
+  const size_t rows = s->sets * m->spectra * m->slabs, slabs = s->sets * m->fields * m->slabs;
   for (uint32_t c = 0; c < m->columns; c++) {
     float complex *out[rows], *out_gpu[rows]; /* NOLINT(clang-analyzer-core.VLASize): there are rows */
     const float complex *in[s->sets * m->slabs], *in_gpu[s->sets * m->slabs];
@@ -427,8 +427,8 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
     }
     for (uint32_t set = 0; set < s->sets; set++)
       for (uint32_t slab = 0; slab < m->slabs; slab++) {
-        in[set * m->slabs + slab] = a->block[slab_index(s, set, 0, slab) * m->columns + c];
-        in_gpu[set * m->slabs + slab] = a->block_out[slab_index(s, set, 0, slab) * m->columns + c];
+        in[set * m->slabs + slab] = a->block[block_index(s, set, 0, slab, c)];
+        in_gpu[set * m->slabs + slab] = a->block_out[block_index(s, set, 0, slab, c)];
       }
     mesh_fft_x(m, c, in, out, fft);
     gpu_fft_x(b->gpu, c, in_gpu, out_gpu);
@@ -441,11 +441,12 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
       free(back);
     }
   }
-  for (uint32_t i = 0; i < rows; i++) {
-    const uint32_t slab = i % m->slabs;
+  for (uint32_t i = 0; i < slabs; i++) {
+    const uint32_t slab = i % m->slabs, field = i / m->slabs % m->fields, set = i / m->slabs / m->fields;
+    const size_t block = block_index(s, set, spectrum_of_field(field), slab, 0);
     const size_t planes = slab_first(m, slab + 1) - slab_first(m, slab), floats = planes * plane_floats(m);
-    mesh_ifft_yz(m, slab, (const float complex *const *)a->block + i * m->columns, a->slab[i], fft);
-    gpu_ifft_yz(b->gpu, slab, (const float complex *const *)a->block_out + i * m->columns, a->slab_out[i]);
+    mesh_ifft_yz(m, slab, field, (const float complex *const *)a->block + block, a->slab[i], fft);
+    gpu_ifft_yz(b->gpu, slab, field, (const float complex *const *)a->block_out + block, a->slab_out[i]);
     float *gpu = allocate(floats, sizeof *gpu, "slab");
     to_host(b, gpu, a->slab_out[i], floats * sizeof *gpu);
     for (size_t row = 0; row < planes * m->cells; row++) {

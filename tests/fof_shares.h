@@ -128,7 +128,7 @@ static inline void sort_range(const struct particles *s, uint32_t *order, size_t
 
 /** The particles in the order of a cut; free(). @param whole  in one block */
 static inline uint32_t *order_of_cut(const struct particles *whole, const struct cut *cut) {
-  uint32_t *order = calloc(whole->count, sizeof *order);
+  uint32_t *order = allocate(whole->count, sizeof *order, "the order of a cut");
   for (uint32_t i = 0; i < whole->count; i++) order[i] = i;
   if (cut->sorted) sort_range(whole, order, 0, whole->count, cut->groups, cut->depth);
   return order;

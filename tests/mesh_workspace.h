@@ -80,15 +80,17 @@ static inline void *run_share(void *argument) {
   for (uint32_t i = share->first; i < m->slabs; i += share->threads) {
     if (share->stage == 0) {
       for (uint32_t set = 0; set < w->sets; set++)
-        mesh_fft_yz(m, i, slab_of(w, set, 0, i), w->block + (set * m->fields * m->slabs + i) * m->slabs, scratch);
+        mesh_fft_yz(m, i, slab_of(w, set, 0, i), w->block + (set * m->spectra * m->slabs + i) * m->slabs, scratch);
     } else if (share->stage == 1) {
-      for (uint32_t s = 0; s < fields * m->slabs; s++) out[s] = w->block[s * m->slabs + i];
+      for (uint32_t s = 0; s < w->sets * m->spectra * m->slabs; s++) out[s] = w->block[s * m->slabs + i];
       for (uint32_t set = 0; set < w->sets; set++)
-        for (uint32_t s = 0; s < m->slabs; s++) in[set * m->slabs + s] = out[set * m->fields * m->slabs + s];
+        for (uint32_t s = 0; s < m->slabs; s++) in[set * m->slabs + s] = out[set * m->spectra * m->slabs + s];
       mesh_fft_x(m, i, in, out, scratch);
     } else {
       for (uint32_t f = 0; f < fields; f++)
-        mesh_ifft_yz(m, i, (const float complex *const *)w->block + (f * m->slabs + i) * m->slabs,
+        mesh_ifft_yz(m, i, f % m->fields,
+                     (const float complex *const *)w->block +
+                         ((f / m->fields * m->spectra + spectrum_of_field(f % m->fields)) * m->slabs + i) * m->slabs,
                      w->slabs[f] + slab_first(m, i) * plane_floats(m), scratch);
     }
   }

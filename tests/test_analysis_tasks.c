@@ -39,7 +39,8 @@ static void check_loop(void) {
 static void test_others_run_on(void **state) {
   (void)state;
   static struct starpu_codelet waiting = {.cpu_funcs = {wait_cpu}, .cpu_funcs_name = {"wait_cpu"}, .name = "waiting"};
-  static const char *const schedulers[] = {"lws", "prio", "heteroprio"}; /* whose workers do not keep tasks to themselves */
+  static const char *const schedulers[] = {"lws", "prio",
+                                           "heteroprio"}; /* whose workers do not keep tasks to themselves */
   for (size_t i = 0; i < sizeof schedulers / sizeof *schedulers; i++) {
     struct starpu_conf conf;
     starpu_conf_init(&conf);

@@ -197,9 +197,7 @@ static struct particles make_clump(size_t count, size_t blocks, size_t turn) {
 static void test_clump(void **state) {
   (void)state;
   enum { COUNT = 20011 }; /* prime: each turn is another order */
-  static const struct {
-    size_t blocks, turn;
-  } orders[] = {{7, 1}, {64, 10007}, {1, 3}};
+  static const struct { size_t blocks, turn; } orders[] = {{7, 1}, {64, 10007}, {1, 3}};
   struct power_bin *found[3];
   size_t count[3];
   for (size_t i = 0; i < 3; i++) {

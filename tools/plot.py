@@ -23,7 +23,7 @@ PARTS = [  # of a step, in the order in which they are drawn, and their columns 
     ("P2P", ["p2p_s"]),
     ("FMM", ["p2m_s", "m2m_s", "m2l_s", "l2l_s", "l2p_s"]),
     ("walk", ["walk_s", "refit_s"]),
-    ("mesh", ["pm_assign_s", "patch_add_s", "fft_yz_s", "fft_x_s", "ifft_yz_s", "pm_read_s"]),
+    ("mesh", ["pm_assign_s", "patch_add_s", "fft_yz_s", "fft_x_s", "ifft_yz_s", "pm_cut_s", "pm_read_s"]),
     ("rebuild", ["rebuild_s"]),
     ("kick, drift", ["kick_s", "drift_s"]),
 ]
@@ -123,10 +123,11 @@ def plot_timings(run):
     if timings is None or len(timings["step"]) == 0:
         return None
     figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
-    parts = [(name, sum(timings[column] for column in columns if column in timings)) for name, columns in PARTS]
+    parts = [(name, sum(timings[kind + column] for column in columns for kind in ("", "gpu_") if kind + column in timings))
+             for name, columns in PARTS]
     axis.stackplot(timings["step"], *[part for _, part in parts], labels=[name for name, _ in parts], colors=COLOURS)
     axis.plot(timings["step"], timings["wall_s"], "k-", lw=1, label="wall clock")
-    axis.set(xlabel="step", ylabel="seconds, summed over workers", ylim=(0, None))
+    axis.set(xlabel="step", ylabel="seconds, summed over cores and GPUs", ylim=(0, None))
     axis.margins(x=0)
     axis.legend(frameon=False, fontsize="small")
     return figure

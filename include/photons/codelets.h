@@ -34,7 +34,7 @@ void message_stop(void);
 void share_trees(struct simulation *s);      /* positions and trees of groups with neighbours elsewhere */
 void share_multipoles(struct simulation *s); /* of the same groups */
 void share_patches(struct simulation *s, uint32_t set);
-void share_spectra(struct simulation *s, bool back); /* blocks of slabs to their columns' owners, or fields back */
+void share_spectra(struct simulation *s, bool back); /* blocks of slabs to their columns' owners, or back */
 void share_pieces(struct simulation *s);
 /** All tasks here done, and all messages. */
 void message_wait(void);

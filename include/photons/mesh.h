@@ -62,7 +62,8 @@ struct mesh {
   enum assignment assignment;
   enum gradient gradient;
   bool interlace;
-  uint32_t fields; /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
+  uint32_t fields;  /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
+  uint32_t spectra; /**< what they are made of after the transform along x: 2 (x component; y and z times their wave numbers) or 1 */
   const struct split *split;
   float *green;  /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0, halved with interlacing */
   float *window; /**< 1/W^2 of one axis at n = 0 .. N-1: deposit and readout deconvolved */
@@ -89,6 +90,8 @@ static HOST_DEVICE inline uint64_t assignment_offset(const struct mesh *m, uint3
 /** Floats from one plane of a slab to the next: nine cache lines more than its rows, so that the planes that a
  * particle touches do not compete for the same cache sets when N is a power of two. */
 static HOST_DEVICE inline size_t plane_floats(const struct mesh *m) { return (size_t)m->cells * m->row + 144; }
+/** The spectrum that a field comes from. */
+static HOST_DEVICE inline uint32_t spectrum_of_field(uint32_t field) { return field > 0; }
 /** Complex numbers in one block. */
 static HOST_DEVICE inline size_t block_size(const struct mesh *m, uint32_t s, uint32_t c) {
   return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) * (column_first(m, c + 1) - column_first(m, c)) * m->kz;
@@ -133,7 +136,7 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
 /**
  * Column c: gather, FFT along x, Green's function, inverse FFT along x, scatter.
  * in: [sets][slabs] blocks of the density, the second set (with interlacing) that of the mesh shifted by half a cell;
- * out: [sets][fields][slabs] blocks, may be the same memory as in. Fields come out such that the inverse transform
+ * out: [sets][spectra][slabs] blocks, may be the same memory as in. They come out such that the inverse transform
  * (unnormalised) gives the acceleration components (spectral) or the potential (fd4) per unit G m, in (Mpc/h)^-2 or
  * (Mpc/h)^-1, at the cells of each set's mesh: acceleration = G * particle mass * mean over the sets. Combining the
  * densities cancels the odd images of the deposit, the mean over both readings those of the readout.
@@ -141,9 +144,10 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out,
                 void *scratch);
 
-/** 2-D c2r of every plane of slab s from the blocks of one field into [plane][y][row] floats; cells N .. N+3 of a row
+/** 2-D c2r of every plane of slab s from the blocks of one field's spectrum into [plane][y][row] floats; cells N .. N+3 of a row
  * repeat cells 0 .. 3. */
-void mesh_ifft_yz(const struct mesh *m, uint32_t s, const float complex *const *blocks, float *slab, void *scratch);
+void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field, const float complex *const *blocks, float *slab,
+                  void *scratch);
 
 /** Kernels that exist once an instruction set. x: component c of the group's positions at x + c * count. */
 struct mesh_kernels {

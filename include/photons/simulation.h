@@ -132,7 +132,7 @@ struct simulation {
   struct mesh *mesh;
   uint32_t sets;         /**< 1, or 2 with interlacing: mesh and shifted mesh */
   float **slab;          /**< [set * fields + field][slab]: density (field 0), then the fields; NULL: not here */
-  float complex **block; /**< [set * fields + field][slab][column]; here are those of own slabs and of own columns */
+  float complex **block; /**< [set * spectra + spectrum][slab][column]: density (spectrum 0), then the spectra of the fields; here are those of own slabs and of own columns */
   starpu_data_handle_t *slab_handle, *block_handle;
 
   uint32_t worker_count;
@@ -146,9 +146,9 @@ struct simulation {
 static inline size_t slab_index(const struct simulation *s, uint32_t set, uint32_t field, uint32_t slab) {
   return ((size_t)set * s->mesh->fields + field) * s->mesh->slabs + slab;
 }
-static inline size_t block_index(const struct simulation *s, uint32_t set, uint32_t field, uint32_t slab,
+static inline size_t block_index(const struct simulation *s, uint32_t set, uint32_t spectrum, uint32_t slab,
                                  uint32_t column) {
-  return slab_index(s, set, field, slab) * s->mesh->columns + column;
+  return (((size_t)set * s->mesh->spectra + spectrum) * s->mesh->slabs + slab) * s->mesh->columns + column;
 }
 
 /** First group of a process; process comm_size(): the end. */

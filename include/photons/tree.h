@@ -4,6 +4,7 @@
 #ifndef PHOTONS_TREE_H
 #define PHOTONS_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "photons/host_device.h"
@@ -44,6 +45,7 @@ struct interaction_list {
   uint32_t *entry;
   uint32_t entries, capacity;
   uint32_t targets;         /**< room for so many */
+  bool on_gpu;              /**< offset and entry are in the memory of the GPU that uses them, else in host memory */
   struct pinned_pool *pool; /**< where its memory is from; NULL: malloc() */
 };
 

@@ -2,9 +2,12 @@
 #ifndef PHOTONS_WALK_H
 #define PHOTONS_WALK_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/host_device.h"
 #include "photons/parameters.h"
 #include "photons/split.h"
 #include "photons/tree.h"
@@ -30,6 +33,49 @@ struct acceptance {
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
                      double softening_support, double box, unsigned depth, const struct split *split);
 
+enum verdict { DROP, ACCEPT, OPEN };
+
+/** a * b as it is: were it fused with a sum in one CUDA kernel and not in another, these could come to different verdicts. */
+static HOST_DEVICE inline float plain_product(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+
+/** Is the interaction of two nodes nothing (out of reach), one of expansions, or to be opened? The answer is the same with target and
+ * source exchanged, and so is the order of opening: what A takes from B by expansion B takes from A, and momentum is conserved. */
+static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const struct node *t, const struct node *s,
+                                             uint32_t target_count, uint32_t source_count) {
+  float d2 = 0.0f, gap2 = 0.0f;
+  for (int c = 0; c < 3; c++) {
+    float d = plain_product(fabsf((float)(int32_t)(s->centre[c] - t->centre[c])), a->scale);
+    float gap = fmaxf(d - (t->half[c] + s->half[c]), 0.0f);
+    d2 += plain_product(d, d);
+    gap2 += plain_product(gap, gap);
+  }
+  if (gap2 >= 1.0f) return DROP;
+  float size = t->radius + s->radius, known = fminf(t->acc_min, s->acc_min);
+  /* beyond r_cut the expansion of psi does not hold; nodes as wide as the box meet more than one image */
+  if (d2 >= 1.0f || gap2 <= a->separation * a->separation || size + 1.0f > a->half_box) return OPEN;
+  float theta = a->kind == MAC_RELATIVE && known <= 0.0f ? a->theta_first : a->theta;
+  if (size * size >= theta * theta * d2) return OPEN;
+  if (a->kind == MAC_GEOMETRIC || known <= 0.0f) return ACCEPT;
+  float power = a->derivative[(int)(sqrtf(d2) * MAC_TABLE)];
+  for (int k = 0; k < a->order; k++) power *= size;
+  return power * (float)source_count <= a->tolerance * t->acc_min &&
+                 power * (float)target_count <= a->tolerance * s->acc_min
+             ? ACCEPT
+             : OPEN;
+}
+
+/** Of two nodes whose interaction is to be opened: which is? @param depth of their trees; not both are leaves */
+static HOST_DEVICE inline bool opens_target(unsigned depth, uint32_t t, float target_radius, uint32_t s, float source_radius) {
+  const uint32_t leaves = 1u << depth;
+  return s >= leaves || (t < leaves && target_radius >= source_radius);
+}
+
 /** Pairs of (target, entry) as the walk finds them, before they are sorted into lists; one a worker, zero-initialise. */
 struct walk_scratch {
   uint32_t *pair[2]; /**< near and far: target, entry, target, entry ... */
@@ -42,6 +88,7 @@ void walk_scratch_reserve(struct walk_scratch *s, int list, size_t n);
 struct walk_result {
   uint64_t pairs;        /**< particle pairs on the near list, before the cut at r_cut */
   uint64_t interactions; /**< entries of the far list */
+  uint64_t entries;      /**< of the near list */
   uint64_t visits;       /**< pairs of nodes looked at */
 };
 

@@ -2,39 +2,11 @@
 /* The dual walk of a group's tree against each neighbour's, which makes the near and the far list. */
 #include "photons/walk.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "photons/kernels.h"
 
-enum verdict { DROP, ACCEPT, OPEN };
 enum { NEAR, FAR };
-
-/** Is the interaction of two nodes nothing (out of reach), one of expansions, or to be opened? The answer is the same with target and
- * source exchanged, and so is the order of opening: what A takes from B by expansion B takes from A, and momentum is conserved. */
-static inline enum verdict judge(const struct acceptance *a, const struct node *t, const struct node *s,
-                                 uint32_t target_count, uint32_t source_count) {
-  float d2 = 0.0f, gap2 = 0.0f;
-  for (int c = 0; c < 3; c++) {
-    float d = fabsf((float)(int32_t)(s->centre[c] - t->centre[c])) * a->scale;
-    float gap = fmaxf(d - (t->half[c] + s->half[c]), 0.0f);
-    d2 += d * d;
-    gap2 += gap * gap;
-  }
-  if (gap2 >= 1.0f) return DROP;
-  float size = t->radius + s->radius, known = fminf(t->acc_min, s->acc_min);
-  /* beyond r_cut the expansion of psi does not hold; nodes as wide as the box meet more than one image */
-  if (d2 >= 1.0f || gap2 <= a->separation * a->separation || size + 1.0f > a->half_box) return OPEN;
-  float theta = a->kind == MAC_RELATIVE && known <= 0.0f ? a->theta_first : a->theta;
-  if (size * size >= theta * theta * d2) return OPEN;
-  if (a->kind == MAC_GEOMETRIC || known <= 0.0f) return ACCEPT;
-  float power = a->derivative[(int)(sqrtf(d2) * MAC_TABLE)];
-  for (int k = 0; k < a->order; k++) power *= size;
-  return power * (float)source_count <= a->tolerance * t->acc_min &&
-                 power * (float)target_count <= a->tolerance * s->acc_min
-             ? ACCEPT
-             : OPEN;
-}
 
 static inline void emit(struct walk_scratch *s, int list, uint32_t target, uint32_t entry) {
   walk_scratch_reserve(s, list, 1);
@@ -84,7 +56,7 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, cons
       } else if (t >= leaves && s >= leaves) {
         emit(scratch, NEAR, t - leaves, tag | s);
         result.pairs += (uint64_t)source_count * target_count;
-      } else if (s >= leaves || (t < leaves && nodes[t].radius >= sources[s].radius)) {
+      } else if (opens_target(a->depth, t, nodes[t].radius, s, sources[s].radius)) {
         stack[top].target = 2 * t + 1, stack[top++].source = s;
         stack[top].target = 2 * t, stack[top++].source = s;
       } else {
@@ -94,6 +66,7 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, cons
     }
   }
   result.interactions = scratch->count[FAR];
+  result.entries = scratch->count[NEAR];
   build_list(scratch, NEAR, leaves, near);
   build_list(scratch, FAR, tree_nodes(a->depth), far);
   return result;
