@@ -4,10 +4,8 @@
 
 static void drift_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
-  struct task_clock clock = task_begin(a, STAGE_DRIFT);
   a->simulation->kernels->step.drift(a->group->count, a->factor, VECTOR(const float, buffers[0]),
                                      VECTOR(uint32_t, buffers[1]));
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

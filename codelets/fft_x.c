@@ -16,12 +16,10 @@ static void fft_x_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
   const struct mesh *m = s->mesh;
-  struct task_clock clock = task_begin(a, STAGE_FFT_X);
   float complex *out[s->sets * m->spectra * m->slabs];
   const float complex *in[s->sets * m->slabs];
   fft_x_unwrap(s, buffers, in, out);
   mesh_fft_x(m, a->column, in, out, task_worker(a)->fft);
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

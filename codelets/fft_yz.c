@@ -6,11 +6,9 @@
 static void fft_yz_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct mesh *m = a->simulation->mesh;
-  struct task_clock clock = task_begin(a, STAGE_FFT_YZ);
   float complex *blocks[m->columns];
   for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(float complex, buffers[1 + c]);
   mesh_fft_yz(m, a->slab, VECTOR(float, buffers[0]), blocks, task_worker(a)->fft);
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

@@ -6,10 +6,8 @@
 
 static void kick_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
-  struct task_clock clock = task_begin(a, STAGE_KICK);
   a->group->acc_max = a->simulation->kernels->step.kick(a->group->count, a->factor, VECTOR(const float, buffers[0]),
                                                         VECTOR(float, buffers[1]));
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

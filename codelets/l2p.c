@@ -5,11 +5,9 @@
 static void l2p_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
-  struct task_clock clock = task_begin(a, STAGE_L2P);
   s->kernels->fmm.l2p(s->acceptance.order, a->group->count, s->depth, s->scale, s->short_factor,
                       VECTOR(const uint32_t, buffers[1]), VECTOR(const struct node, buffers[2]),
                       VECTOR(const float, buffers[3]), VECTOR(float, buffers[0]));
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

@@ -7,16 +7,15 @@ static void m2l_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
   const struct group *g = a->group;
-  struct task_clock clock = task_begin(a, STAGE_M2L);
   const struct node *nodes[g->neighbours];
   const float *multipole[g->neighbours];
   for (uint32_t i = 0; i < g->neighbours; i++) {
     nodes[i] = VECTOR(const struct node, buffers[2 + i]);
     multipole[i] = VECTOR(const float, buffers[2 + g->neighbours + i]);
   }
-  s->kernels->fmm.m2l(s->acceptance.order, s->depth, s->scale, &s->split, &g->lists.far, nodes[0], nodes, multipole,
+  const struct interaction_list far = list_unwrap(g, true, buffers + 2 + 2 * g->neighbours, false);
+  s->kernels->fmm.m2l(s->acceptance.order, s->depth, s->scale, &s->split, &far, nodes[0], nodes, multipole,
                       VECTOR(float, buffers[0]));
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA
@@ -30,8 +29,9 @@ static void m2l_cuda(void *buffers[], void *arguments) {
     nodes[i] = VECTOR(const struct node, buffers[2 + i]);
     multipole[i] = VECTOR(const float, buffers[2 + g->neighbours + i]);
   }
-  gpu_m2l(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, &g->lists.far, nodes[0], g->neighbours, nodes,
-          multipole, VECTOR(float, buffers[0]));
+  const struct interaction_list far = list_unwrap(g, true, buffers + 2 + 2 * g->neighbours, true);
+  gpu_m2l(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, &far, nodes[0], g->neighbours, nodes, multipole,
+          VECTOR(float, buffers[0]));
 }
 #endif
 
@@ -39,7 +39,7 @@ PHOTONS_CODELET(m2l, 0x117733, a->group->walked.interactions + tree_nodes(a->sim
 
 void m2l_submit(struct group *g) {
   struct simulation *s = g->simulation;
-  struct starpu_data_descr *data = allocate(2 * (size_t)g->neighbours + 2, sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(2 * (size_t)g->neighbours + 4, sizeof *data, "task data");
   data[0] = (struct starpu_data_descr){g->local_handle, STARPU_W};
   data[1] = (struct starpu_data_descr){g->lists_handle, STARPU_R};
   for (uint32_t i = 0; i < g->neighbours; i++) {
@@ -47,7 +47,9 @@ void m2l_submit(struct group *g) {
     data[2 + i] = (struct starpu_data_descr){neighbour->tree_handle, STARPU_R};
     data[2 + g->neighbours + i] = (struct starpu_data_descr){neighbour->multipole_handle, STARPU_R};
   }
+  const size_t tables = 2 * (size_t)g->neighbours + 2;
   task_submit(&m2l_codelet, (struct task_argument){.simulation = s, .group = g, .last_reader_of = &g->lists.far}, data,
-              2 * (size_t)g->neighbours + 2, PRIORITY_LOCAL);
+              tables + list_add(g, g->far_handle, data + tables), PRIORITY_LOCAL);
+  list_drop(&g->far_handle);
   free(data);
 }

@@ -5,10 +5,8 @@
 static void m2m_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
-  struct task_clock clock = task_begin(a, STAGE_M2M);
   s->kernels->fmm.m2m(s->acceptance.order, s->depth, s->scale, VECTOR(const struct node, buffers[0]),
                       VECTOR(float, buffers[1]));
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

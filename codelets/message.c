@@ -72,13 +72,10 @@ void share_trees(struct simulation *s) { for_neighbours(s, transfer_tree); }
 void share_multipoles(struct simulation *s) { for_neighbours(s, transfer_multipole); }
 
 void share_patches(struct simulation *s, uint32_t set) {
-  if (comm_size() == 1) return;
   for (uint32_t i = 0; i < s->group_count; i++) {
     const struct group *g = &s->groups[i];
-    if (g->owner != comm_rank() && !g->patch_handle[set]) continue;
-    for (int r = 0; r < comm_size(); r++)
-      if ((g->owner == comm_rank() || r == comm_rank()) && patch_meets_process(s, &g->patch, r))
-        transfer(g->patch_handle[set], PATCH + set, g->index, g->owner, r);
+    for (uint32_t k = 0; k < g->sent_pieces; k++)
+      transfer(g->sent[k].handle[set], PATCH + set, i * (size_t)s->mesh->cells + k, g->owner, g->sent[k].target);
   }
 }
 

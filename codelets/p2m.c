@@ -5,10 +5,8 @@
 static void p2m_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
-  struct task_clock clock = task_begin(a, STAGE_P2M);
   s->kernels->fmm.p2m(s->acceptance.order, a->group->count, s->depth, s->scale, VECTOR(const uint32_t, buffers[0]),
                       VECTOR(const struct node, buffers[1]), VECTOR(float, buffers[2]));
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

@@ -5,10 +5,8 @@
 static void pm_assign_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
-  struct task_clock clock = task_begin(a, STAGE_PM_ASSIGN);
   s->kernels->mesh.deposit(s->mesh, a->group->count, VECTOR(const uint32_t, buffers[0]), a->set == 1, &a->group->patch,
                            VECTOR(float, buffers[1]));
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

@@ -24,13 +24,11 @@ static void pm_cut_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct mesh *m = a->simulation->mesh;
   const struct field_piece *piece = &a->group->piece[a->column];
-  struct task_clock clock = task_begin(a, STAGE_PM_CUT);
   const uint32_t slabs = slabs_of_piece(m, piece);
   float *out = VECTOR(float, buffers[0]);
   for (uint32_t field = 0; field < m->fields; field++)
     for (uint32_t i = 0; i < piece->planes; i++, out += field_box_floats(&a->group->field_box))
       mesh_cut_plane(m, &a->group->field_box, plane_of_piece(m, piece, slabs, buffers, field, i), out);
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

@@ -45,13 +45,11 @@ static void pm_read_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
   const struct mesh *m = s->mesh;
-  struct task_clock clock = task_begin(a, STAGE_PM_READ);
   const float **plane = allocate((size_t)m->fields * m->cells, sizeof *plane, "mesh plane table");
   const struct field_view view = unwrap(a->group, buffers, plane);
   s->kernels->mesh.read(m, a->group->count, VECTOR(const uint32_t, buffers[1]), a->set == 1, a->factor, &view,
                         VECTOR(float, buffers[0]));
   free(plane);
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

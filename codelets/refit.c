@@ -5,12 +5,10 @@
 static void refit_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
-  struct task_clock clock = task_begin(a, STAGE_REFIT);
   s->kernels->walk.refit(a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
                          VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]),
                          VECTOR(struct node, buffers[2]));
   a->group->root = VECTOR(struct node, buffers[2])[1];
-  task_end(&clock);
 }
 
 #ifdef PHOTONS_CUDA

@@ -29,18 +29,15 @@ enum priority { PRIORITY_WALK, PRIORITY_LOCAL, PRIORITY_UPWARD, PRIORITY_MESH, P
 void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data,
                  size_t count, enum priority priority);
 
-/* No longer of use: the log of tasks has their times. To go with the last codelet that calls them. */
-struct task_clock {
-  enum stage stage;
-};
-static inline struct task_clock task_begin(const struct task_argument *argument, enum stage stage) {
-  (void)argument;
-  return (struct task_clock){stage};
-}
-static inline void task_end(const struct task_clock *clock) { (void)clock; }
-
 /** This worker's scratch. */
 struct worker *task_worker(const struct task_argument *argument);
+
+/** A group's near or far list as a task's data, if a GPU made it: add offsets and entries (returns how many data these are), and forget
+ * the entries when their last reader is submitted. */
+size_t list_add(const struct group *g, starpu_data_handle_t entries, struct starpu_data_descr *data);
+void list_drop(starpu_data_handle_t *entries);
+/** The list in a task. @param buffers  from where list_add() added it  @param on_gpu  the task runs there */
+struct interaction_list list_unwrap(const struct group *g, bool far, void *buffers[], bool on_gpu);
 
 /* A stage's CUDA function NAME_cuda queues work on the worker's stream: see cuda/gpu.h. */
 #ifdef PHOTONS_CUDA

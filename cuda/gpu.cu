@@ -44,6 +44,15 @@ void gpu_upload(struct gpu *g, void *to, const void *from, size_t bytes) {
   }
 }
 
+struct device_list gpu_list(struct gpu *g, const struct interaction_list *list, uint32_t targets) {
+  if (list->on_gpu) return {list->offset, list->entry};
+  const size_t offset_bytes = ((size_t)targets + 1) * sizeof *list->offset, entry_bytes = list->entries * sizeof *list->entry;
+  uint32_t *copy = (uint32_t *)gpu_scratch(g, SCRATCH_LIST, offset_bytes + entry_bytes);
+  CHECK_CUDA(cudaMemcpyAsync(copy, list->offset, offset_bytes, cudaMemcpyHostToDevice, g->stream));
+  if (entry_bytes) CHECK_CUDA(cudaMemcpyAsync(copy + targets + 1, list->entry, entry_bytes, cudaMemcpyHostToDevice, g->stream));
+  return {copy, copy + targets + 1};
+}
+
 /** A copy in device memory. */
 template <typename T>
 static T *device_copy(const T *from, size_t n) {
@@ -174,4 +183,8 @@ void gpu_free(struct gpu *g) {
                           g->device.m.wave, g->device.m.phase, g->device.slab_of_plane};
   for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CHECK_CUDA(cudaFree(memory[i]));
   free(g);
+}
+
+void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes) {
+  CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, g->stream));
 }

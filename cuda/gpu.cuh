@@ -17,7 +17,7 @@ extern "C" {
 enum { WARP = 32 };
 
 /** Scratch of a worker, by what it is for. Tasks of a stream follow each other: they can share it. */
-enum scratch_use { SCRATCH_LIST, SCRATCH_TABLE, SCRATCH_CELLS, SCRATCH_SPECTRUM, SCRATCH_LINES, SCRATCH_USES };
+enum scratch_use { SCRATCH_LIST, SCRATCH_ORDER, SCRATCH_TABLE, SCRATCH_CELLS, SCRATCH_SPECTRUM, SCRATCH_LINES, SCRATCH_USES };
 
 struct scratch {
   void *data;
@@ -61,6 +61,12 @@ inline void gpu_launched(const char *what) { gpu_check(cudaGetLastError(), what)
 void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes);
 /** Copy a small table from pageable host memory, which may change at once: it travels in the arguments of a kernel. */
 void gpu_upload(struct gpu *g, void *to, const void *from, size_t bytes);
+
+/** An interaction list where kernels can read it: where it is, or a copy in SCRATCH_LIST. @param targets  of which it has offsets */
+struct device_list {
+  const uint32_t *offset, *entry;
+};
+struct device_list gpu_list(struct gpu *g, const struct interaction_list *list, uint32_t targets);
 
 inline uint32_t blocks_for(uint64_t threads, uint32_t block) { return (uint32_t)((threads + block - 1) / block); }
 

@@ -16,6 +16,7 @@
 #include "photons/p2p.h"
 #include "photons/split.h"
 #include "photons/tree.h"
+#include "photons/walk.h"
 
 #ifdef __cplusplus
 #define complex /* as in mesh.h */
@@ -38,14 +39,24 @@ void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float
 void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
              float *multipole);
 void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes, float *multipole);
-/** @param slots number of neighbours; far: in pinned host memory, must stay until the stream has passed */
+/** The walk in two steps, between which there is made room for the lists: how long they are, and their entries.
+ * @param slots, source_nodes, source_count  neighbours, the group itself first
+ * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1; fill reads it
+ * @param result  in pinned host memory: entries and interactions are the lists' lengths, which must be below 2^32 for fill */
+void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
+              const struct node *const *source_nodes, const uint32_t *source_count, uint32_t *offset, struct walk_result *result);
+void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
+                   const struct node *const *source_nodes, const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
+                   uint32_t *far);
+
+/** @param slots number of neighbours; far: in pinned host memory, must stay until the stream has passed, or in device memory */
 void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct interaction_list *far, const struct node *nodes,
              uint32_t slots, const struct node *const *source_nodes, const float *const *source_multipole, float *local);
 void gpu_l2l(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes, float *local);
 void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
              const struct node *nodes, const float *local, float *acceleration);
 
-/** target.near: in pinned host memory, must stay until the stream has passed.
+/** target.near: in pinned host memory, must stay until the stream has passed, or in device memory.
  * @param slots             number of neighbours
  * @param double_precision  all arithmetic in double
  * @param pairs             in pinned host memory: pairs computed, i.e. targets times the sources within r_cut of their block */
@@ -55,6 +66,8 @@ void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *
 /** @param depth of the group's tree: its leaves are deposited one by one */
 void gpu_deposit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *x, bool shifted, const struct patch *patch,
                  float *data);
+/** From device to device. */
+void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes);
 /** Clear the slab and add n patches in their order. */
 void gpu_patch_add(struct gpu *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,
                    float *slab);

@@ -73,19 +73,16 @@ static void launch(struct gpu *g, const struct lists &lists, const struct deriva
 void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct interaction_list *far, const struct node *nodes,
              uint32_t slots, const struct node *const *source_nodes, const float *const *source_multipole, float *local) {
   const uint32_t targets = tree_nodes(depth);
-  const size_t offset_bytes = (targets + 1) * sizeof *far->offset, entry_bytes = far->entries * sizeof *far->entry;
   if (far->entries == 0) {
     CHECK_CUDA(cudaMemsetAsync(local, 0, (size_t)targets * fmm_local_size(order) * sizeof *local, g->stream));
     return;
   }
-  uint32_t *list = (uint32_t *)gpu_scratch(g, SCRATCH_LIST, offset_bytes + entry_bytes);
   char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, slots * (sizeof *source_nodes + sizeof *source_multipole));
   char *multipoles = table + slots * sizeof *source_nodes;
-  CHECK_CUDA(cudaMemcpyAsync(list, far->offset, offset_bytes, cudaMemcpyHostToDevice, g->stream));
-  CHECK_CUDA(cudaMemcpyAsync(list + targets + 1, far->entry, entry_bytes, cudaMemcpyHostToDevice, g->stream));
   gpu_upload(g, table, source_nodes, slots * sizeof *source_nodes);
   gpu_upload(g, multipoles, source_multipole, slots * sizeof *source_multipole);
-  struct lists lists = {depth, scale, list, list + targets + 1, nodes, (const struct node *const *)table,
+  const struct device_list list = gpu_list(g, far, targets);
+  struct lists lists = {depth, scale, list.offset, list.entry, nodes, (const struct node *const *)table,
                         (const float *const *)multipoles, local};
   struct derivatives h;
   h.range = g->split->fmm_range;

@@ -17,7 +17,7 @@
 #define P2P_TARGETS_MOST 32
 #endif
 
-enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = UNROLL * WARP };
+enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = STEP };
 enum { LENGTHS = 256, ORDER_BLOCK = 1024 }; /* of the lists, as far as their order goes */
 
 struct problem {
@@ -127,6 +127,7 @@ static __device__ inline void act(const struct law<real> &law, const float *tabl
 /** Sources that a warp has collected: until there are ROOM, and those of one step. */
 template <typename real, int ROOM>
 struct list {
+  static_assert(ROOM >= UNROLL * WARP, "a turn must fit");
   struct source<real> source[ROOM + STEP];
 };
 
@@ -141,7 +142,12 @@ static __device__ inline uint32_t empty(const struct law<real> &law, const float
   __syncwarp();
   act<real, FORM, T, SOFT>(law, table, list->source, acting, share, t);
   __syncwarp();
-  for (uint32_t k = acting + lane; k < n; k += WARP) list->source[k - acting] = list->source[k];
+  for (uint32_t k = acting; k < n; k += WARP) {
+    const struct source<real> s = list->source[min(k + lane, n - 1)];
+    __syncwarp();
+    if (k + lane < n) list->source[k + lane - acting] = s;
+    __syncwarp();
+  }
   return min(acting, n);
 }
 
@@ -264,12 +270,12 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
           close += append(&work->close, close, a_close, a.source);
           close += append(&work->close, close, b_close, b.source);
         }
-        if (far >= (last ? 1u : work->TILE)) {
+        while (far >= (last ? 1u : work->TILE)) {
           const uint32_t acted = empty<real, FORM, T, false>(law, table, &work->far, far, last, share, t);
           in_reach += acted;
           far -= acted;
         }
-        if (close >= (last ? 1u : CLOSE_TILE)) {
+        while (close >= (last ? 1u : CLOSE_TILE)) {
           const uint32_t acted = empty<real, FORM, T, true>(law, table, &work->close, close, last, share, t);
           in_reach += acted;
           close -= acted;
@@ -396,14 +402,11 @@ static int targets_per_lane(uint32_t n) {
 
 void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs) {
-  const struct interaction_list *near = target->near;
   const uint32_t leaves = 1u << target->depth;
-  const size_t offset_bytes = (leaves + 1) * sizeof *near->offset, entry_bytes = near->entries * sizeof *near->entry;
-  uint32_t *list = (uint32_t *)gpu_scratch(g, SCRATCH_LIST, offset_bytes + entry_bytes + leaves * sizeof *near->entry);
+  const struct device_list list = gpu_list(g, target->near, leaves);
+  uint32_t *order = (uint32_t *)gpu_scratch(g, SCRATCH_ORDER, leaves * sizeof *order);
   char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, slots * (sizeof *target->source_x + sizeof *target->source_count));
   uint32_t *counts = (uint32_t *)(table + slots * sizeof *target->source_x);
-  CHECK_CUDA(cudaMemcpyAsync(list, near->offset, offset_bytes, cudaMemcpyHostToDevice, g->stream));
-  if (entry_bytes) CHECK_CUDA(cudaMemcpyAsync(list + leaves + 1, near->entry, entry_bytes, cudaMemcpyHostToDevice, g->stream));
   gpu_upload(g, table, target->source_x, slots * sizeof *target->source_x);
   gpu_upload(g, counts, target->source_count, slots * sizeof *target->source_count);
   CHECK_CUDA(cudaMemsetAsync(g->counters, 0, sizeof *g->counters, g->stream));
@@ -417,14 +420,13 @@ void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *
   p.scale = target->scale;
   p.factor = target->factor;
   p.x = target->x;
-  p.offset = list;
-  p.entry = list + leaves + 1;
+  p.offset = list.offset;
+  p.entry = list.entry;
+  p.order = order;
   p.source_x = (const uint32_t *const *)table;
   p.source_count = counts;
   p.acceleration = acceleration;
   p.pairs = (unsigned long long *)g->counters;
-  uint32_t *order = list + leaves + 1 + near->entries;
-  p.order = order;
   order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(leaves, p.offset, order);
   gpu_launched("order_leaves");
   const int t = targets_per_lane((uint32_t)((((uint64_t)target->count - 1) >> level) + 1));

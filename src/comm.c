@@ -25,6 +25,7 @@ static struct {
 
 static void check(int status, const char *what) {
   if (status == MPI_SUCCESS) return;
+  sleep(2); /* most likely another process has ended: it, or the launcher, says why and ends this one */
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   if (MPI_Error_string(status, text, &length) != MPI_SUCCESS) length = 0;

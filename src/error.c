@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,8 +27,10 @@ __attribute__((format(printf, 2, 0))) static void print_message(const char *kind
     fprintf(stderr, "photons-starpu: %s: %s\n", kind, message);
 }
 
-/** What all processes find wrong is told by the first, which ends the others before it is their turn. */
+/** What all processes find wrong is told by the first, which ends the others before it is their turn: by SIGTERM, as launchers do, which
+ * during a run asks for a checkpoint, but no longer here. */
 static void wait_for_lower_ranks(void) {
+  signal(SIGTERM, SIG_DFL);
   const double seconds = fmin(0.3 * comm_rank(), 3.0);
   const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
   nanosleep(&time, NULL);
@@ -36,12 +39,12 @@ static void wait_for_lower_ranks(void) {
 void fail(enum exit_code code, const char *format, ...) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
+  output_discard_all();
   wait_for_lower_ranks();
   va_list arguments;
   va_start(arguments, format);
   print_message("error", format, arguments);
   va_end(arguments);
-  output_discard_all();
   fflush(NULL);
   comm_abort((int)code);
   /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for workers, and this may be one of them. */

@@ -14,12 +14,9 @@ int halo_compare(const void *a, const void *b) {
   return (x->lowest_id > y->lowest_id) - (x->lowest_id < y->lowest_id);
 }
 
-size_t halo_component_offset(const struct particles *s, size_t i, size_t *stride) {
-  const size_t at = particles_first(s) + i;
-  const size_t block = block_containing(s->all, s->all_blocks, at);
-  const size_t first = block_first(s->all, s->all_blocks, block);
-  *stride = block_first(s->all, s->all_blocks, block + 1) - first;
-  return 3 * (first - particles_first(s)) + (at - first);
+void halo_find_block(const struct particles *s, size_t i, struct particle_block *block) {
+  if (i - block->first < block->count) return;
+  *block = particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) - s->first_block);
 }
 
 /** A group that has members here and its home elsewhere. */
@@ -100,13 +97,14 @@ static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slo
     if (away->list[k].is_halo) slot[away->list[k].head] = (uint32_t)(home->count + 1 + k);
 }
 
-static struct guest make_guest(const struct particles *s, uint64_t label, uint32_t i) {
-  size_t stride;
-  const size_t at = halo_component_offset(s, i, &stride);
+/** @param block  any of this process, or empty: that of the particle on return */
+static struct guest make_guest(const struct particles *s, uint64_t label, uint32_t i, struct particle_block *block) {
+  halo_find_block(s, i, block);
+  const size_t at = i - block->first;
   return (struct guest){.label = label,
                         .id = s->id[i],
-                        .x = {s->position[at], s->position[at + stride], s->position[at + 2 * stride]},
-                        .p = {s->momentum[at], s->momentum[at + stride], s->momentum[at + 2 * stride]}};
+                        .x = {block->x[0][at], block->x[1][at], block->x[2][at]},
+                        .p = {block->p[0][at], block->p[1][at], block->p[2][at]}};
 }
 
 /** Send the members of halos that are away (home->sent), receive those of halos that are here. */
@@ -118,9 +116,10 @@ static void exchange_guests(struct halo_home *home, const struct away_list *away
       sends += away->list[i].count;
     }
   struct guest *guests = allocate(sends, sizeof *guests, "halo members");
+  struct particle_block block = {.count = 0};
   for (size_t i = 0; i < away->count; i++)
     for (uint64_t m = 0; away->list[i].is_halo && m < away->list[i].count; m++, k++)
-      guests[k] = make_guest(home->fof->particles, away->list[i].label, home->sent[k]);
+      guests[k] = make_guest(home->fof->particles, away->list[i].label, home->sent[k], &block);
   home->guest = exchange_records(guests, sizeof *guests, home->sent_to, home->guests_from);
   free(guests);
 }

@@ -63,7 +63,7 @@ struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_cou
 /** Finish the open spheres; all processes call this. */
 void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open, size_t count);
 
-/** Where a particle stands in the arrays of component 0, and the distance to those of the next component. */
-size_t halo_component_offset(const struct particles *s, size_t i, size_t *stride);
+/** The block of this process's particle i. @param block  the block of another particle, which may be the same, or empty */
+void halo_find_block(const struct particles *s, size_t i, struct particle_block *block);
 
 #endif

@@ -40,7 +40,8 @@ struct body {
   float p[3];
 };
 
-static struct body body_of(const struct halo_home *home, uint32_t member) {
+/** @param block  any of this process, or empty: that of the member on return */
+static struct body body_of(const struct halo_home *home, uint32_t member, struct particle_block *block) {
   const struct particles *s = home->fof->particles;
   struct body b;
   if (member >= s->count) {
@@ -48,9 +49,9 @@ static struct body body_of(const struct halo_home *home, uint32_t member) {
     for (int c = 0; c < 3; c++) b.x[c] = g->x[c], b.p[c] = g->p[c];
     return b;
   }
-  size_t stride;
-  const size_t at = halo_component_offset(s, member, &stride);
-  for (size_t c = 0; c < 3; c++) b.x[c] = s->position[at + c * stride], b.p[c] = s->momentum[at + c * stride];
+  halo_find_block(s, member, block);
+  const size_t at = member - block->first;
+  for (int c = 0; c < 3; c++) b.x[c] = block->x[c][at], b.p[c] = block->p[c][at];
   return b;
 }
 
@@ -117,8 +118,9 @@ static struct open_sphere measure_halo(const struct measuring *w, struct gatheri
   struct offset *o = allocate(h->count, sizeof *o, "halo members");
   uint32_t reference[3] = {0};
   double sum[3] = {0}, momentum[3] = {0};
+  struct particle_block block = {.count = 0};
   for (size_t i = 0; i < h->count; i++) {
-    const struct body b = body_of(w->home, member[i]);
+    const struct body b = body_of(w->home, member[i], &block);
     for (size_t c = 0; c < 3; c++) {
       if (i == 0) reference[c] = b.x[c];
       o[i].x[c] = (int32_t)(b.x[c] - reference[c]);

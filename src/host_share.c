@@ -61,8 +61,9 @@ void host_share(const struct parameters *p) {
   const int all = (int)sysconf(_SC_NPROCESSORS_ONLN), share = all / comm_host_size();
   if (getenv("STARPU_NCPU") || p->runtime.workers > 0) return;
   if (usable_cores(all, share) < all) return; /* a binding of at least the share: StarPU follows it */
-  /* Beside the workers there are a thread for each GPU and one for messages. */
-  const int workers = share - gpus - (share > 3);
+  /* Beside the workers there are a thread for each GPU, one for messages, and with a GPU the main thread, which must not have to wait
+   * for a core behind workers that poll: it fetches data from the GPU handle by handle. */
+  const int workers = share - gpus - (share > 3) - (gpus > 0);
   set_default("STARPU_NCPU", workers > 1 ? workers : 1);
   set_default("STARPU_WORKERS_NOBIND", 1);
   set_default("STARPU_MPI_NOBIND", 1);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "build_config.h"
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/scheduler.h"
 
@@ -36,9 +37,11 @@ static const char help[] =
     "  -V, --version                 print the versions of the program and its libraries\n"
     "\n"
     "Exit codes: 0 done, 1 failure while running, 2 bad usage or configuration, 3 bad input file,\n"
-    "130 or 143 stopped by a signal after a checkpoint.\n";
+    "130, 138 or 143 stopped by a signal (INT, USR1, TERM) after a checkpoint.\n";
 
-static void print_version(void) {
+static void print_help(FILE *out) { fputs(help, out); }
+
+static void print_version(FILE *out) {
   int starpu[3];
   unsigned hdf5[3];
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -47,26 +50,28 @@ static void print_version(void) {
   if (H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]) < 0) fail(EXIT_RUN_FAILED, "HDF5 does not tell its version");
   if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS) fail(EXIT_RUN_FAILED, "MPI does not tell its version");
   mpi[strcspn(mpi, ",\n")] = 0; /* Open MPI goes on with package and date */
-  printf("photons-starpu %s\n", PACKAGE_VERSION);
-  printf("StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2], BUILD_STARPU_VERSION);
+  fprintf(out, "photons-starpu %s\n", PACKAGE_VERSION);
+  fprintf(out, "StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2], BUILD_STARPU_VERSION);
 #ifdef PHOTONS_CUDA
   int cuda;
   if (cudaRuntimeGetVersion(&cuda) != cudaSuccess) fail(EXIT_RUN_FAILED, "CUDA does not tell its version");
-  printf("CUDA    %d.%d (built with %s), GPUs: ", cuda / 1000, cuda % 1000 / 10, BUILD_CUDA_VERSION);
-  scheduler_print_gpus(stdout);
-  puts("");
+  fprintf(out, "CUDA    %d.%d (built with %s), GPUs: ", cuda / 1000, cuda % 1000 / 10, BUILD_CUDA_VERSION);
+  scheduler_print_gpus(out);
+  fputs("\n", out);
 #else
-  puts("CUDA    not built in");
+  fputs("CUDA    not built in\n", out);
 #endif
-  printf("FFTW    %s (built with %s)\n", fftwf_version, BUILD_FFTW_VERSION);
-  printf("HDF5    %u.%u.%u (built with %s)\n", hdf5[0], hdf5[1], hdf5[2], BUILD_HDF5_VERSION);
-  printf("MPI     %s (built with %s)\n", mpi, BUILD_MPI_VERSION);
+  fprintf(out, "FFTW    %s (built with %s)\n", fftwf_version, BUILD_FFTW_VERSION);
+  fprintf(out, "HDF5    %u.%u.%u (built with %s)\n", hdf5[0], hdf5[1], hdf5[2], BUILD_HDF5_VERSION);
+  fprintf(out, "MPI     %s (built with %s)\n", mpi, BUILD_MPI_VERSION);
 }
 
-/* A full disk must not look like success. */
-static _Noreturn void end_of_print(void) {
+/* One process prints. A full disk must not look like success. */
+static _Noreturn void print_and_end(void (*print)(FILE *out)) {
+  if (comm_rank() == 0) print(stdout);
   if (fflush(stdout) != 0 || ferror(stdout))
     fail(EXIT_RUN_FAILED, "cannot write to standard output: %s", strerror(errno));
+  comm_end();
   exit(EXIT_SUCCESS);
 }
 
@@ -103,10 +108,10 @@ struct options options_read(int argc, char **argv) {
     case 'r': o.run.restart = true; break;
     case 'q': o.run.verbosity = 0; break;
     case 'v': o.run.verbosity = 2; break;
-    case DEFAULTS: parameters_print_defaults(stdout); end_of_print();
-    case REFERENCE: parameters_print_reference(stdout); end_of_print();
-    case 'h': fputs(help, stdout); end_of_print();
-    case 'V': print_version(); end_of_print();
+    case DEFAULTS: print_and_end(parameters_print_defaults);
+    case REFERENCE: print_and_end(parameters_print_reference);
+    case 'h': print_and_end(print_help);
+    case 'V': print_and_end(print_version);
     case ':': fail(EXIT_BAD_USAGE, "the option %s needs a value; try --help", argv[optind - 1]);
     default:
       /* optopt is 0 for an unknown long option, the option's code for one that got a value which it does not take. */

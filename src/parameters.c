@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/parameter_table.h"
 
@@ -203,6 +204,7 @@ static void arrange_redshifts(struct parameters *p) {
 
 void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count) {
   struct parameter_problems problems;
+  if (comm_rank() > 0) comm_barrier(); /* what is wrong for all processes the first one says, and ends them */
   problems_begin(&problems, path ? path : "--set");
   parameters_default(p);
   if (path) read_file(p, &problems);
@@ -211,6 +213,7 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
   arrange_redshifts(p);
   parameters_check(p, &problems);
   problems_end(&problems);
+  if (comm_rank() == 0) comm_barrier();
 }
 
 bool parameter_given(const struct parameters *p, const char *section, const char *key) {

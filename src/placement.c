@@ -49,14 +49,42 @@ static void place_neighbours(struct simulation *s) {
   free(wanted);
 }
 
-bool patch_meets_process(const struct simulation *s, const struct patch *p, int process) {
-  for (uint32_t i = 0; i < p->size[0]; i++)
-    if (slab_owner(s, slab_of_plane(s->mesh, (p->origin[0] + i) % s->mesh->cells)) == process) return true;
-  return false;
+/** Runs of planes of a patch that other processes have. */
+static uint32_t cut_patch(const struct group *g, struct patch_piece *piece) {
+  const struct simulation *s = g->simulation;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < g->patch.size[0]; i++) {
+    const int target = slab_owner(s, slab_of_plane(s->mesh, (g->patch.origin[0] + i) % s->mesh->cells));
+    if (target == g->owner) continue;
+    if (n > 0 && piece[n - 1].target == target && piece[n - 1].first + piece[n - 1].planes == i)
+      piece[n - 1].planes++;
+    else
+      piece[n++] = (struct patch_piece){.target = target, .first = i, .planes = 1};
+  }
+  return n;
+}
+
+static void place_patch_pieces(struct group *g, struct patch_piece *now) {
+  const struct simulation *s = g->simulation;
+  const uint32_t pieces = cut_patch(g, now);
+  for (uint32_t k = pieces; k < g->sent_pieces; k++)
+    for (uint32_t set = 0; set < s->sets; set++) handle_drop(&g->sent[k].handle[set]);
+  g->sent = reallocate(g->sent, pieces, sizeof *g->sent, "pieces of patches");
+  for (uint32_t k = 0; k < pieces; k++) {
+    if (k < g->sent_pieces) memcpy(now[k].handle, g->sent[k].handle, sizeof now[k].handle);
+    const struct patch part = patch_of_piece(s, &g->patch, &now[k]);
+    for (uint32_t set = 0; set < s->sets; set++)
+      if (is_own(g) || now[k].target == comm_rank())
+        fit_handle(&now[k].handle[set], patch_cells(&part));
+      else
+        handle_drop(&now[k].handle[set]);
+    g->sent[k] = now[k];
+  }
+  g->sent_pieces = pieces;
 }
 
 /** Runs of planes that one process has. */
-static uint32_t cut_pieces(const struct group *g, struct field_piece *piece) {
+static uint32_t cut_fields(const struct group *g, struct field_piece *piece) {
   const struct simulation *s = g->simulation;
   const struct field_box *box = &g->field_box;
   uint32_t n = 0;
@@ -72,10 +100,10 @@ static uint32_t cut_pieces(const struct group *g, struct field_piece *piece) {
 }
 
 /** Nothing is cut where a group's own process has all the planes that it reads. */
-static void place_pieces(struct group *g, struct field_piece *now) {
+static void place_field_pieces(struct group *g, struct field_piece *now) {
   const struct simulation *s = g->simulation;
   g->field_box = field_box_for_patch(s->mesh, &g->patch);
-  uint32_t pieces = cut_pieces(g, now);
+  uint32_t pieces = cut_fields(g, now);
   if (pieces == 1 && now[0].source == g->owner) pieces = 0;
   for (uint32_t k = pieces; k < g->pieces; k++)
     for (uint32_t set = 0; set < s->sets; set++) handle_drop(&g->piece[k].handle[set]);
@@ -94,18 +122,17 @@ static void place_pieces(struct group *g, struct field_piece *now) {
 
 void simulation_place(struct simulation *s) {
   if (comm_size() > 1) place_neighbours(s);
-  struct field_piece *now = allocate(s->mesh->cells, sizeof *now, "pieces of fields");
+  struct field_piece *read = allocate(s->mesh->cells, sizeof *read, "pieces of fields");
+  struct patch_piece *sent = allocate(s->mesh->cells, sizeof *sent, "pieces of patches");
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
-    const bool here = is_own(g) || patch_meets_process(s, &g->patch, comm_rank());
-    for (uint32_t set = 0; set < s->sets; set++)
-      if (here)
-        fit_handle(&g->patch_handle[set], (size_t)g->patch.size[0] * g->patch.size[1] * g->patch.size[2]);
-      else
-        handle_drop(&g->patch_handle[set]);
-    if (comm_size() > 1) place_pieces(g, now);
+    for (uint32_t set = 0; set < s->sets && is_own(g); set++) fit_handle(&g->patch_handle[set], patch_cells(&g->patch));
+    if (comm_size() == 1) continue;
+    place_patch_pieces(g, sent);
+    place_field_pieces(g, read);
   }
-  free(now);
+  free(read);
+  free(sent);
 }
 
 /** One array of `size` bytes a particle, in blocks, to the new owners. */

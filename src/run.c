@@ -50,7 +50,8 @@ static void catch_signals(void) {
   struct sigaction action = {.sa_handler = note_signal,
                              .sa_flags = SA_RESTART | (int)SA_RESETHAND}; /* a second one ends at once */
   sigemptyset(&action.sa_mask);
-  if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0)
+  if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 ||
+      sigaction(SIGUSR1, &action, NULL) != 0) /* mpirun passes this one on and waits */
     fail(EXIT_RUN_FAILED, "cannot install signal handlers: %s", strerror(errno));
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is then an error of the write, which says what and where */
 }

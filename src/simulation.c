@@ -163,9 +163,8 @@ void simulation_register(struct simulation *s) {
     g->tree_handle = register_vector(g->nodes, nodes, sizeof(struct node));
     g->multipole_handle = register_vector(g->multipole, (size_t)nodes * m, sizeof(float));
     g->local_handle = register_vector(g->local, (size_t)nodes * l, sizeof(float));
-    if (gpu_in_use()) /* walks need it at once: it comes to the host as soon as a GPU has written it */
-      starpu_data_set_wt_mask(g->tree_handle, 1u << STARPU_MAIN_RAM);
     starpu_void_data_register(&g->lists_handle);
+    if (gpu_in_use()) starpu_vector_data_register(&g->offset_handle, -1, 0, nodes + (1u << s->depth) + 2, sizeof(uint32_t));
   }
   s->registered = true;
 }
@@ -180,7 +179,9 @@ static void drop_mesh_handles(struct group *g) {
   for (uint32_t set = 0; set < 2; set++) handle_drop(&g->patch_handle[set]);
   for (uint32_t k = 0; k < g->pieces; k++)
     for (uint32_t set = 0; set < 2; set++) handle_drop(&g->piece[k].handle[set]);
-  g->pieces = 0;
+  for (uint32_t k = 0; k < g->sent_pieces; k++)
+    for (uint32_t set = 0; set < 2; set++) handle_drop(&g->sent[k].handle[set]);
+  g->pieces = g->sent_pieces = 0;
 }
 
 void simulation_unregister(struct simulation *s) {
@@ -197,6 +198,7 @@ void simulation_unregister(struct simulation *s) {
     handle_drop(&g->multipole_handle);
     handle_drop(&g->local_handle);
     handle_drop(&g->lists_handle);
+    handle_drop(&g->offset_handle);
     drop_mesh_handles(g);
   }
   const size_t rows = s->particles.blocks * tree_nodes(s->depth);
@@ -269,7 +271,8 @@ struct simulation *simulation_create(const struct parameters *p, const struct co
   s->short_factor = (float)(GRAVITY * particles.mass / (s->split.r_cut * s->split.r_cut));
   s->variant = (uint32_t)order + 8 * (uint32_t)s->law.kind + 32 * (uint32_t)s->split.p2p_degree +
                512 * (uint32_t)strlen(s->kernels->name);
-  if (gpu_in_use()) s->pool = pinned_pool_create();
+  s->gpu = gpu_in_use();
+  if (s->gpu) s->pool = pinned_pool_create();
   s->heteroprio = scheduler_is_heteroprio();
   s->worker_count = starpu_worker_get_count();
   s->workers = allocate(s->worker_count, sizeof *s->workers, "worker scratch");
@@ -303,6 +306,7 @@ static void free_groups(struct simulation *s) {
     interaction_list_free(&g->lists.far);
     free(g->neighbour);
     free(g->piece);
+    free(g->sent);
   }
   unpin_memory(s->groups, s->group_count * sizeof *s->groups);
   free(s->groups);

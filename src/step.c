@@ -25,7 +25,10 @@
 static void submit_mesh(struct simulation *s) {
   const struct mesh *m = s->mesh;
   for (uint32_t set = 0; set < s->sets; set++) {
-    FOR_GROUPS(s, g) pm_assign_submit(g, set);
+    FOR_GROUPS(s, g) {
+      pm_assign_submit(g, set);
+      for (uint32_t k = 0; k < g->sent_pieces; k++) patch_cut_submit(g, k, set);
+    }
     share_patches(s, set);
     FOR_SLABS(s, slab) patch_add_submit(s, set, slab);
     FOR_SLABS(s, slab) fft_yz_submit(s, set, slab);
@@ -48,7 +51,8 @@ static void submit_tree(struct simulation *s) {
   }
   share_multipoles(s);
   FOR_GROUPS(s, g) {
-    walk_submit(g);
+    if (!s->gpu) walk_submit(g);
+    walk_fill_submit(g);
     p2p_submit(g);
     m2l_submit(g);
     l2l_submit(g);
@@ -60,6 +64,7 @@ void step_forces(struct simulation *s, double kick, void (*meanwhile)(void *), v
   domain_find_neighbours(s);
   simulation_place(s);
   share_trees(s);
+  if (s->gpu) FOR_GROUPS(s, g) walk_submit(g); /* first of all: what follows keeps the GPU busy while the host waits for them */
   submit_mesh(s);
   submit_tree(s);
   for (uint32_t set = 0; set < s->sets; set++) FOR_GROUPS(s, g) pm_read_submit(g, set);

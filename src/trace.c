@@ -72,7 +72,7 @@ void trace_end_step(struct trace *t) {
 }
 
 void trace_close(const struct trace *t) {
-  if (t->last >= t->first && !t->recorded)
+  if (t->last >= t->first && !t->recorded && comm_rank() == 0)
     warn("runtime.trace_steps = %" PRId64 ":%" PRId64 " recorded nothing: the run ended at step %" PRId64, t->first,
          t->last, t->step);
 }

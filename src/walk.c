@@ -53,9 +53,13 @@ void walk_scratch_free(struct walk_scratch *s) {
   *s = (struct walk_scratch){0};
 }
 
-void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries) {
+void interactions_check(size_t entries) {
   if (entries > UINT32_MAX)
     fail(EXIT_RUN_FAILED, "a group has %zu interactions, more than 2^32: make runtime.group_size smaller", entries);
+}
+
+void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries) {
+  interactions_check(entries);
   if (l->offset && l->targets == targets && entries <= l->capacity && entries >= l->capacity / 2) return;
   interaction_list_free(l);
   l->targets = targets;

@@ -2,6 +2,7 @@
 /* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, and whole forces; with
  * PHOTONS_BENCHMARK set, the rate of the direct forces instead. Without FILE (a Gadget snapshot) a small universe is made.
  * Without FILE and with the test data (PHOTONS_TEST_DATA) also whole forces against Ewald sums. Exits with 77 where there is no GPU. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,114 @@ static void walk_group(const struct simulation *s, struct group *g, struct walk_
                         &g->lists.far);
 }
 
+/** How two sets of interaction lists differ, and which source leaves a target leaf meets twice or, though in reach, never. */
+struct list_difference {
+  uint64_t entries, different, uncovered;
+};
+
+static int compare_entries(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/** Entries that one list has and the other has not. Sorts both. */
+static void compare_lists(struct list_difference *d, const struct interaction_list *cpu, const struct interaction_list *gpu,
+                          uint32_t targets) {
+  for (uint32_t t = 0; t < targets; t++) {
+    uint32_t *a = cpu->entry + cpu->offset[t], *b = gpu->entry + gpu->offset[t];
+    const uint32_t n = cpu->offset[t + 1] - cpu->offset[t], m = gpu->offset[t + 1] - gpu->offset[t];
+    uint32_t i = 0, k = 0;
+    qsort(a, n, sizeof *a, compare_entries);
+    qsort(b, m, sizeof *b, compare_entries);
+    while (i < n && k < m) {
+      const int order = compare_entries(&a[i], &b[k]);
+      d->different += order != 0;
+      i += order <= 0;
+      k += order >= 0;
+    }
+    d->different += (n - i) + (m - k);
+    d->entries += n;
+  }
+}
+
+static void check_coverage(const struct simulation *s, const struct group *g, const struct interaction_list *near,
+                           const struct interaction_list *far, struct list_difference *d) {
+  const uint32_t leaves = 1u << s->depth;
+  uint8_t *met = allocate((size_t)g->neighbours * leaves, 1, "source leaves");
+  for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+    const struct node *t = &g->nodes[leaves + leaf];
+    memset(met, 0, (size_t)g->neighbours * leaves);
+    for (uint32_t i = near->offset[leaf]; i < near->offset[leaf + 1]; i++)
+      met[(near->entry[i] >> (s->depth + 1)) * leaves + (near->entry[i] & (2 * leaves - 1)) - leaves]++;
+    for (uint32_t ancestor = leaves + leaf; ancestor > 0; ancestor /= 2)
+      for (uint32_t i = far->offset[ancestor]; i < far->offset[ancestor + 1]; i++) {
+        const uint32_t node = far->entry[i] & (2 * leaves - 1), below = s->depth - node_level(node);
+        for (uint32_t k = node << below; k < (node + 1) << below; k++)
+          met[(far->entry[i] >> (s->depth + 1)) * leaves + k - leaves]++;
+      }
+    for (size_t k = 0; k < (size_t)g->neighbours * leaves; k++) {
+      const struct node *source = &s->groups[g->neighbour[k / leaves]].nodes[leaves + k % leaves];
+      float gap2 = 0.0f;
+      for (int c = 0; c < 3; c++) {
+        const float distance = fabsf((float)(int32_t)(source->centre[c] - t->centre[c])) * s->scale,
+                    gap = fmaxf(distance - (t->half[c] + source->half[c]), 0.0f);
+        gap2 += gap * gap;
+      }
+      d->uncovered += met[k] > 1 || (met[k] == 0 && gap2 < 1.0f - 1e-5f);
+    }
+  }
+  free(met);
+}
+
+/** After walk_group(): the GPU's lists against those in g->lists. */
+static void check_walk(const struct bench *b, const struct group *g, struct list_difference *d) {
+  const struct simulation *s = b->s;
+  const uint32_t leaves = 1u << s->depth, nodes = tree_nodes(s->depth);
+  const struct node *tree[g->neighbours];
+  uint32_t count[g->neighbours];
+  struct walk_result *result;
+  CUDA(cudaMallocHost((void **)&result, sizeof *result));
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    tree[i] = b->nodes + (size_t)g->neighbour[i] * nodes;
+    count[i] = s->groups[g->neighbour[i]].count;
+  }
+  const size_t offset_bytes = (leaves + nodes + 2) * sizeof(uint32_t);
+  uint32_t *offset = device_memory(offset_bytes);
+  gpu_walk(b->gpu, &s->acceptance, g->count, tree[0], g->neighbours, tree, count, offset, result);
+  CUDA(cudaStreamSynchronize(b->stream));
+  const size_t near_bytes = result->entries * sizeof(uint32_t), far_bytes = result->interactions * sizeof(uint32_t);
+  uint32_t *near_entry = device_memory(near_bytes), *far_entry = device_memory(far_bytes);
+  gpu_walk_fill(b->gpu, &s->acceptance, g->count, tree[0], g->neighbours, tree, count, offset, near_entry, far_entry);
+  struct interaction_list near = {.offset = allocate(leaves + nodes + 2, sizeof(uint32_t), "offsets"),
+                                  .entry = allocate(result->entries, sizeof(uint32_t), "near list"),
+                                  .entries = (uint32_t)result->entries},
+                          far = {.offset = near.offset + leaves + 1,
+                                 .entry = allocate(result->interactions, sizeof(uint32_t), "far list"),
+                                 .entries = (uint32_t)result->interactions};
+  to_host(b, near.offset, offset, offset_bytes);
+  to_host(b, near.entry, near_entry, near_bytes);
+  to_host(b, far.entry, far_entry, far_bytes);
+  compare_lists(d, &g->lists.near, &near, leaves);
+  compare_lists(d, &g->lists.far, &far, nodes);
+  check_coverage(s, g, &near, &far, d);
+  free(near.offset);
+  free(near.entry);
+  free(far.entry);
+  CUDA(cudaFree(offset));
+  CUDA(cudaFree(near_entry));
+  CUDA(cudaFree(far_entry));
+  CUDA(cudaFreeHost(result));
+}
+
+/* Pairs at an edge of the criterion are judged by rounding, which differs between processors. */
+static void report_walk(const struct list_difference *d) {
+  const double different = (double)d->different / (double)d->entries;
+  const bool good = different <= 1e-5 && d->uncovered == 0;
+  printf("  %-10s %9.2e  of %" PRIu64 " entries, %" PRIu64 " pairs of leaves not met once  %s\n", "walk", different, d->entries,
+         d->uncovered, good ? "ok" : "WRONG");
+  failures += !good;
+}
+
 static void check_expansions(const struct bench *b, struct group *g, struct difference *m2l, struct difference *l2l,
                              struct difference *l2p) {
   const struct simulation *s = b->s;
@@ -308,12 +417,14 @@ static void check_tree(const struct bench *b) {
                     drift = {"drift", 0, 0, 0};
   struct difference p2p[6] = {{"p2p", 0, 0, 0},     {"p2p f64", 0, 0, 0},   {"table 2", 0, 0, 0},
                               {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
+  struct list_difference walk = {0};
   const uint32_t exact_most = 8; /* the CPU's exact kernel is slow */
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
     check_refit(b, g, &refit);
     check_multipoles(b, g, &p2m, &m2m);
     walk_group(s, g, &scratch);
+    check_walk(b, g, &walk);
     check_expansions(b, g, &m2l, &l2l, &l2p);
     struct p2p_law law = s->law;
     law.kind = P2P_POLYNOMIAL;
@@ -337,6 +448,7 @@ static void check_tree(const struct bench *b) {
   report(&refit, 1e-6);
   report(&p2m, 1e-6);
   report(&m2m, 1e-6);
+  report_walk(&walk);
   report(&m2l, 2e-6); /* at order 6 */
   report(&l2l, 1e-6);
   report(&l2p, 1e-6);

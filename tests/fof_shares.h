@@ -77,8 +77,8 @@ static inline uint64_t *root(uint64_t *label, uint64_t id) {
 static inline uint64_t *plain_search(const struct particles *s, uint64_t length2) {
   const size_t n = s->count;
   const uint32_t *x = s->position, *y = x + n, *z = y + n;
-  uint32_t *order = calloc(n, sizeof *order);
-  uint64_t *label = calloc(n, sizeof *label);
+  uint32_t *order = allocate(n, sizeof *order, "an order along x");
+  uint64_t *label = allocate(n, sizeof *label, "labels");
   const double length = sqrt((double)length2) + 1.0;
   for (uint32_t i = 0; i < n; i++) label[i] = order[i] = i;
   compared = x;

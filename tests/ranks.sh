@@ -31,7 +31,10 @@ run() {
   code=$?
   [ $code -eq 0 ] && [ ! -s out ] || complain "$folder on $processes processes: exit code $code, $(cat out)"
 }
-compare() { python3 "$PHOTONS_SOURCE/tests/ranks.py" "$@" || failures=$((failures + 1)); }
+compare() {
+  python3 "$PHOTONS_SOURCE/tests/ranks.py" "$@" >>compared || failures=$((failures + 1))
+  tail -n $(($# * 2 - 1)) compared
+}
 
 # Strong clustering, groups that are smaller than their neighbourhood, planes that no number of processes divides evenly, three
 # rebuilds, and steps enough for groups to be handed over.

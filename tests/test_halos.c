@@ -27,7 +27,7 @@ static int compare_doubles(const void *a, const void *b) {
 
 static size_t direct_sphere(const struct particles *s, const struct halo *h, double threshold) {
   const double unit = 4.0 / 3.0 * M_PI * threshold / s->mass;
-  double *r = malloc(s->count * sizeof *r);
+  double *r = allocate(s->count, sizeof *r, "distances");
   for (size_t i = 0; i < s->count; i++) {
     double r2 = 0.0;
     for (size_t c = 0; c < 3; c++) {
@@ -111,7 +111,7 @@ static void check_halo(const struct particles *s, const struct whole_catalogue *
 
 /** The groups of the plain search with enough members are there, in order, each by rising id. */
 static void check_members(const struct whole_catalogue *c, size_t n, const uint64_t *label, size_t least) {
-  uint64_t *size = calloc(n, sizeof *size), total = 0;
+  uint64_t *size = allocate(n, sizeof *size, "sizes of groups"), total = 0;
   size_t expected = 0;
   for (size_t i = 0; i < n; i++) size[label[i]]++;
   for (size_t i = 0; i < n; i++) expected += size[i] >= least;
@@ -264,7 +264,10 @@ static void test_simulated_halos(void **state) {
   (void)state;
   static const struct cut cuts[] = {{32, 5, true}, {128, 3, true}};
   struct particles whole = {0};
-  if (!read_simulated(&whole)) skip();
+  if (!read_simulated(&whole)) {
+    skip();
+    return;
+  }
   check_halos(&whole, 20, cuts, sizeof cuts / sizeof *cuts);
   particles_free(&whole);
 }

@@ -22,7 +22,7 @@ COLOURS = ["#332288", "#cc6677", "#117733", "#ddcc77", "#88ccee", "#aa4499", "#4
 PARTS = [  # of a step, in the order in which they are drawn, and their columns of timings.csv
     ("P2P", ["p2p_s"]),
     ("FMM", ["p2m_s", "m2m_s", "m2l_s", "l2l_s", "l2p_s"]),
-    ("walk", ["walk_s", "refit_s"]),
+    ("walk", ["walk_s", "walk_fill_s", "refit_s"]),
     ("mesh", ["pm_assign_s", "patch_add_s", "fft_yz_s", "fft_x_s", "ifft_yz_s", "pm_cut_s", "pm_read_s"]),
     ("rebuild", ["rebuild_s"]),
     ("kick, drift", ["kick_s", "drift_s"]),

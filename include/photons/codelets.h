@@ -13,6 +13,7 @@ void refit_submit(struct group *g);
 void p2m_submit(struct group *g);
 void m2m_submit(struct group *g);
 void walk_submit(struct group *g);
+void walk_fill_submit(struct group *g); /* waits for the walk, and lets a GPU that did it write the lists */
 void p2p_submit(struct group *g);
 void m2l_submit(struct group *g);
 void l2l_submit(struct group *g);
@@ -20,6 +21,7 @@ void l2p_submit(struct group *g);
 
 /* Mesh; set 1 is the mesh shifted by half a cell (interlacing). */
 void pm_assign_submit(struct group *g, uint32_t set);
+void patch_cut_submit(struct group *g, uint32_t piece, uint32_t set); /* planes that another process has */
 void patch_add_submit(struct simulation *s, uint32_t set, uint32_t slab);
 void fft_yz_submit(struct simulation *s, uint32_t set, uint32_t slab);
 void fft_x_submit(struct simulation *s, uint32_t column); /* with Green's function and inverse */

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/** Exit codes of the program. 130 and 143 (stopped by a signal after a checkpoint) are made in run.c. */
+/** Exit codes of the program. 130, 138 and 143 (stopped by a signal after a checkpoint) are made in run.c. */
 enum exit_code {
   EXIT_RUN_FAILED = 1, /**< failure while running: I/O, memory, runtime */
   EXIT_BAD_USAGE = 2,  /**< command line or config.ini */

@@ -28,11 +28,13 @@ enum stage {
   STAGE_P2M,
   STAGE_M2M,
   STAGE_WALK,
+  STAGE_WALK_FILL,
   STAGE_P2P,
   STAGE_M2L,
   STAGE_L2L,
   STAGE_L2P,
   STAGE_PM_ASSIGN,
+  STAGE_PATCH_CUT,
   STAGE_PATCH_ADD,
   STAGE_FFT_YZ,
   STAGE_FFT_X,
@@ -59,9 +61,16 @@ struct task_log {
   size_t count, capacity;
 };
 
-/** Near and far list of a group: in host memory, made by the walk and released by the stages that use them. */
+/** Near and far list of a group where a processor walked: in host memory, released by the stages that use them. */
 struct group_lists {
   struct interaction_list near, far;
+};
+
+/** Planes of a group's patch that go to the process that has them. */
+struct patch_piece {
+  int target;
+  uint32_t first, planes;         /**< within the patch */
+  starpu_data_handle_t handle[2]; /**< of each set, cells as in the patch; NULL where neither end is here */
 };
 
 /** Part of what a group reads of the fields, cut out of the slabs of one process for it: see struct field_box. */
@@ -87,15 +96,21 @@ struct group {
   struct patch patch;        /**< cells that it deposits to */
   uint64_t pairs;            /**< particle pairs of the last p2p */
   struct walk_result walked; /**< of the last walk */
+  bool walked_by_gpu;        /**< its lists are data of the handles below, not in `lists` */
+  struct patch_piece *sent;    /**< planes of the patch that are on other processes */
+  uint32_t sent_pieces;
   struct field_box field_box;  /**< cells of the fields that it reads */
   struct field_piece *piece;   /**< what it reads where other processes have some of it; else it reads slabs */
   uint32_t pieces;
   double seconds;            /**< spent on its tasks, in seconds of one core, see task_log_take(); whoever reads it resets it */
   float acc_max;             /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
   /** lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one. NULL: not here. Of other
-   * processes' groups there are at most position, tree, multipole (neighbours) and patches. */
+   * processes' groups there are at most position, tree and multipole (of neighbours). */
   starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle,
       local_handle, lists_handle, patch_handle[2];
+  /** What a GPU's walk makes: offsets of near and far list, one after the other (NULL: no GPU in use), and from walk_fill to the last
+   * stage that uses them their entries (else NULL). */
+  starpu_data_handle_t offset_handle, near_handle, far_handle;
 };
 
 /** What a worker keeps between tasks. */
@@ -139,6 +154,7 @@ struct simulation {
   struct worker *workers;
   bool logging;             /**< tasks are recorded in the workers' logs */
   bool heteroprio;          /**< the scheduler: it has priorities of its own */
+  bool gpu;                 /**< GPUs are in use */
   struct pinned_pool *pool; /**< of interaction lists; NULL where no GPU is in use */
 };
 
@@ -182,8 +198,14 @@ void simulation_unregister(struct simulation *s);
 void handle_drop(starpu_data_handle_t *handle);
 /** Make room for what other processes send of their groups, and give patches and field pieces handles of their present sizes. */
 void simulation_place(struct simulation *s);
-/** Does the process have planes that the patch reaches into? */
-bool patch_meets_process(const struct simulation *s, const struct patch *p, int process);
+/** The part of a patch that a piece holds. */
+static inline struct patch patch_of_piece(const struct simulation *s, const struct patch *p, const struct patch_piece *piece) {
+  struct patch part = *p;
+  part.origin[0] = (p->origin[0] + piece->first) % s->mesh->cells;
+  part.size[0] = piece->planes;
+  return part;
+}
+static inline size_t patch_cells(const struct patch *p) { return (size_t)p->size[0] * p->size[1] * p->size[2]; }
 /** Hand groups over so that process r has groups owner_first[r] .. owner_first[r + 1] - 1. All tasks done; refit must follow. */
 void simulation_migrate(struct simulation *s, const uint32_t *owner_first);
 

@@ -107,6 +107,8 @@ struct walk_kernels {
                              struct walk_scratch *scratch, struct interaction_list *near, struct interaction_list *far);
 };
 
+/** Fails if a list would have more entries than offsets can count. */
+void interactions_check(size_t entries);
 void interaction_list_free(struct interaction_list *l);
 /** Room for the given targets and entries; what stood there is lost. */
 void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries);
