@@ -44,6 +44,18 @@ void gpu_upload(struct gpu *g, void *to, const void *from, size_t bytes) {
   }
 }
 
+void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_bytes, const void *second, size_t second_bytes) {
+  char both[sizeof(struct upload)];
+  if (first_bytes + second_bytes > sizeof both) {
+    gpu_upload(g, to, first, first_bytes);
+    gpu_upload(g, (char *)to + first_bytes, second, second_bytes);
+    return;
+  }
+  memcpy(both, first, first_bytes);
+  memcpy(both + first_bytes, second, second_bytes);
+  gpu_upload(g, to, both, first_bytes + second_bytes);
+}
+
 struct device_list gpu_list(struct gpu *g, const struct interaction_list *list, uint32_t targets) {
   if (list->on_gpu) return {list->offset, list->entry};
   const size_t offset_bytes = ((size_t)targets + 1) * sizeof *list->offset, entry_bytes = list->entries * sizeof *list->entry;

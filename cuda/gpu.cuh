@@ -61,6 +61,8 @@ inline void gpu_launched(const char *what) { gpu_check(cudaGetLastError(), what)
 void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes);
 /** Copy a small table from pageable host memory, which may change at once: it travels in the arguments of a kernel. */
 void gpu_upload(struct gpu *g, void *to, const void *from, size_t bytes);
+/** Two tables, one after the other: one launch less, if they are small. */
+void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_bytes, const void *second, size_t second_bytes);
 
 /** An interaction list where kernels can read it: where it is, or a copy in SCRATCH_LIST. @param targets  of which it has offsets */
 struct device_list {

@@ -79,8 +79,7 @@ void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct
   }
   char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, slots * (sizeof *source_nodes + sizeof *source_multipole));
   char *multipoles = table + slots * sizeof *source_nodes;
-  gpu_upload(g, table, source_nodes, slots * sizeof *source_nodes);
-  gpu_upload(g, multipoles, source_multipole, slots * sizeof *source_multipole);
+  gpu_upload_pair(g, table, source_nodes, slots * sizeof *source_nodes, source_multipole, slots * sizeof *source_multipole);
   const struct device_list list = gpu_list(g, far, targets);
   struct lists lists = {depth, scale, list.offset, list.entry, nodes, (const struct node *const *)table,
                         (const float *const *)multipoles, local};

@@ -185,8 +185,8 @@ static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth, 
   p.source_count = (const uint32_t *)(p.source_nodes + slots);
   p.near_offset = offset;
   p.far_offset = offset + (1u << depth) + 1;
-  gpu_upload(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes);
-  gpu_upload(g, (void *)p.source_count, source_count, slots * sizeof *source_count);
+  gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes, source_count,
+                  slots * sizeof *source_count);
   return p;
 }
 

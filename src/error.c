@@ -39,12 +39,12 @@ static void wait_for_lower_ranks(void) {
 void fail(enum exit_code code, const char *format, ...) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
-  output_discard_all();
   wait_for_lower_ranks();
   va_list arguments;
   va_start(arguments, format);
   print_message("error", format, arguments);
   va_end(arguments);
+  output_discard_all();
   fflush(NULL);
   comm_abort((int)code);
   /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for workers, and this may be one of them. */

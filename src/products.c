@@ -11,6 +11,7 @@
 #include "photons/halo.h"
 #include "photons/linear_power.h"
 #include "photons/mass_function.h"
+#include "photons/report.h"
 #include "photons/snapshot.h"
 
 enum { FOLDS = 2 }; /* P(k) reaches four times the mesh's Nyquist frequency */
@@ -73,14 +74,21 @@ static double linking_length(const struct products *o) {
 
 void products_write_positions(struct products *o) {
   const struct parameters *p = o->parameters;
+  double t[4] = {wall_clock()};
   if (p->analysis.fof) o->fof = fof_find(o->particles, o->depth, linking_length(o));
+  t[1] = wall_clock();
   if (p->output.power_spectrum) write_power(o);
+  t[2] = wall_clock();
   if (p->output.images) {
     const size_t pixels = (size_t)p->output.image_size;
     image_write(name_of(o, "density", "png").path, o->particles, pixels, o->a, 1.0);
     if (p->analysis.slice > 0.0)
       image_write(name_of(o, "slice", "png").path, o->particles, pixels, o->a, p->analysis.slice);
   }
+  t[3] = wall_clock();
+  if (speaks(o))
+    printf("analysis    friends of friends %.2f s, power spectrum %.2f s, pictures %.2f s\n", t[1] - t[0], t[2] - t[1],
+           t[3] - t[2]);
 }
 
 void products_write_rest(struct products *o) {

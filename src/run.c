@@ -114,8 +114,8 @@ static struct particles initial_particles(struct run *r) {
 static double counted_work(const struct work_counts *w) {
   const bool gpu = starpu_cuda_worker_get_count() >
                    0; /* where pairs cost next to nothing, and walk and rebuild stay with the cores */
-  return (gpu ? 0.015 : 0.5) * (double)w->pairs + (gpu ? 0.15 : 25.0) * (double)w->interactions +
-         6.0 * (double)w->visits;
+  return gpu ? 0.0045 * (double)w->pairs + 0.05 * (double)w->interactions + 0.2 * (double)w->visits
+             : 0.5 * (double)w->pairs + 25.0 * (double)w->interactions + 6.0 * (double)w->visits;
 }
 #define REBUILD_COST 150.0 /* a particle */
 
@@ -156,6 +156,7 @@ static struct products next_products(const struct run *r) {
 static void write_positions(void *context) {
   struct run *r = context;
   const double start = wall_clock();
+  report_pause(&r->report);
   r->products = next_products(r);
   simulation_acquire_positions(r->simulation);
   products_write_positions(&r->products);

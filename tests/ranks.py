@@ -85,5 +85,6 @@ for other in others:
             halos = max(halos, int(file['Header'].attrs['Ngroups_Total']))
     if glob.glob(f'{other}/**/*.tmp', recursive=True):
         failures.append(f'{other}: unfinished files')
-print(f'at most {halos} halos')
+if halos:
+    print(f'at most {halos} halos')
 sys.exit('FAILED: ' + '; '.join(failures) if failures else 0)
