@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk: a warp a target leaf. It replays the dual walk, but of the targets takes only its leaf and that leaf's ancestors: a lane judges a
  * pair of (ancestor, source node), and pairs to be opened go back to the stack with the source's two children, or with the one child of
- * the target that holds the leaf. An expansion that an ancestor accepts is listed by the first leaf below it. Entries come in the order
- * of lanes: the same at every run, and near leaves mostly in a row. */
+ * the target that holds the leaf. Pairs whose target is above all leaves of a block are judged once, by its first warp; where their ways
+ * part begins what each warp does for itself. An expansion that an ancestor accepts is listed by the first leaf below it. Entries come in
+ * the order of lanes: the same at every run, and near leaves mostly in a row. */
 #include "gpu.cuh"
 
-enum { WARPS = 4, BLOCK = WARPS * WARP, SCAN_BLOCK = 1024 };
+enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP }; /* the leaves of a block: those of a subtree of so many levels */
+enum { ROOTS = 256, SCAN_BLOCK = 1024 };
 
 struct problem {
   uint32_t count, slots;
@@ -17,31 +19,47 @@ struct problem {
   struct walk_result *result; /* summed up when counting */
 };
 
+/** Level of the root of a block's subtree. */
+static HOST_DEVICE inline unsigned parting_level(unsigned depth) { return depth > COMMON ? depth - COMMON : 0; }
+
+/** Pairs to be judged: the source node and the level of the target. */
+struct stack {
+  uint32_t *entry;
+  uint8_t *level;
+  uint32_t top;
+};
+
+/* Children are put on top in order and the topmost pairs are taken, so that generations (roots: 0) never fall from the bottom of the
+ * stack to its top. Pairs of generation k are made from such of k - 1 only, when all pairs of higher ones are taken with them;
+ * thereafter there are at most 64 of generation k and above together. The next turn that reaches generation k takes of it what is missing
+ * to 32 in those above, which leaves at most 32. So after any turn each generation has 32 at most, but for the newest ones, 64 together.
+ * Roots are not stored, and a path opens each level of the source once and each of the target's that it has. */
+static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned target_levels) { return WARP * (depth + target_levels + 1); }
+
 /** What a warp keeps in shared memory. */
 struct workspace {
   struct node *ancestor; /* [level] of the leaf */
   uint32_t *far;         /* [level] entries found */
-  uint32_t *entry;       /* stack: the source ... */
-  uint8_t *level;        /* ... and the target */
+  struct stack stack;
 };
 
-/* Rank of a pair: the sum of its levels, at most 2 depth. Children are put on top in order and the topmost pairs are taken, so that
- * ranks never fall from the bottom of the stack to its top. Pairs of rank k are made from such of rank k - 1 only, when all pairs of
- * higher ranks are taken with them; thereafter there are at most 64 of rank k and above together. The next turn that reaches rank k takes
- * of it what is missing to 32 in those above, which leaves at most 32. So after any turn each rank has 32 at most, but for the
- * newest ones, 64 together. Roots, of rank 0, are not stored. */
-static HOST_DEVICE inline uint32_t stack_room(unsigned depth) { return WARP * (2 * depth + 1); }
-
+static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) { return room * (uint32_t)(sizeof(uint32_t) + 1); }
 static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth) {
-  return (depth + 1) * (uint32_t)(sizeof(struct node) + sizeof(uint32_t)) + stack_room(depth) * (uint32_t)(sizeof(uint32_t) + 1);
+  return (depth + 1) * (uint32_t)(sizeof(struct node) + sizeof(uint32_t)) + stack_bytes(stack_room(depth, COMMON));
+}
+static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth) {
+  return WARPS * workspace_bytes(depth) + stack_bytes(stack_room(depth, parting_level(depth)));
 }
 
-static __device__ struct workspace workspace_at(char *memory, unsigned depth) {
+static __device__ inline struct stack stack_at(void *memory, uint32_t room) {
+  return {(uint32_t *)memory, (uint8_t *)((uint32_t *)memory + room), 0};
+}
+
+static __device__ inline struct workspace workspace_at(char *memory, unsigned depth) {
   struct workspace w;
   w.ancestor = (struct node *)memory;
   w.far = (uint32_t *)(w.ancestor + depth + 1);
-  w.entry = w.far + depth + 1;
-  w.level = (uint8_t *)(w.entry + stack_room(depth));
+  w.stack = stack_at(w.far + depth + 1, stack_room(depth, COMMON));
   return w;
 }
 
@@ -60,87 +78,150 @@ static __device__ inline struct node load_node(const struct node *from) {
 /** Lanes before this one. */
 static __device__ inline uint32_t lanes_before() { return (1u << threadIdx.x % WARP) - 1; }
 
+static __device__ inline uint32_t ancestor_of(uint32_t leaf, unsigned depth, unsigned level) {
+  return ((1u << depth) + leaf) >> (depth - level);
+}
+/** Of the leaves below its ancestor of a level? */
+static __device__ inline bool is_first(uint32_t leaf, unsigned depth, unsigned level) {
+  return (leaf & ((1u << (depth - level)) - 1)) == 0;
+}
+
+/** What a warp has found: entries of its near list, and its lane's share of the sums. */
+struct found {
+  uint32_t near_at, near;
+  unsigned long long pairs, visits;
+};
+
+/** A turn: the topmost pairs of the stack, and as many of `roots` more as there are lanes left, are judged. Children whose target has the
+ * level `parting` go to `parted`, others to the stack. */
+template <bool FILL, typename Root>
+static __device__ inline void take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, const struct workspace &w,
+                                        struct stack &stack, uint32_t roots, Root root, unsigned root_level, unsigned parting,
+                                        uint32_t *parted, uint32_t &parted_count, struct found &found) {
+  const unsigned depth = a.depth;
+  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth;
+  const uint32_t taken = min(stack.top, (uint32_t)WARP);
+  const bool active = lane < taken + roots;
+  uint32_t entry = 1, level = root_level;
+  __syncwarp();
+  if (lane < taken) {
+    entry = stack.entry[stack.top - 1 - lane];
+    level = stack.level[stack.top - 1 - lane];
+  } else if (active) {
+    entry = root(lane - taken);
+  }
+  __syncwarp();
+  stack.top -= taken;
+  const uint32_t target = ancestor_of(leaf, depth, level), source = entry & (2 * leaves - 1);
+  const bool first = is_first(leaf, depth, level);
+  bool open = false, near = false, far = false, split_target = false;
+  if (active) {
+    const uint32_t slot = entry >> (depth + 1), n = p.source_count[slot];
+    const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
+    const uint32_t target_count = node_end(p.count, target) - node_first(p.count, target),
+                   source_count = node_end(n, source) - node_first(n, source);
+    const enum verdict verdict = judge(&a, t, &s, target_count, source_count);
+    far = verdict == ACCEPT && first;
+    near = verdict == OPEN && target >= leaves && source >= leaves;
+    open = verdict == OPEN && !near;
+    split_target = opens_target(depth, target, t->radius, source, s.radius);
+    if (near) found.pairs += (unsigned long long)source_count * target_count;
+    found.visits += first;
+  }
+  const bool part = open && split_target && level + 1 == parting;
+  open = open && !part;
+  const uint32_t one = __ballot_sync(~0u, open && split_target), two = __ballot_sync(~0u, open && !split_target);
+  const uint32_t part_lanes = __ballot_sync(~0u, part), children = __popc(one) + 2 * __popc(two);
+  if (part) parted[parted_count + __popc(part_lanes & lanes_before())] = entry;
+  parted_count += __popc(part_lanes);
+  if (open) { /* the first lane's on top */
+    const uint32_t at = stack.top + children - 1 - __popc(one & lanes_before()) - 2 * __popc(two & lanes_before());
+    stack.entry[at] = split_target ? entry : entry + source;
+    stack.level[at] = (uint8_t)(level + split_target);
+    if (!split_target) {
+      stack.entry[at - 1] = entry + source + 1;
+      stack.level[at - 1] = (uint8_t)level;
+    }
+  }
+  stack.top += children;
+  const uint32_t near_lanes = __ballot_sync(~0u, near), far_lanes = __ballot_sync(~0u, far);
+  if (FILL && near) p.near[found.near_at + found.near + __popc(near_lanes & lanes_before())] = entry;
+  found.near += __popc(near_lanes);
+  if (far) {
+    const uint32_t same = __match_any_sync(far_lanes, level), before = w.far[level], rank = __popc(same & lanes_before());
+    if (FILL) p.far[p.far_offset[target] + before + rank] = entry;
+    __syncwarp(far_lanes);
+    if (rank == 0) w.far[level] = before + __popc(same);
+  }
+}
+
+static __device__ void store_lengths(const struct problem &p, unsigned depth, uint32_t leaf, const struct workspace &w,
+                                     struct found found) {
+  const uint32_t lane = threadIdx.x % WARP;
+  for (uint32_t level = lane; level <= depth; level += WARP)
+    if (is_first(leaf, depth, level)) p.far_offset[ancestor_of(leaf, depth, level)] = w.far[level];
+  for (int step = WARP / 2; step > 0; step /= 2) {
+    found.pairs += __shfl_xor_sync(~0u, found.pairs, step);
+    found.visits += __shfl_xor_sync(~0u, found.visits, step);
+  }
+  if (lane > 0) return;
+  p.near_offset[leaf] = found.near;
+  if (leaf == 0) p.far_offset[0] = 0; /* no node has this number */
+  atomicAdd((unsigned long long *)&p.result->pairs, found.pairs);
+  atomicAdd((unsigned long long *)&p.result->visits, found.visits);
+}
+
 template <bool FILL>
-static __global__ void __launch_bounds__(BLOCK) walk(const __grid_constant__ struct problem p, const __grid_constant__ struct acceptance acceptance) {
+static __global__ void __launch_bounds__(BLOCK) walk(const __grid_constant__ struct problem p,
+                                                     const __grid_constant__ struct acceptance acceptance) {
   extern __shared__ __align__(16) char memory[];
   __shared__ struct acceptance a;
-  const unsigned depth = acceptance.depth;
+  __shared__ uint32_t roots[ROOTS], root_count, pairs_left;
+  const unsigned depth = acceptance.depth, parting = parting_level(depth);
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth, leaf = blockIdx.x * WARPS + warp;
+  const bool has_leaf = leaf < leaves;
   for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK) ((uint32_t *)&a)[i] = ((const uint32_t *)&acceptance)[i];
-  __syncthreads();
-  if (leaf >= leaves) return;
-  const struct workspace w = workspace_at(memory + warp * workspace_bytes(depth), depth);
+  struct workspace w = workspace_at(memory + warp * workspace_bytes(depth), depth);
+  struct stack common = stack_at(memory + WARPS * workspace_bytes(depth), stack_room(depth, parting));
   for (uint32_t level = lane; level <= depth; level += WARP) {
-    w.ancestor[level] = load_node(p.nodes + ((leaves + leaf) >> (depth - level)));
+    if (has_leaf) w.ancestor[level] = load_node(p.nodes + ancestor_of(leaf, depth, level));
     w.far[level] = 0;
   }
-  uint32_t near_count = 0, roots = p.slots, top = 0, near_at = FILL ? p.near_offset[leaf] : 0;
-  unsigned long long pairs = 0, visits = 0;
-  while (top + roots > 0) {
-    const uint32_t taken = min(top, (uint32_t)WARP), rooted = min(WARP - taken, roots);
-    const bool active = lane < taken + rooted;
-    uint32_t entry = (p.slots - roots + lane - taken) << (depth + 1) | 1, level = 0;
-    __syncwarp();
-    if (lane < taken) {
-      entry = w.entry[top - 1 - lane];
-      level = w.level[top - 1 - lane];
-    }
-    __syncwarp();
-    top -= taken;
-    roots -= rooted;
-    enum verdict verdict = DROP;
-    bool near = false, far = false, split_target = false;
-    const uint32_t target = (leaves + leaf) >> (depth - level), source = entry & (2 * leaves - 1);
-    const bool first = (leaf & ((1u << (depth - level)) - 1)) == 0; /* of the leaves below the target */
-    if (active) {
-      const uint32_t slot = entry >> (depth + 1), n = p.source_count[slot];
-      const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
-      const uint32_t target_count = node_end(p.count, target) - node_first(p.count, target),
-                     source_count = node_end(n, source) - node_first(n, source);
-      verdict = judge(&a, t, &s, target_count, source_count);
-      far = verdict == ACCEPT && first;
-      near = verdict == OPEN && target >= leaves && source >= leaves;
-      split_target = opens_target(depth, target, t->radius, source, s.radius);
-      if (near) pairs += (unsigned long long)source_count * target_count;
-    }
-    visits += active && first;
-    const bool open = verdict == OPEN && !near;
-    const uint32_t one = __ballot_sync(~0u, open && split_target), two = __ballot_sync(~0u, open && !split_target);
-    const uint32_t children = __popc(one) + 2 * __popc(two);
-    if (open) { /* the first lane's on top */
-      const uint32_t at = top + children - 1 - __popc(one & lanes_before()) - 2 * __popc(two & lanes_before());
-      w.entry[at] = split_target ? entry : entry + source;
-      w.level[at] = (uint8_t)(level + split_target);
-      if (!split_target) {
-        w.entry[at - 1] = entry + source + 1;
-        w.level[at - 1] = (uint8_t)level;
+  __syncthreads();
+  struct found found = {FILL && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0};
+  uint32_t slot = 0, none = 0;
+  for (bool last = false; !last;) {
+    if (warp == 0) {
+      uint32_t n = 0;
+      if (parting == 0) { /* nothing in common but the roots of the walk */
+        n = min(p.slots - slot, (uint32_t)ROOTS);
+        for (uint32_t i = lane; i < n; i += WARP) roots[i] = (slot + i) << (depth + 1) | 1;
+        slot += n;
+      } else {
+        while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
+          const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
+          const auto root = [&](uint32_t i) { return (slot + i) << (depth + 1) | 1; };
+          take_turn<FILL>(p, a, leaf, w, common, fresh, root, 0, parting, roots, n, found);
+          slot += fresh;
+        }
+      }
+      if (lane == 0) {
+        root_count = n;
+        pairs_left = common.top + (p.slots - slot);
       }
     }
-    top += children;
-    const uint32_t near_lanes = __ballot_sync(~0u, near), far_lanes = __ballot_sync(~0u, far);
-    if (FILL && near) p.near[near_at + near_count + __popc(near_lanes & lanes_before())] = entry;
-    near_count += __popc(near_lanes);
-    if (far) {
-      const uint32_t same = __match_any_sync(far_lanes, level), found = w.far[level], rank = __popc(same & lanes_before());
-      if (FILL) p.far[p.far_offset[target] + found + rank] = entry;
-      __syncwarp(far_lanes);
-      if (rank == 0) w.far[level] = found + __popc(same);
+    __syncthreads();
+    last = pairs_left == 0;
+    for (uint32_t done = 0; has_leaf && w.stack.top + (root_count - done) > 0;) {
+      const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), root_count - done);
+      const auto root = [&](uint32_t i) { return roots[done + i]; };
+      take_turn<FILL>(p, a, leaf, w, w.stack, fresh, root, parting, ~0u, nullptr, none, found);
+      done += fresh;
     }
+    __syncthreads();
   }
-  if (FILL) return;
-  __syncwarp();
-  for (uint32_t level = lane; level <= depth; level += WARP)
-    if ((leaf & ((1u << (depth - level)) - 1)) == 0) p.far_offset[(leaves + leaf) >> (depth - level)] = w.far[level];
-  for (int step = WARP / 2; step > 0; step /= 2) {
-    pairs += __shfl_xor_sync(~0u, pairs, step);
-    visits += __shfl_xor_sync(~0u, visits, step);
-  }
-  if (lane == 0) {
-    p.near_offset[leaf] = near_count;
-    if (leaf == 0) p.far_offset[0] = 0; /* no node has this number */
-    atomicAdd((unsigned long long *)&p.result->pairs, pairs);
-    atomicAdd((unsigned long long *)&p.result->visits, visits);
-  }
+  if constexpr (!FILL)
+    if (has_leaf) store_lengths(p, depth, leaf, w, found);
 }
 
 /** Lengths to offsets, and their sums: a block for the near list, one for the far list. */
@@ -192,7 +273,7 @@ static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth, 
 
 template <bool FILL>
 static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p) {
-  walk<FILL><<<blocks_for(1u << a->depth, WARPS), BLOCK, WARPS * workspace_bytes(a->depth), g->stream>>>(p, *a);
+  walk<FILL><<<blocks_for(1u << a->depth, WARPS), BLOCK, shared_bytes(a->depth), g->stream>>>(p, *a);
   gpu_launched("walk");
 }
 

@@ -37,9 +37,11 @@ struct orb_parts {
 struct orb_parts orb_split(struct simulation *s, const struct key *keys, size_t count);
 void orb_parts_free(struct orb_parts *p);
 
-/** The side along which a box is cut. */
+/** The side along which a box is cut: the longest, but x before y before z where they differ by less than a sixteenth. The box as a whole is
+ * then cut along x first, as the mesh is, and most of what a process's groups read of the mesh is its own. */
 static inline int longest_side(const uint32_t low[3], const uint32_t high[3]) {
-  const uint32_t side[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+  uint64_t side[3];
+  for (int c = 0; c < 3; c++) side[c] = (uint64_t)(high[c] - low[c]) * (uint64_t)(17 - c) / 16;
   return side[0] >= side[1] && side[0] >= side[2] ? 0 : side[1] >= side[2] ? 1 : 2;
 }
 

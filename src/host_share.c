@@ -3,6 +3,7 @@
 #include "photons/host_share.h"
 
 #include <sched.h>
+#include <starpu.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,13 @@ static int usable_cores(int all, int share) {
   return usable;
 }
 
+/** StarPU before 1.4 takes all cores of the host, whatever the launcher gave to this process. */
+static bool follows_binding(void) {
+  int major, minor, release;
+  starpu_get_version(&major, &minor, &release);
+  return major > 1 || minor >= 4;
+}
+
 /** GPUs of this process; the others' stay out of its sight. */
 static int share_gpus(void) {
   int mine = 0;
@@ -60,10 +68,11 @@ void host_share(const struct parameters *p) {
   const int gpus = p->runtime.gpu == GPU_NO ? 0 : share_gpus();
   const int all = (int)sysconf(_SC_NPROCESSORS_ONLN), share = all / comm_host_size();
   if (getenv("STARPU_NCPU") || p->runtime.workers > 0) return;
-  if (usable_cores(all, share) < all) return; /* a binding of at least the share: StarPU follows it */
+  const int usable = usable_cores(all, share), cores = usable < all ? usable : share;
+  if (usable < all && follows_binding()) return; /* a binding of at least the share */
   /* Beside the workers there are a thread for each GPU, one for messages, and with a GPU the main thread, which must not have to wait
    * for a core behind workers that poll: it fetches data from the GPU handle by handle. */
-  const int workers = share - gpus - (share > 3) - (gpus > 0);
+  const int workers = cores - gpus - (cores > 3) - (gpus > 0);
   set_default("STARPU_NCPU", workers > 1 ? workers : 1);
   set_default("STARPU_WORKERS_NOBIND", 1);
   set_default("STARPU_MPI_NOBIND", 1);

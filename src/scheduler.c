@@ -70,6 +70,7 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (gpus > 0 && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* not the user's settings: these are kept */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
+  if (gpus > 1) setenv("STARPU_HETEROPRIO_USE_LA", "1", 0); /* tasks go to the GPU that has their data */
   const char *asked = getenv("STARPU_SCHED");
   const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
   /* Kernels of two streams fill each other's gaps; but then a task's time depends on its neighbour's, which no model foretells. */
