@@ -75,6 +75,7 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
   /* Kernels of two streams fill each other's gaps; but then a task's time depends on its neighbour's, which no model foretells. */
   setenv("STARPU_NWORKER_PER_CUDA", by_models ? "1" : "2", 0);
+  setenv("STARPU_CUDA_THREAD_PER_WORKER", "1", 0); /* it takes a core some 20 us to start a task */
   /* Every amount of work is tried so often on every kind of worker before it is predicted (10 times otherwise, a p2p task of the GPU's
    * size taking a core 0.1 s), and a model is kept although one of its tasks was interrupted. */
   setenv("STARPU_CALIBRATE_MINIMUM", "3", 0);

@@ -25,7 +25,7 @@ enum {
 };
 /* With many processes: more slabs, so that each has some, but few columns, which make messages. */
 enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
-enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 64, GPU_SLABS_MOST = 16 }; /* with a GPU: fewer, larger tasks */
+enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32, GPU_SLABS_MOST = 16 }; /* with a GPU: fewer, larger tasks */
 
 static bool gpu_in_use(void) { return starpu_is_initialized() && starpu_cuda_worker_get_count() > 0; }
 

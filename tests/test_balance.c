@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cut of a row of costs among processes, against all cuts there are. */
+#include "photons/balance.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "assert_near.h"
+
+enum { GROUPS = 9, PARTS = 4 };
+
+static double dearest(const double *cost, const uint32_t *first, uint32_t parts) {
+  double most = 0.0;
+  for (uint32_t p = 0; p < parts; p++) {
+    double sum = 0.0;
+    for (uint32_t i = first[p]; i < first[p + 1]; i++) sum += cost[i];
+    most = sum > most ? sum : most;
+  }
+  return most;
+}
+
+/** The best of all ways to cut n costs into PARTS runs. */
+static double best_cut(const double *cost, uint32_t n) {
+  double best = 1e300;
+  for (uint32_t a = 0; a <= n; a++)
+    for (uint32_t b = a; b <= n; b++)
+      for (uint32_t c = b; c <= n; c++) {
+        const double this = dearest(cost, (const uint32_t[]){0, a, b, c, n}, PARTS);
+        best = this < best ? this : best;
+      }
+  return best;
+}
+
+static void test_best_of_all(void **state) {
+  (void)state;
+  srand(7);
+  for (int round = 0; round < 200; round++) {
+    double cost[GROUPS];
+    uint32_t first[PARTS + 1];
+    for (int i = 0; i < GROUPS; i++) cost[i] = rand() % 4 == 0 ? 0.0 : (double)(rand() % 1000);
+    const double promised = balance_cut(cost, GROUPS, PARTS, first), best = best_cut(cost, GROUPS);
+    assert_int_equal(first[0], 0);
+    assert_int_equal(first[PARTS], GROUPS);
+    for (int p = 0; p < PARTS; p++) assert_true(first[p] <= first[p + 1]);
+    /* The bisection ends at 1e-9 of the sum. */
+    assert_near(dearest(cost, first, PARTS), best, 1e-8 * best + 1e-12);
+    assert_true(promised >= best - 1e-8 * best);
+  }
+}
+
+static void test_more_parts_than_costs(void **state) {
+  (void)state;
+  const double cost[] = {3.0, 1.0};
+  uint32_t first[6];
+  assert_near(balance_cut(cost, 2, 5, first), 3.0, 1e-6);
+  assert_int_equal(first[5], 2);
+  assert_near(dearest(cost, first, 5), 3.0, 0.0);
+}
+
+static void test_one_dear_group(void **state) {
+  (void)state;
+  double cost[64];
+  uint32_t first[5];
+  for (int i = 0; i < 64; i++) cost[i] = i == 21 ? 21.0 : 1.0; /* a dominant halo: 84 in all, 21 a part */
+  assert_near(balance_cut(cost, 64, 4, first), 21.0, 1e-6);
+  assert_int_equal(first[2] - first[1], 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_best_of_all), cmocka_unit_test(test_more_parts_than_costs),
+                                     cmocka_unit_test(test_one_dear_group)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
