@@ -5,31 +5,45 @@
 
 #include <pthread.h>
 #include <starpu.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 
 #include "photons/error.h"
 #include "photons/scheduler.h"
 
+/** A loop at work. Each worker that comes takes one part after the other until none is left: a task a part would cost more than many
+ * parts do. Tasks that come late find nothing to do; the last one to leave takes the loop away. */
 struct loop {
   void (*function)(void *context, uint32_t i);
   void *context;
+  uint32_t parts;
+  _Atomic uint32_t next, users; /* part to take; tasks, and who waits */
   pthread_mutex_t lock;
   pthread_cond_t done;
   uint32_t left; /* parts that have not ended */
 };
 
-struct part {
-  struct loop *loop;
-  uint32_t i;
-};
+static void leave(struct loop *loop) {
+  if (atomic_fetch_sub(&loop->users, 1) > 1) return;
+  pthread_cond_destroy(&loop->done);
+  pthread_mutex_destroy(&loop->lock);
+  free(loop);
+}
 
 static void analysis_cpu(void *buffers[], void *arguments) {
   (void)buffers;
-  const struct part *part = arguments;
-  struct loop *loop = part->loop;
-  loop->function(loop->context, part->i);
+  struct loop *loop;
+  starpu_codelet_unpack_args(arguments, &loop);
+  uint32_t i, ended = 0;
+  while ((i = atomic_fetch_add(&loop->next, 1)) < loop->parts) {
+    loop->function(loop->context, i);
+    ended++;
+  }
   pthread_mutex_lock(&loop->lock);
-  if (--loop->left == 0) pthread_cond_signal(&loop->done); /* while locked: the loop may be gone as soon as it is not */
+  loop->left -= ended;
+  if (loop->left == 0) pthread_cond_signal(&loop->done);
   pthread_mutex_unlock(&loop->lock);
+  leave(loop);
 }
 
 /** Behind all tasks of the step, to fill its gaps; for heteroprio the processors' bucket, which has no order. */
@@ -57,19 +71,21 @@ void analysis_for(enum analysis_stage stage, uint32_t n, void (*function)(void *
     for (uint32_t i = 0; i < n; i++) function(context, i);
     return;
   }
-  struct loop loop = {.function = function, .context = context, .left = n};
-  pthread_mutex_init(&loop.lock, NULL);
-  pthread_cond_init(&loop.done, NULL);
+  const uint32_t workers = starpu_cpu_worker_get_count(), tasks = n < workers ? n : workers;
+  if (n == 0) return;
+  struct loop *loop = allocate(1, sizeof *loop, "a loop of the analysis");
+  loop->function = function;
+  loop->context = context;
+  loop->parts = loop->left = n;
+  atomic_init(&loop->users, tasks + 1);
+  pthread_mutex_init(&loop->lock, NULL);
+  pthread_cond_init(&loop->done, NULL);
   const int priority = loop_priority();
-  for (uint32_t i = 0; i < n; i++) {
-    struct part *part = allocate(1, sizeof *part, "the arguments of an analysis task"); /* StarPU frees it */
-    *part = (struct part){&loop, i};
-    if (starpu_task_insert(&codelets[stage], STARPU_CL_ARGS, part, sizeof *part, STARPU_PRIORITY, priority, 0) != 0)
+  for (uint32_t i = 0; i < tasks; i++)
+    if (starpu_task_insert(&codelets[stage], STARPU_VALUE, &loop, sizeof loop, STARPU_PRIORITY, priority, 0) != 0)
       fail(EXIT_RUN_FAILED, "StarPU could not take a task: no CPU worker");
-  }
-  pthread_mutex_lock(&loop.lock);
-  while (loop.left > 0) pthread_cond_wait(&loop.done, &loop.lock);
-  pthread_mutex_unlock(&loop.lock);
-  pthread_cond_destroy(&loop.done);
-  pthread_mutex_destroy(&loop.lock);
+  pthread_mutex_lock(&loop->lock);
+  while (loop->left > 0) pthread_cond_wait(&loop->done, &loop->lock);
+  pthread_mutex_unlock(&loop->lock);
+  leave(loop);
 }
