@@ -5,6 +5,7 @@
 static void l2p_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
+  if (a->group->walked.interactions == 0) return;
   s->kernels->fmm.l2p(s->acceptance.order, a->group->count, s->depth, s->scale, s->short_factor,
                       VECTOR(const uint32_t, buffers[1]), VECTOR(const struct node, buffers[2]),
                       VECTOR(const float, buffers[3]), VECTOR(float, buffers[0]));
@@ -14,13 +15,14 @@ static void l2p_cpu(void *buffers[], void *arguments) {
 static void l2p_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
+  if (a->group->walked.interactions == 0) return;
   gpu_l2p(task_worker(a)->gpu, s->acceptance.order, a->group->count, s->depth, s->scale, s->short_factor,
           VECTOR(const uint32_t, buffers[1]), VECTOR(const struct node, buffers[2]), VECTOR(const float, buffers[3]),
           VECTOR(float, buffers[0]));
 }
 #endif
 
-PHOTONS_CODELET(l2p, 0x55bbaa, a->group->count);
+PHOTONS_CODELET(l2p, 0x55bbaa, a->group->walked.interactions ? a->group->count : 1);
 
 void l2p_submit(struct group *g) {
   const struct starpu_data_descr data[] = {{g->acceleration_handle, STARPU_RW},

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2l: local expansions of a group from its far list. Reads the list, T and M of the neighbours; writes L. */
+/* m2l: local expansions of a group from its far list. Reads the list, T and M of the neighbours; writes L, unless the list is empty: then
+ * L is not looked at. */
 #include "photons/error.h"
 #include "task.h"
 
 static void m2l_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
+  if (a->group->walked.interactions == 0) return;
   const struct group *g = a->group;
   const struct node *nodes[g->neighbours];
   const float *multipole[g->neighbours];
@@ -22,6 +24,7 @@ static void m2l_cpu(void *buffers[], void *arguments) {
 static void m2l_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct simulation *s = a->simulation;
+  if (a->group->walked.interactions == 0) return;
   const struct group *g = a->group;
   const struct node *nodes[g->neighbours];
   const float *multipole[g->neighbours];
@@ -35,7 +38,7 @@ static void m2l_cuda(void *buffers[], void *arguments) {
 }
 #endif
 
-PHOTONS_CODELET(m2l, 0x117733, a->group->walked.interactions + tree_nodes(a->simulation->depth));
+PHOTONS_CODELET(m2l, 0x117733, a->group->walked.interactions ? a->group->walked.interactions + tree_nodes(a->simulation->depth) : 1);
 
 void m2l_submit(struct group *g) {
   struct simulation *s = g->simulation;
@@ -53,3 +56,5 @@ void m2l_submit(struct group *g) {
   list_drop(&g->far_handle);
   free(data);
 }
+
+void m2l_skip(struct group *g) { list_drop(&g->far_handle); }

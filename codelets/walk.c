@@ -84,13 +84,16 @@ static starpu_data_handle_t room_for(uint64_t entries) {
   return handle;
 }
 
-void walk_fill_submit(struct group *g) {
-  struct simulation *s = g->simulation;
-  if (!s->gpu) return;
+void walk_wait(struct group *g) {
+  if (!g->simulation->gpu) return;
   if (starpu_data_acquire_on_node(g->lists_handle, STARPU_ACQUIRE_NO_NODE, STARPU_R) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not wait for a walk");
   starpu_data_release_on_node(g->lists_handle, STARPU_ACQUIRE_NO_NODE);
-  if (!g->walked_by_gpu) return;
+}
+
+void walk_fill_submit(struct group *g) {
+  struct simulation *s = g->simulation;
+  if (!s->gpu || !g->walked_by_gpu) return;
   g->near_handle = room_for(g->walked.entries);
   g->far_handle = room_for(g->walked.interactions);
   struct starpu_data_descr *data = allocate(g->neighbours + FILL_TREES, sizeof *data, "task data");

@@ -54,7 +54,8 @@ int sched_yield(void) {
 void comm_start(int *argc, char ***argv) {
   if (!launched()) return;
   int provided;
-  if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0) != 0) /* else Open MPI yields only where processes are more than cores */
+  if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0) !=
+      0) /* else Open MPI yields only where processes are more than cores */
     fail(EXIT_RUN_FAILED, "cannot set an environment variable");
   check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
   comm.started = true;
@@ -111,8 +112,7 @@ void comm_max_u32(uint32_t *values, size_t n) { reduce(values, n, sizeof *values
 
 uint64_t comm_sum_before(uint64_t value) {
   uint64_t sum = 0;
-  if (comm.size > 1)
-    check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm.all), "MPI_Exscan");
+  if (comm.size > 1) check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm.all), "MPI_Exscan");
   return comm.rank == 0 ? 0 : sum; /* MPI leaves that of the first process undefined */
 }
 

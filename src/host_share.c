@@ -48,7 +48,8 @@ static int share_gpus(void) {
   int mine = 0;
 #ifdef PHOTONS_CUDA
   int gpus;
-  if (getenv("STARPU_WORKERS_CUDAID") || getenv("STARPU_NCUDA") || cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0)
+  if (getenv("STARPU_WORKERS_CUDAID") || getenv("STARPU_NCUDA") || cudaGetDeviceCount(&gpus) != cudaSuccess ||
+      gpus == 0)
     return 0;
   const int size = comm_host_size(), rank = comm_host_rank();
   const int first = gpus >= size ? gpus * rank / size : rank % gpus,

@@ -44,8 +44,25 @@ static void submit_mesh(struct simulation *s) {
   share_pieces(s);
 }
 
+/** With default accuracy hardly any pair of nodes goes by expansions. Where the host knows a group's lists to be empty, because a GPU counted
+ * them and will fill them (which other schedulers than heteroprio may leave to a core, whose rounding differs), it saves the tasks. */
+static bool far_wanted(const struct group *g) {
+  const struct simulation *s = g->simulation;
+  return !s->gpu || !s->heteroprio || !g->walked_by_gpu || g->walked.interactions > 0;
+}
+
+/** Neighbours are mutual: who reads a group's multipoles is among its own. */
+static bool multipoles_wanted(const struct group *g) {
+  if (comm_size() > 1) return true;
+  for (uint32_t k = 0; k < g->neighbours; k++)
+    if (far_wanted(&g->simulation->groups[g->neighbour[k]])) return true;
+  return false;
+}
+
 static void submit_tree(struct simulation *s) {
+  FOR_GROUPS(s, g) walk_wait(g);
   FOR_GROUPS(s, g) {
+    if (!multipoles_wanted(g)) continue;
     p2m_submit(g);
     m2m_submit(g);
   }
@@ -54,9 +71,13 @@ static void submit_tree(struct simulation *s) {
     if (!s->gpu) walk_submit(g);
     walk_fill_submit(g);
     p2p_submit(g);
-    m2l_submit(g);
-    l2l_submit(g);
-    l2p_submit(g);
+    if (far_wanted(g)) {
+      m2l_submit(g);
+      l2l_submit(g);
+      l2p_submit(g);
+    } else {
+      m2l_skip(g);
+    }
   }
 }
 

@@ -118,9 +118,8 @@ if (ulimit -v 1500000) 2>/dev/null && ! ldd "$PHOTONS" | grep -q asan; then # wh
   check 'a limit on memory (mesh)'
 fi
 
-# The machine: no GPU, no workers, several processes.
+# The machine: no GPU, no workers.
 if "$PHOTONS" --version | grep -q 'CUDA *not built in'; then expect 2 'runtime.gpu = require' run --set runtime.gpu=require config.ini; fi
 STARPU_NCPU=0 expect 1 'StarPU' run config.ini
-OMPI_COMM_WORLD_SIZE=2 expect 2 'without mpirun' run config.ini
 
 [ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }

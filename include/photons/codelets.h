@@ -13,9 +13,11 @@ void refit_submit(struct group *g);
 void p2m_submit(struct group *g);
 void m2m_submit(struct group *g);
 void walk_submit(struct group *g);
-void walk_fill_submit(struct group *g); /* waits for the walk, and lets a GPU that did it write the lists */
+void walk_wait(struct group *g); /* with a GPU: until it is known how long the lists are */
+void walk_fill_submit(struct group *g); /* lets a GPU that walked write the lists */
 void p2p_submit(struct group *g);
 void m2l_submit(struct group *g);
+void m2l_skip(struct group *g); /* instead, where its list is known to be empty */
 void l2l_submit(struct group *g);
 void l2p_submit(struct group *g);
 
