@@ -27,8 +27,8 @@ void ifft_yz_submit(struct simulation *s, uint32_t set, uint32_t field, uint32_t
   struct starpu_data_descr *data = allocate(s->mesh->columns + 1, sizeof *data, "task data");
   data[0] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, slab)], STARPU_W};
   for (uint32_t c = 0; c < s->mesh->columns; c++)
-    data[1 + c] = (struct starpu_data_descr){
-        s->block_handle[block_index(s, set, spectrum_of_field(field), slab, c)], STARPU_R};
+    data[1 + c] = (struct starpu_data_descr){s->block_handle[block_index(s, set, spectrum_of_field(field), slab, c)],
+                                             STARPU_R};
   task_submit(&ifft_yz_codelet, (struct task_argument){.simulation = s, .set = set, .field = field, .slab = slab}, data,
               s->mesh->columns + 1, PRIORITY_MESH);
   free(data);

@@ -38,7 +38,8 @@ static void m2l_cuda(void *buffers[], void *arguments) {
 }
 #endif
 
-PHOTONS_CODELET(m2l, 0x117733, a->group->walked.interactions ? a->group->walked.interactions + tree_nodes(a->simulation->depth) : 1);
+PHOTONS_CODELET(m2l, 0x117733,
+                a->group->walked.interactions ? a->group->walked.interactions + tree_nodes(a->simulation->depth) : 1);
 
 void m2l_submit(struct group *g) {
   struct simulation *s = g->simulation;

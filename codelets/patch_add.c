@@ -18,7 +18,8 @@ static bool patch_meets_slab(const struct mesh *m, const struct patch *p, uint32
 
 /** Function(context, patch, handle of its cells) for all patches and pieces of patches here that meet the slab, in the order of the groups. */
 static void for_patches(const struct simulation *s, uint32_t set, uint32_t slab,
-                        void (*function)(void *context, const struct patch *p, starpu_data_handle_t handle), void *context) {
+                        void (*function)(void *context, const struct patch *p, starpu_data_handle_t handle),
+                        void *context) {
   for (const struct group *g = s->groups; g < s->groups + s->group_count; g++) {
     if (g->owner == comm_rank() && patch_meets_slab(s->mesh, &g->patch, slab))
       function(context, &g->patch, g->patch_handle[set]);

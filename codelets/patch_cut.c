@@ -21,7 +21,8 @@ static void patch_cut_cpu(void *buffers[], void *arguments) {
 static void patch_cut_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   size_t cells, first = piece_of_patch(a, &cells);
-  gpu_copy(task_worker(a)->gpu, VECTOR(float, buffers[0]), VECTOR(const float, buffers[1]) + first, cells * sizeof(float));
+  gpu_copy(task_worker(a)->gpu, VECTOR(float, buffers[0]), VECTOR(const float, buffers[1]) + first,
+           cells * sizeof(float));
 }
 #endif
 
@@ -29,6 +30,7 @@ PHOTONS_CODELET(patch_cut, 0xddaacc, a->group->sent[a->column].planes);
 
 void patch_cut_submit(struct group *g, uint32_t k, uint32_t set) {
   const struct starpu_data_descr data[] = {{g->sent[k].handle[set], STARPU_W}, {g->patch_handle[set], STARPU_R}};
-  task_submit(&patch_cut_codelet, (struct task_argument){.simulation = g->simulation, .group = g, .column = k, .set = set},
-              data, 2, PRIORITY_MESH);
+  task_submit(&patch_cut_codelet,
+              (struct task_argument){.simulation = g->simulation, .group = g, .column = k, .set = set}, data, 2,
+              PRIORITY_MESH);
 }

@@ -13,8 +13,8 @@ static uint32_t slabs_of_piece(const struct mesh *m, const struct field_piece *p
 }
 
 /** Plane i of a piece, of one field: in buffers[1 + field * slabs + ...]. */
-static const float *plane_of_piece(const struct mesh *m, const struct field_piece *piece, uint32_t slabs, void *buffers[],
-                                   uint32_t field, uint32_t i) {
+static const float *plane_of_piece(const struct mesh *m, const struct field_piece *piece, uint32_t slabs,
+                                   void *buffers[], uint32_t field, uint32_t i) {
   const uint32_t x = (piece->first + i) % m->cells, slab = slab_of_plane(m, x);
   const uint32_t k = (slab + m->slabs - slab_of_plane(m, piece->first)) % m->slabs;
   return VECTOR(const float, buffers[1 + field * slabs + k]) + (x - slab_first(m, slab)) * plane_floats(m);

@@ -74,8 +74,7 @@ void pm_read_submit(struct group *g, uint32_t set) {
   size_t n = 0;
   data[n++] = (struct starpu_data_descr){g->acceleration_handle, STARPU_RW};
   data[n++] = (struct starpu_data_descr){g->position_handle, STARPU_R};
-  for (uint32_t k = 0; k < g->pieces; k++)
-    data[n++] = (struct starpu_data_descr){g->piece[k].handle[set], STARPU_R};
+  for (uint32_t k = 0; k < g->pieces; k++) data[n++] = (struct starpu_data_descr){g->piece[k].handle[set], STARPU_R};
   for (uint32_t field = 0; field < m->fields && g->pieces == 0; field++)
     for (uint32_t k = 0; k < slabs; k++)
       data[n++] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, (first + k) % m->slabs)],

@@ -75,7 +75,8 @@ bool balance_wanted(struct simulation *s, uint32_t *first) {
     moved = shift > moved ? shift : moved;
   }
   const double price = MOVE_COST * (double)moved * (double)s->particles.all / groups,
-               workers = (double)starpu_cpu_worker_get_count(), gain = (before - after) / (workers > 0.0 ? workers : 1.0);
+               workers = (double)starpu_cpu_worker_get_count(),
+               gain = (before - after) / (workers > 0.0 ? workers : 1.0);
   free(now);
   free(cost);
   bool wanted = moved > 0 && before - after > LEAST_GAIN * before && gain * PAYBACK_STEPS > BALANCE_STEPS * price;

@@ -28,10 +28,10 @@ struct splitting {
   uint32_t chunks;
   struct cut *cut;
   uint32_t cuts;
-  int32_t *cut_of;         /* by heap node: its cut, -1 where it is not split now */
+  int32_t *cut_of;                /* by heap node: its cut, -1 where it is not split now */
   uint32_t (*low)[3], (*high)[3]; /* [chunk][cut] boxes */
-  uint64_t *histogram;     /* [chunk][cut][DIGIT_VALUES] */
-  uint64_t *ties;          /* [chunk][cut] particles at the median that go left */
+  uint64_t *histogram;            /* [chunk][cut][DIGIT_VALUES] */
+  uint64_t *ties;                 /* [chunk][cut] particles at the median that go left */
   int digit;
 };
 
@@ -179,7 +179,8 @@ static int compare_parts(const void *a, const void *b) {
 /** Parts from low to high, and from a particle's node to its part. */
 static void number_parts(struct orb_parts *parts, struct splitting *b) {
   qsort(parts->part, parts->count, sizeof *parts->part, compare_parts);
-  for (uint32_t i = 0; i < parts->count; i++) b->cut_of[(1u << parts->part[i].level) + parts->part[i].index] = (int32_t)i;
+  for (uint32_t i = 0; i < parts->count; i++)
+    b->cut_of[(1u << parts->part[i].level) + parts->part[i].index] = (int32_t)i;
   for (size_t i = 0; i < b->count; i++) b->node[i] = (uint32_t)b->cut_of[b->node[i]];
   parts->part_of = b->node;
 }

@@ -81,17 +81,18 @@ struct rebuild {
   struct simulation *simulation;
   struct particles old;
   struct orb_parts parts;
-  struct key *keys, *sorted;  /* index: in the order that ties follow, and from which the other arrays are put in order */
-  size_t count;               /* particles here in the end */
-  size_t *send, *receive;     /* [process] particles */
-  size_t *next;               /* [chunk][part] place of the chunk's next particle by part */
-  uint32_t *place;            /* [old count] place by part */
-  size_t *arrive;             /* [source process][own part] particles */
+  struct key *keys,
+      *sorted;            /* index: in the order that ties follow, and from which the other arrays are put in order */
+  size_t count;           /* particles here in the end */
+  size_t *send, *receive; /* [process] particles */
+  size_t *next;           /* [chunk][part] place of the chunk's next particle by part */
+  uint32_t *place;        /* [old count] place by part */
+  size_t *arrive;         /* [source process][own part] particles */
   uint32_t first_part, own_parts;
-  size_t *part_first;         /* [own part] first of its particles here */
-  const void *array;          /* what is being moved: in the old order, */
-  char *rows;                 /* packed or arrived, NULL on one process, */
-  char *permuted;             /* and in its new order */
+  size_t *part_first; /* [own part] first of its particles here */
+  const void *array;  /* what is being moved: in the old order, */
+  char *rows;         /* packed or arrived, NULL on one process, */
+  char *permuted;     /* and in its new order */
 };
 
 static size_t chunk_first(const struct rebuild *r, uint32_t chunk) { return block_first(r->old.count, CHUNKS, chunk); }
@@ -339,7 +340,8 @@ static void move_keys(struct rebuild *r) {
 void domain_rebuild(struct simulation *s) {
   struct particles *p = &s->particles;
   struct rebuild r = {.simulation = s, .old = *p};
-  if (p->count > UINT32_MAX) fail(EXIT_RUN_FAILED, "%zu particles on one process are more than 2^32: use more", p->count);
+  if (p->count > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "%zu particles on one process are more than 2^32: use more", p->count);
   r.keys = allocate(p->count, sizeof *r.keys, "keys of the domain decomposition");
   parallel_for(s, STAGE_REBUILD, CHUNKS, fill_keys, &r);
   r.parts = orb_split(s, r.keys, p->count);

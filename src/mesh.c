@@ -96,8 +96,8 @@ static void tables_create(struct mesh *m) {
   }
 }
 
-struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment, enum gradient gradient,
-                         bool interlace, const struct split *split) {
+struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment,
+                         enum gradient gradient, bool interlace, const struct split *split) {
   if (cells < 8 || cells > 16384 || cells % 2)
     fail(EXIT_BAD_USAGE, "a mesh of %u cells a side: must be even, 8 to 16384", cells);
   if (slabs < 1 || slabs > cells || columns < 1 || columns > cells)
@@ -217,7 +217,8 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
 }
 
 /** Of the fields y and z: the spectrum that they share times the wave number. */
-static void multiply_row(const struct mesh *m, uint32_t field, uint32_t ky, uint32_t z, uint32_t count, float complex *row) {
+static void multiply_row(const struct mesh *m, uint32_t field, uint32_t ky, uint32_t z, uint32_t count,
+                         float complex *row) {
   for (uint32_t i = 0; i < count; i++) row[i] *= field == 1 ? m->wave[ky] : m->wave[z + i];
 }
 
@@ -269,7 +270,8 @@ static void gather(const struct mesh *m, const struct lines *l, const float comp
   }
 }
 
-static void scatter(const struct mesh *m, const struct lines *l, const float complex *from, float complex *const *blocks) {
+static void scatter(const struct mesh *m, const struct lines *l, const float complex *from,
+                    float complex *const *blocks) {
   for (uint32_t s = 0; s < m->slabs; s++) {
     float complex *to = blocks[s] + lines_offset(m, l);
     for (uint32_t x = slab_first(m, s); x < slab_first(m, s + 1); x++, to += lines_step(m, l))

@@ -148,7 +148,8 @@ static void *hand_over(void *old, const size_t *particles, size_t count, size_t 
 }
 
 /** Particles that two ranges of groups have in common. */
-static size_t common(const struct simulation *s, uint32_t first, uint32_t end, uint32_t other_first, uint32_t other_end) {
+static size_t common(const struct simulation *s, uint32_t first, uint32_t end, uint32_t other_first,
+                     uint32_t other_end) {
   const uint32_t low = first > other_first ? first : other_first, high = end < other_end ? end : other_end;
   if (low >= high) return 0;
   const struct particles *p = &s->particles;
@@ -172,8 +173,7 @@ void simulation_migrate(struct simulation *s, const uint32_t *owner_first) {
   p->acceleration = hand_over(p->acceleration, moved, p->count, 3 * sizeof *p->acceleration);
   p->id = hand_over(p->id, moved, p->count, sizeof *p->id);
   free(moved);
-  if (!s->owner_first)
-    s->owner_first = allocate((size_t)processes + 1, sizeof *s->owner_first, "owners of groups");
+  if (!s->owner_first) s->owner_first = allocate((size_t)processes + 1, sizeof *s->owner_first, "owners of groups");
   memcpy(s->owner_first, owner_first, ((size_t)processes + 1) * sizeof *owner_first);
   for (uint32_t i = 0; i < s->group_count; i++) s->groups[i].owner = group_owner(s, i);
   simulation_register(s);

@@ -56,8 +56,7 @@ static void write_power(const struct products *o) {
   size_t count;
   struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
   if (comm_rank() == 0)
-    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a, o->linear,
-                o->cosmology);
+    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a, o->linear, o->cosmology);
   free(bins);
 }
 

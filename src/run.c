@@ -199,7 +199,8 @@ static void write_checkpoint(struct run *r) {
   simulation_release(r->simulation);
   r->checkpoint_wall = wall_clock();
   report_pause(&r->report);
-  if (r->options->verbosity > 0 && comm_rank() == 0) printf("checkpoint at z = %.4g written to %s\n", 1.0 / r->state.a - 1.0, path);
+  if (r->options->verbosity > 0 && comm_rank() == 0)
+    printf("checkpoint at z = %.4g written to %s\n", 1.0 / r->state.a - 1.0, path);
 }
 
 /** Follow an upper limit of the softening in physical units. */
@@ -323,8 +324,8 @@ static void require_memory(const struct parameters *p, size_t particles) {
          "power spectrum %.1f); "
          "machines like this one, as many as are in use, have %.1f GB: "
          "use fewer particles, a coarser gravity.pm_grid, or more machines",
-         particles, l.pm_grid, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree, 1e-9 * l.bytes_mesh, 1e-9 * power,
-         1e-9 * installed);
+         particles, l.pm_grid, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree, 1e-9 * l.bytes_mesh,
+         1e-9 * power, 1e-9 * installed);
 }
 
 int run_simulation(struct parameters *p, const struct run_options *options) {

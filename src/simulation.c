@@ -61,7 +61,8 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   l.columns = l.slabs;
   const uint32_t processes = (uint32_t)comm_size();
   if (processes > 1) { /* does not change results: cells and modes are added up and transformed in the same order */
-    const uint32_t each = (l.slabs + processes - 1) / processes, slabs = each < RANK_SLABS_MOST ? each : RANK_SLABS_MOST,
+    const uint32_t each = (l.slabs + processes - 1) / processes,
+                   slabs = each < RANK_SLABS_MOST ? each : RANK_SLABS_MOST,
                    columns = each < RANK_COLUMNS_MOST ? each : RANK_COLUMNS_MOST;
     l.slabs = slabs * processes < l.pm_grid ? slabs * processes : l.pm_grid;
     l.columns = columns * processes < l.pm_grid ? columns * processes : l.pm_grid;
@@ -164,7 +165,8 @@ void simulation_register(struct simulation *s) {
     g->multipole_handle = register_vector(g->multipole, (size_t)nodes * m, sizeof(float));
     g->local_handle = register_vector(g->local, (size_t)nodes * l, sizeof(float));
     starpu_void_data_register(&g->lists_handle);
-    if (gpu_in_use()) starpu_vector_data_register(&g->offset_handle, -1, 0, nodes + (1u << s->depth) + 2, sizeof(uint32_t));
+    if (gpu_in_use())
+      starpu_vector_data_register(&g->offset_handle, -1, 0, nodes + (1u << s->depth) + 2, sizeof(uint32_t));
   }
   s->registered = true;
 }
@@ -226,8 +228,8 @@ static void create_groups(struct simulation *s) {
 
 static void create_mesh(struct simulation *s, const struct layout *layout) {
   const struct parameters *p = s->parameters;
-  s->mesh = mesh_create(layout->pm_grid, layout->slabs, layout->columns, s->particles.box, p->gravity.assignment, p->gravity.gradient,
-                        p->gravity.interlace, &s->split);
+  s->mesh = mesh_create(layout->pm_grid, layout->slabs, layout->columns, s->particles.box, p->gravity.assignment,
+                        p->gravity.gradient, p->gravity.interlace, &s->split);
   const struct mesh *m = s->mesh;
   const size_t slabs = (size_t)s->sets * m->fields * m->slabs,
                blocks = (size_t)s->sets * m->spectra * m->slabs * m->columns;
@@ -244,8 +246,8 @@ static void create_mesh(struct simulation *s, const struct layout *layout) {
   for (size_t i = 0; i < blocks; i++) {
     const uint32_t column = (uint32_t)(i % m->columns), slab = (uint32_t)(i / m->columns % m->slabs);
     if (slab_owner(s, slab) == comm_rank() || column_owner(s, column) == comm_rank())
-      s->block_handle[i] =
-          register_scratch((void **)&s->block[i], block_size(m, slab, column), sizeof(float complex), "mesh block");
+      s->block_handle[i] = register_scratch((void **)&s->block[i], block_size(m, slab, column), sizeof(float complex),
+                                            "mesh block");
   }
 }
 

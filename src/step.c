@@ -11,11 +11,11 @@
 #include "photons/comm.h"
 
 /* Groups, slabs and columns of this process. */
-#define FOR_GROUPS(s, g)                                             \
-  for (struct group *g = (s)->groups + group_first((s), comm_rank()), \
+#define FOR_GROUPS(s, g)                                                    \
+  for (struct group *g = (s)->groups + group_first((s), comm_rank()),       \
                     *end = (s)->groups + group_first((s), comm_rank() + 1); \
        g < end; g++)
-#define FOR_SLABS(s, slab)                                     \
+#define FOR_SLABS(s, slab)                                 \
   for (uint32_t slab = 0; slab < (s)->mesh->slabs; slab++) \
     if (slab_owner((s), slab) == comm_rank())
 #define FOR_COLUMNS(s, column)                                     \
@@ -85,7 +85,8 @@ void step_forces(struct simulation *s, double kick, void (*meanwhile)(void *), v
   domain_find_neighbours(s);
   simulation_place(s);
   share_trees(s);
-  if (s->gpu) FOR_GROUPS(s, g) walk_submit(g); /* first of all: what follows keeps the GPU busy while the host waits for them */
+  if (s->gpu)
+    FOR_GROUPS(s, g) walk_submit(g); /* first of all: what follows keeps the GPU busy while the host waits for them */
   submit_mesh(s);
   submit_tree(s);
   for (uint32_t set = 0; set < s->sets; set++) FOR_GROUPS(s, g) pm_read_submit(g, set);

@@ -172,8 +172,8 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 /** Entries that one list has and the other has not. Sorts both. */
-static void compare_lists(struct list_difference *d, const struct interaction_list *cpu, const struct interaction_list *gpu,
-                          uint32_t targets) {
+static void compare_lists(struct list_difference *d, const struct interaction_list *cpu,
+                          const struct interaction_list *gpu, uint32_t targets) {
   for (uint32_t t = 0; t < targets; t++) {
     uint32_t *a = cpu->entry + cpu->offset[t], *b = gpu->entry + gpu->offset[t];
     const uint32_t n = cpu->offset[t + 1] - cpu->offset[t], m = gpu->offset[t + 1] - gpu->offset[t];
@@ -264,8 +264,8 @@ static void check_walk(const struct bench *b, const struct group *g, struct list
 static void report_walk(const struct list_difference *d) {
   const double different = (double)d->different / (double)d->entries;
   const bool good = different <= 1e-5 && d->uncovered == 0;
-  printf("  %-10s %9.2e  of %" PRIu64 " entries, %" PRIu64 " pairs of leaves not met once  %s\n", "walk", different, d->entries,
-         d->uncovered, good ? "ok" : "WRONG");
+  printf("  %-10s %9.2e  of %" PRIu64 " entries, %" PRIu64 " pairs of leaves not met once  %s\n", "walk", different,
+         d->entries, d->uncovered, good ? "ok" : "WRONG");
   failures += !good;
 }
 
@@ -669,8 +669,8 @@ static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned s
   return 1e-6 * (starpu_timing_now() - begin);
 }
 
-static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const char *name, enum p2p_kind kind, int table_order,
-                        bool double_precision) {
+static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const char *name, enum p2p_kind kind,
+                        int table_order, bool double_precision) {
   const struct simulation *s = b->s;
   struct p2p_law law = s->law;
   law.kind = kind;
@@ -684,7 +684,8 @@ static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const cha
                              time_p2p(b, gpu, streams, &law, double_precision, pairs));
   }
   for (uint32_t i = 0; i < s->group_count; i++) total += (double)pairs[i];
-  printf("  %-12s %s  %7.1f pairs/particle", name, double_precision ? "f64" : "f32", total / (double)s->particles.count);
+  printf("  %-12s %s  %7.1f pairs/particle", name, double_precision ? "f64" : "f32",
+         total / (double)s->particles.count);
   for (int i = 0; i < STREAMS_MOST; i++) printf("  %8.2f ms %.3e pairs/s", 1e3 * best[i], total / best[i]);
   puts("");
   fflush(stdout);
@@ -833,8 +834,8 @@ static void check_sets(void) {
       compare(&d, cpu[i][k], gpu[i][k], 3 * set[i].count);
       const struct force_error e = force_compare(gpu[i][k], set[i].reference, set[i].count);
       const double difference = sqrt(d.difference2 / d.reference2);
-      const bool good = difference <= 1e-5 &&
-                        (i == 0 ? e.rms <= bars[k].early : e.median <= bars[k].late_median && e.p99 <= bars[k].late_p99);
+      const bool good = difference <= 1e-5 && (i == 0 ? e.rms <= bars[k].early
+                                                      : e.median <= bars[k].late_median && e.p99 <= bars[k].late_p99);
       printf("  %-20s %-25s %.1e  %.2e %.2e %.2e  %s\n", set_files[i], presets[k], difference, e.rms, e.median, e.p99,
              good ? "ok" : "TOO LARGE");
       failures += !good;

@@ -2,10 +2,10 @@
 /* The cut of a row of costs among processes, against all cuts there are. */
 #include "photons/balance.h"
 
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "assert_near.h"

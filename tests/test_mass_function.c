@@ -105,7 +105,8 @@ static void test_file(void **state) {
     halos[h].count_200 = halos[h].count / 2;
     members += halos[h].count;
   }
-  const struct particles s = {.all = 1000000, .all_blocks = 1, .count = 1000000, .blocks = 1, .box = 100.0, .mass = 5.0};
+  const struct particles s = {
+      .all = 1000000, .all_blocks = 1, .count = 1000000, .blocks = 1, .box = 100.0, .mass = 5.0};
   const struct halo_catalogue c = {
       .particles = &s, .all = 30, .all_members = members, .count = 30, .members = members, .halo = halos};
   mass_function_write(path, &c, 20, linear, &flat, 1.0);

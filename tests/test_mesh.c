@@ -37,7 +37,8 @@ static void test_deposit(void **state) {
     for (int a = 0; a < 3; a++) {
       const uint32_t n = meshes[i], count = 100;
       struct split split = gauss_split(1.0 / n, 1.2, 6.0);
-      struct mesh *m = mesh_create(n, slabs[i] < n ? slabs[i] : n, slabs[i] < n ? slabs[i] : n, 1.0, schemes[a], GRADIENT_SPECTRAL, true, &split);
+      struct mesh *m = mesh_create(n, slabs[i] < n ? slabs[i] : n, slabs[i] < n ? slabs[i] : n, 1.0, schemes[a],
+                                   GRADIENT_SPECTRAL, true, &split);
       struct workspace w = workspace_create(m, kernels_select());
       uint64_t random = 7;
       uint32_t x[300], near_edge[300];

@@ -13,7 +13,7 @@ void refit_submit(struct group *g);
 void p2m_submit(struct group *g);
 void m2m_submit(struct group *g);
 void walk_submit(struct group *g);
-void walk_wait(struct group *g); /* with a GPU: until it is known how long the lists are */
+void walk_wait(struct group *g);        /* with a GPU: until it is known how long the lists are */
 void walk_fill_submit(struct group *g); /* lets a GPU that walked write the lists */
 void p2p_submit(struct group *g);
 void m2l_submit(struct group *g);

@@ -62,8 +62,9 @@ struct mesh {
   enum assignment assignment;
   enum gradient gradient;
   bool interlace;
-  uint32_t fields;  /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
-  uint32_t spectra; /**< what they are made of after the transform along x: 2 (x component; y and z times their wave numbers) or 1 */
+  uint32_t fields; /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
+  uint32_t
+      spectra; /**< what they are made of after the transform along x: 2 (x component; y and z times their wave numbers) or 1 */
   const struct split *split;
   float *green;  /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0, halved with interlacing */
   float *window; /**< 1/W^2 of one axis at n = 0 .. N-1: deposit and readout deconvolved */
@@ -107,8 +108,8 @@ static inline uint32_t slab_of_plane(const struct mesh *m, uint32_t x) {
  * @param slabs    1 .. cells
  * @param columns  1 .. cells
  */
-struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment, enum gradient gradient,
-                         bool interlace, const struct split *split);
+struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment,
+                         enum gradient gradient, bool interlace, const struct split *split);
 void mesh_free(struct mesh *m);
 
 /** The smallest even size >= n with only factors 2, 3, 5, 7 (FFT-friendly). */

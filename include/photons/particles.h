@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 struct particles {
-  size_t all, all_blocks; /**< N and G of the run */
+  size_t all, all_blocks;     /**< N and G of the run */
   size_t first_block, blocks; /**< those of this process */
-  size_t count;        /**< particles in them */
-  bool sorted;         /**< blocks are groups in the order of their trees, as domain_rebuild() leaves them */
-  double box;          /**< L in Mpc/h */
-  double mass;         /**< of one particle, 1e10 Msun/h */
-  uint32_t *position;  /**< 3 N; x = u L / 2^32: the integer's overflow is the periodic wrap */
-  float *momentum;     /**< 3 N; p = a^2 dx/dt in km/s */
-  float *acceleration; /**< 3 N; -grad(phi), comoving, (km/s)^2/(Mpc/h); of the last force computation */
-  uint64_t *id;        /**< N */
+  size_t count;               /**< particles in them */
+  bool sorted;                /**< blocks are groups in the order of their trees, as domain_rebuild() leaves them */
+  double box;                 /**< L in Mpc/h */
+  double mass;                /**< of one particle, 1e10 Msun/h */
+  uint32_t *position;         /**< 3 N; x = u L / 2^32: the integer's overflow is the periodic wrap */
+  float *momentum;            /**< 3 N; p = a^2 dx/dt in km/s */
+  float *acceleration;        /**< 3 N; -grad(phi), comoving, (km/s)^2/(Mpc/h); of the last force computation */
+  uint64_t *id;               /**< N */
 };
 
 /** One block of particles; component arrays have `count` elements. */

@@ -85,25 +85,25 @@ struct field_piece {
 struct group {
   struct simulation *simulation;
   uint32_t index, count;
-  int owner;        /**< process */
-  struct node root; /**< box of all its particles, of the last refit */
+  int owner;                /**< process */
+  struct node root;         /**< box of all its particles, of the last refit */
   struct node *nodes;       /**< tree_nodes(depth) */
   float *multipole, *local; /**< a row per node */
   struct group_lists lists;
-  uint32_t neighbours;       /**< number of slots; slot 0 is the group itself */
-  uint32_t *neighbour;       /**< [slot] group index */
+  uint32_t neighbours; /**< number of slots; slot 0 is the group itself */
+  uint32_t *neighbour; /**< [slot] group index */
   uint32_t neighbour_room;
   struct patch patch;        /**< cells that it deposits to */
   uint64_t pairs;            /**< particle pairs of the last p2p */
   struct walk_result walked; /**< of the last walk */
   bool walked_by_gpu;        /**< its lists are data of the handles below, not in `lists` */
-  struct patch_piece *sent;    /**< planes of the patch that are on other processes */
+  struct patch_piece *sent;  /**< planes of the patch that are on other processes */
   uint32_t sent_pieces;
-  struct field_box field_box;  /**< cells of the fields that it reads */
-  struct field_piece *piece;   /**< what it reads where other processes have some of it; else it reads slabs */
+  struct field_box field_box; /**< cells of the fields that it reads */
+  struct field_piece *piece;  /**< what it reads where other processes have some of it; else it reads slabs */
   uint32_t pieces;
-  double seconds;            /**< spent on its tasks, in seconds of one core, see task_log_take(); whoever reads it resets it */
-  float acc_max;             /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
+  double seconds; /**< spent on its tasks, in seconds of one core, see task_log_take(); whoever reads it resets it */
+  float acc_max;  /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
   /** lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one. NULL: not here. Of other
    * processes' groups there are at most position, tree and multipole (of neighbours). */
   starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle,
@@ -136,18 +136,19 @@ struct simulation {
   float mesh_factor;  /**< G m: the mesh's fields are per unit of it */
 
   struct particles particles;
-  unsigned depth;       /**< of every group's tree */
-  uint32_t group_count; /**< of all processes, a power of two */
+  unsigned depth;        /**< of every group's tree */
+  uint32_t group_count;  /**< of all processes, a power of two */
   uint32_t *owner_first; /**< [process] first group of each, and the end; NULL: dealt out evenly */
-  bool registered;      /**< StarPU knows where the particles are */
+  bool registered;       /**< StarPU knows where the particles are */
   struct group *groups;
   struct node *nodes; /**< arenas of this process's groups' rows, in group order */
   float *multipole, *local;
 
   struct mesh *mesh;
-  uint32_t sets;         /**< 1, or 2 with interlacing: mesh and shifted mesh */
-  float **slab;          /**< [set * fields + field][slab]: density (field 0), then the fields; NULL: not here */
-  float complex **block; /**< [set * spectra + spectrum][slab][column]: density (spectrum 0), then the spectra of the fields; here are those of own slabs and of own columns */
+  uint32_t sets; /**< 1, or 2 with interlacing: mesh and shifted mesh */
+  float **slab;  /**< [set * fields + field][slab]: density (field 0), then the fields; NULL: not here */
+  float complex **
+      block; /**< [set * spectra + spectrum][slab][column]: density (spectrum 0), then the spectra of the fields; here are those of own slabs and of own columns */
   starpu_data_handle_t *slab_handle, *block_handle;
 
   uint32_t worker_count;
@@ -199,7 +200,8 @@ void handle_drop(starpu_data_handle_t *handle);
 /** Make room for what other processes send of their groups, and give patches and field pieces handles of their present sizes. */
 void simulation_place(struct simulation *s);
 /** The part of a patch that a piece holds. */
-static inline struct patch patch_of_piece(const struct simulation *s, const struct patch *p, const struct patch_piece *piece) {
+static inline struct patch patch_of_piece(const struct simulation *s, const struct patch *p,
+                                          const struct patch_piece *piece) {
   struct patch part = *p;
   part.origin[0] = (p->origin[0] + piece->first) % s->mesh->cells;
   part.size[0] = piece->planes;

@@ -71,7 +71,8 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
 }
 
 /** Of two nodes whose interaction is to be opened: which is? @param depth of their trees; not both are leaves */
-static HOST_DEVICE inline bool opens_target(unsigned depth, uint32_t t, float target_radius, uint32_t s, float source_radius) {
+static HOST_DEVICE inline bool opens_target(unsigned depth, uint32_t t, float target_radius, uint32_t s,
+                                            float source_radius) {
   const uint32_t leaves = 1u << depth;
   return s >= leaves || (t < leaves && target_radius >= source_radius);
 }

@@ -157,8 +157,7 @@ static inline __attribute__((always_inline)) void read_fields(enum assignment sc
                                                               uint32_t count, const uint32_t *x, bool shifted,
                                                               float factor, const struct field_view *view,
                                                               float *acceleration) {
-  const uint32_t width = assignment_width(scheme), cells = m->cells,
-                 origin[3] = {0, view->origin[0], view->origin[1]};
+  const uint32_t width = assignment_width(scheme), cells = m->cells, origin[3] = {0, view->origin[0], view->origin[1]};
   for (uint32_t i = 0; i < count; i += BATCH) {
     struct stencil s;
     stencils(&s, scheme, m, count, i, x, shifted, origin);
