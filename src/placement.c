@@ -120,16 +120,42 @@ static void place_field_pieces(struct group *g, struct field_piece *now) {
   g->pieces = pieces;
 }
 
+/** A run of planes, modulo N. */
+struct planes {
+  uint32_t first, count;
+};
+
+static struct planes own_planes(const struct simulation *s) {
+  const struct mesh *m = s->mesh;
+  uint32_t slab = 0, end;
+  while (slab < m->slabs && slab_owner(s, slab) < comm_rank()) slab++;
+  for (end = slab; end < m->slabs && slab_owner(s, end) == comm_rank();) end++;
+  return (struct planes){slab_first(m, slab), slab_first(m, end) - slab_first(m, slab)};
+}
+
+/** Does a group deposit to or read any of them? */
+static bool reads_planes(const struct group *g, struct planes own) {
+  const struct mesh *m = g->simulation->mesh;
+  const struct field_box box = field_box_for_patch(m, &g->patch);
+  return own.count > 0 && ((own.first + m->cells - box.first) % m->cells < box.planes ||
+                           (box.first + m->cells - own.first) % m->cells < own.count);
+}
+
 void simulation_place(struct simulation *s) {
   if (comm_size() > 1) place_neighbours(s);
   struct field_piece *read = allocate(s->mesh->cells, sizeof *read, "pieces of fields");
   struct patch_piece *sent = allocate(s->mesh->cells, sizeof *sent, "pieces of patches");
+  const struct planes own = own_planes(s);
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
     for (uint32_t set = 0; set < s->sets && is_own(g); set++) fit_handle(&g->patch_handle[set], patch_cells(&g->patch));
     if (comm_size() == 1) continue;
-    place_patch_pieces(g, sent);
-    place_field_pieces(g, read);
+    if (is_own(g) || reads_planes(g, own)) {
+      place_patch_pieces(g, sent);
+      place_field_pieces(g, read);
+    } else {
+      group_leave_mesh(g); /* of no concern here */
+    }
   }
   free(read);
   free(sent);

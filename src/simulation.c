@@ -176,8 +176,7 @@ void handle_drop(starpu_data_handle_t *handle) {
   *handle = NULL;
 }
 
-/** What belongs to the present positions of the groups' boxes. */
-static void drop_mesh_handles(struct group *g) {
+void group_leave_mesh(struct group *g) {
   for (uint32_t set = 0; set < 2; set++) handle_drop(&g->patch_handle[set]);
   for (uint32_t k = 0; k < g->pieces; k++)
     for (uint32_t set = 0; set < 2; set++) handle_drop(&g->piece[k].handle[set]);
@@ -201,7 +200,7 @@ void simulation_unregister(struct simulation *s) {
     handle_drop(&g->local_handle);
     handle_drop(&g->lists_handle);
     handle_drop(&g->offset_handle);
-    drop_mesh_handles(g);
+    group_leave_mesh(g);
   }
   const size_t rows = s->particles.blocks * tree_nodes(s->depth);
   unpin_memory(s->nodes, rows * sizeof *s->nodes);

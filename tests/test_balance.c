@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The cut of a row of costs among processes, against all cuts there are. */
-#include "photons/balance.h"
-
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include <cmocka.h>
+
 #include "assert_near.h"
+#include "photons/balance.h"
 
 enum { GROUPS = 9, PARTS = 4 };
 

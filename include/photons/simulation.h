@@ -197,6 +197,8 @@ void simulation_register(struct simulation *s);
 void simulation_unregister(struct simulation *s);
 /** Forget a handle and what it holds, if there is one. */
 void handle_drop(starpu_data_handle_t *handle);
+/** Forget the patch and the pieces of a group: what belongs to the present place of its box. */
+void group_leave_mesh(struct group *g);
 /** Make room for what other processes send of their groups, and give patches and field pieces handles of their present sizes. */
 void simulation_place(struct simulation *s);
 /** The part of a patch that a piece holds. */
