@@ -258,9 +258,11 @@ static void unpack_components(void *context, uint32_t g) {
   float *out = (float *)(void *)r->permuted + 3 * b.first;
   for (size_t i = 0; i < b.count; i++) {
     const size_t from = r->keys[b.first + i].index;
-    const float *in = (const float *)(const void *)r->rows + 3 * from;
+    const float *in;
     size_t step = 1;
-    if (!r->rows) {
+    if (r->rows) {
+      in = (const float *)(const void *)r->rows + 3 * from;
+    } else {
       const struct particle_block old = old_block(r, from);
       in = (const float *)r->array + 3 * old.first + (from - old.first);
       step = old.count;

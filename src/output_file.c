@@ -118,6 +118,7 @@ static void take_turn(void *context) {
 void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
                      void *context) {
   const size_t size = (size_t)comm_size(), rank = (size_t)comm_rank();
+  if (files == 0) return;
   char **temporaries = allocate(files, sizeof *temporaries, "file names");
   struct own_turn own = {.write = write, .context = context};
   size_t mine = 0;

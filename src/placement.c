@@ -127,10 +127,13 @@ struct planes {
 
 static struct planes own_planes(const struct simulation *s) {
   const struct mesh *m = s->mesh;
-  uint32_t slab = 0, end;
-  while (slab < m->slabs && slab_owner(s, slab) < comm_rank()) slab++;
-  for (end = slab; end < m->slabs && slab_owner(s, end) == comm_rank();) end++;
-  return (struct planes){slab_first(m, slab), slab_first(m, end) - slab_first(m, slab)};
+  struct planes own = {0, 0};
+  for (uint32_t slab = 0; slab < m->slabs; slab++) {
+    if (slab_owner(s, slab) != comm_rank()) continue;
+    if (own.count == 0) own.first = slab_first(m, slab);
+    own.count += slab_first(m, slab + 1) - slab_first(m, slab);
+  }
+  return own;
 }
 
 /** Does a group deposit to or read any of them? */

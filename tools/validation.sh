@@ -59,10 +59,10 @@ figures() {
 for what in "$@"; do
   case $what in
     paper | default | high) precision "$what" --set gravity.accuracy="$what" ;;
-    # the polynomial of degree 12 is exact to the last digits of floats; gravity.p2p_kernel=exact, in double precision, is for GPUs
+    # steps of adaptive size go as the square root of eta; the polynomial of degree 12 is exact to the last digits of floats; gravity.p2p_kernel=exact, in double precision, is for GPUs
     fiducial)
       precision fiducial --set gravity.accuracy=high --set gravity.p2p_degree=12 --set gravity.mac=geometric --set gravity.theta=0.01 \
-        --set time.steps=600
+        --set time.eta=0.0027778 --set time.max_dlna=0.0166667
       ;;
     planck) run planck params/validation_256.ini 002 ;;
     precision) "$0" -o "$folder" ${print:+-n} paper default high fiducial ;;

@@ -56,12 +56,12 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
     gap2 += plain_product(gap, gap);
   }
   if (gap2 >= 1.0f) return DROP;
-  float size = t->radius + s->radius, known = fminf(t->acc_min, s->acc_min);
+  float size = t->radius + s->radius, weakest = fminf(t->acc_min, s->acc_min);
   /* beyond r_cut the expansion of psi does not hold; nodes as wide as the box meet more than one image */
   if (d2 >= 1.0f || gap2 <= a->separation * a->separation || size + 1.0f > a->half_box) return OPEN;
-  float theta = a->kind == MAC_RELATIVE && known <= 0.0f ? a->theta_first : a->theta;
+  float theta = a->kind == MAC_RELATIVE && weakest <= 0.0f ? a->theta_first : a->theta;
   if (size * size >= theta * theta * d2) return OPEN;
-  if (a->kind == MAC_GEOMETRIC || known <= 0.0f) return ACCEPT;
+  if (a->kind == MAC_GEOMETRIC || weakest <= 0.0f) return ACCEPT;
   float power = a->derivative[(int)(sqrtf(d2) * MAC_TABLE)];
   for (int k = 0; k < a->order; k++) power *= size;
   return power * (float)source_count <= a->tolerance * t->acc_min &&
