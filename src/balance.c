@@ -67,6 +67,13 @@ bool balance_wanted(struct simulation *s, uint32_t *first) {
     s->groups[i].seconds = 0.0;
   }
   comm_sum_double(cost, groups);
+  /* Half of what was thought before stays: a worker that was interrupted does not move groups. The order of groups is that of space, so that
+   * a group's past is nearly its own also after a rebuild. */
+  if (!s->group_cost) {
+    s->group_cost = allocate(groups, sizeof *s->group_cost, "costs of groups");
+    for (uint32_t i = 0; i < groups; i++) s->group_cost[i] = cost[i];
+  }
+  for (uint32_t i = 0; i < groups; i++) cost[i] = s->group_cost[i] = 0.5 * (s->group_cost[i] + cost[i]);
   for (uint32_t p = 0; p <= parts; p++) now[p] = group_first(s, (int)p);
   const double before = most_expensive(cost, parts, now), after = balance_cut(cost, groups, parts, first);
   int moved = 0;

@@ -312,6 +312,7 @@ static void free_groups(struct simulation *s) {
   unpin_memory(s->groups, s->group_count * sizeof *s->groups);
   free(s->groups);
   free(s->owner_first);
+  free(s->group_cost);
 }
 
 static void free_mesh(struct simulation *s) {

@@ -4,12 +4,19 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "force_set.h"
+#include "photons/balance.h"
+#include "photons/error.h"
+#include "photons/ic.h"
+#include "photons/step.h"
 
 #include <cmocka.h>
 
 #include "assert_near.h"
-#include "photons/balance.h"
 
 enum { GROUPS = 9, PARTS = 4 };
 
@@ -76,8 +83,43 @@ static void test_one_dear_group(void **state) {
   assert_int_equal(first[2] - first[1], 1);
 }
 
+/* Clustered particles on four processes: in pairs, which are what their groups cost, within a tenth of the mean, and nearer than
+ * dealt out evenly. */
+static void test_clustered(void **state) {
+  (void)state;
+  const char *path = test_data("forces/late32.hdf5");
+  if (!path) skip();
+  struct parameters p;
+  char text[5000];
+  snprintf(text, sizeof text,
+           "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\npm_grid = 24\n[runtime]\ngroup_size = 256\n",
+           path);
+  parameters_from_text(&p, text, NULL, 0);
+  start_starpu_for_tests();
+  struct particles particles = ic_read_gadget(&p);
+  const struct cosmology c = {.omega_m = p.cosmology.omega_m, .omega_lambda = p.cosmology.omega_lambda, .w0 = -1.0};
+  struct simulation *s = simulation_create(&p, &c, particles);
+  step_first_forces(s);
+  const uint32_t groups = s->group_count;
+  double *cost = allocate(groups, sizeof *cost, "costs"), mean = 0.0;
+  for (uint32_t i = 0; i < groups; i++) {
+    cost[i] = (double)s->groups[i].pairs;
+    mean += cost[i] / PARTS;
+  }
+  uint32_t even[PARTS + 1], first[PARTS + 1];
+  for (uint32_t i = 0; i <= PARTS; i++) even[i] = i * groups / PARTS;
+  (void)balance_cut(cost, groups, PARTS, first);
+  print_message("%u groups, dearest part over the mean: %.3f dealt out evenly, %.3f balanced\n", groups,
+                dearest(cost, even, PARTS) / mean, dearest(cost, first, PARTS) / mean);
+  assert_true(dearest(cost, first, PARTS) <= 1.1 * mean);
+  assert_true(dearest(cost, first, PARTS) < dearest(cost, even, PARTS));
+  free(cost);
+  simulation_free(s);
+  starpu_shutdown();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_best_of_all), cmocka_unit_test(test_more_parts_than_costs),
-                                     cmocka_unit_test(test_one_dear_group)};
+                                     cmocka_unit_test(test_one_dear_group), cmocka_unit_test(test_clustered)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,7 @@ struct simulation {
   unsigned depth;        /**< of every group's tree */
   uint32_t group_count;  /**< of all processes, a power of two */
   uint32_t *owner_first; /**< [process] first group of each, and the end; NULL: dealt out evenly */
+  double *group_cost;    /**< [group] measured, in the recent past; NULL: not yet. See balance.h */
   bool registered;       /**< StarPU knows where the particles are */
   struct group *groups;
   struct node *nodes; /**< arenas of this process's groups' rows, in group order */
