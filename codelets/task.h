@@ -50,24 +50,21 @@ struct interaction_list list_unwrap(const struct group *g, bool far, void *buffe
 /** Footprint of an amount of work, in steps of 15 %, for history-based performance models; below 2^12. */
 uint32_t work_footprint(double work);
 
-/** A codelet with stage_cpu() and stage_cuda(), and a performance model whose footprint is work(argument); _HOST: the former alone. */
-#define PHOTONS_CODELET(stage_name, stage_color, work_expression) \
-  PHOTONS_CODELET_WITH(stage_name, stage_color, CUDA_FUNCTION(stage_name##_cuda), work_expression)
-#define PHOTONS_CODELET_HOST(stage_name, stage_color, work_expression) \
-  PHOTONS_CODELET_WITH(stage_name, stage_color, , work_expression)
-#define PHOTONS_CODELET_WITH(stage_name, stage_color, cuda_function, work_expression)                       \
+/** A codelet with stage_cpu() and stage_cuda(), and a performance model whose footprint is work(argument). */
+#define PHOTONS_CODELET(stage_name, stage_color, work_expression)                                           \
   static uint32_t stage_name##_footprint(struct starpu_task *task) {                                        \
     const struct task_argument *a = task->cl_arg;                                                           \
     return work_footprint((double)(work_expression)) + (a->simulation->variant << 12);                      \
   }                                                                                                         \
   static struct starpu_perfmodel stage_name##_model = {                                                     \
       .type = STARPU_HISTORY_BASED, .symbol = "photons_" #stage_name, .footprint = stage_name##_footprint}; \
-  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,                                 \
-                                                       .color = stage_color,                                \
-                                                       .cpu_funcs = {stage_name##_cpu},                     \
-                                                       .cpu_funcs_name = {#stage_name "_cpu"},              \
-                                                       cuda_function.nbuffers = STARPU_VARIABLE_NBUFFERS,   \
-                                                       .model = &stage_name##_model}
+  static struct starpu_codelet stage_name##_codelet = {                                                     \
+      .name = #stage_name,                                                                                  \
+      .color = stage_color,                                                                                 \
+      .cpu_funcs = {stage_name##_cpu},                                                                      \
+      .cpu_funcs_name = {#stage_name "_cpu"},                                                               \
+      CUDA_FUNCTION(stage_name##_cuda).nbuffers = STARPU_VARIABLE_NBUFFERS,                                 \
+      .model = &stage_name##_model}
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))
 

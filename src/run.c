@@ -112,8 +112,7 @@ static struct particles initial_particles(struct run *r) {
 /* Costs in nanoseconds on one core, roughly: only their ratios matter, and being constants they keep results independent of
  * timing noise and of the number of workers. */
 static double counted_work(const struct work_counts *w) {
-  const bool gpu = starpu_cuda_worker_get_count() >
-                   0; /* where pairs cost next to nothing, and walk and rebuild stay with the cores */
+  const bool gpu = starpu_cuda_worker_get_count() > 0; /* where all this costs next to nothing beside a rebuild */
   return gpu ? 0.0045 * (double)w->pairs + 0.05 * (double)w->interactions + 0.2 * (double)w->visits
              : 0.5 * (double)w->pairs + 25.0 * (double)w->interactions + 6.0 * (double)w->visits;
 }

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "photons/codelets.h"
-
 #include "photons/comm.h"
 
 /* Groups, slabs and columns of this process. */

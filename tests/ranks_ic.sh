@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Mesh transforms and initial conditions on several processes: the tests of theirs pass, and particles are those of one process bit by bit.
 command -v mpirun >/dev/null || { echo "skipped: no mpirun"; exit 77; }
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-OMPI_MCA_hwloc_base_binding_policy=none
-STARPU_WORKERS_NOBIND=1 STARPU_MPI_NOBIND=1 STARPU_SILENT=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
-export OMPI_MCA_hwloc_base_binding_policy STARPU_WORKERS_NOBIND STARPU_MPI_NOBIND STARPU_SILENT
+OMPI_MCA_hwloc_base_binding_policy=none # all else is set for every test
+export OMPI_MCA_hwloc_base_binding_policy
 tests=$(dirname "${PHOTONS:-./photons-starpu}")/tests
 folder=$(mktemp -d "${TMPDIR:-/tmp}/photons-test-XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
