@@ -74,8 +74,9 @@ void share_multipoles(struct simulation *s) { for_neighbours(s, transfer_multipo
 void share_patches(struct simulation *s, uint32_t set) {
   for (uint32_t i = 0; i < s->group_count; i++) {
     const struct group *g = &s->groups[i];
-    for (uint32_t k = 0; k < g->sent_pieces; k++)
-      transfer(g->sent[k].handle[set], PATCH + set, i * (size_t)s->mesh->cells + k, g->owner, g->sent[k].target);
+    for (uint32_t k = 0; k < g->sent.count; k++)
+      transfer(g->sent.piece[k].handle[set], PATCH + set, i * (size_t)s->mesh->cells + k, g->owner,
+               g->sent.piece[k].process);
   }
 }
 
@@ -98,8 +99,9 @@ void share_spectra(struct simulation *s, bool back) {
 void share_pieces(struct simulation *s) {
   for (uint32_t i = 0; i < s->group_count; i++) {
     const struct group *g = &s->groups[i];
-    for (uint32_t k = 0; k < g->pieces; k++)
+    for (uint32_t k = 0; k < g->read.count; k++)
       for (uint32_t set = 0; set < s->sets; set++)
-        transfer(g->piece[k].handle[set], PIECE + set, i * (size_t)s->mesh->cells + k, g->piece[k].source, g->owner);
+        transfer(g->read.piece[k].handle[set], PIECE + set, i * (size_t)s->mesh->cells + k, g->read.piece[k].process,
+                 g->owner);
   }
 }

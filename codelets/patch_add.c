@@ -23,10 +23,10 @@ static void for_patches(const struct simulation *s, uint32_t set, uint32_t slab,
   for (const struct group *g = s->groups; g < s->groups + s->group_count; g++) {
     if (g->owner == comm_rank() && patch_meets_slab(s->mesh, &g->patch, slab))
       function(context, &g->patch, g->patch_handle[set]);
-    for (uint32_t k = 0; k < g->sent_pieces; k++) {
-      const struct patch part = patch_of_piece(s, &g->patch, &g->sent[k]);
-      if (g->sent[k].target == comm_rank() && patch_meets_slab(s->mesh, &part, slab))
-        function(context, &part, g->sent[k].handle[set]);
+    for (uint32_t k = 0; k < g->sent.count; k++) {
+      const struct patch part = patch_of_piece(&g->patch, &g->sent.piece[k]);
+      if (g->sent.piece[k].process == comm_rank() && patch_meets_slab(s->mesh, &part, slab))
+        function(context, &part, g->sent.piece[k].handle[set]);
     }
   }
 }

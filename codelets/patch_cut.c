@@ -6,10 +6,11 @@
 
 /** Where the piece begins in the patch, and its cells. */
 static size_t piece_of_patch(const struct task_argument *a, size_t *cells) {
-  const struct patch_piece *piece = &a->group->sent[a->column];
+  const struct mesh_piece *piece = &a->group->sent.piece[a->column];
   const size_t plane = (size_t)a->group->patch.size[1] * a->group->patch.size[2];
   *cells = piece->planes * plane;
-  return piece->first * plane;
+  const uint32_t cells_of_mesh = a->simulation->mesh->cells;
+  return (piece->first + cells_of_mesh - a->group->patch.origin[0]) % cells_of_mesh * plane;
 }
 
 static void patch_cut_cpu(void *buffers[], void *arguments) {
@@ -26,10 +27,10 @@ static void patch_cut_cuda(void *buffers[], void *arguments) {
 }
 #endif
 
-PHOTONS_CODELET(patch_cut, 0xddaacc, a->group->sent[a->column].planes);
+PHOTONS_CODELET(patch_cut, 0xddaacc, a->group->sent.piece[a->column].planes);
 
 void patch_cut_submit(struct group *g, uint32_t k, uint32_t set) {
-  const struct starpu_data_descr data[] = {{g->sent[k].handle[set], STARPU_W}, {g->patch_handle[set], STARPU_R}};
+  const struct starpu_data_descr data[] = {{g->sent.piece[k].handle[set], STARPU_W}, {g->patch_handle[set], STARPU_R}};
   task_submit(&patch_cut_codelet,
               (struct task_argument){.simulation = g->simulation, .group = g, .column = k, .set = set}, data, 2,
               PRIORITY_MESH);

@@ -5,7 +5,7 @@
 #include "task.h"
 
 /** Slabs of a piece, from that of its first plane on. */
-static uint32_t slabs_of_piece(const struct mesh *m, const struct field_piece *piece) {
+static uint32_t slabs_of_piece(const struct mesh *m, const struct mesh_piece *piece) {
   const uint32_t first = slab_of_plane(m, piece->first),
                  last = slab_of_plane(m, (piece->first + piece->planes - 1) % m->cells);
   const uint32_t n = last + 1 - first + (piece->first + piece->planes > m->cells ? m->slabs : 0);
@@ -13,7 +13,7 @@ static uint32_t slabs_of_piece(const struct mesh *m, const struct field_piece *p
 }
 
 /** Plane i of a piece, of one field: in buffers[1 + field * slabs + ...]. */
-static const float *plane_of_piece(const struct mesh *m, const struct field_piece *piece, uint32_t slabs,
+static const float *plane_of_piece(const struct mesh *m, const struct mesh_piece *piece, uint32_t slabs,
                                    void *buffers[], uint32_t field, uint32_t i) {
   const uint32_t x = (piece->first + i) % m->cells, slab = slab_of_plane(m, x);
   const uint32_t k = (slab + m->slabs - slab_of_plane(m, piece->first)) % m->slabs;
@@ -23,7 +23,7 @@ static const float *plane_of_piece(const struct mesh *m, const struct field_piec
 static void pm_cut_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct mesh *m = a->simulation->mesh;
-  const struct field_piece *piece = &a->group->piece[a->column];
+  const struct mesh_piece *piece = &a->group->read.piece[a->column];
   const uint32_t slabs = slabs_of_piece(m, piece);
   float *out = VECTOR(float, buffers[0]);
   for (uint32_t field = 0; field < m->fields; field++)
@@ -35,7 +35,7 @@ static void pm_cut_cpu(void *buffers[], void *arguments) {
 static void pm_cut_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   const struct mesh *m = a->simulation->mesh;
-  const struct field_piece *piece = &a->group->piece[a->column];
+  const struct mesh_piece *piece = &a->group->read.piece[a->column];
   const uint32_t slabs = slabs_of_piece(m, piece), planes = m->fields * piece->planes;
   const float **plane = allocate(planes, sizeof *plane, "mesh plane table");
   for (uint32_t i = 0; i < planes; i++)
@@ -45,12 +45,12 @@ static void pm_cut_cuda(void *buffers[], void *arguments) {
 }
 #endif
 
-PHOTONS_CODELET(pm_cut, 0x77aadd, field_box_floats(&a->group->field_box) * a->group->piece[a->column].planes);
+PHOTONS_CODELET(pm_cut, 0x77aadd, field_box_floats(&a->group->field_box) * a->group->read.piece[a->column].planes);
 
 void pm_cut_submit(struct group *g, uint32_t k, uint32_t set) {
   struct simulation *s = g->simulation;
   const struct mesh *m = s->mesh;
-  const struct field_piece *piece = &g->piece[k];
+  const struct mesh_piece *piece = &g->read.piece[k];
   const uint32_t first = slab_of_plane(m, piece->first), slabs = slabs_of_piece(m, piece);
   struct starpu_data_descr *data = allocate(1 + (size_t)m->fields * slabs, sizeof *data, "task data");
   size_t n = 0;

@@ -18,10 +18,10 @@ static uint32_t slabs_touched(const struct group *g, uint32_t *first) {
 static struct field_view unwrap(const struct group *g, void *buffers[], const float **plane) {
   const struct mesh *m = g->simulation->mesh;
   const uint32_t cells = m->cells;
-  if (g->pieces > 0) {
+  if (g->read.count > 0) {
     const size_t step = field_box_floats(&g->field_box);
-    for (uint32_t k = 0; k < g->pieces; k++) {
-      const struct field_piece *piece = &g->piece[k];
+    for (uint32_t k = 0; k < g->read.count; k++) {
+      const struct mesh_piece *piece = &g->read.piece[k];
       const float *data = VECTOR(const float, buffers[2 + k]);
       for (uint32_t field = 0; field < m->fields; field++)
         for (uint32_t i = 0; i < piece->planes; i++, data += step)
@@ -59,7 +59,7 @@ static void pm_read_cuda(void *buffers[], void *arguments) {
   const float **plane = allocate((size_t)m->fields * m->cells, sizeof *plane, "mesh plane table");
   const struct field_view view = unwrap(a->group, buffers, plane);
   gpu_read(task_worker(a)->gpu, a->group->count, VECTOR(const uint32_t, buffers[1]), a->set == 1, a->factor, &view,
-           a->group->pieces == 0, VECTOR(float, buffers[0]));
+           a->group->read.count == 0, VECTOR(float, buffers[0]));
   free(plane);
 }
 #endif
@@ -70,12 +70,13 @@ void pm_read_submit(struct group *g, uint32_t set) {
   struct simulation *s = g->simulation;
   const struct mesh *m = s->mesh;
   uint32_t first, slabs = slabs_touched(g, &first);
-  struct starpu_data_descr *data = allocate(2 + g->pieces + (size_t)m->fields * slabs, sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(2 + g->read.count + (size_t)m->fields * slabs, sizeof *data, "task data");
   size_t n = 0;
   data[n++] = (struct starpu_data_descr){g->acceleration_handle, STARPU_RW};
   data[n++] = (struct starpu_data_descr){g->position_handle, STARPU_R};
-  for (uint32_t k = 0; k < g->pieces; k++) data[n++] = (struct starpu_data_descr){g->piece[k].handle[set], STARPU_R};
-  for (uint32_t field = 0; field < m->fields && g->pieces == 0; field++)
+  for (uint32_t k = 0; k < g->read.count; k++)
+    data[n++] = (struct starpu_data_descr){g->read.piece[k].handle[set], STARPU_R};
+  for (uint32_t field = 0; field < m->fields && g->read.count == 0; field++)
     for (uint32_t k = 0; k < slabs; k++)
       data[n++] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, (first + k) % m->slabs)],
                                              STARPU_R};

@@ -49,75 +49,53 @@ static void place_neighbours(struct simulation *s) {
   free(wanted);
 }
 
-/** Runs of planes of a patch that other processes have. */
-static uint32_t cut_patch(const struct group *g, struct patch_piece *piece) {
+/** Runs of planes first .. that one process has. @param own  those of the group's own process too */
+static uint32_t cut_planes(const struct group *g, uint32_t first, uint32_t planes, bool own, struct mesh_piece *piece) {
   const struct simulation *s = g->simulation;
   uint32_t n = 0;
-  for (uint32_t i = 0; i < g->patch.size[0]; i++) {
-    const int target = slab_owner(s, slab_of_plane(s->mesh, (g->patch.origin[0] + i) % s->mesh->cells));
-    if (target == g->owner) continue;
-    if (n > 0 && piece[n - 1].target == target && piece[n - 1].first + piece[n - 1].planes == i)
-      piece[n - 1].planes++;
-    else
-      piece[n++] = (struct patch_piece){.target = target, .first = i, .planes = 1};
+  int last = -1; /* who has the plane before */
+  for (uint32_t i = 0; i < planes; i++) {
+    const uint32_t plane = (first + i) % s->mesh->cells;
+    const int process = slab_owner(s, slab_of_plane(s->mesh, plane));
+    if (own || process != g->owner) {
+      if (process == last)
+        piece[n - 1].planes++;
+      else
+        piece[n++] = (struct mesh_piece){.process = process, .first = plane, .planes = 1};
+    }
+    last = process;
   }
   return n;
 }
 
-static void place_patch_pieces(struct group *g, struct patch_piece *now) {
-  const struct simulation *s = g->simulation;
-  const uint32_t pieces = cut_patch(g, now);
-  for (uint32_t k = pieces; k < g->sent_pieces; k++)
-    for (uint32_t set = 0; set < s->sets; set++) handle_drop(&g->sent[k].handle[set]);
-  g->sent = reallocate(g->sent, pieces, sizeof *g->sent, "pieces of patches");
-  for (uint32_t k = 0; k < pieces; k++) {
-    if (k < g->sent_pieces) memcpy(now[k].handle, g->sent[k].handle, sizeof now[k].handle);
-    const struct patch part = patch_of_piece(s, &g->patch, &now[k]);
-    for (uint32_t set = 0; set < s->sets; set++)
-      if (is_own(g) || now[k].target == comm_rank())
-        fit_handle(&now[k].handle[set], patch_cells(&part));
+/** Replace a group's pieces by those now wanted, of so many floats a plane; handles that fit stay. */
+static void place_pieces(const struct group *g, struct mesh_pieces *pieces, struct mesh_piece *now, uint32_t count,
+                         size_t plane) {
+  const uint32_t sets = g->simulation->sets;
+  for (uint32_t k = count; k < pieces->count; k++)
+    for (uint32_t set = 0; set < sets; set++) handle_drop(&pieces->piece[k].handle[set]);
+  pieces->piece = reallocate(pieces->piece, count, sizeof *pieces->piece, "pieces of the mesh");
+  for (uint32_t k = 0; k < count; k++) {
+    if (k < pieces->count) memcpy(now[k].handle, pieces->piece[k].handle, sizeof now[k].handle);
+    for (uint32_t set = 0; set < sets; set++)
+      if (is_own(g) || now[k].process == comm_rank())
+        fit_handle(&now[k].handle[set], now[k].planes * plane);
       else
         handle_drop(&now[k].handle[set]);
-    g->sent[k] = now[k];
+    pieces->piece[k] = now[k];
   }
-  g->sent_pieces = pieces;
+  pieces->count = count;
 }
 
-/** Runs of planes that one process has. */
-static uint32_t cut_fields(const struct group *g, struct field_piece *piece) {
-  const struct simulation *s = g->simulation;
-  const struct field_box *box = &g->field_box;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < box->planes; i++) {
-    const uint32_t plane = (box->first + i) % s->mesh->cells;
-    const int source = slab_owner(s, slab_of_plane(s->mesh, plane));
-    if (n > 0 && piece[n - 1].source == source)
-      piece[n - 1].planes++;
-    else
-      piece[n++] = (struct field_piece){.source = source, .first = plane, .planes = 1};
-  }
-  return n;
-}
-
-/** Nothing is cut where a group's own process has all the planes that it reads. */
-static void place_field_pieces(struct group *g, struct field_piece *now) {
-  const struct simulation *s = g->simulation;
-  g->field_box = field_box_for_patch(s->mesh, &g->patch);
-  uint32_t pieces = cut_fields(g, now);
-  if (pieces == 1 && now[0].source == g->owner) pieces = 0;
-  for (uint32_t k = pieces; k < g->pieces; k++)
-    for (uint32_t set = 0; set < s->sets; set++) handle_drop(&g->piece[k].handle[set]);
-  g->piece = reallocate(g->piece, pieces, sizeof *g->piece, "pieces of fields");
-  for (uint32_t k = 0; k < pieces; k++) {
-    if (k < g->pieces) memcpy(now[k].handle, g->piece[k].handle, sizeof now[k].handle);
-    for (uint32_t set = 0; set < s->sets; set++)
-      if (is_own(g) || now[k].source == comm_rank())
-        fit_handle(&now[k].handle[set], s->mesh->fields * now[k].planes * field_box_floats(&g->field_box));
-      else
-        handle_drop(&now[k].handle[set]);
-    g->piece[k] = now[k];
-  }
-  g->pieces = pieces;
+/** Nothing of the fields is cut where a group's own process has all the planes that it reads. */
+static void place_group(struct group *g, struct mesh_piece *now) {
+  const struct mesh *m = g->simulation->mesh;
+  uint32_t count = cut_planes(g, g->patch.origin[0], g->patch.size[0], false, now);
+  place_pieces(g, &g->sent, now, count, (size_t)g->patch.size[1] * g->patch.size[2]);
+  g->field_box = field_box_for_patch(m, &g->patch);
+  count = cut_planes(g, g->field_box.first, g->field_box.planes, true, now);
+  if (count == 1 && now[0].process == g->owner) count = 0;
+  place_pieces(g, &g->read, now, count, m->fields * field_box_floats(&g->field_box));
 }
 
 /** A run of planes, modulo N. */
@@ -146,22 +124,19 @@ static bool reads_planes(const struct group *g, struct planes own) {
 
 void simulation_place(struct simulation *s) {
   if (comm_size() > 1) place_neighbours(s);
-  struct field_piece *read = allocate(s->mesh->cells, sizeof *read, "pieces of fields");
-  struct patch_piece *sent = allocate(s->mesh->cells, sizeof *sent, "pieces of patches");
+  struct mesh_piece *now = allocate(s->mesh->cells, sizeof *now, "pieces of the mesh");
   const struct planes own = own_planes(s);
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
     for (uint32_t set = 0; set < s->sets && is_own(g); set++) fit_handle(&g->patch_handle[set], patch_cells(&g->patch));
     if (comm_size() == 1) continue;
     if (is_own(g) || reads_planes(g, own)) {
-      place_patch_pieces(g, sent);
-      place_field_pieces(g, read);
+      place_group(g, now);
     } else {
       group_leave_mesh(g); /* of no concern here */
     }
   }
-  free(read);
-  free(sent);
+  free(now);
 }
 
 /** One array of `size` bytes a particle, in blocks, to the new owners. */

@@ -176,13 +176,16 @@ void handle_drop(starpu_data_handle_t *handle) {
   *handle = NULL;
 }
 
+static void drop_pieces(struct mesh_pieces *pieces) {
+  for (uint32_t k = 0; k < pieces->count; k++)
+    for (uint32_t set = 0; set < 2; set++) handle_drop(&pieces->piece[k].handle[set]);
+  pieces->count = 0;
+}
+
 void group_leave_mesh(struct group *g) {
   for (uint32_t set = 0; set < 2; set++) handle_drop(&g->patch_handle[set]);
-  for (uint32_t k = 0; k < g->pieces; k++)
-    for (uint32_t set = 0; set < 2; set++) handle_drop(&g->piece[k].handle[set]);
-  for (uint32_t k = 0; k < g->sent_pieces; k++)
-    for (uint32_t set = 0; set < 2; set++) handle_drop(&g->sent[k].handle[set]);
-  g->pieces = g->sent_pieces = 0;
+  drop_pieces(&g->sent);
+  drop_pieces(&g->read);
 }
 
 void simulation_unregister(struct simulation *s) {
@@ -306,8 +309,8 @@ static void free_groups(struct simulation *s) {
     interaction_list_free(&g->lists.near);
     interaction_list_free(&g->lists.far);
     free(g->neighbour);
-    free(g->piece);
-    free(g->sent);
+    free(g->read.piece);
+    free(g->sent.piece);
   }
   unpin_memory(s->groups, s->group_count * sizeof *s->groups);
   free(s->groups);

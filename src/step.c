@@ -26,7 +26,7 @@ static void submit_mesh(struct simulation *s) {
   for (uint32_t set = 0; set < s->sets; set++) {
     FOR_GROUPS(s, g) {
       pm_assign_submit(g, set);
-      for (uint32_t k = 0; k < g->sent_pieces; k++) patch_cut_submit(g, k, set);
+      for (uint32_t k = 0; k < g->sent.count; k++) patch_cut_submit(g, k, set);
     }
     share_patches(s, set);
     FOR_SLABS(s, slab) patch_add_submit(s, set, slab);
@@ -38,8 +38,8 @@ static void submit_mesh(struct simulation *s) {
   for (uint32_t set = 0; set < s->sets; set++)
     for (uint32_t field = 0; field < m->fields; field++) FOR_SLABS(s, slab) ifft_yz_submit(s, set, field, slab);
   for (struct group *g = s->groups; g < s->groups + s->group_count; g++)
-    for (uint32_t k = 0; k < g->pieces; k++)
-      for (uint32_t set = 0; set < s->sets && g->piece[k].source == comm_rank(); set++) pm_cut_submit(g, k, set);
+    for (uint32_t k = 0; k < g->read.count; k++)
+      for (uint32_t set = 0; set < s->sets && g->read.piece[k].process == comm_rank(); set++) pm_cut_submit(g, k, set);
   share_pieces(s);
 }
 

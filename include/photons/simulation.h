@@ -66,18 +66,16 @@ struct group_lists {
   struct interaction_list near, far;
 };
 
-/** Planes of a group's patch that go to the process that has them. */
-struct patch_piece {
-  int target;
-  uint32_t first, planes;         /**< within the patch */
-  starpu_data_handle_t handle[2]; /**< of each set, cells as in the patch; NULL where neither end is here */
-};
-
-/** Part of what a group reads of the fields, cut out of the slabs of one process for it: see struct field_box. */
-struct field_piece {
-  int source;                     /**< who has the slabs */
+/** Planes of the mesh that a group and another process have to do with: those of its patch that go there, or those of the fields' boxes that are
+ * cut out of the slabs there for it. */
+struct mesh_piece {
+  int process;
   uint32_t first, planes;         /**< planes first .. modulo N */
-  starpu_data_handle_t handle[2]; /**< of each set: [field][plane][y][z]; NULL where neither end is here */
+  starpu_data_handle_t handle[2]; /**< of each set; NULL where neither end is here */
+};
+struct mesh_pieces {
+  struct mesh_piece *piece;
+  uint32_t count;
 };
 
 /** An ORB subtree: unit of data, work, ownership and communication. Every process has a table of all groups; what lies in memory is that
@@ -93,15 +91,14 @@ struct group {
   uint32_t neighbours; /**< number of slots; slot 0 is the group itself */
   uint32_t *neighbour; /**< [slot] group index */
   uint32_t neighbour_room;
-  struct patch patch;        /**< cells that it deposits to */
-  uint64_t pairs;            /**< particle pairs of the last p2p */
-  struct walk_result walked; /**< of the last walk */
-  bool walked_by_gpu;        /**< its lists are data of the handles below, not in `lists` */
-  struct patch_piece *sent;  /**< planes of the patch that are on other processes */
-  uint32_t sent_pieces;
+  struct patch patch;         /**< cells that it deposits to */
+  uint64_t pairs;             /**< particle pairs of the last p2p */
+  struct walk_result walked;  /**< of the last walk */
+  bool walked_by_gpu;         /**< its lists are data of the handles below, not in `lists` */
+  struct mesh_pieces sent;    /**< planes of the patch that are on other processes; cells as in the patch */
   struct field_box field_box; /**< cells of the fields that it reads */
-  struct field_piece *piece;  /**< what it reads where other processes have some of it; else it reads slabs */
-  uint32_t pieces;
+  struct mesh_pieces
+      read; /**< what it reads, [field][plane][y][z], where other processes have some of it; else it reads slabs */
   double seconds; /**< spent on its tasks, in seconds of one core, see task_log_take(); whoever reads it resets it */
   float acc_max;  /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
   /** lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one. NULL: not here. Of other
@@ -203,10 +200,9 @@ void group_leave_mesh(struct group *g);
 /** Make room for what other processes send of their groups, and give patches and field pieces handles of their present sizes. */
 void simulation_place(struct simulation *s);
 /** The part of a patch that a piece holds. */
-static inline struct patch patch_of_piece(const struct simulation *s, const struct patch *p,
-                                          const struct patch_piece *piece) {
+static inline struct patch patch_of_piece(const struct patch *p, const struct mesh_piece *piece) {
   struct patch part = *p;
-  part.origin[0] = (p->origin[0] + piece->first) % s->mesh->cells;
+  part.origin[0] = piece->first;
   part.size[0] = piece->planes;
   return part;
 }
