@@ -192,10 +192,14 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive, co
   free(request);
 }
 
-void comm_in_turn(int first, int last, void (*function)(void *), void *context) {
-  char token = 0;
+bool comm_turn_begin(int first) {
+  bool token = false;
   if (comm.rank > first)
-    check(MPI_Recv(&token, 1, MPI_BYTE, comm.rank - 1, TAG + 1, comm.all, MPI_STATUS_IGNORE), "MPI_Recv");
-  function(context);
-  if (comm.rank < last) check(MPI_Send(&token, 1, MPI_BYTE, comm.rank + 1, TAG + 1, comm.all), "MPI_Send");
+    check(MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG + 1, comm.all, MPI_STATUS_IGNORE), "MPI_Recv");
+  return token;
+}
+
+void comm_turn_end(int last, bool token) {
+  if (comm.rank < last)
+    check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG + 1, comm.all), "MPI_Send");
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,10 @@ static void wait_for_lower_ranks(void) {
 
 void fail(enum exit_code code, const char *format, ...) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
-  wait_for_lower_ranks();
+  static _Thread_local bool failing;
+  if (!failing) pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
+  failing = true;                                /* what follows may fail, too */
+  if (!output_failed()) wait_for_lower_ranks();
   va_list arguments;
   va_start(arguments, format);
   print_message("error", format, arguments);

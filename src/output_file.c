@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,42 +104,55 @@ void output_commit(char *temporary, const char *path) {
   free(folder);
 }
 
-struct own_turn {
-  struct output_turn turn;
-  void (*write)(void *context, const struct output_turn *turn);
-  void *context;
-};
+/* Whose turn it is on this thread: a failure now is agreed on with the others before anyone ends. */
+static _Thread_local const struct output_turn *turn_now;
 
-static void take_turn(void *context) {
-  const struct own_turn *own = context;
-  own->write(own->context, &own->turn);
-  if (comm_rank() == own->turn.last) sync_file(own->turn.temporary);
+/** By all when all have written, or failed to: where any failed, only the first of those returns, and no files are left. */
+static void agree(bool failed) {
+  const uint32_t rank = (uint32_t)comm_rank();
+  uint32_t first_failed = failed ? rank : UINT32_MAX;
+  comm_min_u32(&first_failed, 1);
+  if (first_failed == UINT32_MAX) return;
+  output_discard_all();
+  comm_barrier(); /* nobody ends, nor is ended, before all have removed theirs */
+  if (first_failed == rank) return;
+  sleep(10); /* the one that failed says why and ends this process */
+  _exit(EXIT_RUN_FAILED);
+}
+
+bool output_failed(void) {
+  if (!turn_now) return false;
+  const int last = turn_now->last;
+  turn_now = NULL;
+  comm_turn_end(last, true);
+  agree(true);
+  return true;
 }
 
 void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
                      void *context) {
   const size_t size = (size_t)comm_size(), rank = (size_t)comm_rank();
   if (files == 0) return;
-  char **temporaries = allocate(files, sizeof *temporaries, "file names");
-  struct own_turn own = {.write = write, .context = context};
   size_t mine = 0;
-  for (size_t f = 0; f < files; f++) { /* by all: a process that fails removes the files of the others, too */
-    temporaries[f] = output_begin(paths[f]);
-    if (block_first(size, files, f) <= rank) mine = f;
+  while (mine + 1 < files && block_first(size, files, mine + 1) <= rank) mine++;
+  struct output_turn turn = {.path = paths[mine],
+                             .first = (int)block_first(size, files, mine),
+                             .last = (int)block_first(size, files, mine + 1) - 1};
+  char *temporary = output_begin(turn.path);
+  turn.temporary = temporary;
+  const bool file_failed = comm_turn_begin(turn.first);
+  if (!file_failed) {
+    turn_now = &turn;
+    write(context, &turn);
+    if (comm_rank() == turn.last) sync_file(temporary);
+    turn_now = NULL;
   }
-  own.turn = (struct output_turn){.temporary = temporaries[mine],
-                                  .path = paths[mine],
-                                  .first = (int)block_first(size, files, mine),
-                                  .last = (int)block_first(size, files, mine + 1) - 1};
-  comm_in_turn(own.turn.first, own.turn.last, take_turn, &own);
-  comm_barrier(); /* all are written and synced: only now do they get their names */
-  for (size_t f = 0; f < files; f++) {
-    if (f == mine && comm_rank() == own.turn.last)
-      output_commit(temporaries[f], paths[f]);
-    else
-      leave(temporaries[f]);
-  }
-  free(temporaries);
+  comm_turn_end(turn.last, file_failed);
+  agree(false); /* all are written and synced: only now do they get their names */
+  if (comm_rank() == turn.last)
+    output_commit(temporary, turn.path);
+  else
+    leave(temporary);
   comm_barrier();
 }
 

@@ -45,8 +45,11 @@ void comm_exchange_sizes(const size_t *send, size_t *receive);
  */
 void comm_exchange(const void *send, const size_t *send_bytes, void *receive, const size_t *receive_bytes);
 
-/** Run function(context) on one process after the other, by rank, within [first, last] (this process among them). */
-void comm_in_turn(int first, int last, void (*function)(void *context), void *context);
+/** One process after the other, by rank, within [first, last] (this process among them): wait for one's turn. @return what the one before
+ * gave to comm_turn_end(), false for the first */
+bool comm_turn_begin(int first);
+/** It is the next process's turn. */
+void comm_turn_end(int last, bool token);
 
 /** First of n things that fall to process r of `size`, as block_first() of particles.h. */
 static inline size_t comm_first(size_t n, int r) {

@@ -2,6 +2,7 @@
 #ifndef PHOTONS_OUTPUT_FILE_H
 #define PHOTONS_OUTPUT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,12 +21,15 @@ struct output_turn {
 };
 /**
  * Write a set of files by all processes: each file by consecutive ranks, one after the other. All or none get their final names;
- * whichever process fails removes the temporary files of all.
+ * where a process fails, all remove their temporary files before the run ends.
  * @param files  1 .. comm_size()
  * @param write  what a process does when it is its turn
  */
 void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
                      void *context);
+/** For fail(): if the calling thread is writing in output_together(), have all processes clean up; of several that fail, only the first
+ * returns. @return whether it was */
+bool output_failed(void);
 /** fopen the temporary of a text file; checks. */
 FILE *output_open(const char *temporary);
 /** fclose with a check for write errors (full disk). */
