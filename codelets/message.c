@@ -1,24 +1,94 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Messages of the graph: StarPU-MPI's detached sends and receives, which are ordered by the data like tasks. Both ends know from the
- * table of groups what goes where, so that nobody asks; each datum travels once a step to each process that needs it. */
+ * table of groups what goes where, so that nobody asks; each datum travels once a step to each process that needs it.
+ *
+ * Between processes of one host only a token travels. A task there (put) has copied the data to shared memory before, where the token says;
+ * one here (get) fetches them: many cores copy instead of StarPU-MPI's one thread. */
 #include <starpu_mpi.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "photons/codelets.h"
 #include "photons/comm.h"
 #include "photons/error.h"
-#include "photons/simulation.h"
+#include "photons/host_memory.h"
+#include "task.h"
 
 /** What a message holds; with the number of its thing it makes the tag. */
 enum kind { POSITION, TREE, MULTIPOLE, PATCH, PIECE = PATCH + 2, BLOCK = PIECE + 2, KINDS };
 
-void message_start(void) {
-  if (comm_size() > 1 && starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD) != 0)
-    fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
+/** Where in its sender's shared memory a message lies. */
+struct token {
+  size_t place;
+  starpu_data_handle_t handle;
+};
+
+static struct {
+  struct token **token; /* used again in each step */
+  size_t count, used;
+} tokens;
+
+void message_start(const struct parameters *p) {
+  if (comm_size() == 1) return;
+  if (starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD) != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
+  if (p->runtime.shared_memory && !host_memory_start() && comm_rank() == 0)
+    warn("processes of one host cannot share memory: what they exchange goes through MPI, which is slower");
 }
 
 void message_stop(void) {
-  if (comm_size() > 1 && starpu_mpi_shutdown() != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI does not stop");
+  if (comm_size() == 1) return;
+  for (size_t i = 0; i < tokens.count; i++) {
+    starpu_data_unregister(tokens.token[i]->handle);
+    free(tokens.token[i]);
+  }
+  free(tokens.token);
+  tokens.token = NULL;
+  tokens.count = 0;
+  host_memory_stop();
+  if (starpu_mpi_shutdown() != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI does not stop");
+}
+
+void message_begin(void) {
+  comm_barrier();
+  host_memory_reset();
+  tokens.used = 0;
+}
+
+static struct token *next_token(void) {
+  if (tokens.used == tokens.count) {
+    struct token *new = allocate(1, sizeof *new, "tokens of messages");
+    starpu_variable_data_register(&new->handle, STARPU_MAIN_RAM, (uintptr_t)&new->place, sizeof new->place);
+    tokens.token = reallocate(tokens.token, ++tokens.count, sizeof *tokens.token, "tokens of messages");
+    tokens.token[tokens.count - 1] = new;
+  }
+  return tokens.token[tokens.used++];
+}
+
+static size_t vector_bytes(void *buffer) { return STARPU_VECTOR_GET_NX(buffer) * STARPU_VECTOR_GET_ELEMSIZE(buffer); }
+
+static void put_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  memcpy(host_memory_of(comm_rank()) + a->place, VECTOR(const char, buffers[1]), vector_bytes(buffers[1]));
+  *(size_t *)STARPU_VARIABLE_GET_PTR(buffers[0]) = a->place;
+}
+
+static void get_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const size_t place = *(const size_t *)STARPU_VARIABLE_GET_PTR(buffers[1]);
+  memcpy(VECTOR(char, buffers[0]), host_memory_of(a->process) + place, vector_bytes(buffers[0]));
+}
+
+PHOTONS_HOST_CODELET(put, 0xbbbb55, starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, 1)));
+PHOTONS_HOST_CODELET(get, 0xdddd77, starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, 0)));
+
+static void put_submit(struct simulation *s, struct token *token, starpu_data_handle_t data) {
+  const size_t place = host_memory_take(starpu_data_get_size(data));
+  task_submit(&put_codelet, (struct task_argument){.simulation = s, .place = place},
+              (struct starpu_data_descr[]){{token->handle, STARPU_W}, {data, STARPU_R}}, 2, PRIORITY_MESH);
+}
+
+static void get_submit(struct simulation *s, struct token *token, starpu_data_handle_t data, int from) {
+  task_submit(&get_codelet, (struct task_argument){.simulation = s, .process = from},
+              (struct starpu_data_descr[]){{data, STARPU_W}, {token->handle, STARPU_R}}, 2, PRIORITY_MESH);
 }
 
 void message_wait(void) {
@@ -29,13 +99,20 @@ void message_wait(void) {
 }
 
 /** One message, on the process that sends and on the one that receives; others pass. */
-static void transfer(starpu_data_handle_t handle, enum kind kind, size_t thing, int from, int to) {
+static void transfer(struct simulation *s, starpu_data_handle_t data, enum kind kind, size_t thing, int from, int to) {
   const starpu_mpi_tag_t tag = (starpu_mpi_tag_t)(thing * KINDS + kind);
   const int me = comm_rank();
-  int status = 0;
-  if (from == to) return;
-  if (from == me) status = starpu_mpi_isend_detached(handle, to, tag, MPI_COMM_WORLD, NULL, NULL);
-  if (to == me) status = starpu_mpi_irecv_detached(handle, from, tag, MPI_COMM_WORLD, NULL, NULL);
+  if (from == to || (from != me && to != me)) return;
+  struct token *token = host_memory_with(from == me ? to : from) ? next_token() : NULL;
+  starpu_data_handle_t sent = token ? token->handle : data;
+  int status;
+  if (from == me) {
+    if (token) put_submit(s, token, data);
+    status = starpu_mpi_isend_detached(sent, to, tag, MPI_COMM_WORLD, NULL, NULL);
+  } else {
+    status = starpu_mpi_irecv_detached(sent, from, tag, MPI_COMM_WORLD, NULL, NULL);
+    if (token) get_submit(s, token, data, from);
+  }
   if (status != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI could not take a message between processes %d and %d", from, to);
 }
 
@@ -62,11 +139,11 @@ static void for_neighbours(struct simulation *s, void (*function)(const struct g
 }
 
 static void transfer_tree(const struct group *g, int from, int to) {
-  transfer(g->position_handle, POSITION, g->index, from, to);
-  transfer(g->tree_handle, TREE, g->index, from, to);
+  transfer(g->simulation, g->position_handle, POSITION, g->index, from, to);
+  transfer(g->simulation, g->tree_handle, TREE, g->index, from, to);
 }
 static void transfer_multipole(const struct group *g, int from, int to) {
-  transfer(g->multipole_handle, MULTIPOLE, g->index, from, to);
+  transfer(g->simulation, g->multipole_handle, MULTIPOLE, g->index, from, to);
 }
 void share_trees(struct simulation *s) { for_neighbours(s, transfer_tree); }
 void share_multipoles(struct simulation *s) { for_neighbours(s, transfer_multipole); }
@@ -75,7 +152,7 @@ void share_patches(struct simulation *s, uint32_t set) {
   for (uint32_t i = 0; i < s->group_count; i++) {
     const struct group *g = &s->groups[i];
     for (uint32_t k = 0; k < g->sent.count; k++)
-      transfer(g->sent.piece[k].handle[set], PATCH + set, i * (size_t)s->mesh->cells + k, g->owner,
+      transfer(s, g->sent.piece[k].handle[set], PATCH + set, i * (size_t)s->mesh->cells + k, g->owner,
                g->sent.piece[k].process);
   }
 }
@@ -90,9 +167,9 @@ void share_spectra(struct simulation *s, bool back) {
           const size_t row = block_index(s, set, spectrum, slab, column);
           const int of_slab = slab_owner(s, slab), of_column = column_owner(s, column);
           if (back)
-            transfer(s->block_handle[row], BLOCK, row, of_column, of_slab);
+            transfer(s, s->block_handle[row], BLOCK, row, of_column, of_slab);
           else
-            transfer(s->block_handle[row], BLOCK, row, of_slab, of_column);
+            transfer(s, s->block_handle[row], BLOCK, row, of_slab, of_column);
         }
 }
 
@@ -101,7 +178,7 @@ void share_pieces(struct simulation *s) {
     const struct group *g = &s->groups[i];
     for (uint32_t k = 0; k < g->read.count; k++)
       for (uint32_t set = 0; set < s->sets; set++)
-        transfer(g->read.piece[k].handle[set], PIECE + set, i * (size_t)s->mesh->cells + k, g->read.piece[k].process,
+        transfer(s, g->read.piece[k].handle[set], PIECE + set, i * (size_t)s->mesh->cells + k, g->read.piece[k].process,
                  g->owner);
   }
 }

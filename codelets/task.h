@@ -14,6 +14,8 @@ struct task_argument {
   struct group *group; /**< NULL for mesh stages */
   uint32_t slab, column, set, field;
   enum stage stage;                        /**< set by task_submit() from the codelet's name */
+  int process;                             /**< put, get: whose shared memory */
+  size_t place;                            /**< put: where in it */
   float factor;                            /**< kick and drift: the integral over the step */
   struct interaction_list *last_reader_of; /**< freed when the task has ended; may be NULL */
 };
@@ -51,7 +53,12 @@ struct interaction_list list_unwrap(const struct group *g, bool far, void *buffe
 uint32_t work_footprint(double work);
 
 /** A codelet with stage_cpu() and stage_cuda(), and a performance model whose footprint is work(argument). */
-#define PHOTONS_CODELET(stage_name, stage_color, work_expression)                                           \
+#define PHOTONS_CODELET(stage_name, stage_color, work_expression) \
+  CODELET_WITH(CUDA_FUNCTION(stage_name##_cuda), stage_name, stage_color, work_expression)
+/** One with stage_cpu() only. */
+#define PHOTONS_HOST_CODELET(stage_name, stage_color, work_expression) \
+  CODELET_WITH(, stage_name, stage_color, work_expression)
+#define CODELET_WITH(cuda_function, stage_name, stage_color, work_expression)                                           \
   static uint32_t stage_name##_footprint(struct starpu_task *task) {                                        \
     const struct task_argument *a = task->cl_arg;                                                           \
     return work_footprint((double)(work_expression)) + (a->simulation->variant << 12);                      \
@@ -63,7 +70,7 @@ uint32_t work_footprint(double work);
       .color = stage_color,                                                                                 \
       .cpu_funcs = {stage_name##_cpu},                                                                      \
       .cpu_funcs_name = {#stage_name "_cpu"},                                                               \
-      CUDA_FUNCTION(stage_name##_cuda).nbuffers = STARPU_VARIABLE_NBUFFERS,                                 \
+      cuda_function.nbuffers = STARPU_VARIABLE_NBUFFERS,                                 \
       .model = &stage_name##_model}
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))

@@ -84,7 +84,7 @@ static void send_down(void *context, uint32_t chunk) {
   }
 }
 
-static void choose_axes(struct splitting *b, struct simulation *s) {
+static void choose_axes(struct splitting *b, struct simulation *s, unsigned level) {
   parallel_for(s, STAGE_REBUILD, b->chunks, measure_boxes, b);
   for (uint32_t k = 0; k < b->cuts; k++)
     for (uint32_t chunk = 1; chunk < b->chunks; chunk++)
@@ -95,7 +95,7 @@ static void choose_axes(struct splitting *b, struct simulation *s) {
       }
   comm_min_u32(b->low[0], 3 * (size_t)b->cuts);
   comm_max_u32(b->high[0], 3 * (size_t)b->cuts);
-  for (uint32_t k = 0; k < b->cuts; k++) b->cut[k].axis = longest_side(b->low[k], b->high[k]);
+  for (uint32_t k = 0; k < b->cuts; k++) b->cut[k].axis = side_to_cut(level, s->group_count, b->low[k], b->high[k]);
 }
 
 /** Fix one more digit of every median. On return histograms hold each chunk's own counts, ties the counts at the digit. */
@@ -142,13 +142,13 @@ static void share_ties(struct splitting *b) {
   free(all);
 }
 
-static void split_level(struct splitting *b, struct simulation *s) {
+static void split_level(struct splitting *b, struct simulation *s, unsigned level) {
   const size_t rows = (size_t)b->chunks * b->cuts;
   b->low = allocate(rows, sizeof *b->low, "boxes of the domain decomposition");
   b->high = allocate(rows, sizeof *b->high, "boxes of the domain decomposition");
   b->histogram = allocate(rows * DIGIT_VALUES, sizeof *b->histogram, "counts of the domain decomposition");
   b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
-  choose_axes(b, s);
+  choose_axes(b, s, level);
   for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b, s);
   share_ties(b);
   parallel_for(s, STAGE_REBUILD, b->chunks, send_down, b);
@@ -212,7 +212,7 @@ struct orb_parts orb_split(struct simulation *s, const struct key *keys, size_t 
       b.cut[b.cuts++] = (struct cut){.node = node,
                                      .left = block_first(s->particles.all, 2 * nodes, 2 * (size_t)node + 1) - begin};
     }
-    if (b.cuts > 0) split_level(&b, s);
+    if (b.cuts > 0) split_level(&b, s, level);
     opened = 0;
     for (uint32_t k = 0; k < b.cuts; k++)
       for (uint32_t child = 0; child < 2; child++) open[opened++] = 2 * b.cut[k].node + child;

@@ -37,9 +37,14 @@ struct orb_parts {
 struct orb_parts orb_split(struct simulation *s, const struct key *keys, size_t count);
 void orb_parts_free(struct orb_parts *p);
 
-/** The side along which a box is cut: the longest, but x before y before z where they differ by less than a sixteenth. The box as a whole is
- * then cut along x first, as the mesh is, and most of what a process's groups read of the mesh is its own. */
-static inline int longest_side(const uint32_t low[3], const uint32_t high[3]) {
+/**
+ * The side along which the boxes of a level are cut: the longest, but x before y before z where they differ by less than a sixteenth. All cuts
+ * along x that groups need come first: processes then have slabs, as of the mesh, and what their groups write to and read of it is
+ * their own. This is so on one process as well, since groups may not depend on the number of processes.
+ * @param level  of the ORB tree, 0 for the first cut  @param groups  their number, a power of two
+ */
+static inline int side_to_cut(unsigned level, uint32_t groups, const uint32_t low[3], const uint32_t high[3]) {
+  if (level < 11 && (groups - 1) >> 3 * level > 0) return 0;
   uint64_t side[3];
   for (int c = 0; c < 3; c++) side[c] = (uint64_t)(high[c] - low[c]) * (uint64_t)(17 - c) / 16;
   return side[0] >= side[1] && side[0] >= side[2] ? 0 : side[1] >= side[2] ? 1 : 2;

@@ -18,7 +18,7 @@ enum { CORES_LEAST = 4, NAP = 20000 };  /* cores a process, below which waiting 
 /* As MPI itself: one for the process. fail() needs it wherever it is called. */
 static struct {
   bool started;
-  int rank, size, host_rank, host_size;
+  int rank, size, host, host_rank, host_size;
   bool crowded; /* this host has fewer cores than threads that wait or work */
   MPI_Comm all; /* of our own, so that nothing meets the messages of StarPU */
 } comm = {.size = 1, .host_size = 1};
@@ -67,6 +67,8 @@ void comm_start(int *argc, char ***argv) {
   check(MPI_Comm_split_type(comm.all, MPI_COMM_TYPE_SHARED, comm.rank, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
   check(MPI_Comm_rank(host, &comm.host_rank), "MPI_Comm_rank");
   check(MPI_Comm_size(host, &comm.host_size), "MPI_Comm_size");
+  comm.host = comm.rank;
+  check(MPI_Bcast(&comm.host, 1, MPI_INT, 0, host), "MPI_Bcast");
   check(MPI_Comm_free(&host), "MPI_Comm_free");
   comm.crowded = comm.host_size > 1 && sysconf(_SC_NPROCESSORS_ONLN) < (long)CORES_LEAST * comm.host_size;
   if (comm.size > 1 && provided < MPI_THREAD_MULTIPLE)
@@ -82,6 +84,7 @@ void comm_end(void) {
 
 int comm_rank(void) { return comm.rank; }
 int comm_size(void) { return comm.size; }
+int comm_host(void) { return comm.host; }
 int comm_host_rank(void) { return comm.host_rank; }
 int comm_host_size(void) { return comm.host_size; }
 

@@ -63,14 +63,14 @@ static void select_rank(struct key *keys, size_t n, size_t rank, int axis) {
   if (rank > 0 && rank < n) insertion_sort(keys, n, axis);
 }
 
-static void bisect(struct key *keys, size_t n, size_t rank) {
+static void bisect(struct key *keys, size_t n, size_t rank, unsigned level, uint32_t groups) {
   uint32_t low[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, high[3] = {0, 0, 0};
   for (size_t i = 0; i < n; i++)
     for (int c = 0; c < 3; c++) {
       low[c] = keys[i].x[c] < low[c] ? keys[i].x[c] : low[c];
       high[c] = keys[i].x[c] > high[c] ? keys[i].x[c] : high[c];
     }
-  select_rank(keys, n, rank, longest_side(low, high));
+  select_rank(keys, n, rank, side_to_cut(level, groups, low, high));
 }
 
 enum { CHUNKS = 64 };
@@ -213,7 +213,8 @@ static void split_part(void *context, uint32_t k) {
     const size_t nodes = (size_t)2 << level, below = (size_t)1 << (level - part->level);
     for (size_t j = part->index * below; j < (part->index + 1) * below; j++) {
       const size_t first = block_first(all, nodes, 2 * j), middle = block_first(all, nodes, 2 * j + 1);
-      bisect(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first);
+      bisect(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first, level,
+             s->group_count);
     }
   }
 }
@@ -228,7 +229,7 @@ static void split_group(void *context, uint32_t g) {
   while ((count >> depth) + 1 > P2P_BLOCK) depth++;
   for (uint32_t node = 1; node < 1u << depth; node++) {
     uint32_t first = node_first(count, node);
-    bisect(keys + first, node_end(count, node) - first, node_end(count, 2 * node) - first);
+    bisect(keys + first, node_end(count, node) - first, node_end(count, 2 * node) - first, 0, 1);
   }
 }
 

@@ -116,6 +116,7 @@ const struct parameter parameter_table[] = {
   {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen (the environment variable STARPU_SCHED wins)"},
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "processor cores that work; automatic: all (the environment variable STARPU_NCPU wins)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "use GPUs where there are any, never, or end with an error where there is none", .words = gpu_uses},
+  {"runtime", "shared_memory", SWITCH(runtime.shared_memory), "yes", .help = "processes of one host hand data over through shared memory; no: by MPI", .words = no_yes},
   {"runtime", "trace_steps", TEXT(runtime.trace_steps), "", .help = "record steps A:B for tools/trace.sh (0: the first forces); empty: none; all but a table of tasks needs a StarPU with FxT"},
 };
 

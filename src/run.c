@@ -81,7 +81,7 @@ static void start_starpu(const struct parameters *p, struct trace *trace) {
   if (starpu_cpu_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
   if (p->runtime.gpu == GPU_REQUIRE && starpu_cuda_worker_get_count() == 0)
     fail(EXIT_BAD_USAGE, "runtime.gpu = require, but StarPU uses no GPU: is it built with CUDA?");
-  message_start();
+  message_start(p);
 }
 
 /** Softening chosen from the mean spacing where the parameter asks for it. */

@@ -83,6 +83,7 @@ static void submit_tree(struct simulation *s) {
 void step_forces(struct simulation *s, double kick, void (*meanwhile)(void *), void *context) {
   domain_find_neighbours(s);
   simulation_place(s);
+  message_begin();
   share_trees(s);
   if (s->gpu)
     FOR_GROUPS(s, g) walk_submit(g); /* first of all: what follows keeps the GPU busy while the host waits for them */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct parameters;
 struct simulation;
 struct group;
 
@@ -33,8 +34,9 @@ void pm_read_submit(struct group *g, uint32_t set);
 
 /* Between processes: transfers that wait for the tasks which make the data, and for which the tasks that use it wait. One process: nothing.
  * Each is called for all of a process's groups, slabs or columns, and sends and receives what they make and need. */
-void message_start(void);
+void message_start(const struct parameters *p);
 void message_stop(void);
+void message_begin(void); /* first of all in a step: what was sent in the last has been used everywhere */
 void share_trees(struct simulation *s);      /* positions and trees of groups with neighbours elsewhere */
 void share_multipoles(struct simulation *s); /* of the same groups */
 void share_patches(struct simulation *s, uint32_t set);

@@ -12,9 +12,10 @@ void comm_start(int *argc, char ***argv);
 /** End it; after this fail() ends this process only. */
 void comm_end(void);
 
-/** This process (local), the number of processes (local), and the same among those of this host (local). */
+/** This process (local), the number of processes (local), and the same among those of this host (local), of which comm_host() is the first (local). */
 int comm_rank(void);
 int comm_size(void);
+int comm_host(void);
 int comm_host_rank(void);
 int comm_host_size(void);
 

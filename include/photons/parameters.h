@@ -101,6 +101,7 @@ struct parameters {
     char scheduler[64];       /**< StarPU scheduler; empty: chosen (STARPU_SCHED wins) */
     int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU wins) */
     enum gpu_use gpu;
+    bool shared_memory;   /**< between processes of one host */
     char trace_steps[64]; /**< "A:B": steps that are recorded; empty: none */
   } runtime;
   bool given[PARAMETER_COUNT_MAX]; /**< by row of the table: set by the user, see parameter_given() */
