@@ -116,37 +116,33 @@ static void transfer(struct simulation *s, starpu_data_handle_t data, enum kind 
   if (status != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI could not take a message between processes %d and %d", from, to);
 }
 
-/** Function(s, own group, other process) once for each process that has neighbours of it, and function for the groups that come from there.
- * Neighbourhood is mutual, so that both ends see it. */
-static void for_neighbours(struct simulation *s, void (*function)(const struct group *g, int from, int to)) {
+/** One datum of every ghost, sent to those who get it. */
+static void transfer_ghosts(struct simulation *s, enum kind kind, starpu_data_handle_t (*datum)(const struct ghost *, const struct group *)) {
   const int me = comm_rank();
-  if (comm_size() == 1) return;
-  bool *sent = allocate((size_t)comm_size(), sizeof *sent, "neighbouring processes"),
-       *received = allocate(s->group_count, sizeof *received, "neighbouring groups");
-  for (uint32_t i = group_first(s, me); i < group_first(s, me + 1); i++) {
-    const struct group *g = &s->groups[i];
-    for (int r = 0; r < comm_size(); r++) sent[r] = false;
-    for (uint32_t k = 1; k < g->neighbours; k++) {
-      const struct group *other = &s->groups[g->neighbour[k]];
-      if (other->owner == me) continue;
-      if (!sent[other->owner]) function(g, me, other->owner);
-      if (!received[other->index]) function(other, other->owner, me);
-      sent[other->owner] = received[other->index] = true;
-    }
-  }
-  free(sent);
-  free(received);
+  for (const struct ghost *g = s->sent.ghost; g < s->sent.ghost + s->sent.count; g++)
+    transfer(s, datum(g, &s->groups[g->group]), kind, g->group, me, g->process);
+  for (const struct ghost *g = s->received.ghost; g < s->received.ghost + s->received.count; g++)
+    transfer(s, datum(g, &s->groups[g->group]), kind, g->group, g->process, me);
 }
 
-static void transfer_tree(const struct group *g, int from, int to) {
-  transfer(g->simulation, g->position_handle, POSITION, g->index, from, to);
-  transfer(g->simulation, g->tree_handle, TREE, g->index, from, to);
+static starpu_data_handle_t positions(const struct ghost *ghost, const struct group *g) {
+  (void)g;
+  return ghost->handle;
 }
-static void transfer_multipole(const struct group *g, int from, int to) {
-  transfer(g->simulation, g->multipole_handle, MULTIPOLE, g->index, from, to);
+static starpu_data_handle_t tree(const struct ghost *ghost, const struct group *g) {
+  (void)ghost;
+  return g->tree_handle;
 }
-void share_trees(struct simulation *s) { for_neighbours(s, transfer_tree); }
-void share_multipoles(struct simulation *s) { for_neighbours(s, transfer_multipole); }
+static starpu_data_handle_t multipoles(const struct ghost *ghost, const struct group *g) {
+  (void)ghost;
+  return g->multipole_handle;
+}
+
+void share_trees(struct simulation *s) {
+  transfer_ghosts(s, POSITION, positions);
+  transfer_ghosts(s, TREE, tree);
+}
+void share_multipoles(struct simulation *s) { transfer_ghosts(s, MULTIPOLE, multipoles); }
 
 void share_patches(struct simulation *s, uint32_t set) {
   for (uint32_t i = 0; i < s->group_count; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refit: boxes of all nodes of a group from its drifted particles. Reads X, A; writes T, and notes the root for the host. */
+/* refit: boxes of all nodes of a group from its drifted particles. Reads X, A; writes T, and notes its uppermost nodes for the host. */
+#include <string.h>
+
 #include "task.h"
 
 static void refit_cpu(void *buffers[], void *arguments) {
@@ -8,7 +10,7 @@ static void refit_cpu(void *buffers[], void *arguments) {
   s->kernels->walk.refit(a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
                          VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]),
                          VECTOR(struct node, buffers[2]));
-  a->group->root = VECTOR(struct node, buffers[2])[1];
+  memcpy(a->group->top, VECTOR(struct node, buffers[2]), tree_nodes(s->top_depth) * sizeof(struct node));
 }
 
 #ifdef PHOTONS_CUDA
@@ -17,7 +19,7 @@ static void refit_cuda(void *buffers[], void *arguments) {
   const struct simulation *s = a->simulation;
   gpu_refit(task_worker(a)->gpu, a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
             VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]),
-            &a->group->root);
+            s->top_depth, a->group->top);
 }
 #endif
 

@@ -200,3 +200,7 @@ void gpu_free(struct gpu *g) {
 void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes) {
   CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, g->stream));
 }
+
+void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, size_t from_stride, size_t width, size_t rows) {
+  CHECK_CUDA(cudaMemcpy2DAsync(to, to_stride, from, from_stride, width, rows, cudaMemcpyDeviceToDevice, g->stream));
+}

@@ -34,7 +34,7 @@ void gpu_free(struct gpu *g);
 
 /** @param root  in pinned host memory: a copy of node 1 */
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
-               const float *acceleration, struct node *nodes, struct node *root);
+               const float *acceleration, struct node *nodes, unsigned top_depth, struct node *top);
 
 void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
              float *multipole);
@@ -68,6 +68,8 @@ void gpu_deposit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *
                  float *data);
 /** From device to device. */
 void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes);
+/** The same of rows: all in bytes. */
+void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, size_t from_stride, size_t width, size_t rows);
 /** Clear the slab and add n patches in their order. */
 void gpu_patch_add(struct gpu *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,
                    float *slab);

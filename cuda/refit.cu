@@ -68,11 +68,11 @@ struct refit_parent {
 };
 
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
-               const float *acceleration, struct node *nodes, struct node *root) {
+               const float *acceleration, struct node *nodes, unsigned top_depth, struct node *top) {
   enum { BLOCK = 128 };
   refit_leaves<<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(count, depth, scale, acc_unit, x, acceleration,
                                                                                     nodes);
   gpu_launched("refit");
   if (depth > 0) upward(g, depth - 1, refit_parent{scale, nodes});
-  CHECK_CUDA(cudaMemcpyAsync(root, nodes + 1, sizeof *root, cudaMemcpyDeviceToHost, g->stream));
+  CHECK_CUDA(cudaMemcpyAsync(top + 1, nodes + 1, (tree_nodes(top_depth) - 1) * sizeof *top, cudaMemcpyDeviceToHost, g->stream));
 }

@@ -7,8 +7,7 @@
 #include "photons/error.h"
 #include "photons/simulation.h"
 
-/** Squared gap between two boxes, units of r_cut, nearest images. */
-static float gap_squared(const struct simulation *s, const struct node *a, const struct node *b) {
+float box_gap_squared(const struct simulation *s, const struct node *a, const struct node *b) {
   float gap2 = 0.0f;
   for (int c = 0; c < 3; c++) {
     float d = fabsf((float)(int32_t)(a->centre[c] - b->centre[c])) * s->scale;
@@ -56,7 +55,7 @@ static void find_neighbours(const struct search *search, struct group *group) {
   while (depth > 0) {
     const uint32_t node = stack[--depth];
     /* Rounding may hide a gap of this size above the groups, never one between two groups. */
-    if (gap_squared(s, &group->root, &search->box[node]) >= (node < groups ? 1.0f + 1e-4f : 1.0f)) continue;
+    if (box_gap_squared(s, &group->root, &search->box[node]) >= (node < groups ? 1.0f + 1e-4f : 1.0f)) continue;
     if (node >= groups) {
       if (node - groups != group->index) add_neighbour(group, node - groups);
     } else {
@@ -87,7 +86,7 @@ void domain_find_neighbours(struct simulation *s) {
               *mine = allocate(s->particles.blocks, sizeof *mine, "boxes of groups");
   size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
   for (int r = 0; r < comm_size(); r++) bytes[r] = (group_first(s, r + 1) - group_first(s, r)) * sizeof *box;
-  for (uint32_t i = 0; i < s->particles.blocks; i++) mine[i] = s->groups[own + i].root;
+  for (uint32_t i = 0; i < s->particles.blocks; i++) mine[i] = s->groups[own + i].top[1];
   comm_gather_all_sizes(mine, bytes, box + groups);
   for (uint32_t i = 0; i < groups; i++) s->groups[i].root = box[groups + i];
   for (uint32_t node = groups - 1; node > 0; node--) box[node] = box_around(s, &box[2 * node], &box[2 * node + 1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What changes its place: room for what other processes send, patches and pieces of the mesh, and groups that change owners. */
+/* What changes its place: patches and pieces of the mesh, and groups that change owners. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,46 +8,6 @@
 #include "photons/simulation.h"
 
 static bool is_own(const struct group *g) { return g->owner == comm_rank(); }
-
-/** StarPU allocates it where it is first written. */
-static void make_handle(starpu_data_handle_t *handle, size_t count, size_t size) {
-  if (count > UINT32_MAX) fail(EXIT_RUN_FAILED, "%zu elements in one piece are more than StarPU's 2^32", count);
-  starpu_vector_data_register(handle, -1, 0, (uint32_t)count, size);
-}
-
-/** Room for n floats, in steps of an eighth: a box may grow a little without a new handle, and both ends of a message, which do not
- * know each other's past, agree on its size. */
-static void fit_handle(starpu_data_handle_t *handle, size_t n) {
-  size_t step = 1;
-  while (n / step >= 16) step *= 2;
-  const size_t room = (n + step - 1) / step * step;
-  if (*handle && starpu_vector_get_nx(*handle) == room) return;
-  handle_drop(handle);
-  make_handle(handle, room, sizeof(float));
-}
-
-/** Handles for what neighbours on other processes send, and no others. */
-static void place_neighbours(struct simulation *s) {
-  const int order = s->acceptance.order;
-  const size_t nodes = tree_nodes(s->depth);
-  bool *wanted = allocate(s->group_count, sizeof *wanted, "neighbours of this process");
-  for (uint32_t i = group_first(s, comm_rank()); i < group_first(s, comm_rank() + 1); i++)
-    for (uint32_t k = 0; k < s->groups[i].neighbours; k++) wanted[s->groups[i].neighbour[k]] = true;
-  for (uint32_t i = 0; i < s->group_count; i++) {
-    struct group *g = &s->groups[i];
-    if (is_own(g)) continue;
-    if (wanted[i] && !g->position_handle) {
-      make_handle(&g->position_handle, 3 * (size_t)g->count, sizeof(uint32_t));
-      make_handle(&g->tree_handle, nodes, sizeof(struct node));
-      make_handle(&g->multipole_handle, nodes * fmm_multipole_size(order), sizeof(float));
-    } else if (!wanted[i] && g->position_handle) {
-      handle_drop(&g->position_handle);
-      handle_drop(&g->tree_handle);
-      handle_drop(&g->multipole_handle);
-    }
-  }
-  free(wanted);
-}
 
 /** Runs of planes first .. that one process has. @param own  those of the group's own process too */
 static uint32_t cut_planes(const struct group *g, uint32_t first, uint32_t planes, bool own, struct mesh_piece *piece) {
@@ -79,7 +39,7 @@ static void place_pieces(const struct group *g, struct mesh_pieces *pieces, stru
     if (k < pieces->count) memcpy(now[k].handle, pieces->piece[k].handle, sizeof now[k].handle);
     for (uint32_t set = 0; set < sets; set++)
       if (is_own(g) || now[k].process == comm_rank())
-        fit_handle(&now[k].handle[set], now[k].planes * plane);
+        handle_fit(&now[k].handle[set], now[k].planes * plane);
       else
         handle_drop(&now[k].handle[set]);
     pieces->piece[k] = now[k];
@@ -123,12 +83,11 @@ static bool reads_planes(const struct group *g, struct planes own) {
 }
 
 void simulation_place(struct simulation *s) {
-  if (comm_size() > 1) place_neighbours(s);
   struct mesh_piece *now = allocate(s->mesh->cells, sizeof *now, "pieces of the mesh");
   const struct planes own = own_planes(s);
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
-    for (uint32_t set = 0; set < s->sets && is_own(g); set++) fit_handle(&g->patch_handle[set], patch_cells(&g->patch));
+    for (uint32_t set = 0; set < s->sets && is_own(g); set++) handle_fit(&g->patch_handle[set], patch_cells(&g->patch));
     if (comm_size() == 1) continue;
     if (is_own(g) || reads_planes(g, own)) {
       place_group(g, now);

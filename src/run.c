@@ -53,7 +53,6 @@ static void catch_signals(void) {
   if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 ||
       sigaction(SIGUSR1, &action, NULL) != 0) /* mpirun passes this one on and waits */
     fail(EXIT_RUN_FAILED, "cannot install signal handlers: %s", strerror(errno));
-  signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is then an error of the write, which says what and where */
 }
 
 static struct cosmology cosmology_from(const struct parameters *p) {

@@ -87,14 +87,9 @@ static starpu_data_handle_t register_vector(void *data, size_t count, size_t siz
 
 /** Memory that matters only within a step: with a GPU it has no place on the host unless a task there writes it. */
 static starpu_data_handle_t register_scratch(void **data, size_t count, size_t size, const char *what) {
-  starpu_data_handle_t handle;
-  if (!gpu_in_use()) {
-    *data = allocate(count, size, what);
-    return register_vector(*data, count, size);
-  }
-  if (count > UINT32_MAX) fail(EXIT_RUN_FAILED, "a %s of %zu elements is more than StarPU's 2^32", what, count);
-  starpu_vector_data_register(&handle, -1, 0, (uint32_t)count, size);
-  return handle;
+  if (gpu_in_use()) return handle_make(count, size);
+  *data = allocate(count, size, what);
+  return register_vector(*data, count, size);
 }
 
 static void for_particle_arrays(const struct particles *p, void (*function)(void *, size_t)) {
@@ -148,14 +143,17 @@ void simulation_register(struct simulation *s) {
   s->nodes = allocate(rows, sizeof *s->nodes, "tree nodes");
   s->multipole = allocate(rows * m, sizeof(float), "multipoles");
   s->local = allocate(rows * l, sizeof(float), "local expansions");
+  s->top = allocate(s->particles.blocks * tree_nodes(s->top_depth), sizeof *s->top, "tree nodes");
   pin_memory(s->nodes, rows * sizeof *s->nodes);
   pin_memory(s->multipole, rows * m * sizeof(float));
   pin_memory(s->local, rows * l * sizeof(float));
+  pin_memory(s->top, s->particles.blocks * tree_nodes(s->top_depth) * sizeof *s->top);
   for_particle_arrays(&s->particles, pin_memory);
   for (size_t i = 0; i < s->particles.blocks; i++) {
     struct group *g = own_group(s, i);
     struct particle_block b = particles_block(&s->particles, i);
     g->nodes = s->nodes + i * nodes;
+    g->top = s->top + i * tree_nodes(s->top_depth);
     g->multipole = s->multipole + i * nodes * m;
     g->local = s->local + i * nodes * l;
     g->position_handle = register_vector(b.x[0], 3 * b.count, sizeof(uint32_t));
@@ -174,6 +172,22 @@ void simulation_register(struct simulation *s) {
 void handle_drop(starpu_data_handle_t *handle) {
   if (*handle) starpu_data_unregister_no_coherency(*handle);
   *handle = NULL;
+}
+
+starpu_data_handle_t handle_make(size_t count, size_t size) {
+  starpu_data_handle_t handle;
+  if (count > UINT32_MAX) fail(EXIT_RUN_FAILED, "%zu elements in one piece are more than StarPU's 2^32", count);
+  starpu_vector_data_register(&handle, -1, 0, (uint32_t)count, size);
+  return handle;
+}
+
+void handle_fit(starpu_data_handle_t *handle, size_t n) {
+  size_t step = 1;
+  while (n / step >= 16) step *= 2;
+  const size_t room = (n + step - 1) / step * step;
+  if (*handle && starpu_vector_get_nx(*handle) == room) return;
+  handle_drop(handle);
+  *handle = handle_make(room, sizeof(float));
 }
 
 static void drop_pieces(struct mesh_pieces *pieces) {
@@ -205,12 +219,15 @@ void simulation_unregister(struct simulation *s) {
     handle_drop(&g->offset_handle);
     group_leave_mesh(g);
   }
+  simulation_drop_ghosts(s);
   const size_t rows = s->particles.blocks * tree_nodes(s->depth);
   unpin_memory(s->nodes, rows * sizeof *s->nodes);
   unpin_memory(s->multipole, rows * fmm_multipole_size(s->acceptance.order) * sizeof(float));
   unpin_memory(s->local, rows * fmm_local_size(s->acceptance.order) * sizeof(float));
+  unpin_memory(s->top, s->particles.blocks * tree_nodes(s->top_depth) * sizeof *s->top);
   for_particle_arrays(&s->particles, unpin_memory);
   free(s->nodes);
+  free(s->top);
   free(s->multipole);
   free(s->local);
   s->registered = false;
@@ -265,6 +282,7 @@ struct simulation *simulation_create(const struct parameters *p, const struct co
   s->kernels = kernels_select();
   s->particles = particles;
   s->depth = layout.depth;
+  s->top_depth = comm_size() == 1 ? 0 : s->depth < TOP_DEPTH_MOST ? s->depth : TOP_DEPTH_MOST;
   s->group_count = layout.group_count;
   s->sets = p->gravity.interlace ? 2 : 1;
   split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,

@@ -82,9 +82,12 @@ static void submit_tree(struct simulation *s) {
 
 void step_forces(struct simulation *s, double kick, void (*meanwhile)(void *), void *context) {
   domain_find_neighbours(s);
+  simulation_find_ghosts(s);
   simulation_place(s);
   message_begin();
+  for (uint32_t i = 0; i < s->sent.count; i++) ghost_cut_submit(s, i);
   share_trees(s);
+  for (uint32_t i = 0; i < s->received.count; i++) ghost_paste_submit(s, i);
   if (s->gpu)
     FOR_GROUPS(s, g) walk_submit(g); /* first of all: what follows keeps the GPU busy while the host waits for them */
   submit_mesh(s);

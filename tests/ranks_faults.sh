@@ -19,7 +19,8 @@ complain() {
   failures=$((failures + 1))
 }
 
-# On process $BAD only, the shell command $FAULT before the program starts. What lies in memory that processes share would count as files, too: tcp.
+# On process $BAD only, the shell command $FAULT before the program starts. What lies in memory that processes share would count as files, too: tcp,
+# and shared_memory = no below.
 cat >start <<'END'
 #!/bin/sh
 echo $$ >pid.$OMPI_COMM_WORLD_RANK
@@ -88,10 +89,10 @@ grep -q 'rank 2' err || complain 'snap_000.2.hdf5: told by another process than 
 for BAD in 0 2; do
   rm -rf run
   FAULT='ulimit -f 400' # blocks of 512 bytes
-  expect 1 'File too large' config.ini
+  expect 1 'File too large' --set runtime.shared_memory=no config.ini
   [ "$(find run -name 'snap*')" ] && complain "a full disk: left $(find run -name 'snap*')"
   FAULT='ulimit -f 300'
-  expect 1 "snap_000.$BAD.hdf5" --set output.files=0 config.ini
+  expect 1 "snap_000.$BAD.hdf5" --set runtime.shared_memory=no --set output.files=0 config.ini
   [ "$(find run -name 'snap*')" ] && complain "a full disk: left $(find run -name 'snap*')"
 done
 

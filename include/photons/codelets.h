@@ -11,6 +11,9 @@ struct group;
 
 /* Tree and short range, one task a group. */
 void refit_submit(struct group *g);
+/* Positions of a ghost: those in reach, packed, and back to where they stand in the group. */
+void ghost_cut_submit(struct simulation *s, uint32_t sent);
+void ghost_paste_submit(struct simulation *s, uint32_t received);
 void p2m_submit(struct group *g);
 void m2m_submit(struct group *g);
 void walk_submit(struct group *g);

@@ -25,6 +25,8 @@ struct starpu_codelet;
 enum stage {
   STAGE_REBUILD,
   STAGE_REFIT,
+  STAGE_GHOST_CUT,
+  STAGE_GHOST_PASTE,
   STAGE_P2M,
   STAGE_M2M,
   STAGE_WALK,
@@ -80,6 +82,21 @@ struct mesh_pieces {
   uint32_t count;
 };
 
+/** A group that a neighbour on another process needs: own ones that are sent, or others' that are received. Of its positions those of some
+ * branches travel. */
+struct ghost {
+  uint32_t group;
+  int process;                 /**< the other end */
+  uint32_t count;              /**< particles in the branches */
+  uint64_t branches;           /**< bits: nodes of level top_depth */
+  starpu_data_handle_t handle; /**< their positions, [3][count] */
+};
+struct ghosts {
+  struct ghost *ghost; /**< by process, then group */
+  uint32_t count;
+};
+enum { TOP_DEPTH_MOST = 6 }; /* 64 branches */
+
 /** An ORB subtree: unit of data, work, ownership and communication. Every process has a table of all groups; what lies in memory is that
  * of its own, and of others what it was sent. */
 struct group {
@@ -88,6 +105,7 @@ struct group {
   int owner;                /**< process */
   struct node root;         /**< box of all its particles, of the last refit */
   struct node *nodes;       /**< tree_nodes(depth) */
+  struct node *top;         /**< tree_nodes(top_depth): the upper levels, for the host; own groups and ghosts */
   float *multipole, *local; /**< a row per node */
   struct group_lists lists;
   uint32_t neighbours; /**< number of slots; slot 0 is the group itself */
@@ -136,6 +154,7 @@ struct simulation {
 
   struct particles particles;
   unsigned depth;        /**< of every group's tree */
+  unsigned top_depth;    /**< of the part of it that other processes are told first; 0: there are none */
   uint32_t group_count;  /**< of all processes, a power of two */
   uint32_t *owner_first; /**< [process] first group of each, and the end; NULL: dealt out evenly */
   double *group_cost;    /**< [group] measured, in the recent past; NULL: not yet. See balance.h */
@@ -143,6 +162,8 @@ struct simulation {
   struct group *groups;
   struct node *nodes; /**< arenas of this process's groups' rows, in group order */
   float *multipole, *local;
+  struct node *top, *ghost_top; /**< the same, and of ghosts in the order of `received` */
+  struct ghosts sent, received;
 
   struct mesh *mesh;
   uint32_t sets; /**< 1, or 2 with interlacing: mesh and shifted mesh */
@@ -195,11 +216,19 @@ void simulation_set_softening(struct simulation *s, double softening);
 /** Memory of this process's groups, and their handles; and its end: what tasks wrote comes back to the particles' arrays. */
 void simulation_register(struct simulation *s);
 void simulation_unregister(struct simulation *s);
+/** A handle for what StarPU allocates where it is first written. */
+starpu_data_handle_t handle_make(size_t count, size_t size);
+/** One for n numbers of four bytes, in steps of an eighth: they may grow a little without a new handle, and both ends of a message, which do not
+ * know each other's past, agree on its size. */
+void handle_fit(starpu_data_handle_t *handle, size_t n);
 /** Forget a handle and what it holds, if there is one. */
 void handle_drop(starpu_data_handle_t *handle);
 /** Forget the patch and the pieces of a group: what belongs to the present place of its box. */
 void group_leave_mesh(struct group *g);
-/** Make room for what other processes send of their groups, and give patches and field pieces handles of their present sizes. */
+/** Find which groups go to and come from other processes, and which of their particles, and make room for them; and its end. */
+void simulation_find_ghosts(struct simulation *s);
+void simulation_drop_ghosts(struct simulation *s);
+/** Give patches and field pieces handles of their present sizes. */
 void simulation_place(struct simulation *s);
 /** The part of a patch that a piece holds. */
 static inline struct patch patch_of_piece(const struct patch *p, const struct mesh_piece *piece) {
@@ -224,6 +253,8 @@ void simulation_release_positions(struct simulation *s);
 void domain_rebuild(struct simulation *s);
 /** After refit: which groups can meet this process's, and the mesh patch of each, from the true boxes. */
 void domain_find_neighbours(struct simulation *s);
+/** Squared gap between two boxes, units of r_cut, nearest images. */
+float box_gap_squared(const struct simulation *s, const struct node *a, const struct node *b);
 
 /** Run function(context, i) for i < n as tasks and wait for all. */
 void parallel_for(struct simulation *s, enum stage stage, uint32_t n, void (*function)(void *context, uint32_t i),
