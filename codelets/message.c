@@ -56,7 +56,7 @@ void message_begin(void) {
 static struct token *next_token(void) {
   if (tokens.used == tokens.count) {
     struct token *new = allocate(1, sizeof *new, "tokens of messages");
-    starpu_variable_data_register(&new->handle, STARPU_MAIN_RAM, (uintptr_t)&new->place, sizeof new->place);
+    starpu_variable_data_register(&new->handle, STARPU_MAIN_RAM, (uintptr_t)(&new->place), sizeof new->place);
     tokens.token = reallocate(tokens.token, ++tokens.count, sizeof *tokens.token, "tokens of messages");
     tokens.token[tokens.count - 1] = new;
   }
@@ -117,7 +117,8 @@ static void transfer(struct simulation *s, starpu_data_handle_t data, enum kind 
 }
 
 /** One datum of every ghost, sent to those who get it. */
-static void transfer_ghosts(struct simulation *s, enum kind kind, starpu_data_handle_t (*datum)(const struct ghost *, const struct group *)) {
+static void transfer_ghosts(struct simulation *s, enum kind kind,
+                            starpu_data_handle_t (*datum)(const struct ghost *, const struct group *)) {
   const int me = comm_rank();
   for (const struct ghost *g = s->sent.ghost; g < s->sent.ghost + s->sent.count; g++)
     transfer(s, datum(g, &s->groups[g->group]), kind, g->group, me, g->process);

@@ -58,20 +58,19 @@ uint32_t work_footprint(double work);
 /** One with stage_cpu() only. */
 #define PHOTONS_HOST_CODELET(stage_name, stage_color, work_expression) \
   CODELET_WITH(, stage_name, stage_color, work_expression)
-#define CODELET_WITH(cuda_function, stage_name, stage_color, work_expression)                                           \
+#define CODELET_WITH(cuda_function, stage_name, stage_color, work_expression)                               \
   static uint32_t stage_name##_footprint(struct starpu_task *task) {                                        \
     const struct task_argument *a = task->cl_arg;                                                           \
     return work_footprint((double)(work_expression)) + (a->simulation->variant << 12);                      \
   }                                                                                                         \
   static struct starpu_perfmodel stage_name##_model = {                                                     \
       .type = STARPU_HISTORY_BASED, .symbol = "photons_" #stage_name, .footprint = stage_name##_footprint}; \
-  static struct starpu_codelet stage_name##_codelet = {                                                     \
-      .name = #stage_name,                                                                                  \
-      .color = stage_color,                                                                                 \
-      .cpu_funcs = {stage_name##_cpu},                                                                      \
-      .cpu_funcs_name = {#stage_name "_cpu"},                                                               \
-      cuda_function.nbuffers = STARPU_VARIABLE_NBUFFERS,                                 \
-      .model = &stage_name##_model}
+  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,                                 \
+                                                       .color = stage_color,                                \
+                                                       .cpu_funcs = {stage_name##_cpu},                     \
+                                                       .cpu_funcs_name = {#stage_name "_cpu"},              \
+                                                       cuda_function.nbuffers = STARPU_VARIABLE_NBUFFERS,   \
+                                                       .model = &stage_name##_model}
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))
 

@@ -203,6 +203,5 @@ bool comm_turn_begin(int first) {
 }
 
 void comm_turn_end(int last, bool token) {
-  if (comm.rank < last)
-    check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG + 1, comm.all), "MPI_Send");
+  if (comm.rank < last) check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG + 1, comm.all), "MPI_Send");
 }

@@ -47,8 +47,7 @@ static void exchange_tops(struct simulation *s) {
   for (uint32_t i = 0; i < s->sent.count; i++) bytes[s->sent.ghost[i].process] += size;
   for (uint32_t i = 0; i < s->received.count; i++) bytes[processes + (size_t)s->received.ghost[i].process] += size;
   struct node *out = allocate(s->sent.count * nodes, sizeof *out, "trees of ghosts");
-  for (uint32_t i = 0; i < s->sent.count; i++)
-    memcpy(out + i * nodes, s->groups[s->sent.ghost[i].group].top, size);
+  for (uint32_t i = 0; i < s->sent.count; i++) memcpy(out + i * nodes, s->groups[s->sent.ghost[i].group].top, size);
   s->ghost_top = reallocate(s->ghost_top, s->received.count * nodes, sizeof *s->ghost_top, "trees of ghosts");
   comm_exchange(out, bytes, s->ghost_top, bytes + processes);
   for (uint32_t i = 0; i < s->received.count; i++) s->groups[s->received.ghost[i].group].top = s->ghost_top + i * nodes;

@@ -10,7 +10,7 @@
 
 int main(int argc, char **argv) {
   gsl_set_error_handler_off(); /* results are checked where they arise; GSL's own handler would abort */
-  signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is then an error of the write, which says what and where */
+  signal(SIGXFSZ, SIG_IGN);    /* a limit on file sizes is then an error of the write, which says what and where */
   comm_start(&argc, &argv);
   struct options options = options_read(argc, argv);
   int status;

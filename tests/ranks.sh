@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whole runs on several processes leave what one process leaves, bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a
+# Whole runs on several processes, with shared memory or without, leave what one process leaves, bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a
 # Gadget file, from a checkpoint of another number of processes, and with more processes than groups and planes of the mesh.
 set -u
 : "${PHOTONS:?the program}"
@@ -65,7 +65,7 @@ END
 run 1 one config.ini
 run 2 two config.ini
 run 3 three --set output.files=0 config.ini
-run 4 four --set output.files=3 config.ini
+run 4 four --set runtime.shared_memory=no --set output.files=3 config.ini
 compare one two three four
 # 32 groups dealt out evenly would make these files.
 grep -E '(three|four),' compared | grep -qvE ': (4320 \+ 4752 \+ 4752|3456 \+ 3456 \+ 6912) ' || complain 'no group changed its owner'

@@ -39,8 +39,8 @@ void pm_read_submit(struct group *g, uint32_t set);
  * Each is called for all of a process's groups, slabs or columns, and sends and receives what they make and need. */
 void message_start(const struct parameters *p);
 void message_stop(void);
-void message_begin(void); /* first of all in a step: what was sent in the last has been used everywhere */
-void share_trees(struct simulation *s);      /* positions and trees of groups with neighbours elsewhere */
+void message_begin(void);               /* first of all in a step: what was sent in the last has been used everywhere */
+void share_trees(struct simulation *s); /* positions and trees of groups with neighbours elsewhere */
 void share_multipoles(struct simulation *s); /* of the same groups */
 void share_patches(struct simulation *s, uint32_t set);
 void share_spectra(struct simulation *s, bool back); /* blocks of slabs to their columns' owners, or back */
