@@ -1,21 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Bad initial conditions, folders, disks, memory and machines: one clear line, the right exit code, nothing half-written, no hang.
-set -u
-: "${PHOTONS:?the program}"
-[ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
-python3 -c 'import h5py' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
-work=$(mktemp -d) || exit 99
+. "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 disk=
 trap '[ "$disk" ] && umount "$disk"; chmod -R u+w "$work"; rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failures=0
-
-complain() {
-  echo "FAILED: $1"
-  sed 's/^/    /' err
-  failures=$((failures + 1))
-}
 
 # expect CODE MESSAGE FOLDER ARGUMENT...: the program ends with CODE, says MESSAGE in the only line of stderr, and leaves no
 # unfinished file. Exit code 124 of timeout is a hang.
@@ -122,4 +110,4 @@ fi
 if "$PHOTONS" --version | grep -q 'CUDA *not built in'; then expect 2 'runtime.gpu = require' run --set runtime.gpu=require config.ini; fi
 STARPU_NCPU=0 expect 1 'StarPU' run config.ini
 
-[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+finish

@@ -1,14 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The same run gives the same bits with any number of workers and any scheduler; other kernels agree to rounding.
-set -u
-: "${PHOTONS:?the program}"
-[ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
-python3 -c 'import h5py' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failures=0
+. "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 
 # Clustered at the end, several groups and leaves, with rebuilds.
 cat >config.ini <<END
@@ -86,4 +79,4 @@ for isa in baseline avx2 avx512; do
   python3 near.py baseline.hdf5 "$isa.hdf5" || failures=$((failures + 1))
 done
 
-[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+finish

@@ -1,13 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # 64^3 particles in 500 Mpc/h from z = 49 to 0: the longest waves grow as linear theory says, momentum is conserved.
-set -u
-: "${PHOTONS:?the program}"
-[ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
-python3 -c 'import h5py' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
+. "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 
 # Two runs of fixed amplitudes and opposite phases. Steps of 0.065 in ln a cost 5e-4 of the growth.
 cat >config.ini <<END

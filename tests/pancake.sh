@@ -1,14 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Zel'dovich's pancake: the solver follows the exact solution of a plane wave, and its steps are of second order.
-set -u
-: "${PHOTONS:?the program}"
-[ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
-python3 -c 'import h5py' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failures=0
+. "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 pancake="python3 $PHOTONS_SOURCE/tests/pancake.py"
 
 cat >config.ini <<END
@@ -71,4 +64,4 @@ for ratio in $ratios; do
   }
 done
 
-[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+finish

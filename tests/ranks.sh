@@ -2,22 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Whole runs on several processes, with shared memory or without, leave what one process leaves, bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a
 # Gadget file, from a checkpoint of another number of processes, and with more processes than groups and planes of the mesh.
-set -u
-: "${PHOTONS:?the program}"
-[ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
-python3 -c 'import h5py' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
-command -v mpirun >/dev/null || { echo "skipped: there is no mpirun"; exit 77; }
+. "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 STARPU_NCPU=1 # of each process; all else is set for every test
 export STARPU_NCPU
-mpirun --oversubscribe -n 2 true 2>/dev/null || { echo "skipped: mpirun starts no two processes here"; exit 77; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failures=0
-complain() {
-  echo "FAILED: $1"
-  failures=$((failures + 1))
-}
+need_mpi
 
 # run PROCESSES FOLDER ARGUMENT...: a whole run; a hang is a failure.
 run() {
@@ -123,4 +111,4 @@ run 1 few-one few.ini
 run 9 few-nine few.ini
 compare few-one few-nine
 
-[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+finish

@@ -1,23 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Whatever goes wrong on one process of several, or on all, ends the whole run within seconds, with one line that says what; nothing is left half-written.
-set -u
-: "${PHOTONS:?the program}"
-[ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
-python3 -c 'import h5py' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
-command -v mpirun >/dev/null || { echo "skipped: there is no mpirun"; exit 77; }
+. "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 STARPU_NCPU=1 # of each process; all else is set for every test
 export STARPU_NCPU
-mpirun --oversubscribe -n 2 true 2>/dev/null || { echo "skipped: mpirun starts no two processes here"; exit 77; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failures=0
-complain() {
-  echo "FAILED: $1"
-  sed 's/^/    /' err
-  failures=$((failures + 1))
-}
+need_mpi
 
 # On process $BAD only, the shell command $FAULT before the program starts. What lies in memory that processes share would count as files, too: tcp,
 # and shared_memory = no below.
@@ -144,4 +131,4 @@ found=$?
 [ "$(grep -c 'stopped by signal 10 .*go on with --restart' err)" -eq 1 ] || complain 'SIGUSR1: not said once'
 go_on SIGUSR1
 
-[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+finish

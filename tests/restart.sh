@@ -1,19 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A run that is stopped by signals and goes on from its checkpoints gives the same bits as an unbroken one, and its log has every step once.
-set -u
-: "${PHOTONS:?the program}"
-[ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
-python3 -c 'import h5py' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failures=0
-complain() {
-  echo "FAILED: $1"
-  sed 's/^/    /' err 2>/dev/null
-  failures=$((failures + 1))
-}
+. "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 
 # Adaptive steps, an upper limit of the softening and tuned rebuilds: all that a run decides as it goes.
 cat >config.ini <<END
@@ -119,4 +107,4 @@ timeout 60 "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 
 found=$?
 [ $found -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'broken/checkpoint.hdf5' err || complain "restart from half a checkpoint: exit code $found"
 
-[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+finish
