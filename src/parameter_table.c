@@ -89,7 +89,7 @@ const struct parameter parameter_table[] = {
   {"time", "z_end", REAL, FIELD(time.z_end), "0", .help = "redshift where the run ends", RANGE(0, 10000)},
   {"time", "step", WORD(time.step), "adaptive", .help = "steps of equal ln a, or from the accelerations", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
-  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.05", .help = "step = adaptive: longest step in ln a", RANGE(1e-6, 1)},
+  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "step = adaptive: longest step in ln a", RANGE(1e-6, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "step = adaptive: dt = sqrt(2 eta softening/|acceleration|)", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for everything that is written; made if need be"},
