@@ -133,7 +133,7 @@ const struct preset preset_table[] = {
   {"theta",         {"0.4",       "0.8",        "0.8"}},
   {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"}},
   {"p2p_kernel",    {"table",     "polynomial", "polynomial"}},
-  {"p2p_degree",    {"9",         "8",          "10"}},
+  {"p2p_degree",    {"9",         "7",          "10"}},
   {"table_order",   {"2",         "2",          "2"}},
 };
 /* clang-format on */
