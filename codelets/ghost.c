@@ -5,7 +5,7 @@
 
 #include "task.h"
 
-/** Three rows of floats, of one array into another. */
+/** Three rows of coordinates, of one array into another. */
 struct rows {
   uint32_t *to;
   const uint32_t *from;

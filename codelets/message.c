@@ -48,7 +48,7 @@ void message_stop(void) {
 }
 
 void message_begin(void) {
-  comm_barrier();
+  if (host_memory_shared()) comm_barrier(); /* readers of the last step's messages are done */
   host_memory_reset();
   tokens.used = 0;
 }
@@ -117,33 +117,28 @@ static void transfer(struct simulation *s, starpu_data_handle_t data, enum kind 
 }
 
 /** One datum of every ghost, sent to those who get it. */
-static void transfer_ghosts(struct simulation *s, enum kind kind,
-                            starpu_data_handle_t (*datum)(const struct ghost *, const struct group *)) {
+static void transfer_ghosts(struct simulation *s, const struct ghosts *ghosts, enum kind kind) {
   const int me = comm_rank();
-  for (const struct ghost *g = s->sent.ghost; g < s->sent.ghost + s->sent.count; g++)
-    transfer(s, datum(g, &s->groups[g->group]), kind, g->group, me, g->process);
-  for (const struct ghost *g = s->received.ghost; g < s->received.ghost + s->received.count; g++)
-    transfer(s, datum(g, &s->groups[g->group]), kind, g->group, g->process, me);
-}
-
-static starpu_data_handle_t positions(const struct ghost *ghost, const struct group *g) {
-  (void)g;
-  return ghost->handle;
-}
-static starpu_data_handle_t tree(const struct ghost *ghost, const struct group *g) {
-  (void)ghost;
-  return g->tree_handle;
-}
-static starpu_data_handle_t multipoles(const struct ghost *ghost, const struct group *g) {
-  (void)ghost;
-  return g->multipole_handle;
+  for (const struct ghost *ghost = ghosts->ghost; ghost < ghosts->ghost + ghosts->count; ghost++) {
+    const struct group *g = &s->groups[ghost->group];
+    const starpu_data_handle_t data = kind == POSITION ? ghost->handle
+                                      : kind == TREE   ? g->tree_handle
+                                                       : g->multipole_handle;
+    const bool sent = g->owner == me;
+    transfer(s, data, kind, g->index, sent ? me : ghost->process, sent ? ghost->process : me);
+  }
 }
 
 void share_trees(struct simulation *s) {
-  transfer_ghosts(s, POSITION, positions);
-  transfer_ghosts(s, TREE, tree);
+  transfer_ghosts(s, &s->sent, POSITION);
+  transfer_ghosts(s, &s->sent, TREE);
+  transfer_ghosts(s, &s->received, POSITION);
+  transfer_ghosts(s, &s->received, TREE);
 }
-void share_multipoles(struct simulation *s) { transfer_ghosts(s, MULTIPOLE, multipoles); }
+void share_multipoles(struct simulation *s) {
+  transfer_ghosts(s, &s->sent, MULTIPOLE);
+  transfer_ghosts(s, &s->received, MULTIPOLE);
+}
 
 void share_patches(struct simulation *s, uint32_t set) {
   for (uint32_t i = 0; i < s->group_count; i++) {

@@ -37,7 +37,8 @@ static struct address make_segment(void) {
   const int descriptor = (int)syscall(SYS_memfd_create, "photons-starpu", 1u /* MFD_CLOEXEC */);
   own.descriptor = (uint64_t)descriptor;
   own.bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-  if (descriptor < 0 || ftruncate(descriptor, (off_t)own.bytes) != 0 || pwrite(descriptor, &own, sizeof own, 0) < 0)
+  if (descriptor < 0 || ftruncate(descriptor, (off_t)own.bytes) != 0 ||
+      pwrite(descriptor, &own, sizeof own, 0) != (ssize_t)sizeof own)
     own.bytes = 0;
   return own;
 }
@@ -88,6 +89,8 @@ void host_memory_stop(void) {
   memory.segment = NULL;
   memory.bytes = NULL;
 }
+
+bool host_memory_shared(void) { return memory.segment; }
 
 bool host_memory_with(int rank) { return memory.segment && rank != comm_rank() && memory.segment[rank]; }
 

@@ -5,8 +5,9 @@
 #
 #   bench_gpu.sh [kernels] [first] [steps] [processes] [whole]
 set -euo pipefail
-program=${PHOTONS:-./photons-starpu}
+program=$(realpath "${PHOTONS:-./photons-starpu}")
 here=$(dirname "$program")
+cd "$(dirname "$0")/.." # to params/
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
 [ "${gpus:-0}" -gt 0 ] || { echo "skipped: no GPU"; exit 0; }
 work=$(mktemp -d)

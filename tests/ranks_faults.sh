@@ -83,6 +83,12 @@ for BAD in 0 2; do
   [ "$(find run -name 'snap*')" ] && complain "a full disk: left $(find run -name 'snap*')"
 done
 
+# A process that may not make a large segment of memory: MPI takes its place, for all, and this is said once.
+rm -rf run
+BAD=1 FAULT='ulimit -f 4000'
+timeout 60 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 ./start config.ini >out 2>err </dev/null || complain 'no shared memory: the run fails'
+[ "$(grep -c "photons-starpu: warning: processes of one host cannot share memory" err)" -eq 1 ] || complain 'no shared memory: not said once'
+
 # One process has no workers.
 BAD=1 FAULT='STARPU_NCPU=0'
 expect 1 'StarPU' config.ini

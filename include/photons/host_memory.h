@@ -11,6 +11,8 @@
  */
 bool host_memory_start(void);
 void host_memory_stop(void);
+/** Whether any process shares memory: the same on all. */
+bool host_memory_shared(void);
 /** Is process @p rank on this host, and its segment here? Its own does not count. */
 bool host_memory_with(int rank);
 /** Begin at the start of the own segment again. Its readers must be done. */
