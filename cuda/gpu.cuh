@@ -16,8 +16,13 @@ extern "C" {
 
 enum { WARP = 32 };
 
+/* Targets of a block of p2p, and where sort ends: tuned; more share one list of sources, fewer waste fewer pairs. */
+#ifndef P2P_TARGETS_MOST
+#define P2P_TARGETS_MOST 64
+#endif
+
 /** Scratch of a worker, by what it is for. Tasks of a stream follow each other: they can share it. */
-enum scratch_use { SCRATCH_LIST, SCRATCH_ORDER, SCRATCH_TABLE, SCRATCH_CELLS, SCRATCH_SPECTRUM, SCRATCH_LINES, SCRATCH_USES };
+enum scratch_use { SCRATCH_LIST, SCRATCH_ORDER, SCRATCH_TABLE, SCRATCH_CELLS, SCRATCH_SPECTRUM, SCRATCH_LINES, SCRATCH_SORT, SCRATCH_USES };
 
 struct scratch {
   void *data;

@@ -32,7 +32,11 @@ struct gpu;
 struct gpu *gpu_create(cudaStream_t stream, const struct mesh *m, const struct split *split);
 void gpu_free(struct gpu *g);
 
-/** @param root  in pinned host memory: a copy of node 1 */
+/** As group_sort(), but that its nodes end at p2p's blocks of targets and are cut within 2^-16 of their side from the median.
+ * @param nodes  of the last refit, for the centre of the first */
+void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes, uint32_t *x, float *momentum, float *acceleration, uint64_t *id);
+
+/** @param top  in pinned host memory: a copy of the nodes down to top_depth */
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
                const float *acceleration, struct node *nodes, unsigned top_depth, struct node *top);
 

@@ -5,16 +5,12 @@
  * Few sources are so near that softening could matter: they are listed apart, so that the main loop need not ask. */
 #include "p2p_force.cuh"
 
-/* What was tuned: blocks that registers must leave room for on a multiprocessor, sources in one turn of the main loop, targets of a
- * block (more share one list of sources, fewer waste fewer pairs). */
+/* What was tuned: blocks that registers must leave room for on a multiprocessor, sources in one turn of the main loop. */
 #ifndef P2P_BLOCKS
 #define P2P_BLOCKS 5
 #endif
 #ifndef P2P_UNROLL
 #define P2P_UNROLL 1
-#endif
-#ifndef P2P_TARGETS_MOST
-#define P2P_TARGETS_MOST 32
 #endif
 
 enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = STEP };

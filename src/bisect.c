@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "keys.h"
 #include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/simulation.h"

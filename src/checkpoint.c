@@ -12,7 +12,7 @@
 #include "photons/parameter_table.h"
 #include "photons/snapshot.h"
 
-static const char format[] = "photons-starpu checkpoint 1";
+static const char format[] = "photons-starpu checkpoint 2";
 enum { CHUNK = 1 << 18 /* numbers under one checksum */ };
 
 static const struct {
@@ -24,9 +24,13 @@ static const struct {
     {"start_a", offsetof(struct checkpoint_state, start_a), false},
     {"step", offsetof(struct checkpoint_state, step), true},
     {"outputs_done", offsetof(struct checkpoint_state, outputs_done), true},
+    {"steps_since_sort", offsetof(struct checkpoint_state, steps_since_sort), true},
     {"steps_since_rebuild", offsetof(struct checkpoint_state, steps_since_rebuild), true},
-    {"rebuild_debt", offsetof(struct checkpoint_state, rebuild_debt), false},
+    {"sort_debt", offsetof(struct checkpoint_state, sort_debt), false},
     {"fresh_work", offsetof(struct checkpoint_state, fresh_work), false},
+    {"loosening", offsetof(struct checkpoint_state, loosening), false},
+    {"spread", offsetof(struct checkpoint_state, spread), false},
+    {"fresh_spread", offsetof(struct checkpoint_state, fresh_spread), false},
     {"wall_seconds", offsetof(struct checkpoint_state, wall_seconds), false},
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
@@ -138,7 +142,7 @@ static bool changes_results(const struct parameters *p, const struct parameter *
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "z_end") == 0) return p->time.step == STEP_FIXED;
   if (strcmp(row->section, "runtime") != 0) return true;
   return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
-         strcmp(row->key, "rebuild_interval") == 0;
+         strcmp(row->key, "sort_interval") == 0 || strcmp(row->key, "rebuild_interval") == 0;
 }
 
 /**

@@ -5,73 +5,10 @@
 #include <string.h>
 
 #include "bisect.h"
+#include "keys.h"
 #include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/simulation.h"
-
-static inline uint64_t key_value(const struct key *k, int axis) { return (uint64_t)k->x[axis] << 32 | k->index; }
-
-/** A pivot close to the rank-th of n keys: the matching order statistic of a regular sample. */
-static uint64_t choose_pivot(const struct key *keys, size_t n, size_t rank, int axis) {
-  enum { SAMPLE_MOST = 63 };
-  uint64_t sample[SAMPLE_MOST];
-  const size_t size = n < 512 ? 7 : n < 8192 ? 21 : SAMPLE_MOST;
-  for (size_t i = 0; i < size; i++) { /* insertion sort on the way in */
-    uint64_t value = key_value(&keys[(2 * i + 1) * n / (2 * size)], axis);
-    size_t j = i;
-    for (; j > 0 && sample[j - 1] > value; j--) sample[j] = sample[j - 1];
-    sample[j] = value;
-  }
-  return sample[rank * size / n];
-}
-
-/** Move keys with value < pivot to the front, without branches on the data; returns their number. */
-static size_t partition(struct key *keys, size_t n, uint64_t pivot, int axis) {
-  size_t front = 0;
-  for (size_t i = 0; i < n; i++) {
-    struct key k = keys[i];
-    keys[i] = keys[front];
-    keys[front] = k;
-    front += key_value(&k, axis) < pivot;
-  }
-  return front;
-}
-
-static void insertion_sort(struct key *keys, size_t n, int axis) {
-  for (size_t i = 1; i < n; i++) {
-    struct key k = keys[i];
-    size_t j = i;
-    for (; j > 0 && key_value(&keys[j - 1], axis) > key_value(&k, axis); j--) keys[j] = keys[j - 1];
-    keys[j] = k;
-  }
-}
-
-/** Arrange keys so that the first `rank` are the smallest along the axis. */
-static void select_rank(struct key *keys, size_t n, size_t rank, int axis) {
-  while (n > 24 && rank > 0 && rank < n) {
-    uint64_t pivot = choose_pivot(keys, n, rank, axis);
-    size_t front = partition(keys, n, pivot, axis);
-    if (front == 0) front = partition(keys, n, pivot + 1, axis); /* the pivot is the smallest: part it off alone */
-    if (rank <= front) {
-      n = front;
-    } else {
-      keys += front;
-      n -= front;
-      rank -= front;
-    }
-  }
-  if (rank > 0 && rank < n) insertion_sort(keys, n, axis);
-}
-
-static void bisect(struct key *keys, size_t n, size_t rank, unsigned level, uint32_t groups) {
-  uint32_t low[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, high[3] = {0, 0, 0};
-  for (size_t i = 0; i < n; i++)
-    for (int c = 0; c < 3; c++) {
-      low[c] = keys[i].x[c] < low[c] ? keys[i].x[c] : low[c];
-      high[c] = keys[i].x[c] > high[c] ? keys[i].x[c] : high[c];
-    }
-  select_rank(keys, n, rank, side_to_cut(level, groups, low, high));
-}
 
 enum { CHUNKS = 64 };
 
@@ -213,7 +150,7 @@ static void split_part(void *context, uint32_t k) {
     const size_t nodes = (size_t)2 << level, below = (size_t)1 << (level - part->level);
     for (size_t j = part->index * below; j < (part->index + 1) * below; j++) {
       const size_t first = block_first(all, nodes, 2 * j), middle = block_first(all, nodes, 2 * j + 1);
-      bisect(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first, level, s->group_count);
+      keys_cut(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first, level, s->group_count);
     }
   }
 }
@@ -221,15 +158,8 @@ static void split_part(void *context, uint32_t k) {
 static void split_group(void *context, uint32_t g) {
   struct rebuild *r = context;
   struct simulation *s = r->simulation;
-  struct particle_block b = particles_block(&s->particles, g);
-  struct key *keys = r->keys + b.first;
-  const uint32_t count = (uint32_t)b.count;
-  unsigned depth = s->depth; /* of the bisection: on below the leaves, for the blocks of p2p */
-  while ((count >> depth) + 1 > P2P_BLOCK) depth++;
-  for (uint32_t node = 1; node < 1u << depth; node++) {
-    uint32_t first = node_first(count, node);
-    bisect(keys + first, node_end(count, node) - first, node_end(count, 2 * node) - first, 0, 1);
-  }
+  const struct particle_block b = particles_block(&s->particles, g);
+  keys_into_tree(r->keys + b.first, (uint32_t)b.count, s->depth);
 }
 
 /* Arrays, one after the other: from the old order to rows sorted by part, to their owners, to the new order. */

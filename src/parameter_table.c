@@ -112,7 +112,8 @@ const struct parameter parameter_table[] = {
 
   {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", .help = "particles a group; automatic: from their number and the workers", RANGE(64, 1 << 30), .automatic = "0"},
   {"runtime", "leaf_size", INTEGER, FIELD(runtime.leaf_size), "0", .help = "most particles a leaf", RANGE(1, 4096), .automatic = "0"},
-  {"runtime", "rebuild_interval", INTEGER, FIELD(runtime.rebuild_interval), "0", .help = "steps between rebuilds of the tree; automatic: tuned from the work that was counted", RANGE(1, 1000000), .automatic = "0"},
+  {"runtime", "sort_interval", INTEGER, FIELD(runtime.sort_interval), "0", .help = "steps after which every group's tree is made anew; automatic: tuned from the work that was counted", RANGE(1, 1000000), .automatic = "0"},
+  {"runtime", "rebuild_interval", INTEGER, FIELD(runtime.rebuild_interval), "0", .help = "steps after which the groups are made anew; automatic: when they have spread", RANGE(1, 1000000), .automatic = "0"},
   {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen (the environment variable STARPU_SCHED wins)"},
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "processor cores that work; automatic: all (the environment variable STARPU_NCPU wins)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "use GPUs where there are any, never, or end with an error where there is none", .words = gpu_uses},

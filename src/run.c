@@ -108,31 +108,63 @@ static struct particles initial_particles(struct run *r) {
   return particles;
 }
 
-/* Costs in nanoseconds on one core, roughly: only their ratios matter, and being constants they keep results independent of
- * timing noise and of the number of workers. */
-static double counted_work(const struct work_counts *w) {
-  const bool gpu = starpu_cuda_worker_get_count() > 0; /* where all this costs next to nothing beside a rebuild */
-  return gpu ? 0.0045 * (double)w->pairs + 0.05 * (double)w->interactions + 0.2 * (double)w->visits
-             : 0.5 * (double)w->pairs + 25.0 * (double)w->interactions + 6.0 * (double)w->visits;
-}
-#define REBUILD_COST 150.0 /* a particle */
+/* Nanoseconds that a thing costs on one core, or on a GPU, roughly: being constants they keep results independent of timing noise and of
+ * the number of workers. */
+static const struct cost {
+  double pair, interaction, visit, sort; /* sort: a particle */
+} core_cost = {0.5, 25.0, 6.0, 100.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0};
 
-/** Rebuild when the work lost to loosened trees since the last rebuild has paid for one. */
+static const struct cost *cost(void) { return starpu_cuda_worker_get_count() > 0 ? &gpu_cost : &core_cost; }
+
+/* Groups go on interpenetrating however well sorted each is. */
+#define SPREAD_MOST 1.5
+
+/** Sort when the work lost to loosened trees since the last sort, and to be lost by this step, pays for one: where the loss grows with
+ * the age of the trees, this costs least. */
+static bool sort_due(const struct run *r) {
+  const struct checkpoint_state *state = &r->state;
+  const int64_t interval = r->parameters->runtime.sort_interval;
+  if (interval > 0) return state->steps_since_sort >= interval;
+  const double loss = state->loosening * (double)state->steps_since_sort;
+  return state->sort_debt + loss >= cost()->sort * (double)r->simulation->particles.all;
+}
+
+/** Rebuild, instead of a sort, when the groups have spread too far. */
 static bool rebuild_due(const struct run *r) {
-  int64_t interval = r->parameters->runtime.rebuild_interval;
+  const int64_t interval = r->parameters->runtime.rebuild_interval;
   if (interval > 0) return r->state.steps_since_rebuild >= interval;
-  return r->state.rebuild_debt >= REBUILD_COST * (double)r->simulation->particles.all;
+  return sort_due(r) && r->state.spread >= SPREAD_MOST * r->state.fresh_spread;
+}
+
+/** Volume that the groups reach, added up. */
+static double spread(const struct simulation *s) {
+  double sum = 0.0;
+  for (uint32_t g = 0; g < s->group_count; g++) {
+    double volume = 1.0;
+    for (int c = 0; c < 3; c++) volume *= 1.0 + (double)s->groups[g].root.half[c];
+    sum += volume;
+  }
+  return sum;
 }
 
 static void account_work(struct run *r) {
-  struct work_counts w = simulation_work(r->simulation);
-  double work = counted_work(&w);
-  if (r->state.steps_since_rebuild == 0) {
-    r->state.fresh_work = work;
-    r->state.rebuild_debt = 0.0;
+  struct checkpoint_state *state = &r->state;
+  const struct work_counts w = simulation_work(r->simulation);
+  const double work =
+      cost()->pair * (double)w.pairs + cost()->interaction * (double)w.interactions + cost()->visit * (double)w.visits;
+  if (state->steps_since_sort == 0) {
+    state->fresh_work = work;
+    state->sort_debt = 0.0;
+    state->loosening *= 0.9; /* where every step sorts, one will try again how it goes without */
+  } else {
+    const double loss = fmax(work - state->fresh_work, 0.0);
+    state->sort_debt += loss;
+    state->loosening = loss / (double)state->steps_since_sort;
   }
-  r->state.rebuild_debt += fmax(work - r->state.fresh_work, 0.0);
-  r->state.steps_since_rebuild++;
+  state->spread = spread(r->simulation);
+  if (state->steps_since_rebuild == 0) state->fresh_spread = state->spread;
+  state->steps_since_sort++;
+  state->steps_since_rebuild++;
 }
 
 /** What the next output consists of. */
@@ -223,21 +255,21 @@ static void take_step(struct run *r) {
   double a1 = timeline_next(&r->timeline, r->parameters, c, a0, step_acc_max(s), softening_at(r->parameters, a0));
   double middle = sqrt(a0 * a1);
   balance(r);
-  bool rebuilt = rebuild_due(r);
+  const bool rebuilt = rebuild_due(r), sorted = !rebuilt && sort_due(r);
   trace_begin_step(&r->trace, r->state.step + 1);
   step_drift(s, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
   r->state.a = a1;
-  if (rebuilt) {
-    step_rebuild(s);
-    r->state.steps_since_rebuild = 0;
-  }
+  if (rebuilt) step_rebuild(s);
+  if (sorted) step_sort(s);
+  if (rebuilt) r->state.steps_since_rebuild = 0;
+  if (rebuilt || sorted) r->state.steps_since_sort = 0;
   apply_softening(r);
   const bool due = (size_t)r->state.outputs_done < outputs_due(r);
   step_forces(s, cosmology_kick(c, middle, a1), due ? write_positions : NULL, r);
   trace_end_step(&r->trace);
   account_work(r);
   r->state.step++;
-  struct step_record record = {r->state.step, a1, log(a1 / a0), wall_clock() - start, rebuilt};
+  struct step_record record = {r->state.step, a1, log(a1 / a0), wall_clock() - start, rebuilt, sorted};
   report_step(&r->report, s, &record);
 }
 
@@ -255,7 +287,7 @@ static void first_forces(struct run *r) {
   step_first_forces(s);
   trace_end_step(&r->trace);
   account_work(r);
-  struct step_record record = {r->state.step, r->state.a, 0.0, wall_clock() - start, true};
+  struct step_record record = {r->state.step, r->state.a, 0.0, wall_clock() - start, true, false};
   report_step(&r->report, s, &record);
 }
 

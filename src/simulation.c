@@ -96,6 +96,7 @@ static void for_particle_arrays(const struct particles *p, void (*function)(void
   function(p->position, 3 * p->count * sizeof *p->position);
   function(p->momentum, 3 * p->count * sizeof *p->momentum);
   function(p->acceleration, 3 * p->count * sizeof *p->acceleration);
+  function(p->id, p->count * sizeof *p->id);
 }
 
 #ifdef PHOTONS_CUDA
@@ -159,6 +160,7 @@ void simulation_register(struct simulation *s) {
     g->position_handle = register_vector(b.x[0], 3 * b.count, sizeof(uint32_t));
     g->momentum_handle = register_vector(b.p[0], 3 * b.count, sizeof(float));
     g->acceleration_handle = register_vector(b.acc[0], 3 * b.count, sizeof(float));
+    g->id_handle = register_vector(b.id, b.count, sizeof *b.id);
     g->tree_handle = register_vector(g->nodes, nodes, sizeof(struct node));
     g->multipole_handle = register_vector(g->multipole, (size_t)nodes * m, sizeof(float));
     g->local_handle = register_vector(g->local, (size_t)nodes * l, sizeof(float));
@@ -209,7 +211,8 @@ void simulation_unregister(struct simulation *s) {
       starpu_data_unregister(g->position_handle);
       starpu_data_unregister(g->momentum_handle);
       starpu_data_unregister(g->acceleration_handle);
-      g->position_handle = g->momentum_handle = g->acceleration_handle = NULL;
+      starpu_data_unregister(g->id_handle);
+      g->position_handle = g->momentum_handle = g->acceleration_handle = g->id_handle = NULL;
     }
     handle_drop(&g->position_handle);
     handle_drop(&g->tree_handle);
@@ -377,32 +380,40 @@ static void for_host_data(struct simulation *s, void (*function)(starpu_data_han
     function(g->position_handle);
     function(g->momentum_handle);
     function(g->acceleration_handle);
+    function(g->id_handle);
   }
 }
 
 /** All of them on their way at once; one by one each would cost a round trip to the GPU. */
 static void prefetch(starpu_data_handle_t handle) { (void)starpu_data_prefetch_on_node(handle, STARPU_MAIN_RAM, 1); }
 
-static void acquire(starpu_data_handle_t handle) {
-  if (starpu_data_acquire(handle, STARPU_RW) != 0)
+static void acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode) {
+  if (starpu_data_acquire(handle, mode) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
 }
+
+static void acquire_to_change(starpu_data_handle_t handle) { acquire(handle, STARPU_RW); }
 
 void simulation_acquire(struct simulation *s) {
   starpu_task_wait_for_all();
   if (gpu_in_use()) for_host_data(s, prefetch);
-  for_host_data(s, acquire);
+  for_host_data(s, acquire_to_change);
 }
 
 void simulation_release(struct simulation *s) { for_host_data(s, starpu_data_release); }
 
-void simulation_acquire_positions(struct simulation *s) {
-  for (size_t i = 0; i < s->particles.blocks; i++) prefetch(own_group(s, i)->position_handle);
-  for (size_t i = 0; i < s->particles.blocks; i++)
-    if (starpu_data_acquire(own_group(s, i)->position_handle, STARPU_R) != 0)
-      fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
+static void for_positions(struct simulation *s, void (*function)(starpu_data_handle_t)) {
+  for (size_t i = 0; i < s->particles.blocks; i++) {
+    function(own_group(s, i)->position_handle);
+    function(own_group(s, i)->id_handle);
+  }
 }
 
-void simulation_release_positions(struct simulation *s) {
-  for (size_t i = 0; i < s->particles.blocks; i++) starpu_data_release(own_group(s, i)->position_handle);
+static void acquire_to_read(starpu_data_handle_t handle) { acquire(handle, STARPU_R); }
+
+void simulation_acquire_positions(struct simulation *s) {
+  for_positions(s, prefetch);
+  for_positions(s, acquire_to_read);
 }
+
+void simulation_release_positions(struct simulation *s) { for_positions(s, starpu_data_release); }

@@ -119,6 +119,14 @@ void step_rebuild(struct simulation *s) {
   refit(s);
 }
 
+void step_sort(struct simulation *s) {
+  FOR_GROUPS(s, g) {
+    sort_submit(g);
+    refit_submit(g);
+  }
+  message_wait();
+}
+
 void step_first_forces(struct simulation *s) {
   refit(s);
   step_forces(s, 0.0, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "photons/scheduler.h"
 
 static const char *const stage_names[STAGES] = {
-    "rebuild", "refit",   "ghost_cut", "ghost_paste", "p2m",       "m2m",       "walk",      "walk_fill",
+    "rebuild", "sort", "refit",   "ghost_cut", "ghost_paste", "p2m",       "m2m",       "walk",      "walk_fill",
     "p2p",     "m2l",     "l2l",       "l2p",         "pm_assign", "patch_cut", "patch_add", "fft_yz",
     "fft_x",   "ifft_yz", "pm_cut",    "pm_read",     "put",       "get",       "kick",      "drift"};
 

@@ -11,6 +11,7 @@
 #include "force_set.h"
 #include "gpu.h"
 #include "photons/error.h"
+#include "photons/group_sort.h"
 #include "photons/ic.h"
 #include "photons/linear_power.h"
 #include "photons/scheduler.h"
@@ -410,6 +411,127 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   CUDA(cudaFree(x_out));
 }
 
+/** A group's particles in some order, and how well its tree has them together. */
+struct order {
+  uint32_t *x;
+  float *momentum, *acceleration;
+  uint64_t *id;
+  double extent; /* half widths of the leaves, added up */
+};
+
+static bool coprime(size_t a, size_t b) {
+  while (b > 0) {
+    const size_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a == 1;
+}
+
+/** Far from any order, the same for each copy. */
+static struct order order_copy(const struct group *g) {
+  const struct particle_block p = particles_block(&g->simulation->particles, g->index);
+  const size_t n = g->count;
+  struct order o = {allocate(3 * n, sizeof *o.x, "positions"), allocate(3 * n, sizeof *o.momentum, "momenta"),
+                    allocate(3 * n, sizeof *o.acceleration, "accelerations"), allocate(n, sizeof *o.id, "ids"), 0.0};
+  size_t stride = n - n / 3;
+  while (!coprime(stride, n)) stride++;
+  size_t from = 0;
+  for (size_t i = 0; i < n; i++, from = (from + stride) % n) {
+    for (int c = 0; c < 3; c++) {
+      o.x[(size_t)c * n + i] = p.x[c][from];
+      o.momentum[(size_t)c * n + i] = p.p[c][from];
+      o.acceleration[(size_t)c * n + i] = p.acc[c][from];
+    }
+    o.id[i] = p.id[from];
+  }
+  return o;
+}
+
+static void order_free(struct order *o) {
+  free(o->x);
+  free(o->momentum);
+  free(o->acceleration);
+  free(o->id);
+}
+
+static void measure_order(const struct group *g, struct order *o) {
+  const struct simulation *s = g->simulation;
+  struct node *nodes = allocate(tree_nodes(s->depth), sizeof *nodes, "nodes");
+  s->kernels->walk.refit(g->count, s->depth, s->scale, 1.0f / s->short_factor, o->x, o->acceleration, nodes);
+  for (uint32_t i = 1u << s->depth; i < tree_nodes(s->depth); i++)
+    for (int c = 0; c < 3; c++) o->extent += (double)nodes[i].half[c];
+  free(nodes);
+}
+
+/** A particle of an order. */
+struct member {
+  uint64_t id;
+  size_t place;
+};
+
+static int compare_members(const void *a, const void *b) {
+  const struct member *x = a, *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct member *members(const struct order *o, size_t n) {
+  struct member *m = allocate(n, sizeof *m, "members");
+  for (size_t i = 0; i < n; i++) m[i] = (struct member){o->id[i], i};
+  qsort(m, n, sizeof *m, compare_members);
+  return m;
+}
+
+/** Both have the same particles. */
+static bool same_particles(const struct order *a, const struct order *b, size_t n) {
+  struct member *in_a = members(a, n), *in_b = members(b, n);
+  bool same = true;
+  for (size_t i = 0; i < n; i++) {
+    const size_t k = in_a[i].place, l = in_b[i].place;
+    same = same && in_a[i].id == in_b[i].id;
+    for (int c = 0; c < 3; c++)
+      same = same && a->x[(size_t)c * n + k] == b->x[(size_t)c * n + l] && a->momentum[(size_t)c * n + k] == b->momentum[(size_t)c * n + l] &&
+             a->acceleration[(size_t)c * n + k] == b->acceleration[(size_t)c * n + l];
+  }
+  free(in_a);
+  free(in_b);
+  return same;
+}
+
+/* A cut may go by another particle than on the CPU; the leaves must be as compact. */
+static void check_sort(const struct bench *b, const struct group *g, double extent[3]) {
+  const struct simulation *s = b->s;
+  const size_t n = g->count;
+  struct order before = order_copy(g), cpu = order_copy(g), gpu = order_copy(g);
+  group_sort(g->count, s->depth, g->nodes[1].centre, cpu.x, cpu.momentum, cpu.acceleration, cpu.id);
+  void *x = to_device(gpu.x, 3 * n * sizeof *gpu.x), *momentum = to_device(gpu.momentum, 3 * n * sizeof *gpu.momentum),
+       *acceleration = to_device(gpu.acceleration, 3 * n * sizeof *gpu.acceleration), *id = to_device(gpu.id, n * sizeof *gpu.id);
+  gpu_sort(b->gpu, g->count, b->nodes + (size_t)g->index * tree_nodes(s->depth), x, momentum, acceleration, id);
+  to_host(b, gpu.x, x, 3 * n * sizeof *gpu.x);
+  to_host(b, gpu.momentum, momentum, 3 * n * sizeof *gpu.momentum);
+  to_host(b, gpu.acceleration, acceleration, 3 * n * sizeof *gpu.acceleration);
+  to_host(b, gpu.id, id, n * sizeof *gpu.id);
+  if (!same_particles(&cpu, &before, n) || !same_particles(&gpu, &before, n)) {
+    printf("  sort: particles of group %" PRIu32 " are LOST\n", g->index);
+    failures++;
+  }
+  struct order *orders[] = {&before, &cpu, &gpu};
+  for (int i = 0; i < 3; i++) {
+    measure_order(g, orders[i]);
+    extent[i] += orders[i]->extent;
+    order_free(orders[i]);
+  }
+  void *memory[] = {x, momentum, acceleration, id};
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CUDA(cudaFree(memory[i]));
+}
+
+static void report_sort(const double extent[3]) {
+  const bool good = fabs(extent[2] / extent[1] - 1.0) < 1e-3;
+  printf("  sort       leaves shrink to %.3f (CPU %.3f) of their width  %s\n", extent[2] / extent[0], extent[1] / extent[0],
+         good ? "ok" : "TOO LARGE");
+  failures += !good;
+}
+
 static void check_tree(const struct bench *b) {
   struct simulation *s = b->s;
   struct walk_scratch scratch = {0};
@@ -419,10 +541,12 @@ static void check_tree(const struct bench *b) {
   struct difference p2p[6] = {{"p2p", 0, 0, 0},     {"p2p f64", 0, 0, 0},   {"table 2", 0, 0, 0},
                               {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
   struct list_difference walk = {0};
+  double extent[3] = {0};
   const uint32_t exact_most = 8; /* the CPU's exact kernel is slow */
   for (uint32_t i = 0; i < s->group_count; i++) {
     struct group *g = &s->groups[i];
     check_refit(b, g, &refit);
+    check_sort(b, g, extent);
     check_multipoles(b, g, &p2m, &m2m);
     walk_group(s, g, &scratch);
     check_walk(b, g, &walk);
@@ -446,6 +570,7 @@ static void check_tree(const struct bench *b) {
     interaction_list_free(&g->lists.far);
   }
   walk_scratch_free(&scratch);
+  report_sort(extent);
   report(&refit, 1e-6);
   report(&p2m, 1e-6);
   report(&m2m, 1e-6);

@@ -3,7 +3,7 @@
 # The same run gives the same bits with any number of workers and any scheduler; other kernels agree to rounding.
 . "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 
-# Clustered at the end, several groups and leaves, with rebuilds.
+# Clustered at the end, several groups and leaves, with sorts and rebuilds.
 cat >config.ini <<END
 [box]
 size = 32
@@ -23,6 +23,7 @@ images = no
 [runtime]
 group_size = 1024
 leaf_size = 16
+sort_interval = 2
 rebuild_interval = 5
 END
 

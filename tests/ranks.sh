@@ -48,6 +48,7 @@ image_size = 32
 linking_length = 0.3
 [runtime]
 group_size = 432
+sort_interval = 2
 rebuild_interval = 3
 END
 run 1 one config.ini

@@ -3,7 +3,7 @@
 # A run that is stopped by signals and goes on from its checkpoints gives the same bits as an unbroken one, and its log has every step once.
 . "${PHOTONS_SOURCE:?the source folder}/tests/common.sh"
 
-# Adaptive steps, an upper limit of the softening and tuned rebuilds: all that a run decides as it goes.
+# Adaptive steps, an upper limit of the softening tuned sorts and rebuilds: all that a run decides as it goes.
 cat >config.ini <<END
 [box]
 size = 30
@@ -88,11 +88,12 @@ for k in range(4):
     if open(f'whole/powerspec_{k:03}.txt').read() != open(f'parts/powerspec_{k:03}.txt').read():
         wrong.append(f'power spectrum {k}')
 rows = [list(csv.DictReader(open(f'{run}/log/timings.csv'))) for run in ('whole', 'parts')]
-physics = ['step', 'a', 'dlna', 'p2p_pairs', 'm2l_interactions', 'rebuilt']
+physics = ['step', 'a', 'dlna', 'p2p_pairs', 'm2l_interactions', 'rebuilt', 'sorted']
 if [[r[c] for c in physics] for r in rows[0]] != [[r[c] for c in physics] for r in rows[1]]:
     wrong.append('the steps in log/timings.csv')
-if not 0 < sum(int(r['rebuilt']) for r in rows[0]) < len(rows[0]):
-    wrong.append('the test itself: no mixture of steps with and without rebuilds')
+for renewal in 'rebuilt', 'sorted':
+    if not 1 < sum(int(r[renewal]) for r in rows[0]) < len(rows[0]):
+        wrong.append(f'the test itself: no mixture of steps {renewal} and not')
 sys.exit('differ: ' + ', '.join(wrong) if wrong else 0)
 END
 

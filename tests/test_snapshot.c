@@ -220,8 +220,12 @@ static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .start_a = 0.02,
                                               .step = INT64_C(1) << 40,
                                               .outputs_done = 3,
+                                              .steps_since_sort = 3,
                                               .steps_since_rebuild = 5,
-                                              .rebuild_debt = 1.0 / 3.0,
+                                              .sort_debt = 1.0 / 3.0,
+                                              .loosening = -1e-3,
+                                              .spread = 2.0 / 7.0,
+                                              .fresh_spread = 1e-30,
                                               .fresh_work = 1e30,
                                               .wall_seconds = 1e-7};
 
@@ -236,8 +240,10 @@ static bool same_particles(const struct particles *a, const struct particles *b)
 
 static bool same_state(const struct checkpoint_state *s) {
   return s->a == there.a && s->start_a == there.start_a && s->step == there.step &&
-         s->outputs_done == there.outputs_done && s->steps_since_rebuild == there.steps_since_rebuild &&
-         s->rebuild_debt == there.rebuild_debt && s->fresh_work == there.fresh_work &&
+         s->outputs_done == there.outputs_done && s->steps_since_sort == there.steps_since_sort &&
+         s->steps_since_rebuild == there.steps_since_rebuild && s->sort_debt == there.sort_debt &&
+         s->loosening == there.loosening &&
+         s->spread == there.spread && s->fresh_spread == there.fresh_spread && s->fresh_work == there.fresh_work &&
          s->wall_seconds == there.wall_seconds;
 }
 

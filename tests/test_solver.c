@@ -236,8 +236,43 @@ static void all_at_one_point(void **state) {
   }
 }
 
+/* Forces as they stand, against exact ones; the particles' momenta are still those that they had. */
+static void check_forces_now(struct simulation *s, struct points *points, const float *momentum, const char *name) {
+  simulation_acquire(s);
+  float *a = accelerations_by_id(s);
+  for (size_t g = 0; g < s->particles.blocks; g++) {
+    struct particle_block b = particles_block(&s->particles, g);
+    for (size_t i = 0; i < b.count; i++)
+      for (size_t axis = 0; axis < 3; axis++) {
+        points->u[3 * (b.id[i] - 1) + axis] = b.x[axis][i];
+        assert_true(b.p[axis][i] == momentum[3 * (b.id[i] - 1) + axis]);
+      }
+  }
+  simulation_release(s);
+  double *reference = exact(points, 4, 0.2, 0);
+  struct force_error e = check_sums(name, a, reference, points->n, 4);
+  assert_true(e.rms <= rms_bar);
+  assert_true(e.largest <= largest_bar);
+  free(a);
+  free(reference);
+}
+
+/* Half widths of all leaves, added up. */
+static double leaf_widths(const struct simulation *s) {
+  double sum = 0.0;
+  for (uint32_t g = 0; g < s->group_count; g++) {
+    const struct group *group = &s->groups[g];
+    assert_int_equal(starpu_data_acquire(group->tree_handle, STARPU_R), 0);
+    for (uint32_t i = 1u << s->depth; i < tree_nodes(s->depth); i++)
+      for (int c = 0; c < 3; c++) sum += (double)group->nodes[i].half[c];
+    starpu_data_release(group->tree_handle);
+  }
+  return sum;
+}
+
 /* Trees that particles have left are loose but right: as good as new ones at the same positions. The last drift moves every particle by
- * a box length and more, so that each leaf covers the box. */
+ * a box length and more, so that each leaf covers the box. Sorted, the leaves are
+ * compact again. */
 static void loose_trees(void **state) {
   static const double drift[] = {0.002, 0.01, 0.05, 0.3, 3.0}; /* rms displacement over the box */
   struct parameters p;
@@ -245,7 +280,13 @@ static void loose_trees(void **state) {
   (void)state;
   parameters_for(&p, "[gravity]\nsoftening = 200\n[runtime]\nleaf_size = 8\ngroup_size = 64\n");
   struct particles particles = particles_from(&points);
-  for (size_t i = 0; i < 3 * points.n; i++) particles.momentum[i] = (float)(3.4641 * (uniform() - 0.5));
+  float *momentum = calloc(3 * points.n, sizeof *momentum);
+  assert_non_null(momentum);
+  for (size_t i = 0; i < points.n; i++)
+    for (size_t axis = 0; axis < 3; axis++) {
+      const float value = (float)(3.4641 * (uniform() - 0.5));
+      particles.momentum[axis * points.n + i] = momentum[3 * (particles.id[i] - 1) + axis] = value;
+    }
   const struct cosmology c = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
   struct simulation *s = simulation_create(&p, &c, particles);
   step_first_forces(s);
@@ -253,23 +294,18 @@ static void loose_trees(void **state) {
     char name[64];
     step_drift(s, 0.0, drift[k] * BOX);
     step_forces(s, 0.0, NULL, NULL);
-    simulation_acquire(s);
-    float *a = accelerations_by_id(s);
-    for (size_t g = 0; g < s->particles.blocks; g++) {
-      struct particle_block b = particles_block(&s->particles, g);
-      for (size_t i = 0; i < b.count; i++)
-        for (size_t axis = 0; axis < 3; axis++) points.u[3 * (b.id[i] - 1) + axis] = b.x[axis][i];
-    }
-    simulation_release(s);
-    double *reference = exact(&points, 4, 0.2, 0);
     snprintf(name, sizeof name, "drifted by %g of the box", drift[k]);
-    struct force_error e = check_sums(name, a, reference, points.n, 4);
-    assert_true(e.rms <= rms_bar);
-    assert_true(e.largest <= largest_bar);
-    free(a);
-    free(reference);
+    check_forces_now(s, &points, momentum, name);
+    const double loose = leaf_widths(s);
+    step_sort(s);
+    step_forces(s, 0.0, NULL, NULL);
+    check_forces_now(s, &points, momentum, "the same sorted");
+    const double sorted = leaf_widths(s);
+    print_message("leaves sorted have %.3f of their width\n", sorted / loose);
+    assert_true(sorted < (drift[k] < 0.02 ? 1.0 : 0.95) * loose);
   }
   simulation_free(s);
+  free(momentum);
   free(points.u);
 }
 

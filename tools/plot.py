@@ -25,7 +25,7 @@ PARTS = [  # of a step, in the order in which they are drawn, and their columns 
     ("walk", ["walk_s", "walk_fill_s", "refit_s"]),
     ("mesh", ["pm_assign_s", "patch_add_s", "fft_yz_s", "fft_x_s", "ifft_yz_s", "pm_read_s"]),
     ("exchange", ["ghost_cut_s", "ghost_paste_s", "patch_cut_s", "pm_cut_s", "put_s", "get_s"]),
-    ("rebuild", ["rebuild_s"]),
+    ("rebuild, sort", ["rebuild_s", "sort_s"]),
     ("kick, drift", ["kick_s", "drift_s"]),
 ]
 

@@ -18,7 +18,7 @@ import sys
 RUNTIME_STATES = {"B": "overhead", "Sc": "scheduling", "Fi": "waiting for data", "Po": "handing on", "C": "callback"}
 RUNTIME_COLOUR, IDLE_COLOUR = "#444444", "#f4f4f4"
 CODELET_COLOURS = {  # those of the program's codelets, where no trace of StarPU tells them
-    "rebuild": "#808080", "refit": "#bbbbbb", "p2m": "#88ccee", "m2m": "#66aadd", "walk": "#ddcc77", "walk_fill": "#eedd99", "p2p": "#cc6677",
+    "rebuild": "#808080", "sort": "#999999", "refit": "#bbbbbb", "p2m": "#88ccee", "m2m": "#66aadd", "walk": "#ddcc77", "walk_fill": "#eedd99", "p2p": "#cc6677",
     "m2l": "#117733", "l2l": "#44aa99", "l2p": "#55bbaa", "pm_assign": "#aa4499", "patch_add": "#882255", "fft_yz": "#332288",
     "fft_x": "#4444aa", "ifft_yz": "#6666cc", "pm_cut": "#77aadd", "pm_read": "#ee8866", "kick": "#eeaa99", "drift": "#ddbb88",
     "patch_cut": "#ddaacc", "ghost_cut": "#99bbbb", "ghost_paste": "#bbdddd", "put": "#bbbb55", "get": "#dddd77"}

@@ -10,6 +10,7 @@ struct simulation;
 struct group;
 
 /* Tree and short range, one task a group. */
+void sort_submit(struct group *g); /* the particles back in the order of the tree: after refit, another must follow */
 void refit_submit(struct group *g);
 /* Positions of a ghost: those in reach, packed, and back to where they stand in the group. */
 void ghost_cut_submit(struct simulation *s, uint32_t sent);

@@ -97,7 +97,8 @@ struct parameters {
   struct {
     int64_t group_size;       /**< particles a group; 0: chosen from N and workers */
     int64_t leaf_size;        /**< most particles a leaf; 0: chosen */
-    int64_t rebuild_interval; /**< steps between rebuilds; 0: tuned from counted work */
+    int64_t sort_interval;    /**< steps between sorts of the groups; 0: tuned from counted work */
+    int64_t rebuild_interval; /**< steps between rebuilds; 0: when groups have spread */
     char scheduler[64];       /**< StarPU scheduler; empty: chosen (STARPU_SCHED wins) */
     int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU wins) */
     enum gpu_use gpu;

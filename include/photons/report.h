@@ -30,7 +30,7 @@ struct report {
 struct step_record {
   int64_t step;
   double a, dlna, wall;
-  bool rebuilt;
+  bool rebuilt, sorted;
 };
 
 /** Pairs, M2L and walk visits of the last force computation, all processes. */

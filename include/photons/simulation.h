@@ -24,6 +24,7 @@ struct starpu_codelet;
 /** Stages whose time is accounted for; one codelet each, `analysis` is what outputs need. */
 enum stage {
   STAGE_REBUILD,
+  STAGE_SORT,
   STAGE_REFIT,
   STAGE_GHOST_CUT,
   STAGE_GHOST_PASTE,
@@ -123,7 +124,7 @@ struct group {
   float acc_max;  /**< largest |acceleration| of its particles, (km/s)^2/(Mpc/h), of the last closing kick */
   /** lists: orders tasks, without data; patch: of the mesh and, with interlacing, of the shifted one. NULL: not here. Of other
    * processes' groups there are at most position, tree and multipole (of neighbours). */
-  starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, tree_handle, multipole_handle,
+  starpu_data_handle_t position_handle, momentum_handle, acceleration_handle, id_handle, tree_handle, multipole_handle,
       local_handle, lists_handle, patch_handle[2];
   /** What a GPU's walk makes: offsets of near and far list, one after the other (NULL: no GPU in use), and from walk_fill to the last
    * stage that uses them their entries (else NULL). */
@@ -244,7 +245,7 @@ void simulation_migrate(struct simulation *s, const uint32_t *owner_first);
 /** Registered memory is safe to touch by the host between these two (all tasks done, data on the host). */
 void simulation_acquire(struct simulation *s);
 void simulation_release(struct simulation *s);
-/** The same for the positions, only to read: tasks that do not write them may run meanwhile. */
+/** The same for positions and ids, only to read: tasks that do not write them may run meanwhile. */
 void simulation_acquire_positions(struct simulation *s);
 void simulation_release_positions(struct simulation *s);
 

@@ -25,8 +25,10 @@ struct checkpoint_state {
   double start_a;                  /**< of the initial conditions */
   int64_t step;                    /**< steps done */
   int64_t outputs_done;            /**< output redshifts already written */
-  int64_t steps_since_rebuild;     /**< how old the particle order is */
-  double rebuild_debt, fresh_work; /**< what the choice of the next rebuild depends on, run.c */
+  int64_t steps_since_sort;        /**< how old the order of the particles is, */
+  int64_t steps_since_rebuild;     /**< and the groups */
+  double sort_debt, fresh_work, loosening; /**< what the choice of the next sort depends on, */
+  double spread, fresh_spread;     /**< and of the next rebuild: run.c */
   double wall_seconds;             /**< spent so far */
 };
 

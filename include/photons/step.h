@@ -13,11 +13,14 @@ void step_drift(struct simulation *s, double kick, double drift);
  * @param meanwhile  what the host does while the tasks run; it may read positions (simulation_acquire_positions()); NULL: nothing */
 void step_forces(struct simulation *s, double kick, void (*meanwhile)(void *context), void *context);
 
-/** Sort the particles into groups and leaves anew, and refit all trees. */
+/** Sort the particles of all into groups and leaves anew, and refit all trees. */
 void step_rebuild(struct simulation *s);
 
 /** Forces of the groups as they stand where none are known yet: with a relative criterion a geometric pass comes first, which gives it accelerations. */
 void step_first_forces(struct simulation *s);
+
+/** Make the trees of the groups anew, each of its own particles: nothing travels. */
+void step_sort(struct simulation *s);
 
 /** Find the largest acceleration of each group, when forces are known but not computed here (restart). */
 void step_measure(struct simulation *s);

@@ -1,0 +1,17 @@
+/* A group's particles in the order of its tree. */
+#ifndef PHOTONS_GROUP_SORT_H
+#define PHOTONS_GROUP_SORT_H
+
+#include <stdint.h>
+
+/**
+ * Put the particles of a group back in the order of its tree, from which they stray as they move: every node's particles, of blocks below the
+ * leaves too, are cut in two by the median along the longest side of their box. Ties fall in the order that was.
+ * @param depth    of the leaves
+ * @param centre   of the group's box: its particles lie within half a box of it
+ * @param x, momentum, acceleration  [3][count]  @param id  [count]
+ */
+void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3], uint32_t *x, float *momentum, float *acceleration,
+                uint64_t *id);
+
+#endif
