@@ -3,7 +3,7 @@
  * table of groups what goes where, so that nobody asks; each datum travels once a step to each process that needs it.
  *
  * Between processes of one host only a token travels. A task there (put) has copied the data to shared memory before, where the token says;
- * one here (get) fetches them: many cores copy instead of StarPU-MPI's one thread. */
+ * one here (get) fetches them: many cores, or the GPUs that have and want the data, copy instead of StarPU-MPI's one thread. */
 #include <starpu_mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,48 @@ static struct {
   size_t count, used;
 } tokens;
 
+static size_t vector_bytes(void *buffer) { return STARPU_VECTOR_GET_NX(buffer) * STARPU_VECTOR_GET_ELEMSIZE(buffer); }
+
+static void put_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  memcpy(host_memory_of(comm_rank()) + a->place, VECTOR(const char, buffers[1]), vector_bytes(buffers[1]));
+  *(size_t *)STARPU_VARIABLE_GET_PTR(buffers[0]) = a->place;
+}
+
+static void get_cpu(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const size_t place = *(const size_t *)STARPU_VARIABLE_GET_PTR(buffers[1]);
+  memcpy(VECTOR(char, buffers[0]), host_memory_of(a->process) + place, vector_bytes(buffers[0]));
+}
+
+#ifdef PHOTONS_CUDA
+static void put_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  gpu_copy(task_worker(a)->gpu, host_memory_of(comm_rank()) + a->place, VECTOR(const char, buffers[1]), vector_bytes(buffers[1]));
+  *(size_t *)STARPU_VARIABLE_GET_PTR(buffers[0]) = a->place; /* it is sent when the task has ended, and the copy with it */
+}
+
+static void get_cuda(void *buffers[], void *arguments) {
+  const struct task_argument *a = arguments;
+  const size_t place = *(const size_t *)STARPU_VARIABLE_GET_PTR(buffers[1]), bytes = vector_bytes(buffers[0]);
+  host_memory_pin(a->process, place, bytes);
+  gpu_copy(task_worker(a)->gpu, VECTOR(char, buffers[0]), host_memory_of(a->process) + place, bytes);
+}
+#endif
+
+PHOTONS_CODELET(put, 0xbbbb55, starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, 1)));
+PHOTONS_CODELET(get, 0xdddd77, starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, 0)));
+
+/** Tokens stay with the processor, whoever copies. */
+static void keep_token_on_host(struct starpu_codelet *codelet, int token) {
+  codelet->specific_nodes = 1;
+  for (int i = 0; i < 2; i++) codelet->nodes[i] = i == token ? STARPU_SPECIFIC_NODE_CPU : STARPU_SPECIFIC_NODE_LOCAL;
+}
+
 void message_start(const struct parameters *p) {
   if (comm_size() == 1) return;
+  keep_token_on_host(&put_codelet, 0);
+  keep_token_on_host(&get_codelet, 1);
   if (starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD) != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
   if (p->runtime.shared_memory && !host_memory_start() && comm_rank() == 0)
     warn("processes of one host cannot share memory: what they exchange goes through MPI, which is slower");
@@ -63,25 +103,9 @@ static struct token *next_token(void) {
   return tokens.token[tokens.used++];
 }
 
-static size_t vector_bytes(void *buffer) { return STARPU_VECTOR_GET_NX(buffer) * STARPU_VECTOR_GET_ELEMSIZE(buffer); }
-
-static void put_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  memcpy(host_memory_of(comm_rank()) + a->place, VECTOR(const char, buffers[1]), vector_bytes(buffers[1]));
-  *(size_t *)STARPU_VARIABLE_GET_PTR(buffers[0]) = a->place;
-}
-
-static void get_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const size_t place = *(const size_t *)STARPU_VARIABLE_GET_PTR(buffers[1]);
-  memcpy(VECTOR(char, buffers[0]), host_memory_of(a->process) + place, vector_bytes(buffers[0]));
-}
-
-PHOTONS_HOST_CODELET(put, 0xbbbb55, starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, 1)));
-PHOTONS_HOST_CODELET(get, 0xdddd77, starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, 0)));
-
 static void put_submit(struct simulation *s, struct token *token, starpu_data_handle_t data) {
-  const size_t place = host_memory_take(starpu_data_get_size(data));
+  const size_t bytes = starpu_data_get_size(data), place = host_memory_take(bytes);
+  host_memory_pin(comm_rank(), place, bytes);
   task_submit(&put_codelet, (struct task_argument){.simulation = s, .place = place},
               (struct starpu_data_descr[]){{token->handle, STARPU_W}, {data, STARPU_R}}, 2, PRIORITY_MESH);
 }

@@ -198,7 +198,7 @@ void gpu_free(struct gpu *g) {
 }
 
 void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes) {
-  CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, g->stream));
+  CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, g->stream));
 }
 
 void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, size_t from_stride, size_t width, size_t rows) {

@@ -70,9 +70,9 @@ void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *
 /** @param depth of the group's tree: its leaves are deposited one by one */
 void gpu_deposit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *x, bool shifted, const struct patch *patch,
                  float *data);
-/** From device to device. */
+/** Both in device memory or page-locked host memory. */
 void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes);
-/** The same of rows: all in bytes. */
+/** The same of rows in device memory: all in bytes. */
 void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, size_t from_stride, size_t width, size_t rows);
 /** Clear the slab and add n patches in their order. */
 void gpu_patch_add(struct gpu *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,

@@ -3,6 +3,7 @@
 #include "photons/host_memory.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,10 @@
 
 #include "photons/comm.h"
 #include "photons/error.h"
+#include "photons/pinned.h"
 
 enum { ALIGNMENT = 256 };
+#define PIN_CHUNK ((size_t)64 << 20) /* as page-locking is slow, and once for all */
 
 /** Where the other processes of a host find a segment; it begins with a copy, so that they know it is this one. */
 struct address {
@@ -25,8 +28,10 @@ struct address {
 static struct {
   char **segment; /* [rank], NULL: on another host; NULL: nothing is shared */
   size_t *bytes;  /* [rank] */
+  size_t *pinned; /* [rank] chunks from the start: segments are filled from there */
   size_t used;    /* of the own segment */
 } memory;
+static pthread_mutex_t pin_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /** As large as the host's memory, of which it takes what is written. bytes == 0: could not be made. */
 static struct address make_segment(void) {
@@ -66,6 +71,7 @@ bool host_memory_start(void) {
   comm_gather_all(&own, sizeof own, all);
   memory.segment = allocate(processes, sizeof *memory.segment, "shared memory");
   memory.bytes = allocate(processes, sizeof *memory.bytes, "shared memory");
+  memory.pinned = allocate(processes, sizeof *memory.pinned, "shared memory");
   uint32_t missing = 0;
   for (size_t r = 0; r < processes; r++) {
     if (all[r].host != own.host) continue;
@@ -81,13 +87,32 @@ bool host_memory_start(void) {
   return !missing;
 }
 
+/** Bytes up to a chunk's start, as far as there are any. */
+static size_t chunk_start(int rank, size_t chunk) {
+  return chunk * PIN_CHUNK < memory.bytes[rank] ? chunk * PIN_CHUNK : memory.bytes[rank];
+}
+
+static size_t chunk_bytes(int rank, size_t chunk) { return chunk_start(rank, chunk + 1) - chunk_start(rank, chunk); }
+
+void host_memory_pin(int rank, size_t place, size_t bytes) {
+  pthread_mutex_lock(&pin_lock);
+  for (size_t *chunk = &memory.pinned[rank]; *chunk * PIN_CHUNK < place + bytes; (*chunk)++)
+    pin_memory(memory.segment[rank] + chunk_start(rank, *chunk), chunk_bytes(rank, *chunk));
+  pthread_mutex_unlock(&pin_lock);
+}
+
 void host_memory_stop(void) {
-  for (int r = 0; memory.segment && r < comm_size(); r++)
-    if (memory.segment[r]) munmap(memory.segment[r], memory.bytes[r]);
+  for (int r = 0; memory.segment && r < comm_size(); r++) {
+    if (!memory.segment[r]) continue;
+    for (size_t chunk = 0; chunk < memory.pinned[r]; chunk++)
+      unpin_memory(memory.segment[r] + chunk_start(r, chunk), chunk_bytes(r, chunk));
+    munmap(memory.segment[r], memory.bytes[r]);
+  }
   free(memory.segment);
   free(memory.bytes);
+  free(memory.pinned);
   memory.segment = NULL;
-  memory.bytes = NULL;
+  memory.bytes = memory.pinned = NULL;
 }
 
 bool host_memory_shared(void) { return memory.segment; }

@@ -16,6 +16,8 @@
 #include <cuda_runtime_api.h>
 #endif
 
+enum { THREADS_PER_GPU = 2 }; /* of StarPU's, one a stream: see scheduler_configure() */
+
 static void set_default(const char *variable, int value) {
   char text[16];
   snprintf(text, sizeof text, "%d", value);
@@ -71,9 +73,9 @@ void host_share(const struct parameters *p) {
   if (getenv("STARPU_NCPU") || p->runtime.workers > 0) return;
   const int usable = usable_cores(all, share), cores = usable < all ? usable : share;
   if (usable < all && follows_binding()) return; /* a binding of at least the share */
-  /* Beside the workers there are a thread for each GPU, one for messages, and with a GPU the main thread, which must not have to wait
+  /* Beside the workers there are those of the GPUs, a thread for messages, and with a GPU the main thread, which must not have to wait
    * for a core behind workers that poll: it fetches data from the GPU handle by handle. */
-  const int workers = cores - gpus - (cores > 3) - (gpus > 0);
+  const int workers = cores - THREADS_PER_GPU * gpus - (cores > 3) - (gpus > 0);
   set_default("STARPU_NCPU", workers > 1 ? workers : 1);
   set_default("STARPU_WORKERS_NOBIND", 1);
   set_default("STARPU_MPI_NOBIND", 1);

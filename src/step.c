@@ -50,7 +50,15 @@ static bool far_wanted(const struct group *g) {
   return !s->gpu || !s->heteroprio || !g->walked_by_gpu || g->walked.interactions > 0;
 }
 
-/** Neighbours are mutual: who reads a group's multipoles is among its own. */
+/** Any group's expansions, on any process. */
+static bool any_far_wanted(struct simulation *s) {
+  uint32_t any = 0;
+  FOR_GROUPS(s, g) any |= far_wanted(g);
+  comm_max_u32(&any, 1);
+  return any;
+}
+
+/** Neighbours are mutual: who reads a group's multipoles is among its own. Of those on other processes nothing is known. */
 static bool multipoles_wanted(const struct group *g) {
   if (comm_size() > 1) return true;
   for (uint32_t k = 0; k < g->neighbours; k++)
@@ -60,12 +68,14 @@ static bool multipoles_wanted(const struct group *g) {
 
 static void submit_tree(struct simulation *s) {
   FOR_GROUPS(s, g) walk_wait(g);
-  FOR_GROUPS(s, g) {
-    if (!multipoles_wanted(g)) continue;
-    p2m_submit(g);
-    m2m_submit(g);
+  if (any_far_wanted(s)) {
+    FOR_GROUPS(s, g) {
+      if (!multipoles_wanted(g)) continue;
+      p2m_submit(g);
+      m2m_submit(g);
+    }
+    share_multipoles(s);
   }
-  share_multipoles(s);
   FOR_GROUPS(s, g) {
     if (!s->gpu) walk_submit(g);
     walk_fill_submit(g);
