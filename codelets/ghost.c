@@ -75,7 +75,7 @@ PHOTONS_CODELET(ghost_paste, 0xbbdddd, received(a)->count);
 static void submit(struct starpu_codelet *codelet, struct simulation *s, uint32_t i, starpu_data_handle_t to,
                    starpu_data_handle_t from) {
   task_submit(codelet, (struct task_argument){.simulation = s, .column = i},
-              (struct starpu_data_descr[]){{to, STARPU_W}, {from, STARPU_R}}, 2, PRIORITY_MESH);
+              (struct starpu_data_descr[]){{to, STARPU_W}, {from, STARPU_R}}, 2, PRIORITY_REFIT);
 }
 
 void ghost_cut_submit(struct simulation *s, uint32_t i) {

@@ -42,17 +42,25 @@ static void get_cpu(void *buffers[], void *arguments) {
 }
 
 #ifdef PHOTONS_CUDA
+/** Between a place in a process's shared memory and a vector, in pieces that lie in one page-locked chunk: CUDA takes no others. */
+static void copy_by_gpu(const struct task_argument *a, int process, size_t place, bool put, void *buffer) {
+  const size_t bytes = vector_bytes(buffer);
+  for (size_t done = 0, n; done < bytes; done += n) {
+    n = host_memory_pin(process, place + done, bytes - done);
+    char *shared = host_memory_of(process) + place + done, *data = VECTOR(char, buffer) + done;
+    gpu_copy(task_worker(a)->gpu, put ? shared : data, put ? data : shared, n);
+  }
+}
+
 static void put_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
-  gpu_copy(task_worker(a)->gpu, host_memory_of(comm_rank()) + a->place, VECTOR(const char, buffers[1]), vector_bytes(buffers[1]));
+  copy_by_gpu(a, comm_rank(), a->place, true, buffers[1]);
   *(size_t *)STARPU_VARIABLE_GET_PTR(buffers[0]) = a->place; /* it is sent when the task has ended, and the copy with it */
 }
 
 static void get_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
-  const size_t place = *(const size_t *)STARPU_VARIABLE_GET_PTR(buffers[1]), bytes = vector_bytes(buffers[0]);
-  host_memory_pin(a->process, place, bytes);
-  gpu_copy(task_worker(a)->gpu, VECTOR(char, buffers[0]), host_memory_of(a->process) + place, bytes);
+  copy_by_gpu(a, a->process, *(const size_t *)STARPU_VARIABLE_GET_PTR(buffers[1]), false, buffers[0]);
 }
 #endif
 
@@ -103,16 +111,15 @@ static struct token *next_token(void) {
   return tokens.token[tokens.used++];
 }
 
-static void put_submit(struct simulation *s, struct token *token, starpu_data_handle_t data) {
-  const size_t bytes = starpu_data_get_size(data), place = host_memory_take(bytes);
-  host_memory_pin(comm_rank(), place, bytes);
+static void put_submit(struct simulation *s, struct token *token, starpu_data_handle_t data, enum priority priority) {
+  const size_t place = host_memory_take(starpu_data_get_size(data));
   task_submit(&put_codelet, (struct task_argument){.simulation = s, .place = place},
-              (struct starpu_data_descr[]){{token->handle, STARPU_W}, {data, STARPU_R}}, 2, PRIORITY_MESH);
+              (struct starpu_data_descr[]){{token->handle, STARPU_W}, {data, STARPU_R}}, 2, priority);
 }
 
-static void get_submit(struct simulation *s, struct token *token, starpu_data_handle_t data, int from) {
+static void get_submit(struct simulation *s, struct token *token, starpu_data_handle_t data, int from, enum priority priority) {
   task_submit(&get_codelet, (struct task_argument){.simulation = s, .process = from},
-              (struct starpu_data_descr[]){{data, STARPU_W}, {token->handle, STARPU_R}}, 2, PRIORITY_MESH);
+              (struct starpu_data_descr[]){{data, STARPU_W}, {token->handle, STARPU_R}}, 2, priority);
 }
 
 void message_wait(void) {
@@ -127,15 +134,16 @@ static void transfer(struct simulation *s, starpu_data_handle_t data, enum kind 
   const starpu_mpi_tag_t tag = (starpu_mpi_tag_t)(thing * KINDS + kind);
   const int me = comm_rank();
   if (from == to || (from != me && to != me)) return;
+  const enum priority priority = kind == POSITION || kind == TREE ? PRIORITY_REFIT : PRIORITY_MESH; /* walks wait for ghosts */
   struct token *token = host_memory_with(from == me ? to : from) ? next_token() : NULL;
   starpu_data_handle_t sent = token ? token->handle : data;
   int status;
   if (from == me) {
-    if (token) put_submit(s, token, data);
+    if (token) put_submit(s, token, data, priority);
     status = starpu_mpi_isend_detached(sent, to, tag, MPI_COMM_WORLD, NULL, NULL);
   } else {
     status = starpu_mpi_irecv_detached(sent, from, tag, MPI_COMM_WORLD, NULL, NULL);
-    if (token) get_submit(s, token, data, from);
+    if (token) get_submit(s, token, data, from, priority);
   }
   if (status != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI could not take a message between processes %d and %d", from, to);
 }

@@ -94,11 +94,13 @@ static size_t chunk_start(int rank, size_t chunk) {
 
 static size_t chunk_bytes(int rank, size_t chunk) { return chunk_start(rank, chunk + 1) - chunk_start(rank, chunk); }
 
-void host_memory_pin(int rank, size_t place, size_t bytes) {
+size_t host_memory_pin(int rank, size_t place, size_t bytes) {
+  const size_t rest = PIN_CHUNK - place % PIN_CHUNK;
   pthread_mutex_lock(&pin_lock);
-  for (size_t *chunk = &memory.pinned[rank]; *chunk * PIN_CHUNK < place + bytes; (*chunk)++)
+  for (size_t *chunk = &memory.pinned[rank]; *chunk <= place / PIN_CHUNK; (*chunk)++)
     pin_memory(memory.segment[rank] + chunk_start(rank, *chunk), chunk_bytes(rank, *chunk));
   pthread_mutex_unlock(&pin_lock);
+  return bytes < rest ? bytes : rest;
 }
 
 void host_memory_stop(void) {

@@ -66,8 +66,24 @@ static bool multipoles_wanted(const struct group *g) {
   return false;
 }
 
+static bool meets_ghosts(const struct group *g) {
+  for (uint32_t k = 0; k < g->neighbours; k++)
+    if (g->simulation->groups[g->neighbour[k]].owner != g->owner) return true;
+  return false;
+}
+
+static void submit_near(struct group *g) {
+  walk_fill_submit(g);
+  p2p_submit(g);
+}
+
 static void submit_tree(struct simulation *s) {
-  FOR_GROUPS(s, g) walk_wait(g);
+  for (int ghosts = 0; s->gpu && ghosts < 2; ghosts++) /* those first whose walks wait for no other process */
+    FOR_GROUPS(s, g) {
+      if (meets_ghosts(g) != ghosts) continue;
+      walk_wait(g);
+      submit_near(g);
+    }
   if (any_far_wanted(s)) {
     FOR_GROUPS(s, g) {
       if (!multipoles_wanted(g)) continue;
@@ -77,9 +93,10 @@ static void submit_tree(struct simulation *s) {
     share_multipoles(s);
   }
   FOR_GROUPS(s, g) {
-    if (!s->gpu) walk_submit(g);
-    walk_fill_submit(g);
-    p2p_submit(g);
+    if (!s->gpu) {
+      walk_submit(g);
+      submit_near(g);
+    }
     if (far_wanted(g)) {
       m2l_submit(g);
       l2l_submit(g);

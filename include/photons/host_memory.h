@@ -19,8 +19,8 @@ bool host_memory_with(int rank);
 void host_memory_reset(void);
 /** Room in the own segment, from host_memory_of(comm_rank()) + the offset returned; main thread only. */
 size_t host_memory_take(size_t bytes);
-/** Page-lock a part of a segment for GPUs, if it is not yet and this process uses any. */
-void host_memory_pin(int rank, size_t place, size_t bytes);
+/** Page-lock what begins at a place of a segment, for this process's GPUs. Returns how many of the bytes it could in one piece, at least one. */
+size_t host_memory_pin(int rank, size_t place, size_t bytes);
 /** The segment of a process of this host. */
 char *host_memory_of(int rank);
 
