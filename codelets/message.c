@@ -55,7 +55,8 @@ static void copy_by_gpu(const struct task_argument *a, int process, size_t place
 static void put_cuda(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
   copy_by_gpu(a, comm_rank(), a->place, true, buffers[1]);
-  *(size_t *)STARPU_VARIABLE_GET_PTR(buffers[0]) = a->place; /* it is sent when the task has ended, and the copy with it */
+  *(size_t *)STARPU_VARIABLE_GET_PTR(
+      buffers[0]) = a->place; /* it is sent when the task has ended, and the copy with it */
 }
 
 static void get_cuda(void *buffers[], void *arguments) {
@@ -117,7 +118,8 @@ static void put_submit(struct simulation *s, struct token *token, starpu_data_ha
               (struct starpu_data_descr[]){{token->handle, STARPU_W}, {data, STARPU_R}}, 2, priority);
 }
 
-static void get_submit(struct simulation *s, struct token *token, starpu_data_handle_t data, int from, enum priority priority) {
+static void get_submit(struct simulation *s, struct token *token, starpu_data_handle_t data, int from,
+                       enum priority priority) {
   task_submit(&get_codelet, (struct task_argument){.simulation = s, .process = from},
               (struct starpu_data_descr[]){{data, STARPU_W}, {token->handle, STARPU_R}}, 2, priority);
 }
@@ -134,7 +136,8 @@ static void transfer(struct simulation *s, starpu_data_handle_t data, enum kind 
   const starpu_mpi_tag_t tag = (starpu_mpi_tag_t)(thing * KINDS + kind);
   const int me = comm_rank();
   if (from == to || (from != me && to != me)) return;
-  const enum priority priority = kind == POSITION || kind == TREE ? PRIORITY_REFIT : PRIORITY_MESH; /* walks wait for ghosts */
+  const enum priority priority = kind == POSITION || kind == TREE ? PRIORITY_REFIT
+                                                                  : PRIORITY_MESH; /* walks wait for ghosts */
   struct token *token = host_memory_with(from == me ? to : from) ? next_token() : NULL;
   starpu_data_handle_t sent = token ? token->handle : data;
   int status;

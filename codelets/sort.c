@@ -5,8 +5,9 @@
 
 static void sort_cpu(void *buffers[], void *arguments) {
   const struct task_argument *a = arguments;
-  group_sort(a->group->count, a->simulation->depth, VECTOR(struct node, buffers[0])[1].centre, VECTOR(uint32_t, buffers[1]),
-             VECTOR(float, buffers[2]), VECTOR(float, buffers[3]), VECTOR(uint64_t, buffers[4]));
+  group_sort(a->group->count, a->simulation->depth, VECTOR(struct node, buffers[0])[1].centre,
+             VECTOR(uint32_t, buffers[1]), VECTOR(float, buffers[2]), VECTOR(float, buffers[3]),
+             VECTOR(uint64_t, buffers[4]));
 }
 
 #ifdef PHOTONS_CUDA

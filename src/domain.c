@@ -150,7 +150,8 @@ static void split_part(void *context, uint32_t k) {
     const size_t nodes = (size_t)2 << level, below = (size_t)1 << (level - part->level);
     for (size_t j = part->index * below; j < (part->index + 1) * below; j++) {
       const size_t first = block_first(all, nodes, 2 * j), middle = block_first(all, nodes, 2 * j + 1);
-      keys_cut(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first, level, s->group_count);
+      keys_cut(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first, level,
+               s->group_count);
     }
   }
 }

@@ -88,12 +88,13 @@ static void permute(const struct key *keys, uint32_t count, float *values, float
     for (size_t i = 0; i < count; i++) values[c * count + i] = old[c * count + keys[i].index];
 }
 
-void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3], uint32_t *x, float *momentum, float *acceleration,
-                uint64_t *id) {
+void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3], uint32_t *x, float *momentum,
+                float *acceleration, uint64_t *id) {
   struct key *keys = allocate(count, sizeof *keys, "keys of a group");
   void *old = allocate(count, 3 * sizeof(float), "particles of a group");
   uint32_t origin[3];
-  for (int c = 0; c < 3; c++) origin[c] = centre[c] + (1u << 31); /* so that no group lies across the edge of the numbers */
+  for (int c = 0; c < 3; c++)
+    origin[c] = centre[c] + (1u << 31); /* so that no group lies across the edge of the numbers */
   for (uint32_t i = 0; i < count; i++)
     keys[i] = (struct key){{x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};
   keys_into_tree(keys, count, depth);

@@ -102,8 +102,9 @@ static void open_csv(struct report *r, const struct parameters *p) {
   r->csv = fopen(path, "a"); /* a log grows line by line: it has no temporary name */
   if (!r->csv) fail(EXIT_RUN_FAILED, "cannot write %s", path);
   if (ftell(r->csv) == 0) {
-    fprintf(r->csv, "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,rebuilt,sorted,idle_share,"
-                    "imbalance,peak_rss_bytes");
+    fprintf(r->csv,
+            "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,rebuilt,sorted,idle_share,"
+            "imbalance,peak_rss_bytes");
     for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",%s_s", stage_name((enum stage)i));
     fprintf(r->csv, ",gpu_idle_share");
     for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",gpu_%s_s", stage_name((enum stage)i));
@@ -184,7 +185,10 @@ static void print_step(const struct report *r, const struct simulation *s, const
       printf("  GPU idle %.1f%%, cores %.1f%%", 100.0 * idle_share(gpus, record->wall),
              100.0 * idle_share(cores, record->wall));
     printf("  imbalance %.1f%%%s  ETA %s\n", 100.0 * imbalance(gpus->units ? gpus : cores),
-           record->rebuilt ? "  rebuilt" : record->sorted ? "  sorted" : "", eta);
+           record->rebuilt  ? "  rebuilt"
+           : record->sorted ? "  sorted"
+                            : "",
+           eta);
   }
   fflush(stdout);
 }
@@ -198,10 +202,11 @@ static void add_usage(struct usage *total, const struct usage *u, double *availa
 
 static void write_step(const struct report *r, const struct simulation *s, const struct step_record *record,
                        const struct work_counts *work, const struct usage *cores, const struct usage *gpus) {
-  fprintf(r->csv, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f", (long long)record->step, record->a,
-          1.0 / record->a - 1.0, record->dlna, record->wall, (double)s->particles.all / record->wall,
+  fprintf(r->csv, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f", (long long)record->step,
+          record->a, 1.0 / record->a - 1.0, record->dlna, record->wall, (double)s->particles.all / record->wall,
           (unsigned long long)work->pairs, (unsigned long long)work->interactions, (unsigned long long)work->visits,
-          record->rebuilt, record->sorted, idle_share(cores, record->wall), imbalance(gpus->units ? gpus : cores), r->peak_bytes);
+          record->rebuilt, record->sorted, idle_share(cores, record->wall), imbalance(gpus->units ? gpus : cores),
+          r->peak_bytes);
   for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",%.6g", cores->seconds[i]);
   fprintf(r->csv, ",%.4g", idle_share(gpus, record->wall));
   for (int i = 0; i < STAGES; i++) fprintf(r->csv, ",%.6g", gpus->seconds[i]);

@@ -150,8 +150,8 @@ static double spread(const struct simulation *s) {
 static void account_work(struct run *r) {
   struct checkpoint_state *state = &r->state;
   const struct work_counts w = simulation_work(r->simulation);
-  const double work =
-      cost()->pair * (double)w.pairs + cost()->interaction * (double)w.interactions + cost()->visit * (double)w.visits;
+  const double work = cost()->pair * (double)w.pairs + cost()->interaction * (double)w.interactions +
+                      cost()->visit * (double)w.visits;
   if (state->steps_since_sort == 0) {
     state->fresh_work = work;
     state->sort_debt = 0.0;

@@ -388,8 +388,7 @@ static void for_host_data(struct simulation *s, void (*function)(starpu_data_han
 static void prefetch(starpu_data_handle_t handle) { (void)starpu_data_prefetch_on_node(handle, STARPU_MAIN_RAM, 1); }
 
 static void acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode) {
-  if (starpu_data_acquire(handle, mode) != 0)
-    fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
+  if (starpu_data_acquire(handle, mode) != 0) fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
 }
 
 static void acquire_to_change(starpu_data_handle_t handle) { acquire(handle, STARPU_RW); }

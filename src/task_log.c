@@ -11,9 +11,9 @@
 #include "photons/scheduler.h"
 
 static const char *const stage_names[STAGES] = {
-    "rebuild", "sort", "refit",   "ghost_cut", "ghost_paste", "p2m",       "m2m",       "walk",      "walk_fill",
-    "p2p",     "m2l",     "l2l",       "l2p",         "pm_assign", "patch_cut", "patch_add", "fft_yz",
-    "fft_x",   "ifft_yz", "pm_cut",    "pm_read",     "put",       "get",       "kick",      "drift"};
+    "rebuild", "sort",   "refit",   "ghost_cut", "ghost_paste", "p2m",       "m2m",       "walk",   "walk_fill",
+    "p2p",     "m2l",    "l2l",     "l2p",       "pm_assign",   "patch_cut", "patch_add", "fft_yz", "fft_x",
+    "ifft_yz", "pm_cut", "pm_read", "put",       "get",         "kick",      "drift"};
 
 const char *stage_name(enum stage stage) { return stage_names[stage]; }
 

@@ -490,7 +490,8 @@ static bool same_particles(const struct order *a, const struct order *b, size_t 
     const size_t k = in_a[i].place, l = in_b[i].place;
     same = same && in_a[i].id == in_b[i].id;
     for (int c = 0; c < 3; c++)
-      same = same && a->x[(size_t)c * n + k] == b->x[(size_t)c * n + l] && a->momentum[(size_t)c * n + k] == b->momentum[(size_t)c * n + l] &&
+      same = same && a->x[(size_t)c * n + k] == b->x[(size_t)c * n + l] &&
+             a->momentum[(size_t)c * n + k] == b->momentum[(size_t)c * n + l] &&
              a->acceleration[(size_t)c * n + k] == b->acceleration[(size_t)c * n + l];
   }
   free(in_a);
@@ -505,7 +506,8 @@ static void check_sort(const struct bench *b, const struct group *g, double exte
   struct order before = order_copy(g), cpu = order_copy(g), gpu = order_copy(g);
   group_sort(g->count, s->depth, g->nodes[1].centre, cpu.x, cpu.momentum, cpu.acceleration, cpu.id);
   void *x = to_device(gpu.x, 3 * n * sizeof *gpu.x), *momentum = to_device(gpu.momentum, 3 * n * sizeof *gpu.momentum),
-       *acceleration = to_device(gpu.acceleration, 3 * n * sizeof *gpu.acceleration), *id = to_device(gpu.id, n * sizeof *gpu.id);
+       *acceleration = to_device(gpu.acceleration, 3 * n * sizeof *gpu.acceleration),
+       *id = to_device(gpu.id, n * sizeof *gpu.id);
   gpu_sort(b->gpu, g->count, b->nodes + (size_t)g->index * tree_nodes(s->depth), x, momentum, acceleration, id);
   to_host(b, gpu.x, x, 3 * n * sizeof *gpu.x);
   to_host(b, gpu.momentum, momentum, 3 * n * sizeof *gpu.momentum);
@@ -527,8 +529,8 @@ static void check_sort(const struct bench *b, const struct group *g, double exte
 
 static void report_sort(const double extent[3]) {
   const bool good = fabs(extent[2] / extent[1] - 1.0) < 1e-3;
-  printf("  sort       leaves shrink to %.3f (CPU %.3f) of their width  %s\n", extent[2] / extent[0], extent[1] / extent[0],
-         good ? "ok" : "TOO LARGE");
+  printf("  sort       leaves shrink to %.3f (CPU %.3f) of their width  %s\n", extent[2] / extent[0],
+         extent[1] / extent[0], good ? "ok" : "TOO LARGE");
   failures += !good;
 }
 
@@ -823,7 +825,8 @@ static void measure(const struct bench *b) {
   struct walk_scratch scratch = {0};
   for (uint32_t i = 0; i < s->group_count; i++) { /* the GPU kept the trees */
     const struct particle_block p = particles_block(&s->particles, i);
-    s->kernels->walk.refit(s->groups[i].count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0], s->groups[i].nodes);
+    s->kernels->walk.refit(s->groups[i].count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0],
+                           s->groups[i].nodes);
   }
   for (uint32_t i = 0; i < s->group_count; i++) walk_group(s, &s->groups[i], &scratch);
   walk_scratch_free(&scratch);

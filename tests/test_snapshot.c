@@ -242,9 +242,8 @@ static bool same_state(const struct checkpoint_state *s) {
   return s->a == there.a && s->start_a == there.start_a && s->step == there.step &&
          s->outputs_done == there.outputs_done && s->steps_since_sort == there.steps_since_sort &&
          s->steps_since_rebuild == there.steps_since_rebuild && s->sort_debt == there.sort_debt &&
-         s->loosening == there.loosening &&
-         s->spread == there.spread && s->fresh_spread == there.fresh_spread && s->fresh_work == there.fresh_work &&
-         s->wall_seconds == there.wall_seconds;
+         s->loosening == there.loosening && s->spread == there.spread && s->fresh_spread == there.fresh_spread &&
+         s->fresh_work == there.fresh_work && s->wall_seconds == there.wall_seconds;
 }
 
 /** tests/ranks_output.sh names a folder: what one number of processes has written there the next one reads. */

@@ -11,7 +11,7 @@
  * @param centre   of the group's box: its particles lie within half a box of it
  * @param x, momentum, acceleration  [3][count]  @param id  [count]
  */
-void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3], uint32_t *x, float *momentum, float *acceleration,
-                uint64_t *id);
+void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3], uint32_t *x, float *momentum,
+                float *acceleration, uint64_t *id);
 
 #endif

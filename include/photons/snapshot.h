@@ -21,15 +21,15 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
 
 /** What a run needs to go on, besides the particles. */
 struct checkpoint_state {
-  double a;                        /**< scale factor of positions and momenta */
-  double start_a;                  /**< of the initial conditions */
-  int64_t step;                    /**< steps done */
-  int64_t outputs_done;            /**< output redshifts already written */
-  int64_t steps_since_sort;        /**< how old the order of the particles is, */
-  int64_t steps_since_rebuild;     /**< and the groups */
+  double a;                                /**< scale factor of positions and momenta */
+  double start_a;                          /**< of the initial conditions */
+  int64_t step;                            /**< steps done */
+  int64_t outputs_done;                    /**< output redshifts already written */
+  int64_t steps_since_sort;                /**< how old the order of the particles is, */
+  int64_t steps_since_rebuild;             /**< and the groups */
   double sort_debt, fresh_work, loosening; /**< what the choice of the next sort depends on, */
-  double spread, fresh_spread;     /**< and of the next rebuild: run.c */
-  double wall_seconds;             /**< spent so far */
+  double spread, fresh_spread;             /**< and of the next rebuild: run.c */
+  double wall_seconds;                     /**< spent so far */
 };
 
 /** Exact state (integer positions, momenta, accelerations, ids, block layout) in one file, whatever the number of processes, so that
