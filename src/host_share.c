@@ -12,11 +12,10 @@
 #include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/parameters.h"
+#include "photons/scheduler.h"
 #ifdef PHOTONS_CUDA
 #include <cuda_runtime_api.h>
 #endif
-
-enum { THREADS_PER_GPU = 2 }; /* of StarPU's, one a stream: see scheduler_configure() */
 
 static void set_default(const char *variable, int value) {
   char text[16];
@@ -73,9 +72,9 @@ void host_share(const struct parameters *p) {
   if (getenv("STARPU_NCPU") || p->runtime.workers > 0) return;
   const int usable = usable_cores(all, share), cores = usable < all ? usable : share;
   if (usable < all && follows_binding()) return; /* a binding of at least the share */
-  /* Beside the workers there are those of the GPUs, a thread for messages, and with a GPU the main thread, which must not have to wait
-   * for a core behind workers that poll: it fetches data from the GPU handle by handle. */
-  const int workers = cores - THREADS_PER_GPU * gpus - (cores > 3) - (gpus > 0);
+  /* Beside the workers there are a thread for each stream of a GPU, one for messages, and with a GPU the main thread, which must not have
+   * to wait for a core behind workers that poll: it fetches data from the GPU handle by handle. One more is for all else. */
+  const int workers = cores - scheduler_streams() * gpus - (cores > 3) - 2 * (gpus > 0);
   set_default("STARPU_NCPU", workers > 1 ? workers : 1);
   set_default("STARPU_WORKERS_NOBIND", 1);
   set_default("STARPU_MPI_NOBIND", 1);

@@ -4,9 +4,11 @@
 
 #include <starpu.h>
 #include <starpu_heteroprio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/comm.h"
 #include "photons/error.h"
 #include "photons/parameters.h"
 #ifdef PHOTONS_CUDA
@@ -73,14 +75,19 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (gpus > 1) setenv("STARPU_HETEROPRIO_USE_LA", "1", 0); /* tasks go to the GPU that has their data */
   const char *asked = getenv("STARPU_SCHED");
   const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
-  /* Kernels of two streams fill each other's gaps; but then a task's time depends on its neighbour's, which no model foretells. */
-  setenv("STARPU_NWORKER_PER_CUDA", by_models ? "1" : "2", 0);
+  /* Kernels of two streams fill each other's gaps, and those of several processes a GPU's wait for copies; but then a task's time depends
+   * on its neighbour's, which no model foretells. */
+  char streams[16];
+  snprintf(streams, sizeof streams, "%d", by_models ? 1 : scheduler_streams());
+  setenv("STARPU_NWORKER_PER_CUDA", streams, 0);
   setenv("STARPU_CUDA_THREAD_PER_WORKER", "1", 0); /* it takes a core some 20 us to start a task */
   /* Every amount of work is tried so often on every kind of worker before it is predicted (10 times otherwise, a p2p task of the GPU's
    * size taking a core 0.1 s), and a model is kept although one of its tasks was interrupted. */
   setenv("STARPU_CALIBRATE_MINIMUM", "3", 0);
   setenv("STARPU_HISTORY_MAX_ERROR", "1000", 0);
 }
+
+int scheduler_streams(void) { return comm_size() > 1 ? 4 : 2; }
 
 bool scheduler_is_heteroprio(void) {
   const struct starpu_sched_policy *policy = starpu_sched_ctx_get_sched_policy(0);

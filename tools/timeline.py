@@ -84,20 +84,23 @@ def read_tasks(path):
 
 
 def read_rows(folder):
-    """The same as read_paje() and read_tasks() from the program's own tables."""
-    tasks, intervals, names = {}, collections.defaultdict(list), {}
+    """The same as read_paje() and read_tasks() from the program's own tables. Each process counts time from a start of its own; steps
+    begin together, so their first tasks are taken as simultaneous."""
+    tasks, intervals, names, origin = {}, collections.defaultdict(list), {}, None
     files = sorted(glob.glob(os.path.join(folder, "tasks_*.csv")))
     for path in files:
         rank = re.search(r"tasks_(\d+)\.csv$", path).group(1)
         with open(path, encoding="ascii") as file:
-            for number, row in enumerate(csv.DictReader(file)):
+            rows = list(csv.DictReader(file))
+            first = min((float(row["start_us"]) for row in rows), default=0.0)
+            origin = first if origin is None else origin
+            for number, row in enumerate(rows):
                 worker = rank, int(row["worker"])
-                start, end = float(row["start_us"]) / 1e3, float(row["end_us"]) / 1e3
+                submit, start, end = ((float(row[c]) - first + origin) / 1e3 for c in ("submit_us", "start_us", "end_us"))
                 name = row["device"] + (f"_{row['worker']}" if row["device"].startswith("GPU") else "")
                 names[worker] = name if len(files) == 1 else f"rank {rank} {name}"
                 intervals[worker].append(Interval(start, end, row["stage"]))
-                tasks[rank, number] = Task((rank, number), row["stage"], worker, start, end, float(row["submit_us"]) / 1e3,
-                                           int(row["step"]), [])
+                tasks[rank, number] = Task((rank, number), row["stage"], worker, start, end, submit, int(row["step"]), [])
     order = sorted(names, key=lambda w: (w[0], re.sub(r"\d+", "", names[w]), [int(d) for d in re.findall(r"\d+", names[w])]))
     for worker in order:  # what is between two tasks is a state of its own, as in a trace of StarPU
         busy = sorted(intervals[worker])
@@ -200,7 +203,7 @@ def print_step(step, start, end, workers, tasks, links, is_task):
             elif i.state in RUNTIME_STATES:
                 runtime += i.end - i.start
         busy = sum(spent.values())
-        kinds[re.sub(r"[\d_]+.*", "", name)].append(1.0 - busy / span)
+        kinds[re.sub(r"[\d_]+.*", "", re.sub(r"^rank \d+ ", "", name))].append(1.0 - busy / span)
         print(f"  {name[:24]:24s} {count:6d} {100 * busy / span:6.1f} % {100 * runtime / span:6.1f} %"
               f" {100 * (span - busy - runtime) / span:5.1f} %   {shares_text(spent, max(busy, 1e-30), 3)}")
     for kind, idle in kinds.items():

@@ -15,6 +15,9 @@ struct starpu_conf;
  */
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p);
 
+/** Streams of a GPU, each with a thread of StarPU's, unless STARPU_NWORKER_PER_CUDA says otherwise or the scheduler goes by models. */
+int scheduler_streams(void);
+
 /** Does a lower number mean more urgent, as it does to heteroprio? After starpu_init(). */
 bool scheduler_is_heteroprio(void);
 
