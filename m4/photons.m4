@@ -108,6 +108,12 @@ AC_DEFUN([PHOTONS_CUDA], [
     CUDA_ARCH_FLAGS="$CUDA_ARCH_FLAGS -gencode arch=compute_$photons_newest,code=compute_$photons_newest"
     CUDA_CPPFLAGS="-DPHOTONS_CUDA -isystem $CUDA_DIR/include"
     CUDA_LIBS="-L$CUDA_DIR/lib64 -Wl,-rpath,$CUDA_DIR/lib64 -lcufft -lcudart -lstdc++"
+    AC_MSG_CHECKING([for CUB in CUDA $CUDA_VERSION])
+    AS_ECHO(["@%:@include <cub/device/device_radix_sort.cuh>"]) >conftest.cu
+    AS_IF(["$CUDA_DIR/bin/nvcc" -std=c++17 -E conftest.cu >/dev/null 2>&AS_MESSAGE_LOG_FD], [AC_MSG_RESULT([yes])], [
+      AC_MSG_RESULT([no])
+      AC_MSG_ERROR([CUDA $CUDA_VERSION comes without CUB: install the package of the toolkit's C++ libraries (cuda-cccl, Debian: libcub-dev)])])
+    rm -f conftest.cu
     AC_MSG_CHECKING([whether StarPU $STARPU_VERSION knows CUDA])
     photons_saved_CPPFLAGS=$CPPFLAGS
     CPPFLAGS="$CPPFLAGS $STARPU_CFLAGS $CUDA_CPPFLAGS"
