@@ -155,7 +155,7 @@ static void account_work(struct run *r) {
   if (state->steps_since_sort == 0) {
     state->fresh_work = work;
     state->sort_debt = 0.0;
-    state->loosening *= 0.9; /* where every step sorts, one will try again how it goes without */
+    state->loosening *= 0.97; /* where every step sorts, one will try again how it goes without */
   } else {
     const double loss = fmax(work - state->fresh_work, 0.0);
     state->sort_debt += loss;
