@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "photons/comm.h"
 #include "photons/error.h"
@@ -87,7 +88,10 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   setenv("STARPU_HISTORY_MAX_ERROR", "1000", 0);
 }
 
-int scheduler_streams(void) { return comm_size() > 1 ? 4 : 2; }
+int scheduler_streams(void) {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN) / comm_host_size(); /* of which each stream's thread takes one */
+  return comm_size() > 1 && cores >= 8 ? 4 : 2;
+}
 
 bool scheduler_is_heteroprio(void) {
   const struct starpu_sched_policy *policy = starpu_sched_ctx_get_sched_policy(0);
