@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 0))) static void print_message(const char *kind
  * during a run asks for a checkpoint, but no longer here. */
 static void wait_for_lower_ranks(void) {
   signal(SIGTERM, SIG_DFL);
-  const double seconds = fmin(0.3 * comm_rank(), 3.0);
+  const double seconds = fmin(1.0 * comm_rank(), 3.0);
   const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
   nanosleep(&time, NULL);
 }

@@ -80,6 +80,7 @@ static void start_starpu(const struct parameters *p, struct trace *trace) {
   if (starpu_cpu_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
   if (p->runtime.gpu == GPU_REQUIRE && starpu_cuda_worker_get_count() == 0)
     fail(EXIT_BAD_USAGE, "runtime.gpu = require, but StarPU uses no GPU: is it built with CUDA?");
+  scheduler_started();
   message_start(p);
 }
 
@@ -114,7 +115,7 @@ static const struct cost {
   double pair, interaction, visit, sort; /* sort: a particle */
 } core_cost = {0.5, 25.0, 6.0, 100.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0};
 
-static const struct cost *cost(void) { return starpu_cuda_worker_get_count() > 0 ? &gpu_cost : &core_cost; }
+static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
 
 /* Groups go on interpenetrating however well sorted each is. */
 #define SPREAD_MOST 1.5

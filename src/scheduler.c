@@ -93,6 +93,18 @@ int scheduler_streams(void) {
   return comm_size() > 1 && cores >= 8 ? 4 : 2;
 }
 
+static bool gpu_elsewhere;
+
+void scheduler_started(void) {
+  uint32_t gpus = starpu_cuda_worker_get_count();
+  comm_max_u32(&gpus, 1);
+  gpu_elsewhere = gpus > 0;
+}
+
+bool scheduler_any_gpu(void) {
+  return gpu_elsewhere || (starpu_is_initialized() && starpu_cuda_worker_get_count() > 0);
+}
+
 bool scheduler_is_heteroprio(void) {
   const struct starpu_sched_policy *policy = starpu_sched_ctx_get_sched_policy(0);
   return policy && policy->policy_name && strcmp(policy->policy_name, "heteroprio") == 0;

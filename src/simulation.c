@@ -39,7 +39,7 @@ static unsigned halvings(size_t n, size_t most) {
 struct layout layout_choose(const struct parameters *p, size_t particles) {
   struct layout l = {.leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size : LEAF_DEFAULT};
   /* Nothing here may depend on the number of workers: results do not. (They do, in the last digits, on whether GPUs work.) */
-  const bool gpu = gpu_in_use();
+  const bool gpu = scheduler_any_gpu();
   const uint32_t largest = gpu ? GPU_GROUP_LARGEST : GROUP_LARGEST, slabs_most = gpu ? GPU_SLABS_MOST : SLABS_MOST;
   size_t group_size = (size_t)p->runtime.group_size;
   if (group_size == 0) {

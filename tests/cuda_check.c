@@ -499,7 +499,7 @@ static bool same_particles(const struct order *a, const struct order *b, size_t 
   return same;
 }
 
-/* A cut may go by another particle than on the CPU; the leaves must be as compact. */
+/* A cut may go by another particle than on the CPU, within 2^-16 of a side: leaves must be as compact, to a little more than that for each of the levels. */
 static void check_sort(const struct bench *b, const struct group *g, double extent[3]) {
   const struct simulation *s = b->s;
   const size_t n = g->count;

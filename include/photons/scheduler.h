@@ -18,6 +18,11 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p);
 /** Streams of a GPU, each with a thread of StarPU's, unless STARPU_NWORKER_PER_CUDA says otherwise or the scheduler goes by models. */
 int scheduler_streams(void);
 
+/** After starpu_init(), by all processes: learn whether any of them uses GPUs. */
+void scheduler_started(void);
+/** Does any process use GPUs? What all must decide alike goes by this: on mixed nodes some have none. */
+bool scheduler_any_gpu(void);
+
 /** Does a lower number mean more urgent, as it does to heteroprio? After starpu_init(). */
 bool scheduler_is_heteroprio(void);
 
