@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sort: the order of a group's tree, level by level: the boxes of the nodes, then all places at once sorted by node and, within it, along
+ * the longest side. Coordinates along it have 16 bits: a cut may miss the median by as little. */
+#include <cub/device/device_radix_sort.cuh>
+
+#include "cuda/runtime/gpu.cuh"
+
+enum { BLOCK = 256, ROWS = 16 /* of a warp's places, where boxes are measured */, COORDINATE_BITS = 16 };
+
+/** What kernels know of a group whose particles are in the order of the nodes of a level. */
+struct level {
+  uint32_t count;
+  unsigned level;
+  const uint32_t *x;
+  const struct node *root; /* its centre: no particle is half a box from it, and none lies across the edge of what is counted from there */
+  const uint32_t *order;   /* [place] particle */
+  uint32_t *low, *high;    /* [node][3] */
+};
+
+static __device__ inline uint32_t node_at(const struct level &l, uint32_t place) {
+  return (uint32_t)(((((uint64_t)place + 1) << l.level) - 1) / l.count);
+}
+
+static __device__ inline uint32_t coordinate(const struct level &l, uint32_t particle, uint32_t c) {
+  return l.x[(size_t)c * l.count + particle] - l.root->centre[c] + (1u << 31);
+}
+
+static __device__ inline void widen(const struct level &l, uint32_t node, const uint32_t low[3], const uint32_t high[3]) {
+  for (uint32_t c = 0; c < 3; c++) {
+    atomicMin(&l.low[3 * (size_t)node + c], low[c]);
+    atomicMax(&l.high[3 * (size_t)node + c], high[c]);
+  }
+}
+
+static __device__ inline uint32_t warp_least(uint32_t a) {
+  for (int step = WARP / 2; step > 0; step /= 2) a = min(a, __shfl_xor_sync(~0u, a, step));
+  return a;
+}
+
+/** A warp goes through its places row by row, and tells of a node's box when it leaves the node. */
+static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
+  const uint32_t lane = threadIdx.x % WARP, warp = (blockIdx.x * BLOCK + threadIdx.x) / WARP;
+  const uint64_t begin = (uint64_t)warp * ROWS * WARP;
+  uint32_t low[3] = {~0u, ~0u, ~0u}, high[3] = {0, 0, 0}, node = ~0u;
+  const auto tell = [&] {
+    if (node == ~0u) return;
+    for (uint32_t c = 0; c < 3; c++) {
+      low[c] = warp_least(low[c]);
+      high[c] = ~warp_least(~high[c]);
+    }
+    if (lane == 0) widen(l, node, low, high);
+  };
+  for (uint64_t row = begin; row < begin + ROWS * WARP && row < l.count; row += WARP) {
+    const uint32_t place = (uint32_t)min(row + lane, (uint64_t)l.count - 1), mine = node_at(l, place), particle = l.order[place];
+    uint32_t x[3];
+    for (uint32_t c = 0; c < 3; c++) x[c] = coordinate(l, particle, c);
+    const uint32_t first = __shfl_sync(~0u, mine, 0);
+    if (!__all_sync(~0u, mine == first)) { /* several nodes in a row */
+      widen(l, mine, x, x);
+      continue;
+    }
+    if (first != node) {
+      tell();
+      node = first;
+      for (uint32_t c = 0; c < 3; c++) {
+        low[c] = ~0u;
+        high[c] = 0;
+      }
+    }
+    for (uint32_t c = 0; c < 3; c++) {
+      low[c] = min(low[c], x[c]);
+      high[c] = max(high[c], x[c]);
+    }
+  }
+  tell();
+}
+
+/** Keys that put every node's particles in order along its longest side; x before y before z where sides differ by less than a sixteenth. */
+static __global__ void __launch_bounds__(BLOCK) make_keys(const struct level l, unsigned bits, uint32_t *key) {
+  const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
+  if (place >= l.count) return;
+  const uint32_t node = node_at(l, place);
+  const uint32_t *low = l.low + 3 * (size_t)node, *high = l.high + 3 * (size_t)node;
+  uint32_t axis = 0;
+  uint64_t longest = 0;
+  for (uint32_t c = 0; c < 3; c++) {
+    const uint64_t side = (uint64_t)(high[c] - low[c]) * (17 - c) / 16;
+    if (side > longest) {
+      longest = side;
+      axis = c;
+    }
+  }
+  const int shift = max(32 - __clz((int)(high[axis] - low[axis])) - (int)bits, 0);
+  key[place] = node << bits | (coordinate(l, l.order[place], axis) - low[axis]) >> shift;
+}
+
+static __global__ void __launch_bounds__(BLOCK) number(uint32_t count, uint32_t *order) {
+  const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
+  if (place < count) order[place] = place;
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(BLOCK) gather(uint32_t count, uint32_t columns, const uint32_t *order, const T *from, T *to) {
+  const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
+  if (place >= count) return;
+  for (uint32_t c = 0; c < columns; c++) to[(size_t)c * count + place] = from[(size_t)c * count + order[place]];
+}
+
+template <typename T>
+static void rearrange(struct gpu *g, uint32_t count, uint32_t columns, const uint32_t *order, T *values, void *room) {
+  gather<T><<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, columns, order, values, (T *)room);
+  gpu_launched("sort");
+  gpu_copy(g, values, room, (size_t)columns * count * sizeof(T));
+}
+
+static void sort_pairs(struct gpu *g, void *room, size_t *bytes, cub::DoubleBuffer<uint32_t> &key, cub::DoubleBuffer<uint32_t> &order,
+                       uint32_t count, unsigned bits) {
+  CHECK_CUDA(cub::DeviceRadixSort::SortPairs(room, *bytes, key, order, count, 0, (int)bits, g->stream));
+}
+
+void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes, uint32_t *x, float *momentum, float *acceleration, uint64_t *id) {
+  unsigned levels = 0;
+  while (((count - 1) >> levels) + 1 > P2P_TARGETS_MOST) levels++;
+  const size_t boxes = 3 * ((size_t)1 << levels), places = ((size_t)count + 63) / 64 * 64;
+  cub::DoubleBuffer<uint32_t> key(NULL, NULL), order(NULL, NULL);
+  size_t bytes;
+  sort_pairs(g, NULL, &bytes, key, order, count, 32);
+  uint32_t *room = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, (7 * places + 2 * boxes) * sizeof *room + bytes);
+  uint32_t *low = room + 7 * places;
+  for (int i = 0; i < 2; i++) {
+    key.d_buffers[i] = room + (size_t)i * places;
+    order.d_buffers[i] = room + (size_t)(2 + i) * places;
+  }
+  void *values = room + 4 * places, *temporary = low + 2 * boxes;
+  number<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, order.Current());
+  gpu_launched("sort");
+  for (unsigned level = 0; level < levels; level++) {
+    const struct level l = {count, level, x, nodes + 1, order.Current(), low, low + boxes};
+    const unsigned bits = min((unsigned)COORDINATE_BITS, 32 - level);
+    CHECK_CUDA(cudaMemsetAsync(l.low, 0xff, boxes * sizeof *low, g->stream));
+    CHECK_CUDA(cudaMemsetAsync(l.high, 0, boxes * sizeof *low, g->stream));
+    measure<<<blocks_for(((uint64_t)count + ROWS - 1) / ROWS, BLOCK), BLOCK, 0, g->stream>>>(l);
+    gpu_launched("sort");
+    make_keys<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(l, bits, key.Current());
+    gpu_launched("sort");
+    sort_pairs(g, temporary, &bytes, key, order, count, bits + level);
+  }
+  rearrange(g, count, 3, order.Current(), x, values);
+  rearrange(g, count, 3, order.Current(), momentum, values);
+  rearrange(g, count, 3, order.Current(), acceleration, values);
+  rearrange(g, count, 1, order.Current(), id, values);
+}

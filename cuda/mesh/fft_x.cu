@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fft_x: a column gathered as [x][ky][kz], transformed along x by cuFFT, multiplied by Green's function, transformed back, scattered.
+ * Kernels have a thread for each kz and a block for each (x, ky). */
+#include "cuda/runtime/blocks.cuh"
+
+enum { BLOCK = 128 };
+
+static __device__ inline int signed_index(const struct mesh &m, uint32_t n) { return n <= m.cells / 2 ? (int)n : (int)n - (int)m.cells; }
+
+/** Place of the row (x, ky) in a column's array and in the blocks of its slabs. */
+struct row {
+  uint32_t x, ky;  /* ky of the whole mesh */
+  size_t in_column; /* of its first number */
+  uint32_t slab;
+  size_t in_block;
+};
+
+static __device__ inline struct row this_row(const struct gpu_mesh &d, uint32_t first_ky, uint32_t width) {
+  const struct mesh &m = d.m;
+  struct row r;
+  r.x = blockIdx.y;
+  r.ky = first_ky + blockIdx.x;
+  r.in_column = ((size_t)r.x * width + blockIdx.x) * m.kz;
+  r.slab = d.slab_of_plane[r.x];
+  r.in_block = ((size_t)(r.x - slab_first(&m, r.slab)) * width + blockIdx.x) * m.kz;
+  return r;
+}
+
+static __global__ void gather(const struct gpu_mesh d, uint32_t first_ky, const float2 *const *__restrict__ blocks,
+                              float2 *__restrict__ column) {
+  const struct row r = this_row(d, first_ky, gridDim.x);
+  const float2 *from = blocks[r.slab] + r.in_block;
+  for (uint32_t z = threadIdx.x; z < d.m.kz; z += BLOCK) column[r.in_column + z] = from[z];
+}
+
+/** e^{+-i k . shift}: from the shifted mesh to the other (+) or back (-). */
+static __device__ inline float2 shift(const struct mesh &m, const struct row &r, uint32_t z, float direction) {
+  const int n = signed_index(m, r.x) + signed_index(m, r.ky) + (int)z + (int)m.cells;
+  const float2 phase = ((const float2 *)m.phase)[n];
+  return {phase.x, direction * phase.y};
+}
+
+static __device__ inline float2 times(float2 a, float2 b) { return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }
+
+/** Densities (shifted: NULL without interlacing) to the potential phi (fd4) or to -i phi (spectral), in field; times k_x in x_field. */
+static __global__ void green(const struct gpu_mesh d, uint32_t first_ky, float2 *field, const float2 *shifted, float2 *x_field) {
+  const struct mesh &m = d.m;
+  const struct row r = this_row(d, first_ky, gridDim.x);
+  const int kx = signed_index(m, r.x), ky = signed_index(m, r.ky);
+  const float *table = m.green + (size_t)(kx * kx) + (size_t)(ky * ky);
+  const float window = m.window[kx < 0 ? -kx : kx] * m.window[r.ky];
+  for (uint32_t z = threadIdx.x; z < m.kz; z += BLOCK) {
+    float2 n = field[r.in_column + z];
+    if (shifted) {
+      /* the images that the mesh folds into k have opposite signs in the two densities (Hockney & Eastwood 1981, 7-8-3) */
+      const float2 other = times(shifted[r.in_column + z], shift(m, r, z, 1.0f));
+      n.x += other.x;
+      n.y += other.y;
+    }
+    const float scale = table[(size_t)z * z] * window * m.window[z];
+    n = {n.x * scale, n.y * scale};
+    const float2 result = m.gradient == GRADIENT_SPECTRAL ? float2{-n.y, n.x} : float2{-n.x, -n.y};
+    field[r.in_column + z] = result;
+    if (x_field) x_field[r.in_column + z] = {result.x * m.wave[r.x], result.y * m.wave[r.x]};
+  }
+}
+
+/** The same for the second set: the field seen by the shifted mesh. */
+static __global__ void shift_back(const struct gpu_mesh d, uint32_t first_ky, float2 *field, float2 *x_field) {
+  const struct mesh &m = d.m;
+  const struct row r = this_row(d, first_ky, gridDim.x);
+  for (uint32_t z = threadIdx.x; z < m.kz; z += BLOCK) {
+    const float2 result = times(field[r.in_column + z], shift(m, r, z, -1.0f));
+    field[r.in_column + z] = result;
+    if (x_field) x_field[r.in_column + z] = {result.x * m.wave[r.x], result.y * m.wave[r.x]};
+  }
+}
+
+static __global__ void scatter(const struct gpu_mesh d, uint32_t first_ky, const float2 *__restrict__ column,
+                               float2 *const *__restrict__ blocks) {
+  const struct row r = this_row(d, first_ky, gridDim.x);
+  float2 *to = blocks[r.slab] + r.in_block;
+  for (uint32_t z = threadIdx.x; z < d.m.kz; z += BLOCK) to[z] = column[r.in_column + z];
+}
+
+/** A column at work. */
+struct column_work {
+  struct gpu *g;
+  cufftHandle plan;
+  dim3 grid;
+  uint32_t first_ky;
+  float2 *field, *work, *result;
+};
+
+static void transform(const struct column_work *c, float2 *from, float2 *to, int direction) {
+  CHECK_CUFFT(cufftExecC2C(c->plan, (cufftComplex *)from, (cufftComplex *)to, direction));
+}
+
+/** Spectra of one set from that in field (and k_x times it in work). */
+static void scatter_spectra(const struct column_work *c, float2 *const *out) {
+  const struct gpu_mesh &d = c->g->device;
+  if (d.m.gradient == GRADIENT_SPECTRAL) {
+    transform(c, c->work, c->work, CUFFT_INVERSE);
+    scatter<<<c->grid, BLOCK, 0, c->g->stream>>>(d, c->first_ky, c->work, out);
+    out += d.m.slabs;
+  }
+  /* Along x, the components of y and z differ by a factor only: one transform serves both. */
+  transform(c, c->field, c->result, CUFFT_INVERSE);
+  scatter<<<c->grid, BLOCK, 0, c->g->stream>>>(d, c->first_ky, c->result, out);
+}
+
+void gpu_fft_x(struct gpu *g, uint32_t column, const float *const *in, float *const *out) {
+  const struct mesh *m = g->mesh;
+  const uint32_t sets = m->interlace ? 2 : 1, slabs = m->slabs;
+  const uint32_t first_ky = column_first(m, column), width = column_first(m, column + 1) - first_ky;
+  const size_t size = (size_t)m->cells * width * m->kz;
+  float2 *lines = (float2 *)gpu_scratch(g, SCRATCH_LINES, 3 * size * sizeof *lines);
+  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, sets * (1 + m->spectra) * slabs * sizeof *in);
+  const float2 *const *from = (const float2 *const *)table;
+  float2 *const *to = (float2 *const *)(table + sets * slabs * sizeof *in);
+  gpu_upload(g, table, in, sets * slabs * sizeof *in);
+  gpu_upload(g, table + sets * slabs * sizeof *in, out, sets * m->spectra * slabs * sizeof *out);
+
+  const struct column_work c = {g, plans_for(g->column_plans, width)->forward, dim3(width, m->cells), first_ky,
+                                lines, lines + size, lines + 2 * size};
+  float2 *x_field = m->gradient == GRADIENT_SPECTRAL ? c.work : NULL;
+  gather<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, from, c.field);
+  transform(&c, c.field, c.field, CUFFT_FORWARD);
+  if (m->interlace) {
+    gather<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, from + slabs, c.result);
+    transform(&c, c.result, c.result, CUFFT_FORWARD);
+  }
+  green<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, c.field, m->interlace ? c.result : NULL, x_field);
+  scatter_spectra(&c, to);
+  if (m->interlace) {
+    shift_back<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, c.field, x_field);
+    scatter_spectra(&c, to + m->spectra * slabs);
+  }
+  gpu_launched("fft_x");
+}

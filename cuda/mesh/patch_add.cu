@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* patch_add: a block for some rows of a plane. It finds the patches that meet them and adds these in their order, each cell on its own. */
+#include "cuda/runtime/gpu.cuh"
+
+enum { BLOCK = 256, ROWS = 8, PATCHES = 96 /* a launch: they travel in its arguments */ };
+
+struct patches {
+  uint32_t n;
+  struct {
+    const float *data;
+    struct patch patch;
+  } at[PATCHES];
+};
+
+static __global__ void __launch_bounds__(BLOCK) add(const __grid_constant__ struct patches p, uint32_t cells, uint32_t row,
+                                                    uint32_t first_plane, size_t plane_step, bool clear, float *__restrict__ slab) {
+  __shared__ struct {
+    const float *plane;
+    uint32_t origin[2], size[2]; /* along y and z */
+  } hit[PATCHES];
+  __shared__ uint32_t hits;
+  const uint32_t x = first_plane + blockIdx.y, first_y = blockIdx.x * ROWS;
+  if (threadIdx.x < WARP) {
+    uint32_t n = 0;
+    for (uint32_t start = 0; start < p.n; start += WARP) {
+      const uint32_t i = start + threadIdx.x;
+      bool meets = false;
+      uint32_t dx = 0;
+      if (i < p.n) {
+        const struct patch &q = p.at[i].patch;
+        dx = (x + cells - q.origin[0]) % cells;
+        const uint32_t up_to = (q.origin[1] + cells - first_y) % cells, dy = (first_y + cells - q.origin[1]) % cells;
+        meets = dx < q.size[0] && (dy < q.size[1] || up_to < ROWS);
+      }
+      const uint32_t meeting = __ballot_sync(~0u, meets);
+      if (meets) {
+        const struct patch &q = p.at[i].patch;
+        const uint32_t place = n + __popc(meeting & ((1u << threadIdx.x) - 1));
+        hit[place].plane = p.at[i].data + (size_t)dx * q.size[1] * q.size[2];
+        for (int c = 0; c < 2; c++) {
+          hit[place].origin[c] = q.origin[c + 1];
+          hit[place].size[c] = q.size[c + 1];
+        }
+      }
+      n += __popc(meeting);
+    }
+    if (threadIdx.x == 0) hits = n;
+  }
+  __syncthreads();
+  if (hits == 0 && !clear) return;
+  for (uint32_t k = threadIdx.x; k < ROWS * row; k += BLOCK) {
+    const uint32_t y = first_y + k / row, z = k % row;
+    if (y >= cells) continue;
+    float *cell = slab + blockIdx.y * plane_step + (size_t)y * row + z;
+    float sum = clear ? 0.0f : *cell;
+    if (z < cells)
+      for (uint32_t i = 0; i < hits; i++) {
+        const uint32_t dy = y >= hit[i].origin[0] ? y - hit[i].origin[0] : y + cells - hit[i].origin[0];
+        const uint32_t dz = z >= hit[i].origin[1] ? z - hit[i].origin[1] : z + cells - hit[i].origin[1];
+        if (dy < hit[i].size[0] && dz < hit[i].size[1]) sum += hit[i].plane[(size_t)dy * hit[i].size[1] + dz];
+      }
+    *cell = sum;
+  }
+}
+
+void gpu_patch_add(struct gpu *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,
+                   float *slab) {
+  const struct mesh *m = g->mesh;
+  const uint32_t first = slab_first(m, slab_number), planes = slab_first(m, slab_number + 1) - first;
+  struct patches p;
+  uint32_t done = 0;
+  do {
+    for (p.n = 0; p.n < PATCHES && done + p.n < n; p.n++) {
+      p.at[p.n].data = data[done + p.n];
+      p.at[p.n].patch = *patch[done + p.n];
+    }
+    add<<<dim3(blocks_for(m->cells, ROWS), planes), BLOCK, 0, g->stream>>>(p, m->cells, m->row, first, plane_floats(m), done == 0, slab);
+    gpu_launched("patch_add");
+    done += p.n;
+  } while (done < n);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nodes of a tree visited level by level: children before their parents (upward) or after them (downward).
+ * A block has a subtree of up to SUBTREE levels to itself and needs no other; one block does the levels above. */
+#ifndef PHOTONS_LEVELS_CUH
+#define PHOTONS_LEVELS_CUH
+
+#include "cuda/runtime/gpu.cuh"
+
+enum { SUBTREE = 6, LEVEL_BLOCK = 64 };
+
+template <typename Visit>
+static __global__ void visit_upward(unsigned root_level, unsigned lowest, Visit visit) {
+  for (unsigned level = lowest + 1; level-- > root_level;) {
+    const uint32_t width = 1u << (level - root_level), first = (1u << level) + blockIdx.x * width;
+    for (uint32_t i = threadIdx.x; i < width; i += blockDim.x) visit(first + i);
+    __syncthreads();
+  }
+}
+
+template <typename Visit>
+static __global__ void visit_downward(unsigned root_level, unsigned lowest, Visit visit) {
+  for (unsigned level = root_level; level <= lowest; level++) {
+    const uint32_t width = 1u << (level - root_level), first = (1u << level) + blockIdx.x * width;
+    for (uint32_t i = threadIdx.x; i < width; i += blockDim.x) visit(first + i);
+    __syncthreads();
+  }
+}
+
+/** visit(node) for the nodes of levels lowest .. 0. */
+template <typename Visit>
+static void upward(struct gpu *g, unsigned lowest, Visit visit) {
+  for (;;) {
+    const unsigned root = lowest < SUBTREE ? 0 : lowest - SUBTREE + 1;
+    visit_upward<<<1u << root, LEVEL_BLOCK, 0, g->stream>>>(root, lowest, visit);
+    gpu_launched("upward pass");
+    if (root == 0) return;
+    lowest = root - 1;
+  }
+}
+
+/** visit(node) for the nodes of levels highest .. lowest. */
+template <typename Visit>
+static void downward(struct gpu *g, unsigned highest, unsigned lowest, Visit visit) {
+  for (unsigned root = highest; root <= lowest; root += SUBTREE) {
+    const unsigned last = root + SUBTREE - 1 < lowest ? root + SUBTREE - 1 : lowest;
+    visit_downward<<<1u << root, LEVEL_BLOCK, 0, g->stream>>>(root, last, visit);
+    gpu_launched("downward pass");
+  }
+}
+
+#endif

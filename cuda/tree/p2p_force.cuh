@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What acts between two particles, in single and in double precision: polynomial, table or exact, with and without softening. */
+#ifndef PHOTONS_P2P_FORCE_CUH
+#define PHOTONS_P2P_FORCE_CUH
+
+#include <math.h>
+
+#include "cuda/runtime/gpu.cuh"
+#include "photons/tree/p2p.h"
+
+/** The force as the kernel needs it. Lengths in r_cut, u = r^2. */
+template <typename real>
+struct law {
+  real support2, inverse_support, plummer2;
+  real coefficient[P2P_DEGREE_MAX + 1]; /* of h in powers of u - 1/2 */
+  int degree;
+  const float *table;
+  real to_argument, inverse_step, step; /* of the table */
+  const double *exact;
+  int exact_degree;
+  bool gauss;
+};
+
+template <typename real>
+static struct law<real> law_for(const struct gpu *g, const struct p2p_law *l) {
+  const struct split *split = l->split;
+  struct law<real> law = {};
+  law.support2 = real(l->support2);
+  law.inverse_support = l->support2 > 0.0f ? real(1.0 / sqrt((double)l->support2)) : real(0);
+  law.plummer2 = real(l->plummer2);
+  law.degree = split->p2p_degree;
+  for (int k = 0; k <= split->p2p_degree; k++)
+    law.coefficient[k] = real(ldexp((double)split->p2p[k], k)); /* from powers of 2u - 1, without rounding */
+  law.table = g->table;
+  law.to_argument = real(split->r_cut / (2.0 * split->r_s));
+  law.inverse_step = real(1.0 / split->table_step);
+  law.step = real(split->table_step);
+  law.exact = g->exact;
+  law.exact_degree = g->exact_degree;
+  law.gauss = split->kind == SPLIT_GAUSS;
+  return law;
+}
+
+/* The few operations that differ between single and double precision. */
+
+/** The single-precision estimate errs by 3e-8 (rms; mean -5e-9, at most 1.3e-7), as a rounding does: a Newton step would change
+ * nothing in the sums of forces. */
+static __device__ inline float inverse_root(float a) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+}
+static __device__ inline double inverse_root(double a) { return rsqrt(a); }
+
+/** A product that is rounded, and not by half fused into the subtraction that follows: a particle is nowhere else as a source. */
+static __device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+static __device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+
+/** a += f d where u < 1. One predicate on three instructions: a selection would be one more, a branch would cut the loop. */
+static __device__ inline void add_in_reach(float u, float f, const float d[3], float a[3]) {
+  asm("{\n\t.reg .pred in_reach;\n\tsetp.lt.f32 in_reach, %3, 0f3F800000;\n\t"
+      "@in_reach fma.rn.f32 %0, %4, %5, %0;\n\t"
+      "@in_reach fma.rn.f32 %1, %4, %6, %1;\n\t"
+      "@in_reach fma.rn.f32 %2, %4, %7, %2;\n\t}"
+      : "+f"(a[0]), "+f"(a[1]), "+f"(a[2])
+      : "f"(u), "f"(f), "f"(d[0]), "f"(d[1]), "f"(d[2]));
+}
+static __device__ inline void add_in_reach(double u, double f, const double d[3], double a[3]) {
+  f = u < 1.0 ? f : 0.0;
+  for (int c = 0; c < 3; c++) a[c] = fma(f, d[c], a[c]);
+}
+
+/** u^-3/2 */
+template <typename real>
+static __device__ inline real inverse_cube(real u) {
+  const real y = inverse_root(u);
+  return y * y * y;
+}
+
+/** Forms of the force: DEGREE > 0 a polynomial of that degree, else one of these. */
+enum { ANY_DEGREE = 0, EXACT = -1, TABLE = -2 /* of order 0; -3: order 1 ... -6: order 4 */ };
+
+/** h(u) of the split: F/d = r^-3 - h. */
+template <typename real, int FORM>
+static __device__ inline real smooth_part(const struct law<real> &law, real u) {
+  const real t = u - real(0.5);
+  if constexpr (FORM > 0) {
+    real h = law.coefficient[FORM];
+#pragma unroll
+    for (int k = FORM - 1; k >= 0; k--) h = fma(h, t, law.coefficient[k]);
+    return h;
+  } else if constexpr (FORM == ANY_DEGREE) {
+    real h = law.coefficient[law.degree];
+    for (int k = law.degree - 1; k >= 0; k--) h = fma(h, t, law.coefficient[k]);
+    return h;
+  } else { /* in powers of 2u - 1 */
+    real h = real(law.exact[law.exact_degree]);
+    for (int k = law.exact_degree - 1; k >= 0; k--) h = fma(h, t + t, real(law.exact[k]));
+    return h;
+  }
+}
+
+/** T(x') by Taylor expansion about the nearest of the table's entries. */
+template <typename real, int ORDER>
+static __device__ inline real table_value(const struct law<real> &law, const float *table, real r) {
+  const real x = r * law.to_argument;
+  int i = int(x * law.inverse_step);
+  i = min(i, TABLE_ENTRIES - 1);
+  const real d = x - (real(i) + real(0.5)) * law.step;
+  real t = real(table[ORDER * TABLE_ENTRIES + i]);
+#pragma unroll
+  for (int q = ORDER - 1; q >= 0; q--) t = fma(t, d, real(table[q * TABLE_ENTRIES + i]));
+  return t;
+}
+
+/** F/d at squared distance u > 0 of unsoftened particles. */
+template <typename real, int FORM>
+static __device__ inline real unsoftened(const struct law<real> &law, const float *table, real u) {
+  if constexpr (FORM <= TABLE) {
+    const real y = inverse_root(u);
+    return table_value<real, TABLE - FORM>(law, table, u * y) * (y * y) * y;
+  } else if constexpr (FORM == EXACT) {
+    if (law.gauss) {
+      const real y = inverse_root(u), x = u * y * law.to_argument;
+      return (erfc(x) + real(1.1283791670955126) * x * exp(-x * x)) * (y * y) * y;
+    }
+  }
+  return inverse_cube(u) - smooth_part<real, FORM>(law, u);
+}
+
+/** The same with softening, for any u. Where particles nearly touch, h is taken from its polynomial or series: 1 - T has no digits there. */
+template <typename real, int FORM>
+static __device__ inline real softened(const struct law<real> &law, const float *table, real u) {
+  constexpr int SERIES = FORM >= ANY_DEGREE || FORM == EXACT ? FORM : ANY_DEGREE;
+  if (law.plummer2 > real(0)) {
+    const real soft = inverse_cube(u + law.plummer2);
+    if (FORM == SERIES || u < real(1e-3)) return soft - smooth_part<real, SERIES>(law, u);
+    return soft - (inverse_cube(u) - unsoftened<real, FORM>(law, table, u));
+  }
+  if (FORM != SERIES && u >= law.support2) return unsoftened<real, FORM>(law, table, u);
+  /* spline_factor() of p2p.h at q = r/support, without branches; at u = 0 anything finite will do */
+  const real safe = u > real(1e-30) ? u : real(1e-30), q = safe * inverse_root(safe) * law.inverse_support;
+  const real newton = inverse_cube(safe), cube = law.inverse_support * law.inverse_support * law.inverse_support;
+  const real inner = real(32.0 / 3.0) + q * q * (real(32) * q - real(38.4));
+  const real outer = real(64.0 / 3.0) + q * (real(-48) + q * (real(38.4) - real(32.0 / 3.0) * q));
+  const real soft = q < real(0.5) ? inner * cube : fma(real(-1.0 / 15.0), newton, outer * cube);
+  return (u < law.support2 ? soft : newton) - smooth_part<real, SERIES>(law, u);
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* refit: a warp a leaf, then the parents level by level (levels.cuh). */
+#include "cuda/runtime/gpu.cuh"
+#include "levels.cuh"
+
+#define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
+
+static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *__restrict__ x,
+                                    const float *__restrict__ acceleration, struct node *nodes) {
+  const uint32_t leaves = 1u << depth, leaf = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+  if (leaf >= leaves) return;
+  const uint32_t first = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);
+  struct node node;
+  for (uint32_t c = 0; c < 3; c++) {
+    const uint32_t *xc = x + (size_t)c * count, reference = xc[first];
+    int low = 0, high = 0;
+    for (uint32_t i = first + lane; i < end; i += WARP) {
+      const int d = (int)(xc[i] - reference);
+      low = min(low, d);
+      high = max(high, d);
+    }
+    low = warp_min(low);
+    high = warp_max(high);
+    const int64_t middle = ((int64_t)low + high) / 2;
+    const int64_t half = max(high - middle, middle - low);
+    node.centre[c] = reference + (uint32_t)middle;
+    node.half[c] = (float)half * scale * ROUND_UP;
+  }
+  float radius2 = 0.0f, acc2 = 0.0f;
+  for (uint32_t i = first + lane; i < end; i += WARP) {
+    float r2 = 0.0f;
+    for (uint32_t c = 0; c < 3; c++) {
+      const float d = (float)(int)(x[(size_t)c * count + i] - node.centre[c]) * scale, a = acceleration[(size_t)c * count + i];
+      r2 += d * d;
+      acc2 += a * a;
+    }
+    radius2 = fmaxf(radius2, r2);
+  }
+  node.radius = sqrtf(warp_max(radius2)) * ROUND_UP;
+  node.acc_min = sqrtf(warp_sum(acc2) / (float)(end - first)) * acc_unit;
+  if (lane == 0) nodes[leaves + leaf] = node;
+}
+
+/** The union of two boxes, in the frame of the first: correct across the periodic edge. */
+struct refit_parent {
+  float scale;
+  struct node *nodes;
+
+  __device__ void operator()(uint32_t i) const {
+    const struct node a = nodes[2 * i], b = nodes[2 * i + 1];
+    struct node parent;
+    float half2 = 0.0f, da2 = 0.0f, db2 = 0.0f;
+    for (int c = 0; c < 3; c++) {
+      const float d = (float)(int)(b.centre[c] - a.centre[c]) * scale;
+      const float low = fminf(-a.half[c], d - b.half[c]), high = fmaxf(a.half[c], d + b.half[c]);
+      const int64_t shift = __float2ll_rn(0.5f * (low + high) / scale);
+      const float actual = (float)shift * scale;
+      parent.centre[c] = a.centre[c] + (uint32_t)shift;
+      parent.half[c] = fmaxf(high - actual, actual - low) * ROUND_UP;
+      half2 += parent.half[c] * parent.half[c];
+      da2 += actual * actual;
+      db2 += (d - actual) * (d - actual);
+    }
+    parent.radius = fminf(sqrtf(half2), fmaxf(sqrtf(da2) + a.radius, sqrtf(db2) + b.radius) * ROUND_UP);
+    parent.acc_min = fminf(a.acc_min, b.acc_min);
+    nodes[i] = parent;
+  }
+};
+
+void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
+               const float *acceleration, struct node *nodes, unsigned top_depth, struct node *top) {
+  enum { BLOCK = 128 };
+  refit_leaves<<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(count, depth, scale, acc_unit, x, acceleration,
+                                                                                    nodes);
+  gpu_launched("refit");
+  if (depth > 0) upward(g, depth - 1, refit_parent{scale, nodes});
+  CHECK_CUDA(cudaMemcpyAsync(top + 1, nodes + 1, (tree_nodes(top_depth) - 1) * sizeof *top, cudaMemcpyDeviceToHost, g->stream));
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* walk: a warp a target leaf. It replays the dual walk, but of the targets takes only its leaf and that leaf's ancestors: a lane judges a
+ * pair of (ancestor, source node), and pairs to be opened go back to the stack with the source's two children, or with the one child of
+ * the target that holds the leaf. Pairs whose target is above all leaves of a block are judged once, by its first warp; where their ways
+ * part begins what each warp does for itself. An expansion that an ancestor accepts is listed by the first leaf below it. Entries come in
+ * the order of lanes: the same at every run, and near leaves mostly in a row. */
+#include "cuda/runtime/gpu.cuh"
+
+enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP }; /* the leaves of a block: those of a subtree of so many levels */
+enum { ROOTS = 256, SCAN_BLOCK = 1024 };
+
+struct problem {
+  uint32_t count, slots;
+  const struct node *nodes;
+  const struct node *const *source_nodes;
+  const uint32_t *source_count;
+  uint32_t *near_offset, *far_offset; /* lengths of the lists when counting, else where they begin */
+  uint32_t *near, *far;
+  struct walk_result *result; /* summed up when counting */
+};
+
+/** Level of the root of a block's subtree. */
+static HOST_DEVICE inline unsigned parting_level(unsigned depth) { return depth > COMMON ? depth - COMMON : 0; }
+
+/** Pairs to be judged: the source node and the level of the target. */
+struct stack {
+  uint32_t *entry;
+  uint8_t *level;
+  uint32_t top;
+};
+
+/* Children are put on top in order and the topmost pairs are taken, so that generations (roots: 0) never fall from the bottom of the
+ * stack to its top. Pairs of generation k are made from such of k - 1 only, when all pairs of higher ones are taken with them;
+ * thereafter there are at most 64 of generation k and above together. The next turn that reaches generation k takes of it what is missing
+ * to 32 in those above, which leaves at most 32. So after any turn each generation has 32 at most, but for the newest ones, 64 together.
+ * Roots are not stored, and a path opens each level of the source once and each of the target's that it has. */
+static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned target_levels) { return WARP * (depth + target_levels + 1); }
+
+/** What a warp keeps in shared memory. */
+struct workspace {
+  struct node *ancestor; /* [level] of the leaf */
+  uint32_t *far;         /* [level] entries found */
+  struct stack stack;
+};
+
+static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) { return room * (uint32_t)(sizeof(uint32_t) + 1); }
+static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth) {
+  return (depth + 1) * (uint32_t)(sizeof(struct node) + sizeof(uint32_t)) + stack_bytes(stack_room(depth, COMMON));
+}
+static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth) {
+  return WARPS * workspace_bytes(depth) + stack_bytes(stack_room(depth, parting_level(depth)));
+}
+
+static __device__ inline struct stack stack_at(void *memory, uint32_t room) {
+  return {(uint32_t *)memory, (uint8_t *)((uint32_t *)memory + room), 0};
+}
+
+static __device__ inline struct workspace workspace_at(char *memory, unsigned depth) {
+  struct workspace w;
+  w.ancestor = (struct node *)memory;
+  w.far = (uint32_t *)(w.ancestor + depth + 1);
+  w.stack = stack_at(w.far + depth + 1, stack_room(depth, COMMON));
+  return w;
+}
+
+/** In two loads. */
+static __device__ inline struct node load_node(const struct node *from) {
+  static_assert(sizeof(struct node) == 2 * sizeof(uint4), "a node is two loads");
+  union {
+    uint4 word[2];
+    struct node node;
+  } u;
+  u.word[0] = __ldg((const uint4 *)from);
+  u.word[1] = __ldg((const uint4 *)from + 1);
+  return u.node;
+}
+
+/** Lanes before this one. */
+static __device__ inline uint32_t lanes_before() { return (1u << threadIdx.x % WARP) - 1; }
+
+static __device__ inline uint32_t ancestor_of(uint32_t leaf, unsigned depth, unsigned level) {
+  return ((1u << depth) + leaf) >> (depth - level);
+}
+/** Of the leaves below its ancestor of a level? */
+static __device__ inline bool is_first(uint32_t leaf, unsigned depth, unsigned level) {
+  return (leaf & ((1u << (depth - level)) - 1)) == 0;
+}
+
+/** What a warp has found: entries of its near list, and its lane's share of the sums. */
+struct found {
+  uint32_t near_at, near;
+  unsigned long long pairs, visits;
+};
+
+/** A turn: the topmost pairs of the stack, and as many of `roots` more as there are lanes left, are judged. Children whose target has the
+ * level `parting` go to `parted`, others to the stack. */
+template <bool FILL, typename Root>
+static __device__ inline void take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, const struct workspace &w,
+                                        struct stack &stack, uint32_t roots, Root root, unsigned root_level, unsigned parting,
+                                        uint32_t *parted, uint32_t &parted_count, struct found &found) {
+  const unsigned depth = a.depth;
+  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth;
+  const uint32_t taken = min(stack.top, (uint32_t)WARP);
+  const bool active = lane < taken + roots;
+  uint32_t entry = 1, level = root_level;
+  __syncwarp();
+  if (lane < taken) {
+    entry = stack.entry[stack.top - 1 - lane];
+    level = stack.level[stack.top - 1 - lane];
+  } else if (active) {
+    entry = root(lane - taken);
+  }
+  __syncwarp();
+  stack.top -= taken;
+  const uint32_t target = ancestor_of(leaf, depth, level), source = entry & (2 * leaves - 1);
+  const bool first = is_first(leaf, depth, level);
+  bool open = false, near = false, far = false, split_target = false;
+  if (active) {
+    const uint32_t slot = entry >> (depth + 1), n = p.source_count[slot];
+    const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
+    const uint32_t target_count = node_end(p.count, target) - node_first(p.count, target),
+                   source_count = node_end(n, source) - node_first(n, source);
+    const enum verdict verdict = judge(&a, t, &s, target_count, source_count);
+    far = verdict == ACCEPT && first;
+    near = verdict == OPEN && target >= leaves && source >= leaves;
+    open = verdict == OPEN && !near;
+    split_target = opens_target(depth, target, t->radius, source, s.radius);
+    if (near) found.pairs += (unsigned long long)source_count * target_count;
+    found.visits += first;
+  }
+  const bool part = open && split_target && level + 1 == parting;
+  open = open && !part;
+  const uint32_t one = __ballot_sync(~0u, open && split_target), two = __ballot_sync(~0u, open && !split_target);
+  const uint32_t part_lanes = __ballot_sync(~0u, part), children = __popc(one) + 2 * __popc(two);
+  if (part) parted[parted_count + __popc(part_lanes & lanes_before())] = entry;
+  parted_count += __popc(part_lanes);
+  if (open) { /* the first lane's on top */
+    const uint32_t at = stack.top + children - 1 - __popc(one & lanes_before()) - 2 * __popc(two & lanes_before());
+    stack.entry[at] = split_target ? entry : entry + source;
+    stack.level[at] = (uint8_t)(level + split_target);
+    if (!split_target) {
+      stack.entry[at - 1] = entry + source + 1;
+      stack.level[at - 1] = (uint8_t)level;
+    }
+  }
+  stack.top += children;
+  const uint32_t near_lanes = __ballot_sync(~0u, near), far_lanes = __ballot_sync(~0u, far);
+  if (FILL && near) p.near[found.near_at + found.near + __popc(near_lanes & lanes_before())] = entry;
+  found.near += __popc(near_lanes);
+  if (far) {
+    const uint32_t same = __match_any_sync(far_lanes, level), before = w.far[level], rank = __popc(same & lanes_before());
+    if (FILL) p.far[p.far_offset[target] + before + rank] = entry;
+    __syncwarp(far_lanes);
+    if (rank == 0) w.far[level] = before + __popc(same);
+  }
+}
+
+static __device__ void store_lengths(const struct problem &p, unsigned depth, uint32_t leaf, const struct workspace &w,
+                                     struct found found) {
+  const uint32_t lane = threadIdx.x % WARP;
+  for (uint32_t level = lane; level <= depth; level += WARP)
+    if (is_first(leaf, depth, level)) p.far_offset[ancestor_of(leaf, depth, level)] = w.far[level];
+  for (int step = WARP / 2; step > 0; step /= 2) {
+    found.pairs += __shfl_xor_sync(~0u, found.pairs, step);
+    found.visits += __shfl_xor_sync(~0u, found.visits, step);
+  }
+  if (lane > 0) return;
+  p.near_offset[leaf] = found.near;
+  if (leaf == 0) p.far_offset[0] = 0; /* no node has this number */
+  atomicAdd((unsigned long long *)&p.result->pairs, found.pairs);
+  atomicAdd((unsigned long long *)&p.result->visits, found.visits);
+}
+
+template <bool FILL>
+static __global__ void __launch_bounds__(BLOCK) walk(const __grid_constant__ struct problem p,
+                                                     const __grid_constant__ struct acceptance acceptance) {
+  extern __shared__ __align__(16) char memory[];
+  __shared__ struct acceptance a;
+  __shared__ uint32_t roots[ROOTS], root_count, pairs_left;
+  const unsigned depth = acceptance.depth, parting = parting_level(depth);
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth, leaf = blockIdx.x * WARPS + warp;
+  const bool has_leaf = leaf < leaves;
+  for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK) ((uint32_t *)&a)[i] = ((const uint32_t *)&acceptance)[i];
+  struct workspace w = workspace_at(memory + warp * workspace_bytes(depth), depth);
+  struct stack common = stack_at(memory + WARPS * workspace_bytes(depth), stack_room(depth, parting));
+  for (uint32_t level = lane; level <= depth; level += WARP) {
+    if (has_leaf) w.ancestor[level] = load_node(p.nodes + ancestor_of(leaf, depth, level));
+    w.far[level] = 0;
+  }
+  __syncthreads();
+  struct found found = {FILL && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0};
+  uint32_t slot = 0, none = 0;
+  for (bool last = false; !last;) {
+    if (warp == 0) {
+      uint32_t n = 0;
+      if (parting == 0) { /* nothing in common but the roots of the walk */
+        n = min(p.slots - slot, (uint32_t)ROOTS);
+        for (uint32_t i = lane; i < n; i += WARP) roots[i] = (slot + i) << (depth + 1) | 1;
+        slot += n;
+      } else {
+        while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
+          const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
+          const auto root = [&](uint32_t i) { return (slot + i) << (depth + 1) | 1; };
+          take_turn<FILL>(p, a, leaf, w, common, fresh, root, 0, parting, roots, n, found);
+          slot += fresh;
+        }
+      }
+      if (lane == 0) {
+        root_count = n;
+        pairs_left = common.top + (p.slots - slot);
+      }
+    }
+    __syncthreads();
+    last = pairs_left == 0;
+    for (uint32_t done = 0; has_leaf && w.stack.top + (root_count - done) > 0;) {
+      const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), root_count - done);
+      const auto root = [&](uint32_t i) { return roots[done + i]; };
+      take_turn<FILL>(p, a, leaf, w, w.stack, fresh, root, parting, ~0u, nullptr, none, found);
+      done += fresh;
+    }
+    __syncthreads();
+  }
+  if constexpr (!FILL)
+    if (has_leaf) store_lengths(p, depth, leaf, w, found);
+}
+
+/** Lengths to offsets, and their sums: a block for the near list, one for the far list. */
+static __global__ void __launch_bounds__(SCAN_BLOCK) scan(uint32_t leaves, const __grid_constant__ struct problem p) {
+  __shared__ uint64_t warp_sum[SCAN_BLOCK / WARP];
+  uint32_t *offset = blockIdx.x == 0 ? p.near_offset : p.far_offset;
+  const uint32_t n = blockIdx.x == 0 ? leaves : 2 * leaves, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  uint64_t before = 0;
+  for (uint32_t first = 0; first < n; first += SCAN_BLOCK) {
+    const uint32_t i = first + threadIdx.x, length = i < n ? offset[i] : 0;
+    uint64_t sum = length;
+    for (uint32_t step = 1; step < WARP; step *= 2) {
+      const uint64_t other = __shfl_up_sync(~0u, sum, step);
+      sum += lane >= step ? other : 0;
+    }
+    if (lane == WARP - 1) warp_sum[warp] = sum;
+    __syncthreads();
+    uint64_t total = 0;
+    for (uint32_t k = 0; k < SCAN_BLOCK / WARP; k++) {
+      if (k == warp) sum += total;
+      total += warp_sum[k];
+    }
+    if (i < n) offset[i] = (uint32_t)(before + sum - length);
+    before += total;
+    __syncthreads();
+  }
+  if (threadIdx.x > 0) return;
+  offset[n] = (uint32_t)before; /* more than fit: the caller looks at the result first */
+  (blockIdx.x == 0 ? p.result->entries : p.result->interactions) = before;
+}
+
+/** Tables of the sources to the GPU. */
+static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth, const struct node *nodes, uint32_t slots,
+                                 const struct node *const *source_nodes, const uint32_t *source_count, uint32_t *offset) {
+  struct problem p = {};
+  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, sizeof *p.result + slots * (sizeof *source_nodes + sizeof *source_count));
+  p.count = count;
+  p.slots = slots;
+  p.nodes = nodes;
+  p.result = (struct walk_result *)table;
+  p.source_nodes = (const struct node *const *)(p.result + 1);
+  p.source_count = (const uint32_t *)(p.source_nodes + slots);
+  p.near_offset = offset;
+  p.far_offset = offset + (1u << depth) + 1;
+  gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes, source_count,
+                  slots * sizeof *source_count);
+  return p;
+}
+
+template <bool FILL>
+static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p) {
+  walk<FILL><<<blocks_for(1u << a->depth, WARPS), BLOCK, shared_bytes(a->depth), g->stream>>>(p, *a);
+  gpu_launched("walk");
+}
+
+void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
+              const struct node *const *source_nodes, const uint32_t *source_count, uint32_t *offset, struct walk_result *result) {
+  const struct problem p = problem_of(g, count, a->depth, nodes, slots, source_nodes, source_count, offset);
+  CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
+  launch<false>(g, a, p);
+  scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << a->depth, p);
+  gpu_launched("scan");
+  CHECK_CUDA(cudaMemcpyAsync(result, p.result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));
+}
+
+void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
+                   const struct node *const *source_nodes, const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
+                   uint32_t *far) {
+  struct problem p = problem_of(g, count, a->depth, nodes, slots, source_nodes, source_count, (uint32_t *)offset);
+  p.near = near;
+  p.far = far;
+  launch<true>(g, a, p);
+}

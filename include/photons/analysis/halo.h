@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Halos: friends-of-friends groups of enough members, their properties, and their file. */
+#ifndef PHOTONS_HALO_H
+#define PHOTONS_HALO_H
+
+#include "photons/analysis/fof.h"
+
+/** One halo; lengths comoving in Mpc/h. */
+struct halo {
+  uint64_t first, count; /**< members: rows first .. first + count - 1 of the members of all halos */
+  uint64_t lowest_id;    /**< of its members; orders halos of one size */
+  double position[3];    /**< centre of mass, in [0, L) */
+  double momentum[3];    /**< mean a^2 dx/dt of the members, km/s; over a: peculiar velocity */
+  double centre[3];      /**< density peak: shrinking spheres (Power et al. 2003, MNRAS 338, 14) */
+  uint64_t count_200;    /**< particles, members or not, within r_200; 0 where no sphere is that dense */
+  double r_200; /**< largest radius about centre at which the mean density is the threshold, among spheres of up to twice
+                                 the mass of the members (more where those are denser) */
+};
+
+/** The halos of the run, largest first; processes have consecutive ones, by rank, and the first process the largest. The
+ * members of all halos are numbered in the order of the halos, by rising id in each: rows. The halos and the members that a
+ * process has are not of each other, unless it is the only process. */
+struct halo_catalogue {
+  const struct particles *particles;
+  size_t all, all_members;  /**< halos, and particles in them, of the run */
+  size_t first_halo, count; /**< halos of this process */
+  struct halo *halo;
+  size_t members;   /**< particles of this process in halos */
+  uint32_t *member; /**< they, by rising row */
+  uint64_t *row;    /**< of each of them */
+};
+
+/**
+ * The groups with at least @p min_members members; all processes call this.
+ * @param threshold  mean density that defines r_200, comoving, 1e10 Msun/h/(Mpc/h)^3: 200 rho_critical(z) a^3
+ */
+struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members, double threshold);
+void halo_catalogue_free(struct halo_catalogue *c);
+
+/** All particles in one block a process (particles_create_share()): members by row, then the others as they were; free with
+ * particles_free(). All processes call this. */
+struct particles halo_ordered_particles(const struct halo_catalogue *c);
+
+/** Ids of the members in rows comm_first(all_members, r) .. of process r; free(). All processes call this. */
+uint64_t *halo_member_ids(const struct halo_catalogue *c);
+
+struct parameters;
+struct cosmology;
+/** 200 times the critical density at a, comoving. */
+double halo_threshold(const struct cosmology *c, double a);
+/** Write fof_tab_NNN.hdf5 in Gadget-4's layout, one process after the other. @param length linking length, Mpc/h */
+void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
+                          double length);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Everything that an output consists of: snapshot, halos, mass function, power spectrum, pictures. */
+#ifndef PHOTONS_PRODUCTS_H
+#define PHOTONS_PRODUCTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "photons/cosmology/cosmology.h"
+#include "photons/config/parameters.h"
+#include "photons/domain/particles.h"
+
+struct fof;
+struct linear_power;
+
+struct products {
+  const struct parameters *parameters; /**< which of them, where, in which units */
+  const struct cosmology *cosmology;
+  const struct linear_power *linear; /**< NULL: unknown, theory is left out */
+  const struct particles *particles; /**< of this process, in the order of domain_rebuild() */
+  unsigned depth;                    /**< of the groups' trees */
+  double a;
+  size_t number; /**< NNN in the names */
+  size_t mesh;   /**< of the power spectrum, cells a side */
+  bool snapshot; /**< write one, if the parameters say so */
+  bool quiet;
+  struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
+};
+
+/* All of this on every process; the first one prints. */
+
+/** Do what needs nothing but the positions: write power spectrum and pictures, find friends of friends. Other tasks may run meanwhile,
+ * as long as none writes positions. */
+void products_write_positions(struct products *o);
+/** Afterwards the rest: halos and their mass function, snapshot; and print one line about the growth of structure and one about the halos. */
+void products_write_rest(struct products *o);
+/** Both. */
+void products_write(struct products *o);
+
+#endif

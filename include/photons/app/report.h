@@ -1,0 +1,56 @@
+/* What the user sees: banner, step lines or progress bar, log/timings.csv, summary. */
+#ifndef PHOTONS_REPORT_H
+#define PHOTONS_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "photons/app/run.h"
+#include "photons/domain/simulation.h"
+#include "photons/runtime/task_log.h"
+
+struct report {
+  FILE *csv;  /**< of the first process only */
+  FILE *rows; /**< of tasks of the steps first_row .. last_row; NULL: none wanted */
+  int64_t first_row, last_row;
+  int verbosity;
+  bool terminal;                    /**< progress bar instead of step lines */
+  double begin, end;                /**< ln a of the run, for the progress */
+  double wall;                      /**< seconds since the start, earlier sessions of a restarted run included */
+  struct usage cores, gpus;         /**< busy seconds of the whole run, all processes */
+  double core_seconds, gpu_seconds; /**< that there were in steps */
+  double peak_bytes;                /**< resident memory, all processes */
+  double output_seconds;            /**< spent on outputs */
+  uint64_t particle_steps;
+  double rate; /**< smoothed wall seconds per unit of ln a */
+};
+
+/** One finished step. */
+struct step_record {
+  int64_t step;
+  double a, dlna, wall;
+  bool rebuilt, sorted;
+};
+
+/** Pairs, M2L and walk visits of the last force computation, all processes. */
+struct work_counts {
+  uint64_t pairs, interactions, visits;
+};
+struct work_counts simulation_work(const struct simulation *s);
+
+/** Open log/timings.csv in the output folder (appended to on restart), print the banner, begin the log of tasks. */
+void report_begin(struct report *r, struct simulation *s, const struct run_options *options, double a, double a_end,
+                  double wall_before);
+/** One line a step, or the progress bar; takes the log of tasks, which adds to the groups' seconds. */
+void report_step(struct report *r, struct simulation *s, const struct step_record *record);
+/** Leave the progress bar's line, so that other text may follow. */
+void report_pause(const struct report *r);
+/** Where the time went, memory, files. */
+void report_end(struct report *r, struct simulation *s, const char *dir);
+/** --dry-run: resolved parameters, groups, memory. */
+void report_dry_run(const struct parameters *p, size_t particles, double mass);
+/** Wall clock in seconds. */
+double wall_clock(void);
+
+#endif

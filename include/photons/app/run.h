@@ -1,0 +1,23 @@
+/* A run from the first particle to the last output: what main.c calls once options and parameters are known. */
+#ifndef PHOTONS_RUN_H
+#define PHOTONS_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "photons/config/parameters.h"
+
+struct run_options {
+  bool dry_run;  /**< check everything, print parameters, memory and groups, run nothing */
+  bool restart;  /**< go on from the newest checkpoint in output.dir */
+  int64_t steps; /**< stop after so many steps; -1: no limit; 0: initial conditions and first forces only */
+  int verbosity; /**< 0 quiet, 1 normal, 2 verbose */
+};
+
+/**
+ * Run the simulation. Returns the exit code of the program: 0, or 130/143 when a signal stopped the run after a checkpoint.
+ * Failures end the program through fail().
+ */
+int run_simulation(struct parameters *p, const struct run_options *options);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Halo mass functions: theory from sigma(M), and counts. */
+#ifndef PHOTONS_MASS_FUNCTION_H
+#define PHOTONS_MASS_FUNCTION_H
+
+#include "photons/cosmology/cosmology.h"
+#include "photons/analysis/halo.h"
+
+struct linear_power;
+
+enum mass_function {
+  PRESS_SCHECHTER,  /**< Press & Schechter 1974 (ApJ 187, 425) */
+  SHETH_TORMEN,     /**< Sheth & Tormen 1999 (MNRAS 308, 119) */
+  REED_2007,        /**< Reed et al. 2007 (MNRAS 374, 2), with n_eff: friends of friends, b = 0.2 */
+  TINKER_2008_200M, /**< Tinker et al. 2008 (ApJ 688, 709), spheres of 200 times the mean density */
+  TINKER_2008_200C, /**< the same, 200 times the critical density: interpolated to 200/Omega_m(z) times the mean */
+  MASS_FUNCTIONS
+};
+
+/**
+ * dn/dlnM in (Mpc/h)^-3.
+ * @param mass  1e10 Msun/h
+ */
+double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a,
+                     double mass);
+
+/** Write massfunc_NNN.txt: halos counted in bins of mass, and theory averaged over the same bins.
+ * The first process writes, all call this.
+ * @param min_members  of the catalogue: the first bin begins there */
+void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
+                         const struct linear_power *linear, const struct cosmology *c, double a);
+
+#endif

@@ -1,0 +1,52 @@
+/* The tree inside a group: a complete binary tree in heap order, so that a node needs no pointers.
+ * Root 1, children 2i and 2i+1; index 0 is unused. Level l holds nodes 2^l .. 2^(l+1)-1; leaves are the level `depth`.
+ * The particles of node i at level l are the range [n j >> l, n (j+1) >> l) of the group's n, with j = i - 2^l. */
+#ifndef PHOTONS_TREE_H
+#define PHOTONS_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "photons/base/host_device.h"
+
+struct node {
+  uint32_t centre[3]; /**< of the bounding box of its particles, box units (2^32 = L) */
+  float half[3];      /**< half widths of that box, units of r_cut */
+  float radius;       /**< largest distance of a particle from the centre, units of r_cut */
+  float acc_min; /**< smallest |acceleration| of its particles in the last force, units of G m / r_cut^2; 0 when unknown */
+};
+
+/** Number of array elements for the nodes of a tree (index 0 unused). */
+static HOST_DEVICE inline uint32_t tree_nodes(unsigned depth) { return 2u << depth; }
+static HOST_DEVICE inline unsigned node_level(uint32_t node) {
+#ifdef __CUDA_ARCH__
+  return 31u - (unsigned)__clz((int)node);
+#else
+  return 31u - (unsigned)__builtin_clz(node);
+#endif
+}
+/** First particle of the node with index @p j in its level; the node's range ends where that of j + 1 begins. */
+static HOST_DEVICE inline uint32_t level_first(uint32_t count, unsigned level, uint32_t j) {
+  return (uint32_t)(((uint64_t)count * j) >> level);
+}
+static HOST_DEVICE inline uint32_t node_first(uint32_t count, uint32_t node) {
+  unsigned l = node_level(node);
+  return level_first(count, l, node - (1u << l));
+}
+static HOST_DEVICE inline uint32_t node_end(uint32_t count, uint32_t node) {
+  unsigned l = node_level(node);
+  return level_first(count, l, node + 1 - (1u << l));
+}
+
+/** Interaction lists of a group in CSR form. An entry is (slot << (depth + 1)) | source node: slot counts the group's
+ * neighbours (slot 0 is the group itself), and all groups of a run have trees of the same depth. */
+struct interaction_list {
+  uint32_t *offset; /**< per target: entries offset[t] .. offset[t+1]-1 */
+  uint32_t *entry;
+  uint32_t entries, capacity;
+  uint32_t targets;         /**< room for so many */
+  bool on_gpu;              /**< offset and entry are in the memory of the GPU that uses them, else in host memory */
+  struct pinned_pool *pool; /**< where its memory is from; NULL: malloc() */
+};
+
+#endif

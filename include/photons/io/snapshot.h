@@ -1,0 +1,45 @@
+/* Gadget HDF5 snapshots and checkpoints. Both are written under a temporary name, synced and renamed; all processes take part, each
+ * with its own particles. */
+#ifndef PHOTONS_SNAPSHOT_H
+#define PHOTONS_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "photons/config/parameters.h"
+#include "photons/domain/particles.h"
+
+/**
+ * Write a snapshot as formats of Gadget-4 and yt have it (header, /Parameters, /Config, PartType1 with
+ * Coordinates double, Velocities float v_pec/sqrt(a), ParticleIDs uint64, Masses float, optionally Acceleration), in
+ * output.files files: consecutive processes write to one file, one after the other. Memory: one piece at a time, whatever N.
+ * @param path  final name, e.g. out/snap_003.hdf5; of several files out/snap_003.0.hdf5 and on
+ * @param p     number of files, units, compression, cosmology; the resolved config.ini goes into the file
+ * @param s     of this process; counts may be uneven, the order is that of the processes
+ * @param a     scale factor of positions and momenta
+ */
+void snapshot_write(const char *path, const struct parameters *p, const struct particles *s, double a);
+
+/** What a run needs to go on, besides the particles. */
+struct checkpoint_state {
+  double a;                                /**< scale factor of positions and momenta */
+  double start_a;                          /**< of the initial conditions */
+  int64_t step;                            /**< steps done */
+  int64_t outputs_done;                    /**< output redshifts already written */
+  int64_t steps_since_sort;                /**< how old the order of the particles is, */
+  int64_t steps_since_rebuild;             /**< and the groups */
+  double sort_debt, fresh_work, loosening; /**< what the choice of the next sort depends on, */
+  double spread, fresh_spread;             /**< and of the next rebuild: run.c */
+  double wall_seconds;                     /**< spent so far */
+};
+
+/** Exact state (integer positions, momenta, accelerations, ids, block layout) in one file, whatever the number of processes, so that
+ * a restarted run gives the same bits. */
+void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
+                      const struct checkpoint_state *state);
+/**
+ * Read it back, each process its share of the blocks; parameters that change the result must agree with @p p, else EXIT_BAD_INPUT with their names.
+ * @param[in,out] p  what the initial conditions' file and not config.ini had said (see ic_read_gadget()) is stored here
+ */
+struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state);
+
+#endif

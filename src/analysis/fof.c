@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Friends of friends over the blocks of this process. */
+#include "photons/analysis/fof.h"
+
+#include <stdlib.h>
+
+#include "fof_link.h"
+#include "photons/runtime/analysis_tasks.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/domain/tree.h"
+
+/* The tree above the blocks. Where their number is no power of two its last leaves are missing. */
+
+/** First block under a node of the top tree. */
+static size_t top_first(const struct fof *f, uint32_t node) {
+  return ((size_t)node << (f->top_depth - node_level(node))) - ((size_t)1 << f->top_depth);
+}
+
+struct block_search {
+  const struct fof *fof;
+  const struct fof_box *box;
+  uint64_t distance2;
+  size_t first, end;
+  void (*visit)(void *context, size_t g);
+  void *context;
+};
+
+static void search_node(const struct block_search *s, uint32_t node) {
+  const struct fof *f = s->fof;
+  const size_t first = top_first(f, node), width = (size_t)1 << (f->top_depth - node_level(node));
+  if (first >= s->end || first + width <= s->first) return;
+  if (fof_boxes_distance2(&f->top[node], s->box) > s->distance2) return;
+  if (width == 1) {
+    s->visit(s->context, first);
+  } else {
+    search_node(s, 2 * node);
+    search_node(s, 2 * node + 1);
+  }
+}
+
+void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2, size_t first, size_t end,
+                     void (*visit)(void *context, size_t g), void *context) {
+  const struct block_search s = {f, box, distance2, first, end, visit, context};
+  if (first < end) search_node(&s, 1);
+}
+
+/** Learn of all blocks of the run. */
+static void fill_top(struct fof *f) {
+  const size_t blocks = f->particles->all_blocks;
+  const uint32_t leaf_begin = 1u << f->top_depth;
+  struct fof_box *mine = allocate(f->particles->blocks, sizeof *mine, "boxes for friends of friends");
+  size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
+  for (size_t g = 0; g < f->particles->blocks; g++) mine[g] = f->boxes[g * tree_nodes(f->depth) + 1];
+  for (int r = 0; r < comm_size(); r++) bytes[r] = (f->rank_block[r + 1] - f->rank_block[r]) * sizeof *mine;
+  comm_gather_all_sizes(mine, bytes, f->top + leaf_begin);
+  free(bytes);
+  free(mine);
+  for (uint32_t node = leaf_begin - 1; node > 0; node--)
+    if (top_first(f, 2 * node + 1) < blocks)
+      f->top[node] = box_union(&f->top[2 * node], &f->top[2 * node + 1]);
+    else
+      f->top[node] = f->top[2 * node];
+}
+
+static void fill_shares(struct fof *f) {
+  const struct particles *s = f->particles;
+  const size_t ranks = (size_t)comm_size();
+  f->rank_block = allocate(ranks + 1, sizeof *f->rank_block, "shares of the processes");
+  f->rank_first = allocate(ranks + 1, sizeof *f->rank_first, "shares of the processes");
+  comm_gather_all(&s->first_block, sizeof s->first_block, f->rank_block);
+  f->rank_block[ranks] = s->all_blocks;
+  for (size_t r = 0; r <= ranks; r++) f->rank_first[r] = block_first(s->all, s->all_blocks, f->rank_block[r]);
+}
+
+int fof_rank_of_particle(const struct fof *f, uint64_t i) {
+  int low = 0, high = comm_size(); /* rank_first[low] <= i < rank_first[high] */
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (f->rank_first[middle] <= i)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+int fof_rank_of_block(const struct fof *f, size_t g) {
+  return fof_rank_of_particle(f, block_first(f->particles->all, f->particles->all_blocks, g));
+}
+
+/* Tasks, one a block. */
+
+static void link_block(void *context, uint32_t g) {
+  struct fof *f = context;
+  const struct side side = side_of_block(f, g);
+  side_fill_boxes(&side);
+  for (uint32_t i = 0; i < side.count; i++) f->head[side.first + i] = side.first + i;
+  struct link l = link_begin(f);
+  link_node(&l, &side, 1);
+  link_end(&l);
+}
+
+/** One block against others. */
+struct block_link {
+  struct link link;
+  struct side side;
+};
+
+static void link_to_block(void *context, size_t g) {
+  const struct block_link *b = context;
+  struct fof *f = b->link.fof;
+  const struct side other = side_of_block(f, g - f->particles->first_block);
+  link_pair(&b->link, &b->side, 1, &other, 1);
+}
+
+static void link_to_others(void *context, uint32_t g) {
+  struct fof *f = context;
+  const struct particles *s = f->particles;
+  struct block_link b = {.link = link_begin(f), .side = side_of_block(f, g)};
+  fof_near_blocks(f, &b.side.boxes[1], f->length2, s->first_block + g + 1, s->first_block + s->blocks, link_to_block,
+                  &b);
+  link_end(&b.link);
+}
+
+static void settle_heads(void *context, uint32_t g) {
+  struct fof *f = context;
+  const struct particle_block b = particles_block(f->particles, g);
+  for (size_t i = b.first; i < b.first + b.count; i++) f->head[i] = fof_head(f, (uint32_t)i);
+}
+
+uint64_t fof_length2(double length, double box) {
+  const double units = length / box * 4294967296.0;
+  return (uint64_t)(units * units);
+}
+
+struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
+  if (s->count > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles are more than 2^32 on one process", s->count);
+  if (length >= 0.25 * s->box)
+    fail(EXIT_BAD_USAGE, "analysis.linking_length: %g Mpc/h is a quarter of the box or more", length);
+  struct fof *f = allocate(1, sizeof *f, "friends of friends");
+  const size_t nodes = s->blocks * tree_nodes(depth);
+  f->particles = s;
+  f->depth = depth;
+  while ((size_t)1 << f->top_depth < s->all_blocks) f->top_depth++;
+  f->length2 = fof_length2(length, s->box);
+  f->boxes = allocate(nodes, sizeof *f->boxes, "boxes for friends of friends");
+  f->whole = allocate(nodes, sizeof *f->whole, "boxes for friends of friends");
+  f->top = allocate(tree_nodes(f->top_depth), sizeof *f->top, "boxes for friends of friends");
+  f->head = allocate(s->count, sizeof *f->head, "heads of groups");
+  fill_shares(f);
+  const uint32_t blocks = (uint32_t)s->blocks;
+  analysis_for(ANALYSIS_FOF, blocks, link_block, f);
+  fill_top(f);
+  analysis_for(ANALYSIS_FOF, blocks, link_to_others, f);
+  if (comm_size() > 1) fof_link_ranks(f);
+  analysis_for(ANALYSIS_FOF, blocks, settle_heads, f);
+  return f;
+}
+
+static int compare_span(const void *key, const void *span) {
+  const uint32_t head = *(const uint32_t *)key, other = ((const struct fof_span *)span)->head;
+  return (head > other) - (head < other);
+}
+
+uint64_t fof_label(const struct fof *f, uint32_t i) {
+  const struct fof_span *span = f->spans ? bsearch(&f->head[i], f->span, f->spans, sizeof *span, compare_span) : NULL;
+  return span ? span->label : particles_first(f->particles) + f->head[i];
+}
+
+void fof_free(struct fof *f) {
+  if (!f) return;
+  free(f->boxes);
+  free(f->whole);
+  free(f->top);
+  free(f->head);
+  free(f->rank_block);
+  free(f->rank_first);
+  free(f->span);
+  free(f);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Friends of friends along trees: links inside a block, and of pairs. */
+#include "fof_link.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+#include "photons/domain/tree.h"
+
+/* Boxes. */
+
+static struct fof_box box_around(size_t n, uint32_t *const x[3], size_t first) {
+  struct fof_box box;
+  for (size_t c = 0; c < 3; c++) {
+    int32_t low = 0, high = 0;
+    for (size_t i = 1; i < n; i++) {
+      int32_t d = (int32_t)(x[c][first + i] - x[c][first]);
+      low = d < low ? d : low;
+      high = d > high ? d : high;
+    }
+    box.low[c] = x[c][first] + (uint32_t)low;
+    box.extent[c] = (uint32_t)((int64_t)high - low);
+  }
+  return box;
+}
+
+struct fof_box box_union(const struct fof_box *a, const struct fof_box *b) {
+  struct fof_box box;
+  for (int c = 0; c < 3; c++) {
+    uint64_t from_a = (uint64_t)(uint32_t)(b->low[c] - a->low[c]) + b->extent[c];
+    uint64_t from_b = (uint64_t)(uint32_t)(a->low[c] - b->low[c]) + a->extent[c];
+    from_a = from_a > a->extent[c] ? from_a : a->extent[c];
+    from_b = from_b > b->extent[c] ? from_b : b->extent[c];
+    uint64_t extent = from_a < from_b ? from_a : from_b;
+    box.low[c] = extent > UINT32_MAX ? 0 : from_a < from_b ? a->low[c] : b->low[c];
+    box.extent[c] = extent > UINT32_MAX ? UINT32_MAX : (uint32_t)extent;
+  }
+  return box;
+}
+
+/** Are any two points of the box within the linking length? */
+static bool box_is_small(const struct fof *f, const struct fof_box *box) {
+  uint64_t sum = 0;
+  for (int c = 0; c < 3; c++) {
+    if (box->extent[c] > INT32_MAX) return false; /* the length is shorter than half the box */
+    sum += (uint64_t)box->extent[c] * box->extent[c];
+  }
+  return sum <= f->length2;
+}
+
+/* Walks. */
+
+struct side side_of_block(struct fof *f, size_t g) {
+  const struct particle_block b = particles_block(f->particles, g);
+  return (struct side){.first = (uint32_t)b.first,
+                       .count = (uint32_t)b.count,
+                       .x = {b.x[0], b.x[1], b.x[2]},
+                       .leaf_begin = 1u << f->depth,
+                       .boxes = f->boxes + g * tree_nodes(f->depth),
+                       .whole = f->whole + g * tree_nodes(f->depth)};
+}
+
+void side_fill_boxes(const struct side *s) {
+  for (uint32_t leaf = s->leaf_begin; leaf < 2 * s->leaf_begin; leaf++)
+    s->boxes[leaf] = box_around(node_end(s->count, leaf) - node_first(s->count, leaf), s->x,
+                                node_first(s->count, leaf));
+  for (uint32_t node = s->leaf_begin - 1; node > 0; node--)
+    s->boxes[node] = box_union(&s->boxes[2 * node], &s->boxes[2 * node + 1]);
+}
+
+struct link link_begin(struct fof *f) {
+  const struct particles *s = f->particles;
+  const size_t leaf = ((s->all / s->all_blocks + 1) >> f->depth) + 1,
+               most = leaf > GHOST_LEAF + 1 ? leaf : GHOST_LEAF + 1;
+  const uint32_t room = (uint32_t)(most + 7) & ~7u; /* kernels write whole bytes of eight */
+  struct link l = {.fof = f,
+                   .kernels = &kernels_select()->fof,
+                   .limit2 = (float)((double)f->length2 * (1.0 + 1e-5)), /* float's rounding is 1e-7 */
+                   .reach = (uint32_t)ceil(sqrt((double)f->length2)) + 1,
+                   .room = room};
+  l.near_a = allocate(6 * (size_t)room, sizeof *l.near_a, "friends of friends");
+  l.near_b = l.near_a + room;
+  l.hit = l.near_b + room;
+  l.x = l.hit + room;
+  return l;
+}
+
+void link_end(struct link *l) { free(l->near_a); }
+
+static inline uint32_t node_head(const struct link *l, const struct side *s, uint32_t node) {
+  return fof_head(l->fof, s->first + node_first(s->count, node));
+}
+
+/** Indices of a leaf's particles within reach of another's box. */
+static uint32_t near_box(const struct link *l, const struct side *s, uint32_t leaf, const struct fof_box *other,
+                         uint32_t *index) {
+  const uint32_t first = node_first(s->count, leaf), n = node_end(s->count, leaf) - first;
+  uint32_t low[3], extent[3];
+  for (int c = 0; c < 3; c++) {
+    uint64_t wide = (uint64_t)other->extent[c] + 2 * (uint64_t)l->reach;
+    low[c] = other->low[c] - l->reach;
+    extent[c] = wide > UINT32_MAX ? UINT32_MAX : (uint32_t)wide;
+  }
+  uint32_t *const *x = s->x;
+  uint32_t found = l->kernels->near_box(n, x[0] + first, x[1] + first, x[2] + first, low, extent, index);
+  for (uint32_t i = 0; i < found; i++) index[i] += first;
+  return found;
+}
+
+/** Link the particles of two leaves. Where both are whole one link is all that there is to find. */
+static void link_leaves(const struct link *l, const struct side *a, uint32_t leaf_a, const struct side *b,
+                        uint32_t leaf_b) {
+  if (b->whole[leaf_b] < a->whole[leaf_a]) { /* the whole one last: its search ends with the first hit */
+    const struct side *side = a;
+    const uint32_t leaf = leaf_a;
+    a = b, leaf_a = leaf_b, b = side, leaf_b = leaf;
+  }
+  const uint32_t count_a = near_box(l, a, leaf_a, &b->boxes[leaf_b], l->near_a);
+  if (count_a == 0) return;
+  const uint32_t count_b = near_box(l, b, leaf_b, &a->boxes[leaf_a], l->near_b);
+  uint32_t *x = l->x, *y = x + l->room, *z = y + l->room;
+  for (uint32_t j = 0; j < count_b; j++) {
+    x[j] = b->x[0][l->near_b[j]];
+    y[j] = b->x[1][l->near_b[j]];
+    z[j] = b->x[2][l->near_b[j]];
+  }
+  for (uint32_t i = 0; i < count_a; i++) {
+    const uint32_t p = l->near_a[i], point[3] = {a->x[0][p], a->x[1][p], a->x[2][p]};
+    const uint32_t hits = l->kernels->near_point(count_b, x, y, z, point, l->limit2, l->hit);
+    for (uint32_t h = 0; h < hits; h++) {
+      const uint32_t j = l->hit[h];
+      if (distance2(point[0], point[1], point[2], x[j], y[j], z[j]) > l->fof->length2) continue;
+      fof_unite(l->fof, a->first + p, b->first + l->near_b[j]);
+      if (b->whole[leaf_b]) {
+        if (a->whole[leaf_a]) return;
+        break;
+      }
+    }
+  }
+}
+
+void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b, uint32_t node_b) {
+  const struct fof_box *box_a = &a->boxes[node_a], *box_b = &b->boxes[node_b];
+  if (fof_boxes_distance2(box_a, box_b) > l->fof->length2) return;
+  if (a->whole[node_a] && b->whole[node_b]) {
+    const uint32_t head_a = node_head(l, a, node_a), head_b = node_head(l, b, node_b);
+    if (head_a == head_b) return;
+    const struct fof_box both = box_union(box_a, box_b);
+    if (box_is_small(l->fof, &both)) {
+      fof_unite(l->fof, head_a, head_b);
+      return;
+    }
+  }
+  const bool leaf_a = node_a >= a->leaf_begin, leaf_b = node_b >= b->leaf_begin;
+  if (leaf_a && leaf_b) {
+    link_leaves(l, a, node_a, b, node_b);
+  } else if (leaf_b || (!leaf_a && node_a <= node_b)) { /* heap order: the lower number stands higher in its tree */
+    link_pair(l, a, 2 * node_a, b, node_b);
+    link_pair(l, a, 2 * node_a + 1, b, node_b);
+  } else {
+    link_pair(l, a, node_a, b, 2 * node_b);
+    link_pair(l, a, node_a, b, 2 * node_b + 1);
+  }
+}
+
+/** Link the particles inside a leaf; are they of one group? */
+static bool link_leaf(const struct link *l, const struct side *s, uint32_t leaf) {
+  const uint32_t first = node_first(s->count, leaf), end = node_end(s->count, leaf);
+  uint32_t *const *x = s->x;
+  const uint32_t base = s->first;
+  for (uint32_t i = first; i + 1 < end; i++) {
+    const uint32_t point[3] = {x[0][i], x[1][i], x[2][i]};
+    const uint32_t hits = l->kernels->near_point(end - i - 1, x[0] + i + 1, x[1] + i + 1, x[2] + i + 1, point,
+                                                 l->limit2, l->hit);
+    for (uint32_t h = 0; h < hits; h++) {
+      const uint32_t j = i + 1 + l->hit[h];
+      if (distance2(point[0], point[1], point[2], x[0][j], x[1][j], x[2][j]) <= l->fof->length2)
+        fof_unite(l->fof, base + i, base + j);
+    }
+  }
+  const uint32_t head = fof_head(l->fof, base + first);
+  for (uint32_t i = first + 1; i < end; i++)
+    if (fof_head(l->fof, base + i) != head) return false;
+  return true;
+}
+
+bool link_node(const struct link *l, const struct side *s, uint32_t node) {
+  bool whole;
+  if (box_is_small(l->fof, &s->boxes[node])) {
+    const uint32_t first = node_first(s->count, node), end = node_end(s->count, node);
+    const uint32_t base = s->first;
+    for (uint32_t i = first + 1; i < end; i++) fof_unite(l->fof, base + first, base + i);
+    for (uint32_t begin = node, width = 1; begin < 2 * s->leaf_begin; begin *= 2, width *= 2)
+      for (uint32_t i = 0; i < width; i++) s->whole[begin + i] = true;
+    return true;
+  }
+  if (node >= s->leaf_begin) {
+    whole = link_leaf(l, s, node);
+  } else {
+    const bool left = link_node(l, s, 2 * node), right = link_node(l, s, 2 * node + 1);
+    link_pair(l, s, 2 * node, s, 2 * node + 1);
+    whole = left && right && node_head(l, s, 2 * node) == node_head(l, s, 2 * node + 1);
+  }
+  return s->whole[node] = whole;
+}

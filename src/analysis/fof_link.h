@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Linking of friends of friends along trees: what fof.c does with blocks and fof_ranks.c with ghosts. */
+#ifndef PHOTONS_FOF_LINK_H
+#define PHOTONS_FOF_LINK_H
+
+#include <stdatomic.h>
+
+#include "photons/analysis/fof.h"
+#include "photons/runtime/kernels.h"
+
+enum { GHOST_LEAF = 32 }; /* particles in a leaf of ghosts */
+
+/* Union-find without locks: head[i] is an earlier particle of i's group, or i itself. Only the head of a group is ever
+ * given a new one, by compare-and-swap and always an earlier particle, so that in the end every group's head is its first
+ * particle, whoever linked what first. */
+
+static inline uint32_t fof_head(struct fof *f, uint32_t i) {
+  _Atomic uint32_t *head = (_Atomic uint32_t *)f->head;
+  for (;;) {
+    uint32_t above = atomic_load_explicit(&head[i], memory_order_relaxed);
+    if (above == i) return i;
+    uint32_t next = atomic_load_explicit(&head[above], memory_order_relaxed);
+    if (next == above) return above;
+    atomic_store_explicit(&head[i], next, memory_order_relaxed); /* shorten the path: any ancestor will do */
+    i = next;
+  }
+}
+
+static inline void fof_unite(struct fof *f, uint32_t i, uint32_t j) {
+  _Atomic uint32_t *head = (_Atomic uint32_t *)f->head;
+  for (;;) {
+    i = fof_head(f, i);
+    j = fof_head(f, j);
+    if (i == j) return;
+    uint32_t low = i < j ? i : j, high = i < j ? j : i, expected = high;
+    if (atomic_compare_exchange_weak_explicit(&head[high], &expected, low, memory_order_relaxed, memory_order_relaxed))
+      return;
+  }
+}
+
+/** Particles in the order of a tree: a block, or ghosts. */
+struct side {
+  uint32_t first, count; /* first: in fof.head */
+  uint32_t *x[3];
+  uint32_t leaf_begin; /* first leaf in the heap */
+  struct fof_box *boxes;
+  bool *whole;
+};
+
+/** Linking of one side, or of a pair. */
+struct link {
+  struct fof *fof;
+  const struct fof_kernels *kernels;
+  float limit2;                    /* length2 with a margin for float */
+  uint32_t reach;                  /* linking length, rounded up */
+  uint32_t *near_a, *near_b, *hit; /* indices in a leaf */
+  uint32_t *x;                     /* coordinates of near_b, one component after the other */
+  uint32_t room;                   /* of each of them */
+};
+
+struct link link_begin(struct fof *f);
+void link_end(struct link *l);
+
+/** Block g of this process. */
+struct side side_of_block(struct fof *f, size_t g);
+/** Fill the boxes of its nodes. */
+void side_fill_boxes(const struct side *s);
+
+/** The shorter of the two periodic intervals that begin at one's low end and cover both. */
+struct fof_box box_union(const struct fof_box *a, const struct fof_box *b);
+
+/** Link the particles inside a node; are they of one group? */
+bool link_node(const struct link *l, const struct side *s, uint32_t node);
+/** Link the particles of two nodes. */
+void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b, uint32_t node_b);
+
+/** Find the links to other processes' particles and make the heads of all processes agree: head and span. */
+void fof_link_ranks(struct fof *f);
+
+#endif

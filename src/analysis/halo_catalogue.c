@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Halos from friends-of-friends groups. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "halo_home.h"
+#include "src/base/index_order.h"
+#include "photons/base/comm.h"
+#include "photons/cosmology/cosmology.h"
+#include "photons/base/error.h"
+
+struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members, double threshold) {
+  struct halo_catalogue *c = allocate(1, sizeof *c, "halo catalogue");
+  c->particles = f->particles;
+  struct halo_home home = halo_home_create(f, min_members);
+  halo_measure(&home, threshold);
+  halo_number(c, &home);
+  halo_home_free(&home);
+  return c;
+}
+
+void halo_catalogue_free(struct halo_catalogue *c) {
+  if (!c) return;
+  free(c->halo);
+  free(c->member);
+  free(c->row);
+  free(c);
+}
+
+double halo_threshold(const struct cosmology *c, double a) {
+  const double hubble = cosmology_hubble(c, a) / HUBBLE_0;
+  return 200.0 * RHO_CRITICAL * hubble * hubble * a * a * a;
+}
+
+uint64_t *halo_member_ids(const struct halo_catalogue *c) {
+  const struct particles *s = c->particles;
+  uint64_t *mine = allocate(c->members, sizeof *mine, "ids of halo members");
+  for (size_t k = 0; k < c->members; k++) mine[k] = s->id[c->member[k]];
+  struct index_order order = index_order_create(c->all_members, c->members, c->row);
+  uint64_t *ids = allocate(order.count, sizeof *ids, "ids of halo members");
+  index_order_apply(&order, mine, sizeof *mine, ids);
+  index_order_free(&order);
+  free(mine);
+  return ids;
+}
+
+/** All particles of this process by rising row: members, then the others. */
+static uint32_t *list_by_row(const struct halo_catalogue *c, uint64_t *row) {
+  const size_t n = c->particles->count;
+  uint32_t *particle = allocate(n, sizeof *particle, "particles in halo order");
+  bool *taken = allocate(n, sizeof *taken, "particles in halo order");
+  for (size_t k = 0; k < c->members; k++) {
+    particle[k] = c->member[k];
+    row[k] = c->row[k];
+    taken[c->member[k]] = true;
+  }
+  uint64_t next_row = c->all_members + comm_sum_before(n - c->members);
+  for (size_t i = 0, k = c->members; i < n; i++) {
+    if (taken[i]) continue;
+    particle[k] = (uint32_t)i;
+    row[k++] = next_row++;
+  }
+  free(taken);
+  return particle;
+}
+
+/** One component of a vector of the particles of this process to its place. @param room for two such components */
+static void order_component(const struct index_order *order, const struct particles *s, const uint32_t *particle,
+                            const void *vectors, size_t component, uint32_t *room, void *ordered) {
+  const uint32_t *from = vectors; /* or float, of the same size */
+  uint32_t *plain = room, *values = room + s->count;
+  for (size_t g = 0; g < s->blocks; g++) {
+    const struct particle_block b = particles_block(s, g);
+    memcpy(plain + b.first, from + 3 * b.first + component * b.count, b.count * sizeof *plain);
+  }
+  for (size_t k = 0; k < s->count; k++) values[k] = plain[particle[k]];
+  index_order_apply(order, values, sizeof *values, ordered);
+}
+
+struct particles halo_ordered_particles(const struct halo_catalogue *c) {
+  const struct particles *s = c->particles;
+  uint64_t *row = allocate(s->count, sizeof *row, "particles in halo order");
+  uint32_t *particle = list_by_row(c, row);
+  struct index_order order = index_order_create(s->all, s->count, row);
+  struct particles out = particles_create_share(s->all, s->box, s->mass);
+  uint32_t *room = (uint32_t *)row;
+  for (size_t k = 0; k < 3; k++) {
+    order_component(&order, s, particle, s->position, k, room, out.position + k * out.count);
+    order_component(&order, s, particle, s->momentum, k, room, out.momentum + k * out.count);
+    order_component(&order, s, particle, s->acceleration, k, room, out.acceleration + k * out.count);
+  }
+  for (size_t k = 0; k < s->count; k++) row[k] = s->id[particle[k]];
+  index_order_apply(&order, row, sizeof *row, out.id);
+  index_order_free(&order);
+  free(particle);
+  free(row);
+  return out;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The halo catalogue as a file: Gadget-4's fof_tab. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/io/hdf5_util.h"
+#include "photons/base/comm.h"
+#include "photons/analysis/halo.h"
+#include "photons/base/output_file.h"
+
+enum { TYPES = 6, HALO = 1 };
+
+static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5; /* Gadget's */
+
+/** A dataset of the group Group. Physical value in cgs = value * to_cgs * a^a_scaling * h^h_scaling. */
+struct field {
+  const char *name;
+  void (*fill)(const struct halo_catalogue *c, double length, void *rows);
+  size_t columns;
+  double a_scaling;
+  enum { DOUBLE, FLOAT, INT32, INT64 } number;
+  enum { NONE, LENGTH, MASS, VELOCITY } unit;
+};
+
+/* clang-format off */
+#define EACH_HALO(type, columns, expression)                                    \
+  type *out = rows;                                                             \
+  (void)length;                                                                 \
+  for (size_t i = 0; i < c->count; i++)                                         \
+    for (size_t k = 0; k < (columns); k++) {                                    \
+      const struct halo *h = &c->halo[i];                                       \
+      out[i * (columns) + k] = (type)(expression);                              \
+    }
+static void fill_len(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int32_t, 1, h->count) }
+static void fill_mass(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, (double)h->count * c->particles->mass) }
+static void fill_position(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(double, 3, h->position[k] * length) }
+static void fill_centre(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(double, 3, h->centre[k] * length) }
+static void fill_velocity(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 3, h->momentum[k]) }
+static void fill_offset_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int64_t, TYPES, k == HALO ? h->first : 0) }
+static void fill_len_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int32_t, TYPES, k == HALO ? h->count : 0) }
+static void fill_mass_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, TYPES, k == HALO ? (double)h->count * c->particles->mass : 0.0) }
+static void fill_m_200(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, (double)h->count_200 * c->particles->mass) }
+static void fill_r_200(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->r_200 * length) }
+
+static const struct field fields[] = {
+  {"GroupLen", fill_len, 1, 0, INT32, NONE},
+  {"GroupMass", fill_mass, 1, 0, FLOAT, MASS},
+  {"GroupPos", fill_position, 3, 1, DOUBLE, LENGTH},
+  {"GroupVel", fill_velocity, 3, -1, FLOAT, VELOCITY},
+  {"GroupOffsetType", fill_offset_type, TYPES, 0, INT64, NONE},
+  {"GroupLenType", fill_len_type, TYPES, 0, INT32, NONE},
+  {"GroupMassType", fill_mass_type, TYPES, 0, FLOAT, MASS},
+  {"Group_M_Crit200", fill_m_200, 1, 0, FLOAT, MASS},
+  {"Group_R_Crit200", fill_r_200, 1, 1, FLOAT, LENGTH},
+  {"GroupPeakPos", fill_centre, 3, 1, DOUBLE, LENGTH}, /* the centre of Group_R_Crit200; not in Gadget's files */
+};
+/* clang-format on */
+
+static hid_t number_type(const struct field *f) {
+  const hid_t types[] = {
+      [DOUBLE] = H5T_NATIVE_DOUBLE, [FLOAT] = H5T_NATIVE_FLOAT, [INT32] = H5T_NATIVE_INT32, [INT64] = H5T_NATIVE_INT64};
+  return types[f->number];
+}
+
+static hid_t create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows, size_t columns) {
+  const hsize_t size[2] = {rows, columns};
+  const hid_t space = hdf5_check(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), EXIT_RUN_FAILED, path,
+                                 "make a dataset");
+  const hid_t dataset = hdf5_check(H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                   EXIT_RUN_FAILED, path, "make a dataset");
+  H5Sclose(space);
+  return dataset;
+}
+
+static void create_field(hid_t group, const char *path, const struct field *f, size_t halos, double length) {
+  const hid_t dataset = create_dataset(group, path, f->name, number_type(f), halos, f->columns);
+  const double units[] = {
+      [NONE] = 1.0, [LENGTH] = cm_per_kpc * 1000.0 / length, [MASS] = g_per_mass_unit, [VELOCITY] = cm_per_s_per_km_per_s};
+  hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
+  hdf5_write_double(dataset, path, "h_scaling", f->unit == LENGTH || f->unit == MASS ? -1.0 : 0.0);
+  hdf5_write_double(dataset, path, "length_scaling", f->unit == LENGTH);
+  hdf5_write_double(dataset, path, "mass_scaling", f->unit == MASS);
+  hdf5_write_double(dataset, path, "velocity_scaling", f->unit == VELOCITY);
+  hdf5_write_double(dataset, path, "to_cgs", units[f->unit]);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+}
+
+static void write_rows(hid_t file, const char *path, const char *name, hid_t type, size_t first, size_t count,
+                       size_t columns, const void *rows) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path, "continue the file");
+  hdf5_write_rows(dataset, path, name, type, first, count, columns, rows);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+}
+
+/** The halos of this process. */
+static void write_field(hid_t file, const char *path, const struct field *f, const struct halo_catalogue *c,
+                        double length) {
+  char name[64];
+  snprintf(name, sizeof name, "/Group/%s", f->name);
+  const hid_t type = number_type(f);
+  void *rows = allocate(c->count * f->columns, H5Tget_size(type), "writing the halo catalogue");
+  f->fill(c, length, rows);
+  write_rows(file, path, name, type, c->first_halo, c->count, f->columns, rows);
+  free(rows);
+}
+
+static void write_header(hid_t file, const char *path, const struct parameters *p, const struct halo_catalogue *c,
+                         double a, double length, double linking_length) {
+  const struct {
+    const char *name;
+    int64_t value;
+  } counts[] = {{"Ngroups_ThisFile", (int64_t)c->all},
+                {"Ngroups_Total", (int64_t)c->all},
+                {"Nids_ThisFile", (int64_t)c->all_members},
+                {"Nids_Total", (int64_t)c->all_members},
+                {"Nsubhalos_ThisFile", 0},
+                {"Nsubhalos_Total", 0},
+                {"Nsubgroups_ThisFile", 0},
+                {"Nsubgroups_Total", 0}};
+  const int32_t one = 1;
+  const hid_t header = hdf5_create_group(file, path, "Header");
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    hdf5_write_attribute(header, path, counts[i].name, H5T_NATIVE_INT64, 0, &counts[i].value);
+  hdf5_write_attribute(header, path, "NumFiles", H5T_NATIVE_INT32, 0, &one);
+  hdf5_write_double(header, path, "Time", a);
+  hdf5_write_double(header, path, "Redshift", 1.0 / a - 1.0);
+  hdf5_write_double(header, path, "BoxSize", c->particles->box * length);
+  hdf5_write_double(header, path, "Omega0", p->cosmology.omega_m);
+  hdf5_write_double(header, path, "OmegaLambda", p->cosmology.omega_lambda);
+  hdf5_write_double(header, path, "OmegaBaryon", p->cosmology.omega_b);
+  hdf5_write_double(header, path, "HubbleParam", p->cosmology.h);
+  hdf5_write_double(header, path, "LinkingLength", linking_length * length);
+  hdf5_write_double(header, path, "UnitLength_in_cm", cm_per_kpc * 1000.0 / length);
+  hdf5_write_double(header, path, "UnitMass_in_g", g_per_mass_unit);
+  hdf5_write_double(header, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
+  H5Gclose(header);
+}
+
+/** The catalogue as all processes write it. */
+struct writing {
+  const struct parameters *parameters;
+  const struct halo_catalogue *catalogue;
+  double a, length, linking_length; /* length: file units in Mpc/h */
+  const uint64_t *ids;              /* halo_member_ids() */
+};
+
+/** The file with all its datasets, which have no values yet. */
+static void create_file(const struct writing *w, const char *temporary, const char *path) {
+  const hid_t file = hdf5_create(temporary, path, HDF5_COMPATIBLE);
+  write_header(file, path, w->parameters, w->catalogue, w->a, w->length, w->linking_length);
+  const hid_t parameters = hdf5_create_group(file, path, "Parameters");
+  hdf5_write_config(parameters, path, w->parameters);
+  H5Gclose(parameters);
+  const hid_t group = hdf5_create_group(file, path, "Group");
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+    create_field(group, path, &fields[f], w->catalogue->all, w->length);
+  H5Gclose(group);
+  H5Gclose(hdf5_create_group(file, path, "Subhalo"));
+  const hid_t ids = hdf5_create_group(file, path, "IDs");
+  const hid_t dataset = create_dataset(ids, path, "ID", H5T_NATIVE_UINT64, w->catalogue->all_members, 1);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+  H5Gclose(ids);
+  hdf5_close_written(file, path);
+}
+
+static void write_part(void *context, const struct output_turn *turn) {
+  const struct writing *w = context;
+  const struct halo_catalogue *c = w->catalogue;
+  if (comm_rank() == turn->first) create_file(w, turn->temporary, turn->path);
+  const size_t first = comm_first(c->all_members, comm_rank()),
+               ids = comm_first(c->all_members, comm_rank() + 1) - first;
+  if (c->count == 0 && ids == 0) return;
+  const hid_t file = hdf5_continue(turn->temporary, turn->path, HDF5_COMPATIBLE);
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) write_field(file, turn->path, &fields[f], c, w->length);
+  write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
+  hdf5_close_written(file, turn->path);
+}
+
+void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
+                          double linking_length) {
+  for (size_t h = 0; h < c->count; h++)
+    if (c->halo[h].count > INT32_MAX)
+      fail(EXIT_RUN_FAILED, "%s: a halo of %llu particles is more than GroupLen can hold", path,
+           (unsigned long long)c->halo[h].count);
+  uint64_t *ids = halo_member_ids(c);
+  struct writing w = {.parameters = p,
+                      .catalogue = c,
+                      .a = a,
+                      .length = p->output.unit_length == LENGTH_MPC_H ? 1.0 : 1000.0,
+                      .linking_length = linking_length,
+                      .ids = ids};
+  char *const paths[] = {(char *)path};
+  output_together(paths, 1, write_part, &w);
+  free(ids);
+}

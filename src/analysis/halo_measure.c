@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Properties of halos that do not depend on the order of the particles. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "halo_home.h"
+#include "photons/runtime/analysis_tasks.h"
+#include "photons/base/error.h"
+
+#define SHRINK 0.9       /* radius of one sphere over the one before */
+#define PEAK_LEAST 10    /* members in the last sphere at least, */
+#define PEAK_SHARE 0.005 /* and this share of all */
+enum { TASKS = 64 };
+
+struct ranked {
+  uint64_t id;
+  uint32_t particle;
+};
+
+static int compare_ranked(const void *a, const void *b) {
+  const struct ranked *x = a, *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+/** Put a halo's members in the order of their ids. */
+static void sort_members(const struct halo_home *home, size_t n, uint32_t *member) {
+  const struct particles *s = home->fof->particles;
+  struct ranked *rank = allocate(n, sizeof *rank, "halo members");
+  for (size_t i = 0; i < n; i++)
+    rank[i] = (struct ranked){member[i] < s->count ? s->id[member[i]] : home->guest[member[i] - s->count].id,
+                              member[i]};
+  qsort(rank, n, sizeof *rank, compare_ranked);
+  for (size_t i = 0; i < n; i++) member[i] = rank[i].particle;
+  free(rank);
+}
+
+/** Position and momentum of a member. */
+struct body {
+  uint32_t x[3];
+  float p[3];
+};
+
+/** @param block  any of this process, or empty: that of the member on return */
+static struct body body_of(const struct halo_home *home, uint32_t member, struct particle_block *block) {
+  const struct particles *s = home->fof->particles;
+  struct body b;
+  if (member >= s->count) {
+    const struct guest *g = &home->guest[member - s->count];
+    for (int c = 0; c < 3; c++) b.x[c] = g->x[c], b.p[c] = g->p[c];
+    return b;
+  }
+  halo_find_block(s, member, block);
+  const size_t at = member - block->first;
+  for (int c = 0; c < 3; c++) b.x[c] = block->x[c][at], b.p[c] = block->p[c][at];
+  return b;
+}
+
+/** A point by its distance to a reference particle, position units. */
+struct offset {
+  int32_t x[3];
+};
+
+/** Mean of n offsets, rounded. */
+static struct offset mean_offset(size_t n, const struct offset *o) {
+  int64_t sum[3] = {0};
+  for (size_t i = 0; i < n; i++)
+    for (int c = 0; c < 3; c++) sum[c] += o[i].x[c];
+  struct offset mean;
+  for (int c = 0; c < 3; c++) mean.x[c] = (int32_t)llrint((double)sum[c] / (double)n);
+  return mean;
+}
+
+static inline uint64_t offset_distance2(const struct offset *a, const struct offset *b) {
+  uint64_t sum = 0;
+  for (int c = 0; c < 3; c++) {
+    const int64_t d = (int64_t)a->x[c] - b->x[c];
+    sum += (uint64_t)(d * d);
+  }
+  return sum;
+}
+
+/** The peak of n offsets: the centre of mass inside ever smaller spheres about the last one. Rearranges the offsets. */
+static struct offset find_peak(size_t n, struct offset *o) {
+  const double share = PEAK_SHARE * (double)n;
+  const size_t least = share > PEAK_LEAST ? (size_t)share : PEAK_LEAST;
+  struct offset centre = mean_offset(n, o);
+  uint64_t radius2 = 0;
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t d2 = offset_distance2(&o[i], &centre);
+    radius2 = d2 > radius2 ? d2 : radius2;
+  }
+  while (n > least) {
+    radius2 = (uint64_t)((double)radius2 * (SHRINK * SHRINK));
+    size_t inside = 0;
+    for (size_t i = 0; i < n; i++)
+      if (offset_distance2(&o[i], &centre) <= radius2) {
+        const struct offset swap = o[inside];
+        o[inside++] = o[i];
+        o[i] = swap;
+      }
+    if (inside < least) break;
+    n = inside;
+    centre = mean_offset(n, o);
+  }
+  return centre;
+}
+
+struct measuring {
+  struct halo_home *home;
+  double threshold_count;
+  struct open_sphere *open; /* one a halo */
+};
+
+static struct open_sphere measure_halo(const struct measuring *w, struct gathering *g, struct halo *h) {
+  const struct particles *s = w->home->fof->particles;
+  uint32_t *member = w->home->member + h->first;
+  sort_members(w->home, h->count, member);
+  struct offset *o = allocate(h->count, sizeof *o, "halo members");
+  uint32_t reference[3] = {0};
+  double sum[3] = {0}, momentum[3] = {0};
+  struct particle_block block = {.count = 0};
+  for (size_t i = 0; i < h->count; i++) {
+    const struct body b = body_of(w->home, member[i], &block);
+    for (size_t c = 0; c < 3; c++) {
+      if (i == 0) reference[c] = b.x[c];
+      o[i].x[c] = (int32_t)(b.x[c] - reference[c]);
+      sum[c] += o[i].x[c];
+      momentum[c] += (double)b.p[c];
+    }
+  }
+  const struct offset peak = find_peak(h->count, o);
+  free(o);
+  for (size_t c = 0; c < 3; c++) {
+    const double n = (double)h->count, turns = (reference[c] + sum[c] / n) * 0x1p-32;
+    h->position[c] = (turns - floor(turns)) * s->box;
+    h->momentum[c] = momentum[c] / n;
+    g->point[c] = reference[c] + (uint32_t)peak.x[c];
+    h->centre[c] = position_from_integer(g->point[c], s->box);
+  }
+  return halo_measure_sphere(g, w->threshold_count, h);
+}
+
+/** The halos whose members begin in this part of all members. */
+static void measure_part(void *context, uint32_t part) {
+  const struct measuring *w = context;
+  struct halo_home *home = w->home;
+  struct gathering g = {.fof = home->fof};
+  for (size_t h = 0; h < home->count; h++)
+    if (home->halo[h].first * TASKS / home->members == part) w->open[h] = measure_halo(w, &g, &home->halo[h]);
+  free(g.distance2);
+}
+
+void halo_measure(struct halo_home *home, double threshold) {
+  const struct particles *s = home->fof->particles;
+  const double unit = s->box / 4294967296.0;
+  struct measuring w = {.home = home,
+                        .threshold_count = 4.0 / 3.0 * M_PI * unit * unit * unit * threshold / s->mass,
+                        .open = allocate(home->count, sizeof *w.open, "spherical overdensity")};
+  if (home->count > 0) analysis_for(ANALYSIS_HALOS, TASKS, measure_part, &w);
+  size_t open = 0;
+  for (size_t h = 0; h < home->count; h++)
+    if (w.open[h].halo) w.open[open++] = w.open[h];
+  halo_close_spheres(home->fof, w.threshold_count, w.open, open);
+  free(w.open);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The order of the catalogue, which no process knows as a whole: halos are dealt out by size (sample sort), numbered, and
+ * every process learns the rows of its particles. */
+#include <stdlib.h>
+
+#include "src/base/exchange.h"
+#include "halo_home.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+
+enum { SAMPLES = 64 }; /* halos of each home that choose where processes begin */
+
+/** One of a home's halos, and how many of them it stands for: 0 if for none. */
+struct sample {
+  struct halo halo;
+  uint64_t weight;
+};
+
+static int compare_samples(const void *a, const void *b) {
+  const struct sample *x = a, *y = b;
+  if ((x->weight == 0) != (y->weight == 0)) return x->weight == 0 ? 1 : -1;
+  return halo_compare(&x->halo, &y->halo);
+}
+
+/** How many of this home's halos go to each process. */
+static void choose_processes(const struct halo_home *home, size_t *send_count) {
+  const size_t ranks = (size_t)comm_size();
+  size_t most = home->count;
+  if (most > SAMPLES) most = SAMPLES;
+  struct sample mine[SAMPLES] = {{.weight = 0}};
+  for (size_t i = 0; i < most; i++) {
+    const size_t first = block_first(home->count, most, i);
+    mine[i] = (struct sample){home->halo[first], block_first(home->count, most, i + 1) - first};
+  }
+  struct sample *all = allocate(ranks, sizeof mine, "the order of halos");
+  comm_gather_all(mine, sizeof mine, all);
+  qsort(all, SAMPLES * ranks, sizeof *all, compare_samples);
+  uint64_t sum = 0, before = 0;
+  for (size_t i = 0; i < SAMPLES * ranks; i++) sum += all[i].weight;
+  size_t next = 0, to = 0;
+  for (size_t i = 0; i < SAMPLES * ranks && all[i].weight > 0; before += all[i++].weight) {
+    for (; next < home->count && halo_compare(&home->halo[next], &all[i].halo) < 0; next++) send_count[to]++;
+    to = (size_t)((unsigned __int128)before * ranks / sum); /* process 0 for the first, the largest halo of the run */
+  }
+  send_count[to] += home->count - next;
+  free(all);
+}
+
+/** A halo on its way to its place, and where among those received it came. */
+struct placed {
+  struct halo halo;
+  size_t from;
+};
+
+/** Fill the catalogue's halos; @return first row of each of the home's */
+static uint64_t *order_halos(struct halo_catalogue *c, const struct halo_home *home) {
+  size_t *send_count = exchange_counts(), *count_from = exchange_counts();
+  choose_processes(home, send_count);
+  struct halo *received = exchange_records(home->halo, sizeof *received, send_count, count_from);
+  c->count = exchange_total(count_from);
+  struct placed *placed = allocate(c->count, sizeof *placed, "the order of halos");
+  for (size_t i = 0; i < c->count; i++) placed[i] = (struct placed){received[i], i};
+  qsort(placed, c->count, sizeof *placed, halo_compare); /* the halo is its first member */
+  c->halo = received;
+  uint64_t members = 0, *first = allocate(c->count, sizeof *first, "the order of halos");
+  for (size_t i = 0; i < c->count; i++) members += placed[i].halo.count;
+  uint64_t totals[2] = {c->count, members}, row = comm_sum_before(members);
+  for (size_t i = 0; i < c->count; i++) {
+    c->halo[i] = placed[i].halo;
+    c->halo[i].first = first[placed[i].from] = row;
+    row += c->halo[i].count;
+  }
+  c->first_halo = comm_sum_before(c->count);
+  comm_sum_u64(totals, 2);
+  c->all = totals[0];
+  c->all_members = totals[1];
+  uint64_t *first_row = exchange_answers(first, sizeof *first, count_from, send_count);
+  free(first);
+  free(placed);
+  free(send_count);
+  free(count_from);
+  return first_row;
+}
+
+/** A particle in a halo that is not at home here. */
+struct sent_member {
+  uint64_t row;
+  uint32_t particle;
+};
+
+static int compare_rows(const void *a, const void *b) {
+  const struct sent_member *x = a, *y = b;
+  return (x->row > y->row) - (x->row < y->row);
+}
+
+/** Rows of the particles that were sent, which their homes know. */
+static struct sent_member *rows_of_sent(const struct halo_home *home, const uint64_t *first_row) {
+  const size_t count = home->fof->particles->count, sends = exchange_total(home->sent_to);
+  uint64_t *guest_row = allocate(exchange_total(home->guests_from), sizeof *guest_row, "the order of halo members");
+  for (size_t h = 0; h < home->count; h++)
+    for (uint64_t k = 0; k < home->halo[h].count; k++) {
+      const uint32_t member = home->member[home->halo[h].first + k];
+      if (member >= count) guest_row[member - count] = first_row[h] + k;
+    }
+  uint64_t *row = exchange_answers(guest_row, sizeof *row, home->guests_from, home->sent_to);
+  struct sent_member *sent = allocate(sends, sizeof *sent, "the order of halo members");
+  for (size_t i = 0; i < sends; i++) sent[i] = (struct sent_member){row[i], home->sent[i]};
+  qsort(sent, sends, sizeof *sent, compare_rows);
+  free(row);
+  free(guest_row);
+  return sent;
+}
+
+void halo_number(struct halo_catalogue *c, const struct halo_home *home) {
+  const size_t count = home->fof->particles->count, sends = exchange_total(home->sent_to);
+  uint64_t *first_row = order_halos(c, home);
+  struct sent_member *sent = rows_of_sent(home, first_row);
+  const size_t most = home->members - exchange_total(home->guests_from) + sends;
+  c->member = allocate(most, sizeof *c->member, "halo members");
+  c->row = allocate(most, sizeof *c->row, "halo members");
+  size_t next = 0;                            /* of those sent */
+  for (size_t h = 0; h <= home->count; h++) { /* a home's halos are in the order of the catalogue: merge */
+    for (; next < sends && (h == home->count || sent[next].row < first_row[h]); next++) {
+      c->member[c->members] = sent[next].particle;
+      c->row[c->members++] = sent[next].row;
+    }
+    for (uint64_t k = 0; h < home->count && k < home->halo[h].count; k++) {
+      const uint32_t member = home->member[home->halo[h].first + k];
+      if (member >= count) continue;
+      c->member[c->members] = member;
+      c->row[c->members++] = first_row[h] + k;
+    }
+  }
+  free(sent);
+  free(first_row);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Spherical overdensity: how far the particles around a halo are denser than a threshold. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/base/exchange.h"
+#include "halo_home.h"
+#include "photons/runtime/analysis_tasks.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/domain/tree.h"
+
+#define GROWTH 1.5 /* of the radius where a sphere is denser than the threshold even at its edge */
+enum { PARTS = 64, SHELLS = 128, BATCH = 1 << 22 /* distances asked for by one process at a time */ };
+
+static void gather_leaf(struct gathering *g, const struct particle_block *b, uint32_t leaf) {
+  const uint32_t first = node_first((uint32_t)b->count, leaf), end = node_end((uint32_t)b->count, leaf);
+  if (g->count + (end - first) > g->capacity) {
+    g->capacity = 2 * g->capacity + (end - first) + 64;
+    g->distance2 = reallocate(g->distance2, g->capacity, sizeof *g->distance2, "spherical overdensity");
+  }
+  for (uint32_t i = first; i < end; i++) {
+    g->distance2[g->count] = distance2(b->x[0][i], b->x[1][i], b->x[2][i], g->point[0], g->point[1], g->point[2]);
+    g->count += g->distance2[g->count] <= g->radius2;
+  }
+}
+
+static void gather_node(struct gathering *g, const struct particle_block *b, const struct fof_box *boxes,
+                        const struct fof_box *point, uint32_t node) {
+  if (fof_boxes_distance2(&boxes[node], point) > g->radius2) return;
+  if (node >= 1u << g->fof->depth) {
+    gather_leaf(g, b, node);
+  } else {
+    gather_node(g, b, boxes, point, 2 * node);
+    gather_node(g, b, boxes, point, 2 * node + 1);
+  }
+}
+
+static void gather_block(void *context, size_t block) {
+  struct gathering *g = context;
+  const size_t mine = block - g->fof->particles->first_block;
+  const struct particle_block b = particles_block(g->fof->particles, mine);
+  const struct fof_box point = fof_point_box(g->point[0], g->point[1], g->point[2]);
+  gather_node(g, &b, g->fof->boxes + mine * tree_nodes(g->fof->depth), &point, 1);
+}
+
+/** The distances of this process's particles. */
+static void gather(struct gathering *g) {
+  const struct particles *s = g->fof->particles;
+  const struct fof_box point = fof_point_box(g->point[0], g->point[1], g->point[2]);
+  g->count = 0;
+  fof_near_blocks(g->fof, &point, g->radius2, s->first_block, s->first_block + s->blocks, gather_block, g);
+}
+
+/** Blocks of other processes that a sphere meets. */
+static void visit_others(const struct fof *f, const uint32_t point[3], uint64_t radius2,
+                         void (*visit)(void *context, size_t block), void *context) {
+  const struct particles *s = f->particles;
+  const struct fof_box box = fof_point_box(point[0], point[1], point[2]);
+  fof_near_blocks(f, &box, radius2, 0, s->first_block, visit, context);
+  fof_near_blocks(f, &box, radius2, s->first_block + s->blocks, s->all_blocks, visit, context);
+}
+
+static void note_block(void *context, size_t block) {
+  (void)block;
+  *(bool *)context = true;
+}
+
+static int compare_distances(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/** Radius at which n particles have the threshold density, position units. */
+static double threshold_radius(double threshold_count, double n) { return cbrt(n / threshold_count); }
+
+/**
+ * Where the mean density falls below the threshold: the largest j >= 1 with r_j <= R_j < r_(j+1), r_j the distance of the
+ * j-th particle and R_j the radius at which j particles have the threshold density.
+ * @return j; 0: not among the gathered particles
+ */
+static size_t find_crossing(double threshold_count, const struct gathering *g) {
+  /* Only the shell where it happens needs to be sorted. */
+  size_t begin[SHELLS + 1] = {0}, shell_end[SHELLS];
+  const double scale = SHELLS / (sqrt((double)g->radius2) * (1.0 + 1e-9) + 1.0);
+  uint8_t *shell = allocate(g->count, 1, "spherical overdensity");
+  uint64_t *sorted = allocate(g->count, sizeof *sorted, "spherical overdensity");
+  for (size_t i = 0; i < g->count; i++) {
+    shell[i] = (uint8_t)(sqrt((double)g->distance2[i]) * scale);
+    begin[shell[i] + 1]++;
+  }
+  for (size_t k = 0; k < SHELLS; k++) shell_end[k] = begin[k + 1] += begin[k];
+  for (size_t i = g->count; i-- > 0;) sorted[--shell_end[shell[i]]] = g->distance2[i];
+  size_t found = 0;
+  for (size_t k = SHELLS; k-- > 0 && !found;) {
+    const size_t first = begin[k], end = begin[k + 1];
+    const double inner = (double)k / scale, outer = fmin((double)(k + 1) / scale, sqrt((double)g->radius2));
+    if (threshold_radius(threshold_count, (double)end) < inner) continue; /* below the threshold throughout */
+    qsort(sorted + first, end - first, sizeof *sorted, compare_distances);
+    for (size_t j = end; j >= 1 && j >= first && !found; j--) {
+      /* A crossing belongs to the shell in which R_j lies. */
+      const double here = j > first ? sqrt((double)sorted[j - 1]) : inner,
+                   next = j < end ? sqrt((double)sorted[j]) : outer;
+      const double radius = threshold_radius(threshold_count, (double)j);
+      if (here <= radius && radius < next) found = j;
+    }
+  }
+  free(sorted);
+  free(shell);
+  return found;
+}
+
+static uint64_t square(double radius) { return (uint64_t)(radius * radius); }
+
+/** Does the threshold lie inside what has been gathered? */
+static bool is_far_enough(double threshold_count, const struct gathering *g) {
+  return threshold_radius(threshold_count, (double)g->count) < sqrt((double)g->radius2);
+}
+
+static void set_sphere(const struct fof *f, double threshold_count, struct halo *h, size_t count) {
+  h->count_200 = count;
+  h->r_200 = threshold_radius(threshold_count, (double)count) * f->particles->box / 4294967296.0;
+}
+
+/* The search begins at twice the mass of the friends, and goes on where it is denser even there. */
+struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count, struct halo *h) {
+  g->count = 0;
+  for (double radius = threshold_radius(threshold_count, 2.0 * (double)h->count); radius < 0x1p31; radius *= GROWTH) {
+    g->radius2 = square(radius);
+    bool meets_others = false;
+    visit_others(g->fof, g->point, g->radius2, note_block, &meets_others);
+    if (meets_others) return (struct open_sphere){h, {g->point[0], g->point[1], g->point[2]}, radius};
+    gather(g);
+    if (is_far_enough(threshold_count, g)) break;
+  }
+  set_sphere(g->fof, threshold_count, h, find_crossing(threshold_count, g));
+  return (struct open_sphere){0};
+}
+
+/* Spheres that hold particles of other processes: these are asked for the distances of theirs. */
+
+struct question {
+  uint32_t point[3];
+  uint64_t radius2;
+};
+
+/** Questions to other processes about a batch of spheres, and the answers. */
+struct batch {
+  const struct fof *fof;
+  double threshold_count;
+  struct open_sphere *sphere;
+  size_t spheres;
+  struct asked {
+    int rank;
+    size_t sphere;
+  } * asked;                           /* first by sphere, then by rank */
+  size_t questions, capacity, current; /* current: sphere */
+  uint64_t *count, *distance2;         /* answers in the order of `asked`; all distances one after the other */
+  size_t *begin, *first,
+      *next; /* of each answer in distance2; each sphere's first answer and each answer's next, + 1 */
+};
+
+static void ask(void *context, size_t block) {
+  struct batch *b = context;
+  const int rank = fof_rank_of_block(b->fof, block);
+  if (b->questions > 0 && b->asked[b->questions - 1].sphere == b->current && b->asked[b->questions - 1].rank == rank)
+    return;
+  if (b->questions == b->capacity) {
+    b->capacity = 2 * b->capacity + 64;
+    b->asked = reallocate(b->asked, b->capacity, sizeof *b->asked, "spherical overdensity");
+  }
+  b->asked[b->questions++] = (struct asked){rank, b->current};
+}
+
+static int compare_asked(const void *a, const void *b) {
+  const struct asked *x = a, *y = b;
+  return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+                            : (x->sphere > y->sphere) - (x->sphere < y->sphere);
+}
+
+/** What others ask. */
+struct answering {
+  const struct fof *fof;
+  const struct question *question;
+  size_t questions;
+  struct gathering *answer;
+};
+
+static void answer_part(void *context, uint32_t part) {
+  const struct answering *a = context;
+  for (size_t i = part; i < a->questions; i += PARTS) {
+    const struct question *q = &a->question[i];
+    a->answer[i] = (struct gathering){
+        .fof = a->fof, .point = {q->point[0], q->point[1], q->point[2]}, .radius2 = q->radius2};
+    gather(&a->answer[i]);
+  }
+}
+
+/** Ask the questions of all processes' batches and fill in count and distance2 (to be freed). */
+static void exchange_questions(struct batch *b) {
+  size_t *send_count = exchange_counts(), *count_from = exchange_counts();
+  size_t *distances_to = exchange_counts(), *distances_from = exchange_counts();
+  struct question *questions = allocate(b->questions, sizeof *questions, "spherical overdensity");
+  for (size_t i = 0; i < b->questions; i++) {
+    const struct open_sphere *s = &b->sphere[b->asked[i].sphere];
+    questions[i] = (struct question){{s->point[0], s->point[1], s->point[2]}, square(s->radius)};
+    send_count[b->asked[i].rank]++;
+  }
+  struct question *received = exchange_records(questions, sizeof *questions, send_count, count_from);
+  const size_t receives = exchange_total(count_from);
+  struct answering a = {b->fof, received, receives, allocate(receives, sizeof *a.answer, "spherical overdensity")};
+  analysis_for(ANALYSIS_HALOS, PARTS, answer_part, &a);
+  uint64_t *counts = allocate(receives, sizeof *counts, "spherical overdensity");
+  size_t all = 0, i = 0;
+  for (int r = 0; r < comm_size(); r++)
+    for (const size_t end = i + count_from[r]; i < end; i++) {
+      counts[i] = a.answer[i].count;
+      distances_to[r] += counts[i];
+      all += counts[i];
+    }
+  uint64_t *distances = allocate(all, sizeof *distances, "spherical overdensity");
+  all = 0;
+  for (i = 0; i < receives; i++) {
+    for (size_t k = 0; k < counts[i]; k++) distances[all++] = a.answer[i].distance2[k];
+    free(a.answer[i].distance2);
+  }
+  b->count = exchange_answers(counts, sizeof *counts, count_from, send_count);
+  b->distance2 = exchange_records(distances, sizeof *distances, distances_to, distances_from);
+  free(distances);
+  free(counts);
+  free(a.answer);
+  free(received);
+  free(questions);
+  free(distances_from);
+  free(distances_to);
+  free(count_from);
+  free(send_count);
+}
+
+/** With all distances: done, or on to a larger radius. */
+static void close_sphere(const struct batch *b, size_t i) {
+  struct open_sphere *s = &b->sphere[i];
+  struct gathering g = {.fof = b->fof, .point = {s->point[0], s->point[1], s->point[2]}, .radius2 = square(s->radius)};
+  gather(&g);
+  size_t all = g.count;
+  for (size_t q = b->first[i]; q > 0; q = b->next[q - 1]) all += b->count[q - 1];
+  g.distance2 = reallocate(g.distance2, all, sizeof *g.distance2, "spherical overdensity");
+  for (size_t q = b->first[i]; q > 0; q = b->next[q - 1])
+    for (size_t k = 0; k < b->count[q - 1]; k++) g.distance2[g.count++] = b->distance2[b->begin[q - 1] + k];
+  if (is_far_enough(b->threshold_count, &g) || s->radius * GROWTH >= 0x1p31) {
+    set_sphere(b->fof, b->threshold_count, s->halo, find_crossing(b->threshold_count, &g));
+    s->halo = NULL;
+  } else {
+    s->radius *= GROWTH;
+  }
+  free(g.distance2);
+}
+
+static void close_part(void *context, uint32_t part) {
+  const struct batch *b = context;
+  for (size_t i = part; i < b->spheres; i += PARTS) close_sphere(b, i);
+}
+
+static void close_batch(struct batch *b) {
+  b->questions = 0;
+  for (b->current = 0; b->current < b->spheres; b->current++) {
+    const struct open_sphere *s = &b->sphere[b->current];
+    visit_others(b->fof, s->point, square(s->radius), ask, b);
+  }
+  if (b->questions > 0) qsort(b->asked, b->questions, sizeof *b->asked, compare_asked);
+  exchange_questions(b);
+  b->begin = allocate(b->questions, sizeof *b->begin, "spherical overdensity");
+  b->next = allocate(b->questions, sizeof *b->next, "spherical overdensity");
+  b->first = allocate(b->spheres, sizeof *b->first, "spherical overdensity");
+  for (size_t q = 0, begin = 0; q < b->questions; begin += b->count[q++]) {
+    b->begin[q] = begin;
+    b->next[q] = b->first[b->asked[q].sphere];
+    b->first[b->asked[q].sphere] = q + 1;
+  }
+  analysis_for(ANALYSIS_HALOS, PARTS, close_part, b);
+  free(b->count);
+  free(b->distance2);
+  free(b->begin);
+  free(b->next);
+  free(b->first);
+}
+
+void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open, size_t count) {
+  struct batch b = {.fof = f, .threshold_count = threshold_count, .sphere = open};
+  for (;;) {
+    double expected = 0.0; /* particles in the batch, if at the threshold */
+    for (b.spheres = 0; b.spheres < count && (b.spheres == 0 || expected < BATCH); b.spheres++)
+      expected += threshold_count * pow(b.sphere[b.spheres].radius, 3.0);
+    uint64_t left = b.spheres;
+    comm_sum_u64(&left, 1);
+    if (left == 0) break;
+    close_batch(&b);
+    size_t done = 0; /* these to the front, the others stay in line */
+    for (size_t i = 0; i < b.spheres; i++)
+      if (!b.sphere[i].halo) {
+        const struct open_sphere swap = b.sphere[done];
+        b.sphere[done++] = b.sphere[i];
+        b.sphere[i] = swap;
+      }
+    b.sphere += done;
+    count -= done;
+  }
+  free(b.asked);
+}

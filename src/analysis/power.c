@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Power spectrum of the particles: P(k) = V <|sum_j exp(-i k x_j) / N|^2>, shot noise V/N included.
+ *
+ * Fold f puts all particles into a box 2^f times smaller by taking positions modulo L/2^f. Wave vectors that are
+ * multiples of 2^f 2 pi/L keep their sums, so that the same mesh reaches 2^f times further (Jenkins et al. 1998). Two
+ * meshes, one displaced by half a cell, are averaged in Fourier space, which removes the odd images of the spectrum
+ * (Sefusatti et al. 2016). */
+#include <fftw3.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/analysis/analysis.h"
+#include "photons/runtime/analysis_tasks.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/cosmology/halofit.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/base/output_file.h"
+#include "power_mesh.h"
+
+#define BIN_RATIO 1.05 /* of a bin's edges where bins are logarithmic */
+
+#define LAST_SHARE 1.0   /* share of the mesh's Nyquist frequency up to which the last fold is used, */
+#define FIRST_SHARE 0.75 /* and those before it */
+enum { FOLD_STEP = 2, PARTS = 32 };
+
+/** Sums over modes of equal |k|^2 = n2 (units of the fold's fundamental mode). */
+struct shell {
+  double power; /* of |delta_k|^2, modes counted once for k and -k */
+  double modes;
+};
+
+struct measurement {
+  struct power_mesh mesh;
+  fftwf_plan line_plan;
+  uint32_t parts;      /* of this process's planes ky, one task each */
+  struct shell *shell; /* [part][n^2/4 + 1] */
+  float *phase;        /* exp(-i k h/2) of one axis: the displacement of the second mesh */
+  float *deconvolve;   /* 1/W^2 of one axis */
+  size_t *square;      /* k^2 of one axis */
+};
+
+struct bin_edges {
+  double low, high; /* in fundamental modes of the box */
+  unsigned fold;
+};
+
+static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static size_t shell_count(size_t n) { return n * n / 4 + 1; }
+
+static uint32_t part_count(size_t planes) { return (uint32_t)(planes < 1 ? 1 : smaller(planes, PARTS)); }
+
+static void fill_tables(struct measurement *m) {
+  const size_t n = m->mesh.n;
+  m->phase = allocate(2 * n, sizeof *m->phase, "power spectrum");
+  m->deconvolve = allocate(n, sizeof *m->deconvolve, "power spectrum");
+  m->square = allocate(n, sizeof *m->square, "power spectrum");
+  for (size_t i = 0; i < n; i++) {
+    double k = i <= n / 2 ? (double)i : (double)i - (double)n, angle = M_PI * k / (double)n;
+    double sinc = i == 0 ? 1.0 : sin(angle) / angle;
+    m->phase[2 * i] = (float)cos(angle);
+    m->phase[2 * i + 1] = (float)-sin(angle);
+    m->deconvolve[i] = (float)pow(sinc, -8.0);
+    m->square[i] = (size_t)(k * k + 0.5);
+  }
+}
+
+static struct measurement measurement_begin(const struct particles *s, size_t n) {
+  struct measurement m = {.mesh = power_mesh_create(s, n)};
+  m.parts = part_count(m.mesh.planes);
+  m.shell = allocate(m.parts * shell_count(n), sizeof *m.shell, "power spectrum");
+  fftwf_complex *line = fftwf_alloc_complex(n);
+  m.line_plan = line ? fftwf_plan_dft_1d((int)n, line, line, FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED) : NULL;
+  fftwf_free(line);
+  if (!m.line_plan) fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", n);
+  fill_tables(&m);
+  return m;
+}
+
+static void measurement_end(struct measurement *m) {
+  fftwf_destroy_plan(m->line_plan);
+  power_mesh_free(&m->mesh);
+  free(m->shell);
+  free(m->phase);
+  free(m->deconvolve);
+  free(m->square);
+}
+
+double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
+  if (!p->output.power_spectrum) return 0.0;
+  const size_t planes = comm_first(mesh, 1);
+  return power_mesh_memory(particles, mesh) +
+         (double)part_count(planes) * (double)shell_count(mesh) * sizeof(struct shell);
+}
+
+/* Modes. */
+
+/** Add |delta_k|^2 of the modes (all kx, ky, kz), below the mesh's Nyquist frequency; a and b: their lines of the two
+ * meshes. */
+static void add_line(const struct measurement *m, size_t y, size_t z, const float *a, const float *b,
+                     struct shell *shell) {
+  const size_t n = m->mesh.n, rest = m->square[y] + m->square[z], limit = n * n; /* 4 n2 < n^2 */
+  const float *p = m->phase;
+  const float re = p[2 * y] * p[2 * z] - p[2 * y + 1] * p[2 * z + 1],
+              im = p[2 * y] * p[2 * z + 1] + p[2 * y + 1] * p[2 * z];
+  const double modes = z == 0 ? 0.5 : 1.0; /* the plane z = 0 holds both k and -k */
+  const double weight = modes * (double)m->deconvolve[y] * (double)m->deconvolve[z] /
+                        (4.0 * m->mesh.mass * m->mesh.mass);
+  for (size_t x = 0; x < n; x++) {
+    if (4 * (rest + m->square[x]) >= limit) continue;
+    const float c = re * p[2 * x] - im * p[2 * x + 1], d = re * p[2 * x + 1] + im * p[2 * x];
+    const float u = a[2 * x] + c * b[2 * x] - d * b[2 * x + 1], v = a[2 * x + 1] + c * b[2 * x + 1] + d * b[2 * x];
+    struct shell *t = shell + rest + m->square[x];
+    t->power += weight * (double)(m->deconvolve[x] * (u * u + v * v));
+    t->modes += modes;
+  }
+}
+
+/** The transform along x, and the modes, of a part of this process's planes ky. */
+static void measure_part(void *context, uint32_t part) {
+  const struct measurement *m = context;
+  enum { LINES = 16 };
+  const struct power_mesh *mesh = &m->mesh;
+  const size_t n = mesh->n, half = n / 2;
+  struct shell *shell = m->shell + part * shell_count(n);
+  memset(shell, 0, shell_count(n) * sizeof *shell);
+  fftwf_complex *line = fftwf_alloc_complex(2 * LINES * n);
+  if (!line) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum");
+  const size_t end = block_first(mesh->planes, m->parts, part + 1);
+  for (size_t plane = block_first(mesh->planes, m->parts, part); plane < end; plane++)
+    for (size_t first = 0; first <= half; first += LINES) {
+      const size_t y = mesh->first + plane, lines = smaller(half + 1 - first, LINES);
+      if (4 * (m->square[y] + first * first) >= n * n) break;
+      for (size_t set = 0; set < 2; set++) {
+        for (size_t x = 0; x < n; x++) {
+          const float *in = mesh->cells[set] + x * mesh->x_stride + plane * mesh->y_stride + 2 * first;
+          for (size_t i = 0; i < lines; i++) {
+            float *out = line[(set * LINES + i) * n + x];
+            out[0] = in[2 * i];
+            out[1] = in[2 * i + 1];
+          }
+        }
+        for (size_t i = 0; i < lines; i++)
+          fftwf_execute_dft(m->line_plan, line + (set * LINES + i) * n, line + (set * LINES + i) * n);
+      }
+      for (size_t i = 0; i < lines; i++) add_line(m, y, first + i, line[i * n], line[(LINES + i) * n], shell);
+    }
+  fftwf_free(line);
+}
+
+/** All shells of one fold, over all processes, in those of part 0. */
+static void measure_fold(struct measurement *m, unsigned fold) {
+  const size_t shells = shell_count(m->mesh.n);
+  power_mesh_fill(&m->mesh, fold);
+  analysis_for(ANALYSIS_POWER, m->parts, measure_part, m);
+  for (uint32_t part = 1; part < m->parts; part++)
+    for (size_t i = 0; i < shells; i++) {
+      m->shell[i].power += m->shell[part * shells + i].power;
+      m->shell[i].modes += m->shell[part * shells + i].modes;
+    }
+  comm_sum_double(&m->shell->power, shells * (sizeof *m->shell / sizeof(double)));
+}
+
+/**
+ * The next bin from @p low upwards: one mode of the fold wide, or BIN_RATIO.
+ * @return false if it would end beyond what the last fold measures
+ */
+static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *bin) {
+  for (unsigned fold = bin->fold;; fold = fold + FOLD_STEP < folds ? fold + FOLD_STEP : folds) {
+    const double share = fold < folds ? FIRST_SHARE : LAST_SHARE, nyquist = ldexp((double)mesh / 2.0, (int)fold);
+    *bin = (struct bin_edges){.low = low, .high = fmax(low + ldexp(1.0, (int)fold), low * BIN_RATIO), .fold = fold};
+    if (bin->high <= share * nyquist) return true;
+    if (fold == folds) return false;
+  }
+}
+
+/** Append the bins that fold @p bin->fold serves; on return @p bin is the first one of the next fold.
+ * @return whether there is one */
+static bool bin_shells(const struct shell *shell, double volume, double fundamental, size_t mesh, unsigned folds,
+                       struct bin_edges *bin, struct power_bin *bins, size_t *count) {
+  unsigned fold = bin->fold;
+  double unit = ldexp(1.0, (int)fold);
+  bool more = true;
+  while (more && bin->fold == fold) {
+    struct power_bin sum = {0};
+    size_t n2 = (size_t)ceil(bin->low * bin->low / (unit * unit));
+    for (; sqrt((double)n2) * unit < bin->high && 4 * n2 < mesh * mesh; n2++) {
+      sum.modes += shell[n2].modes;
+      sum.k += shell[n2].modes * sqrt((double)n2) * unit * fundamental;
+      sum.power += shell[n2].power * volume;
+    }
+    if (sum.modes > 0.0)
+      bins[(*count)++] = (struct power_bin){.k = sum.k / sum.modes, .power = sum.power / sum.modes, .modes = sum.modes};
+    more = next_bin(bin->high, mesh, folds, bin);
+  }
+  return more;
+}
+
+struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds, size_t *count) {
+  struct measurement m = measurement_begin(s, mesh);
+  double reach = log(ldexp((double)mesh, (int)folds)) / log(BIN_RATIO);
+  struct power_bin *bins = allocate((size_t)reach + 24, sizeof *bins,
+                                    "power spectrum"); /* 1 / (BIN_RATIO - 1) linear bins */
+  struct bin_edges bin = {0};
+  bool more = next_bin(0.5, mesh, folds, &bin);
+  *count = 0;
+  while (more) {
+    measure_fold(&m, bin.fold);
+    more = bin_shells(m.shell, s->box * s->box * s->box, 2.0 * M_PI / s->box, mesh, folds, &bin, bins, count);
+  }
+  measurement_end(&m);
+  return bins;
+}
+
+void power_write(const char *path, const struct power_bin *bins, size_t count, const struct particles *s, size_t mesh,
+                 double a, const struct linear_power *linear, const struct cosmology *cosmology) {
+  double shot = s->box * s->box * s->box / (double)s->all;
+  const struct growth growth = cosmology_growth(cosmology, a);
+  struct halofit fit = {0};
+  char *temporary = output_begin(path);
+  FILE *file = output_open(temporary);
+  fprintf(file, "# matter power spectrum; shot noise Pshot is part of P; Nmodes counts k and -k once\n");
+  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0, s->box, mesh,
+          s->all);
+  fprintf(file, "# D1 = %.7f, dlnD1/dlna = %.7f", growth.d1, growth.f1);
+  if (linear) {
+    fit = halofit_create(linear, cosmology, a);
+    fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc", growth.d1 * linear_power_sigma(linear, 8.0),
+            fit.k_sigma);
+  }
+  fprintf(file, "\n# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear Phalofit\n");
+  for (size_t i = 0; i < count; i++)
+    fprintf(file, "%.7e %.7e %.1f %.7e %.7e %.7e\n", bins[i].k, bins[i].power, bins[i].modes, shot,
+            linear ? linear_power_at(linear, bins[i].k) * growth.d1 * growth.d1 : 0.0,
+            linear ? halofit_power(&fit, bins[i].k) : 0.0);
+  output_close(file, path);
+  output_commit(temporary, path);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sorting and exchange of folded positions. */
+#include "power_points.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/runtime/analysis_tasks.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+
+enum { CHUNKS = 64 };  /* pieces of the input, one task each */
+#define ROUND_MOST 1.5 /* points that a round brings at most, over the mean number of particles a process */
+
+/** Sorting by x_key[cell] y_keys + y_key[cell]: counted, then moved. The input is the particles of some blocks or points. */
+struct sorting {
+  const struct particles *particles; /* NULL: points */
+  const struct point *in;
+  size_t count, n;
+  unsigned fold;
+  const uint32_t *x_key, *y_key; /* y_key NULL: one */
+  size_t keys, y_keys;
+  uint32_t chunks;
+  size_t *offset; /* [key][chunk] in out, and the end */
+  struct point *out;
+  bool move;
+};
+
+static inline void sort_point(const struct sorting *s, uint32_t chunk, struct point p) {
+  size_t key = s->x_key[power_cell(p.x[0], s->n)];
+  if (s->y_key) key = key * s->y_keys + s->y_key[power_cell(p.x[1], s->n)];
+  size_t *at = &s->offset[key * s->chunks + chunk];
+  if (s->move) s->out[*at] = p;
+  ++*at;
+}
+
+static void sort_chunk(void *context, uint32_t chunk) {
+  const struct sorting *s = context;
+  if (!s->particles) {
+    const size_t end = block_first(s->count, s->chunks, chunk + 1);
+    for (size_t i = block_first(s->count, s->chunks, chunk); i < end; i++) sort_point(s, chunk, s->in[i]);
+    return;
+  }
+  const size_t blocks = s->particles->blocks, end = block_first(blocks, s->chunks, chunk + 1);
+  for (size_t g = block_first(blocks, s->chunks, chunk); g < end; g++) {
+    const struct particle_block b = particles_block(s->particles, g);
+    for (size_t i = 0; i < b.count; i++)
+      sort_point(s, chunk, (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold, b.x[2][i] << s->fold}});
+  }
+}
+
+/** Sort into malloc'ed s->out. @param[out] key_end  [key] in it */
+static void sort(struct sorting *s, size_t *key_end) {
+  const size_t pieces = s->particles ? s->particles->blocks : s->count;
+  s->chunks = pieces < CHUNKS ? (uint32_t)pieces : CHUNKS;
+  s->out = allocate(s->count, sizeof *s->out, "the power spectrum's particles");
+  memset(key_end, 0, s->keys * sizeof *key_end);
+  if (s->chunks == 0) return;
+  const size_t rows = s->keys * s->chunks;
+  s->offset = allocate(rows, sizeof *s->offset, "power spectrum");
+  analysis_for(ANALYSIS_POWER, s->chunks, sort_chunk, s);
+  for (size_t i = 0, sum = 0; i < rows; i++) {
+    const size_t count = s->offset[i];
+    s->offset[i] = sum;
+    sum += count;
+  }
+  s->move = true;
+  analysis_for(ANALYSIS_POWER, s->chunks, sort_chunk, s); /* each offset moves on to the next one's begin */
+  for (size_t key = 0; key < s->keys; key++) key_end[key] = s->offset[(key + 1) * s->chunks - 1];
+  free(s->offset);
+}
+
+/** Tiles over @p cells cells from @p first on. */
+static uint32_t cut_tiles(uint32_t *tile, size_t first, size_t cells) {
+  const size_t tiles = cells < 2 * POWER_TILE ? cells > 0 : cells / POWER_TILE;
+  for (size_t i = 0; i < cells; i++) tile[first + i] = (uint32_t)(i * tiles / cells);
+  return (uint32_t)tiles;
+}
+
+struct power_points power_points_create(const struct particles *s, size_t n) {
+  struct power_points p = {.particles = s, .n = n, .loaded = 1, .rounds = 1};
+  p.owner = allocate(3 * n, sizeof *p.owner, "power spectrum");
+  p.x_tile = p.owner + n;
+  p.y_tile = p.owner + 2 * n;
+  for (int r = 0; r < comm_size(); r++)
+    for (size_t x = comm_first(n, r); x < comm_first(n, r + 1); x++) p.owner[x] = (uint32_t)r;
+  const size_t first = comm_first(n, comm_rank());
+  p.x_tiles = cut_tiles(p.x_tile, first, comm_first(n, comm_rank() + 1) - first);
+  p.y_tiles = cut_tiles(p.y_tile, 0, n);
+  p.sent_end = allocate((size_t)comm_size(), sizeof *p.sent_end, "power spectrum");
+  p.tile_end = allocate((size_t)p.x_tiles * p.y_tiles, sizeof *p.tile_end, "power spectrum");
+  return p;
+}
+
+void power_points_free(struct power_points *p) {
+  free(p->owner);
+  free(p->sent);
+  free(p->sent_end);
+  free(p->point);
+  free(p->tile_end);
+}
+
+void power_points_fold(struct power_points *p, unsigned fold) {
+  const size_t size = (size_t)comm_size();
+  free(p->sent);
+  p->sent = NULL;
+  p->fold = fold;
+  p->rounds = 1;
+  if (size > 1) {
+    struct sorting by_owner = {.particles = p->particles,
+                               .count = p->particles->count,
+                               .n = p->n,
+                               .fold = fold,
+                               .x_key = p->owner,
+                               .keys = size};
+    sort(&by_owner, p->sent_end);
+    p->sent = by_owner.out;
+    uint64_t *arriving = allocate(size, sizeof *arriving, "power spectrum"), most = 0;
+    for (size_t r = 0; r < size; r++) arriving[r] = p->sent_end[r] - (r > 0 ? p->sent_end[r - 1] : 0);
+    comm_sum_u64(arriving, size);
+    for (size_t r = 0; r < size; r++) most = arriving[r] > most ? arriving[r] : most;
+    free(arriving);
+    p->rounds = 1 + (size_t)((double)most / (ROUND_MOST * (double)p->particles->all / (double)size + 1.0));
+  }
+  p->loaded = p->rounds;
+}
+
+/** The points of a round that belong to this process's planes, malloc'ed. */
+static struct point *exchange(struct power_points *p, size_t round, size_t *count) {
+  const size_t size = (size_t)comm_size();
+  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size, sum = 0;
+  struct point *part = p->sent;
+  if (p->rounds > 1)
+    part = allocate(p->particles->count / p->rounds + size, sizeof *part, "the power spectrum's particles");
+  for (size_t r = 0; r < size; r++) {
+    const size_t begin = r > 0 ? p->sent_end[r - 1] : 0, of_rank = p->sent_end[r] - begin;
+    const size_t first = block_first(of_rank, p->rounds, round), end = block_first(of_rank, p->rounds, round + 1);
+    if (p->rounds > 1) memcpy(part + sum, p->sent + begin + first, (end - first) * sizeof *part);
+    send[r] = (end - first) * sizeof *part;
+    sum += end - first;
+  }
+  comm_exchange_sizes(send, receive);
+  *count = 0;
+  for (size_t r = 0; r < size; r++) *count += receive[r] / sizeof *part;
+  struct point *arrived = allocate(*count, sizeof *arrived, "the power spectrum's particles");
+  comm_exchange(part, send, arrived, receive);
+  free(part);
+  if (p->rounds == 1) p->sent = NULL; /* the round stays loaded */
+  free(send);
+  return arrived;
+}
+
+void power_points_load(struct power_points *p, size_t round) {
+  if (p->loaded == round) return;
+  free(p->point);
+  p->point = NULL;
+  struct sorting by_tile = {
+      .n = p->n, .x_key = p->x_tile, .y_key = p->y_tile, .keys = (size_t)p->x_tiles * p->y_tiles, .y_keys = p->y_tiles};
+  struct point *arrived = NULL;
+  if (comm_size() > 1) {
+    by_tile.in = arrived = exchange(p, round, &by_tile.count);
+  } else {
+    by_tile.particles = p->particles;
+    by_tile.count = p->particles->count;
+    by_tile.fold = p->fold;
+  }
+  sort(&by_tile, p->tile_end);
+  free(arrived);
+  p->point = by_tile.out;
+  p->loaded = round;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --analyse: from a snapshot to halos, mass function, power spectrum and pictures, on any number of processes. */
+#include "photons/app/analyse.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/io/hdf5_util.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/ic/ic.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/base/output_file.h"
+#include "photons/app/products.h"
+#include "photons/app/report.h"
+#include "photons/domain/simulation.h"
+
+/** Texts SECTION.KEY=VALUE as --set takes them. */
+struct settings {
+  char **text;
+  size_t count;
+};
+
+static void settings_add(struct settings *s, const char *section, const char *key, const char *value) {
+  const size_t size = strlen(section) + strlen(key) + strlen(value) + 3;
+  s->text = reallocate(s->text, s->count + 1, sizeof *s->text, "settings");
+  s->text[s->count] = allocate(size, 1, "settings");
+  snprintf(s->text[s->count++], size, "%s.%s=%s", section, key, value);
+}
+
+static void settings_free(struct settings *s) {
+  for (size_t i = 0; i < s->count; i++) free(s->text[i]);
+  free(s->text);
+}
+
+/** What the header of a snapshot does not tell. */
+static bool wanted(const char *section, const char *key) {
+  static const char *const keys[][2] = {
+      {"cosmology", "Omega_b"}, {"cosmology", "n_s"},          {"cosmology", "sigma8"},
+      {"cosmology", "w0"},      {"cosmology", "wa"},           {"cosmology", "Omega_r"},
+      {"ic", "power_spectrum"}, {"ic", "power_spectrum_file"}, {"ic", "normalise"}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(section, keys[i][0]) == 0 && strcmp(key, keys[i][1]) == 0) return true;
+  return false;
+}
+
+/** Settings from the text that parameters_print() made. */
+static void take_settings(struct settings *s, const char *text) {
+  bool table_missing = false;
+  for (int pass = 0; pass < 2; pass++) { /* a table that is gone takes the choice of a table with it */
+    char section[32] = "", line[PARAMETER_PATH_MAX + 64], key[64], value[PARAMETER_PATH_MAX];
+    for (const char *next = text; *next;) {
+      const size_t length = strcspn(next, "\n");
+      snprintf(line, sizeof line, "%.*s", (int)length, next);
+      next += length + (next[length] != 0);
+      if (sscanf(line, "[%31[^]]", section) == 1) continue;
+      if (sscanf(line, "%63[^= ] = %1023[^\n]", key, value) < 2 || !wanted(section, key)) continue;
+      if (pass == 0)
+        table_missing |= strcmp(key, "power_spectrum_file") == 0 && access(value, R_OK) != 0;
+      else if (strcmp(section, "ic") != 0 || !table_missing)
+        settings_add(s, section, key, value);
+    }
+  }
+  if (table_missing && comm_rank() == 0)
+    warn("the table of the run's linear spectrum is not there: theory is that of Eisenstein & Hu (1998)");
+}
+
+/** What one of our own snapshots says about the run that made it. */
+static bool take_run(struct settings *s, const char *name) {
+  char path[PARAMETER_PATH_MAX + 16];
+  snprintf(path, sizeof path, "%s", name);
+  if (access(path, F_OK) != 0)
+    snprintf(path, sizeof path, "%s.0.hdf5", name); /* what the names of several have in common */
+  FILE *file = fopen(path, "rb");
+  unsigned char begin[8] = {0};
+  const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&
+                       memcmp(begin, "\x89HDF\r\n\x1a\n", 8) == 0;
+  if (file) fclose(file);
+  if (!is_hdf5) return false;
+  const hid_t snapshot = hdf5_open(path);
+  char *text = NULL;
+  if (H5Lexists(snapshot, "Config", H5P_DEFAULT) > 0) {
+    const hid_t config = hdf5_check(H5Gopen2(snapshot, "Config", H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                    "open the group Config");
+    if (H5Aexists(config, "config.ini") > 0) text = hdf5_read_text(config, path, "config.ini");
+    H5Gclose(config);
+  }
+  H5Fclose(snapshot);
+  if (text) take_settings(s, text);
+  const bool found = text != NULL;
+  free(text);
+  return found;
+}
+
+/** NNN of NAME_NNN, NAME_NNN.hdf5 or NAME_NNN.0.hdf5; 0 where there is none. */
+static size_t number_of(const char *path) {
+  const char *name = strrchr(path, '/'), *underscore = strrchr(name ? name : path, '_');
+  return underscore && isdigit((unsigned char)underscore[1]) ? strtoul(underscore + 1, NULL, 10) : 0;
+}
+
+static void start_starpu(const struct parameters *p) {
+  struct starpu_conf conf;
+  if (starpu_conf_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init failed");
+  conf.sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler : "lws";
+  if (p->runtime.workers > 0) conf.ncpus = (int)p->runtime.workers;
+  conf.ncuda = 0;
+  conf.catch_signals = 0;
+  const int status = starpu_init(&conf);
+  if (status != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: %s (STARPU_* settings?)", strerror(-status));
+  if (starpu_cpu_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
+}
+
+/** Put the particles in the order of groups and trees. */
+static void sort_particles(const struct parameters *p, struct particles *particles, const struct layout *layout) {
+  struct simulation s = {
+      .parameters = p, .particles = *particles, .group_count = layout->group_count, .depth = layout->depth};
+  s.worker_count = starpu_worker_get_count();
+  s.workers = allocate(s.worker_count, sizeof *s.workers, "worker scratch");
+  domain_rebuild(&s);
+  *particles = s.particles;
+  free(s.workers);
+}
+
+int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count, bool quiet) {
+  struct parameters p;
+  struct settings settings = {0};
+  settings_add(&settings, "ic", "source", "gadget");
+  settings_add(&settings, "ic", "file", snapshot);
+  const bool ours = take_run(&settings, snapshot);
+  const size_t own = settings.count;
+  settings.text = reallocate(settings.text, own + count, sizeof *settings.text, "settings");
+  for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
+  parameters_read(&p, NULL, (const char *const *)settings.text, own + count);
+  output_folder(p.output.dir);
+  start_starpu(&p);
+  double start = wall_clock();
+  struct particles particles = ic_read_gadget(&p);
+  const struct cosmology cosmology = {.omega_m = p.cosmology.omega_m,
+                                      .omega_lambda = p.cosmology.omega_lambda,
+                                      .omega_k = 1.0 - p.cosmology.omega_m - p.cosmology.omega_lambda -
+                                                 p.cosmology.omega_r,
+                                      .omega_r = p.cosmology.omega_r,
+                                      .w0 = p.cosmology.w0,
+                                      .wa = p.cosmology.wa};
+  struct linear_power *linear = linear_power_create(&p);
+  const struct layout layout = layout_choose(&p, particles.all);
+  sort_particles(&p, &particles, &layout);
+  const bool speaks = !quiet && comm_rank() == 0;
+  if (speaks) {
+    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot, particles.all,
+           1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
+    printf("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, sigma8 %g %s\n",
+           p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b, p.cosmology.n_s,
+           p.cosmology.sigma8,
+           ours ? "from the run that made it" : "are defaults (--set cosmology.sigma8=... for theory)");
+  }
+  start = wall_clock();
+  struct products products = {.parameters = &p,
+                              .cosmology = &cosmology,
+                              .linear = linear,
+                              .particles = &particles,
+                              .depth = layout.depth,
+                              .a = 1.0 / (1.0 + p.ic.z_init),
+                              .number = number_of(snapshot),
+                              .mesh = layout.pm_grid,
+                              .quiet = quiet};
+  products_write(&products);
+  if (speaks) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
+  linear_power_free(linear);
+  particles_free(&particles);
+  starpu_shutdown();
+  settings.count = own;
+  settings_free(&settings);
+  return 0;
+}

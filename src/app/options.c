@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line, and what is printed without a run. */
+#include "photons/app/options.h"
+
+#ifdef PHOTONS_CUDA
+#include <cuda_runtime_api.h>
+#endif
+#include <errno.h>
+#include <fftw3.h>
+#include <getopt.h>
+#include <hdf5.h>
+#include <mpi.h>
+#include <starpu.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_config.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/runtime/scheduler.h"
+
+static const char help[] =
+    "usage: photons-starpu [options] config.ini\n"
+    "       photons-starpu --analyse SNAPSHOT [options]\n"
+    "Cosmological N-body simulation: particle mesh and fast multipoles as a StarPU task graph.\n"
+    "\n"
+    "  -n, --dry-run                 check everything, print parameters, memory and groups, run nothing\n"
+    "  -P, --set SECTION.KEY=VALUE   override a parameter of config.ini (may be repeated)\n"
+    "  -s, --steps N                 stop after N steps (0: initial conditions and first forces only)\n"
+    "  -r, --restart                 go on from the newest checkpoint in the output folder\n"
+    "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of a Gadget snapshot\n"
+    "      --defaults                print a complete commented config.ini\n"
+    "      --reference               print a page about all parameters (Markdown)\n"
+    "  -q, --quiet                   print warnings and errors only\n"
+    "  -v, --verbose                 print more\n"
+    "  -h, --help                    print this\n"
+    "  -V, --version                 print the versions of the program and its libraries\n"
+    "\n"
+    "Exit codes: 0 done, 1 failure while running, 2 bad usage or configuration, 3 bad input file,\n"
+    "130, 138 or 143 stopped by a signal (INT, USR1, TERM) after a checkpoint.\n";
+
+static void print_help(FILE *out) { fputs(help, out); }
+
+static void print_version(FILE *out) {
+  int starpu[3];
+  unsigned hdf5[3];
+  char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  starpu_get_version(&starpu[0], &starpu[1], &starpu[2]);
+  if (H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]) < 0) fail(EXIT_RUN_FAILED, "HDF5 does not tell its version");
+  if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS) fail(EXIT_RUN_FAILED, "MPI does not tell its version");
+  mpi[strcspn(mpi, ",\n")] = 0; /* Open MPI goes on with package and date */
+  fprintf(out, "photons-starpu %s\n", PACKAGE_VERSION);
+  fprintf(out, "StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2], BUILD_STARPU_VERSION);
+#ifdef PHOTONS_CUDA
+  int cuda;
+  if (cudaRuntimeGetVersion(&cuda) != cudaSuccess) fail(EXIT_RUN_FAILED, "CUDA does not tell its version");
+  fprintf(out, "CUDA    %d.%d (built with %s), GPUs: ", cuda / 1000, cuda % 1000 / 10, BUILD_CUDA_VERSION);
+  scheduler_print_gpus(out);
+  fputs("\n", out);
+#else
+  fputs("CUDA    not built in\n", out);
+#endif
+  fprintf(out, "FFTW    %s (built with %s)\n", fftwf_version, BUILD_FFTW_VERSION);
+  fprintf(out, "HDF5    %u.%u.%u (built with %s)\n", hdf5[0], hdf5[1], hdf5[2], BUILD_HDF5_VERSION);
+  fprintf(out, "MPI     %s (built with %s)\n", mpi, BUILD_MPI_VERSION);
+}
+
+/* One process prints. A full disk must not look like success. */
+static _Noreturn void print_and_end(void (*print)(FILE *out)) {
+  if (comm_rank() == 0) print(stdout);
+  if (fflush(stdout) != 0 || ferror(stdout))
+    fail(EXIT_RUN_FAILED, "cannot write to standard output: %s", strerror(errno));
+  comm_end();
+  exit(EXIT_SUCCESS);
+}
+
+static int64_t read_steps(const char *text) {
+  char *end;
+  errno = 0;
+  long long steps = strtoll(text, &end, 10);
+  if (end == text || *end || errno || steps < 0)
+    fail(EXIT_BAD_USAGE, "--steps %s: not a number of steps, 0 or more; try --help", text);
+  return steps;
+}
+
+struct options options_read(int argc, char **argv) {
+  enum { DEFAULTS = 256, REFERENCE };
+  static const struct option names[] = {
+      {"analyse", required_argument, NULL, 'a'},   {"dry-run", no_argument, NULL, 'n'},
+      {"set", required_argument, NULL, 'P'},       {"steps", required_argument, NULL, 's'},
+      {"restart", no_argument, NULL, 'r'},         {"defaults", no_argument, NULL, DEFAULTS},
+      {"reference", no_argument, NULL, REFERENCE}, {"quiet", no_argument, NULL, 'q'},
+      {"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
+  };
+  struct options o = {
+      .overrides = allocate((size_t)argc, sizeof *o.overrides, "the command line"),
+      .run = {.steps = -1, .verbosity = 1},
+  };
+  opterr = 0; /* our own messages */
+  for (int option; (option = getopt_long(argc, argv, ":a:nP:s:rqvhV", names, NULL)) != -1;) {
+    switch (option) {
+    case 'a': o.analyse = optarg; break;
+    case 'n': o.run.dry_run = true; break;
+    case 'P': o.overrides[o.override_count++] = optarg; break;
+    case 's': o.run.steps = read_steps(optarg); break;
+    case 'r': o.run.restart = true; break;
+    case 'q': o.run.verbosity = 0; break;
+    case 'v': o.run.verbosity = 2; break;
+    case DEFAULTS: print_and_end(parameters_print_defaults);
+    case REFERENCE: print_and_end(parameters_print_reference);
+    case 'h': print_and_end(print_help);
+    case 'V': print_and_end(print_version);
+    case ':': fail(EXIT_BAD_USAGE, "the option %s needs a value; try --help", argv[optind - 1]);
+    default:
+      /* optopt is 0 for an unknown long option, the option's code for one that got a value which it does not take. */
+      if (optopt && strncmp(argv[optind - 1], "--", 2) == 0)
+        fail(EXIT_BAD_USAGE, "the option %s takes no value; try --help", argv[optind - 1]);
+      if (optopt) fail(EXIT_BAD_USAGE, "unknown option -%c; try --help", optopt);
+      fail(EXIT_BAD_USAGE, "unknown option %s; try --help", argv[optind - 1]);
+    }
+  }
+  if (o.analyse) {
+    if (optind < argc || o.run.dry_run || o.run.restart || o.run.steps >= 0)
+      fail(EXIT_BAD_USAGE, "--analyse takes a snapshot and --set, -q and -v only: no config.ini and nothing that is "
+                           "for runs; try --help");
+    return o;
+  }
+  if (optind == argc) fail(EXIT_BAD_USAGE, "no config.ini was given; try --help, or --defaults for one to begin with");
+  if (optind + 1 < argc)
+    fail(EXIT_BAD_USAGE, "more than one config.ini: %s and %s; try --help", argv[optind], argv[optind + 1]);
+  o.config = argv[optind];
+  return o;
+}
+
+void options_free(struct options *options) { free(options->overrides); }

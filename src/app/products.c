@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One output. */
+#include "photons/app/products.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "photons/analysis/analysis.h"
+#include "photons/base/comm.h"
+#include "photons/analysis/halo.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/mass_function.h"
+#include "photons/app/report.h"
+#include "photons/io/snapshot.h"
+
+enum { FOLDS = 2 }; /* P(k) reaches four times the mesh's Nyquist frequency */
+
+struct name {
+  char path[PARAMETER_PATH_MAX + 64];
+};
+
+static struct name name_of(const struct products *o, const char *stem, const char *ending) {
+  struct name n;
+  snprintf(n.path, sizeof n.path, "%s/%s_%03zu.%s", o->parameters->output.dir, stem, o->number, ending);
+  return n;
+}
+
+/** Is it for this process to print? */
+static bool speaks(const struct products *o) { return !o->quiet && comm_rank() == 0; }
+
+static void write_halos(const struct products *o, const struct halo_catalogue *halos, double length) {
+  const struct parameters *p = o->parameters;
+  halo_catalogue_write(name_of(o, "fof_tab", "hdf5").path, p, halos, o->a, length);
+  mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members, o->linear,
+                      o->cosmology, o->a);
+  if (!speaks(o) || halos->all == 0) return; /* the first process has the largest halo */
+  const struct halo *h = &halos->halo[0];
+  printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
+         halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,
+         1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
+}
+
+static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
+  const struct name n = name_of(o, "snap", "hdf5");
+  if (halos && o->parameters->output.halo_order) {
+    struct particles ordered = halo_ordered_particles(halos);
+    snapshot_write(n.path, o->parameters, &ordered, o->a);
+    particles_free(&ordered);
+  } else {
+    snapshot_write(n.path, o->parameters, o->particles, o->a);
+  }
+}
+
+static void write_power(const struct products *o) {
+  size_t count;
+  struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
+  if (comm_rank() == 0)
+    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a, o->linear, o->cosmology);
+  free(bins);
+}
+
+static void print_growth(const struct products *o) {
+  const struct growth g = cosmology_growth(o->cosmology, o->a);
+  printf("growth      z = %.4g: D1 = %.5f, dlnD1/dlna = %.5f", fmax(1.0 / o->a - 1.0, 0.0), g.d1, g.f1);
+  if (o->linear) printf(", sigma8(z) = %.5f", g.d1 * linear_power_sigma(o->linear, 8.0));
+  printf("\n");
+}
+
+static double linking_length(const struct products *o) {
+  return o->parameters->analysis.linking_length * o->particles->box / cbrt((double)o->particles->all);
+}
+
+void products_write_positions(struct products *o) {
+  const struct parameters *p = o->parameters;
+  double t[4] = {wall_clock()};
+  if (p->analysis.fof) o->fof = fof_find(o->particles, o->depth, linking_length(o));
+  t[1] = wall_clock();
+  if (p->output.power_spectrum) write_power(o);
+  t[2] = wall_clock();
+  if (p->output.images) {
+    const size_t pixels = (size_t)p->output.image_size;
+    image_write(name_of(o, "density", "png").path, o->particles, pixels, o->a, 1.0);
+    if (p->analysis.slice > 0.0)
+      image_write(name_of(o, "slice", "png").path, o->particles, pixels, o->a, p->analysis.slice);
+  }
+  t[3] = wall_clock();
+  if (speaks(o))
+    printf("analysis    friends of friends %.2f s, power spectrum %.2f s, pictures %.2f s\n", t[1] - t[0], t[2] - t[1],
+           t[3] - t[2]);
+}
+
+void products_write_rest(struct products *o) {
+  const struct parameters *p = o->parameters;
+  if (speaks(o)) print_growth(o);
+  struct halo_catalogue *halos = NULL;
+  if (o->fof) {
+    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members, halo_threshold(o->cosmology, o->a));
+    write_halos(o, halos, linking_length(o));
+  }
+  if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);
+  halo_catalogue_free(halos);
+  fof_free(o->fof);
+  o->fof = NULL;
+}
+
+void products_write(struct products *o) {
+  products_write_positions(o);
+  products_write_rest(o);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The processes of a run, over MPI. */
+#include "photons/base/comm.h"
+
+#include <mpi.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "photons/base/error.h"
+
+enum { PIECE_MOST = 1 << 30, TAG = 1 }; /* bytes of one message: MPI counts with int */
+enum { CORES_LEAST = 4, NAP = 20000 };  /* cores a process, below which waiting threads disturb; nanoseconds */
+
+/* As MPI itself: one for the process. fail() needs it wherever it is called. */
+static struct {
+  bool started;
+  int rank, size, host, host_rank, host_size;
+  bool crowded; /* this host has fewer cores than threads that wait or work */
+  MPI_Comm all; /* of our own, so that nothing meets the messages of StarPU */
+} comm = {.size = 1, .host_size = 1};
+
+static void check(int status, const char *what) {
+  if (status == MPI_SUCCESS) return;
+  sleep(2); /* most likely another process has ended: it, or the launcher, says why and ends this one */
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  if (MPI_Error_string(status, text, &length) != MPI_SUCCESS) length = 0;
+  fail(EXIT_RUN_FAILED, "MPI: %s failed: %.*s", what, length, text);
+}
+
+static bool launched(void) {
+  const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK"};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    if (getenv(variables[i])) return true;
+  return false;
+}
+
+/**
+ * In place of the C library's: StarPU's idle workers, its thread for messages and Open MPI wait by yielding in a loop. The kernel hardly
+ * lets others in for that, so that on a crowded host every message waits for time slices to end: there a thread that yields
+ * sleeps a little, which makes steps of three processes on two cores some twenty times faster.
+ */
+int sched_yield(void) {
+  if (!comm.crowded) return (int)syscall(SYS_sched_yield);
+  const struct timespec nap = {.tv_nsec = NAP};
+  nanosleep(&nap, NULL);
+  return 0;
+}
+
+void comm_start(int *argc, char ***argv) {
+  if (!launched()) return;
+  int provided;
+  if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0) !=
+      0) /* else Open MPI yields only where processes are more than cores */
+    fail(EXIT_RUN_FAILED, "cannot set an environment variable");
+  check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  comm.started = true;
+  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &comm.all), "MPI_Comm_dup");
+  check(MPI_Comm_rank(comm.all, &comm.rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm.all, &comm.size), "MPI_Comm_size");
+  MPI_Comm host;
+  check(MPI_Comm_split_type(comm.all, MPI_COMM_TYPE_SHARED, comm.rank, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  check(MPI_Comm_rank(host, &comm.host_rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(host, &comm.host_size), "MPI_Comm_size");
+  comm.host = comm.rank;
+  check(MPI_Bcast(&comm.host, 1, MPI_INT, 0, host), "MPI_Bcast");
+  check(MPI_Comm_free(&host), "MPI_Comm_free");
+  comm.crowded = comm.host_size > 1 && sysconf(_SC_NPROCESSORS_ONLN) < (long)CORES_LEAST * comm.host_size;
+  if (comm.size > 1 && provided < MPI_THREAD_MULTIPLE)
+    fail(EXIT_RUN_FAILED, "this MPI has no support for threads (MPI_THREAD_MULTIPLE), which many ranks need");
+}
+
+void comm_end(void) {
+  if (!comm.started) return;
+  check(MPI_Comm_free(&comm.all), "MPI_Comm_free");
+  comm.started = false;
+  check(MPI_Finalize(), "MPI_Finalize");
+}
+
+int comm_rank(void) { return comm.rank; }
+int comm_size(void) { return comm.size; }
+int comm_host(void) { return comm.host; }
+int comm_host_rank(void) { return comm.host_rank; }
+int comm_host_size(void) { return comm.host_size; }
+
+void comm_abort(int code) {
+  if (comm.started && comm.size > 1) MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+void comm_barrier(void) {
+  if (comm.size > 1) check(MPI_Barrier(comm.all), "MPI_Barrier");
+}
+
+/** In pieces, since MPI counts with int. */
+static void reduce(void *values, size_t n, size_t size, MPI_Datatype type, MPI_Op operation) {
+  if (comm.size == 1) return;
+  for (size_t done = 0; done < n;) {
+    const size_t count = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
+    check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)count, type, operation, comm.all),
+          "MPI_Allreduce");
+    done += count;
+  }
+}
+
+void comm_sum_u64(uint64_t *values, size_t n) { reduce(values, n, sizeof *values, MPI_UINT64_T, MPI_SUM); }
+void comm_sum_double(double *values, size_t n) { reduce(values, n, sizeof *values, MPI_DOUBLE, MPI_SUM); }
+void comm_max_double(double *values, size_t n) { reduce(values, n, sizeof *values, MPI_DOUBLE, MPI_MAX); }
+void comm_min_u32(uint32_t *values, size_t n) { reduce(values, n, sizeof *values, MPI_UINT32_T, MPI_MIN); }
+void comm_max_u32(uint32_t *values, size_t n) { reduce(values, n, sizeof *values, MPI_UINT32_T, MPI_MAX); }
+
+uint64_t comm_sum_before(uint64_t value) {
+  uint64_t sum = 0;
+  if (comm.size > 1) check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm.all), "MPI_Exscan");
+  return comm.rank == 0 ? 0 : sum; /* MPI leaves that of the first process undefined */
+}
+
+void comm_broadcast(void *data, size_t bytes, int root) {
+  if (comm.size == 1) return;
+  for (size_t done = 0; done < bytes;) {
+    const size_t count = bytes - done < PIECE_MOST ? bytes - done : PIECE_MOST;
+    check(MPI_Bcast((char *)data + done, (int)count, MPI_BYTE, root, comm.all), "MPI_Bcast");
+    done += count;
+  }
+}
+
+void comm_gather_all(const void *mine, size_t bytes, void *all) {
+  size_t *bytes_of = allocate((size_t)comm.size, sizeof *bytes_of, "message sizes");
+  for (int r = 0; r < comm.size; r++) bytes_of[r] = bytes;
+  comm_gather_all_sizes(mine, bytes_of, all);
+  free(bytes_of);
+}
+
+void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) {
+  char *to = all;
+  int *count = allocate(2 * (size_t)comm.size, sizeof *count, "message sizes"), *place = count + comm.size;
+  size_t sum = 0;
+  for (int r = 0; r < comm.size; sum += bytes_of[r++]) {
+    place[r] = (int)sum;
+    count[r] = (int)bytes_of[r];
+  }
+  if (comm.size == 1) {
+    memcpy(all, mine, sum);
+  } else if (sum < PIECE_MOST) {
+    check(MPI_Allgatherv(mine, count[comm.rank], MPI_BYTE, all, count, place, MPI_BYTE, comm.all), "MPI_Allgatherv");
+  } else {
+    for (int r = 0; r < comm.size; to += bytes_of[r++]) {
+      if (r == comm.rank) memcpy(to, mine, bytes_of[r]);
+      comm_broadcast(to, bytes_of[r], r);
+    }
+  }
+  free(count);
+}
+
+void comm_exchange_sizes(const size_t *send, size_t *receive) {
+  if (comm.size == 1) {
+    receive[0] = send[0];
+    return;
+  }
+  check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all), "MPI_Alltoall");
+}
+
+static size_t pieces(size_t bytes) { return (bytes + PIECE_MOST - 1) / PIECE_MOST; }
+
+void comm_exchange(const void *send, const size_t *send_bytes, void *receive, const size_t *receive_bytes) {
+  const char *from = send;
+  char *to = receive;
+  size_t most = 1;
+  for (int r = 0; r < comm.size; r++) most += pieces(send_bytes[r]) + pieces(receive_bytes[r]);
+  MPI_Request *request = allocate(most, sizeof *request, "messages");
+  int requests = 0;
+  for (int r = 0; r < comm.size; to += receive_bytes[r++])
+    for (size_t done = 0; r != comm.rank && done < receive_bytes[r]; done += PIECE_MOST) {
+      const size_t left = receive_bytes[r] - done;
+      check(MPI_Irecv(to + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG, comm.all,
+                      &request[requests++]),
+            "MPI_Irecv");
+    }
+  to = receive;
+  for (int r = 0; r < comm.rank; r++) to += receive_bytes[r];
+  for (int r = 0; r < comm.size; from += send_bytes[r++]) {
+    if (r == comm.rank && send_bytes[r] > 0) memcpy(to, from, send_bytes[r]);
+    for (size_t done = 0; r != comm.rank && done < send_bytes[r]; done += PIECE_MOST) {
+      const size_t left = send_bytes[r] - done;
+      check(MPI_Isend(from + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG, comm.all,
+                      &request[requests++]),
+            "MPI_Isend");
+    }
+  }
+  if (requests > 0) check(MPI_Waitall(requests, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
+  free(request);
+}
+
+bool comm_turn_begin(int first) {
+  bool token = false;
+  if (comm.rank > first)
+    check(MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG + 1, comm.all, MPI_STATUS_IGNORE), "MPI_Recv");
+  return token;
+}
+
+void comm_turn_end(int last, bool token) {
+  if (comm.rank < last) check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG + 1, comm.all), "MPI_Send");
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Errors: message, removal of unfinished files, end of the program. */
+#include "photons/base/error.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/output_file.h"
+
+/** One fprintf, so that lines of several threads and processes do not mix. */
+__attribute__((format(printf, 2, 0))) static void print_message(const char *kind, const char *format,
+                                                                va_list arguments) {
+  char message[8192]; /* on the stack: the trouble may be a lack of memory */
+  vsnprintf(message, sizeof message, format, arguments);
+  fflush(stdout); /* what was said before comes before, where both go to one file */
+  if (comm_size() > 1)
+    fprintf(stderr, "photons-starpu: %s: %s (rank %d)\n", kind, message, comm_rank());
+  else
+    fprintf(stderr, "photons-starpu: %s: %s\n", kind, message);
+}
+
+/** What all processes find wrong is told by the first, which ends the others before it is their turn: by SIGTERM, as launchers do, which
+ * during a run asks for a checkpoint, but no longer here. */
+static void wait_for_lower_ranks(void) {
+  signal(SIGTERM, SIG_DFL);
+  const double seconds = fmin(1.0 * comm_rank(), 3.0);
+  const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
+  nanosleep(&time, NULL);
+}
+
+void fail(enum exit_code code, const char *format, ...) {
+  static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
+  static _Thread_local bool failing;
+  if (!failing) pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
+  failing = true;                                /* what follows may fail, too */
+  if (!output_failed()) wait_for_lower_ranks();
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("error", format, arguments);
+  va_end(arguments);
+  output_discard_all();
+  fflush(NULL);
+  comm_abort((int)code);
+  /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for workers, and this may be one of them. */
+  _exit((int)code);
+}
+
+void warn(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("warning", format, arguments);
+  va_end(arguments);
+}
+
+_Noreturn static void fail_memory(size_t count, size_t size, const char *what) {
+  const double bytes = (double)count * (double)size;
+  if (bytes < 1048576.0) fail(EXIT_RUN_FAILED, "not enough memory for %s (%.0f bytes)", what, bytes);
+  fail(EXIT_RUN_FAILED, "not enough memory for %s (%.1f MiB)", what, bytes / 1048576.0);
+}
+
+void *allocate(size_t count, size_t size, const char *what) {
+  void *block = calloc(count ? count : 1, size ? size : 1);
+  if (!block) fail_memory(count, size, what);
+  return block;
+}
+
+void *reallocate(void *block, size_t count, size_t size, const char *what) {
+  void *larger = reallocarray(block, count ? count : 1, size ? size : 1);
+  if (!larger) fail_memory(count, size, what);
+  return larger;
+}

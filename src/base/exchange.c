@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Records of one size from every process to every other. */
+#include "exchange.h"
+
+#include <stdlib.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+
+size_t *exchange_counts(void) { return allocate((size_t)comm_size(), sizeof(size_t), "message sizes"); }
+
+size_t exchange_total(const size_t *count) {
+  size_t sum = 0;
+  for (int r = 0; r < comm_size(); r++) sum += count[r];
+  return sum;
+}
+
+void exchange_begins(size_t *count) {
+  for (size_t r = 0, sum = 0; r < (size_t)comm_size(); r++) {
+    const size_t n = count[r];
+    count[r] = sum;
+    sum += n;
+  }
+}
+
+void *exchange_answers(const void *send, size_t size, const size_t *send_count, const size_t *receive_count) {
+  size_t *bytes = allocate(2 * (size_t)comm_size(), sizeof *bytes, "message sizes"), *bytes_from = bytes + comm_size();
+  for (int r = 0; r < comm_size(); r++) {
+    bytes[r] = size * send_count[r];
+    bytes_from[r] = size * receive_count[r];
+  }
+  void *received = allocate(exchange_total(receive_count), size, "messages");
+  comm_exchange(send, bytes, received, bytes_from);
+  free(bytes);
+  return received;
+}
+
+void *exchange_records(const void *send, size_t size, const size_t *send_count, size_t *receive_count) {
+  comm_exchange_sizes(send_count, receive_count);
+  return exchange_answers(send, size, send_count, receive_count);
+}

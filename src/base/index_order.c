@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "index_order.h"
+
+#include <stdlib.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/domain/particles.h"
+
+static size_t *in_bytes(const size_t *counts, size_t size) {
+  size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
+  for (int r = 0; r < comm_size(); r++) bytes[r] = counts[r] * size;
+  return bytes;
+}
+
+/* What the processes have for this one, one process's after the other's. */
+static void exchange(const struct index_order *o, const void *values, size_t size, void *received) {
+  size_t *send = in_bytes(o->send, size), *receive = in_bytes(o->receive, size);
+  comm_exchange(values, send, received, receive);
+  free(send);
+  free(receive);
+}
+
+struct index_order index_order_create(size_t n, size_t count, const uint64_t *index) {
+  const size_t size = (size_t)comm_size(), first = comm_first(n, comm_rank());
+  struct index_order o = {.count = comm_first(n, comm_rank() + 1) - first};
+  o.send = allocate(2 * size, sizeof *o.send, "message sizes");
+  o.receive = o.send + size;
+  for (size_t i = 0; i < count; i++) o.send[block_containing(n, size, index[i])]++;
+  comm_exchange_sizes(o.send, o.receive);
+
+  uint64_t *received = allocate(o.count, sizeof *received, "the order of particles");
+  exchange(&o, index, sizeof *index, received);
+  size_t in_order = 0;
+  while (in_order < o.count && received[in_order] == first + in_order) in_order++;
+  if (in_order < o.count) {
+    o.place = allocate(o.count, sizeof *o.place, "the order of particles");
+    for (size_t i = 0; i < o.count; i++) o.place[i] = received[i] - first;
+  }
+  free(received);
+  return o;
+}
+
+void index_order_apply(const struct index_order *o, const void *values, size_t size, void *ordered) {
+  if (!o->place) {
+    exchange(o, values, size, ordered);
+    return;
+  }
+  void *received = allocate(o->count, size, "particles on their way");
+  exchange(o, values, size, received);
+  const uint32_t *from4 = received;
+  const uint64_t *from8 = received;
+  uint32_t *to4 = ordered;
+  uint64_t *to8 = ordered;
+  for (size_t i = 0; i < o->count; i++)
+    if (size == sizeof *to4)
+      to4[o->place[i]] = from4[i];
+    else
+      to8[o->place[i]] = from8[i];
+  free(received);
+}
+
+void index_order_free(struct index_order *o) {
+  free(o->send);
+  free(o->place);
+  *o = (struct index_order){0};
+}

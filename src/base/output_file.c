@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Output files: complete under their final name, or not there. */
+#include "photons/base/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/domain/particles.h"
+
+/* Files begun and not committed. Global because fail() is called from everywhere, on any thread. */
+static struct unfinished {
+  struct unfinished *next;
+  const char *path; /* the very pointer that output_begin() returned */
+} * unfinished_files;
+static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static char *copy_text(const char *text, const char *suffix) {
+  const size_t size = strlen(text) + strlen(suffix) + 1;
+  char *copy = allocate(size, 1, "a file name");
+  snprintf(copy, size, "%s%s", text, suffix);
+  return copy;
+}
+
+void output_folder(const char *path) {
+  char *folder = copy_text(path, "");
+  for (char *end = folder; *end; end++) {
+    while (*end == '/') end++; /* the root, and doubled slashes */
+    end += strcspn(end, "/");
+    const char after = *end;
+    *end = '\0';
+    if (mkdir(folder, 0777) != 0) {
+      const int reason = errno; /* EROFS and EACCES may hide that it exists, so look */
+      struct stat status;
+      if (stat(folder, &status) != 0) fail(EXIT_RUN_FAILED, "cannot make the folder %s: %s", folder, strerror(reason));
+      if (!S_ISDIR(status.st_mode))
+        fail(EXIT_RUN_FAILED, "cannot make the folder %s: a file of that name exists", folder);
+    }
+    *end = after;
+    if (!after) break;
+  }
+  free(folder);
+  if (access(path, W_OK | X_OK) != 0) fail(EXIT_RUN_FAILED, "cannot write to the folder %s: %s", path, strerror(errno));
+}
+
+char *output_begin(const char *path) {
+  char *temporary = copy_text(path, ".tmp");
+  struct unfinished *entry = allocate(1, sizeof *entry, "a file name");
+  entry->path = temporary;
+  pthread_mutex_lock(&unfinished_lock);
+  entry->next = unfinished_files;
+  unfinished_files = entry;
+  pthread_mutex_unlock(&unfinished_lock);
+  return temporary;
+}
+
+static void forget(const char *temporary) {
+  pthread_mutex_lock(&unfinished_lock);
+  for (struct unfinished **link = &unfinished_files; *link; link = &(*link)->next)
+    if ((*link)->path == temporary) {
+      struct unfinished *entry = *link;
+      *link = entry->next;
+      free(entry);
+      break;
+    }
+  pthread_mutex_unlock(&unfinished_lock);
+}
+
+static void sync_file(const char *temporary) {
+  const int descriptor = open(temporary, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0 || fsync(descriptor) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
+  close(descriptor);
+}
+
+static void leave(char *temporary) {
+  forget(temporary);
+  free(temporary);
+}
+
+void output_commit(char *temporary, const char *path) {
+  sync_file(temporary);
+  if (rename(temporary, path) != 0)
+    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
+  leave(temporary);
+
+  /* The new name is data of the folder. Not every folder can be opened or synced; the file is whole all the same. */
+  char *folder = copy_text(path, "");
+  char *slash = strrchr(folder, '/');
+  if (slash) slash[slash == folder] = '\0';
+  const int folder_descriptor = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_descriptor >= 0) {
+    fsync(folder_descriptor);
+    close(folder_descriptor);
+  }
+  free(folder);
+}
+
+/* Whose turn it is on this thread: a failure now is agreed on with the others before anyone ends. */
+static _Thread_local const struct output_turn *turn_now;
+
+/** By all when all have written, or failed to: where any failed, only the first of those returns, and no files are left. */
+static void agree(bool failed) {
+  const uint32_t rank = (uint32_t)comm_rank();
+  uint32_t first_failed = failed ? rank : UINT32_MAX;
+  comm_min_u32(&first_failed, 1);
+  if (first_failed == UINT32_MAX) return;
+  output_discard_all();
+  comm_barrier(); /* nobody ends, nor is ended, before all have removed theirs */
+  if (first_failed == rank) return;
+  sleep(10); /* the one that failed says why and ends this process */
+  _exit(EXIT_RUN_FAILED);
+}
+
+bool output_failed(void) {
+  if (!turn_now) return false;
+  const int last = turn_now->last;
+  turn_now = NULL;
+  comm_turn_end(last, true);
+  agree(true);
+  return true;
+}
+
+void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
+                     void *context) {
+  const size_t size = (size_t)comm_size(), rank = (size_t)comm_rank();
+  if (files == 0) return;
+  size_t mine = 0;
+  while (mine + 1 < files && block_first(size, files, mine + 1) <= rank) mine++;
+  struct output_turn turn = {.path = paths[mine],
+                             .first = (int)block_first(size, files, mine),
+                             .last = (int)block_first(size, files, mine + 1) - 1};
+  char *temporary = output_begin(turn.path);
+  turn.temporary = temporary;
+  const bool file_failed = comm_turn_begin(turn.first);
+  if (!file_failed) {
+    turn_now = &turn;
+    write(context, &turn);
+    if (comm_rank() == turn.last) sync_file(temporary);
+    turn_now = NULL;
+  }
+  comm_turn_end(turn.last, file_failed);
+  agree(false); /* all are written and synced: only now do they get their names */
+  if (comm_rank() == turn.last)
+    output_commit(temporary, turn.path);
+  else
+    leave(temporary);
+  comm_barrier();
+}
+
+FILE *output_open(const char *temporary) {
+  FILE *file = fopen(temporary, "w");
+  if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
+  return file;
+}
+
+void output_close(FILE *file, const char *path) {
+  errno = 0;
+  const bool failed_before = ferror(file) != 0; /* its reason is gone unless it happens again */
+  const bool failed = fflush(file) != 0 || failed_before;
+  const int reason = errno;
+  if (fclose(file) != 0 || failed)
+    fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(reason ? reason : errno ? errno : EIO));
+}
+
+void output_discard_all(void) {
+  pthread_mutex_lock(&unfinished_lock);
+  while (unfinished_files) {
+    struct unfinished *entry = unfinished_files;
+    unlink(entry->path);
+    unfinished_files = entry->next;
+    free(entry);
+  }
+  pthread_mutex_unlock(&unfinished_lock);
+}

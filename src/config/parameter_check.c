@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What must be right between values, and between values and the machine's files, before a run may begin. */
+#include <assert.h>
+#include <errno.h>
+#include <libgen.h>
+#include <math.h>
+#include <starpu.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "photons/config/parameter_table.h"
+#include "photons/runtime/trace.h"
+
+static const struct parameter *row_of(const char *section, const char *key) {
+  const struct parameter *row = parameter_find(section, key);
+  assert(row);
+  return row;
+}
+
+/* No problem was reported with this value, so that it may be compared with others. */
+static bool sound(const struct parameter_problems *problems, const struct parameter *row) {
+  return !problems->origin[row - parameter_table].bad;
+}
+
+static void check_cosmology(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *omega_m = row_of("cosmology", "Omega_m"), *omega_b = row_of("cosmology", "Omega_b");
+  const struct parameter *wa = row_of("cosmology", "wa"), *omega_lambda = row_of("cosmology", "Omega_lambda");
+  if (sound(problems, omega_m) && sound(problems, omega_b) && p->cosmology.omega_b > p->cosmology.omega_m)
+    problem_with(problems, omega_b, p, NULL, "more than all matter, Omega_m = %g", p->cosmology.omega_m);
+  if (sound(problems, wa) && sound(problems, row_of("cosmology", "w0")) && p->cosmology.w0 + p->cosmology.wa > 0)
+    problem_with(problems, wa, p, NULL,
+                 "w0 + wa = %g; allowed: at most 0, or dark energy would rule the early universe",
+                 p->cosmology.w0 + p->cosmology.wa);
+
+  bool all_sound = sound(problems, row_of("ic", "z_init"));
+  for (size_t i = 0; i < parameter_count; i++)
+    if (strcmp(parameter_table[i].section, "cosmology") == 0)
+      all_sound = all_sound && sound(problems, &parameter_table[i]);
+  if (!all_sound) return;
+  const double omega_k = 1 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
+  enum { SAMPLES = 256 };
+  for (int i = 0; i <= SAMPLES; i++) {
+    const double x = pow(1 + p->ic.z_init, i / (double)SAMPLES); /* 1/a */
+    const double dark_energy = p->cosmology.omega_lambda * pow(x, 3 * (1 + p->cosmology.w0 + p->cosmology.wa)) *
+                               exp(-3 * p->cosmology.wa * (1 - 1 / x));
+    const double hubble_squared = ((p->cosmology.omega_r * x + p->cosmology.omega_m) * x + omega_k) * x * x +
+                                  dark_energy;
+    if (hubble_squared > 0) continue;
+    problem_with(problems, omega_lambda, p, NULL, "no expanding universe: H^2 <= 0 at z = %.3g (Omega_k = %.6g)", x - 1,
+                 omega_k);
+    return;
+  }
+}
+
+static void check_readable(const struct parameters *p, struct parameter_problems *problems, const struct parameter *row,
+                           const char *path) {
+  struct stat status;
+  int error = 0;
+  if (stat(path, &status) != 0 || access(path, R_OK) != 0)
+    error = errno;
+  else if (S_ISDIR(status.st_mode))
+    error = EISDIR;
+  if (error)
+    problem_with(problems, row, p, NULL, "cannot read it: %s%s", strerror(error),
+                 *path == '/' ? "" : " (the path begins at the current directory)");
+}
+
+/* The file itself, or the first one of a set with this stem. */
+static void check_gadget_file(const struct parameters *p, struct parameter_problems *problems,
+                              const struct parameter *row, const char *path) {
+  static const char *const suffixes[] = {".0", ".0.hdf5", ".hdf5"};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    char name[PARAMETER_PATH_MAX + 8];
+    snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+    if (access(name, R_OK) == 0) return;
+  }
+  check_readable(p, problems, row, path);
+}
+
+static void check_needed(const struct parameters *p, struct parameter_problems *problems, const char *section,
+                         const char *key, bool there, const char *why) {
+  const struct parameter *row = row_of(section, key);
+  if (!there && sound(problems, row)) problem_with(problems, row, p, "", "not given, but needed with %s", why);
+}
+
+static void check_generated(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *side = row_of("box", "npart_side"), *mesh = row_of("ic", "mesh"),
+                         *glass = row_of("ic", "glass");
+  const struct parameter *z_init = row_of("ic", "z_init");
+  check_needed(p, problems, "box", "size", p->box.size > 0, "ic.source = generate");
+  check_needed(p, problems, "box", "npart_side", p->box.npart_side > 0, "ic.source = generate");
+  if (sound(problems, side) && sound(problems, mesh)) {
+    if (p->ic.mesh % 2)
+      problem_with(problems, mesh, p, NULL, "odd; allowed: even numbers");
+    else if (p->ic.mesh && p->ic.mesh < p->box.npart_side)
+      problem_with(problems, mesh, p, NULL, "coarser than the particles, box.npart_side = %lld",
+                   (long long)p->box.npart_side);
+  }
+  if (sound(problems, z_init) && sound(problems, row_of("time", "z_end")) && p->ic.z_init <= p->time.z_end)
+    problem_with(problems, z_init, p, NULL, "not before the end of the run, time.z_end = %g", p->time.z_end);
+  if (sound(problems, glass) && *p->ic.glass) check_gadget_file(p, problems, glass, p->ic.glass);
+}
+
+/* Read initial conditions are compared with the linear spectrum, too. */
+static void check_power_spectrum(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *table = row_of("ic", "power_spectrum_file");
+  const bool from_file = p->ic.power_spectrum == POWER_FILE;
+  if (from_file)
+    check_needed(p, problems, "ic", "power_spectrum_file", *p->ic.power_spectrum_file, "ic.power_spectrum = file");
+  if (from_file && sound(problems, table)) check_readable(p, problems, table, p->ic.power_spectrum_file);
+  if (!sound(problems, row_of("ic", "power_spectrum"))) return;
+  if (!from_file && *p->ic.power_spectrum_file)
+    problem_with(problems, table, p, NULL,
+                 "of no use with ic.power_spectrum = eh98; set that to file, or leave this empty");
+  if (!from_file && !p->ic.normalise)
+    problem_with(problems, row_of("ic", "normalise"), p, NULL,
+                 "ic.power_spectrum = eh98 has no amplitude of its own; allowed: yes");
+}
+
+static void check_gravity(const struct parameters *p, struct parameter_problems *problems) {
+  /* The power series of the split has enough terms up to this ratio; below the least one the cut is felt as a jump. */
+  static const double least_ratio = 2, largest_ratio = 8;
+  const struct parameter *r_cut = row_of("gravity", "r_cut"), *grid = row_of("gravity", "pm_grid");
+  const struct parameter *theta = row_of("gravity", "theta");
+  const double ratio = p->gravity.r_cut / p->gravity.r_split;
+  if (sound(problems, r_cut) && sound(problems, row_of("gravity", "r_split")) &&
+      (ratio < least_ratio || ratio > largest_ratio))
+    problem_with(problems, r_cut, p, NULL, "%g times r_split = %g; allowed: %g .. %g times", ratio, p->gravity.r_split,
+                 least_ratio, largest_ratio);
+  if (sound(problems, grid) && p->gravity.pm_grid % 2)
+    problem_with(problems, grid, p, NULL, "odd; allowed: even numbers");
+  if (sound(problems, grid) && sound(problems, r_cut) && p->gravity.pm_grid &&
+      2 * p->gravity.r_cut > (double)p->gravity.pm_grid)
+    problem_with(problems, r_cut, p, NULL, "more than half the mesh, pm_grid = %lld", (long long)p->gravity.pm_grid);
+  if (sound(problems, theta) && sound(problems, row_of("gravity", "mac")) && p->gravity.mac == MAC_GEOMETRIC &&
+      p->gravity.theta >= 1)
+    problem_with(problems, theta, p, NULL, "not below 1, as mac = geometric needs it: expansions would not converge");
+}
+
+/* Adaptive steps are as the root of the softening: without any, time would stand still. */
+static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *softening = row_of("gravity", "softening"), *step = row_of("time", "step");
+  if (!sound(problems, step)) return;
+  if (p->time.step == STEP_FIXED)
+    check_needed(p, problems, "time", "steps", p->time.steps > 0, "time.step = fixed");
+  else if (sound(problems, softening) && p->gravity.softening == 0)
+    problem_with(problems, softening, p, NULL,
+                 "no length for time.step = adaptive; allowed: more than 0, or time.step = fixed");
+}
+
+static void check_redshifts(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("output", "redshifts");
+  const bool start_known = p->ic.source == IC_GENERATE || parameter_given(p, "ic", "z_init");
+  if (!sound(problems, row) || !sound(problems, row_of("ic", "z_init")) || !sound(problems, row_of("time", "z_end")))
+    return;
+  for (size_t i = 0; i < p->output.redshift_count; i++) {
+    const double z = p->output.redshifts[i];
+    if (z < p->time.z_end || (start_known && z > p->ic.z_init)) {
+      problem_with(problems, row, p, NULL, "%g is not between time.z_end = %g and ic.z_init = %g", z, p->time.z_end,
+                   p->ic.z_init);
+      return;
+    }
+  }
+}
+
+/* The folder may be made later, in the nearest folder above that exists. */
+static void check_folder(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("output", "dir");
+  char buffer[PARAMETER_PATH_MAX], *path = buffer;
+  struct stat status;
+  if (!sound(problems, row)) return;
+  memcpy(buffer, p->output.dir, sizeof buffer);
+  while (stat(path, &status) != 0) {
+    if (errno != ENOENT) {
+      problem_with(problems, row, p, NULL, "%s: %s", path, strerror(errno));
+      return;
+    }
+    path = dirname(path);
+  }
+  if (!S_ISDIR(status.st_mode))
+    problem_with(problems, row, p, NULL, "%s is not a folder", path);
+  else if (access(path, W_OK | X_OK) != 0)
+    problem_with(problems, row, p, NULL, "cannot write into the folder %s: %s", path, strerror(errno));
+}
+
+static void check_scheduler(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("runtime", "scheduler");
+  if (!sound(problems, row) || !*p->runtime.scheduler) return;
+  struct starpu_sched_policy **policies = starpu_sched_get_predefined_policies();
+  char names[1024] = "";
+  for (size_t used = 0; *policies && used < sizeof names; policies++) {
+    if (strcmp((*policies)->policy_name, p->runtime.scheduler) == 0) return;
+    used += (size_t)snprintf(names + used, sizeof names - used, " %s", (*policies)->policy_name);
+  }
+  problem_with(problems, row, p, NULL, "not a scheduler of this StarPU; allowed:%s", names);
+}
+
+static void check_trace_steps(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("runtime", "trace_steps");
+  int64_t first, last;
+  if (!sound(problems, row) || !*p->runtime.trace_steps) return;
+  if (!trace_steps_parse(p->runtime.trace_steps, &first, &last))
+    problem_with(problems, row, p, NULL, "not steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
+}
+
+void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
+  check_cosmology(p, problems);
+  if (sound(problems, row_of("ic", "source"))) {
+    if (p->ic.source == IC_GENERATE)
+      check_generated(p, problems);
+    else {
+      const struct parameter *file = row_of("ic", "file");
+      check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
+      if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
+    }
+  }
+  check_power_spectrum(p, problems);
+  check_gravity(p, problems);
+  check_steps(p, problems);
+  check_redshifts(p, problems);
+  check_folder(p, problems);
+  check_scheduler(p, problems);
+  check_trace_steps(p, problems);
+}

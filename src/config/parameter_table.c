@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every parameter of config.ini: name, place, default, range and meaning. Parsing, checking, --defaults, --dry-run and
+ * --reference are all made from this table. */
+#include "photons/config/parameter_table.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include "photons/tree/split.h"
+
+static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const ic_sources[] = {[IC_GENERATE] = "generate", [IC_GADGET] = "gadget", NULL};
+static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
+static const char *const ic_units[] = {
+    [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
+static const char *const output_units[] = {
+    [LENGTH_AUTO] = "", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
+static const char *const accuracies[] = {
+    [ACCURACY_PAPER] = "paper", [ACCURACY_DEFAULT] = "default", [ACCURACY_HIGH] = "high", NULL};
+static const char *const assignments[] = {[ASSIGN_CIC] = "cic", [ASSIGN_TSC] = "tsc", [ASSIGN_PCS] = "pcs", NULL};
+static const char *const gradients[] = {[GRADIENT_FD4] = "fd4", [GRADIENT_SPECTRAL] = "spectral", NULL};
+static const char *const splits[] = {[SPLIT_GAUSS] = "gauss", [SPLIT_KAISER] = "kaiser", NULL};
+static const char *const macs[] = {[MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", NULL};
+static const char *const softenings[] = {[SOFTENING_SPLINE] = "spline", [SOFTENING_PLUMMER] = "plummer", NULL};
+static const char *const p2p_kernels[] = {
+    [P2P_POLYNOMIAL] = "polynomial", [P2P_TABLE] = "table", [P2P_EXACT] = "exact", NULL};
+static const char *const steps[] = {[STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", NULL};
+static const char *const gpu_uses[] = {[GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
+
+#define FIELD(member) offsetof(struct parameters, member), sizeof(((struct parameters *)0)->member)
+#define REAL PARAMETER_REAL
+#define INTEGER PARAMETER_INTEGER
+#define SWITCH(member) PARAMETER_SWITCH, FIELD(member)
+#define WORD(member) PARAMETER_WORD, FIELD(member)
+#define TEXT(member) PARAMETER_TEXT, FIELD(member)
+#define RANGE(from, to) .low = (from), .high = (to)
+#define PRESET NULL
+
+/* clang-format off */
+const struct parameter parameter_table[] = {
+  {"cosmology", "Omega_m", REAL, FIELD(cosmology.omega_m), "0.3144", .help = "all matter, today", RANGE(1e-3, 2), .aliases = {"Omega0"}},
+  {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "0.6856", .help = "dark energy, today", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
+  {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "baryons, part of Omega_m", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
+  {"cosmology", "h", REAL, FIELD(cosmology.h), "0.6732", .help = "Hubble constant", .unit = "100 km/s/Mpc", RANGE(0.1, 2), .aliases = {"HubbleParam"}},
+  {"cosmology", "n_s", REAL, FIELD(cosmology.n_s), "0.966", .help = "spectral index of the primordial spectrum", RANGE(0, 2)},
+  {"cosmology", "sigma8", REAL, FIELD(cosmology.sigma8), "0.812", .help = "linear rms density contrast in spheres of 8 Mpc/h at z = 0", RANGE(1e-3, 10)},
+  {"cosmology", "w0", REAL, FIELD(cosmology.w0), "-1", .help = "dark energy: w = w0 + wa (1 - a)", RANGE(-3, 1)},
+  {"cosmology", "wa", REAL, FIELD(cosmology.wa), "0", .help = "dark energy: w = w0 + wa (1 - a)", RANGE(-5, 5)},
+  {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "radiation, today", RANGE(0, 0.1)},
+
+  {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
+  {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
+
+  {"ic", "source", WORD(ic.source), "generate", .help = "make initial conditions or read a Gadget file", .words = ic_sources},
+  {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several"},
+  {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: judged from its box size", .words = ic_units},
+  {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
+  {"ic", "order", INTEGER, FIELD(ic.order), "2", .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
+  {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", .help = "random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
+  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", .help = "cells a side of the mesh of the displacements, even; automatic: npart_side, twice that where it is odd", RANGE(2, 65536), .automatic = "0"},
+  {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", .help = "drop modes with |k| beyond the particles' Nyquist frequency; no: keep the cube", .words = no_yes},
+  {"ic", "fixed", SWITCH(ic.fixed), "no", .help = "fixed amplitudes: |delta_k|^2 = P(k)", .words = no_yes},
+  {"ic", "paired", SWITCH(ic.paired), "no", .help = "turn all phases by pi, for the partner of a pair of runs", .words = no_yes},
+  {"ic", "glass", TEXT(ic.glass), "", .help = "Gadget file with a glass; empty: the particles start from a grid"},
+  {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear spectrum: Eisenstein & Hu (1998) or a table", .words = power_sources},
+  {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
+  {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "scale the spectrum to sigma8; no: use the table as it is", .words = no_yes},
+
+  {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "sets the defaults of the rest of this section", .words = accuracies},
+  {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: from the number of particles", RANGE(8, 16384), .automatic = "0"},
+  {"gravity", "assignment", WORD(gravity.assignment), PRESET, .help = "mass assignment to the mesh", .words = assignments},
+  {"gravity", "gradient", WORD(gravity.gradient), PRESET, .help = "mesh force: four-point differences or ik", .words = gradients},
+  {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, .help = "average two meshes half a cell apart", .words = no_yes},
+  {"gravity", "split", WORD(gravity.split), PRESET, .help = "form of the force split", .words = splits},
+  {"gravity", "r_split", REAL, FIELD(gravity.r_split), PRESET, .help = "split radius between mesh and tree", .unit = "cells", RANGE(0.1, 20)},
+  {"gravity", "r_cut", REAL, FIELD(gravity.r_cut), PRESET, .help = "where the short-range force ends", .unit = "cells", RANGE(0.5, 100)},
+  {"gravity", "order", INTEGER, FIELD(gravity.order), PRESET, .help = "order of the multipole expansions", RANGE(1, FMM_ORDER_MAX)},
+  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "when nodes interact as wholes: opening angle alone, or also the error relative to the last acceleration", .words = macs},
+  {"gravity", "theta", REAL, FIELD(gravity.theta), PRESET, .help = "opening angle, (r_A + r_B)/d; below 1 with mac = geometric", RANGE(0.01, 1.5)},
+  {"gravity", "mac_tolerance", REAL, FIELD(gravity.mac_tolerance), PRESET, .help = "mac = relative: error of one interaction over |acceleration|", RANGE(1e-8, 1)},
+  {"gravity", "softening", REAL, FIELD(gravity.softening), "-1", .help = "Plummer-equivalent, comoving; automatic: 1/30 of the mean particle spacing", .unit = "kpc/h", RANGE(0, 1e6), .automatic = "-1"},
+  {"gravity", "softening_max_physical", REAL, FIELD(gravity.softening_max_physical), "0", .help = "largest softening in physical length; 0: no limit", .unit = "kpc/h", RANGE(0, 1e6)},
+  {"gravity", "softening_kernel", WORD(gravity.softening_kernel), "spline", .help = "shape of a softened particle", .words = softenings},
+  {"gravity", "p2p_kernel", WORD(gravity.p2p_kernel), PRESET, .help = "particle-particle force: fitted, tabulated or exact", .words = p2p_kernels},
+  {"gravity", "p2p_degree", INTEGER, FIELD(gravity.p2p_degree), PRESET, .help = "degree of the polynomial", RANGE(1, P2P_DEGREE_MAX)},
+  {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "Taylor order of the table", RANGE(0, TABLE_ORDER_MAX)},
+
+  {"time", "z_end", REAL, FIELD(time.z_end), "0", .help = "redshift where the run ends", RANGE(0, 10000)},
+  {"time", "step", WORD(time.step), "adaptive", .help = "steps of equal ln a, or from the accelerations", .words = steps},
+  {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
+  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "step = adaptive: longest step in ln a", RANGE(1e-6, 1)},
+  {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "step = adaptive: dt = sqrt(2 eta softening/|acceleration|)", RANGE(1e-6, 10)},
+
+  {"output", "dir", TEXT(output.dir), "output", .help = "folder for everything that is written; made if need be"},
+  {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "outputs, in any order; empty: z_end", RANGE(0, 10000)},
+  {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
+  {"output", "files", INTEGER, FIELD(output.files), "1", .help = "files of a snapshot; 0: one for each process", RANGE(0, 1000000)},
+  {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots", .words = output_units},
+  {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
+  {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
+  {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
+  {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
+  {"output", "image_size", INTEGER, FIELD(output.image_size), "0", .help = "pixels a side; automatic: from the number of particles", RANGE(16, 16384), .automatic = "0"},
+  {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "snapshots hold the members of halos first, in the order of the halo catalogue", .words = no_yes},
+  {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "time between checkpoints; 0: only when a signal stops the run", .unit = "min", RANGE(0, 1e6)},
+
+  {"analysis", "fof", SWITCH(analysis.fof), "yes", .help = "find halos by friends of friends at every output: catalogue and mass function", .words = no_yes},
+  {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},
+  {"analysis", "min_members", INTEGER, FIELD(analysis.min_members), "20", .help = "particles of the smallest halo", RANGE(2, 1 << 30)},
+  {"analysis", "slice", REAL, FIELD(analysis.slice), "0.05", .help = "thickness of the slice through the middle of the box that is drawn besides the projection; 0: none", .unit = "box", RANGE(0, 1)},
+
+  {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", .help = "particles a group; automatic: from their number and the workers", RANGE(64, 1 << 30), .automatic = "0"},
+  {"runtime", "leaf_size", INTEGER, FIELD(runtime.leaf_size), "0", .help = "most particles a leaf", RANGE(1, 4096), .automatic = "0"},
+  {"runtime", "sort_interval", INTEGER, FIELD(runtime.sort_interval), "0", .help = "steps after which every group's tree is made anew; automatic: tuned from the work that was counted", RANGE(1, 1000000), .automatic = "0"},
+  {"runtime", "rebuild_interval", INTEGER, FIELD(runtime.rebuild_interval), "0", .help = "steps after which the groups are made anew; automatic: when they have spread", RANGE(1, 1000000), .automatic = "0"},
+  {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen (the environment variable STARPU_SCHED wins)"},
+  {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "processor cores that work; automatic: all (the environment variable STARPU_NCPU wins)", RANGE(1, 4096), .automatic = "0"},
+  {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "use GPUs where there are any, never, or end with an error where there is none", .words = gpu_uses},
+  {"runtime", "shared_memory", SWITCH(runtime.shared_memory), "yes", .help = "processes of one host hand data over through shared memory; no: by MPI", .words = no_yes},
+  {"runtime", "trace_steps", TEXT(runtime.trace_steps), "", .help = "record steps A:B for tools/trace.sh (0: the first forces); empty: none; all but a table of tasks needs a StarPU with FxT"},
+};
+
+const struct preset preset_table[] = {
+  /*                 paper        default       high */
+  {"assignment",    {"cic",       "pcs",        "pcs"}},
+  {"gradient",      {"fd4",       "spectral",   "spectral"}},
+  {"interlace",     {"no",        "yes",        "yes"}},
+  {"split",         {"gauss",     "kaiser",     "kaiser"}},
+  {"r_split",       {"1.2",       "0.75",       "1.1"}},
+  {"r_cut",         {"6",         "3.6",        "5.4"}},
+  {"order",         {"3",         "4",          "5"}},
+  {"mac",           {"geometric", "relative",   "relative"}},
+  {"theta",         {"0.4",       "0.8",        "0.8"}},
+  {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"}},
+  {"p2p_kernel",    {"table",     "polynomial", "polynomial"}},
+  {"p2p_degree",    {"9",         "7",          "10"}},
+  {"table_order",   {"2",         "2",          "2"}},
+};
+/* clang-format on */
+
+const size_t parameter_count = sizeof parameter_table / sizeof *parameter_table;
+const size_t preset_count = sizeof preset_table / sizeof *preset_table;
+static_assert(sizeof parameter_table / sizeof *parameter_table <= PARAMETER_COUNT_MAX,
+              "struct parameters.given is full");
+static_assert(offsetof(struct parameters, output.redshift_count) ==
+                  offsetof(struct parameters, output.redshifts) + sizeof(double[PARAMETER_LIST_MAX]),
+              "a list's count follows it");
+static_assert(sizeof(enum accuracy) == sizeof(unsigned), "words are stored as unsigned");
+
+bool section_known(const char *section) {
+  for (size_t i = 0; i < parameter_count; i++)
+    if (strcmp(section, parameter_table[i].section) == 0) return true;
+  return false;
+}
+
+static bool row_has_key(const struct parameter *row, const char *key) {
+  if (strcmp(key, row->key) == 0) return true;
+  for (size_t i = 0; i < sizeof row->aliases / sizeof *row->aliases; i++)
+    if (row->aliases[i] && strcmp(key, row->aliases[i]) == 0) return true;
+  return false;
+}
+
+const struct parameter *parameter_find(const char *section, const char *key) {
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++)
+    if (strcmp(section, row->section) == 0 && row_has_key(row, key)) return row;
+  return NULL;
+}
+
+const struct preset *preset_find(const struct parameter *row) {
+  for (size_t i = 0; !row->initial && i < preset_count; i++)
+    if (strcmp(row->key, preset_table[i].key) == 0) return &preset_table[i];
+  assert(row->initial);
+  return NULL;
+}
+
+const char *parameter_initial(const struct parameter *row, enum accuracy accuracy) {
+  return row->initial ? row->initial : preset_find(row)->value[accuracy];
+}
+
+/* Insertions, deletions and replacements that turn a into b (Levenshtein), upper and lower case being the same. */
+static size_t edit_distance(const char *a, const char *b) {
+  enum { LONGEST = 64 };
+  size_t m = strlen(a), n = strlen(b), row[LONGEST];
+  if (m >= LONGEST || n >= LONGEST) return LONGEST;
+  for (size_t j = 0; j <= n; j++) row[j] = j;
+  for (size_t i = 1; i <= m; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= n; j++) {
+      size_t change = diagonal + (strncasecmp(a + i - 1, b + j - 1, 1) != 0);
+      size_t gap = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
+      diagonal = row[j];
+      row[j] = change < gap ? change : gap;
+    }
+  }
+  return row[n];
+}
+
+/* More changes than this and it is another word. */
+static size_t nearness(const char *written) { return 1 + strlen(written) / 3; }
+
+const char *section_suggest(const char *written) {
+  const char *best = NULL;
+  size_t least = nearness(written) + 1;
+  for (size_t i = 0; i < parameter_count; i++) {
+    size_t distance = edit_distance(written, parameter_table[i].section);
+    if (distance < least) {
+      least = distance;
+      best = parameter_table[i].section;
+    }
+  }
+  return best;
+}
+
+const struct parameter *parameter_suggest(const char *section, const char *written) {
+  const struct parameter *best = NULL;
+  size_t least = nearness(written) + 1;
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+    bool here = strcmp(section, row->section) == 0;
+    size_t distance = here ? edit_distance(written, row->key) : row_has_key(row, written) ? 1 : least;
+    if (distance < least) {
+      least = distance;
+      best = row;
+    }
+  }
+  return best;
+}

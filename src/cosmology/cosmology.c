@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The expanding background, and the growth of structure in it. */
+#include "photons/cosmology/cosmology.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_integration.h>
+#include <gsl/gsl_odeiv2.h>
+#include <math.h>
+
+#include "photons/base/error.h"
+
+/* Densities of the components over today's critical density; dark energy with w = w0 + wa (1 - a). */
+struct densities {
+  double matter, radiation, curvature, dark_energy;
+};
+
+static struct densities densities_at(const struct cosmology *c, double a) {
+  return (struct densities){
+      .matter = c->omega_m / (a * a * a),
+      .radiation = c->omega_r / (a * a * a * a),
+      .curvature = c->omega_k / (a * a),
+      .dark_energy = c->omega_lambda * pow(a, -3.0 * (1.0 + c->w0 + c->wa)) * exp(-3.0 * c->wa * (1.0 - a)),
+  };
+}
+
+/* (H/H0)^2 */
+static double expansion(const struct densities *d, double a) {
+  double sum = d->matter + d->radiation + d->curvature + d->dark_energy;
+  if (!(sum > 0.0)) fail(EXIT_BAD_USAGE, "cosmology: H^2 is %g H0^2 at a = %g; there is no such universe", sum, a);
+  return sum;
+}
+
+double cosmology_hubble(const struct cosmology *c, double a) {
+  struct densities d = densities_at(c, a);
+  return HUBBLE_0 * sqrt(expansion(&d, a));
+}
+
+struct expansion_integrand {
+  const struct cosmology *cosmology;
+  double power;
+};
+
+static double integrand(double ln_a, void *context) {
+  const struct expansion_integrand *e = context;
+  double a = exp(ln_a);
+  return pow(a, -e->power) / cosmology_hubble(e->cosmology, a);
+}
+
+/* int dt/a^power from a0 to a1, with dt = dln a/H */
+static double integrate_time(const struct cosmology *c, double power, double a0, double a1) {
+  enum { INTERVALS = 1000 };
+  struct expansion_integrand context = {c, power};
+  gsl_function function = {integrand, &context};
+  gsl_integration_workspace *workspace = gsl_integration_workspace_alloc(INTERVALS);
+  if (!workspace) fail(EXIT_RUN_FAILED, "not enough memory to integrate the expansion");
+  double result, error;
+  int status = gsl_integration_qag(&function, log(a0), log(a1), 0.0, 1e-11, INTERVALS, GSL_INTEG_GAUSS61, workspace,
+                                   &result, &error);
+  gsl_integration_workspace_free(workspace);
+  if (status) fail(EXIT_RUN_FAILED, "integral of the expansion from a = %g to %g: %s", a0, a1, gsl_strerror(status));
+  return result;
+}
+
+double cosmology_kick(const struct cosmology *c, double a0, double a1) { return integrate_time(c, 1.0, a0, a1); }
+
+double cosmology_drift(const struct cosmology *c, double a0, double a1) { return integrate_time(c, 2.0, a0, a1); }
+
+/* State of the growth equations: y = (D1, D1', D2, D2'), ' = d/dln a. */
+enum { D1, D1_PRIME, D2, D2_PRIME, GROWTH_SIZE };
+
+/* D1'' + (2 + dln H/dln a) D1' = 3/2 Omega_m(a) D1, and D2'' + (2 + dln H/dln a) D2' = 3/2 Omega_m(a) (D2 - D1^2):
+ * Bouchet et al. 1995 (A&A 296, 575), with ln a for time. */
+static int growth_derivatives(double ln_a, const double y[], double derivative[], void *context) {
+  const struct cosmology *c = context;
+  double a = exp(ln_a);
+  struct densities d = densities_at(c, a);
+  double total = expansion(&d, a);
+  double w = c->w0 + c->wa * (1.0 - a);
+  double hubble_slope = -0.5 *
+                        (3.0 * d.matter + 4.0 * d.radiation + 2.0 * d.curvature + 3.0 * (1.0 + w) * d.dark_energy) /
+                        total;
+  double source = 1.5 * d.matter / total;
+  derivative[D1] = y[D1_PRIME];
+  derivative[D1_PRIME] = -(2.0 + hubble_slope) * y[D1_PRIME] + source * y[D1];
+  derivative[D2] = y[D2_PRIME];
+  derivative[D2_PRIME] = -(2.0 + hubble_slope) * y[D2_PRIME] + source * (y[D2] - y[D1] * y[D1]);
+  return GSL_SUCCESS;
+}
+
+/* Growing modes at a start so early that only matter and radiation count; returns the start.
+ * First order: Meszaros 1974, D1 = a + 2/3 a_equality. Second order: -3/7 D1^2 in matter domination, and from the source
+ * alone, as D2 is small, in radiation domination. What is left of the decaying mode is gone when structure matters. */
+static double growth_start(const struct cosmology *c, double y[]) {
+  double a = 1e-6;
+  double equality = c->omega_r / c->omega_m;
+  if (equality < 1e-12) { /* matter dominates all the time that is integrated */
+    y[D1] = y[D1_PRIME] = a;
+    y[D2] = -3.0 / 7.0 * a * a;
+    y[D2_PRIME] = 2.0 * y[D2];
+    return a;
+  }
+  a = fmin(a, 1e-4 * equality);
+  y[D1] = a + 2.0 / 3.0 * equality;
+  y[D1_PRIME] = a;
+  y[D2] = y[D2_PRIME] = -1.5 * (a / equality) * y[D1] * y[D1];
+  return a;
+}
+
+static void growth_advance(gsl_odeiv2_driver *driver, double *ln_a, double target, double y[]) {
+  if (target < *ln_a) gsl_odeiv2_driver_reset_hstart(driver, -1e-3);
+  int status = gsl_odeiv2_driver_apply(driver, ln_a, target, y);
+  if (status) fail(EXIT_RUN_FAILED, "growth of structure to a = %g: %s", exp(target), gsl_strerror(status));
+}
+
+struct growth cosmology_growth(const struct cosmology *c, double a) {
+  struct cosmology copy = *c; /* GSL's context is not const */
+  gsl_odeiv2_system system = {growth_derivatives, NULL, GROWTH_SIZE, &copy};
+  gsl_odeiv2_driver *driver = gsl_odeiv2_driver_alloc_y_new(&system, gsl_odeiv2_step_rk8pd, 1e-3, 0.0, 1e-11);
+  if (!driver) fail(EXIT_RUN_FAILED, "not enough memory to integrate the growth of structure");
+  double y[GROWTH_SIZE], today[GROWTH_SIZE];
+  double ln_a = log(growth_start(c, y));
+  /* Where H^2 falls below 0 on the way the integration would only fail to go on: cosmology_hubble() says why. */
+  for (double at = ln_a; at < 0.0; at += 0.01) cosmology_hubble(c, exp(at));
+  if (log(a) < ln_a) fail(EXIT_BAD_USAGE, "growth of structure is asked for at a = %g, before %g", a, exp(ln_a));
+  growth_advance(driver, &ln_a, log(a), y);
+
+  for (int i = 0; i < GROWTH_SIZE; i++) today[i] = y[i];
+  growth_advance(driver, &ln_a, 0.0, today);
+  gsl_odeiv2_driver_free(driver);
+  return (struct growth){
+      .d1 = y[D1] / today[D1],
+      .f1 = y[D1_PRIME] / y[D1],
+      .d2 = y[D2] / (today[D1] * today[D1]),
+      .f2 = y[D2_PRIME] / y[D2],
+  };
+}
+
+double cosmology_particle_mass(const struct cosmology *c, double box, double count) {
+  return c->omega_m * RHO_CRITICAL * box * box * box / count;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The linear power spectrum: Eisenstein & Hu (1998), or a table, and its top-hat variance. */
+#include "photons/cosmology/linear_power.h"
+
+#include <errno.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_integration.h>
+#include <gsl/gsl_spline.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+
+/* Eisenstein & Hu 1998 (ApJ 496, 605); wavenumbers in 1/Mpc, lengths in Mpc, as there. */
+struct eisenstein_hu {
+  double h, n_s, baryon_fraction;
+  double k_equality, sound_horizon, k_silk;
+  double alpha_c, beta_c, alpha_b, beta_b, beta_node;
+};
+
+struct linear_power {
+  double amplitude;
+  gsl_spline *table; /* ln P of ln k; NULL: Eisenstein & Hu */
+  double k_min, k_max;
+  struct eisenstein_hu fit;
+};
+
+static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b, double h, double n_s) {
+  const double temperature = 2.7255 / 2.7; /* of the CMB: Fixsen 2009 */
+  const double t2 = temperature * temperature, t4 = t2 * t2;
+  /* The fit has no limit without baryons in closed form; so few make no difference. */
+  const double baryon_fraction = fmin(1.0, fmax(omega_b / omega_m, 1e-6));
+  const double cdm_fraction = 1.0 - baryon_fraction;
+  const double matter = omega_m * h * h, baryons = baryon_fraction * matter;
+
+  const double z_equality = 2.5e4 * matter / t4;   /* (2) */
+  const double k_equality = 7.46e-2 * matter / t2; /* (3) */
+  const double drag1 = 0.313 * pow(matter, -0.419) * (1.0 + 0.607 * pow(matter, 0.674));
+  const double drag2 = 0.238 * pow(matter, 0.223);
+  const double z_drag = 1291.0 * pow(matter, 0.251) / (1.0 + 0.659 * pow(matter, 0.828)) *
+                        (1.0 + drag1 * pow(baryons, drag2));      /* (4) */
+  const double ratio_drag = 31.5 * baryons / t4 * (1e3 / z_drag); /* (5) */
+  const double ratio_equality = 31.5 * baryons / t4 * (1e3 / z_equality);
+  const double sound_horizon = 2.0 / (3.0 * k_equality) * sqrt(6.0 / ratio_equality) *
+                               log((sqrt(1.0 + ratio_drag) + sqrt(ratio_drag + ratio_equality)) /
+                                   (1.0 + sqrt(ratio_equality)));                                         /* (6) */
+  const double k_silk = 1.6 * pow(baryons, 0.52) * pow(matter, 0.73) * (1.0 + pow(10.4 * matter, -0.95)); /* (7) */
+
+  const double a1 = pow(46.9 * matter, 0.670) * (1.0 + pow(32.1 * matter, -0.532)); /* (11) */
+  const double a2 = pow(12.0 * matter, 0.424) * (1.0 + pow(45.0 * matter, -0.582));
+  const double b1 = 0.944 / (1.0 + pow(458.0 * matter, -0.708)); /* (12) */
+  const double b2 = pow(0.395 * matter, -0.0266);
+  const double y = (1.0 + z_equality) / (1.0 + z_drag);
+  const double root = sqrt(1.0 + y);
+  const double g = y * (-6.0 * root + (2.0 + 3.0 * y) * log((root + 1.0) / (root - 1.0))); /* (15) */
+  return (struct eisenstein_hu){
+      .h = h,
+      .n_s = n_s,
+      .baryon_fraction = baryon_fraction,
+      .k_equality = k_equality,
+      .sound_horizon = sound_horizon,
+      .k_silk = k_silk,
+      .alpha_c = pow(a1, -baryon_fraction) * pow(a2, -pow(baryon_fraction, 3.0)),
+      .beta_c = 1.0 / (1.0 + b1 * (pow(cdm_fraction, b2) - 1.0)),
+      .alpha_b = 2.07 * k_equality * sound_horizon * pow(1.0 + ratio_drag, -0.75) * g,                       /* (14) */
+      .beta_b = 0.5 + baryon_fraction + (3.0 - 2.0 * baryon_fraction) * sqrt(pow(17.2 * matter, 2.0) + 1.0), /* (24) */
+      .beta_node = 8.41 * pow(matter, 0.435),                                                                /* (23) */
+  };
+}
+
+/* T0 of equations 19 and 20; k over 13.41 k_equality is q of equation 10. */
+static double transfer_pressureless(double q, double alpha, double beta) {
+  double logarithm = log(M_E + 1.8 * beta * q);
+  double c = 14.2 / alpha + 386.0 / (1.0 + 69.9 * pow(q, 1.08));
+  return logarithm / (logarithm + c * q * q);
+}
+
+/* Equations 16 to 24; k in 1/Mpc. */
+static double eisenstein_hu_transfer(const struct eisenstein_hu *e, double k) {
+  const double q = k / (13.41 * e->k_equality);
+  const double ks = k * e->sound_horizon;
+
+  const double f = 1.0 / (1.0 + pow(ks / 5.4, 4.0)); /* (18) */
+  const double cdm = f * transfer_pressureless(q, 1.0, e->beta_c) +
+                     (1.0 - f) * transfer_pressureless(q, e->alpha_c, e->beta_c);
+
+  const double s_shifted = e->sound_horizon / cbrt(1.0 + pow(e->beta_node / ks, 3.0)); /* (22) */
+  const double sphere = k * s_shifted < 1e-8 ? 1.0 : sin(k * s_shifted) / (k * s_shifted);
+  const double baryons = sphere * (transfer_pressureless(q, 1.0, 1.0) / (1.0 + pow(ks / 5.2, 2.0)) +
+                                   e->alpha_b / (1.0 + pow(e->beta_b / ks, 3.0)) * exp(-pow(k / e->k_silk, 1.4)));
+  return e->baryon_fraction * baryons + (1.0 - e->baryon_fraction) * cdm;
+}
+
+/* Rows of a table as they stand in the file. */
+struct rows {
+  double *k, *power;
+  size_t count, capacity;
+};
+
+static void rows_append(struct rows *rows, double k, double power) {
+  if (rows->count == rows->capacity) {
+    rows->capacity = rows->capacity ? 2 * rows->capacity : 1024;
+    rows->k = reallocate(rows->k, rows->capacity, sizeof *rows->k, "power spectrum table");
+    rows->power = reallocate(rows->power, rows->capacity, sizeof *rows->power, "power spectrum table");
+  }
+  rows->k[rows->count] = k;
+  rows->power[rows->count++] = power;
+}
+
+/* One line to ln k and ln P; a negative first k in the table says that columns are log10. */
+static void parse_line(struct rows *rows, bool *logarithmic, char *line, const char *path, size_t number) {
+  line[strcspn(line, "#\r\n")] = '\0';
+  const char *text = line + strspn(line, " \t");
+  if (*text == '\0') return;
+  char *after_k, *after_power;
+  double k = strtod(text, &after_k);
+  double power = strtod(after_k, &after_power);
+  if (after_k == text || after_power == after_k || after_power[strspn(after_power, " \t")] != '\0')
+    fail(EXIT_BAD_INPUT, "%s:%zu: expected two numbers, k [h/Mpc] and P [(Mpc/h)^3] or their log10, found \"%s\"", path,
+         number, text);
+  if (!isfinite(k) || !isfinite(power)) fail(EXIT_BAD_INPUT, "%s:%zu: \"%s\" is not finite", path, number, text);
+  if (rows->count == 0) *logarithmic = k < 0.0;
+  if (!*logarithmic && (k <= 0.0 || power <= 0.0))
+    fail(EXIT_BAD_INPUT,
+         "%s:%zu: k and P must be above 0 (columns count as log10 where the first k is negative): \"%s\"", path, number,
+         text);
+  double ln_k = *logarithmic ? k * M_LN10 : log(k);
+  if (rows->count > 0 && ln_k <= rows->k[rows->count - 1])
+    fail(EXIT_BAD_INPUT, "%s:%zu: k must rise from row to row, but %g is not above the row before", path, number, k);
+  rows_append(rows, ln_k, *logarithmic ? power * M_LN10 : log(power));
+}
+
+static void table_read(struct linear_power *power, const char *path) {
+  FILE *file = fopen(path, "r");
+  if (!file) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, strerror(errno));
+  struct rows rows = {0};
+  bool logarithmic = false;
+  char *line = NULL;
+  size_t size = 0;
+  errno = 0;
+  for (size_t number = 1; getline(&line, &size, file) >= 0; number++)
+    parse_line(&rows, &logarithmic, line, path, number);
+  if (ferror(file)) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, strerror(errno));
+  free(line);
+  fclose(file);
+
+  enum { FEWEST_ROWS = 3 }; /* of a cubic spline */
+  if (rows.count < FEWEST_ROWS)
+    fail(EXIT_BAD_INPUT, "power spectrum table %s has %zu rows; at least %d are needed", path, rows.count, FEWEST_ROWS);
+  power->k_min = exp(rows.k[0]);
+  power->k_max = exp(rows.k[rows.count - 1]);
+  power->table = gsl_spline_alloc(gsl_interp_cspline, rows.count);
+  if (!power->table) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum table %s", path);
+  int status = gsl_spline_init(power->table, rows.k, rows.power, rows.count);
+  if (status) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, gsl_strerror(status));
+  free(rows.k);
+  free(rows.power);
+}
+
+/* To be normalised, a table must hold what sigma8 is made of: 99 % of its square come from these k for CDM-like spectra. */
+static void check_range(const struct linear_power *power, const char *path) {
+  const double low = 0.01, high = 2.0;
+  if (power->k_min > low || power->k_max < high)
+    fail(EXIT_BAD_INPUT,
+         "power spectrum table %s covers k = %g .. %g h/Mpc; to scale it to sigma8 it must cover %g .. %g: extend it "
+         "or set "
+         "ic.normalise = no",
+         path, power->k_min, power->k_max, low, high);
+}
+
+struct linear_power *linear_power_create(const struct parameters *p) {
+  struct linear_power *power = allocate(1, sizeof *power, "power spectrum");
+  power->amplitude = 1.0;
+  const bool from_file = p->ic.power_spectrum == POWER_FILE;
+  if (from_file) {
+    table_read(power, p->ic.power_spectrum_file);
+    if (!p->ic.normalise) return power;
+    check_range(power, p->ic.power_spectrum_file);
+  } else {
+    power->k_max = HUGE_VAL;
+    power->fit = eisenstein_hu_create(p->cosmology.omega_m, p->cosmology.omega_b, p->cosmology.h, p->cosmology.n_s);
+  }
+  power->amplitude = pow(p->cosmology.sigma8 / linear_power_sigma(power, 8.0), 2.0);
+  return power;
+}
+
+double linear_power_at(const struct linear_power *power, double k) {
+  if (!(k > 0.0) || k < power->k_min || k > power->k_max) return 0.0;
+  if (power->table) {
+    double ln_k = fmin(fmax(log(k), power->table->interp->xmin), power->table->interp->xmax);
+    return power->amplitude * exp(gsl_spline_eval(power->table, ln_k, NULL));
+  }
+  double transfer = eisenstein_hu_transfer(&power->fit, k * power->fit.h);
+  return power->amplitude * pow(k, power->fit.n_s) * transfer * transfer;
+}
+
+struct variance_integrand {
+  const struct linear_power *power;
+  double radius;
+};
+
+/* dsigma^2/dln k = k^3 P W^2/(2 pi^2) with the top hat W = 3 (sin x - x cos x)/x^3 */
+static double variance_at(double ln_k, void *context) {
+  const struct variance_integrand *v = context;
+  double k = exp(ln_k), x = k * v->radius;
+  double window = x < 1e-2 ? 1.0 - x * x / 10.0 : 3.0 * (sin(x) - x * cos(x)) / (x * x * x);
+  return k * k * k * linear_power_at(v->power, k) * window * window / (2.0 * M_PI * M_PI);
+}
+
+double linear_power_sigma(const struct linear_power *power, double r) {
+  enum { INTERVALS = 2000 };
+  /* W^2 < 9/x^4, so less than 1e-8 of the integral lies beyond kr = 1000; EH98 is as good as zero below 1e-7/r. */
+  double from = fmax(power->k_min, 1e-7 / r), to = fmin(power->k_max, 1e3 / r);
+  if (!(from < to)) return 0.0;
+  struct variance_integrand context = {power, r};
+  gsl_function function = {variance_at, &context};
+  gsl_integration_workspace *workspace = gsl_integration_workspace_alloc(INTERVALS);
+  if (!workspace) fail(EXIT_RUN_FAILED, "not enough memory to integrate the power spectrum");
+  double variance, error;
+  int status = gsl_integration_qag(&function, log(from), log(to), 0.0, 1e-8, INTERVALS, GSL_INTEG_GAUSS61, workspace,
+                                   &variance, &error);
+  gsl_integration_workspace_free(workspace);
+  if (status)
+    fail(EXIT_RUN_FAILED, "variance of the power spectrum in spheres of %g Mpc/h: %s", r, gsl_strerror(status));
+  return sqrt(variance);
+}
+
+void linear_power_free(struct linear_power *power) {
+  if (!power) return;
+  gsl_spline_free(power->table);
+  free(power);
+}

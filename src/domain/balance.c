@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Groups keep their order, and each process has a run of them: neighbours stay together, and a table of first groups tells all. */
+#include "photons/domain/balance.h"
+
+#include <stdlib.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/domain/simulation.h"
+
+/* The price of a move, in seconds a particle that the busiest process gains or loses (packing, sending, registering), the steps in which it
+ * must have paid, and the least gain, below which the noise of measurement would move groups to and fro. */
+#define MOVE_COST 1e-7
+enum { PAYBACK_STEPS = 8 };
+#define LEAST_GAIN 0.03
+
+/** Number of runs needed if none may cost more than `most`. */
+static uint32_t runs_needed(const double *cost, uint32_t n, double most, uint32_t *first, uint32_t parts) {
+  uint32_t runs = 0;
+  double sum = 0.0;
+  first[0] = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (i > first[runs] && sum + cost[i] > most) {
+      if (++runs == parts) return runs + 1;
+      first[runs] = i;
+      sum = 0.0;
+    }
+    sum += cost[i];
+  }
+  for (uint32_t p = runs + 1; p <= parts; p++) first[p] = n;
+  return runs + 1;
+}
+
+double balance_cut(const double *cost, uint32_t n, uint32_t parts, uint32_t *first) {
+  double low = 0.0, high = 0.0;
+  for (uint32_t i = 0; i < n; i++) {
+    low = cost[i] > low ? cost[i] : low;
+    high += cost[i];
+  }
+  for (int bits = 0; bits < 50 && high - low > 1e-9 * high; bits++) {
+    const double middle = 0.5 * (low + high);
+    if (runs_needed(cost, n, middle, first, parts) <= parts)
+      high = middle;
+    else
+      low = middle;
+  }
+  (void)runs_needed(cost, n, high, first, parts);
+  return high;
+}
+
+static double most_expensive(const double *cost, uint32_t parts, const uint32_t *first) {
+  double most = 0.0;
+  for (uint32_t p = 0; p < parts; p++) {
+    double sum = 0.0;
+    for (uint32_t i = first[p]; i < first[p + 1]; i++) sum += cost[i];
+    most = sum > most ? sum : most;
+  }
+  return most;
+}
+
+bool balance_wanted(struct simulation *s, uint32_t *first) {
+  const uint32_t groups = s->group_count, parts = (uint32_t)comm_size();
+  uint32_t *now = allocate((size_t)parts + 1, sizeof *now, "owners of groups");
+  double *cost = allocate(groups, sizeof *cost, "costs of groups");
+  for (uint32_t i = group_first(s, comm_rank()); i < group_first(s, comm_rank() + 1); i++) {
+    cost[i] = s->groups[i].seconds;
+    s->groups[i].seconds = 0.0;
+  }
+  comm_sum_double(cost, groups);
+  /* Half of what was thought before stays: a worker that was interrupted does not move groups. The order of groups is that of space, so that
+   * a group's past is nearly its own also after a rebuild. */
+  if (!s->group_cost) {
+    s->group_cost = allocate(groups, sizeof *s->group_cost, "costs of groups");
+    for (uint32_t i = 0; i < groups; i++) s->group_cost[i] = cost[i];
+  }
+  for (uint32_t i = 0; i < groups; i++) cost[i] = s->group_cost[i] = 0.5 * (s->group_cost[i] + cost[i]);
+  for (uint32_t p = 0; p <= parts; p++) now[p] = group_first(s, (int)p);
+  const double before = most_expensive(cost, parts, now), after = balance_cut(cost, groups, parts, first);
+  int moved = 0;
+  for (uint32_t p = 1; p < parts; p++) {
+    const int shift = abs((int)(now[p] - first[p]));
+    moved = shift > moved ? shift : moved;
+  }
+  const double price = MOVE_COST * (double)moved * (double)s->particles.all / groups,
+               workers = (double)starpu_cpu_worker_get_count(),
+               gain = (before - after) / (workers > 0.0 ? workers : 1.0);
+  free(now);
+  free(cost);
+  bool wanted = moved > 0 && before - after > LEAST_GAIN * before && gain * PAYBACK_STEPS > BALANCE_STEPS * price;
+  comm_broadcast(&wanted, sizeof wanted, 0); /* processes may have different numbers of workers */
+  return wanted;
+}

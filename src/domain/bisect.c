@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The upper levels of the domain decomposition, over all processes and workers: particles are counted, not moved. */
+#include "bisect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "keys.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/domain/simulation.h"
+
+/* Parts enough for the workers of one process to go on with, each on its own. */
+enum { LEVELS_TOGETHER = 6, DIGITS = 3, DIGIT_VALUES = 1 << 11, CHUNK_LEAST = 1 << 14, CHUNKS_MOST = 64 };
+static const unsigned digit_shift[DIGITS] = {21, 10, 0};
+
+/** A node that is being split. */
+struct cut {
+  uint32_t node; /* in its level */
+  int axis;
+  uint64_t left;  /* particles, of all processes, that still belong to the left of `value` */
+  uint32_t value; /* of the median, as far as its digits are known */
+};
+
+struct splitting {
+  const struct key *keys;
+  size_t count;
+  uint32_t *node; /* of each particle, heap order over the ORB tree */
+  uint32_t chunks;
+  struct cut *cut;
+  uint32_t cuts;
+  int32_t *cut_of;                /* by heap node: its cut, -1 where it is not split now */
+  uint32_t (*low)[3], (*high)[3]; /* [chunk][cut] boxes */
+  uint64_t *histogram;            /* [chunk][cut][DIGIT_VALUES] */
+  uint64_t *ties;                 /* [chunk][cut] particles at the median that go left */
+  int digit;
+};
+
+static size_t chunk_first(const struct splitting *b, uint32_t chunk) { return block_first(b->count, b->chunks, chunk); }
+
+static void measure_boxes(void *context, uint32_t chunk) {
+  const struct splitting *b = context;
+  uint32_t(*low)[3] = b->low + (size_t)chunk * b->cuts, (*high)[3] = b->high + (size_t)chunk * b->cuts;
+  memset(low, 0xff, b->cuts * sizeof *low);
+  memset(high, 0, b->cuts * sizeof *high);
+  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) {
+    const int32_t k = b->cut_of[b->node[i]];
+    if (k < 0) continue;
+    for (int c = 0; c < 3; c++) {
+      const uint32_t x = b->keys[i].x[c];
+      if (x < low[k][c]) low[k][c] = x;
+      if (x > high[k][c]) high[k][c] = x;
+    }
+  }
+}
+
+static void count_digits(void *context, uint32_t chunk) {
+  const struct splitting *b = context;
+  uint64_t *histogram = b->histogram + (size_t)chunk * b->cuts * DIGIT_VALUES;
+  memset(histogram, 0, (size_t)b->cuts * DIGIT_VALUES * sizeof *histogram);
+  const unsigned shift = digit_shift[b->digit];
+  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) {
+    const int32_t k = b->cut_of[b->node[i]];
+    if (k < 0) continue;
+    const uint32_t x = b->keys[i].x[b->cut[k].axis];
+    if (b->digit > 0 && ((x ^ b->cut[k].value) >> digit_shift[b->digit - 1]) != 0) continue;
+    const uint32_t digit = (x >> shift) & (b->digit == DIGITS - 1 ? (1u << 10) - 1 : DIGIT_VALUES - 1);
+    histogram[(size_t)k * DIGIT_VALUES + digit]++;
+  }
+}
+
+static void send_down(void *context, uint32_t chunk) {
+  const struct splitting *b = context;
+  uint64_t *ties = b->ties + (size_t)chunk * b->cuts;
+  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) {
+    const int32_t k = b->cut_of[b->node[i]];
+    if (k < 0) continue;
+    const uint32_t x = b->keys[i].x[b->cut[k].axis], value = b->cut[k].value;
+    bool left = x < value;
+    if (x == value && ties[k] > 0) {
+      left = true;
+      ties[k]--;
+    }
+    b->node[i] = 2 * b->node[i] + !left;
+  }
+}
+
+static void choose_axes(struct splitting *b, struct simulation *s, unsigned level) {
+  parallel_for(s, STAGE_REBUILD, b->chunks, measure_boxes, b);
+  for (uint32_t k = 0; k < b->cuts; k++)
+    for (uint32_t chunk = 1; chunk < b->chunks; chunk++)
+      for (int c = 0; c < 3; c++) {
+        const size_t row = (size_t)chunk * b->cuts + k;
+        if (b->low[row][c] < b->low[k][c]) b->low[k][c] = b->low[row][c];
+        if (b->high[row][c] > b->high[k][c]) b->high[k][c] = b->high[row][c];
+      }
+  comm_min_u32(b->low[0], 3 * (size_t)b->cuts);
+  comm_max_u32(b->high[0], 3 * (size_t)b->cuts);
+  for (uint32_t k = 0; k < b->cuts; k++) b->cut[k].axis = side_to_cut(level, s->group_count, b->low[k], b->high[k]);
+}
+
+/** Fix one more digit of every median. On return histograms hold each chunk's own counts, ties the counts at the digit. */
+static void choose_digit(struct splitting *b, struct simulation *s) {
+  parallel_for(s, STAGE_REBUILD, b->chunks, count_digits, b);
+  const size_t size = (size_t)b->cuts * DIGIT_VALUES;
+  uint64_t *sum = allocate(size, sizeof *sum, "counts of the domain decomposition");
+  for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
+    for (size_t i = 0; i < size; i++) sum[i] += b->histogram[chunk * size + i];
+  comm_sum_u64(sum, size);
+  for (uint32_t k = 0; k < b->cuts; k++) {
+    struct cut *cut = &b->cut[k];
+    const uint64_t *row = sum + (size_t)k * DIGIT_VALUES;
+    uint32_t digit = 0;
+    /* The value at which the count first exceeds what is left of it; the last one where everything goes left. */
+    while (digit + 1 < DIGIT_VALUES && cut->left >= row[digit]) cut->left -= row[digit++];
+    cut->value |= digit << digit_shift[b->digit];
+    for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
+      b->ties[(size_t)chunk * b->cuts + k] = b->histogram[chunk * size + (size_t)k * DIGIT_VALUES + digit];
+  }
+  free(sum);
+}
+
+/** Of the particles at the median, `left` go left: the first ones. From counts to what each chunk sends. */
+static void share_ties(struct splitting *b) {
+  uint64_t *mine = allocate(b->cuts, sizeof *mine, "ties"),
+           *all = allocate((size_t)comm_size() * b->cuts, sizeof *all, "ties");
+  for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
+    for (uint32_t k = 0; k < b->cuts; k++) mine[k] += b->ties[(size_t)chunk * b->cuts + k];
+  comm_gather_all(mine, b->cuts * sizeof *mine, all);
+  for (uint32_t k = 0; k < b->cuts; k++) {
+    uint64_t left = b->cut[k].left;
+    for (int r = 0; r < comm_rank(); r++) {
+      const uint64_t before = all[(size_t)r * b->cuts + k];
+      left -= before < left ? before : left;
+    }
+    for (uint32_t chunk = 0; chunk < b->chunks; chunk++) {
+      uint64_t *ties = &b->ties[(size_t)chunk * b->cuts + k];
+      if (*ties > left) *ties = left;
+      left -= *ties;
+    }
+  }
+  free(mine);
+  free(all);
+}
+
+static void split_level(struct splitting *b, struct simulation *s, unsigned level) {
+  const size_t rows = (size_t)b->chunks * b->cuts;
+  b->low = allocate(rows, sizeof *b->low, "boxes of the domain decomposition");
+  b->high = allocate(rows, sizeof *b->high, "boxes of the domain decomposition");
+  b->histogram = allocate(rows * DIGIT_VALUES, sizeof *b->histogram, "counts of the domain decomposition");
+  b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
+  choose_axes(b, s, level);
+  for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b, s);
+  share_ties(b);
+  parallel_for(s, STAGE_REBUILD, b->chunks, send_down, b);
+  free(b->low);
+  free(b->high);
+  free(b->histogram);
+  free(b->ties);
+}
+
+/** Groups [first, end) below a node. */
+static void groups_below(const struct simulation *s, unsigned level, uint32_t node, uint32_t *first, uint32_t *end) {
+  *first = (uint32_t)block_first(s->group_count, (size_t)1 << level, node);
+  *end = (uint32_t)block_first(s->group_count, (size_t)1 << level, (size_t)node + 1);
+}
+
+static bool is_part(const struct simulation *s, unsigned level, uint32_t node) {
+  uint32_t first, end;
+  groups_below(s, level, node, &first, &end);
+  return end - first == 1 || (level >= LEVELS_TOGETHER && group_owner(s, first) == group_owner(s, end - 1));
+}
+
+static int compare_parts(const void *a, const void *b) {
+  const struct orb_part *p = a, *q = b;
+  const uint64_t x = (uint64_t)p->index << (32 - p->level), y = (uint64_t)q->index << (32 - q->level);
+  return (x > y) - (x < y);
+}
+
+/** Parts from low to high, and from a particle's node to its part. */
+static void number_parts(struct orb_parts *parts, struct splitting *b) {
+  qsort(parts->part, parts->count, sizeof *parts->part, compare_parts);
+  for (uint32_t i = 0; i < parts->count; i++)
+    b->cut_of[(1u << parts->part[i].level) + parts->part[i].index] = (int32_t)i;
+  for (size_t i = 0; i < b->count; i++) b->node[i] = (uint32_t)b->cut_of[b->node[i]];
+  parts->part_of = b->node;
+}
+
+struct orb_parts orb_split(struct simulation *s, const struct key *keys, size_t count) {
+  struct orb_parts parts = {0};
+  struct splitting b = {.keys = keys, .count = count};
+  b.chunks = count / CHUNK_LEAST < CHUNKS_MOST ? (uint32_t)(count / CHUNK_LEAST) + 1 : CHUNKS_MOST;
+  b.node = allocate(count, sizeof *b.node, "nodes of the particles");
+  b.cut_of = allocate(2 * (size_t)s->group_count, sizeof *b.cut_of, "nodes of the domain decomposition");
+  b.cut = allocate(s->group_count, sizeof *b.cut, "cuts of the domain decomposition");
+  parts.part = allocate(s->group_count, sizeof *parts.part, "parts of the domain");
+  uint32_t *open = allocate(s->group_count, sizeof *open, "nodes to split"), opened = 1;
+  for (size_t i = 0; i < count; i++) b.node[i] = 1;
+  for (unsigned level = 0; opened > 0; level++) {
+    const size_t nodes = (size_t)1 << level;
+    memset(b.cut_of, 0xff, 2 * (size_t)s->group_count * sizeof *b.cut_of);
+    b.cuts = 0;
+    for (uint32_t i = 0; i < opened; i++) {
+      const uint32_t node = open[i];
+      if (is_part(s, level, node)) {
+        uint32_t first, end;
+        groups_below(s, level, node, &first, &end);
+        parts.part[parts.count++] = (struct orb_part){level, node, group_owner(s, first)};
+        continue;
+      }
+      const size_t begin = block_first(s->particles.all, nodes, node);
+      b.cut_of[nodes + node] = (int32_t)b.cuts;
+      b.cut[b.cuts++] = (struct cut){.node = node,
+                                     .left = block_first(s->particles.all, 2 * nodes, 2 * (size_t)node + 1) - begin};
+    }
+    if (b.cuts > 0) split_level(&b, s, level);
+    opened = 0;
+    for (uint32_t k = 0; k < b.cuts; k++)
+      for (uint32_t child = 0; child < 2; child++) open[opened++] = 2 * b.cut[k].node + child;
+  }
+  number_parts(&parts, &b);
+  free(open);
+  free(b.cut);
+  free(b.cut_of);
+  return parts;
+}
+
+void orb_parts_free(struct orb_parts *p) {
+  free(p->part);
+  free(p->part_of);
+  *p = (struct orb_parts){0};
+}

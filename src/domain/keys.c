@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Medians of particles in memory, and the order that they make. */
+#include "keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/domain/group_sort.h"
+#include "photons/tree/p2p.h"
+#include "photons/domain/tree.h"
+
+static inline uint64_t key_value(const struct key *k, int axis) { return (uint64_t)k->x[axis] << 32 | k->index; }
+
+/** A pivot close to the rank-th of n keys: the matching order statistic of a regular sample. */
+static uint64_t choose_pivot(const struct key *keys, size_t n, size_t rank, int axis) {
+  enum { SAMPLE_MOST = 63 };
+  uint64_t sample[SAMPLE_MOST];
+  const size_t size = n < 512 ? 7 : n < 8192 ? 21 : SAMPLE_MOST;
+  for (size_t i = 0; i < size; i++) { /* insertion sort on the way in */
+    uint64_t value = key_value(&keys[(2 * i + 1) * n / (2 * size)], axis);
+    size_t j = i;
+    for (; j > 0 && sample[j - 1] > value; j--) sample[j] = sample[j - 1];
+    sample[j] = value;
+  }
+  return sample[rank * size / n];
+}
+
+/** Move keys with value < pivot to the front, without branches on the data; returns their number. */
+static size_t partition(struct key *keys, size_t n, uint64_t pivot, int axis) {
+  size_t front = 0;
+  for (size_t i = 0; i < n; i++) {
+    struct key k = keys[i];
+    keys[i] = keys[front];
+    keys[front] = k;
+    front += key_value(&k, axis) < pivot;
+  }
+  return front;
+}
+
+static void insertion_sort(struct key *keys, size_t n, int axis) {
+  for (size_t i = 1; i < n; i++) {
+    struct key k = keys[i];
+    size_t j = i;
+    for (; j > 0 && key_value(&keys[j - 1], axis) > key_value(&k, axis); j--) keys[j] = keys[j - 1];
+    keys[j] = k;
+  }
+}
+
+/** Arrange keys so that the first `rank` are the smallest along the axis. */
+static void select_rank(struct key *keys, size_t n, size_t rank, int axis) {
+  while (n > 24 && rank > 0 && rank < n) {
+    uint64_t pivot = choose_pivot(keys, n, rank, axis);
+    size_t front = partition(keys, n, pivot, axis);
+    if (front == 0) front = partition(keys, n, pivot + 1, axis); /* the pivot is the smallest: part it off alone */
+    if (rank <= front) {
+      n = front;
+    } else {
+      keys += front;
+      n -= front;
+      rank -= front;
+    }
+  }
+  if (rank > 0 && rank < n) insertion_sort(keys, n, axis);
+}
+
+void keys_cut(struct key *keys, size_t n, size_t rank, unsigned level, uint32_t groups) {
+  uint32_t low[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, high[3] = {0, 0, 0};
+  for (size_t i = 0; i < n; i++)
+    for (int c = 0; c < 3; c++) {
+      low[c] = keys[i].x[c] < low[c] ? keys[i].x[c] : low[c];
+      high[c] = keys[i].x[c] > high[c] ? keys[i].x[c] : high[c];
+    }
+  select_rank(keys, n, rank, side_to_cut(level, groups, low, high));
+}
+
+void keys_into_tree(struct key *keys, uint32_t count, unsigned depth) {
+  while ((count >> depth) + 1 > P2P_BLOCK) depth++; /* on below the leaves, for the blocks of p2p */
+  for (uint32_t node = 1; node < 1u << depth; node++) {
+    const uint32_t first = node_first(count, node);
+    keys_cut(keys + first, node_end(count, node) - first, node_end(count, 2 * node) - first, 0, 1);
+  }
+}
+
+static void permute(const struct key *keys, uint32_t count, float *values, float *old) {
+  memcpy(old, values, 3 * (size_t)count * sizeof *old);
+  for (size_t c = 0; c < 3; c++)
+    for (size_t i = 0; i < count; i++) values[c * count + i] = old[c * count + keys[i].index];
+}
+
+void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3], uint32_t *x, float *momentum,
+                float *acceleration, uint64_t *id) {
+  struct key *keys = allocate(count, sizeof *keys, "keys of a group");
+  void *old = allocate(count, 3 * sizeof(float), "particles of a group");
+  uint32_t origin[3];
+  for (int c = 0; c < 3; c++)
+    origin[c] = centre[c] + (1u << 31); /* so that no group lies across the edge of the numbers */
+  for (uint32_t i = 0; i < count; i++)
+    keys[i] = (struct key){{x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};
+  keys_into_tree(keys, count, depth);
+  for (size_t c = 0; c < 3; c++)
+    for (size_t i = 0; i < count; i++) x[c * count + i] = keys[i].x[c] + origin[c];
+  permute(keys, count, momentum, old);
+  permute(keys, count, acceleration, old);
+  memcpy(old, id, count * sizeof *id);
+  for (size_t i = 0; i < count; i++) id[i] = ((const uint64_t *)old)[keys[i].index];
+  free(old);
+  free(keys);
+}

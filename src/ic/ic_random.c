@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Random phases and amplitudes of initial conditions, drawn in the order of N-GenIC and 2LPTic. */
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ic_displacement.h"
+#include "photons/runtime/analysis_tasks.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/config/parameters.h"
+
+static gsl_rng *generator_create(void) {
+  gsl_rng *generator = gsl_rng_alloc(gsl_rng_ranlxd1);
+  if (!generator) fail(EXIT_RUN_FAILED, "not enough memory for a random number generator");
+  return generator;
+}
+
+/* Seeds of the columns (i, j) of modes with j here, [j][i], and of their partners (-i, -j). */
+struct seeds {
+  const struct slab_fft *f;
+  uint32_t *own, *partner;
+};
+
+/* All processes draw all seeds, and keep what they need. */
+static void draw_seed(struct seeds *s, gsl_rng *generator, size_t i, size_t j) {
+  const size_t n = s->f->n, here = j - s->f->first, mirrored = (n - j) % n - s->f->first;
+  const uint32_t seed = (uint32_t)(0x7fffffff * gsl_rng_uniform(generator));
+  if (here < s->f->planes) s->own[here * n + i] = seed; /* below the first it is huge */
+  if (mirrored < s->f->planes) s->partner[mirrored * n + (n - i) % n] = seed;
+}
+
+/* The order is from low to high frequencies, so that a finer mesh has the same large-scale modes. */
+static struct seeds seeds_create(const struct slab_fft *f, uint64_t seed) {
+  const size_t n = f->n, last = n - 1;
+  struct seeds s = {.f = f};
+  s.own = allocate(f->planes * n, sizeof *s.own, "random seeds of initial conditions");
+  s.partner = allocate(f->planes * n, sizeof *s.partner, "random seeds of initial conditions");
+  gsl_rng *g = generator_create();
+  gsl_rng_set(g, (unsigned long)seed);
+  for (size_t i = 0; i < n / 2; i++) {
+    for (size_t j = 0; j < i; j++) draw_seed(&s, g, i, j);
+    for (size_t j = 0; j <= i; j++) draw_seed(&s, g, j, i);
+    for (size_t j = 0; j < i; j++) draw_seed(&s, g, last - i, j);
+    for (size_t j = 0; j <= i; j++) draw_seed(&s, g, last - j, i);
+    for (size_t j = 0; j < i; j++) draw_seed(&s, g, i, last - j);
+    for (size_t j = 0; j <= i; j++) draw_seed(&s, g, j, last - i);
+    for (size_t j = 0; j < i; j++) draw_seed(&s, g, last - i, last - j);
+    for (size_t j = 0; j <= i; j++) draw_seed(&s, g, last - j, last - i);
+  }
+  gsl_rng_free(g);
+  return s;
+}
+
+/* d1 sqrt(P/L^3)/k^2 by the square of the mode number. */
+static double *amplitude_table(const struct linear_power *power, double box, double d1, size_t squares) {
+  double *table = allocate(squares, sizeof *table, "amplitudes of initial modes");
+  const double fundamental = 2.0 * M_PI / box, volume = box * box * box;
+  for (size_t square = 1; square < squares; square++) {
+    double k = fundamental * sqrt((double)square);
+    table[square] = d1 * sqrt(linear_power_at(power, k) / volume) / (k * k);
+  }
+  return table;
+}
+
+static void warn_of_missing_power(const double *table, size_t squares, double box) {
+  if (comm_rank() > 0 || (table[1] > 0.0 && table[squares - 1] > 0.0)) return;
+  warn("initial conditions: the power spectrum is 0 for some modes of this box: k = %g .. %g h/Mpc are wanted",
+       2.0 * M_PI / box, 2.0 * M_PI / box * sqrt((double)(squares - 1)));
+}
+
+struct random_modes {
+  const struct slab_fft *f;
+  struct seeds seeds;
+  const double *amplitude; /* by the square of the mode number, below `squares` */
+  size_t largest, squares; /* of the numbers of the modes that are used */
+  double sign;
+  bool fixed;
+  fftw_complex *modes;
+};
+
+/* i times the amplitude, with the generator's next phase and size. */
+static void draw_mode(const struct random_modes *r, gsl_rng *generator, size_t square, fftw_complex mode) {
+  const double phase = 2.0 * M_PI * gsl_rng_uniform(generator);
+  double u;
+  do u = gsl_rng_uniform(generator);
+  while (u <= 0.0);
+  const double size = r->sign * r->amplitude[square] * (r->fixed ? 1.0 : sqrt(-log(u)));
+  mode[0] = -size * sin(phase);
+  mode[1] = size * cos(phase);
+}
+
+/* The columns (i, j) of one j. */
+static void draw_plane(void *context, uint32_t plane) {
+  const struct random_modes *r = context;
+  const size_t n = r->f->n, half = n / 2, j = r->f->first + plane;
+  fftw_complex *modes = r->modes + plane * n * r->f->kz;
+  memset(modes, 0, n * r->f->kz * sizeof *modes);
+  gsl_rng *generator = generator_create();
+  for (size_t i = 0; i < n; i++) {
+    const size_t from_zero_i = i < half ? i : n - i, from_zero_j = j < half ? j : n - j;
+    const size_t square_ij = from_zero_i * from_zero_i + from_zero_j * from_zero_j;
+    if (from_zero_i > r->largest || from_zero_j > r->largest || square_ij >= r->squares) continue;
+    fftw_complex *column = modes + i * r->f->kz;
+    gsl_rng_set(generator, r->seeds.own[plane * n + i]);
+    for (size_t k = 0; k <= r->largest && square_ij + k * k < r->squares; k++)
+      draw_mode(r, generator, square_ij + k * k, column[k]);
+    if (i == 0 ? j < half : i < half) continue;
+    /* Of the plane k = 0 a half is free: a real field has A(-k) = -A(k)*. */
+    gsl_rng_set(generator, r->seeds.partner[plane * n + i]);
+    draw_mode(r, generator, square_ij, column[0]);
+    column[0][0] = -column[0][0];
+  }
+  gsl_rng_free(generator);
+}
+
+void ic_random_modes(const struct parameters *p, const struct linear_power *power, const struct slab_fft *f, double d1,
+                     fftw_complex *modes) {
+  const size_t half = f->n / 2, cut = (size_t)p->box.npart_side / 2;
+  /* k may be up to `cut` in the cube; in the sphere its square is bounded. Nyquist frequencies are never used. */
+  const size_t largest = cut < half ? cut : half - 1;
+  const size_t most = p->ic.sphere_mode ? cut * cut : 3 * largest * largest;
+  const size_t squares = (most < 3 * largest * largest ? most : 3 * largest * largest) + 1;
+  double *amplitude = amplitude_table(power, p->box.size, d1, squares);
+  warn_of_missing_power(amplitude, squares, p->box.size);
+  struct random_modes random = {.f = f,
+                                .seeds = seeds_create(f, (uint64_t)p->ic.seed),
+                                .amplitude = amplitude,
+                                .largest = largest,
+                                .squares = squares,
+                                .sign = p->ic.paired ? -1.0 : 1.0,
+                                .fixed = p->ic.fixed,
+                                .modes = modes};
+  analysis_for(ANALYSIS_IC, (uint32_t)f->planes, draw_plane, &random);
+  free(random.seeds.own);
+  free(random.seeds.partner);
+  free(amplitude);
+}

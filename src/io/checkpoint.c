@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checkpoints: the exact state of a run in HDF5, one file in the order of the blocks, whatever the number of processes. Every piece
+ * of the file has a checksum: data by the Fletcher32 filter, metadata by the file format of HDF5 1.10. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_config.h"
+#include "hdf5_util.h"
+#include "photons/base/comm.h"
+#include "photons/base/output_file.h"
+#include "photons/config/parameter_table.h"
+#include "photons/io/snapshot.h"
+
+static const char format[] = "photons-starpu checkpoint 2";
+enum { CHUNK = 1 << 18 /* numbers under one checksum */ };
+
+static const struct {
+  const char *name;
+  size_t offset;
+  bool integer;
+} state_fields[] = {
+    {"a", offsetof(struct checkpoint_state, a), false},
+    {"start_a", offsetof(struct checkpoint_state, start_a), false},
+    {"step", offsetof(struct checkpoint_state, step), true},
+    {"outputs_done", offsetof(struct checkpoint_state, outputs_done), true},
+    {"steps_since_sort", offsetof(struct checkpoint_state, steps_since_sort), true},
+    {"steps_since_rebuild", offsetof(struct checkpoint_state, steps_since_rebuild), true},
+    {"sort_debt", offsetof(struct checkpoint_state, sort_debt), false},
+    {"fresh_work", offsetof(struct checkpoint_state, fresh_work), false},
+    {"loosening", offsetof(struct checkpoint_state, loosening), false},
+    {"spread", offsetof(struct checkpoint_state, spread), false},
+    {"fresh_spread", offsetof(struct checkpoint_state, fresh_spread), false},
+    {"wall_seconds", offsetof(struct checkpoint_state, wall_seconds), false},
+};
+enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
+
+/** The arrays of struct particles as they lie in memory: numbers [first, first + count) of `all`. */
+struct array {
+  const char *name;
+  hid_t type;
+  size_t columns, first, count, all;
+  void *values;
+};
+enum { ARRAYS = 4 };
+
+static void list_arrays(const struct particles *s, struct array arrays[ARRAYS]) {
+  arrays[0] = (struct array){"position", H5T_NATIVE_UINT32, .columns = 3, .values = s->position};
+  arrays[1] = (struct array){"momentum", H5T_NATIVE_FLOAT, .columns = 3, .values = s->momentum};
+  arrays[2] = (struct array){"acceleration", H5T_NATIVE_FLOAT, .columns = 3, .values = s->acceleration};
+  arrays[3] = (struct array){"id", H5T_NATIVE_UINT64, .columns = 1, .values = s->id};
+  for (size_t i = 0; i < ARRAYS; i++) {
+    arrays[i].first = arrays[i].columns * particles_first(s);
+    arrays[i].count = arrays[i].columns * s->count;
+    arrays[i].all = arrays[i].columns * s->all;
+  }
+}
+
+static void create_array(hid_t file, const char *path, const struct array *array) {
+  const hsize_t count = array->all, chunk = array->all < CHUNK ? array->all : CHUNK;
+  const hid_t space = hdf5_check(H5Screate_simple(1, &count, NULL), EXIT_RUN_FAILED, path, "make a dataset");
+  const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path, "make a dataset");
+  hdf5_check(H5Pset_chunk(layout, 1, &chunk), EXIT_RUN_FAILED, path, "make a dataset");
+  hdf5_check(H5Pset_fletcher32(layout), EXIT_RUN_FAILED, path, "make a dataset");
+  const hid_t dataset = hdf5_check(H5Dcreate2(file, array->name, array->type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
+                                   EXIT_RUN_FAILED, path, "make a dataset");
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+  H5Pclose(layout);
+  H5Sclose(space);
+}
+
+static void write_array(hid_t file, const char *path, const struct array *array) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
+                                   "continue the file");
+  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+}
+
+/** What a checkpoint consists of, as a process sees it. */
+struct checkpoint {
+  const struct parameters *parameters;
+  const struct particles *particles;
+  const struct checkpoint_state *state;
+};
+
+static void write_state(hid_t file, const char *path, const struct checkpoint *c) {
+  for (size_t i = 0; i < STATE_FIELDS; i++)
+    hdf5_write_attribute(file, path, state_fields[i].name,
+                         state_fields[i].integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 0,
+                         (const char *)c->state + state_fields[i].offset);
+  const uint64_t count = c->particles->all, blocks = c->particles->all_blocks;
+  hdf5_write_attribute(file, path, "particles", H5T_NATIVE_UINT64, 0, &count);
+  hdf5_write_attribute(file, path, "blocks", H5T_NATIVE_UINT64, 0, &blocks);
+  hdf5_write_double(file, path, "box", c->particles->box);
+  hdf5_write_double(file, path, "mass", c->particles->mass);
+  hdf5_write_config(file, path, c->parameters);
+}
+
+static void write_part(void *context, const struct output_turn *turn) {
+  const struct checkpoint *c = context;
+  const char *path = turn->path;
+  const bool first = comm_rank() == turn->first;
+  const hid_t file = first ? hdf5_create(turn->temporary, path, HDF5_CHECKSUMS)
+                           : hdf5_continue(turn->temporary, path, HDF5_CHECKSUMS);
+  struct array arrays[ARRAYS];
+  list_arrays(c->particles, arrays);
+  for (size_t i = 0; i < ARRAYS; i++) {
+    if (first) create_array(file, path, &arrays[i]);
+    write_array(file, path, &arrays[i]);
+  }
+  if (first) write_state(file, path, c);
+  if (comm_rank() == turn->last) hdf5_write_text(file, path, "format", format); /* with it the checkpoint is complete */
+  hdf5_close_written(file, path);
+}
+
+void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
+                      const struct checkpoint_state *state) {
+  struct checkpoint c = {.parameters = p, .particles = s, .state = state};
+  output_together((char *[]){(char *)path}, 1, write_part, &c);
+}
+
+/** Value of section.key in a printed config.ini; @p length 0 and NULL where there is none. */
+static const char *find_value(const char *config, const char *section, const char *key, size_t *length) {
+  bool inside = false;
+  for (const char *line = config; *line;) {
+    const size_t end = strcspn(line, "\n"), key_length = strlen(key);
+    if (*line == '[')
+      inside = strncmp(line + 1, section, strlen(section)) == 0 && line[1 + strlen(section)] == ']';
+    else if (inside && strncmp(line, key, key_length) == 0 && strncmp(line + key_length, " = ", 3) == 0) {
+      *length = end - key_length - 3;
+      return line + key_length + 3;
+    }
+    line += end + (line[end] == '\n');
+  }
+  *length = 0;
+  return NULL;
+}
+
+/** Output and the machine do not change the particles' paths; the groups do, in the last bits, and the end where it sets the steps. */
+static bool changes_results(const struct parameters *p, const struct parameter *row) {
+  if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
+  if (strcmp(row->section, "time") == 0 && strcmp(row->key, "z_end") == 0) return p->time.step == STEP_FIXED;
+  if (strcmp(row->section, "runtime") != 0) return true;
+  return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
+         strcmp(row->key, "sort_interval") == 0 || strcmp(row->key, "rebuild_interval") == 0;
+}
+
+/**
+ * What the run had found out and config.ini does not say: values chosen by the program, and what ic_read_gadget() took
+ * from the file, which a restart does not read.
+ */
+static bool came_with_the_run(const struct parameters *p, const struct parameter *row, const char *now, size_t length) {
+  if (row->automatic && strlen(row->automatic) == length && memcmp(row->automatic, now, length) == 0) return true;
+  static const char *const from_file[][2] = {
+      {"box", "size"}, {"cosmology", "Omega_m"}, {"cosmology", "Omega_lambda"}, {"cosmology", "h"}, {"ic", "z_init"}};
+  if (p->ic.source != IC_GADGET || parameter_given(p, row->section, row->key)) return false;
+  for (size_t i = 0; i < sizeof from_file / sizeof *from_file; i++)
+    if (strcmp(row->section, from_file[i][0]) == 0 && strcmp(row->key, from_file[i][1]) == 0) return true;
+  return false;
+}
+
+static void compare_parameters(const char *path, struct parameters *p, const char *then) {
+  char *now = hdf5_config_text(p), *differences = NULL;
+  size_t size;
+  FILE *list = open_memstream(&differences, &size);
+  if (!list) fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+    if (!changes_results(p, row)) continue;
+    size_t then_length, now_length;
+    const char *then_value = find_value(then, row->section, row->key, &then_length);
+    const char *now_value = find_value(now, row->section, row->key, &now_length);
+    if (then_value && now_value && then_length == now_length && memcmp(then_value, now_value, then_length) == 0)
+      continue;
+    if (then_value && now_value && came_with_the_run(p, row, now_value, now_length)) {
+      char value[64], reason[256];
+      snprintf(value, sizeof value, "%.*s", (int)then_length, then_value);
+      if (!parameter_parse(row, value, p, reason, sizeof reason))
+        fail(EXIT_BAD_INPUT, "%s: %s.%s: %s", path, row->section, row->key, reason);
+      continue;
+    }
+    fprintf(list, "%s%s.%s was ", ftell(list) > 0 ? ", " : "", row->section, row->key);
+    fprintf(list, then_value ? "'%.*s'" : "not there%.*s", (int)then_length, then_value ? then_value : "");
+    fprintf(list, " and is '%.*s'", (int)now_length, now_value ? now_value : "");
+  }
+  if (fclose(list) != 0) fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
+  if (size > 0) fail(EXIT_BAD_INPUT, "%s: made with other parameters: %s", path, differences);
+  free(differences);
+  free(now);
+}
+
+static uint64_t read_count(hid_t file, const char *path, const char *name) {
+  uint64_t count;
+  if (!hdf5_read_attribute(file, path, name, H5T_NATIVE_UINT64, 1, &count) || count == 0)
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no number of %s", path, name);
+  return count;
+}
+
+static void read_array(hid_t file, const char *path, const struct array *array) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                   "read the checkpoint");
+  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (count < 0 || (size_t)count != array->all)
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path, array->name,
+         (long long)count, array->all);
+  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
+  H5Sclose(space);
+  H5Dclose(dataset);
+}
+
+struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state) {
+  const hid_t file = hdf5_open(path);
+  char *found = hdf5_read_text(file, path, "format");
+  if (!found) fail(EXIT_BAD_INPUT, "%s: not a complete checkpoint of this program", path);
+  if (strcmp(found, format) != 0) fail(EXIT_BAD_INPUT, "%s: is '%s', expected '%s'", path, found, format);
+  free(found);
+  char *then = hdf5_read_config(file, path);
+  compare_parameters(path, p, then);
+  free(then);
+
+  for (size_t i = 0; i < STATE_FIELDS; i++)
+    if (!hdf5_read_attribute(file, path, state_fields[i].name,
+                             state_fields[i].integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 1,
+                             (char *)state + state_fields[i].offset))
+      fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no %s", path, state_fields[i].name);
+  double box, mass;
+  if (!hdf5_read_attribute(file, path, "box", H5T_NATIVE_DOUBLE, 1, &box) ||
+      !hdf5_read_attribute(file, path, "mass", H5T_NATIVE_DOUBLE, 1, &mass))
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
+  const uint64_t count = read_count(file, path, "particles"), blocks = read_count(file, path, "blocks");
+  struct particles s = particles_create_blocks(count, blocks, box, mass);
+  s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
+  struct array arrays[ARRAYS];
+  list_arrays(&s, arrays);
+  for (size_t i = 0; i < ARRAYS; i++) read_array(file, path, &arrays[i]);
+  H5Fclose(file);
+  return s;
+}

@@ -1,0 +1,49 @@
+/* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues share. `path` is the
+ * file's name in messages. Failures end the program: EXIT_RUN_FAILED when writing, EXIT_BAD_INPUT when reading. */
+#ifndef PHOTONS_HDF5_UTIL_H
+#define PHOTONS_HDF5_UTIL_H
+
+#include <hdf5.h>
+#include <stdint.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+
+/** Result of an HDF5 call (identifier, status, count); ends the program with HDF5's own reason where it is negative. */
+int64_t hdf5_check(int64_t result, enum exit_code code, const char *path, const char *what);
+
+enum hdf5_format {
+  HDF5_COMPATIBLE, /**< readable by every HDF5 */
+  HDF5_CHECKSUMS,  /**< of HDF5 1.10: all metadata have checksums */
+};
+/** Create a file, replacing what is there. @param path final name, for messages */
+hid_t hdf5_create(const char *temporary, const char *path, enum hdf5_format format);
+/** Open a file that another process has created, to write more. */
+hid_t hdf5_continue(const char *temporary, const char *path, enum hdf5_format format);
+/** Close a written file; what was buffered may fail only now (full disk). */
+void hdf5_close_written(hid_t file, const char *path);
+hid_t hdf5_create_group(hid_t file, const char *path, const char *name);
+/** @param type of the values in memory and file @param count 0: a scalar, else an array */
+void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t count,
+                          const void *value);
+void hdf5_write_double(hid_t object, const char *path, const char *name, double value);
+void hdf5_write_text(hid_t object, const char *path, const char *name, const char *text);
+/** The resolved config.ini as attribute `config.ini`, the program's version as `program`. */
+void hdf5_write_config(hid_t object, const char *path, const struct parameters *p);
+
+hid_t hdf5_open(const char *path);
+/** Numbers of an attribute; returns how many (at most @p room, more is an error), 0 where it does not exist. */
+size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t room, void *values);
+/** A string of fixed length, malloc'ed; NULL where it does not exist. */
+char *hdf5_read_text(hid_t object, const char *path, const char *name);
+/** What hdf5_write_config() wrote (malloc'ed); what it would write for other parameters. */
+char *hdf5_read_config(hid_t object, const char *path);
+char *hdf5_config_text(const struct parameters *p);
+
+/** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension. */
+void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
+                     size_t columns, const void *rows);
+void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
+                    size_t columns, void *rows);
+
+#endif

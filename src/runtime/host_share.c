@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* sets of cores; NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+#include "photons/runtime/host_share.h"
+
+#include <sched.h>
+#include <starpu.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/runtime/scheduler.h"
+#ifdef PHOTONS_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+static void set_default(const char *variable, int value) {
+  char text[16];
+  snprintf(text, sizeof text, "%d", value);
+  if (setenv(variable, text, 0) != 0) fail(EXIT_RUN_FAILED, "cannot set %s", variable);
+}
+
+/** Cores that this process may use; all of them after a binding to fewer than its share is lifted. */
+static int usable_cores(int all, int share) {
+  cpu_set_t *set = CPU_ALLOC((size_t)all);
+  const size_t bytes = CPU_ALLOC_SIZE((size_t)all);
+  if (!set) fail(EXIT_RUN_FAILED, "not enough memory for a set of cores");
+  int usable = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : all;
+  if (usable < share) {
+    for (int i = 0; i < all; i++) CPU_SET_S((size_t)i, bytes, set);
+    if (sched_setaffinity(0, bytes, set) == 0) usable = all; /* else the launcher's word stands */
+  }
+  CPU_FREE(set);
+  return usable;
+}
+
+/** StarPU before 1.4 takes all cores of the host, whatever the launcher gave to this process. */
+static bool follows_binding(void) {
+  int major, minor, release;
+  starpu_get_version(&major, &minor, &release);
+  return major > 1 || minor >= 4;
+}
+
+/** GPUs of this process; the others' stay out of its sight. */
+static int share_gpus(void) {
+  int mine = 0;
+#ifdef PHOTONS_CUDA
+  int gpus;
+  if (getenv("STARPU_WORKERS_CUDAID") || getenv("STARPU_NCUDA") || cudaGetDeviceCount(&gpus) != cudaSuccess ||
+      gpus == 0)
+    return 0;
+  const int size = comm_host_size(), rank = comm_host_rank();
+  const int first = gpus >= size ? gpus * rank / size : rank % gpus,
+            end = gpus >= size ? gpus * (rank + 1) / size : first + 1;
+  char list[512] = "";
+  for (int device = first, n = 0; device < end && n < (int)sizeof list - 12; device++)
+    n += snprintf(list + n, sizeof list - (size_t)n, "%d ", device);
+  if (setenv("STARPU_WORKERS_CUDAID", list, 1) != 0) fail(EXIT_RUN_FAILED, "cannot set STARPU_WORKERS_CUDAID");
+  mine = end - first;
+  set_default("STARPU_NCUDA", mine);
+#endif
+  return mine;
+}
+
+void host_share(const struct parameters *p) {
+  if (comm_host_size() == 1) return;
+  const int gpus = p->runtime.gpu == GPU_NO ? 0 : share_gpus();
+  const int all = (int)sysconf(_SC_NPROCESSORS_ONLN), share = all / comm_host_size();
+  if (getenv("STARPU_NCPU") || p->runtime.workers > 0) return;
+  const int usable = usable_cores(all, share), cores = usable < all ? usable : share;
+  if (usable < all && follows_binding()) return; /* a binding of at least the share */
+  /* Beside the workers there are a thread for each stream of a GPU, one for messages, and with a GPU the main thread, which must not have
+   * to wait for a core behind workers that poll: it fetches data from the GPU handle by handle. One more is for all else. */
+  const int workers = cores - scheduler_streams() * gpus - (cores > 3) - 2 * (gpus > 0);
+  set_default("STARPU_NCPU", workers > 1 ? workers : 1);
+  set_default("STARPU_WORKERS_NOBIND", 1);
+  set_default("STARPU_MPI_NOBIND", 1);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The choice of workers and scheduler. */
+#include "photons/runtime/scheduler.h"
+
+#include <starpu.h>
+#include <starpu_heteroprio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#ifdef PHOTONS_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+#if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
+enum { CPU_TYPE = STARPU_CPU_WORKER, CUDA_TYPE = STARPU_CUDA_WORKER };
+typedef enum starpu_worker_archtype worker_type;
+#else
+enum { CPU_TYPE = STARPU_CPU_IDX, CUDA_TYPE = STARPU_CUDA_IDX };
+typedef enum starpu_heteroprio_types worker_type;
+#endif
+
+enum { BUCKETS = 8 }; /* more than there are priorities */
+
+/** GPUs that StarPU will find. */
+static int gpus_present(void) {
+#ifdef PHOTONS_CUDA
+  const char *limit = getenv("STARPU_NCUDA");
+  int gpus;
+  if (cudaGetDeviceCount(&gpus) != cudaSuccess) return 0;
+  return limit && atoi(limit) >= 0 && atoi(limit) < gpus ? atoi(limit) : gpus;
+#else
+  return 0;
+#endif
+}
+
+/** Bucket 0 belongs to the processors. With a GPU it has all others to itself: what it does in one millisecond takes a core a hundred. */
+static void map_buckets(unsigned context) {
+  const bool gpu = starpu_cuda_worker_get_count() > 0;
+  starpu_heteroprio_set_nb_prios(context, (worker_type)CPU_TYPE, gpu ? 1 : BUCKETS);
+  for (unsigned i = 0; i < (gpu ? 1 : BUCKETS); i++)
+    starpu_heteroprio_set_mapping(context, (worker_type)CPU_TYPE, i, i);
+  if (!gpu) return;
+  starpu_heteroprio_set_nb_prios(context, (worker_type)CUDA_TYPE, BUCKETS - 1);
+  for (unsigned i = 1; i < BUCKETS; i++) starpu_heteroprio_set_mapping(context, (worker_type)CUDA_TYPE, i - 1, i);
+}
+
+void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
+  const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
+  if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
+#ifdef PHOTONS_CUDA
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but there is no GPU that CUDA and STARPU_NCUDA let us use: try "
+                         "nvidia-smi, or gpu = auto");
+#else
+    fail(EXIT_BAD_USAGE,
+         "runtime.gpu = require, but this build has no CUDA codelets: configure --with-cuda, or use gpu = auto");
+#endif
+  }
+  if (gpus == 0) conf->ncuda = 0;
+  conf->sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler : gpus > 0 ? "heteroprio" : "lws";
+#if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
+  conf->sched_policy_callback = map_buckets;
+#else
+  conf->sched_policy_init = map_buckets;
+#endif
+  if (p->runtime.workers > 0) conf->ncpus = (int)p->runtime.workers;
+  /* A core for the main thread: workers poll without rest, and while it waits behind one of them for the kernel's time slice (8 ms)
+   * nobody submits; worse, bringing data back from a GPU needs it once for every handle. */
+  if (gpus > 0 && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
+  /* not the user's settings: these are kept */
+  setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
+  if (gpus > 1) setenv("STARPU_HETEROPRIO_USE_LA", "1", 0); /* tasks go to the GPU that has their data */
+  const char *asked = getenv("STARPU_SCHED");
+  const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
+  /* Kernels of two streams fill each other's gaps, and those of several processes a GPU's wait for copies; but then a task's time depends
+   * on its neighbour's, which no model foretells. */
+  char streams[16];
+  snprintf(streams, sizeof streams, "%d", by_models ? 1 : scheduler_streams());
+  setenv("STARPU_NWORKER_PER_CUDA", streams, 0);
+  setenv("STARPU_CUDA_THREAD_PER_WORKER", "1", 0); /* it takes a core some 20 us to start a task */
+  /* Every amount of work is tried so often on every kind of worker before it is predicted (10 times otherwise, a p2p task of the GPU's
+   * size taking a core 0.1 s), and a model is kept although one of its tasks was interrupted. */
+  setenv("STARPU_CALIBRATE_MINIMUM", "3", 0);
+  setenv("STARPU_HISTORY_MAX_ERROR", "1000", 0);
+}
+
+int scheduler_streams(void) {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN) / comm_host_size(); /* of which each stream's thread takes one */
+  return comm_size() > 1 && cores >= 8 ? 4 : 2;
+}
+
+static bool gpu_elsewhere;
+
+void scheduler_started(void) {
+  uint32_t gpus = starpu_cuda_worker_get_count();
+  comm_max_u32(&gpus, 1);
+  gpu_elsewhere = gpus > 0;
+}
+
+bool scheduler_any_gpu(void) {
+  return gpu_elsewhere || (starpu_is_initialized() && starpu_cuda_worker_get_count() > 0);
+}
+
+bool scheduler_is_heteroprio(void) {
+  const struct starpu_sched_policy *policy = starpu_sched_ctx_get_sched_policy(0);
+  return policy && policy->policy_name && strcmp(policy->policy_name, "heteroprio") == 0;
+}
+
+uint32_t scheduler_gpus(int *device) {
+  uint32_t gpus = 0;
+#ifdef PHOTONS_CUDA
+  if (!starpu_is_initialized()) {
+    int present;
+    if (cudaGetDeviceCount(&present) != cudaSuccess) return 0;
+    for (; gpus < (uint32_t)present && gpus < STARPU_NMAXWORKERS; gpus++) device[gpus] = (int)gpus;
+    return gpus;
+  }
+#endif
+  for (int w = 0; w < (int)starpu_worker_get_count(); w++) {
+    if (starpu_worker_get_type(w) != STARPU_CUDA_WORKER) continue;
+    uint32_t i = 0; /* a GPU has as many workers as it has streams */
+    while (i < gpus && device[i] != starpu_worker_get_devid(w)) i++;
+    if (i == gpus) device[gpus++] = starpu_worker_get_devid(w);
+  }
+  return gpus;
+}
+
+void scheduler_print_gpus(FILE *out) {
+  int device[STARPU_NMAXWORKERS];
+  const uint32_t gpus = scheduler_gpus(device);
+  if (gpus == 0) fprintf(out, "none");
+#ifdef PHOTONS_CUDA
+  struct cudaDeviceProp gpu, next;
+  for (uint32_t i = 0, equal = 1; i < gpus; i++, equal++) {
+    if (cudaGetDeviceProperties(&gpu, device[i]) != cudaSuccess)
+      fail(EXIT_RUN_FAILED, "GPU %d does not tell its name", device[i]);
+    if (i + 1 < gpus && cudaGetDeviceProperties(&next, device[i + 1]) == cudaSuccess &&
+        strcmp(gpu.name, next.name) == 0)
+      continue;
+    fprintf(out, "%s%u %s (%.0f GB)", i >= equal ? ", " : "", equal, gpu.name, 1e-9 * (double)gpu.totalGlobalMem);
+    equal = 0;
+  }
+#endif
+}
+
+int scheduler_bucket(int priority, int most_urgent, bool host_only) {
+  return host_only ? 0 : 1 + most_urgent - priority;
+}

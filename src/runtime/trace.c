@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Traces of chosen steps. */
+#include "photons/runtime/trace.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <starpu.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+
+/** A step number at *text, which is moved behind it. */
+static bool parse_step(const char **text, int64_t *step) {
+  char *end;
+  if (!isdigit((unsigned char)**text)) return false;
+  errno = 0;
+  *step = strtoll(*text, &end, 10);
+  *text = end;
+  return errno == 0;
+}
+
+bool trace_steps_parse(const char *text, int64_t *first, int64_t *last) {
+  if (!parse_step(&text, first)) return false;
+  *last = *first;
+  if (*text == ':') {
+    text++;
+    if (!parse_step(&text, last)) return false;
+  }
+  return *text == '\0' && *first <= *last;
+}
+
+static void set_default(const char *variable, const char *value) {
+  if (setenv(variable, value, 0) != 0) fail(EXIT_RUN_FAILED, "cannot set %s: %s", variable, strerror(errno));
+}
+
+void trace_prepare(struct trace *t, const struct parameters *p) {
+  *t = (struct trace){.first = 0, .last = -1};
+  if (!*p->runtime.trace_steps || !trace_steps_parse(p->runtime.trace_steps, &t->first, &t->last)) return;
+#ifndef STARPU_USE_FXT
+  if (comm_rank() == 0)
+    warn("this build's StarPU has no FxT: trace/tasks_*.csv will tell who ran which task when, but no trace of "
+         "StarPU's own; "
+         "tools/build-starpu.sh builds one that has it");
+#endif
+  char folder[PARAMETER_PATH_MAX + 16];
+  snprintf(folder, sizeof folder, "%s/trace", p->output.dir);
+  set_default("STARPU_FXT_TRACE", "1");
+  set_default("STARPU_FXT_PREFIX", folder); /* StarPU makes the folder */
+  set_default("STARPU_FXT_SUFFIX", "fxt");  /* the file's name ends in the rank */
+  starpu_fxt_autostart_profiling(0);
+}
+
+void trace_begin_step(struct trace *t, int64_t step) {
+  t->step = step;
+  if (step >= t->first && step <= t->last && !t->recording) {
+    starpu_fxt_start_profiling();
+    t->recording = t->recorded = true;
+  }
+  starpu_iteration_push((unsigned long)step);
+}
+
+void trace_end_step(struct trace *t) {
+  starpu_iteration_pop();
+  if (t->recording && t->step >= t->last) {
+    starpu_fxt_stop_profiling();
+    t->recording = false;
+  }
+}
+
+void trace_close(const struct trace *t) {
+  if (t->last >= t->first && !t->recorded && comm_rank() == 0)
+    warn("runtime.trace_steps = %" PRId64 ":%" PRId64 " recorded nothing: the run ended at step %" PRId64, t->first,
+         t->last, t->step);
+}

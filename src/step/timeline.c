@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Step sizes and output times. */
+#include "photons/step/timeline.h"
+
+#include <math.h>
+
+#define SAME 1e-12 /* relative difference at which two scale factors are one */
+
+void timeline_init(struct timeline *t, const struct parameters *p, double begin) {
+  *t = (struct timeline){.begin = begin, .end = 1.0 / (1.0 + p->time.z_end)};
+  for (size_t i = 0; i < p->output.redshift_count; i++) t->output[t->outputs++] = 1.0 / (1.0 + p->output.redshifts[i]);
+}
+
+size_t timeline_outputs_until(const struct timeline *t, double a) {
+  size_t n = 0;
+  while (n < t->outputs && t->output[n] <= a * (1.0 + SAME)) n++;
+  return n;
+}
+
+static double step_wanted(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
+                          double acc_max, double softening) {
+  if (p->time.step == STEP_FIXED) {
+    double interval = log(t->end / t->begin) / (double)p->time.steps;
+    double done = floor(log(a / t->begin) / interval + 1e-6);
+    return t->begin * exp((done + 1.0) * interval);
+  }
+  double dlna = p->time.max_dlna;
+  if (acc_max > 0.0)
+    dlna = fmin(dlna, cosmology_hubble(c, a) * sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
+  return a * exp(dlna);
+}
+
+double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
+                     double acc_max, double softening) {
+  double wanted = step_wanted(t, p, c, a, acc_max, softening);
+  size_t done = timeline_outputs_until(t, a);
+  double stop = done < t->outputs ? fmin(t->output[done], t->end) : t->end;
+  if (log(wanted / stop) > -1e-6) return stop;
+  if (p->time.step == STEP_ADAPTIVE && log(wanted / a) > 0.5 * log(stop / a)) return sqrt(a * stop);
+  return wanted;
+}
+
+double softening_at(const struct parameters *p, double a) {
+  double comoving = p->gravity.softening;
+  if (p->gravity.softening_max_physical > 0.0) comoving = fmin(comoving, p->gravity.softening_max_physical / a);
+  return 1e-3 * comoving;
+}

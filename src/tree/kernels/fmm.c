@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The operators of the fast multipole method on the tree of one group: the loops around the generated expansions.
+ * Each operator is compiled once an order (INSTANCE below), with the order a constant; expansions of all orders share the loops. */
+#include "photons/tree/fmm.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "photons/runtime/kernels.h"
+#include "photons/base/transpose.h"
+
+#include "fmm_generated.h"
+
+enum {
+  MULTIPOLE_MAX = 56, /* floats a node at order 6 */
+  LOCAL_MAX = 83,
+  ROW_STAGE_MAX = (LOCAL_MAX + 3) / 4 * STAGE
+};
+
+#define INLINE static inline __attribute__((always_inline))
+#define NOINLINE static __attribute__((noinline))
+#define ALIGNED _Alignas(64)
+
+/** Chooses the generated function; p is a constant wherever this is compiled. */
+#define EXPANSION(p, name, ...)         \
+  switch (p) {                          \
+  case 1: name##_1(__VA_ARGS__); break; \
+  case 2: name##_2(__VA_ARGS__); break; \
+  case 3: name##_3(__VA_ARGS__); break; \
+  case 4: name##_4(__VA_ARGS__); break; \
+  case 5: name##_5(__VA_ARGS__); break; \
+  case 6: name##_6(__VA_ARGS__); break; \
+  default: __builtin_unreachable();     \
+  }
+
+/** a - b of two nodes' centres in position units: the unsigned difference is the nearest image. The fourth component has no meaning. */
+INLINE vblock centre_difference(const struct node *a, const struct node *b) {
+  vblock_uint va, vb;
+  _Static_assert(sizeof(struct node) >= sizeof va, "a block is read from the start of a node");
+  memcpy(&va, a, sizeof va);
+  memcpy(&vb, b, sizeof vb);
+  return (vblock)(va - vb);
+}
+
+/** Staged differences as vectors of lengths. */
+INLINE void lengths(const float *stage, float scale, vfloat r[4]) {
+  stage_to_lanes(stage, 4, r);
+  for (int c = 0; c < 3; c++) r[c] = v_set(scale) * __builtin_convertvector((vlanes_int)r[c], vfloat);
+}
+
+/* Particles to multipoles of the leaves. */
+
+INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
+                      float *multipole) {
+  const int size = (int)fmm_multipole_size(p);
+  for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
+    const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
+    vfloat m[MULTIPOLE_MAX];
+    for (int k = 0; k < (size < 4 ? 4 : size); k++) m[k] = v_set(0.0f);
+    for (uint32_t i = node_first(count, leaf); i < end; i += LANES) {
+      vmask valid = v_first(end - i);
+      vfloat d[3];
+      for (size_t c = 0; c < 3; c++) d[c] = v_set(-scale) * v_difference(x + c * count + i, centre[c], valid);
+      EXPANSION(p, p2m, d[0], d[1], d[2], v_keep(valid, v_set(1.0f)), m);
+    }
+    sum_lanes(m, size, multipole + (size_t)leaf * (size_t)size);
+  }
+}
+
+/* Multipoles of the children to their parents, a vector of parents at a time. */
+
+INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nodes, float *multipole) {
+  const int size = (int)fmm_multipole_size(p);
+  ALIGNED float rows[ROW_STAGE_MAX], centres[STAGE];
+  for (unsigned level = depth; level-- > 0;)
+    for (uint32_t first = 1u << level; first < 2u << level; first += LANES) {
+      const uint32_t last = (2u << level) - 1;
+      vfloat m[MULTIPOLE_MAX];
+      for (int k = 0; k < (size < 4 ? 4 : size); k++) m[k] = v_set(0.0f);
+      for (uint32_t child = 0; child < 2; child++) {
+        vfloat c[MULTIPOLE_MAX], r[4];
+        for (int lane = 0; lane < LANES; lane++) { /* lanes without a node repeat the last one */
+          uint32_t parent = first + (uint32_t)lane < last ? first + (uint32_t)lane : last, node = 2 * parent + child;
+          stage_row(multipole + (size_t)node * (size_t)size, size, rows, lane);
+          store_block(stage_lane(centres, lane), centre_difference(&nodes[parent], &nodes[node]));
+        }
+        stage_to_lanes(rows, size, c);
+        lengths(centres, scale, r);
+        EXPANSION(p, m2m, r[0], r[1], r[2], c, m);
+      }
+      lanes_to_stage(m, size, rows);
+      for (int lane = 0; lane < LANES && first + (uint32_t)lane <= last; lane++)
+        unstage_row(rows, lane, size, multipole + (size_t)(first + (uint32_t)lane) * (size_t)size);
+    }
+}
+
+/* Multipoles to local expansions. Every lane walks the list of a target of its own and takes the next target when that list ends,
+ * so that lanes are never idle but at the very end, and a target's sum runs in the order of its list whatever the number of lanes. */
+
+/** What m2l works on. */
+struct m2l_lists {
+  unsigned depth;
+  float scale;
+  const struct interaction_list *far;
+  const struct node *nodes;
+  const struct node *const *source_nodes;
+  const float *const *source_multipole;
+  float *local;
+};
+
+/** Where each lane stands. */
+struct m2l_lanes {
+  uint32_t target[LANES];                    /**< 0: none */
+  const uint32_t *entry[LANES], *end[LANES]; /**< what is left of its list */
+  uint32_t next_target;
+};
+
+/** One interaction a lane. */
+struct m2l_batch {
+  ALIGNED float rows[(MULTIPOLE_MAX + 3) / 4 * STAGE];
+  ALIGNED float centres[STAGE];
+  uint32_t keep;     /**< bit set: the lane goes on with the target of the batch before */
+  uint32_t finished; /**< bit set: the batch before was the last one for `done` */
+  uint32_t done[LANES];
+};
+
+/** The next target with a list; those without get zero. */
+static bool next_target(const struct m2l_lists *s, int size, struct m2l_lanes *lanes, int lane) {
+  for (; lanes->next_target < tree_nodes(s->depth); lanes->next_target++) {
+    const uint32_t target = lanes->next_target, *offset = s->far->offset + target;
+    if (offset[0] == offset[1]) {
+      memset(s->local + (size_t)target * (size_t)size, 0, (size_t)size * sizeof(float));
+      continue;
+    }
+    lanes->target[lane] = target;
+    lanes->entry[lane] = s->far->entry + offset[0];
+    lanes->end[lane] = s->far->entry + offset[1];
+    lanes->next_target++;
+    return true;
+  }
+  lanes->target[lane] = 0;
+  return false;
+}
+
+/** Stage the next interaction of every lane; false where there is none left. */
+INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes, struct m2l_batch *batch) {
+  static const float no_multipole[MULTIPOLE_MAX];
+  const int size = (int)fmm_multipole_size(p);
+  const vblock far_away = (vblock)(vblock_uint){1u << 30};
+  bool any = false;
+  batch->keep = batch->finished = 0;
+  for (int lane = 0; lane < LANES; lane++) {
+    if (lanes->entry[lane] == lanes->end[lane]) {
+      if (lanes->target[lane]) {
+        batch->finished |= 1u << lane;
+        batch->done[lane] = lanes->target[lane];
+      }
+      if (!next_target(s, (int)fmm_local_size(p), lanes, lane)) { /* zero times something finite */
+        stage_row(no_multipole, size, batch->rows, lane);
+        store_block(stage_lane(batch->centres, lane), far_away);
+        continue;
+      }
+    } else
+      batch->keep |= 1u << lane;
+    any = true;
+    const uint32_t entry = *lanes->entry[lane]++, slot = entry >> (s->depth + 1),
+                   node = entry & (tree_nodes(s->depth) - 1);
+    stage_row(s->source_multipole[slot] + (size_t)node * (size_t)size, size, batch->rows, lane);
+    store_block(stage_lane(batch->centres, lane),
+                centre_difference(&s->nodes[lanes->target[lane]], &s->source_nodes[slot][node]));
+  }
+  return any;
+}
+
+/** e[j] = r^j f_(j), 1 <= j <= p, from r^2 and 1/r: see split.h for H. Zero from fmm_range on. */
+INLINE void m2l_prefactors(int p, const struct split *split, vfloat r2, vfloat inverse, vfloat *e) {
+  static const float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f}; /* (-1)^j (2j-1)!! */
+  const vmask inside = v_less(r2, v_set(split->fmm_range));
+  const vfloat t = v_keep(inside, v_fma(r2, v_set(2.0f / split->fmm_range), v_set(-1.0f)));
+  vfloat r = r2 * inverse, r_power = v_set(1.0f), inverse_power = inverse;
+  for (int j = 1; j <= p; j++) {
+    const float *c = split->fmm[j];
+    vfloat h = v_set(c[FMM_DEGREE]);
+#pragma GCC unroll 16
+    for (int k = FMM_DEGREE - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
+    r_power *= r;
+    inverse_power *= inverse;
+    e[j] = v_keep(inside, v_fnma(r_power, h, v_set(newton[j]) * inverse_power));
+  }
+}
+
+INLINE void m2l_batch(int p, float scale, const struct split *split, const struct m2l_batch *batch, vfloat *local) {
+  vfloat r[4], m[MULTIPOLE_MAX], e[FMM_ORDER_MAX + 1];
+  lengths(batch->centres, scale, r);
+  vfloat r2 = v_fma(r[0], r[0], v_fma(r[1], r[1], r[2] * r[2])), y = v_rsqrt_estimate(r2);
+  vfloat inverse = v_fma(v_set(0.5f) * y, v_fnma(r2 * y, y, v_set(1.0f)), y); /* one Newton step */
+  m2l_prefactors(p, split, r2, inverse, e);
+  stage_to_lanes(batch->rows, (int)fmm_multipole_size(p), m);
+  EXPANSION(p, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, v_bits(batch->keep), m, local);
+}
+
+INLINE void m2l_order(int p, const struct m2l_lists *s, const struct split *split) {
+  const uint32_t size = fmm_local_size(p);
+  struct m2l_lanes lanes = {.next_target = 1};
+  struct m2l_batch batches[2];
+  vfloat local[LOCAL_MAX];
+  for (uint32_t k = 0; k < size; k++) local[k] = v_set(0.0f);
+  /* One batch is staged while the processor still works on the one before, so that no load waits for a store. */
+  bool more = m2l_fill(p, s, &lanes, &batches[0]);
+  for (unsigned current = 0; more; current = 1 - current) {
+    struct m2l_batch *next = &batches[1 - current];
+    more = m2l_fill(p, s, &lanes, next);
+    m2l_batch(p, s->scale, split, &batches[current], local);
+    for (uint32_t bits = next->finished; bits; bits &= bits - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(bits);
+      float *row = s->local + (size_t)next->done[lane] * size;
+      for (uint32_t k = 0; k < size; k++) row[k] = local[k][lane];
+    }
+  }
+}
+
+/* Local expansions of the parents to their children, a vector of children at a time. */
+
+INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nodes, float *local) {
+  const int size = (int)fmm_local_size(p);
+  ALIGNED float rows[2][ROW_STAGE_MAX], centres[STAGE];
+  for (unsigned level = 1; level <= depth; level++)
+    for (uint32_t first = 1u << level; first < 2u << level; first += LANES) {
+      const uint32_t last = (2u << level) - 1;
+      vfloat parent[LOCAL_MAX + 1], l[LOCAL_MAX + 1], r[4];
+      for (int lane = 0; lane < LANES; lane++) { /* lanes without a node repeat the last one */
+        uint32_t node = first + (uint32_t)lane < last ? first + (uint32_t)lane : last;
+        stage_row(local + (size_t)(node / 2) * (size_t)size, size, rows[0], lane);
+        stage_row(local + (size_t)node * (size_t)size, size, rows[1], lane);
+        store_block(stage_lane(centres, lane), centre_difference(&nodes[node], &nodes[node / 2]));
+      }
+      stage_to_lanes(rows[0], size, parent);
+      stage_to_lanes(rows[1], size, l);
+      lengths(centres, scale, r);
+      EXPANSION(p, l2l, r[0], r[1], r[2], parent, l);
+      lanes_to_stage(l, size, rows[1]);
+      for (int lane = 0; lane < LANES && first + (uint32_t)lane <= last; lane++)
+        unstage_row(rows[1], lane, size, local + (size_t)(first + (uint32_t)lane) * (size_t)size);
+    }
+}
+
+/* Local expansions of the leaves to their particles. */
+
+INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
+                      const struct node *nodes, const float *local, float *acceleration) {
+  for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
+    const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
+    const float *l = local + (size_t)leaf * fmm_local_size(p);
+    for (uint32_t i = node_first(count, leaf); i < end; i += LANES) {
+      vmask valid = v_first(end - i);
+      vfloat d[3], a[3];
+      for (size_t c = 0; c < 3; c++) d[c] = v_set(scale) * v_difference(x + c * count + i, centre[c], valid);
+      EXPANSION(p, l2p, l, d[0], d[1], d[2], a);
+      for (size_t c = 0; c < 3; c++) v_add_to(acceleration + c * count + i, valid, v_set(factor) * a[c]);
+    }
+  }
+}
+
+/* The orders, and the choice among them at run time. */
+
+#define INSTANCE(p)                                                                                                 \
+  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x, const struct node *nodes, \
+                              float *m) {                                                                           \
+    p2m_order(p, n, depth, scale, x, nodes, m);                                                                     \
+  }                                                                                                                 \
+  NOINLINE void m2m_order_##p(unsigned depth, float scale, const struct node *nodes, float *m) {                    \
+    m2m_order(p, depth, scale, nodes, m);                                                                           \
+  }                                                                                                                 \
+  NOINLINE void m2l_order_##p(const struct m2l_lists *lists, const struct split *split) {                           \
+    m2l_order(p, lists, split);                                                                                     \
+  }                                                                                                                 \
+  NOINLINE void l2l_order_##p(unsigned depth, float scale, const struct node *nodes, float *l) {                    \
+    l2l_order(p, depth, scale, nodes, l);                                                                           \
+  }                                                                                                                 \
+  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, float scale, float factor, const uint32_t *x,             \
+                              const struct node *nodes, const float *l, float *a) {                                 \
+    l2p_order(p, n, depth, scale, factor, x, nodes, l, a);                                                          \
+  }
+INSTANCE(1)
+INSTANCE(2)
+INSTANCE(3)
+INSTANCE(4)
+INSTANCE(5)
+INSTANCE(6)
+
+void KERNEL(fmm_p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
+                     const struct node *nodes, float *multipole) {
+  EXPANSION(order, p2m_order, count, depth, scale, x, nodes, multipole);
+}
+
+void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *nodes, float *multipole) {
+  EXPANSION(order, m2m_order, depth, scale, nodes, multipole);
+}
+
+void KERNEL(fmm_m2l)(int order, unsigned depth, float scale, const struct split *split,
+                     const struct interaction_list *far, const struct node *nodes,
+                     const struct node *const *source_nodes, const float *const *source_multipole, float *local) {
+  struct m2l_lists lists = {depth, scale, far, nodes, source_nodes, source_multipole, NULL};
+  lists.local = local;
+  EXPANSION(order, m2l_order, &lists, split);
+}
+
+void KERNEL(fmm_l2l)(int order, unsigned depth, float scale, const struct node *nodes, float *local) {
+  EXPANSION(order, l2l_order, depth, scale, nodes, local);
+}
+
+void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
+                     const struct node *nodes, const float *local, float *acceleration) {
+  EXPANSION(order, l2p_order, count, depth, scale, factor, x, nodes, local, acceleration);
+}

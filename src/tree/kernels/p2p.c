@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* P2P: direct short-range forces from gathered sources, two targets at a time against one vector of sources. */
+#include "photons/tree/p2p.h"
+
+#include "photons/runtime/kernels.h"
+#include "photons/base/simd.h"
+
+/** Sources of a leaf or of a part of it, relative to the leaf's centre, so that floats lose nothing that matters. */
+struct sources {
+  float *x[3];
+  size_t count;
+};
+
+/** A box around targets, relative to the leaf's centre: sources farther than r_cut = 1 from it are dropped. */
+struct reach {
+  float centre[3], half[3];
+};
+
+static struct sources list_of_level(const struct p2p_scratch *s, unsigned level) {
+  float *base = s->data + 3 * s->capacity * level;
+  return (struct sources){.x = {base, base + s->capacity, base + 2 * s->capacity}};
+}
+
+static inline vmask in_reach(const struct reach *r, vfloat dx, vfloat dy, vfloat dz) {
+  const vfloat zero = v_set(0.0f);
+  vfloat ex = v_max(v_abs(dx - v_set(r->centre[0])) - v_set(r->half[0]), zero);
+  vfloat ey = v_max(v_abs(dy - v_set(r->centre[1])) - v_set(r->half[1]), zero);
+  vfloat ez = v_max(v_abs(dz - v_set(r->centre[2])) - v_set(r->half[2]), zero);
+  return v_less(v_fma(ex, ex, v_fma(ey, ey, ez * ez)), v_set(1.0f));
+}
+
+static inline void append(struct sources *s, vmask keep, vfloat dx, vfloat dy, vfloat dz) {
+  v_compress(s->x[0] + s->count, keep, dx);
+  v_compress(s->x[1] + s->count, keep, dy);
+  v_compress(s->x[2] + s->count, keep, dz);
+  s->count += v_count(keep);
+}
+
+/** The last vector is filled up with sources out of everybody's reach. */
+static void pad(struct sources *s) {
+  for (size_t i = s->count; i < s->count + LANES; i++) s->x[0][i] = s->x[1][i] = s->x[2][i] = 1e3f;
+}
+
+/** Sources of the leaf's near list within reach, relative to `origin` (box units). */
+static struct sources gather(const struct p2p_target *t, uint32_t leaf, const uint32_t origin[3],
+                             const struct reach *reach, struct p2p_scratch *scratch) {
+  const uint32_t node_mask = tree_nodes(t->depth) - 1, begin = t->near->offset[leaf], stop = t->near->offset[leaf + 1];
+  const vfloat unit = v_set(t->scale);
+  size_t most = 0;
+  for (uint32_t e = begin; e < stop; e++) {
+    uint32_t n = t->source_count[t->near->entry[e] >> (t->depth + 1)], node = t->near->entry[e] & node_mask;
+    most += node_end(n, node) - node_first(n, node);
+  }
+  p2p_scratch_reserve(scratch, most + 2 * LANES, 1);
+  struct sources out = list_of_level(scratch, 0);
+  for (uint32_t e = begin; e < stop; e++) {
+    uint32_t slot = t->near->entry[e] >> (t->depth + 1), node = t->near->entry[e] & node_mask;
+    uint32_t n = t->source_count[slot], first = node_first(n, node), end = node_end(n, node);
+    const uint32_t *x = t->source_x[slot], *y = x + n, *z = y + n;
+    for (uint32_t i = first; i < end; i += LANES) {
+      vmask valid = v_first(end - i);
+      vfloat dx = v_difference(x + i, origin[0], valid) * unit;
+      vfloat dy = v_difference(y + i, origin[1], valid) * unit;
+      vfloat dz = v_difference(z + i, origin[2], valid) * unit;
+      append(&out, v_both(valid, in_reach(reach, dx, dy, dz)), dx, dy, dz);
+    }
+  }
+  pad(&out);
+  return out;
+}
+
+/** Those of a list within reach, as the list of the next level. */
+static struct sources filter(const struct sources *in, const struct reach *reach, const struct p2p_scratch *scratch,
+                             unsigned level) {
+  struct sources out = list_of_level(scratch, level);
+  for (size_t i = 0; i < in->count; i += LANES) { /* the padding is out of reach */
+    vfloat dx = v_load(in->x[0] + i), dy = v_load(in->x[1] + i), dz = v_load(in->x[2] + i);
+    append(&out, in_reach(reach, dx, dy, dz), dx, dy, dz);
+  }
+  pad(&out);
+  return out;
+}
+
+/** Spline-softened F/d where u < support^2, in a branch of its own: rare outside halos' centres. */
+static __attribute__((noinline)) vfloat spline_vector(vfloat u, float support2) {
+  const float inverse = 1.0f / sqrtf(support2), inverse3 = inverse * inverse * inverse;
+  vfloat q = v_sqrt(u) * v_set(inverse), q2 = q * q;
+  vfloat in = v_fma(q2, v_fma(v_set(32.0f), q, v_set(-38.4f)), v_set(32.0f / 3.0f));
+  vfloat safe = v_max(q, v_set(0.25f)), safe3 = safe * safe * safe;
+  vfloat out = v_fma(q2, v_fma(v_set(-32.0f / 3.0f), q, v_set(38.4f)), v_fma(v_set(-48.0f), q, v_set(64.0f / 3.0f))) -
+               v_set(1.0f / 15.0f) / safe3;
+  return v_select(v_less(q, v_set(0.5f)), in, out) * v_set(inverse3);
+}
+
+/** The paper's table: T(x') by Taylor expansion about the nearest of 512 entries; x' = r/(2 r_s). Returns T. */
+static vfloat table_vector(const struct p2p_law *law, vfloat r) {
+  const struct split *s = law->split;
+  const float to_argument = (float)(s->r_cut / (2.0 * s->r_s)), inverse_step = (float)(1.0 / s->table_step),
+              step = (float)s->table_step;
+  float argument[LANES], result[LANES];
+  memcpy(argument, &r, sizeof argument);
+  for (int l = 0; l < LANES; l++) {
+    float x = argument[l] * to_argument;
+    int i = (int)(x * inverse_step);
+    i = i < TABLE_ENTRIES - 1 ? i : TABLE_ENTRIES - 1;
+    float d = x - ((float)i + 0.5f) * step, t = s->table[i][law->table_order];
+    for (int q = law->table_order - 1; q >= 0; q--) t = t * d + s->table[i][q];
+    result[l] = t;
+  }
+  return v_load(result);
+}
+
+/** F/d of one vector of squared distances (units of r_cut), zero where u >= 1. */
+static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law, int degree, int table,
+                                                                 vfloat u) {
+  const vfloat one = v_set(1.0f), support2 = v_set(law->support2);
+  vfloat soft2 = u + v_set(law->plummer2); /* plummer2 is 0 for the spline */
+  /* r^-3 = y^3 (1 + 3/2 e), e = 1 - r^2 y^2, from an estimate y: one Newton step carried straight to the cube */
+  vfloat y = v_rsqrt_estimate(soft2), y2 = y * y;
+  vfloat newton = y2 * y * v_fma(v_fnma(soft2, y2, one), v_set(1.5f), one);
+  vfloat h;
+  if (table) {
+    vfloat r2 = v_max(u, v_set(1e-12f)), r = v_sqrt(r2);
+    h = (one - table_vector(law, r)) / (r * r2);
+  } else {
+    const float *c = law->split->p2p;
+    vfloat t = v_fma(v_set(2.0f), u, v_set(-1.0f));
+    h = v_set(c[degree]);
+#pragma GCC unroll 16
+    for (int k = degree - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
+  }
+  vfloat f = v_keep(v_less(u, one), newton - h);
+  vmask softened = v_less(u, support2);
+  if (__builtin_expect(v_any(softened), 0)) f = v_select(softened, spline_vector(u, law->support2) - h, f);
+  return f;
+}
+
+/** Forces of the sources on targets i and j (relative positions); sums into a[0..2], b[0..2]. */
+static inline __attribute__((always_inline)) void pair_of_targets(const struct p2p_law *law, int degree, int table,
+                                                                  const struct sources *s, const float ti[3],
+                                                                  const float tj[3], float a[3], float b[3]) {
+  vfloat xi = v_set(ti[0]), yi = v_set(ti[1]), zi = v_set(ti[2]), xj = v_set(tj[0]), yj = v_set(tj[1]),
+         zj = v_set(tj[2]);
+  vfloat ax = v_set(0), ay = v_set(0), az = v_set(0), bx = v_set(0), by = v_set(0), bz = v_set(0);
+  for (size_t k = 0; k < s->count; k += LANES) {
+    vfloat sx = v_load(s->x[0] + k), sy = v_load(s->x[1] + k), sz = v_load(s->x[2] + k);
+    vfloat dx = sx - xi, dy = sy - yi, dz = sz - zi;
+    vfloat f = force_vector(law, degree, table, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
+    ax = v_fma(f, dx, ax), ay = v_fma(f, dy, ay), az = v_fma(f, dz, az);
+    dx = sx - xj, dy = sy - yj, dz = sz - zj;
+    f = force_vector(law, degree, table, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
+    bx = v_fma(f, dx, bx), by = v_fma(f, dy, by), bz = v_fma(f, dz, bz);
+  }
+  a[0] = v_sum(ax), a[1] = v_sum(ay), a[2] = v_sum(az);
+  b[0] = v_sum(bx), b[1] = v_sum(by), b[2] = v_sum(bz);
+}
+
+/* One copy of the pair loop for each degree, so that the coefficients stay in registers. (The declaration at the end takes the
+ * semicolon.) */
+#define PAIR_LOOP(degree)                                                                                 \
+  static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s, const float ti[3], \
+                                   const float tj[3], float a[3], float b[3]) {                           \
+    pair_of_targets(law, degree, 0, s, ti, tj, a, b);                                                     \
+  }                                                                                                       \
+  struct sources
+PAIR_LOOP(6);
+PAIR_LOOP(7);
+PAIR_LOOP(8);
+PAIR_LOOP(9);
+PAIR_LOOP(10);
+PAIR_LOOP(11);
+PAIR_LOOP(12);
+
+static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
+                            float a[3], float b[3]) {
+  pair_of_targets(law, law->split->p2p_degree, 0, s, ti, tj, a, b);
+}
+static void pair_table(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
+                       float a[3], float b[3]) {
+  pair_of_targets(law, 0, 1, s, ti, tj, a, b);
+}
+
+typedef void pair_function(const struct p2p_law *, const struct sources *, const float[3], const float[3], float[3],
+                           float[3]);
+
+static pair_function *choose_pair_function(const struct p2p_law *law) {
+  static pair_function *const by_degree[] = {pair_degree_6,  pair_degree_7,  pair_degree_8, pair_degree_9,
+                                             pair_degree_10, pair_degree_11, pair_degree_12};
+  if (law->kind == P2P_TABLE) return pair_table;
+  int degree = law->split->p2p_degree;
+  return degree >= 6 && degree <= 12 ? by_degree[degree - 6] : pair_degree_any;
+}
+
+/** A leaf at work. */
+struct leaf {
+  const struct p2p_law *law;
+  const struct p2p_target *target;
+  struct p2p_scratch *scratch;
+  pair_function *pair;
+  uint32_t origin[3]; /* positions are relative to this */
+  float *acceleration;
+  uint64_t pairs;
+};
+
+static void relative_position(const struct leaf *l, uint32_t i, float out[3]) {
+  const struct p2p_target *t = l->target;
+  for (int c = 0; c < 3; c++) out[c] = (float)(int32_t)(t->x[(size_t)c * t->count + i] - l->origin[c]) * t->scale;
+}
+
+static void store(const struct leaf *l, uint32_t i, const float a[3]) {
+  for (size_t c = 0; c < 3; c++) l->acceleration[c * l->target->count + i] = l->target->factor * a[c];
+}
+
+/** Forces on particles first .. end - 1, all of whose sources are listed. */
+static void block(struct leaf *l, const struct sources *sources, uint32_t first, uint32_t end) {
+  float a[3], b[3], ti[3], tj[3];
+  for (uint32_t i = first; i < end; i += 2) {
+    uint32_t j = i + 1 < end ? i + 1 : i;
+    relative_position(l, i, ti);
+    relative_position(l, j, tj);
+    l->pair(l->law, sources, ti, tj, a, b);
+    store(l, i, a);
+    store(l, j, b);
+  }
+  l->pairs += (uint64_t)sources->count * (end - first);
+}
+
+static struct reach reach_of(const struct leaf *l, uint32_t first, uint32_t end) {
+  float low[3] = {1e30f, 1e30f, 1e30f}, high[3] = {-1e30f, -1e30f, -1e30f}, x[3];
+  struct reach r;
+  for (uint32_t i = first; i < end; i++) {
+    relative_position(l, i, x);
+    for (int c = 0; c < 3; c++) {
+      low[c] = fminf(low[c], x[c]);
+      high[c] = fmaxf(high[c], x[c]);
+    }
+  }
+  for (int c = 0; c < 3; c++) {
+    r.centre[c] = 0.5f * (low[c] + high[c]);
+    r.half[c] = 0.5f * (high[c] - low[c]) + 1e-6f; /* rounding of the centre */
+  }
+  return r;
+}
+
+/** The part j of the targets at a level of bisection below the group's root: halved until it is a block, sources with it. */
+static void halve(struct leaf *l, const struct sources *sources, unsigned level, uint32_t j) {
+  const uint32_t n = l->target->count, first = level_first(n, level, j), end = level_first(n, level, j + 1);
+  if (end - first <= P2P_BLOCK) {
+    block(l, sources, first, end);
+    return;
+  }
+  for (uint32_t child = 2 * j; child <= 2 * j + 1; child++) {
+    struct reach reach = reach_of(l, level_first(n, level + 1, child), level_first(n, level + 1, child + 1));
+    struct sources kept = filter(sources, &reach, l->scratch, level + 1 - l->target->depth);
+    halve(l, &kept, level + 1, child);
+  }
+}
+
+uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, struct p2p_scratch *scratch,
+                     float *acceleration) { /* NOLINT(readability-non-const-parameter): written through struct leaf */
+  struct leaf l = {
+      .law = law, .target = t, .scratch = scratch, .pair = choose_pair_function(law), .acceleration = acceleration};
+  const float half_box = 2147483648.0f * t->scale;
+  unsigned levels = 1;
+  while ((t->count >> (t->depth + levels - 1)) + 1 > P2P_BLOCK) levels++;
+  p2p_scratch_reserve(scratch, 1, levels + 1);
+  for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
+    const struct node *node = &t->nodes[(1u << t->depth) + leaf];
+    const uint32_t first = level_first(t->count, t->depth, leaf), end = level_first(t->count, t->depth, leaf + 1);
+    if (fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + 1.0f < half_box) {
+      struct reach reach = {.half = {node->half[0], node->half[1], node->half[2]}};
+      memcpy(l.origin, node->centre, sizeof l.origin);
+      struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
+      halve(&l, &sources, t->depth, leaf);
+    } else { /* a leaf so wide that a source's nearest image differs between its particles: gather for each particle alone */
+      for (uint32_t i = first; i < end; i++) {
+        const struct reach reach = {.half = {0.0f, 0.0f, 0.0f}};
+        for (size_t c = 0; c < 3; c++) l.origin[c] = t->x[c * t->count + i];
+        struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
+        block(&l, &sources, i, i + 1);
+      }
+    }
+  }
+  return l.pairs;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Refit: the boxes of a group's tree from its particles, leaves first. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "photons/runtime/kernels.h"
+#include "photons/tree/walk.h"
+
+#define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
+
+/** A leaf of n particles. With leaf_size = 1 it may be empty: then it stands at the next particle and limits no acceptance. */
+static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit, const uint32_t *x,
+                       const float *acceleration, struct node *node) {
+  for (size_t c = 0; c < 3; c++) {
+    const uint32_t *xc = x + c * stride, reference = xc[0];
+    int32_t lo = 0, hi = 0;
+    for (uint32_t i = 1; i < n; i++) {
+      int32_t d = (int32_t)(xc[i] - reference);
+      lo = d < lo ? d : lo;
+      hi = d > hi ? d : hi;
+    }
+    int64_t middle = ((int64_t)lo + hi) / 2;
+    int64_t half = hi - middle > middle - lo ? hi - middle : middle - lo;
+    node->centre[c] = reference + (uint32_t)middle;
+    node->half[c] = (float)half * scale * ROUND_UP;
+  }
+  float radius2 = 0.0f, acc2 = 0.0f;
+  for (uint32_t i = 0; i < n; i++) {
+    float r2 = 0.0f, a2 = 0.0f;
+    for (size_t c = 0; c < 3; c++) {
+      float d = (float)(int32_t)(x[c * stride + i] - node->centre[c]) * scale, a = acceleration[c * stride + i];
+      r2 += d * d;
+      a2 += a * a;
+    }
+    radius2 = r2 > radius2 ? r2 : radius2;
+    acc2 += a2;
+  }
+  node->radius = sqrtf(radius2) * ROUND_UP;
+  node->acc_min = n > 0 ? sqrtf(acc2 / (float)n) * acc_unit : FLT_MAX;
+}
+
+/** The union of two boxes, in the frame of the first: correct across the periodic edge. */
+static void refit_parent(float scale, const struct node *a, const struct node *b, struct node *parent) {
+  float half2 = 0.0f, da2 = 0.0f, db2 = 0.0f;
+  for (int c = 0; c < 3; c++) {
+    float d = (float)(int32_t)(b->centre[c] - a->centre[c]) * scale;
+    float low = fminf(-a->half[c], d - b->half[c]), high = fmaxf(a->half[c], d + b->half[c]);
+    float middle = 0.5f * (low + high);
+    int64_t shift = llrintf(middle / scale);
+    float actual = (float)shift * scale;
+    parent->centre[c] = a->centre[c] + (uint32_t)shift;
+    parent->half[c] = fmaxf(high - actual, actual - low) * ROUND_UP;
+    half2 += parent->half[c] * parent->half[c];
+    da2 += actual * actual;
+    db2 += (d - actual) * (d - actual);
+  }
+  parent->radius = fminf(sqrtf(half2), fmaxf(sqrtf(da2) + a->radius, sqrtf(db2) + b->radius) * ROUND_UP);
+  parent->acc_min = fminf(a->acc_min, b->acc_min);
+}
+
+void KERNEL(refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
+                   const float *acceleration, struct node *nodes) {
+  const uint32_t leaves = 1u << depth;
+  for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+    uint32_t first = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);
+    refit_leaf(end - first, count, scale, acc_unit, x + first, acceleration + first, &nodes[leaves + leaf]);
+  }
+  for (uint32_t i = leaves - 1; i >= 1; i--) refit_parent(scale, &nodes[2 * i], &nodes[2 * i + 1], &nodes[i]);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The dual walk of a group's tree against each neighbour's, which makes the near and the far list. */
+#include "photons/tree/walk.h"
+
+#include <string.h>
+
+#include "photons/runtime/kernels.h"
+
+enum { NEAR, FAR };
+
+static inline void emit(struct walk_scratch *s, int list, uint32_t target, uint32_t entry) {
+  walk_scratch_reserve(s, list, 1);
+  uint32_t *pair = s->pair[list] + 2 * s->count[list]++;
+  pair[0] = target;
+  pair[1] = entry;
+}
+
+/** Sort pairs by target, keeping the order in which they were found. */
+static void build_list(const struct walk_scratch *s, int which, uint32_t targets, struct interaction_list *list) {
+  size_t n = s->count[which];
+  const uint32_t *pair = s->pair[which];
+  interaction_list_reserve(list, targets, n);
+  memset(list->offset, 0, ((size_t)targets + 1) * sizeof *list->offset);
+  for (size_t i = 0; i < n; i++) list->offset[pair[2 * i] + 1]++;
+  for (uint32_t t = 0; t < targets; t++) list->offset[t + 1] += list->offset[t];
+  for (size_t i = 0; i < n; i++) list->entry[list->offset[pair[2 * i]]++] = pair[2 * i + 1];
+  memmove(list->offset + 1, list->offset, (size_t)targets * sizeof *list->offset);
+  list->offset[0] = 0;
+  list->entries = (uint32_t)n;
+}
+
+struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
+                                const struct node *const *source_nodes, const uint32_t *slot_count,
+                                struct walk_scratch *scratch, struct interaction_list *near,
+                                struct interaction_list *far) {
+  const uint32_t leaves = 1u << a->depth;
+  struct walk_result result = {0};
+  struct {
+    uint32_t target, source;
+  } stack[4 * 32]; /* each level of either tree leaves at most one sibling waiting */
+  scratch->count[NEAR] = scratch->count[FAR] = 0;
+  for (uint32_t slot = 0; slot < slots; slot++) {
+    const struct node *sources = source_nodes[slot];
+    const uint32_t tag = slot << (a->depth + 1), n = slot_count[slot];
+    int top = 0;
+    stack[top].target = 1, stack[top++].source = 1;
+    while (top > 0) {
+      uint32_t t = stack[--top].target, s = stack[top].source;
+      uint32_t target_count = node_end(count, t) - node_first(count, t),
+               source_count = node_end(n, s) - node_first(n, s);
+      result.visits++;
+      enum verdict verdict = judge(a, &nodes[t], &sources[s], target_count, source_count);
+      if (verdict == DROP) continue;
+      if (verdict == ACCEPT) {
+        emit(scratch, FAR, t, tag | s);
+      } else if (t >= leaves && s >= leaves) {
+        emit(scratch, NEAR, t - leaves, tag | s);
+        result.pairs += (uint64_t)source_count * target_count;
+      } else if (opens_target(a->depth, t, nodes[t].radius, s, sources[s].radius)) {
+        stack[top].target = 2 * t + 1, stack[top++].source = s;
+        stack[top].target = 2 * t, stack[top++].source = s;
+      } else {
+        stack[top].target = t, stack[top++].source = 2 * s + 1;
+        stack[top].target = t, stack[top++].source = 2 * s;
+      }
+    }
+  }
+  result.interactions = scratch->count[FAR];
+  result.entries = scratch->count[NEAR];
+  build_list(scratch, NEAR, leaves, near);
+  build_list(scratch, FAR, tree_nodes(a->depth), far);
+  return result;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* P2P set-up and the double-precision reference. */
+#include "photons/tree/p2p.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+
+#define SPLINE_SUPPORT \
+  2.8 /* radius of the spline kernel over the Plummer-equivalent softening (Springel et al. 2001) */
+
+void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening,
+                  int table_order, const struct split *split) {
+  const double least =
+      1e-6; /* positions in a leaf are no finer in float; without it particles at one point, and each by itself, give 0/0 */
+  double epsilon = fmax(softening / split->r_cut, least);
+  *law = (struct p2p_law){.kind = kind, .softening_kind = softening_kind, .split = split, .table_order = table_order};
+  if (softening_kind == SOFTENING_SPLINE)
+    law->support2 = (float)(SPLINE_SUPPORT * SPLINE_SUPPORT * epsilon * epsilon);
+  else
+    law->plummer2 = (float)(epsilon * epsilon);
+}
+
+void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources, unsigned levels) {
+  if (sources <= s->capacity && levels <= s->levels) return;
+  s->capacity = sources > s->capacity ? sources + sources / 2 + 256 : s->capacity;
+  s->levels = levels > s->levels ? levels : s->levels;
+  free(s->data); /* lists do not outlive a leaf */
+  s->data = allocate(3 * s->capacity * s->levels, sizeof(float), "gathered sources");
+}
+
+void p2p_scratch_free(struct p2p_scratch *s) {
+  free(s->data);
+  *s = (struct p2p_scratch){0};
+}
+
+/** F/d at squared distance u (units of r_cut). */
+static double exact_factor(const struct p2p_law *law, double u) {
+  if (u >= 1.0) return 0.0;
+  double r = sqrt(u), support = sqrt((double)law->support2);
+  double softened = law->softening_kind == SOFTENING_PLUMMER ? 1.0 / pow(u + (double)law->plummer2, 1.5)
+                    : r < support ? spline_factor(r / support) / (support * support * support)
+                                  : 1.0 / (u * r);
+  double h = -2.0 * split_series_derivative(law->split, 1, u);
+  return softened - h;
+}
+
+uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float *acceleration) {
+  const uint32_t node_mask = tree_nodes(t->depth) - 1;
+  const double scale = t->scale;
+  uint64_t pairs = 0;
+  for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
+    for (uint32_t i = level_first(t->count, t->depth, leaf); i < level_first(t->count, t->depth, leaf + 1); i++) {
+      double a[3] = {0.0, 0.0, 0.0};
+      for (uint32_t e = t->near->offset[leaf]; e < t->near->offset[leaf + 1]; e++) {
+        uint32_t slot = t->near->entry[e] >> (t->depth + 1), node = t->near->entry[e] & node_mask;
+        uint32_t n = t->source_count[slot];
+        const uint32_t *x = t->source_x[slot];
+        for (uint32_t j = node_first(n, node); j < node_end(n, node); j++) {
+          double d[3];
+          for (size_t c = 0; c < 3; c++) d[c] = scale * (int32_t)(x[c * n + j] - t->x[c * t->count + i]);
+          double f = exact_factor(law, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+          for (int c = 0; c < 3; c++) a[c] += f * d[c];
+        }
+        pairs += node_end(n, node) - node_first(n, node);
+      }
+      for (size_t c = 0; c < 3; c++) acceleration[c * t->count + i] = (float)(t->factor * a[c]);
+    }
+  }
+  return pairs;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The force split and its polynomials. Inside, r_cut is the unit of length, x = r / r_cut, u = x^2, t = 2u - 1.
+ *
+ * Both families are clouds: the long-range potential of a unit mass is H = W(x) / x with W = int_0^x w, so that H(u) =
+ * int_0^1 w(u y^2) dy. Everything follows from its Taylor series about u = 1/2: that about 0 alternates in sign and
+ * loses up to seven digits at r_cut = 8 r_s, this one does not. */
+#include "photons/tree/split.h"
+
+#include <gsl/gsl_integration.h>
+#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_sf_bessel.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+
+#define QUADRATURE_POINTS 128 /* exact for y^(2k), k < SPLIT_SERIES, times a polynomial of the same degree */
+#define FIT_POINTS 2048       /* grid on which the minimax polynomial is sought */
+#define FIT_EXCHANGES 100
+#define PAPER_TABLE_END 3.0 /* the paper's table ends at x' = 3 */
+
+/** d^k w/du^k at u in [0, 1/2]; w is normalised so that int_0^1 w dx is W(1): 1 (kaiser) or erf(r_cut / 2 r_s)
+ * (gauss). */
+static double cloud_derivative(const struct split *s, int k, double u) {
+  if (s->kind == SPLIT_GAUSS) {
+    double g = 0.5 * s->r_cut / s->r_s;
+    return M_2_SQRTPI * g * gsl_pow_int(-g * g, k) * exp(-g * g * u);
+  }
+  /* (1/z d/dz)^k I0(z) = I_k(z) / z^k (Abramowitz & Stegun 9.6.28) with z^2 = beta^2 (1 - u). */
+  double root = sqrt(1.0 - u), z = s->beta * root;
+  double norm = -expm1(-2.0 * s->beta) / (2.0 * s->beta); /* sinh(beta)/beta e^-beta */
+  return gsl_pow_int(-0.5 * s->beta / root, k) * gsl_sf_bessel_In_scaled(k, z) * exp(z - s->beta) / norm;
+}
+
+/** Both series of H. All integrands are positive and smooth, so that each coefficient has full relative accuracy. */
+static void expand_series(struct split *s) {
+  gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc(QUADRATURE_POINTS);
+  if (rule == NULL) fail(EXIT_RUN_FAILED, "not enough memory for the quadrature of the force split");
+  double factorial = 1.0;
+  for (int k = 0; k < SPLIT_SERIES; k++) {
+    if (k > 0) factorial *= k;
+    double sum = 0.0;
+    for (size_t i = 0; i < QUADRATURE_POINTS; i++) {
+      double y, weight;
+      gsl_integration_glfixed_point(0.0, 1.0, i, &y, &weight, rule);
+      sum += weight * gsl_pow_int(y * y, k) * cloud_derivative(s, k, 0.5 * y * y);
+    }
+    s->middle[k] = ldexp(sum / factorial, -k);
+    s->series[k] = cloud_derivative(s, k, 0.0) / factorial / (2 * k + 1);
+  }
+  gsl_integration_glfixed_table_free(rule);
+}
+
+double split_series_derivative(const struct split *s, int n, double u) {
+  double t = 2.0 * u - 1.0, sum = 0.0;
+  for (int k = SPLIT_SERIES - 1; k >= n; k--) {
+    double falling = 1.0;
+    for (int i = 0; i < n; i++) falling *= 2.0 * (k - i); /* dt/du = 2 */
+    sum = sum * t + falling * s->middle[k];
+  }
+  return sum;
+}
+
+/** h = -2 dH/du. */
+static double series_h(const struct split *s, double u) { return -2.0 * split_series_derivative(s, 1, u); }
+
+double split_force(const struct split *s, double r) {
+  double x = r / s->r_cut;
+  return x > 1.0 ? 0.0 : 1.0 - x * x * x * series_h(s, x * x);
+}
+
+double split_mesh_factor(const struct split *s, double k) {
+  if (s->kind == SPLIT_GAUSS) return exp(-k * k * s->r_s * s->r_s);
+  double q = k * s->r_cut, square = s->beta * s->beta - q * q, root = sqrt(fabs(square));
+  double norm = -2.0 * s->beta / expm1(-2.0 * s->beta); /* beta / sinh(beta) e^beta */
+  if (root < 1e-4) return norm * exp(-s->beta) * (1.0 + square / 6.0);
+  if (square > 0.0) return norm * exp(root - s->beta) * -expm1(-2.0 * root) / (2.0 * root);
+  return norm * exp(-s->beta) * sin(root) / root;
+}
+
+/** Horner's rule in t. */
+static double polynomial(const double *coefficient, int degree, double t) {
+  double sum = coefficient[degree];
+  for (int k = degree - 1; k >= 0; k--) sum = sum * t + coefficient[k];
+  return sum;
+}
+
+/** What the minimax fit works on: target(t) and its weight x^3 on a grid of t in (-1, 1], denser towards the ends. */
+struct fit_grid {
+  double t[FIT_POINTS], weight[FIT_POINTS], target[FIT_POINTS];
+};
+
+static double fit_error(const struct fit_grid *grid, const double *coefficient, int degree, size_t i) {
+  return grid->weight[i] * (grid->target[i] - polynomial(coefficient, degree, grid->t[i]));
+}
+
+/** The polynomial whose weighted errors at the degree + 2 points of @p reference are equal and alternate in sign. */
+static void fit_reference(const struct fit_grid *grid, const size_t *reference, int degree, double *coefficient) {
+  double matrix[(P2P_DEGREE_MAX + 2) * (P2P_DEGREE_MAX + 2)], rhs[P2P_DEGREE_MAX + 2], solution[P2P_DEGREE_MAX + 2];
+  size_t permutation_data[P2P_DEGREE_MAX + 2] = {0}, n = (size_t)degree + 2;
+  for (size_t row = 0; row < n; row++) {
+    size_t i = reference[row];
+    for (size_t k = 0; k + 1 < n; k++) matrix[row * n + k] = grid->weight[i] * gsl_pow_int(grid->t[i], (int)k);
+    matrix[row * n + n - 1] = row % 2 ? -1.0 : 1.0;
+    rhs[row] = grid->weight[i] * grid->target[i];
+  }
+  gsl_matrix_view a = gsl_matrix_view_array(matrix, n, n);
+  gsl_vector_view b = gsl_vector_view_array(rhs, n), x = gsl_vector_view_array(solution, n);
+  gsl_permutation permutation = {.size = n, .data = permutation_data};
+  int sign;
+  if (gsl_linalg_LU_decomp(&a.matrix, &permutation, &sign) ||
+      gsl_linalg_LU_solve(&a.matrix, &permutation, &b.vector, &x.vector))
+    fail(EXIT_RUN_FAILED, "the fit of the force kernel has no solution");
+  memcpy(coefficient, solution, (n - 1) * sizeof *coefficient);
+}
+
+/** Take @p point into the reference in place of a neighbour whose error has the same sign, so that the signs still
+ * alternate. */
+static void fit_exchange(const struct fit_grid *grid, const double *coefficient, int degree, size_t *reference,
+                         size_t point) {
+  size_t last = (size_t)degree + 1, right = 0;
+  bool positive = fit_error(grid, coefficient, degree, point) > 0.0;
+  while (right <= last && reference[right] < point) right++;
+  if (right <= last && (fit_error(grid, coefficient, degree, reference[right]) > 0.0) == positive) {
+    reference[right] = point;
+  } else if (right > 0 && (fit_error(grid, coefficient, degree, reference[right - 1]) > 0.0) == positive) {
+    reference[right - 1] = point;
+  } else if (right == 0) {
+    memmove(reference + 1, reference, last * sizeof *reference);
+    reference[0] = point;
+  } else {
+    memmove(reference, reference + 1, last * sizeof *reference);
+    reference[last] = point;
+  }
+}
+
+/** Best polynomial in the largest weighted error: Remez' algorithm, one point exchanged at a time. Returns that
+ * error. */
+static double fit_minimax(const struct fit_grid *grid, int degree, double *coefficient) {
+  size_t reference[P2P_DEGREE_MAX + 2] = {0};
+  for (int i = 0; i <= degree + 1; i++) reference[i] = (size_t)((i + 1) * (FIT_POINTS - 1) / (degree + 2));
+  double largest = 0.0;
+  for (int exchange = 0; exchange < FIT_EXCHANGES; exchange++) {
+    fit_reference(grid, reference, degree, coefficient);
+    size_t worst = 0;
+    largest = 0.0;
+    for (size_t i = 0; i < FIT_POINTS; i++) {
+      double error = fabs(fit_error(grid, coefficient, degree, i));
+      if (error > largest) largest = error, worst = i;
+    }
+    if (largest <= 1.0001 * fabs(fit_error(grid, coefficient, degree, reference[0]))) break;
+    fit_exchange(grid, coefficient, degree, reference, worst);
+  }
+  return largest;
+}
+
+/** Coefficients are rounded to float from the highest down, each time fitting the lower ones again to make up for
+ * it. */
+static void fit_p2p(struct split *s) {
+  struct fit_grid *grid = allocate(1, sizeof *grid, "fit of the force kernel");
+  for (size_t i = 0; i < FIT_POINTS; i++) {
+    grid->t[i] = -cos(M_PI * (double)(i + 1) / FIT_POINTS);
+    double u = 0.5 * (1.0 + grid->t[i]);
+    grid->weight[i] = u * sqrt(u);
+    grid->target[i] = series_h(s, u);
+  }
+  for (int degree = s->p2p_degree; degree >= 0; degree--) {
+    double coefficient[P2P_DEGREE_MAX + 1];
+    fit_minimax(grid, degree, coefficient);
+    s->p2p[degree] = (float)coefficient[degree];
+    for (size_t i = 0; i < FIT_POINTS; i++) grid->target[i] -= (double)s->p2p[degree] * gsl_pow_int(grid->t[i], degree);
+  }
+  for (size_t i = 0; i < FIT_POINTS; i++) s->p2p_error = fmax(s->p2p_error, fabs(grid->weight[i] * grid->target[i]));
+  free(grid);
+}
+
+/** Interpolation of 2^n H^(n) at the Chebyshev points, turned from T_k(t) into powers of t. */
+static void fit_fmm(struct split *s, int n) {
+  enum { POINTS = FMM_DEGREE + 1 };
+  double value[POINTS], power[POINTS] = {0}, previous[POINTS] = {1.0}, current[POINTS] = {0.0, 1.0};
+  for (int i = 0; i < POINTS; i++) {
+    double t = cos(M_PI * (i + 0.5) / POINTS);
+    value[i] = ldexp(split_series_derivative(s, n, 0.5 * (1.0 + t) * (double)s->fmm_range), n);
+  }
+  for (int k = 0; k < POINTS; k++) { /* previous = T_k, current = T_(k+1) */
+    double c = 0.0;
+    for (int i = 0; i < POINTS; i++) c += value[i] * cos(M_PI * k * (i + 0.5) / POINTS);
+    c *= (k == 0 ? 1.0 : 2.0) / POINTS;
+    for (int j = 0; j <= k; j++) power[j] += c * previous[j];
+    for (int j = POINTS - 1; j >= 0; j--) {
+      double next = (j > 0 ? 2.0 * current[j - 1] : 0.0) - previous[j];
+      previous[j] = current[j], current[j] = next;
+    }
+  }
+  for (int k = 0; k < POINTS; k++) s->fmm[n][k] = (float)power[k];
+}
+
+/** d^q T/dx^q / q!, q = 0 .. 4, from w^(j) = (2j + 1) H^(j) + 2 u H^(j+1) and dT/dx = x dw/dx. */
+static void force_taylor(const struct split *s, double x, double taylor[TABLE_ORDER_MAX + 1]) {
+  double u = x * x, w[TABLE_ORDER_MAX + 1];
+  for (int j = 1; j <= TABLE_ORDER_MAX; j++)
+    w[j] = (2 * j + 1) * split_series_derivative(s, j, u) + 2.0 * u * split_series_derivative(s, j + 1, u);
+  taylor[0] = 1.0 - x * u * series_h(s, u);
+  taylor[1] = 2.0 * u * w[1];
+  taylor[2] = x * (4.0 * w[1] + 4.0 * u * w[2]) / 2.0;
+  taylor[3] = (4.0 * w[1] + u * (20.0 * w[2] + 8.0 * u * w[3])) / 6.0;
+  taylor[4] = x * (48.0 * w[2] + u * (72.0 * w[3] + 16.0 * u * w[4])) / 24.0;
+}
+
+/** The entry in which the cutoff lies is continued beyond it; the following ones are zero. */
+static void fill_table(struct split *s) {
+  double to_x = 2.0 * s->r_s / s->r_cut; /* x = r / r_cut per x' = r / (2 r_s) */
+  s->table_step = fmax(PAPER_TABLE_END, 1.0 / to_x) / TABLE_ENTRIES;
+  for (int i = 0; i < TABLE_ENTRIES && i * s->table_step * to_x <= 1.0; i++) {
+    double taylor[TABLE_ORDER_MAX + 1];
+    force_taylor(s, (i + 0.5) * s->table_step * to_x, taylor);
+    for (int q = 0; q <= TABLE_ORDER_MAX; q++) s->table[i][q] = (float)(taylor[q] * gsl_pow_int(to_x, q));
+  }
+}
+
+double split_table_value(const struct split *s, int order, double r) {
+  if (r > s->r_cut) return 0.0;
+  float x = (float)(r / (2.0 * s->r_s)), step = (float)s->table_step;
+  int i = (int)(x / step);
+  if (i > TABLE_ENTRIES - 1) i = TABLE_ENTRIES - 1;
+  float d = x - ((float)i + 0.5f) * step, sum = s->table[i][order];
+  for (int q = order - 1; q >= 0; q--) sum = sum * d + s->table[i][q];
+  return (double)sum;
+}
+
+double split_polynomial_value(const struct split *s, double r) {
+  if (r > s->r_cut) return 0.0;
+  float x = (float)(r / s->r_cut), u = x * x, t = 2.0f * u - 1.0f, h = s->p2p[s->p2p_degree];
+  for (int k = s->p2p_degree - 1; k >= 0; k--) h = h * t + s->p2p[k];
+  return (double)(1.0f - x * u * h);
+}
+
+void split_init(struct split *s, enum split_kind kind, double r_s, double r_cut, int p2p_degree) {
+  double ratio = r_cut / r_s;
+  *s = (struct split){.kind = kind, .r_s = r_s, .r_cut = r_cut, .p2p_degree = p2p_degree};
+  if (kind == SPLIT_KAISER) s->beta = 0.5 * ratio * ratio;
+  expand_series(s);
+  fit_p2p(s);
+  s->fmm_range = (float)fmax(1.0, gsl_pow_2(8.0 / ratio));
+  for (int n = 0; n <= FMM_ORDER_MAX; n++) fit_fmm(s, n);
+  fill_table(s);
+}

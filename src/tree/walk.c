@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Acceptance criterion and storage of the interaction lists. */
+#include "photons/tree/walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+#include "photons/runtime/pinned.h"
+
+/** |d^n psi/dr^n| / (n-1)! of psi = 1/r - H(r^2), lengths in r_cut: the series differentiated term by term. */
+static double radial_derivative(const struct split *split, int n, double r) {
+  double factorial = 1.0, sum = 0.0; /* (n-1)! */
+  for (int i = 2; i < n; i++) factorial *= i;
+  for (int k = (n + 1) / 2; k < SPLIT_SERIES; k++) {
+    double term = split->series[k] * pow(r, 2 * k - n);
+    for (int i = 0; i < n; i++) term *= 2 * k - i;
+    sum += term;
+  }
+  double newton = factorial * n * pow(r, -(n + 1)) * (n % 2 ? -1.0 : 1.0);
+  return fabs(newton - sum) / factorial;
+}
+
+void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
+                     double softening_support, double box, unsigned depth, const struct split *split) {
+  const double least = 1e-4; /* of r_cut: closer nodes would bring float to its limits at order 6 */
+  double separation = softening_support / split->r_cut;
+  *a = (struct acceptance){.kind = kind,
+                           .theta = (float)theta,
+                           .theta_first = (float)fmin(theta, 0.5),
+                           .tolerance = (float)tolerance,
+                           .order = order,
+                           .separation = (float)fmax(separation, least),
+                           .half_box = (float)(0.5 * box / split->r_cut),
+                           .scale = (float)(box / 4294967296.0 / split->r_cut),
+                           .depth = depth};
+  double envelope = 0.0;
+  for (int i = MAC_TABLE; i >= 0; i--) {
+    envelope = fmax(envelope, radial_derivative(split, order + 1, fmax(i, 0.5) / MAC_TABLE));
+    a->derivative[i] = (float)fmin(envelope, 1e30);
+  }
+}
+
+void walk_scratch_reserve(struct walk_scratch *s, int list, size_t n) {
+  if (s->count[list] + n <= s->capacity[list]) return;
+  s->capacity[list] = (s->count[list] + n) * 2 + 4096;
+  s->pair[list] = reallocate(s->pair[list], 2 * s->capacity[list], sizeof(uint32_t), "interaction pairs");
+}
+
+void walk_scratch_free(struct walk_scratch *s) {
+  free(s->pair[0]);
+  free(s->pair[1]);
+  *s = (struct walk_scratch){0};
+}
+
+void interactions_check(size_t entries) {
+  if (entries > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "a group has %zu interactions, more than 2^32: make runtime.group_size smaller", entries);
+}
+
+void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries) {
+  interactions_check(entries);
+  if (l->offset && l->targets == targets && entries <= l->capacity && entries >= l->capacity / 2) return;
+  interaction_list_free(l);
+  l->targets = targets;
+  l->capacity = (uint32_t)(entries + entries / 8 + 1 > UINT32_MAX ? entries : entries + entries / 8 + 1);
+  const size_t offset_bytes = ((size_t)targets + 1) * sizeof *l->offset, entry_bytes = l->capacity * sizeof *l->entry;
+  l->offset = l->pool ? pinned_take(l->pool, offset_bytes) : reallocate(NULL, offset_bytes, 1, "interaction offsets");
+  l->entry = l->pool ? pinned_take(l->pool, entry_bytes) : reallocate(NULL, entry_bytes, 1, "interaction list");
+}
+
+void interaction_list_free(struct interaction_list *l) {
+  if (l->pool && l->offset) {
+    pinned_give_back(l->pool, l->offset, ((size_t)l->targets + 1) * sizeof *l->offset);
+    pinned_give_back(l->pool, l->entry, l->capacity * sizeof *l->entry);
+  } else {
+    free(l->offset);
+    free(l->entry);
+  }
+  *l = (struct interaction_list){.pool = l->pool};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Forces of the whole solver, and particle sets with exact reference accelerations (test data, folder forces/). */
+#ifndef PHOTONS_FORCE_SET_H
+#define PHOTONS_FORCE_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "photons/app/report.h"
+#include "photons/domain/simulation.h"
+
+/** How accelerations differ from a reference. */
+struct force_error {
+  double rms;         /**< rms |da| over rms |a| */
+  double median, p99; /**< of |da|/|a| */
+  double largest;     /**< of |da| over rms |a| */
+  double momentum;    /**< |sum a| / sum |a|, equal masses */
+};
+
+/** Path of a file in the test data folder (valid until the next call), or NULL where there is none. */
+const char *test_data(const char *name);
+/** Parameters from the text of a config.ini and overrides of the form section.key=value. */
+void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides, size_t count);
+/** Start StarPU on CPU workers; starpu_shutdown() ends it. */
+void start_starpu_for_tests(void);
+
+/** Accelerations of a simulation in the order of rising id, [N][3] in (km/s)^2/(Mpc/h); free() it. */
+float *accelerations_by_id(const struct simulation *s);
+/** Those that the solver finds for these particles, which it takes over and frees. @p work may be NULL. */
+float *solver_accelerations(const struct parameters *p, struct particles particles, struct work_counts *work);
+struct force_error force_compare(const float *acceleration, const double *reference, size_t n);
+
+/** A particle set of the test data with its reference accelerations by rising id, [N][3] in (km/s)^2/(Mpc/h). */
+struct force_set {
+  char *path;
+  size_t count;
+  double *reference;
+};
+struct force_set force_set_open(const char *path);
+void force_set_close(struct force_set *set);
+/** Accelerations of the set's particles with these overrides of config.ini, as solver_accelerations(). */
+float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
+                       struct work_counts *work);
+/** The same, compared with the reference. */
+struct force_error force_set_error(const struct force_set *set, const char *const *overrides, size_t count,
+                                   struct work_counts *work);
+
+#endif

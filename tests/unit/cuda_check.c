@@ -1,0 +1,1006 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, and whole forces; with
+ * PHOTONS_BENCHMARK set, the rate of the direct forces instead. Without FILE (a Gadget snapshot) a small universe is made.
+ * Without FILE and with the test data (PHOTONS_TEST_DATA) also whole forces against Ewald sums. Exits with 77 where there is no GPU. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/force_set.h"
+#include "cuda/runtime/gpu.h"
+#include "photons/base/error.h"
+#include "photons/domain/group_sort.h"
+#include "photons/ic/ic.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/runtime/scheduler.h"
+#include "photons/step/step.h"
+
+#define CUDA(call)                                                                                 \
+  do {                                                                                             \
+    cudaError_t status = (call);                                                                   \
+    if (status != cudaSuccess) fail(EXIT_RUN_FAILED, "%s: %s", #call, cudaGetErrorString(status)); \
+  } while (0)
+
+/** Host arrays and their copies on the GPU. */
+struct bench {
+  struct simulation *s;
+  struct gpu *gpu;
+  cudaStream_t stream;
+  uint32_t *x;
+  float *momentum, *acceleration, *multipole, *local;
+  struct node *nodes;
+};
+
+/** Sums of squares over all calls of one stage. */
+struct difference {
+  const char *stage;
+  double difference2, reference2, largest;
+};
+
+static int failures;
+
+static void *device_memory(size_t bytes) {
+  void *memory;
+  CUDA(cudaMalloc(&memory, bytes ? bytes : 4));
+  return memory;
+}
+
+static void *to_device(const void *from, size_t bytes) {
+  void *to = device_memory(bytes);
+  CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+  return to;
+}
+
+static void to_host(const struct bench *b, void *to, const void *from, size_t bytes) {
+  CUDA(cudaStreamSynchronize(b->stream));
+  CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+static void compare(struct difference *d, const float *cpu, const float *gpu, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const double difference = isfinite(gpu[i]) ? (double)cpu[i] - (double)gpu[i] : INFINITY;
+    d->difference2 += difference * difference;
+    d->reference2 += (double)cpu[i] * (double)cpu[i];
+    d->largest = fmax(d->largest, fabs(difference));
+  }
+}
+
+/* Each stage's rounding differs by the order of sums and fused operations alone. */
+static void report(const struct difference *d, double limit) {
+  const double rms = sqrt(d->difference2 / fmax(d->reference2, 1e-300));
+  const int good = rms <= limit;
+  printf("  %-10s %9.2e  %s\n", d->stage, rms, good ? "ok" : "TOO LARGE");
+  failures += !good;
+}
+
+static size_t first_of(const struct bench *b, uint32_t g) {
+  return block_first(b->s->particles.count, b->s->group_count, g);
+}
+static const uint32_t *position_on_device(const struct bench *b, uint32_t g) { return b->x + 3 * first_of(b, g); }
+
+static struct bench bench_create(struct simulation *s) {
+  const size_t rows = (size_t)s->group_count * tree_nodes(s->depth), n = s->particles.count;
+  const int order = s->acceptance.order;
+  struct bench b = {.s = s};
+  CUDA(cudaStreamCreate(&b.stream));
+  b.gpu = gpu_create(b.stream, s->mesh, &s->split);
+  b.x = to_device(s->particles.position, 3 * n * sizeof *b.x);
+  b.momentum = to_device(s->particles.momentum, 3 * n * sizeof *b.momentum);
+  b.acceleration = to_device(s->particles.acceleration, 3 * n * sizeof *b.acceleration);
+  b.nodes = to_device(s->nodes, rows * sizeof *b.nodes);
+  b.multipole = to_device(s->multipole, rows * fmm_multipole_size(order) * sizeof *b.multipole);
+  b.local = device_memory(rows * fmm_local_size(order) * sizeof *b.local);
+  return b;
+}
+
+static void bench_free(struct bench *b) {
+  gpu_free(b->gpu);
+  void *memory[] = {b->x, b->momentum, b->acceleration, b->nodes, b->multipole, b->local};
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CUDA(cudaFree(memory[i]));
+  CUDA(cudaStreamDestroy(b->stream));
+}
+
+/* Tree stages of one group. */
+
+static void check_refit(const struct bench *b, struct group *g, struct difference *d) {
+  const struct simulation *s = b->s;
+  const uint32_t n = tree_nodes(s->depth);
+  const struct particle_block p = particles_block(&s->particles, g->index);
+  struct node *cpu = allocate(n, sizeof *cpu, "nodes"), *gpu = allocate(n, sizeof *gpu, "nodes"),
+              *out = device_memory(n * sizeof *out), *top;
+  enum { TOP = 2 };
+  CUDA(cudaMallocHost((void **)&top, tree_nodes(TOP) * sizeof *top));
+  s->kernels->walk.refit(g->count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0], cpu);
+  gpu_refit(b->gpu, g->count, s->depth, s->scale, 1.0f / s->short_factor, position_on_device(b, g->index),
+            b->acceleration + 3 * first_of(b, g->index), out, TOP, top);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  for (uint32_t i = 1; i < tree_nodes(TOP); i++) compare(d, gpu[i].half, top[i].half, 5);
+  for (uint32_t i = 1; i < n; i++) {
+    float shift[2][3] = {{0}}; /* centres may differ by rounding: compared in units of the half width */
+    for (int c = 0; c < 3; c++) shift[1][c] = (float)(int32_t)(cpu[i].centre[c] - gpu[i].centre[c]) * s->scale;
+    compare(d, shift[0], shift[1], 3);
+    compare(d, cpu[i].half, gpu[i].half, 5); /* half, radius, acc_min */
+  }
+  free(cpu);
+  free(gpu);
+  CUDA(cudaFreeHost(top));
+  CUDA(cudaFree(out));
+}
+
+static void check_multipoles(const struct bench *b, struct group *g, struct difference *p2m, struct difference *m2m) {
+  const struct simulation *s = b->s;
+  const int order = s->acceptance.order;
+  const uint32_t leaves = 1u << s->depth, size = fmm_multipole_size(order);
+  const size_t n = (size_t)tree_nodes(s->depth) * size, leaf_row = (size_t)leaves * size;
+  const struct particle_block p = particles_block(&s->particles, g->index);
+  const struct node *nodes = b->nodes + (size_t)g->index * tree_nodes(s->depth);
+  float *cpu = allocate(n, sizeof *cpu, "multipoles"), *gpu = allocate(n, sizeof *gpu, "multipoles"),
+        *out = device_memory(n * sizeof *out);
+  s->kernels->fmm.p2m(order, g->count, s->depth, s->scale, p.x[0], g->nodes, cpu);
+  gpu_p2m(b->gpu, order, g->count, s->depth, s->scale, position_on_device(b, g->index), nodes, out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(p2m, cpu + leaf_row, gpu + leaf_row, leaf_row);
+  s->kernels->fmm.m2m(order, s->depth, s->scale, g->nodes, cpu);
+  CUDA(cudaMemcpy(out + leaf_row, cpu + leaf_row, leaf_row * sizeof *out, cudaMemcpyHostToDevice));
+  gpu_m2m(b->gpu, order, s->depth, s->scale, nodes, out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(m2m, cpu + size, gpu + size, leaf_row - size);
+  free(cpu);
+  free(gpu);
+  CUDA(cudaFree(out));
+}
+
+static void walk_group(const struct simulation *s, struct group *g, struct walk_scratch *scratch) {
+  const struct node *nodes[g->neighbours];
+  uint32_t count[g->neighbours];
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    nodes[i] = s->groups[g->neighbour[i]].nodes;
+    count[i] = s->groups[g->neighbour[i]].count;
+  }
+  s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count, scratch, &g->lists.near,
+                        &g->lists.far);
+}
+
+/** How two sets of interaction lists differ, and which source leaves a target leaf meets twice or, though in reach, never. */
+struct list_difference {
+  uint64_t entries, different, uncovered;
+};
+
+static int compare_entries(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/** Entries that one list has and the other has not. Sorts both. */
+static void compare_lists(struct list_difference *d, const struct interaction_list *cpu,
+                          const struct interaction_list *gpu, uint32_t targets) {
+  for (uint32_t t = 0; t < targets; t++) {
+    uint32_t *a = cpu->entry + cpu->offset[t], *b = gpu->entry + gpu->offset[t];
+    const uint32_t n = cpu->offset[t + 1] - cpu->offset[t], m = gpu->offset[t + 1] - gpu->offset[t];
+    uint32_t i = 0, k = 0;
+    qsort(a, n, sizeof *a, compare_entries);
+    qsort(b, m, sizeof *b, compare_entries);
+    while (i < n && k < m) {
+      const int order = compare_entries(&a[i], &b[k]);
+      d->different += order != 0;
+      i += order <= 0;
+      k += order >= 0;
+    }
+    d->different += (n - i) + (m - k);
+    d->entries += n;
+  }
+}
+
+static void check_coverage(const struct simulation *s, const struct group *g, const struct interaction_list *near,
+                           const struct interaction_list *far, struct list_difference *d) {
+  const uint32_t leaves = 1u << s->depth;
+  uint8_t *met = allocate((size_t)g->neighbours * leaves, 1, "source leaves");
+  for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+    const struct node *t = &g->nodes[leaves + leaf];
+    memset(met, 0, (size_t)g->neighbours * leaves);
+    for (uint32_t i = near->offset[leaf]; i < near->offset[leaf + 1]; i++)
+      met[(near->entry[i] >> (s->depth + 1)) * leaves + (near->entry[i] & (2 * leaves - 1)) - leaves]++;
+    for (uint32_t ancestor = leaves + leaf; ancestor > 0; ancestor /= 2)
+      for (uint32_t i = far->offset[ancestor]; i < far->offset[ancestor + 1]; i++) {
+        const uint32_t node = far->entry[i] & (2 * leaves - 1), below = s->depth - node_level(node);
+        for (uint32_t k = node << below; k < (node + 1) << below; k++)
+          met[(far->entry[i] >> (s->depth + 1)) * leaves + k - leaves]++;
+      }
+    for (size_t k = 0; k < (size_t)g->neighbours * leaves; k++) {
+      const struct node *source = &s->groups[g->neighbour[k / leaves]].nodes[leaves + k % leaves];
+      float gap2 = 0.0f;
+      for (int c = 0; c < 3; c++) {
+        const float distance = fabsf((float)(int32_t)(source->centre[c] - t->centre[c])) * s->scale,
+                    gap = fmaxf(distance - (t->half[c] + source->half[c]), 0.0f);
+        gap2 += gap * gap;
+      }
+      d->uncovered += met[k] > 1 || (met[k] == 0 && gap2 < 1.0f - 1e-5f);
+    }
+  }
+  free(met);
+}
+
+/** After walk_group(): the GPU's lists against those in g->lists. */
+static void check_walk(const struct bench *b, const struct group *g, struct list_difference *d) {
+  const struct simulation *s = b->s;
+  const uint32_t leaves = 1u << s->depth, nodes = tree_nodes(s->depth);
+  const struct node *tree[g->neighbours];
+  uint32_t count[g->neighbours];
+  struct walk_result *result;
+  CUDA(cudaMallocHost((void **)&result, sizeof *result));
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    tree[i] = b->nodes + (size_t)g->neighbour[i] * nodes;
+    count[i] = s->groups[g->neighbour[i]].count;
+  }
+  const size_t offset_bytes = (leaves + nodes + 2) * sizeof(uint32_t);
+  uint32_t *offset = device_memory(offset_bytes);
+  gpu_walk(b->gpu, &s->acceptance, g->count, tree[0], g->neighbours, tree, count, offset, result);
+  CUDA(cudaStreamSynchronize(b->stream));
+  const size_t near_bytes = result->entries * sizeof(uint32_t), far_bytes = result->interactions * sizeof(uint32_t);
+  uint32_t *near_entry = device_memory(near_bytes), *far_entry = device_memory(far_bytes);
+  gpu_walk_fill(b->gpu, &s->acceptance, g->count, tree[0], g->neighbours, tree, count, offset, near_entry, far_entry);
+  struct interaction_list near = {.offset = allocate(leaves + nodes + 2, sizeof(uint32_t), "offsets"),
+                                  .entry = allocate(result->entries, sizeof(uint32_t), "near list"),
+                                  .entries = (uint32_t)result->entries},
+                          far = {.offset = near.offset + leaves + 1,
+                                 .entry = allocate(result->interactions, sizeof(uint32_t), "far list"),
+                                 .entries = (uint32_t)result->interactions};
+  to_host(b, near.offset, offset, offset_bytes);
+  to_host(b, near.entry, near_entry, near_bytes);
+  to_host(b, far.entry, far_entry, far_bytes);
+  compare_lists(d, &g->lists.near, &near, leaves);
+  compare_lists(d, &g->lists.far, &far, nodes);
+  check_coverage(s, g, &near, &far, d);
+  free(near.offset);
+  free(near.entry);
+  free(far.entry);
+  CUDA(cudaFree(offset));
+  CUDA(cudaFree(near_entry));
+  CUDA(cudaFree(far_entry));
+  CUDA(cudaFreeHost(result));
+}
+
+/* Pairs at an edge of the criterion are judged by rounding, which differs between processors. */
+static void report_walk(const struct list_difference *d) {
+  const double different = (double)d->different / (double)d->entries;
+  const bool good = different <= 1e-5 && d->uncovered == 0;
+  printf("  %-10s %9.2e  of %" PRIu64 " entries, %" PRIu64 " pairs of leaves not met once  %s\n", "walk", different,
+         d->entries, d->uncovered, good ? "ok" : "WRONG");
+  failures += !good;
+}
+
+static void check_expansions(const struct bench *b, struct group *g, struct difference *m2l, struct difference *l2l,
+                             struct difference *l2p) {
+  const struct simulation *s = b->s;
+  const int order = s->acceptance.order;
+  const uint32_t leaves = 1u << s->depth, size = fmm_local_size(order),
+                 multipole_row = tree_nodes(s->depth) * fmm_multipole_size(order);
+  const size_t n = (size_t)tree_nodes(s->depth) * size, leaf_row = (size_t)leaves * size;
+  const struct particle_block p = particles_block(&s->particles, g->index);
+  const struct node *host_nodes[g->neighbours], *nodes[g->neighbours];
+  const float *host_multipole[g->neighbours], *multipole[g->neighbours];
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    const size_t k = g->neighbour[i];
+    host_nodes[i] = s->groups[k].nodes;
+    host_multipole[i] = s->groups[k].multipole;
+    nodes[i] = b->nodes + k * tree_nodes(s->depth);
+    multipole[i] = b->multipole + k * multipole_row;
+  }
+  float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"),
+        *out = device_memory(n * sizeof *out);
+  s->kernels->fmm.m2l(order, s->depth, s->scale, &s->split, &g->lists.far, g->nodes, host_nodes, host_multipole, cpu);
+  gpu_m2l(b->gpu, order, s->depth, s->scale, &g->lists.far, nodes[0], g->neighbours, nodes, multipole, out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(m2l, cpu + size, gpu + size, n - size);
+  CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
+  s->kernels->fmm.l2l(order, s->depth, s->scale, g->nodes, cpu);
+  gpu_l2l(b->gpu, order, s->depth, s->scale, nodes[0], out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(l2l, cpu + leaf_row, gpu + leaf_row, leaf_row);
+  CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
+  const size_t floats = 3 * (size_t)g->count;
+  float *a = allocate(floats, sizeof *a, "accelerations"), *a_gpu = allocate(floats, sizeof *a, "accelerations"),
+        *a_out = to_device(a, floats * sizeof *a);
+  s->kernels->fmm.l2p(order, g->count, s->depth, s->scale, s->short_factor, p.x[0], g->nodes, cpu, a);
+  gpu_l2p(b->gpu, order, g->count, s->depth, s->scale, s->short_factor, position_on_device(b, g->index), nodes[0], out,
+          a_out);
+  to_host(b, a_gpu, a_out, floats * sizeof *a);
+  compare(l2p, a, a_gpu, floats);
+  free(cpu);
+  free(gpu);
+  free(a);
+  free(a_gpu);
+  CUDA(cudaFree(out));
+  CUDA(cudaFree(a_out));
+}
+
+struct p2p_sources {
+  const uint32_t **host, **device;
+  uint32_t *count;
+};
+
+static struct p2p_sources sources_of(const struct bench *b, const struct group *g) {
+  struct p2p_sources o = {.host = allocate(g->neighbours, sizeof *o.host, "sources"),
+                          .device = allocate(g->neighbours, sizeof *o.device, "sources"),
+                          .count = allocate(g->neighbours, sizeof *o.count, "sources")};
+  for (uint32_t i = 0; i < g->neighbours; i++) {
+    const uint32_t k = g->neighbour[i];
+    o.host[i] = particles_block(&b->s->particles, k).x[0];
+    o.device[i] = position_on_device(b, k);
+    o.count[i] = b->s->groups[k].count;
+  }
+  return o;
+}
+
+static void sources_free(struct p2p_sources *o) {
+  free(o->host);
+  free(o->device);
+  free(o->count);
+}
+
+static struct p2p_target target_of(const struct simulation *s, const struct group *g, const uint32_t *const *x,
+                                   const uint32_t *count) {
+  return (struct p2p_target){.count = g->count,
+                             .depth = s->depth,
+                             .scale = s->scale,
+                             .factor = s->short_factor,
+                             .x = x[0],
+                             .nodes = g->nodes,
+                             .near = &g->lists.near,
+                             .source_x = x,
+                             .source_count = count};
+}
+
+static void check_p2p(const struct bench *b, struct group *g, const struct p2p_law *law, bool double_precision,
+                      struct difference *d) {
+  const struct simulation *s = b->s;
+  struct p2p_sources sources = sources_of(b, g);
+  struct p2p_scratch scratch = {0};
+  const size_t floats = 3 * (size_t)g->count;
+  float *cpu = allocate(floats, sizeof *cpu, "accelerations"), *gpu = allocate(floats, sizeof *gpu, "accelerations");
+  float *out = device_memory(floats * sizeof *out);
+  uint64_t pairs = 0;
+  CUDA(cudaMemset(out, 0xff, floats * sizeof *out));
+  struct p2p_target host = target_of(s, g, sources.host, sources.count),
+                    device = target_of(s, g, sources.device, sources.count);
+  if (law->kind == P2P_EXACT)
+    p2p_exact(law, &host, cpu);
+  else
+    s->kernels->p2p.p2p(law, &host, &scratch, cpu);
+  gpu_p2p(b->gpu, law, &device, g->neighbours, double_precision, out, &pairs);
+  to_host(b, gpu, out, floats * sizeof *gpu);
+  compare(d, cpu, gpu, floats);
+  free(cpu);
+  free(gpu);
+  CUDA(cudaFree(out));
+  p2p_scratch_free(&scratch);
+  sources_free(&sources);
+}
+
+static void check_motion(const struct bench *b, struct group *g, struct difference *kick, struct difference *drift) {
+  const struct simulation *s = b->s;
+  const struct particle_block p = particles_block(&s->particles, g->index);
+  const size_t n = 3 * (size_t)g->count;
+  float *momentum = allocate(n, sizeof *momentum, "momenta"), *back = allocate(n, sizeof *back, "momenta"),
+        acc_max[2] = {0};
+  uint32_t *x = allocate(n, sizeof *x, "positions"), *x_back = allocate(n, sizeof *x_back, "positions");
+  memcpy(momentum, p.p[0], n * sizeof *momentum);
+  memcpy(x, p.x[0], n * sizeof *x);
+  float *momentum_out = to_device(momentum, n * sizeof *momentum);
+  uint32_t *x_out = to_device(x, n * sizeof *x);
+  const float half = 1e-3f, factor = 1e-4f * (float)(4294967296.0 / s->particles.box);
+  acc_max[0] = s->kernels->step.kick(g->count, half, p.acc[0], momentum);
+  gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out, &acc_max[1]);
+  to_host(b, back, momentum_out, n * sizeof *back);
+  compare(kick, momentum, back, n);
+  compare(kick, &acc_max[0], &acc_max[1], 1);
+  s->kernels->step.drift(g->count, factor, back, x);
+  gpu_drift(b->gpu, g->count, factor, momentum_out, x_out);
+  to_host(b, x_back, x_out, n * sizeof *x_back);
+  for (size_t i = 0; i < n; i++) {
+    const float moved = (float)(int32_t)(x[i] - p.x[0][i]), moved_gpu = (float)(int32_t)(x_back[i] - p.x[0][i]);
+    compare(drift, &moved, &moved_gpu, 1);
+  }
+  free(momentum);
+  free(back);
+  free(x);
+  free(x_back);
+  CUDA(cudaFree(momentum_out));
+  CUDA(cudaFree(x_out));
+}
+
+/** A group's particles in some order, and how well its tree has them together. */
+struct order {
+  uint32_t *x;
+  float *momentum, *acceleration;
+  uint64_t *id;
+  double extent; /* half widths of the leaves, added up */
+};
+
+static bool coprime(size_t a, size_t b) {
+  while (b > 0) {
+    const size_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a == 1;
+}
+
+/** Far from any order, the same for each copy. */
+static struct order order_copy(const struct group *g) {
+  const struct particle_block p = particles_block(&g->simulation->particles, g->index);
+  const size_t n = g->count;
+  struct order o = {allocate(3 * n, sizeof *o.x, "positions"), allocate(3 * n, sizeof *o.momentum, "momenta"),
+                    allocate(3 * n, sizeof *o.acceleration, "accelerations"), allocate(n, sizeof *o.id, "ids"), 0.0};
+  size_t stride = n - n / 3;
+  while (!coprime(stride, n)) stride++;
+  size_t from = 0;
+  for (size_t i = 0; i < n; i++, from = (from + stride) % n) {
+    for (int c = 0; c < 3; c++) {
+      o.x[(size_t)c * n + i] = p.x[c][from];
+      o.momentum[(size_t)c * n + i] = p.p[c][from];
+      o.acceleration[(size_t)c * n + i] = p.acc[c][from];
+    }
+    o.id[i] = p.id[from];
+  }
+  return o;
+}
+
+static void order_free(struct order *o) {
+  free(o->x);
+  free(o->momentum);
+  free(o->acceleration);
+  free(o->id);
+}
+
+static void measure_order(const struct group *g, struct order *o) {
+  const struct simulation *s = g->simulation;
+  struct node *nodes = allocate(tree_nodes(s->depth), sizeof *nodes, "nodes");
+  s->kernels->walk.refit(g->count, s->depth, s->scale, 1.0f / s->short_factor, o->x, o->acceleration, nodes);
+  for (uint32_t i = 1u << s->depth; i < tree_nodes(s->depth); i++)
+    for (int c = 0; c < 3; c++) o->extent += (double)nodes[i].half[c];
+  free(nodes);
+}
+
+/** A particle of an order. */
+struct member {
+  uint64_t id;
+  size_t place;
+};
+
+static int compare_members(const void *a, const void *b) {
+  const struct member *x = a, *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct member *members(const struct order *o, size_t n) {
+  struct member *m = allocate(n, sizeof *m, "members");
+  for (size_t i = 0; i < n; i++) m[i] = (struct member){o->id[i], i};
+  qsort(m, n, sizeof *m, compare_members);
+  return m;
+}
+
+/** Both have the same particles. */
+static bool same_particles(const struct order *a, const struct order *b, size_t n) {
+  struct member *in_a = members(a, n), *in_b = members(b, n);
+  bool same = true;
+  for (size_t i = 0; i < n; i++) {
+    const size_t k = in_a[i].place, l = in_b[i].place;
+    same = same && in_a[i].id == in_b[i].id;
+    for (int c = 0; c < 3; c++)
+      same = same && a->x[(size_t)c * n + k] == b->x[(size_t)c * n + l] &&
+             a->momentum[(size_t)c * n + k] == b->momentum[(size_t)c * n + l] &&
+             a->acceleration[(size_t)c * n + k] == b->acceleration[(size_t)c * n + l];
+  }
+  free(in_a);
+  free(in_b);
+  return same;
+}
+
+/* A cut may go by another particle than on the CPU, within 2^-16 of a side: leaves must be as compact, to a little more than that for each of the levels. */
+static void check_sort(const struct bench *b, const struct group *g, double extent[3]) {
+  const struct simulation *s = b->s;
+  const size_t n = g->count;
+  struct order before = order_copy(g), cpu = order_copy(g), gpu = order_copy(g);
+  group_sort(g->count, s->depth, g->nodes[1].centre, cpu.x, cpu.momentum, cpu.acceleration, cpu.id);
+  void *x = to_device(gpu.x, 3 * n * sizeof *gpu.x), *momentum = to_device(gpu.momentum, 3 * n * sizeof *gpu.momentum),
+       *acceleration = to_device(gpu.acceleration, 3 * n * sizeof *gpu.acceleration),
+       *id = to_device(gpu.id, n * sizeof *gpu.id);
+  gpu_sort(b->gpu, g->count, b->nodes + (size_t)g->index * tree_nodes(s->depth), x, momentum, acceleration, id);
+  to_host(b, gpu.x, x, 3 * n * sizeof *gpu.x);
+  to_host(b, gpu.momentum, momentum, 3 * n * sizeof *gpu.momentum);
+  to_host(b, gpu.acceleration, acceleration, 3 * n * sizeof *gpu.acceleration);
+  to_host(b, gpu.id, id, n * sizeof *gpu.id);
+  if (!same_particles(&cpu, &before, n) || !same_particles(&gpu, &before, n)) {
+    printf("  sort: particles of group %" PRIu32 " are LOST\n", g->index);
+    failures++;
+  }
+  struct order *orders[] = {&before, &cpu, &gpu};
+  for (int i = 0; i < 3; i++) {
+    measure_order(g, orders[i]);
+    extent[i] += orders[i]->extent;
+    order_free(orders[i]);
+  }
+  void *memory[] = {x, momentum, acceleration, id};
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CUDA(cudaFree(memory[i]));
+}
+
+static void report_sort(const double extent[3]) {
+  const bool good = fabs(extent[2] / extent[1] - 1.0) < 1e-3;
+  printf("  sort       leaves shrink to %.3f (CPU %.3f) of their width  %s\n", extent[2] / extent[0],
+         extent[1] / extent[0], good ? "ok" : "TOO LARGE");
+  failures += !good;
+}
+
+static void check_tree(const struct bench *b) {
+  struct simulation *s = b->s;
+  struct walk_scratch scratch = {0};
+  struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0}, m2l = {"m2l", 0, 0, 0},
+                    l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0}, kick = {"kick", 0, 0, 0},
+                    drift = {"drift", 0, 0, 0};
+  struct difference p2p[6] = {{"p2p", 0, 0, 0},     {"p2p f64", 0, 0, 0},   {"table 2", 0, 0, 0},
+                              {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
+  struct list_difference walk = {0};
+  double extent[3] = {0};
+  const uint32_t exact_most = 8; /* the CPU's exact kernel is slow */
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    struct group *g = &s->groups[i];
+    check_refit(b, g, &refit);
+    check_sort(b, g, extent);
+    check_multipoles(b, g, &p2m, &m2m);
+    walk_group(s, g, &scratch);
+    check_walk(b, g, &walk);
+    check_expansions(b, g, &m2l, &l2l, &l2p);
+    struct p2p_law law = s->law;
+    law.kind = P2P_POLYNOMIAL;
+    check_p2p(b, g, &law, false, &p2p[0]);
+    check_p2p(b, g, &law, true, &p2p[1]);
+    law.kind = P2P_TABLE;
+    law.table_order = 2;
+    check_p2p(b, g, &law, false, &p2p[2]);
+    law.table_order = 4;
+    check_p2p(b, g, &law, false, &p2p[3]);
+    law.kind = P2P_EXACT;
+    if (i < exact_most) {
+      check_p2p(b, g, &law, false, &p2p[4]);
+      check_p2p(b, g, &law, true, &p2p[5]);
+    }
+    check_motion(b, g, &kick, &drift);
+    interaction_list_free(&g->lists.near);
+    interaction_list_free(&g->lists.far);
+  }
+  walk_scratch_free(&scratch);
+  report_sort(extent);
+  report(&refit, 1e-6);
+  report(&p2m, 1e-6);
+  report(&m2m, 1e-6);
+  report_walk(&walk);
+  report(&m2l, 2e-6); /* at order 6 */
+  report(&l2l, 1e-6);
+  report(&l2p, 1e-6);
+  /* single precision: positions have 24 bits relative to the centre of a leaf here, of a block of targets there */
+  for (int i = 0; i < 6; i++)
+    report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
+  report(&kick, 1e-6);
+  report(&drift, 1e-6);
+}
+
+/* Mesh stages: the CPU's results are the input of the next stage on both. */
+
+struct mesh_arrays {
+  float **slab, **slab_out;           /* host, device: [set][field][slab] */
+  float complex **block, **block_out; /* [set][field][slab][column] */
+  float **patch, **patch_out;         /* [set][group] */
+};
+
+static void check_density(const struct bench *b, struct mesh_arrays *a, struct difference *assign,
+                          struct difference *add, struct difference *transform) {
+  const struct simulation *s = b->s;
+  const struct mesh *m = s->mesh;
+  const struct patch *patches[s->group_count];
+  void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
+  for (uint32_t set = 0; set < s->sets; set++) {
+    for (uint32_t g = 0; g < s->group_count; g++) {
+      const struct patch *q = &s->groups[g].patch;
+      const size_t cells = (size_t)q->size[0] * q->size[1] * q->size[2];
+      float *cpu = allocate(cells, sizeof *cpu, "patch"), *gpu = allocate(cells, sizeof *gpu, "patch"),
+            *out = device_memory(cells * sizeof *out);
+      s->kernels->mesh.deposit(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, q, cpu);
+      gpu_deposit(b->gpu, s->groups[g].count, s->depth, position_on_device(b, g), set == 1, q, out);
+      to_host(b, gpu, out, cells * sizeof *gpu);
+      compare(assign, cpu, gpu, cells);
+      CUDA(cudaMemcpy(out, cpu, cells * sizeof *out, cudaMemcpyHostToDevice));
+      patches[g] = q;
+      a->patch[g] = cpu;
+      a->patch_out[g] = out;
+      free(gpu);
+    }
+    for (uint32_t slab = 0; slab < m->slabs; slab++) {
+      const size_t k = slab_index(s, set, 0, slab), planes = slab_first(m, slab + 1) - slab_first(m, slab),
+                   floats = planes * plane_floats(m);
+      memset(a->slab[k], 0, floats * sizeof(float));
+      for (uint32_t g = 0; g < s->group_count; g++)
+        s->kernels->mesh.patch_add(m, slab, patches[g], a->patch[g], a->slab[k]);
+      gpu_patch_add(b->gpu, slab, s->group_count, patches, (const float *const *)a->patch_out, a->slab_out[k]);
+      float *gpu = allocate(floats, sizeof *gpu, "slab");
+      to_host(b, gpu, a->slab_out[k], floats * sizeof *gpu);
+      for (size_t row = 0; row < planes * m->cells; row++) {
+        const size_t at = row / m->cells * plane_floats(m) + row % m->cells * m->row;
+        compare(add, a->slab[k] + at, gpu + at, m->cells);
+      }
+      free(gpu);
+      CUDA(cudaMemcpy(a->slab_out[k], a->slab[k], floats * sizeof(float), cudaMemcpyHostToDevice));
+      const size_t row = block_index(s, set, 0, slab, 0);
+      mesh_fft_yz(m, slab, a->slab[k], a->block + row, fft);
+      gpu_fft_yz(b->gpu, slab, a->slab_out[k], a->block_out + row);
+      for (uint32_t c = 0; c < m->columns; c++) {
+        const size_t size = block_size(m, slab, c);
+        float complex *back = allocate(size, sizeof *back, "block");
+        to_host(b, back, a->block_out[row + c], size * sizeof *back);
+        compare(transform, (float *)a->block[row + c], (float *)back, 2 * size);
+        CUDA(cudaMemcpy(a->block_out[row + c], a->block[row + c], size * sizeof *back, cudaMemcpyHostToDevice));
+        free(back);
+      }
+    }
+    for (uint32_t g = 0; g < s->group_count; g++) {
+      free(a->patch[g]);
+      CUDA(cudaFree(a->patch_out[g]));
+    }
+  }
+  free(fft);
+}
+
+static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green,
+                         struct difference *inverse) {
+  const struct simulation *s = b->s;
+  const struct mesh *m = s->mesh;
+  void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
+  const size_t rows = s->sets * m->spectra * m->slabs, slabs = s->sets * m->fields * m->slabs;
+  for (uint32_t c = 0; c < m->columns; c++) {
+    float complex *out[rows], *out_gpu[rows]; /* NOLINT(clang-analyzer-core.VLASize): there are rows */
+    const float complex *in[s->sets * m->slabs], *in_gpu[s->sets * m->slabs];
+    for (uint32_t i = 0; i < rows; i++) {
+      out[i] = a->block[i * m->columns + c];
+      out_gpu[i] = a->block_out[i * m->columns + c];
+    }
+    for (uint32_t set = 0; set < s->sets; set++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++) {
+        in[set * m->slabs + slab] = a->block[block_index(s, set, 0, slab, c)];
+        in_gpu[set * m->slabs + slab] = a->block_out[block_index(s, set, 0, slab, c)];
+      }
+    mesh_fft_x(m, c, in, out, fft);
+    gpu_fft_x(b->gpu, c, in_gpu, out_gpu);
+    for (uint32_t i = 0; i < rows; i++) {
+      const size_t size = block_size(m, i % m->slabs, c);
+      float complex *back = allocate(size, sizeof *back, "block");
+      to_host(b, back, out_gpu[i], size * sizeof *back);
+      compare(green, (float *)out[i], (float *)back, 2 * size);
+      CUDA(cudaMemcpy(out_gpu[i], out[i], size * sizeof *back, cudaMemcpyHostToDevice));
+      free(back);
+    }
+  }
+  for (uint32_t i = 0; i < slabs; i++) {
+    const uint32_t slab = i % m->slabs, field = i / m->slabs % m->fields, set = i / m->slabs / m->fields;
+    const size_t block = block_index(s, set, spectrum_of_field(field), slab, 0);
+    const size_t planes = slab_first(m, slab + 1) - slab_first(m, slab), floats = planes * plane_floats(m);
+    mesh_ifft_yz(m, slab, field, (const float complex *const *)a->block + block, a->slab[i], fft);
+    gpu_ifft_yz(b->gpu, slab, field, (const float complex *const *)a->block_out + block, a->slab_out[i]);
+    float *gpu = allocate(floats, sizeof *gpu, "slab");
+    to_host(b, gpu, a->slab_out[i], floats * sizeof *gpu);
+    for (size_t row = 0; row < planes * m->cells; row++) {
+      const size_t at = row / m->cells * plane_floats(m) + row % m->cells * m->row;
+      compare(inverse, a->slab[i] + at, gpu + at, m->cells + 4);
+    }
+    CUDA(cudaMemcpy(a->slab_out[i], a->slab[i], floats * sizeof(float), cudaMemcpyHostToDevice));
+    free(gpu);
+  }
+  free(fft);
+}
+
+static void check_read(const struct bench *b, const struct mesh_arrays *a, struct difference *read) {
+  const struct simulation *s = b->s;
+  const struct mesh *m = s->mesh;
+  const float **planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
+  const float **device_planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
+  const struct field_view view = whole_planes(m->row, planes), device_view = whole_planes(m->row, device_planes);
+  for (uint32_t set = 0; set < s->sets; set++) {
+    for (uint32_t field = 0; field < m->fields; field++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++)
+        for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++) {
+          const size_t plane = (size_t)field * m->cells + x, k = slab_index(s, set, field, slab);
+          planes[plane] = a->slab[k] + (x - slab_first(m, slab)) * plane_floats(m);
+          device_planes[plane] = a->slab_out[k] + (x - slab_first(m, slab)) * plane_floats(m);
+        }
+    for (uint32_t g = 0; g < s->group_count; g++) {
+      const size_t n = 3 * (size_t)s->groups[g].count;
+      float *cpu = allocate(n, sizeof *cpu, "accelerations"), *gpu = allocate(n, sizeof *gpu, "accelerations"),
+            *out = to_device(cpu, n * sizeof *cpu);
+      s->kernels->mesh.read(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, s->mesh_factor,
+                            &view, cpu);
+      gpu_read(b->gpu, s->groups[g].count, position_on_device(b, g), set == 1, s->mesh_factor, &device_view, g % 2 == 0,
+               out);
+      to_host(b, gpu, out, n * sizeof *gpu);
+      compare(read, cpu, gpu, n);
+      free(cpu);
+      free(gpu);
+      CUDA(cudaFree(out));
+    }
+  }
+  free(planes);
+  free(device_planes);
+}
+
+static void check_mesh(const struct bench *b) {
+  const struct simulation *s = b->s;
+  const struct mesh *m = s->mesh;
+  const size_t slabs = (size_t)s->sets * m->fields * m->slabs, blocks = slabs * m->columns;
+  struct mesh_arrays a = {.slab = allocate(slabs, sizeof *a.slab, "slabs"),
+                          .slab_out = allocate(slabs, sizeof *a.slab_out, "slabs"),
+                          .block = allocate(blocks, sizeof *a.block, "blocks"),
+                          .block_out = allocate(blocks, sizeof *a.block_out, "blocks"),
+                          .patch = allocate(s->group_count, sizeof *a.patch, "patches"),
+                          .patch_out = allocate(s->group_count, sizeof *a.patch_out, "patches")};
+  for (size_t i = 0; i < slabs; i++) {
+    const uint32_t slab = (uint32_t)(i % m->slabs);
+    const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
+    a.slab[i] = allocate(floats, sizeof(float), "slab");
+    a.slab_out[i] = device_memory(floats * sizeof(float));
+    for (uint32_t c = 0; c < m->columns; c++) {
+      a.block[i * m->columns + c] = allocate(block_size(m, slab, c), sizeof(float complex), "block");
+      a.block_out[i * m->columns + c] = device_memory(block_size(m, slab, c) * sizeof(float complex));
+    }
+  }
+  struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0}, transform = {"fft_yz", 0, 0, 0},
+                    green = {"fft_x", 0, 0, 0}, inverse = {"ifft_yz", 0, 0, 0}, read = {"pm_read", 0, 0, 0};
+  check_density(b, &a, &assign, &add, &transform);
+  check_fields(b, &a, &green, &inverse);
+  check_read(b, &a, &read);
+  report(&assign, 1e-6);
+  report(&add, 1e-6);
+  report(&transform, 1e-6);
+  report(&green, 1e-6);
+  report(&inverse, 1e-6);
+  report(&read, 1e-6);
+  for (size_t i = 0; i < slabs; i++) {
+    free(a.slab[i]);
+    CUDA(cudaFree(a.slab_out[i]));
+  }
+  for (size_t i = 0; i < blocks; i++) {
+    free(a.block[i]);
+    CUDA(cudaFree(a.block_out[i]));
+  }
+  void *tables[] = {a.slab, a.slab_out, a.block, a.block_out, a.patch, a.patch_out};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
+}
+
+/* The rate of direct forces, lists on the host as in a run: the groups take turns on one stream, or on two as a run's workers do. */
+
+enum { STREAMS_MOST = 2 };
+
+/** Seconds from the first call to the end of the last group. */
+static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned streams, const struct p2p_law *law,
+                       bool double_precision, uint64_t *pairs) {
+  const struct simulation *s = b->s;
+  CUDA(cudaDeviceSynchronize());
+  const double begin = starpu_timing_now();
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    const struct group *g = &s->groups[i];
+    struct p2p_sources sources = sources_of(b, g);
+    struct p2p_target target = target_of(s, g, sources.device, sources.count);
+    gpu_p2p(gpu[i % streams], law, &target, g->neighbours, double_precision, b->acceleration + 3 * first_of(b, i),
+            &pairs[i]);
+    sources_free(&sources);
+  }
+  CUDA(cudaDeviceSynchronize());
+  return 1e-6 * (starpu_timing_now() - begin);
+}
+
+static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const char *name, enum p2p_kind kind,
+                        int table_order, bool double_precision) {
+  const struct simulation *s = b->s;
+  struct p2p_law law = s->law;
+  law.kind = kind;
+  law.table_order = table_order;
+  uint64_t *pairs;
+  CUDA(cudaMallocHost((void **)&pairs, s->group_count * sizeof *pairs));
+  double best[STREAMS_MOST], total = 0.0;
+  for (unsigned streams = 1; streams <= STREAMS_MOST; streams++) {
+    time_p2p(b, gpu, streams, &law, double_precision, pairs);
+    best[streams - 1] = fmin(time_p2p(b, gpu, streams, &law, double_precision, pairs),
+                             time_p2p(b, gpu, streams, &law, double_precision, pairs));
+  }
+  for (uint32_t i = 0; i < s->group_count; i++) total += (double)pairs[i];
+  printf("  %-12s %s  %7.1f pairs/particle", name, double_precision ? "f64" : "f32",
+         total / (double)s->particles.count);
+  for (int i = 0; i < STREAMS_MOST; i++) printf("  %8.2f ms %.3e pairs/s", 1e3 * best[i], total / best[i]);
+  puts("");
+  fflush(stdout);
+  CUDA(cudaFreeHost(pairs));
+}
+
+static void measure(const struct bench *b) {
+  struct simulation *s = b->s;
+  struct walk_scratch scratch = {0};
+  for (uint32_t i = 0; i < s->group_count; i++) { /* the GPU kept the trees */
+    const struct particle_block p = particles_block(&s->particles, i);
+    s->kernels->walk.refit(s->groups[i].count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0],
+                           s->groups[i].nodes);
+  }
+  for (uint32_t i = 0; i < s->group_count; i++) walk_group(s, &s->groups[i], &scratch);
+  walk_scratch_free(&scratch);
+  printf("direct forces of %zu particles in %u groups, depth %u:\n", s->particles.count, s->group_count, s->depth);
+  puts("                                              one stream                      two streams");
+  cudaStream_t second;
+  CUDA(cudaStreamCreate(&second));
+  struct gpu *gpu[STREAMS_MOST] = {b->gpu, gpu_create(second, NULL, &s->split)};
+  const char *which = getenv("PHOTONS_BENCHMARK");
+  const bool all = which && strcmp(which, "all") == 0;
+  for (int precision = 0; precision < 2; precision++) {
+    if (!all && precision == 1) break;
+    measure_p2p(b, gpu, "polynomial", P2P_POLYNOMIAL, 0, precision);
+    if (!all) continue;
+    measure_p2p(b, gpu, "table 2", P2P_TABLE, 2, precision);
+    measure_p2p(b, gpu, "table 4", P2P_TABLE, 4, precision);
+    measure_p2p(b, gpu, "exact", P2P_EXACT, 0, precision);
+  }
+  gpu_free(gpu[1]);
+  CUDA(cudaStreamDestroy(second));
+  for (uint32_t i = 0; i < s->group_count; i++) {
+    interaction_list_free(&s->groups[i].lists.near);
+    interaction_list_free(&s->groups[i].lists.far);
+  }
+}
+
+/* Set-up: the universe, once for the processors alone and once with the GPUs. */
+
+struct universe {
+  struct parameters p;
+  struct cosmology c;
+  struct particles particles;
+};
+
+static struct universe make_universe(const char *file, const char *const *overrides, size_t count) {
+  struct universe u;
+  char text[5000];
+  if (file)
+    snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n", file);
+  else
+    snprintf(text, sizeof text, "[box]\nsize = 50\nnpart_side = 40\n[ic]\nz_init = 1\n");
+  parameters_from_text(&u.p, text, overrides, count);
+  struct linear_power *power = file ? NULL : linear_power_create(&u.p);
+  if (file) u.particles = ic_read_gadget(&u.p);
+  u.c = (struct cosmology){.omega_m = u.p.cosmology.omega_m,
+                           .omega_lambda = u.p.cosmology.omega_lambda,
+                           .omega_k = 1.0 - u.p.cosmology.omega_m - u.p.cosmology.omega_lambda};
+  if (!file) u.particles = ic_generate(&u.p, &u.c, power);
+  linear_power_free(power);
+  if (u.p.gravity.softening < 0.0) u.p.gravity.softening = 1e3 * u.p.box.size / cbrt((double)u.particles.count) / 30.0;
+  return u;
+}
+
+static void start_starpu(const struct parameters *p, bool gpu) {
+  struct starpu_conf conf;
+  starpu_conf_init(&conf);
+  if (gpu) scheduler_configure(&conf, p);
+  if (!gpu) conf.ncuda = 0;
+  if (starpu_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start");
+}
+
+static float *forces_with(const char *file, const char *const *overrides, size_t count, bool gpu, size_t *n) {
+  struct universe u = make_universe(file, overrides, count);
+  *n = u.particles.count;
+  start_starpu(&u.p, gpu);
+  if (gpu && starpu_cuda_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU uses no GPU");
+  struct simulation *s = simulation_create(&u.p, &u.c, u.particles);
+  step_first_forces(s);
+  simulation_acquire(s);
+  float *a = accelerations_by_id(s);
+  simulation_release(s);
+  if (!gpu) {
+    struct bench b = bench_create(s);
+    puts("rms difference of CUDA from CPU, relative:");
+    check_tree(&b);
+    check_mesh(&b);
+    bench_free(&b);
+  }
+  simulation_free(s);
+  starpu_shutdown();
+  return a;
+}
+
+/** Rates alone, of a large set: all done by the GPUs and in their layout. */
+static void benchmark(const char *file, const char *const *overrides, size_t count) {
+  struct universe u = make_universe(file, overrides, count);
+  start_starpu(&u.p, true);
+  struct simulation *s = simulation_create(&u.p, &u.c, u.particles);
+  step_first_forces(s);
+  simulation_acquire(s);
+  struct bench b = bench_create(s);
+  measure(&b);
+  bench_free(&b);
+  simulation_release(s);
+  simulation_free(s);
+  starpu_shutdown();
+}
+
+/* Whole forces on the sets with Ewald sums as reference. */
+
+static const char *const set_files[] = {"forces/early32.hdf5", "forces/late32.hdf5"};
+static const char *const presets[] = {"gravity.accuracy=default", "gravity.accuracy=high", "gravity.accuracy=paper"};
+enum { SETS = sizeof set_files / sizeof *set_files, PRESETS = sizeof presets / sizeof *presets };
+
+static void solve_sets(const struct force_set *set, bool gpu, float *acceleration[SETS][PRESETS]) {
+  struct parameters p;
+  parameters_from_text(&p, "[box]\nsize = 1\nnpart_side = 2\n", NULL, 0);
+  start_starpu(&p, gpu);
+  for (int i = 0; i < SETS; i++)
+    for (int k = 0; k < PRESETS; k++) acceleration[i][k] = force_set_solve(&set[i], &presets[k], 1, NULL);
+  starpu_shutdown();
+}
+
+/** Forces found by the GPU against Ewald's and against those of the CPU. The paper's method has no bar but what it gives without a tree
+ * (CIC and four-point differences on this mesh, exact sums up to r_cut), and a tenth more. */
+static void check_sets(void) {
+  static const struct {
+    double early, late_median, late_p99;
+  } bars[PRESETS] = {{1e-3, 3e-4, 3e-3}, {1e-4, 5e-5, 5e-4}, {5.5e-2, 2.4e-3, 1.5e-2}};
+  struct force_set set[SETS];
+  for (int i = 0; i < SETS; i++) {
+    const char *path = test_data(set_files[i]);
+    if (!path) {
+      puts("no test data in PHOTONS_TEST_DATA: forces not compared with Ewald's");
+      return;
+    }
+    set[i] = force_set_open(path);
+  }
+  float *cpu[SETS][PRESETS], *gpu[SETS][PRESETS];
+  solve_sets(set, false, cpu);
+  solve_sets(set, true, gpu);
+  puts("whole forces: rms difference from the CPU's; errors against Ewald: rms, median, 99 %:");
+  for (int i = 0; i < SETS; i++)
+    for (int k = 0; k < PRESETS; k++) {
+      struct difference d = {"", 0, 0, 0};
+      compare(&d, cpu[i][k], gpu[i][k], 3 * set[i].count);
+      const struct force_error e = force_compare(gpu[i][k], set[i].reference, set[i].count);
+      const double difference = sqrt(d.difference2 / d.reference2);
+      const bool good = difference <= 1e-5 && (i == 0 ? e.rms <= bars[k].early
+                                                      : e.median <= bars[k].late_median && e.p99 <= bars[k].late_p99);
+      printf("  %-20s %-25s %.1e  %.2e %.2e %.2e  %s\n", set_files[i], presets[k], difference, e.rms, e.median, e.p99,
+             good ? "ok" : "TOO LARGE");
+      failures += !good;
+      free(cpu[i][k]);
+      free(gpu[i][k]);
+    }
+  for (int i = 0; i < SETS; i++) force_set_close(&set[i]);
+}
+
+int main(int argc, char **argv) {
+  int gpus;
+  if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
+    puts("no GPU");
+    return 77;
+  }
+  const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
+  const char *const *overrides = (const char *const *)argv + (file ? 2 : 1);
+  const size_t count = (size_t)(argc - (file ? 2 : 1));
+  if (getenv("PHOTONS_BENCHMARK")) {
+    benchmark(file, overrides, count);
+    return 0;
+  }
+  size_t n;
+  float *cpu = forces_with(file, overrides, count, false, &n);
+  struct difference d = {"forces", 0, 0, 0};
+  float *gpu = forces_with(file, overrides, count, true, &n), *again = forces_with(file, overrides, count, true, &n);
+  compare(&d, cpu, gpu, 3 * n);
+  report(&d, 1e-5);
+  const bool same = memcmp(gpu, again, 3 * n * sizeof *gpu) == 0;
+  printf("  forces of two runs with GPUs are %s\n", same ? "the same bits" : "DIFFERENT");
+  failures += !same;
+  free(cpu);
+  free(gpu);
+  free(again);
+  if (!file) check_sets();
+  return failures > 0;
+}

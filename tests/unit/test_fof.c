@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Friends of friends against a plain search over all particles, on however many processes this program is started with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/fof_shares.h" /* before cmocka, whose fail() is a macro */
+
+#include <cmocka.h>
+
+#include "photons/analysis/fof.h"
+
+/** Labels by id of the groups that fof_find() found: the lowest ids. */
+static uint64_t *labels_by_id(const struct fof *f) {
+  const struct particles *s = f->particles;
+  const size_t n = s->all, first = particles_first(s);
+  uint64_t *by_index = calloc(n, sizeof *by_index), *label = calloc(n, sizeof *label),
+           *lowest = calloc(n, sizeof *lowest);
+  for (size_t i = 0; i < s->count; i++) label[s->id[i]] = by_index[first + i] = fof_label(f, (uint32_t)i);
+  comm_sum_u64(by_index, n); /* each element is of one process */
+  comm_sum_u64(label, n);
+  for (size_t i = 0; i < n; i++) assert_true(by_index[i] <= i && by_index[by_index[i]] == by_index[i]);
+  memset(lowest, 0xff, n * sizeof *lowest);
+  for (size_t id = n; id-- > 0;) lowest[label[id]] = id;
+  for (size_t id = 0; id < n; id++) label[id] = lowest[label[id]];
+  free(lowest);
+  free(by_index);
+  return label;
+}
+
+static void check_partition(const struct particles *whole, double length, const struct cut *cuts, size_t cut_count) {
+  uint64_t *expected = plain_search(whole, fof_length2(length, whole->box));
+  uint32_t *order = NULL;
+  for (size_t i = 0; i < cut_count * SHARES; i++) {
+    const struct cut *cut = &cuts[i / SHARES];
+    if (comm_size() == 1 && i % SHARES > 0) continue; /* they are all the same */
+    if (i % SHARES == 0) {
+      free(order);
+      order = order_of_cut(whole, cut);
+    }
+    struct particles s = take_share(whole, cut, order, shares[i % SHARES]);
+    struct fof *f = fof_find(&s, cut->depth, length);
+    uint64_t *found = labels_by_id(f);
+    assert_memory_equal(found, expected, s.all * sizeof *found);
+    for (size_t p = 0; p < s.count; p++) assert_true(f->head[p] <= p && f->head[f->head[p]] == f->head[p]);
+    free(found);
+    fof_free(f);
+    particles_free(&s);
+  }
+  free(order);
+  free(expected);
+}
+
+static void test_partition(void **state) {
+  (void)state;
+  static const struct cut cuts[] = {{1, 0, true}, {1, 6, true}, {2, 5, true},  {7, 0, false},
+                                    {8, 0, true}, {8, 4, true}, {64, 2, true}, {256, 3, true}};
+  for (int clustered = 0; clustered <= 1; clustered++) {
+    const size_t n = 5001;
+    struct particles s = make_particles(n, clustered, 1);
+    const double spacing = BOX / cbrt((double)n);
+    for (int i = 0; i < 3; i++)
+      check_partition(&s, (double[]){0.03, 0.2, 0.8}[i] * spacing, cuts, sizeof cuts / sizeof *cuts);
+    particles_free(&s);
+  }
+}
+
+static void test_few_particles(void **state) {
+  (void)state;
+  static const struct cut cuts[] = {{1, 0, true}, {2, 0, true}, {2, 0, false}, {1, 1, true}};
+  for (size_t n = 2; n <= 9; n++) {
+    struct particles s = make_particles(n, false, n);
+    check_partition(&s, 0.2 * BOX, cuts, sizeof cuts / sizeof *cuts);
+    particles_free(&s);
+  }
+}
+
+/* A chain round the box, and all processes, whose links have exactly the linking length, and one unit more. */
+static void test_exact_length(void **state) {
+  (void)state;
+  for (uint32_t more = 0; more <= 1; more++) {
+    const size_t n = 64;
+    static const struct cut cuts[] = {{16, 2, true}, {16, 1, false}, {64, 0, true}};
+    struct particles whole = particles_create(n, BOX, 1.0);
+    for (size_t i = 0; i < n; i++) {
+      whole.position[i] = (uint32_t)i * ((1u << 26) + more);
+      whole.position[2 * n + i] = UINT32_MAX;
+      whole.id[i] = i;
+    }
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+      uint32_t *order = order_of_cut(&whole, &cuts[i]);
+      struct particles s = take_share(&whole, &cuts[i], order, even_share);
+      struct fof *f = fof_find(&s, cuts[i].depth, BOX / 64.0);
+      uint64_t groups = 0;
+      for (size_t p = 0; p < s.count; p++) groups += fof_label(f, (uint32_t)p) == particles_first(&s) + p;
+      comm_sum_u64(&groups, 1);
+      assert_int_equal(groups, more ? n - 1 : 1); /* the link from the last back to the first is shorter then */
+      fof_free(f);
+      particles_free(&s);
+      free(order);
+    }
+    particles_free(&whole);
+  }
+}
+
+static void test_simulated(void **state) {
+  (void)state;
+  static const struct cut cuts[] = {{16, 5, true}, {64, 4, true}, {1, 10, true}};
+  struct particles whole = {0};
+  if (!read_simulated(&whole)) {
+    skip();
+    return;
+  }
+  check_partition(&whole, 0.2 * whole.box / cbrt((double)whole.count), cuts, sizeof cuts / sizeof *cuts);
+  particles_free(&whole);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_partition), cmocka_unit_test(test_few_particles),
+                                     cmocka_unit_test(test_exact_length), cmocka_unit_test(test_simulated)};
+  int failed = 0;
+  comm_start(&argc, &argv);
+  if (comm_size() > 1) setenv("CMOCKA_TEST_ABORT", "1", 1); /* else the others wait for a process that failed */
+  if (comm_size() > 1) failed = cmocka_run_group_tests(tests, NULL, NULL); /* tasks are tested by one process */
+  for (int workers = 1; comm_size() == 1 && workers <= 3 && !failed; workers += 2) {
+    start_workers(workers);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    starpu_shutdown();
+  }
+  comm_end();
+  return failed;
+}

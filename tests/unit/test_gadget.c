@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gadget files: what is written here is read back, what others wrote has the known facts, what is broken is refused; the first two
+ * on whatever number of processes this program is started with. */
+#include <byteswap.h>
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/io/gadget.h"
+#include "src/io/hdf5_util.h"
+#include "photons/base/error.h"
+#include "photons/ic/ic.h"
+#include "photons/config/parameters.h"
+
+#include <cmocka.h> /* after error.h, whose fail() its macro would hide */
+
+#include "support/assert_near.h"
+#include "support/failure.h"
+#include "support/gathered.h"
+
+/* A made-up universe. More particles than are read in one piece. */
+#define COUNT ((size_t)GADGET_CHUNK + 3000)
+static const double box = 50000.0 /* kpc/h */, omega_m = 0.3, omega_lambda = 0.7, h_100 = 0.7, z_file = 24.0;
+static float positions[COUNT][3], velocities[COUNT][3];
+static uint64_t ids[COUNT];
+
+static double mass(void) { return omega_m * RHO_CRITICAL * pow(box / 1000.0, 3) / (double)COUNT; }
+
+static void make_universe(void) {
+  uint64_t random = 1;
+  for (size_t i = 0; i < COUNT; i++) {
+    ids[i] = (i * 7919) % COUNT + 1; /* any order: 7919 is prime */
+    for (size_t c = 0; c < 3; c++) {
+      random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+      positions[i][c] = (float)((double)(random >> 40) / 16777216.0 * box);
+      velocities[i][c] = (float)((double)(random >> 20 & 0xfffff) / 1048576.0 - 0.5) * 1000.0F;
+    }
+  }
+  positions[0][0] = 0.0F;
+  positions[1][1] = (float)box;
+  positions[2][2] = -0.01F; /* 2e-7 of the box: rounding */
+}
+
+struct variant {
+  int format; /* 1, 2: binary; 3: HDF5 */
+  bool swapped, doubles, long_ids, own_masses, other_block;
+  unsigned type, files;
+};
+
+struct writer {
+  FILE *stream;
+  const struct variant *v;
+};
+
+static void put_number(const struct writer *w, const void *number, unsigned width) {
+  uint32_t n4;
+  uint64_t n8;
+  if (width == 4) {
+    memcpy(&n4, number, 4);
+    if (w->v->swapped) n4 = bswap_32(n4);
+    fwrite(&n4, 4, 1, w->stream);
+  } else {
+    memcpy(&n8, number, 8);
+    if (w->v->swapped) n8 = bswap_64(n8);
+    fwrite(&n8, 8, 1, w->stream);
+  }
+}
+
+static void put_integer(const struct writer *w, uint64_t value, unsigned width) {
+  const uint32_t low = (uint32_t)value;
+  put_number(w, width == 4 ? (const void *)&low : &value, width);
+}
+
+static void put_real(const struct writer *w, double value, bool doubles) {
+  const float single = (float)value;
+  put_number(w, doubles ? (const void *)&value : &single, doubles ? 8 : 4);
+}
+
+static void put_marker(const struct writer *w, size_t size) { put_integer(w, size, 4); }
+
+static void put_label(const struct writer *w, const char *label, size_t size) {
+  if (w->v->format == 1) return;
+  put_marker(w, 8);
+  fputs(label, w->stream);
+  put_integer(w, size + 8, 4);
+  put_marker(w, 8);
+}
+
+static void write_binary(const char *path, const struct variant *v, size_t first, size_t count) {
+  const struct writer w = {fopen(path, "wb"), v};
+  put_label(&w, "HEAD", 256);
+  put_marker(&w, 256);
+  const double reals[4] = {box, omega_m, omega_lambda, h_100};
+  for (unsigned t = 0; t < 6; t++) put_integer(&w, t == v->type ? count : 0, 4);
+  for (unsigned t = 0; t < 6; t++) put_real(&w, t == v->type && !v->own_masses ? mass() : 0.0, true);
+  put_real(&w, 1.0 / (1.0 + z_file), true);
+  put_real(&w, z_file, true);
+  for (unsigned i = 0; i < 2; i++) put_integer(&w, 0, 4);
+  for (unsigned t = 0; t < 6; t++) put_integer(&w, t == v->type ? COUNT : 0, 4);
+  put_integer(&w, 0, 4);
+  put_integer(&w, v->files, 4);
+  for (unsigned i = 0; i < 4; i++) put_real(&w, reals[i], true);
+  while (ftell(w.stream) < (v->format == 1 ? 0 : 16) + 4 + 256) fputc(0, w.stream);
+  put_marker(&w, 256);
+
+  const size_t real = v->doubles ? 8 : 4, vectors = 3 * count * real;
+  put_label(&w, "POS ", vectors);
+  put_marker(&w, vectors);
+  for (size_t i = first; i < first + count; i++)
+    for (size_t c = 0; c < 3; c++) put_real(&w, (double)positions[i][c], v->doubles);
+  put_marker(&w, vectors);
+  if (v->other_block) {
+    put_label(&w, "POT ", 40);
+    put_marker(&w, 40);
+    for (unsigned i = 0; i < 10; i++) put_integer(&w, i, 4);
+    put_marker(&w, 40);
+  }
+  put_label(&w, "VEL ", vectors);
+  put_marker(&w, vectors);
+  for (size_t i = first; i < first + count; i++)
+    for (size_t c = 0; c < 3; c++) put_real(&w, (double)velocities[i][c], v->doubles);
+  put_marker(&w, vectors);
+  const unsigned width = v->long_ids ? 8 : 4;
+  put_label(&w, "ID  ", count * width);
+  put_marker(&w, count * width);
+  for (size_t i = first; i < first + count; i++) put_integer(&w, ids[i], width);
+  put_marker(&w, count * width);
+  if (v->own_masses) {
+    put_label(&w, "MASS", count * real);
+    put_marker(&w, count * real);
+    for (size_t i = 0; i < count; i++) put_real(&w, mass(), v->doubles);
+    put_marker(&w, count * real);
+  }
+  assert_int_equal(fclose(w.stream), 0);
+}
+
+static void write_dataset(hid_t group, const char *name, hid_t stored, hid_t memory, size_t count, size_t columns,
+                          const void *values) {
+  const hsize_t size[2] = {count, columns};
+  const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
+  const hid_t dataset = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hdf5_write_rows(dataset, "test", name, memory, 0, count, columns, values);
+  H5Dclose(dataset);
+  H5Sclose(space);
+}
+
+static void write_hdf5(const char *path, const struct variant *v, size_t first, size_t count) {
+  const hid_t file = hdf5_create(path, path, HDF5_COMPATIBLE), header = hdf5_create_group(file, path, "Header");
+  uint32_t in_file[6] = {0}, total[6] = {0};
+  double masses[6] = {0};
+  in_file[v->type] = (uint32_t)count;
+  total[v->type] = (uint32_t)COUNT;
+  if (!v->own_masses) masses[v->type] = mass();
+  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT32, 6, in_file);
+  hdf5_write_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT32, 6, total);
+  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, 6, masses);
+  hdf5_write_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_UINT32, 0, &v->files);
+  hdf5_write_double(header, path, "Time", 1.0 / (1.0 + z_file));
+  hdf5_write_double(header, path, "Redshift", z_file);
+  hdf5_write_double(header, path, "BoxSize", box);
+  /* Gadget-4 has the cosmology in another group */
+  const hid_t other = v->other_block ? hdf5_create_group(file, path, "Parameters") : header;
+  hdf5_write_double(other, path, "Omega0", omega_m);
+  hdf5_write_double(other, path, "OmegaLambda", omega_lambda);
+  hdf5_write_double(other, path, "HubbleParam", h_100);
+  if (other != header) H5Gclose(other);
+  H5Gclose(header);
+  char name[16];
+  snprintf(name, sizeof name, "PartType%u", v->type);
+  const hid_t group = hdf5_create_group(file, path, name), real = v->doubles ? H5T_IEEE_F64BE : H5T_IEEE_F32LE;
+  write_dataset(group, "Coordinates", real, H5T_NATIVE_FLOAT, count, 3, positions[first]);
+  write_dataset(group, "Velocities", real, H5T_NATIVE_FLOAT, count, 3, velocities[first]);
+  write_dataset(group, "ParticleIDs", v->long_ids ? H5T_STD_U64LE : H5T_STD_I32LE, H5T_NATIVE_UINT64, count, 1,
+                ids + first);
+  if (v->own_masses) {
+    double *all = allocate(count, sizeof *all, "masses");
+    for (size_t i = 0; i < count; i++) all[i] = mass();
+    write_dataset(group, "Masses", real, H5T_NATIVE_DOUBLE, count, 1, all);
+    free(all);
+  }
+  H5Gclose(group);
+  hdf5_close_written(file, path);
+}
+
+/** One file NAME, or NAME.0 (NAME.0.hdf5) ... */
+static void write_variant(const char *name, const struct variant *v) {
+  for (size_t f = 0; f < v->files; f++) {
+    char path[64];
+    const char *ending = v->format == 3 ? ".hdf5" : "";
+    if (v->files == 1)
+      snprintf(path, sizeof path, "%s%s", name, ending);
+    else
+      snprintf(path, sizeof path, "%s.%zu%s", name, f, ending);
+    const size_t first = block_first(COUNT, v->files, f), count = block_first(COUNT, v->files, f + 1) - first;
+    (v->format == 3 ? write_hdf5 : write_binary)(scratch(path), v, first, count);
+  }
+}
+
+static void set_file(struct parameters *p, const char *path) {
+  parameters_default(p);
+  p->ic.source = IC_GADGET;
+  snprintf(p->ic.file, sizeof p->ic.file, "%s", path);
+}
+
+static void read_file(void *path) {
+  struct parameters p;
+  set_file(&p, path);
+  struct particles s = gather_particles(ic_read_gadget(&p));
+  particles_free(&s);
+}
+
+static void check_universe(const char *path) {
+  struct parameters p;
+  set_file(&p, path);
+  struct particles s = gather_particles(ic_read_gadget(&p));
+  assert_int_equal(s.count, COUNT);
+  assert_int_equal(s.blocks, 1);
+  assert_near(s.box, box / 1000.0, 0.0);
+  assert_near(s.mass, mass(), 1e-7 * mass()); /* the file's mass may be a float */
+  assert_near(p.box.size, box / 1000.0, 0.0);
+  assert_near(p.ic.z_init, z_file, 0.0);
+  assert_near(p.cosmology.omega_m, omega_m, 0.0);
+  assert_near(p.cosmology.omega_lambda, omega_lambda, 0.0);
+  assert_near(p.cosmology.h, h_100, 0.0);
+  const double unit = 1.0 / 4294967296.0;
+  assert_memory_equal(s.id, ids, sizeof ids);
+  for (size_t i = 0; i < COUNT; i++)
+    for (size_t c = 0; c < 3; c++) {
+      const double turns = (double)positions[i][c] / box - position_from_integer(s.position[c * COUNT + i], 1.0);
+      assert_near(turns - rint(turns), 0.0, 0.5001 * unit); /* rounded to nearest */
+      const double p_expected = pow(1.0 + z_file, -1.5) * (double)velocities[i][c];
+      assert_near(s.momentum[c * COUNT + i], p_expected, 1e-7 * fabs(p_expected)); /* float: 2^-24 */
+    }
+  particles_free(&s);
+}
+
+static void test_formats(void **state) {
+  (void)state;
+  static const struct variant variants[] = {
+      {.format = 1, .type = 1, .files = 1},
+      {.format = 1, .type = 1, .files = 1, .swapped = true, .doubles = true, .long_ids = true, .own_masses = true},
+      {.format = 1, .type = 2, .files = 3, .long_ids = true},
+      {.format = 2, .type = 1, .files = 1, .other_block = true},
+      {.format = 2, .type = 3, .files = 2, .swapped = true, .own_masses = true, .other_block = true},
+      {.format = 3, .type = 1, .files = 1},
+      {.format = 3, .type = 1, .files = 1, .doubles = true, .long_ids = true, .own_masses = true, .other_block = true},
+      {.format = 3, .type = 5, .files = 3, .own_masses = true},
+  };
+  for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+    write_variant("ic", &variants[i]);
+    check_universe(scratch("ic"));
+    scratch_empty(NULL);
+  }
+}
+
+/** Ids of any spread are told apart, by processes that share them out: all far from each other, and one far from all others. */
+static void test_ids(void **state) {
+  (void)state;
+  const struct variant v = {.format = 1, .type = 1, .files = 1, .long_ids = true};
+  for (size_t i = 0; i < COUNT; i++) ids[i] = UINT64_MAX - (i * 7919) % COUNT * (UINT64_C(1) << 40);
+  write_variant("ic", &v);
+  check_universe(scratch("ic"));
+  make_universe();
+  ids[COUNT / 2] = UINT64_MAX;
+  write_variant("ic", &v);
+  check_universe(scratch("ic"));
+  make_universe();
+}
+
+/** A set is found by its first file as well as by its stem. */
+static void test_names(void **state) {
+  (void)state;
+  write_variant("binary", &(struct variant){.format = 2, .type = 1, .files = 3});
+  write_variant("hdf5", &(struct variant){.format = 3, .type = 1, .files = 2});
+  check_universe(scratch("binary.0"));
+  check_universe(scratch("hdf5.0.hdf5"));
+  expect_failure(read_file, scratch("binary.1"), EXIT_BAD_INPUT, "give the first of them");
+  assert_int_equal(remove(scratch("binary.2")), 0);
+  expect_failure(read_file, scratch("binary"), EXIT_BAD_INPUT, "binary.2 (file 3 of 3 of a set): No such file");
+  expect_failure(read_file, scratch("nothing"), EXIT_BAD_INPUT, "no such file");
+  expect_failure(read_file, scratch_path, EXIT_BAD_INPUT, "it is a folder");
+}
+
+static void read_config(void *override) {
+  FILE *file = fopen(scratch("config.ini"), "w");
+  fprintf(
+      file,
+      "[cosmology]\nOmega_m = 0.3\nOmega_lambda = 0.7\nh = 0.7\n[ic]\nsource = gadget\nfile = %s\n[box]\nsize = 50\n",
+      scratch("ic"));
+  fclose(file);
+  struct parameters p;
+  const char *const overrides[] = {override};
+  parameters_read(&p, scratch("config.ini"), overrides, override ? 1 : 0);
+  struct particles s = gather_particles(ic_read_gadget(&p));
+  particles_free(&s);
+}
+
+static void test_contradictions(void **state) {
+  (void)state;
+  write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1});
+  read_config(NULL);
+  static const char *const cases[][2] = {
+      {"box.size=50.1", "box.size is 50.1 in config.ini and 50 in the file"},
+      {"cosmology.Omega_m=0.31", "cosmology.Omega_m is 0.31 in config.ini and 0.3 in the file"},
+      {"cosmology.Omega_lambda=0.69", "cosmology.Omega_lambda is 0.69"},
+      {"cosmology.h=0.71", "cosmology.h is 0.71"},
+      {"ic.z_init=24.1", "ic.z_init is 24.1 in config.ini and 24 in the file"},
+      {"box.npart_side=40", "box.npart_side is 40"},
+      {"ic.unit_length=Mpc/h", "set ic.unit_length = auto"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char override[64];
+    snprintf(override, sizeof override, "%s", cases[i][0]);
+    expect_failure(read_config, override, EXIT_BAD_INPUT, cases[i][1]);
+  }
+}
+
+/** Change bytes of a file. */
+static void patch(const char *name, long offset, const void *bytes, size_t count) {
+  FILE *file = fopen(scratch(name), "r+b");
+  assert_int_equal(fseek(file, offset, SEEK_SET), 0);
+  assert_int_equal(fwrite(bytes, 1, count, file), count);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Byte offsets in a file of format 1: records with markers of 4 bytes. */
+#define HEADER_AT 4L
+#define POS_AT (HEADER_AT + 256 + 8)
+#define VEL_AT (POS_AT + 12 * (long)COUNT + 8)
+#define ID_AT (VEL_AT + 12 * (long)COUNT + 8)
+
+static void test_corrupt_binary(void **state) {
+  (void)state;
+  const float nan_value = NAN, outside = (float)(box * 1.00001);
+  const uint32_t number = 12345, one = 1, two = 2;
+  const double light = mass() * 0.9, nothing = 0.0;
+  const struct {
+    const char *message;
+    long offset;
+    const void *bytes;
+    size_t count;
+  } cases[] = {
+      {"begins with the record marker 12345", 0, &number, 4},
+      {"block HEAD: record marker says 256 bytes at its begin, 12345 at its end", HEADER_AT + 256, &number, 4},
+      {"block POS: record marker says 12345 bytes, expected 822432 or 1644864", POS_AT - 4, &number, 4},
+      {"block VEL: record marker says 822432 bytes at its begin, 12345 at its end", ID_AT - 8, &number, 4},
+      {"block ID: record marker says 12345 bytes", ID_AT - 4, &number, 4},
+      {"block POS: y of particle 5 is nan", POS_AT + 5 * 12 + 4, &nan_value, 4},
+      {"block POS: x of particle 66000 is 50000.5, expected a number in [0, BoxSize = 50000]", POS_AT + 66000 * 12,
+       &outside, 4},
+      {"block VEL: z velocity of particle 68535 is nan", ID_AT - 12, &nan_value, 4},
+      {"id 1 stands for more than one particle", ID_AT + 4, &one, 4},
+      {"holds 12345 gas particles", HEADER_AT, &number, 4},
+      {"particles of type 1, the header says 12345", HEADER_AT + 96 + 4, &number, 4},
+      {"record marker says 822432 bytes, expected 148140 or 296280", HEADER_AT + 4, (uint32_t[]){number}, 4},
+      {"are 0.9 times Omega_m rho_crit L^3 if lengths are in kpc/h, 9e-10 times if in Mpc/h", HEADER_AT + 32, &light,
+       8},
+      {"block MASS is missing", HEADER_AT + 32, &nothing, 8},
+      {"BoxSize is 0", HEADER_AT + 128, &nothing, 8},
+      {"do not belong together", HEADER_AT + 72, &light, 8},
+      {"one of 2 files", HEADER_AT + 124, &two, 4},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1});
+    patch("ic", cases[i].offset, cases[i].bytes, cases[i].count);
+    if (i == 11) patch("ic", HEADER_AT + 96 + 4, &number, 4); /* both counts wrong: the blocks tell */
+    expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, cases[i].message);
+  }
+  static const struct {
+    const char *message;
+    long size;
+  } ends[] = {{"truncated: 2 bytes only", 2},
+              {"truncated: block HEAD ends at byte 264", 200},
+              {"truncated: block POS is missing", 264},
+              {"truncated: block POS ends", POS_AT + 100},
+              {"truncated: block ID is missing", ID_AT - 4},
+              {"truncated: block ID ends", ID_AT + 4 * (long)COUNT + 3}};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1});
+    assert_int_equal(truncate(scratch("ic"), ends[i].size), 0);
+    expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, ends[i].message);
+  }
+}
+
+/** Particles of two types, of two masses; files of a set that are not of one kind. */
+static void test_mixed(void **state) {
+  (void)state;
+  const uint32_t number = 7;
+  const float heavier = (float)mass() * 1.001F;
+  const double larger = box + 1.0;
+  struct variant v = {.format = 1, .type = 1, .files = 1, .own_masses = true};
+  write_variant("ic", &v);
+  patch("ic", ID_AT + 4 * (long)COUNT + 8 + 4 * 10, &heavier, 4);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "block MASS: particle 10 has mass");
+  write_variant("ic", &v);
+  patch("ic", HEADER_AT + 12, &number, 4);
+  patch("ic", HEADER_AT + 96 + 12, &number, 4);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "particles of types 1 and 3");
+  scratch_empty(NULL);
+  v = (struct variant){.format = 1, .type = 1, .files = 2};
+  write_variant("ic", &v);
+  patch("ic.1", HEADER_AT + 128, &larger, 8);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "ic.1: BoxSize in its header differs");
+  write_variant("ic", &v);
+  patch("ic.1", HEADER_AT + 4, &number, 4);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
+                 "its 2 files hold 34275 particles of type 1, the header says 68536");
+}
+
+static void test_corrupt_hdf5(void **state) {
+  (void)state;
+  const struct variant v = {.format = 3, .type = 1, .files = 1};
+  write_variant("ic", &v);
+  assert_int_equal(truncate(scratch("ic.hdf5"), 100000), 0);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "cannot open the HDF5 file: truncated file");
+
+  static const char *const blocks[] = {"Coordinates", "Velocities", "ParticleIDs"};
+  for (size_t b = 0; b < 3; b++) {
+    char message[64];
+    write_variant("ic", &v);
+    hid_t file = H5Fopen(scratch("ic.hdf5"), H5F_ACC_RDWR, H5P_DEFAULT),
+          group = H5Gopen2(file, "PartType1", H5P_DEFAULT);
+    assert_true(H5Ldelete(group, blocks[b], H5P_DEFAULT) >= 0);
+    H5Fflush(file, H5F_SCOPE_LOCAL);
+    snprintf(message, sizeof message, "there is no block %s", blocks[b]);
+    expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, message);
+    write_dataset(group, blocks[b], H5T_NATIVE_INT, H5T_NATIVE_UINT64, 10, 1, ids);
+    H5Gclose(group);
+    H5Fclose(file);
+    snprintf(message, sizeof message, "block %s %s", blocks[b],
+             b < 2 ? "does not hold real numbers" : "has 10 rows of 1, expected");
+    expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, message);
+  }
+}
+
+/** 1024^3 particles in one file: markers are sizes modulo 2^32, 0 in single and double precision. Sparse files. */
+static void test_large_blocks(void **state) {
+  (void)state;
+  const uint64_t count = UINT64_C(1) << 30;
+  for (unsigned width = 4; width <= 8; width += 4) {
+    const struct variant v = {.format = 1, .type = 1, .files = 1};
+    write_variant("ic", &v);
+    assert_int_equal(truncate(scratch("ic"), 264), 0);
+    const uint32_t number = (uint32_t)count;
+    patch("ic", HEADER_AT + 4, &number, 4);
+    patch("ic", HEADER_AT + 96 + 4, &number, 4);
+    const uint64_t vectors = 3 * count * width;
+    const int file = open(scratch("ic"), O_RDWR);
+    assert_true(file >= 0);
+    /* Something that is not 0 where the other width would look for the next record's marker. */
+    const float value = 1.0F;
+    const uint64_t places[] = {POS_AT + count * 12 + 4, POS_AT + vectors + 8 + count * 12 + 4,
+                               POS_AT + 2 * (vectors + 8) + count * 4 + 4};
+    for (size_t i = 0; i < 3; i++)
+      if (width == 8) assert_int_equal(pwrite(file, &value, sizeof value, (off_t)places[i]), sizeof value);
+    if (ftruncate(file, (off_t)(POS_AT - 4 + 2 * (vectors + 8) + count * width + 8)) != 0) {
+      close(file);
+      skip(); /* a file system without sparse files */
+    }
+    close(file);
+    struct gadget_header header;
+    gadget_binary.header(scratch("ic"), &header);
+    assert_int_equal(header.in_file[1], count);
+    gadget_binary.check(scratch("ic"), &header);
+    assert_int_equal(truncate(scratch("ic"), (off_t)(POS_AT + 2 * vectors)), 0);
+    pid_t child = fork();
+    if (child == 0) {
+      close(STDERR_FILENO);
+      gadget_binary.check(scratch("ic"), &header);
+      _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), EXIT_BAD_INPUT);
+  }
+}
+
+static const char *test_data(const char *name) {
+  static char path[1024];
+  const char *folder = getenv("PHOTONS_TEST_DATA");
+  snprintf(path, sizeof path, "%s/%s", folder ? folder : "../shared/data", name);
+  if (access(path, R_OK) == 0) return path;
+  print_message("no %s: set PHOTONS_TEST_DATA\n", path);
+  return NULL;
+}
+
+/** Files by 2LPTic, in Mpc/h. In first order the momentum is a^2 H f times the displacement from the grid. */
+static void test_2lptic(void **state) {
+  (void)state;
+  const char *path = test_data("ics/2lptic_za_32.gadget2");
+  if (!path) skip();
+  struct parameters p;
+  set_file(&p, path);
+  struct particles s = gather_particles(ic_read_gadget(&p));
+  assert_int_equal(s.count, 32768);
+  assert_near(s.box, 100.0, 0.0);
+  assert_near(p.cosmology.omega_m, 0.308, 1e-12);
+  assert_near(p.ic.z_init, 49.0, 1e-12);
+  double product = 0.0, square = 0.0;
+  for (size_t n = 0; n < s.count; n++) {
+    const uint64_t site = s.id[n] - 1, q[3] = {site / 1024, site / 32 % 32, site % 32};
+    for (size_t c = 0; c < 3; c++) {
+      const int32_t turns = (int32_t)(s.position[c * s.count + n] - (uint32_t)(q[c] << 27)); /* 2^32 / 32 = 2^27 */
+      const double displacement = turns * (100.0 / 4294967296.0);
+      product += displacement * (double)s.momentum[c * s.count + n];
+      square += displacement * displacement;
+    }
+  }
+  const double a = 0.02, h2 = 0.308 / (a * a * a) + 0.692, f = pow(0.308 / (a * a * a) / h2, 5.0 / 9.0);
+  /* 32768 displacements of 0.1 Mpc/h from float positions (4e-6 Mpc/h): 4e-5 each, less on average */
+  assert_near(product / square / (a * a * 100.0 * sqrt(h2) * f), 1.0, 1e-5);
+  particles_free(&s);
+}
+
+/** The same particles of another code in binary and in HDF5. */
+static void test_photons2(void **state) {
+  (void)state;
+  struct parameters p[2];
+  static const char *const names[] = {"ics/photons2_demo_32_z49.gadget2", "forces/early32.hdf5"};
+  struct particles s[2];
+  for (int i = 0; i < 2; i++) {
+    const char *path = test_data(names[i]);
+    if (!path) skip();
+    set_file(&p[i], path);
+    s[i] = gather_particles(ic_read_gadget(&p[i]));
+    assert_int_equal(s[i].count, 32768);
+    assert_near(s[i].box, 100.0, 0.0);
+    assert_near(p[i].cosmology.omega_m, 0.25, 0.0);
+    assert_near(p[i].ic.z_init, 49.0, 0.0);
+    for (size_t n = 0; n < s[i].count; n++) assert_int_equal(s[i].id[n], n + (i == 0)); /* one file counts from 1 */
+  }
+  assert_memory_equal(s[0].position, s[1].position, 3 * s[0].count * sizeof *s[0].position);
+  assert_memory_equal(s[0].momentum, s[1].momentum, 3 * s[0].count * sizeof *s[0].momentum);
+  for (int i = 0; i < 2; i++) particles_free(&s[i]);
+  if (comm_size() > 1) return;
+  char merger[1024];
+  snprintf(merger, sizeof merger, "%s", test_data("ics/photons2_demo_merger.gadget2"));
+  expect_failure(read_file, merger, EXIT_BAD_INPUT, "not a periodic cosmological volume");
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest reading[] = {
+      cmocka_unit_test_teardown(test_formats, scratch_empty),
+      cmocka_unit_test_teardown(test_ids, scratch_empty),
+      cmocka_unit_test(test_2lptic),
+      cmocka_unit_test(test_photons2),
+  };
+  const struct CMUnitTest refusing[] = {
+      cmocka_unit_test_teardown(test_names, scratch_empty),
+      cmocka_unit_test_teardown(test_contradictions, scratch_empty),
+      cmocka_unit_test_teardown(test_corrupt_binary, scratch_empty),
+      cmocka_unit_test_teardown(test_mixed, scratch_empty),
+      cmocka_unit_test_teardown(test_corrupt_hdf5, scratch_empty),
+      cmocka_unit_test_teardown(test_large_blocks, scratch_empty),
+  };
+  comm_start(&argc, &argv);
+  make_universe();
+  int failed = cmocka_run_group_tests(reading, scratch_make, scratch_remove);
+  if (comm_size() == 1)
+    failed += cmocka_run_group_tests(refusing, scratch_make, scratch_remove); /* in child processes */
+  comm_end();
+  return failed;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Halos against plain searches over all particles, on however many processes this program is started with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/fof_shares.h" /* before cmocka, whose fail() is a macro */
+
+#include <cmocka.h>
+#include <hdf5.h>
+
+#include "support/assert_near.h"
+#include "photons/analysis/halo.h"
+#include "photons/cosmology/mass_function.h"
+
+/** Particles inside the largest sphere about the centre with the threshold density that find_crossing() may consider:
+ * from all distances, sorted. */
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static size_t direct_sphere(const struct particles *s, const struct halo *h, double threshold) {
+  const double unit = 4.0 / 3.0 * M_PI * threshold / s->mass;
+  double *r = allocate(s->count, sizeof *r, "distances");
+  for (size_t i = 0; i < s->count; i++) {
+    double r2 = 0.0;
+    for (size_t c = 0; c < 3; c++) {
+      const double d = position_from_integer(s->position[c * s->count + i], s->box) - h->centre[c];
+      r2 += gsl_pow_2(d - s->box * rint(d / s->box));
+    }
+    r[i] = sqrt(r2);
+  }
+  qsort(r, s->count, sizeof *r, compare_doubles);
+  double reach = cbrt(2.0 * (double)h->count / unit);
+  size_t inside = 0, found = 0;
+  for (;; reach *= 1.5) {
+    while (inside < s->count && r[inside] <= reach) inside++;
+    if (cbrt((double)inside / unit) < reach) break;
+  }
+  for (size_t j = 1; j <= inside; j++) {
+    const double radius = cbrt((double)j / unit), next = j < inside ? r[j] : reach;
+    if (r[j - 1] <= radius && radius < next) found = j;
+  }
+  free(r);
+  return found;
+}
+
+static size_t index_of(const struct particles *s, uint64_t id) {
+  size_t i = 0;
+  while (s->id[i] != id) i++;
+  return i;
+}
+
+/** A catalogue that every process knows as a whole. */
+struct whole_catalogue {
+  struct halo *halo;
+  uint64_t *id; /* of all members */
+  size_t count, members;
+};
+
+static struct whole_catalogue gather_catalogue(const struct halo_catalogue *c) {
+  const size_t ranks = (size_t)comm_size();
+  struct whole_catalogue w = {malloc((c->all + 1) * sizeof *w.halo), malloc((c->all_members + 1) * sizeof *w.id),
+                              c->all, c->all_members};
+  size_t *bytes = calloc(ranks, sizeof *bytes);
+  const size_t mine = c->count * sizeof *w.halo;
+  comm_gather_all(&mine, sizeof mine, bytes);
+  comm_gather_all_sizes(c->halo, bytes, w.halo);
+  for (int r = 0; r < comm_size(); r++)
+    bytes[r] = (comm_first(c->all_members, r + 1) - comm_first(c->all_members, r)) * sizeof *w.id;
+  uint64_t *ids = halo_member_ids(c);
+  comm_gather_all_sizes(ids, bytes, w.id);
+  free(ids);
+  free(bytes);
+  return w;
+}
+
+static void free_catalogue(struct whole_catalogue *w) {
+  free(w->halo);
+  free(w->id);
+}
+
+static void check_halo(const struct particles *s, const struct whole_catalogue *c, const struct halo *h,
+                       double threshold) {
+  double position[3] = {0}, momentum[3] = {0}, first[3] = {0};
+  for (uint64_t m = 0; m < h->count; m++) {
+    const size_t i = index_of(s, c->id[h->first + m]);
+    for (size_t k = 0; k < 3; k++) {
+      const double x = position_from_integer(s->position[k * s->count + i], s->box);
+      if (m == 0) first[k] = x;
+      position[k] += (x - first[k] - s->box * rint((x - first[k]) / s->box)) / (double)h->count;
+      momentum[k] += (double)s->momentum[k * s->count + i] / (double)h->count;
+    }
+  }
+  for (size_t k = 0; k < 3; k++) {
+    const double d = position[k] + first[k] - h->position[k];
+    assert_near(d - s->box * rint(d / s->box), 0.0, 1e-8); /* positions have 2^-32 of the box */
+    assert_near(momentum[k], h->momentum[k], 1e-9);
+    assert_true(h->position[k] >= 0.0 && h->position[k] < s->box);
+  }
+  assert_int_equal(h->count_200, direct_sphere(s, h, threshold));
+  if (h->count_200) /* the radius belongs to the mass */
+    assert_near((double)h->count_200 * s->mass / (4.0 / 3.0 * M_PI * gsl_pow_3(h->r_200) * threshold), 1.0, 1e-12);
+}
+
+/** The groups of the plain search with enough members are there, in order, each by rising id. */
+static void check_members(const struct whole_catalogue *c, size_t n, const uint64_t *label, size_t least) {
+  uint64_t *size = allocate(n, sizeof *size, "sizes of groups"), total = 0;
+  size_t expected = 0;
+  for (size_t i = 0; i < n; i++) size[label[i]]++;
+  for (size_t i = 0; i < n; i++) expected += size[i] >= least;
+  assert_true(expected > 5);
+  assert_int_equal(c->count, expected);
+  for (size_t h = 0; h < c->count; h++) {
+    const struct halo *halo = &c->halo[h], *before = halo - 1;
+    assert_int_equal(halo->first, total);
+    if (h > 0)
+      assert_true(halo->count < before->count || (halo->count == before->count && halo->lowest_id > before->lowest_id));
+    total += halo->count;
+    assert_int_equal(halo->count, size[halo->lowest_id]);
+    assert_int_equal(halo->lowest_id, c->id[halo->first]);
+    for (uint64_t m = halo->first; m < total; m++) {
+      assert_int_equal(label[c->id[m]], halo->lowest_id);
+      if (m > halo->first) assert_true(c->id[m] > c->id[m - 1]);
+    }
+  }
+  assert_int_equal(total, c->members);
+  free(size);
+}
+
+/** Members by row, then all others; id and coordinates moved together. */
+static void check_order(const struct halo_catalogue *c, const struct whole_catalogue *whole_catalogue,
+                        const struct particles *whole) {
+  const size_t n = whole->count;
+  struct particles ordered = gather_particles(halo_ordered_particles(c));
+  assert_int_equal(ordered.count, n);
+  assert_memory_equal(ordered.id, whole_catalogue->id, whole_catalogue->members * sizeof *ordered.id);
+  uint64_t sum = 0;
+  for (size_t k = 0; k < n; k++) {
+    sum += ordered.id[k];
+    if (k % 50 > 0) continue;
+    const size_t at = index_of(whole, ordered.id[k]);
+    for (size_t x = 0; x < 3; x++) {
+      assert_int_equal(ordered.position[x * n + k], whole->position[x * n + at]);
+      assert_near(ordered.momentum[x * n + k], whole->momentum[x * n + at], 0.0);
+    }
+  }
+  assert_int_equal(sum, n * (n - 1) / 2);
+  particles_free(&ordered);
+}
+
+static void read_dataset(hid_t file, const char *name, hid_t type, void *values) {
+  const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  assert_true(dataset >= 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  H5Dclose(dataset);
+}
+
+/** What all processes wrote together. */
+static void check_files(const struct halo_catalogue *c, const struct whole_catalogue *w, size_t least) {
+  const char *catalogue = "test_halos_output.hdf5", *counts = "test_halos_output.txt";
+  static const struct cosmology flat = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
+  struct parameters p;
+  parameters_default(&p);
+  p.output.unit_length = LENGTH_MPC_H;
+  halo_catalogue_write(catalogue, &p, c, 1.0, 0.2);
+  mass_function_write(counts, c, least, NULL, &flat, 1.0);
+  if (comm_rank() == 0) {
+    const hid_t file = H5Fopen(catalogue, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(file >= 0);
+    uint64_t *id = calloc(w->members + 1, sizeof *id), *length = calloc(w->count + 1, sizeof *length);
+    double *centre = calloc(w->count + 1, 3 * sizeof *centre);
+    read_dataset(file, "/IDs/ID", H5T_NATIVE_UINT64, id);
+    read_dataset(file, "/Group/GroupLen", H5T_NATIVE_UINT64, length);
+    read_dataset(file, "/Group/GroupPeakPos", H5T_NATIVE_DOUBLE, centre);
+    H5Fclose(file);
+    assert_memory_equal(id, w->id, w->members * sizeof *id);
+    for (size_t h = 0; h < w->count; h++) {
+      assert_int_equal(length[h], w->halo[h].count);
+      for (size_t k = 0; k < 3; k++) assert_near(centre[3 * h + k], w->halo[h].centre[k], 0.0);
+    }
+    free(id);
+    free(length);
+    free(centre);
+    FILE *bins = fopen(counts, "r");
+    assert_non_null(bins);
+    char line[512];
+    double all = 0.0;
+    while (fgets(line, sizeof line, bins)) {
+      char *end = line;
+      for (int i = 0; i < 2; i++) strtod(end, &end); /* the third column counts friends of friends */
+      if (line[0] != '#') all += strtod(end, NULL);
+    }
+    assert_near(all, (double)w->count, 0.0);
+    fclose(bins);
+    unlink(catalogue);
+    unlink(counts);
+  }
+  comm_barrier();
+}
+
+/** The first way to cut the particles, all of them on one process, is compared with plain searches; all others must give
+ * its bits. */
+static void check_halos(const struct particles *whole, size_t least, const struct cut *cuts, size_t cut_count) {
+  const size_t n = whole->count;
+  const double length = 0.2 * whole->box / cbrt((double)n),
+               threshold = 200.0 * (double)n * whole->mass / gsl_pow_3(whole->box);
+  uint64_t *label = plain_search(whole, fof_length2(length, whole->box));
+  struct whole_catalogue reference = {0};
+  uint32_t *order = NULL;
+  for (size_t i = 0; i < cut_count * SHARES; i++) {
+    const struct cut *cut = &cuts[i / SHARES];
+    if (comm_size() == 1 && i % SHARES > 0) continue; /* they are all the same */
+    if (i % SHARES == 0) {
+      free(order);
+      order = order_of_cut(whole, cut);
+    }
+    struct particles s = take_share(whole, cut, order, shares[i % SHARES]);
+    struct fof *f = fof_find(&s, cut->depth, length);
+    struct halo_catalogue *c = halo_catalogue_create(f, least, threshold);
+    struct whole_catalogue found = gather_catalogue(c);
+    check_order(c, &found, whole);
+    if (i == 0) {
+      reference = found;
+      check_members(&found, n, label, least);
+      for (size_t h = (size_t)comm_rank(); h < found.count; h += (size_t)comm_size())
+        check_halo(whole, &found, &found.halo[h], threshold);
+      uint64_t sum = 0;
+      for (size_t k = 0; k < found.members; k++) sum += checksum_term(k, found.id[k]);
+      for (size_t k = 0; k < found.count * sizeof *found.halo / sizeof sum; k++)
+        sum += checksum_term(found.members + k, ((const uint64_t *)(const void *)found.halo)[k]);
+      checksum_print("halos", comm_rank() == 0 ? sum : 0);
+    } else {
+      assert_int_equal(found.count, reference.count);
+      assert_int_equal(found.members, reference.members);
+      assert_memory_equal(found.id, reference.id, found.members * sizeof *found.id);
+      assert_memory_equal(found.halo, reference.halo, found.count * sizeof *found.halo);
+    }
+    if (i <= 1) check_files(c, &found, least);
+    if (i > 0) free_catalogue(&found);
+    halo_catalogue_free(c);
+    fof_free(f);
+    particles_free(&s);
+  }
+  free_catalogue(&reference);
+  free(order);
+  free(label);
+}
+
+static void test_halos(void **state) {
+  (void)state;
+  static const struct cut cuts[] = {{8, 4, true}, {1, 0, true}, {2, 7, true}, {7, 0, false}, {64, 3, true}};
+  struct particles whole = make_particles(6001, true, 5);
+  check_halos(&whole, 10, cuts, sizeof cuts / sizeof *cuts);
+  particles_free(&whole);
+}
+
+static void test_simulated_halos(void **state) {
+  (void)state;
+  static const struct cut cuts[] = {{32, 5, true}, {128, 3, true}};
+  struct particles whole = {0};
+  if (!read_simulated(&whole)) {
+    skip();
+    return;
+  }
+  check_halos(&whole, 20, cuts, sizeof cuts / sizeof *cuts);
+  particles_free(&whole);
+}
+
+/* 4000 particles with rho ~ r^-2 out to R: M(<r) = N r/R, so that the sphere of mean density Delta has
+ * r = R sqrt(Delta(R)/Delta). Tolerance: 5/sqrt(N inside) for counting, 2 % for the centre. */
+static void test_isothermal_sphere(void **state) {
+  (void)state;
+  const size_t n = 4096;
+  const double radius = 4.0, centre[3] = {0.1, 49.9, 25.0};
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  struct particles whole = particles_create(n, BOX, 1.0);
+  for (size_t i = 0; i < n; i++) {
+    double x, y, z;
+    gsl_ran_dir_3d(rng, &x, &y, &z);
+    const double r = radius * gsl_rng_uniform(rng), direction[3] = {x, y, z};
+    for (size_t c = 0; c < 3; c++) whole.position[c * n + i] = position_to_integer(centre[c] + r * direction[c], BOX);
+    whole.id[i] = i + 1;
+  }
+  gsl_rng_free(rng);
+  static const struct cut cut = {8, 4, true};
+  uint32_t *order = order_of_cut(&whole, &cut);
+  struct particles s = take_share(&whole, &cut, order, even_share);
+  struct fof *f = fof_find(&s, cut.depth, 1.0);
+  const double mean = (double)n / (4.0 / 3.0 * M_PI * gsl_pow_3(radius));
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, 16.0 * mean); /* r = R/4 */
+  assert_int_equal(c->all, 1);
+  assert_int_equal(c->count, comm_rank() == 0);
+  for (int k = 0; k < 3 && c->count > 0; k++) {
+    const double d = c->halo[0].centre[k] - centre[k];
+    assert_near(d - BOX * rint(d / BOX), 0.0, 0.02 * radius);
+  }
+  if (c->count > 0) assert_near(c->halo[0].r_200 / (0.25 * radius), 1.0, 5.0 / sqrt((double)n / 4.0) + 0.02);
+  halo_catalogue_free(c);
+  fof_free(f);
+  free(order);
+  particles_free(&s);
+  particles_free(&whole);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos), cmocka_unit_test(test_simulated_halos),
+                                     cmocka_unit_test(test_isothermal_sphere)};
+  int failed = 0;
+  comm_start(&argc, &argv);
+  if (comm_size() > 1) setenv("CMOCKA_TEST_ABORT", "1", 1); /* else the others wait for a process that failed */
+  if (comm_size() > 1) failed = cmocka_run_group_tests(tests, NULL, NULL); /* tasks are tested by one process */
+  for (int workers = 1; comm_size() == 1 && workers <= 3 && !failed; workers += 2) {
+    start_workers(workers);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    starpu_shutdown();
+  }
+  comm_end();
+  return failed;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The linear spectrum against another implementation and closed forms, and what is wrong with tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h" /* before cmocka.h, which has a macro fail() */
+#include "photons/cosmology/linear_power.h"
+#include "photons/config/parameters.h"
+
+#include <cmocka.h>
+
+#include "support/assert_near.h"
+#include "support/failure.h"
+
+static void assert_relative(double value, double expected, double tolerance) {
+  assert_near(value / expected, 1.0, tolerance);
+}
+
+/* Transfer functions of Colossus 1.4.0 (Diemer 2018), modelEisenstein98() with T_CMB = 2.7255 K. */
+static const double wavenumber[] = {1e-3, 1e-2, 0.05, 0.1, 0.2, 1.0, 10.0};
+enum { WAVENUMBERS = sizeof wavenumber / sizeof *wavenumber };
+static const struct {
+  double omega_m, omega_b, h, transfer[WAVENUMBERS];
+} colossus[] = {
+    {0.3,
+     0.05,
+     0.7,
+     {0.9922532209, 0.7798740158, 0.2676976565, 0.1286076219, 0.05410428895, 0.004587867257, 8.776769571e-05}},
+    {0.3144,
+     0.0494,
+     0.6732,
+     {0.9923665144, 0.7821156025, 0.2736991328, 0.1329611388, 0.0558637629, 0.004767911686, 9.151101241e-05}},
+    {1.0,
+     0.1,
+     0.5,
+     {0.9984566705, 0.9218148901, 0.5559526419, 0.3405418485, 0.1763255533, 0.02049685561, 0.0004679357127}},
+};
+
+static struct parameters *eisenstein_hu(double omega_m, double omega_b, double h, double n_s) {
+  static struct parameters p;
+  p = (struct parameters){.cosmology = {.omega_m = omega_m, .omega_b = omega_b, .h = h, .n_s = n_s, .sigma8 = 0.8},
+                          .ic = {.power_spectrum = POWER_EH98, .normalise = true}};
+  return &p;
+}
+
+static void test_eisenstein_hu(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof colossus / sizeof *colossus; i++) {
+    struct linear_power *power = linear_power_create(
+        eisenstein_hu(colossus[i].omega_m, colossus[i].omega_b, colossus[i].h, 0.96));
+    const double unit = linear_power_at(power, 1e-3) / (pow(1e-3, 0.96) * pow(colossus[i].transfer[0], 2.0));
+    for (int k = 1; k < WAVENUMBERS; k++)
+      assert_relative(linear_power_at(power, wavenumber[k]),
+                      unit * pow(wavenumber[k], 0.96) * pow(colossus[i].transfer[k], 2.0), 1e-8); /* ten digits given */
+    assert_relative(linear_power_sigma(power, 8.0), 0.8, 1e-7); /* the integral's tolerance is 1e-8 */
+    linear_power_free(power);
+  }
+}
+
+/* sigma^2 = int dk k^2 P W^2/(2 pi^2), by the trapezium rule in k. */
+static void test_variance_by_another_rule(void **state) {
+  (void)state;
+  struct linear_power *power = linear_power_create(eisenstein_hu(0.3, 0.05, 0.7, 0.96));
+  const double r = 20.0, step = 1e-4;
+  double sum = 0.0;
+  for (int i = 1; i < 100000; i++) {
+    double k = i * step, x = k * r, window = 3.0 * (sin(x) / x - cos(x)) / (x * x);
+    sum += step * k * k * linear_power_at(power, k) * window * window;
+  }
+  /* k^2 P ~ k^3 at k = 0 and beyond k = 10: an error of some step^2, and a tail of (k r)^-3 or so. */
+  assert_relative(linear_power_sigma(power, r), sqrt(sum / (2.0 * M_PI * M_PI)), 1e-6);
+  linear_power_free(power);
+}
+
+static void test_no_baryons(void **state) {
+  (void)state;
+  struct linear_power *none = linear_power_create(eisenstein_hu(0.3, 0.0, 0.7, 0.96));
+  struct linear_power *few = linear_power_create(eisenstein_hu(0.3, 3e-5, 0.7, 0.96));
+  /* The fit changes by some times the share of baryons, 1e-4. */
+  for (int k = 0; k < WAVENUMBERS; k++)
+    assert_relative(linear_power_at(none, wavenumber[k]), linear_power_at(few, wavenumber[k]), 2e-3);
+  linear_power_free(none);
+  linear_power_free(few);
+}
+
+/* Tables. */
+
+static const char *write_table(const char *text) {
+  const char *path = scratch("table.txt");
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+  return path;
+}
+
+static struct parameters *table(bool normalise) {
+  static struct parameters p;
+  p = (struct parameters){.cosmology.sigma8 = 0.8, .ic = {.power_spectrum = POWER_FILE, .normalise = normalise}};
+  strcpy(p.ic.power_spectrum_file, scratch("table.txt"));
+  return &p;
+}
+
+/* P = k^-2, for which a spline of ln P is exact: sigma^2 = 1/(2 pi^2 r) int 9 j1(x)^2/x^2 dx = 3/(10 pi r). */
+static void write_power_law(bool logarithmic) {
+  FILE *file = fopen(scratch("table.txt"), "w");
+  assert_non_null(file);
+  fprintf(file, "# k P\n\n");
+  for (int i = 0; i <= 28; i++) {
+    double log_k = -10.0 + 0.5 * i;
+    if (logarithmic)
+      fprintf(file, " %.15g\t%.15g # a row\n", log_k, -2.0 * log_k);
+    else
+      fprintf(file, "%.15g %.15g\n", pow(10.0, log_k), pow(10.0, -2.0 * log_k));
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+static void test_table(void **state) {
+  (void)state;
+  for (int logarithmic = 0; logarithmic < 2; logarithmic++) {
+    write_power_law(logarithmic);
+    struct linear_power *power = linear_power_create(table(false));
+    for (double k = 1.3e-10; k < 1e4; k *= 2.9) assert_relative(linear_power_at(power, k), pow(k, -2.0), 1e-12);
+    assert_relative(linear_power_at(power, 1e4 * (1.0 - 1e-12)), 1e-8, 1e-11); /* the last row */
+    assert_true(linear_power_at(power, 0.9e-10) == 0.0);
+    assert_true(linear_power_at(power, 1.1e4) == 0.0);
+    assert_true(linear_power_at(power, 0.0) == 0.0);
+    /* The integral runs over kr = 1e-7 .. 1e3, outside which 5e-8 of sigma^2 are in this spectrum. */
+    assert_relative(linear_power_sigma(power, 8.0), sqrt(3.0 / (80.0 * M_PI)), 5e-8);
+    linear_power_free(power);
+
+    power = linear_power_create(table(true));
+    assert_relative(linear_power_at(power, 0.1), 100.0 * 0.64 / (3.0 / (80.0 * M_PI)), 1e-7);
+    linear_power_free(power);
+  }
+}
+
+/* params/planck2018_power.txt is scaled to Planck's sigma8; and Eisenstein & Hu claim some per cent for their fit. */
+static void test_planck_table(void **state) {
+  (void)state;
+  const char *source = getenv("PHOTONS_SOURCE");
+  struct parameters *p = table(false);
+  snprintf(p->ic.power_spectrum_file, sizeof p->ic.power_spectrum_file, "%s/params/planck2018_power.txt",
+           source ? source : ".");
+  struct linear_power *power = linear_power_create(p);
+  assert_relative(linear_power_sigma(power, 8.0), 0.812, 1e-4); /* seven digits a row, and CAMB's integral: 1e-5 */
+  p = eisenstein_hu(0.316, 0.0494, 0.6732, 0.966);
+  p->cosmology.sigma8 = 0.812;
+  struct linear_power *fit = linear_power_create(p);
+  for (double k = 2e-4; k < 20.0; k *= 1.3) assert_relative(linear_power_at(power, k), linear_power_at(fit, k), 0.06);
+  linear_power_free(power);
+  linear_power_free(fit);
+}
+
+static void create(void *p) { linear_power_create(p); }
+
+static void test_bad_tables(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } bad[] = {
+      {"", "0 rows"},
+      {"1e-3 1\n1e-2 2\n", "2 rows"},
+      {"# P\n1e-3 1\n1e-2\n1 2\n", ":3: expected two numbers"},
+      {"1e-3 1\n1e-2 two\n1 2\n", ":2: expected two numbers"},
+      {"1e-3 1 7\n1e-2 2 7\n1 2 7\n", ":1: expected two numbers"},
+      {"1e-3 1\n1e-2 nan\n1 2\n", ":2: \"1e-2 nan\" is not finite"},
+      {"1e-3 1\n1e-2 0\n1 2\n", ":2: k and P must be above 0"},
+      {"1e-3 1\n1e-2 1\n1e-2 2\n", ":3: k must rise"},
+      {"-2 1\n-3 1\n", ":2: k must rise"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    const char *path = write_table(bad[i].text);
+    expect_failure(create, table(false), EXIT_BAD_INPUT, bad[i].message);
+    expect_failure(create, table(false), EXIT_BAD_INPUT, path);
+  }
+  write_table("0.1 1\n1 1\n10 1\n");
+  expect_failure(create, table(true), EXIT_BAD_INPUT, "covers k = 0.1 .. 10");
+  scratch_empty(NULL);
+  expect_failure(create, table(false), EXIT_BAD_INPUT, "No such file");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_eisenstein_hu), cmocka_unit_test(test_variance_by_another_rule),
+      cmocka_unit_test(test_no_baryons),    cmocka_unit_test(test_table),
+      cmocka_unit_test(test_planck_table),  cmocka_unit_test(test_bad_tables),
+  };
+  return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

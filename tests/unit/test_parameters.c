@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* config.ini and --set: defaults, presets, ranges, and that every mistake is named. */
+#include "photons/base/error.h" /* before cmocka.h, which has a macro fail() */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "photons/config/parameter_table.h"
+
+#define CONFIG "config.ini"
+#define NEEDED "[box]\nsize = 100\nnpart_side = 32\n"
+
+static void write_file(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void read_config(struct parameters *p, const char *text, const char *const *overrides, size_t count) {
+  write_file(CONFIG, text);
+  parameters_read(p, CONFIG, overrides, count);
+}
+
+/* What parameters_read() says in a process of its own, which it must end with EXIT_BAD_USAGE; free() it. */
+static char *complaints(const char *text, const char *const *overrides, size_t count) {
+  write_file(CONFIG, text);
+  int ends[2], status;
+  assert_int_equal(pipe(ends), 0);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    struct parameters p;
+    dup2(ends[1], STDERR_FILENO);
+    parameters_read(&p, CONFIG, overrides, count);
+    _exit(0);
+  }
+  close(ends[1]);
+  FILE *said = fdopen(ends[0], "r");
+  char *whole = NULL;
+  size_t capacity = 0;
+  assert_non_null(said);
+  if (getdelim(&whole, &capacity, 0, said) < 0) whole = strdup("");
+  fclose(said);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), EXIT_BAD_USAGE);
+  return whole;
+}
+
+static void defaults_are_a_flat_universe(void **state) {
+  (void)state;
+  struct parameters p;
+  read_config(&p, NEEDED, NULL, 0);
+  /* Planck 2018 with massless neutrinos left out: flat by construction, so only rounding is allowed. */
+  assert_true(fabs(p.cosmology.omega_m + p.cosmology.omega_lambda + p.cosmology.omega_r - 1) < 1e-15);
+  assert_true(p.cosmology.w0 == -1 && p.cosmology.wa == 0);
+  assert_true(p.box.size == 100 && p.box.npart_side == 32);
+  assert_int_equal(p.output.redshift_count, 1);
+  assert_true(p.output.redshifts[0] == p.time.z_end);
+  assert_int_equal(p.gravity.accuracy, ACCURACY_DEFAULT);
+  assert_string_equal(p.output.dir, "output");
+  assert_int_equal(p.output.unit_length, LENGTH_KPC_H);
+  assert_true(parameter_given(&p, "box", "size"));
+  assert_false(parameter_given(&p, "cosmology", "Omega_m"));
+}
+
+/* Every word of a preset reaches its field, and a value that is given wins wherever it stands. */
+static void presets_yield_to_given_values(void **state) {
+  (void)state;
+  static const char *const names[] = {"paper", "default", "high"};
+  for (unsigned a = ACCURACY_PAPER; a <= ACCURACY_HIGH; a++) {
+    for (int accuracy_first = 0; accuracy_first < 2; accuracy_first++) {
+      char text[256];
+      struct parameters p, expected;
+      snprintf(text, sizeof text, NEEDED "[gravity]\n%s%s\ntheta = 0.55\n%s%s\n", accuracy_first ? "accuracy = " : "",
+               accuracy_first ? names[a] : "", accuracy_first ? "" : "accuracy = ", accuracy_first ? "" : names[a]);
+      read_config(&p, text, NULL, 0);
+      assert_int_equal(p.gravity.accuracy, a);
+      assert_true(p.gravity.theta == 0.55);
+      expected = p;
+      for (size_t i = 0; i < preset_count; i++) {
+        char reason[64];
+        if (strcmp(preset_table[i].key, "theta") == 0) continue;
+        const struct parameter *row = parameter_find("gravity", preset_table[i].key);
+        assert_non_null(row);
+        assert_true(parameter_parse(row, preset_table[i].value[a], &expected, reason, sizeof reason));
+      }
+      assert_memory_equal(&p.gravity, &expected.gravity, sizeof p.gravity);
+    }
+  }
+  struct parameters p;
+  read_config(&p, NEEDED "[gravity]\naccuracy = paper\n", NULL, 0);
+  assert_int_equal(p.gravity.assignment, ASSIGN_CIC);
+  assert_int_equal(p.gravity.split, SPLIT_GAUSS);
+  assert_int_equal(p.gravity.mac, MAC_GEOMETRIC);
+  assert_int_equal(p.gravity.order, 3);
+  assert_true(p.gravity.theta == 0.4);
+}
+
+static void aliases_comments_and_blanks(void **state) {
+  (void)state;
+  struct parameters p;
+  read_config(&p,
+              "\xEF\xBB\xBF# byte order mark, carriage returns\r\n[cosmology]\r\n  Omega0 = 0.25 ; indented\r\n"
+              "\tOmega_lambda=7.5e-1\t# tab\r\nHubbleParam : 0.7\n; a comment\n\n[box]\nsize=100\nnpart_side=32\n"
+              "[output]\ndir = name#1;2   # the rest\nredshifts = 0,3  1\t, 3 49\n[cosmology]\nsigma8 =\n",
+              NULL, 0);
+  assert_true(p.cosmology.omega_m == 0.25 && p.cosmology.omega_lambda == 0.75 && p.cosmology.h == 0.7);
+  assert_true(p.cosmology.sigma8 == 0.812); /* left empty: the default */
+  assert_false(parameter_given(&p, "cosmology", "sigma8"));
+  assert_true(parameter_given(&p, "cosmology", "Omega_m") && parameter_given(&p, "cosmology", "HubbleParam"));
+  assert_string_equal(p.output.dir, "name#1;2");
+  const double falling[] = {49, 3, 1, 0};
+  assert_int_equal(p.output.redshift_count, 4);
+  assert_memory_equal(p.output.redshifts, falling, sizeof falling);
+}
+
+static void overrides(void **state) {
+  (void)state;
+  static const char *const set[] = {"gravity.theta=0.3", "box.size=50",      "gravity.theta = 0.6",
+                                    "ic.seed=",          "output.dir=a=b.c", "gravity.r_cut="};
+  struct parameters p;
+  read_config(&p, NEEDED "[ic]\nseed = 7\n[gravity]\naccuracy = high\nr_cut = 7\n", set, sizeof set / sizeof *set);
+  assert_true(p.gravity.theta == 0.6); /* the last one */
+  assert_true(p.box.size == 50);
+  assert_true(p.gravity.r_cut == 5.4); /* emptied: back to the preset */
+  assert_int_equal(p.ic.seed, 12345);
+  assert_string_equal(p.output.dir, "a=b.c");
+  assert_true(parameter_given(&p, "gravity", "theta"));
+  assert_false(parameter_given(&p, "ic", "seed"));
+}
+
+static bool accepts(const struct parameter *row, double value, bool whole) {
+  struct parameters p;
+  char text[64], reason[64];
+  parameters_default(&p);
+  snprintf(text, sizeof text, whole ? "%.0f" : "%.17g", value);
+  if (!parameter_parse(row, text, &p, reason, sizeof reason)) {
+    assert_non_null(strstr(reason, "out of range"));
+    return false;
+  }
+  return true;
+}
+
+/* For each row: both ends of its range and no more, its automatic value, each of its words and no other. */
+static void ranges_and_words(void **state) {
+  (void)state;
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+    struct parameters p;
+    char reason[64];
+    parameters_default(&p);
+    const bool whole = row->type == PARAMETER_INTEGER;
+    if (row->words) {
+      assert_false(parameter_parse(row, "", &p, reason, sizeof reason));
+      assert_false(parameter_parse(row, "YES", &p, reason, sizeof reason));
+      for (unsigned w = 0; row->words[w]; w++) {
+        if (!*row->words[w]) continue;
+        assert_true(parameter_parse(row, row->words[w], &p, reason, sizeof reason));
+        const char *place = (const char *)&p + row->offset;
+        assert_int_equal(row->type == PARAMETER_SWITCH ? *(const bool *)place : *(const unsigned *)place, w);
+      }
+    } else if (row->type != PARAMETER_TEXT) {
+      assert_true(row->low < row->high);
+      assert_true(accepts(row, row->low, whole) && accepts(row, row->high, whole));
+      if (row->automatic) assert_true(accepts(row, strtod(row->automatic, NULL), whole));
+      const double below = whole ? row->low - 1 : nextafter(row->low, -INFINITY);
+      if (!row->automatic || below != strtod(row->automatic, NULL)) assert_false(accepts(row, below, whole));
+      assert_false(accepts(row, whole ? row->high + 1 : nextafter(row->high, INFINITY), whole));
+    }
+    /* The default is itself allowed. */
+    for (unsigned a = ACCURACY_PAPER; a <= ACCURACY_HIGH; a++) {
+      const char *initial = parameter_initial(row, (enum accuracy)a);
+      assert_true(!*initial || parameter_parse(row, initial, &p, reason, sizeof reason));
+    }
+  }
+}
+
+static void not_numbers(void **state) {
+  (void)state;
+  static const char *const bad[] = {"",    "x",   "1x",        "0x1",   "1 2", "1,5",
+                                    "nan", "inf", "-infinity", "1e999", "--1", "1e"};
+  const struct parameter *real = parameter_find("cosmology", "h"), *integer = parameter_find("ic", "order");
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    struct parameters p;
+    char reason[64];
+    parameters_default(&p);
+    assert_false(parameter_parse(real, bad[i], &p, reason, sizeof reason));
+    assert_false(parameter_parse(integer, bad[i], &p, reason, sizeof reason));
+    assert_true(p.cosmology.h == 0.6732 && p.ic.order == 2);
+  }
+  struct parameters p;
+  char reason[64];
+  assert_false(parameter_parse(integer, "1.0", &p, reason, sizeof reason));
+  assert_string_equal(reason, "not a whole number");
+}
+
+/* Printed and read back, every bit is the same: odd numbers, a long path, a list far longer than libinih's lines. */
+static void round_trip(void **state) {
+  (void)state;
+  struct parameters p, again;
+  char *text = NULL;
+  size_t length;
+  read_config(&p, NEEDED "[gravity]\naccuracy = paper\n[output]\ncompression = 3\n[runtime]\nscheduler = lws\n", NULL,
+              0);
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++)
+    if (row->type == PARAMETER_REAL && strcmp(row->section, "cosmology") == 0) {
+      double *value = (double *)(void *)((char *)&p + row->offset);
+      *value = nextafter(*value * (1 + 1e-9), 10);
+    }
+  p.cosmology.w0 = -0.1 - 0.2 - 0.7; /* not -1 */
+  p.box.size = 100.0 / 3;
+  memset(p.output.dir, 'd', 250); /* a name may not be longer than 255 */
+  p.output.redshift_count = PARAMETER_LIST_MAX;
+  for (int i = 0; i < PARAMETER_LIST_MAX; i++) p.output.redshifts[i] = 48 - i * (48.0 / PARAMETER_LIST_MAX) / 1.1;
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  parameters_print(&p, stream);
+  assert_int_equal(fclose(stream), 0);
+  read_config(&again, text, NULL, 0);
+  memcpy(again.given, p.given, sizeof p.given);
+  assert_memory_equal(&p, &again, sizeof p);
+  free(text);
+}
+
+/* --defaults is itself a config.ini that changes nothing. */
+static void defaults_read_back(void **state) {
+  (void)state;
+  static const char *const set[] = {"box.size=100", "box.npart_side=32"};
+  struct parameters p, plain;
+  FILE *file = fopen("defaults.ini", "w");
+  assert_non_null(file);
+  parameters_print_defaults(file);
+  assert_int_equal(fclose(file), 0);
+  parameters_read(&p, "defaults.ini", set, 2);
+  read_config(&plain, NEEDED, NULL, 0);
+  memcpy(p.given, plain.given, sizeof p.given);
+  assert_memory_equal(&p, &plain, sizeof p);
+  parameters_read(&p, "defaults.ini", (const char *const[]){set[0], set[1], "gravity.accuracy=high"}, 3);
+  assert_true(p.gravity.r_cut > plain.gravity.r_cut); /* the printed defaults do not freeze the preset */
+}
+
+struct mistake {
+  const char *text; /* after NEEDED, whose three lines come first */
+  const char *expected;
+};
+
+static void one_mistake_one_line(void **state) {
+  (void)state;
+  static const struct mistake mistakes[] = {
+      {"[gravity]\ntheta = 1x7\n", "config.ini:5: [gravity] theta = 1x7: not a number; allowed: 0.01 .. 1.5"},
+      {"[gravity]\ntheta = 2\n", "config.ini:5: [gravity] theta = 2: out of range; allowed: 0.01 .. 1.5"},
+      {"[cosmology]\nh = nan\n", "config.ini:5: [cosmology] h = nan: not a finite number; allowed: 0.1 .. 2"},
+      {"[gravity]\norder = 3.5\n", "config.ini:5: [gravity] order = 3.5: not a whole number; allowed: 1 .. 6"},
+      {"[gravity]\npm_grid = 4\n",
+       "config.ini:5: [gravity] pm_grid = 4: out of range; allowed: 0 (automatic) or 8 .. 16384"},
+      {"[gravity]\nmac = angle\n", "config.ini:5: [gravity] mac = angle: unknown word; allowed: geometric | relative"},
+      {"[output]\nunit_length = auto\n",
+       "config.ini:5: [output] unit_length = auto: unknown word; allowed: kpc/h | Mpc/h"},
+      {"[output]\nimages = 1\n", "config.ini:5: [output] images = 1: unknown word; allowed: no | yes"},
+      {"[output]\nredshifts = 0 1;2\n",
+       "config.ini:5: [output] redshifts = 0 1;2: \"1;2\" is not a number; allowed: 0 .. 10000"},
+      {"[gravity]\ntheta = 0.5\ntheta = 0.5\n", "config.ini:6: [gravity] theta: given twice, first in line 5"},
+      {"[cosmology]\nOmega_m = 0.3\n\nOmega0 = 0.3\n",
+       "config.ini:7: [cosmology] Omega0: given twice, first in line 5"},
+      {"[gravity]\nsoftning = 1\n", "config.ini:5: [gravity] softning: unknown key; did you mean [gravity] softening?"},
+      {"[gravity]\nomega_M = 1\n", "config.ini:5: [gravity] omega_M: unknown key; --defaults lists them all"},
+      {"[gravity]\nz_end = 1\n", "config.ini:5: [gravity] z_end: unknown key; did you mean [time] z_end?"},
+      {"[gravities]\ntheta = 1\nfoo = 2\n", "config.ini:4: [gravities]: unknown section; did you mean [gravity]?"},
+      {"[halos]\n", "config.ini:4: [halos]: unknown section; --defaults lists them all"},
+      {"[gravity\ntheta = 99\n", "config.ini:4: [gravity: the section's ] is missing"},
+      {"[time] z_end = 1\n", "config.ini:4: [time] z_end = 1: a section stands on a line of its own"},
+      {"theta\n", "config.ini:4: theta: neither key = value nor [section] nor # comment"},
+      /* Between values. */
+      {"[cosmology]\nOmega_b = 0.4\n",
+       "config.ini:5: [cosmology] Omega_b = 0.4: more than all matter, Omega_m = 0.3144"},
+      {"[cosmology]\nwa = 1.5\n", "config.ini:5: [cosmology] wa = 1.5: w0 + wa = 0.5; allowed: at most 0, or dark "
+                                  "energy would rule the early universe"},
+      /* H^2 = 0.3144 x^3 - 1.3144 x^2 + 2 < 0 at x = 1 + z = 2 */
+      {"[cosmology]\nOmega_lambda = 2\n",
+       "config.ini:5: [cosmology] Omega_lambda = 2: no expanding universe: H^2 <= 0"},
+      {"[ic]\nmesh = 16\n", "config.ini:5: [ic] mesh = 16: coarser than the particles, box.npart_side = 32"},
+      {"[ic]\nmesh = 33\n", "config.ini:5: [ic] mesh = 33: odd; allowed: even numbers"},
+      {"[ic]\nz_init = 0\n", "config.ini:5: [ic] z_init = 0: not before the end of the run, time.z_end = 0"},
+      {"[time]\nz_end = 49\n",
+       "config.ini: [ic] z_init = 49 (default): not before the end of the run, time.z_end = 49"},
+      {"[ic]\npower_spectrum = file\n",
+       "config.ini: [ic] power_spectrum_file: not given, but needed with ic.power_spectrum = file"},
+      {"[ic]\npower_spectrum = file\npower_spectrum_file = none.txt\n",
+       "config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file or directory (the path begins "
+       "at the "
+       "current directory)"},
+      {"[ic]\npower_spectrum = file\npower_spectrum_file = /\n",
+       "config.ini:6: [ic] power_spectrum_file = /: cannot read it: Is a directory"},
+      {"[ic]\npower_spectrum_file = config.ini\n", "config.ini:5: [ic] power_spectrum_file = config.ini: of no use "
+                                                   "with ic.power_spectrum = eh98; set that to file, or leave "
+                                                   "this empty"},
+      {"[ic]\nnormalise = no\n",
+       "config.ini:5: [ic] normalise = no: ic.power_spectrum = eh98 has no amplitude of its own; allowed: yes"},
+      {"[ic]\nglass = /none\n", "config.ini:5: [ic] glass = /none: cannot read it: No such file or directory"},
+      {"[ic]\nsource = gadget\n", "config.ini: [ic] file: not given, but needed with ic.source = gadget"},
+      {"[ic]\nsource = gadget\nfile = /none\n",
+       "config.ini:6: [ic] file = /none: cannot read it: No such file or directory"},
+      {"[gravity]\npm_grid = 10\naccuracy = paper\n",
+       "config.ini: [gravity] r_cut = 6 (default): more than half the mesh, pm_grid = 10"},
+      {"[gravity]\npm_grid = 33\n", "config.ini:5: [gravity] pm_grid = 33: odd; allowed: even numbers"},
+      {"[gravity]\nr_cut = 12\nr_split = 1.2\n",
+       "config.ini:5: [gravity] r_cut = 12: 10 times r_split = 1.2; allowed: 2 .. 8 times"},
+      {"[gravity]\nmac = geometric\ntheta = 1\n",
+       "config.ini:6: [gravity] theta = 1: not below 1, as mac = geometric needs it: expansions would not converge"},
+      {"[time]\nstep = fixed\n", "config.ini: [time] steps: not given, but needed with time.step = fixed"},
+      {"[output]\nredshifts = 50, 3\n",
+       "config.ini:5: [output] redshifts = 50, 3: 50 is not between time.z_end = 0 and ic.z_init = 49"},
+      {"[time]\nz_end = 1\n[output]\nredshifts = 1 0.5\n",
+       "config.ini:7: [output] redshifts = 1, 0.5: 0.5 is not between time.z_end = 1 and ic.z_init = 49"},
+      {"[output]\ndir = config.ini\n", "config.ini:5: [output] dir = config.ini: config.ini is not a folder"},
+      {"[output]\ndir = config.ini/a/b\n",
+       "config.ini:5: [output] dir = config.ini/a/b: config.ini/a/b: Not a directory"},
+      {"[runtime]\nscheduler = best\n",
+       "config.ini:5: [runtime] scheduler = best: not a scheduler of this StarPU; allowed: "},
+  };
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    char text[512], *said;
+    snprintf(text, sizeof text, "%s%s", NEEDED, mistakes[i].text);
+    said = complaints(text, NULL, 0);
+    if (strncmp(said, mistakes[i].expected, strlen(mistakes[i].expected)) != 0)
+      fail_msg("expected: %s\nfound: %s", mistakes[i].expected, said);
+    const char *end = strchr(said, '\n');
+    assert_string_equal(end + 1, "photons-starpu: error: config.ini: 1 problem, nothing was run\n");
+    free(said);
+  }
+}
+
+static void all_mistakes_at_once(void **state) {
+  (void)state;
+  static const char *const set[] = {"time.z_ed=1", "gravity", "tme.step=fixed", "ic.seed=0"};
+  char *said = complaints("size = 3\n[ic]\nz_init = -1\n[gravity]\ntheta = much\n[output]\nredshifts = 60\n", set, 4);
+  assert_string_equal(said, "config.ini:1: size: a key before the first [section]\n"
+                            "config.ini:3: [ic] z_init = -1: out of range; allowed: 0 .. 10000\n"
+                            "config.ini:5: [gravity] theta = much: not a number; allowed: 0.01 .. 1.5\n"
+                            "--set time.z_ed=1: [time] z_ed: unknown key; did you mean [time] z_end?\n"
+                            "--set gravity: expected SECTION.KEY=VALUE\n"
+                            "--set tme.step=fixed: [tme]: unknown section; did you mean [time]?\n"
+                            "--set ic.seed=0: [ic] seed = 0: out of range; allowed: 1 .. 2147483647\n"
+                            "config.ini: [box] size: not given, but needed with ic.source = generate\n"
+                            "config.ini: [box] npart_side: not given, but needed with ic.source = generate\n"
+                            "photons-starpu: error: config.ini: 9 problems, nothing was run\n");
+  free(said);
+}
+
+static void too_many_redshifts(void **state) {
+  (void)state;
+  static const char head[] = NEEDED "[output]\nredshifts =";
+  char text[sizeof head + 2 * PARAMETER_LIST_MAX + 2] = NEEDED "[output]\nredshifts =";
+  for (size_t i = 0; i < PARAMETER_LIST_MAX; i++) memcpy(text + sizeof head - 1 + 2 * i, " 1", 3);
+  struct parameters p;
+  read_config(&p, text, NULL, 0);
+  assert_int_equal(p.output.redshift_count, 1); /* each once */
+  memcpy(text + sizeof head - 1 + 2 * PARAMETER_LIST_MAX, " 1", 3);
+  char *said = complaints(text, NULL, 0);
+  assert_non_null(strstr(said, "more than 256 values"));
+  free(said);
+}
+
+static char folder[] = "/tmp/test_parameters.XXXXXX";
+
+static int enter_folder(void **state) {
+  (void)state;
+  return mkdtemp(folder) ? chdir(folder) : -1;
+}
+
+static int leave_folder(void **state) {
+  (void)state;
+  return unlink(CONFIG) || unlink("defaults.ini") || chdir("/") || rmdir(folder);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(defaults_are_a_flat_universe),
+      cmocka_unit_test(presets_yield_to_given_values),
+      cmocka_unit_test(aliases_comments_and_blanks),
+      cmocka_unit_test(overrides),
+      cmocka_unit_test(ranges_and_words),
+      cmocka_unit_test(not_numbers),
+      cmocka_unit_test(round_trip),
+      cmocka_unit_test(defaults_read_back),
+      cmocka_unit_test(one_mistake_one_line),
+      cmocka_unit_test(all_mistakes_at_once),
+      cmocka_unit_test(too_many_redshifts),
+  };
+  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Power spectra of particle sets whose spectrum is known in closed form. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sf_bessel.h>
+
+#include "support/assert_near.h"
+#include "photons/analysis/analysis.h"
+#include "photons/base/comm.h"
+#include "photons/cosmology/halofit.h"
+#include "photons/cosmology/linear_power.h"
+
+#define BOX 250.0
+#define VOLUME (BOX * BOX * BOX)
+#define FUNDAMENTAL (2.0 * M_PI / BOX)
+
+/** This process's share of particles in @p blocks blocks; position is to be filled with put(). */
+static struct particles make_particles(size_t count, size_t blocks) {
+  return particles_create_blocks(count, blocks, BOX, 1.0);
+}
+
+/** Place particle i of all, if this process has it. */
+static void put(const struct particles *s, size_t i, const double x[3]) {
+  for (size_t g = 0; g < s->blocks; g++) {
+    const struct particle_block b = particles_block(s, g);
+    const size_t first = particles_first(s) + b.first;
+    if (i < first || i >= first + b.count) continue;
+    for (size_t c = 0; c < 3; c++) b.x[c][i - first] = position_to_integer(x[c], s->box);
+  }
+}
+
+/** n[0] x n[1] x n[2] lattice, displaced along axis @p axis by A sin(2 pi mode q / L). */
+static struct particles make_lattice(const size_t n[3], size_t axis, double mode, double amplitude) {
+  struct particles s = make_particles(n[0] * n[1] * n[2], 7);
+  for (size_t i = 0; i < s.all; i++) {
+    size_t index[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
+    double x[3];
+    for (size_t c = 0; c < 3; c++) x[c] = BOX * (double)index[c] / (double)n[c];
+    x[axis] += amplitude * sin(mode * FUNDAMENTAL * x[axis]);
+    put(&s, i, x);
+  }
+  return s;
+}
+
+/** The bin in which k lies. */
+static const struct power_bin *bin_at(const struct power_bin *bins, size_t count, double k) {
+  size_t best = 0;
+  for (size_t i = 1; i < count; i++)
+    if (fabs(bins[i].k - k) < fabs(bins[best].k - k)) best = i;
+  return &bins[best];
+}
+
+static void check_order(const struct power_bin *bins, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    assert_true(bins[i].modes >= 1.0);
+    if (i > 0) assert_true(bins[i].k > bins[i - 1].k);
+  }
+}
+
+/* All of these run on any number of processes, too: tests/runs/ranks_output.sh. */
+
+/* A lattice of n particles a side has no power but at its harmonics: |delta|^2 = 1 in the three independent modes of
+ * |k| = n. Images by even multiples of the mesh add coherently, each with the ratio of the window: (16/112)^4 +
+ * (16/144)^4 + ... */
+static void test_lattice(void **state) {
+  (void)state;
+  const size_t n[3] = {16, 16, 16}, mesh = 64;
+  struct particles s = make_lattice(n, 0, 0.0, 0.0);
+  size_t count;
+  struct power_bin *bins = power_measure(&s, mesh, 0, &count);
+  check_order(bins, count);
+  double amplitude = 0.0;
+  for (int image = -20; image <= 20; image++) amplitude += gsl_pow_4(16.0 / fabs(16.0 + 128.0 * image));
+  const struct power_bin *first = bin_at(bins, count, 16.0 * FUNDAMENTAL);
+  assert_near(first->power * first->modes / VOLUME, 3.0 * amplitude * amplitude, 1e-5); /* float transform */
+  for (size_t i = 0; i < count && &bins[i] != first; i++) assert_true(bins[i].power < 1e-10 * VOLUME);
+  free(bins);
+  particles_free(&s);
+}
+
+/* x = q + A sin(k0 q) on a lattice: sum exp(-i k0 x)/N = J_1(k0 A) exactly, in the one mode k0 (Jacobi-Anger expansion;
+ * the lattice's own images are of order J_(n/mode - 1), negligible). The same with a fine mesh and with a coarse one
+ * folded; N is no cube. Tolerance: the window's even images, which fold f has at (k / (2 mesh - k))^4, k in its
+ * fundamental modes. */
+static void test_displaced_lattice(void **state) {
+  (void)state;
+  static const struct {
+    size_t axis, mesh;
+    unsigned folds;
+    double mode, image;
+  } cases[] = {
+      {0, 32, 0, 3, 3.0 / 61},   {1, 32, 0, 13, 13.0 / 51},  {2, 128, 0, 40, 40.0 / 216}, {0, 32, 2, 40, 10.0 / 54},
+      {2, 32, 2, 40, 10.0 / 54}, {1, 32, 3, 104, 13.0 / 51}, {0, 33, 1, 12, 6.0 / 60},    {2, 32, 1, 5, 5.0 / 59},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    size_t n[3] = {22, 22, 22}, count; /* harmonics of 22 lie in none of the bins looked at */
+    n[cases[i].axis] = 500;
+    double k0 = cases[i].mode * FUNDAMENTAL, expected = gsl_pow_2(gsl_sf_bessel_J1(0.3));
+    struct particles s = make_lattice(n, cases[i].axis, cases[i].mode, 0.3 / k0);
+    struct power_bin *bins = power_measure(&s, cases[i].mesh, cases[i].folds, &count);
+    check_order(bins, count);
+    const struct power_bin *bin = bin_at(bins, count, k0);
+    assert_near(bin->power * bin->modes / (VOLUME * expected), 1.0, 1e-4 + 4.0 * gsl_pow_4(cases[i].image));
+    free(bins);
+    particles_free(&s);
+  }
+}
+
+/* Independent particles: P = V/N, each bin scatters by 1/sqrt(modes), and the weighted mean of all by 1/sqrt(all
+ * modes). The images' share at the Nyquist frequency is below 1e-3. Pairs at distance d in random directions: P = V/N
+ * (1 + sin(kd)/(kd)). */
+static void test_random(void **state) {
+  (void)state;
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  for (int pairs = 0; pairs <= 1; pairs++) {
+    const size_t n = 20000;
+    const double distance = pairs ? 6.0 : 0.0;
+    struct particles s = make_particles(n, 5);
+    for (size_t i = 0; i < n; i++) {
+      double x[3] = {BOX * gsl_rng_uniform(rng), BOX * gsl_rng_uniform(rng), BOX * gsl_rng_uniform(rng)};
+      put(&s, i, x);
+      if (!pairs) continue;
+      double cosine = 2.0 * gsl_rng_uniform(rng) - 1.0, sine = sqrt(1.0 - cosine * cosine),
+             angle = 2.0 * M_PI * gsl_rng_uniform(rng);
+      x[0] += distance * sine * cos(angle), x[1] += distance * sine * sin(angle), x[2] += distance * cosine;
+      put(&s, ++i, x);
+    }
+    for (unsigned folds = 0; folds <= 3; folds++) {
+      size_t count;
+      struct power_bin *bins = power_measure(&s, 48, folds, &count);
+      check_order(bins, count);
+      assert_in_range((uintmax_t)(bins[count - 1].k / FUNDAMENTAL), 20u << folds, 24u << folds);
+      double modes = 0.0, sum = 0.0;
+      for (size_t i = 0; i < count; i++) {
+        double shape = 1.0 + (pairs ? sin(bins[i].k * distance) / (bins[i].k * distance) : 0.0);
+        double ratio = bins[i].power * (double)n / VOLUME / shape;
+        assert_near(ratio, 1.0, 5.5 / sqrt(bins[i].modes) + 2e-3); /* chi^2's tail where modes are few */
+        modes += bins[i].modes;
+        sum += bins[i].modes * ratio;
+      }
+      assert_near(sum / modes, 1.0, 4.0 / sqrt(modes) + 1e-3);
+      free(bins);
+    }
+    particles_free(&s);
+  }
+  gsl_rng_free(rng);
+}
+
+/* Without folding a bin of mean |k| near n holds half of the lattice vectors with n - 1/2 <= |k| < n + 1/2. */
+static void test_modes(void **state) {
+  (void)state;
+  const size_t n[3] = {4, 4, 4};
+  struct particles s = make_lattice(n, 0, 0.0, 0.0);
+  size_t count;
+  struct power_bin *bins = power_measure(&s, 24, 0, &count);
+  assert_int_equal(count, 11);
+  for (int i = 1; i <= 11; i++) {
+    double modes = 0.0;
+    for (int a = -12; a <= 12; a++)
+      for (int b = -12; b <= 12; b++)
+        for (int c = -12; c <= 12; c++) {
+          double k2 = a * a + b * b + c * c;
+          if (k2 >= (i - 0.5) * (i - 0.5) && k2 < (i + 0.5) * (i + 0.5)) modes += 0.5;
+        }
+    assert_near(bins[i - 1].modes, modes, 0.0);
+  }
+  free(bins);
+  particles_free(&s);
+}
+
+/** Half of the particles stand in a clump, far more in a cell and in a process's planes than their share: @p turn i + 5 mod N is the
+ * number in the order of the blocks. */
+static struct particles make_clump(size_t count, size_t blocks, size_t turn) {
+  struct particles s = make_particles(count, blocks);
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  for (size_t i = 0; i < count; i++) {
+    double x[3];
+    for (size_t c = 0; c < 3; c++) x[c] = BOX * gsl_rng_uniform(rng) * (i % 2 ? 1.0 : 0.01);
+    put(&s, (turn * i + 5) % count, x);
+  }
+  gsl_rng_free(rng);
+  return s;
+}
+
+/* Masses are summed as integers: not a bit depends on the order of the particles. What different numbers of processes find is written
+ * for tests/runs/ranks_output.sh to compare. */
+static void test_clump(void **state) {
+  (void)state;
+  enum { COUNT = 20011 }; /* prime: each turn is another order */
+  static const struct { size_t blocks, turn; } orders[] = {{7, 1}, {64, 10007}, {1, 3}};
+  struct power_bin *found[3];
+  size_t count[3];
+  for (size_t i = 0; i < 3; i++) {
+    struct particles s = make_clump(COUNT, orders[i].blocks, orders[i].turn);
+    found[i] = power_measure(&s, 34, 2, &count[i]);
+    assert_int_equal(count[i], count[0]);
+    for (size_t b = 0; b < count[0]; b++) {
+      assert_near(found[i][b].k, found[0][b].k, 0.0);
+      assert_near(found[i][b].power, found[0][b].power, 0.0);
+    }
+    particles_free(&s);
+  }
+  /* Where the clump has no structure yet half of all particles are one: P = V (1/4 + 1/(2 N)). */
+  assert_near(found[0][0].power / VOLUME, 0.25, 0.01 * 0.25); /* a mode's noise is 1/sqrt(2 N) of the amplitude */
+  const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
+  if (folder && comm_rank() == 0) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/powerspec.txt", folder);
+    const struct particles s = {.all = COUNT, .all_blocks = 1, .box = BOX};
+    power_write(path, found[0], count[0], &s, 34, 1.0, NULL, &(struct cosmology){.omega_m = 1.0});
+  }
+  for (size_t i = 0; i < 3; i++) free(found[i]);
+}
+
+static void test_write(void **state) {
+  (void)state;
+  if (comm_rank() > 0) return; /* a local function */
+  const char *path = "test_power_output.txt";
+  struct parameters p = {.cosmology = {0.3, 0.7, 0.05, 0.7, 0.96, 0.8, -1.0, 0.0, 0.0}, .ic = {.normalise = true}};
+  p.ic.power_spectrum = POWER_EH98;
+  struct linear_power *linear = linear_power_create(&p);
+  const struct power_bin bins[2] = {{.k = 0.1, .power = 5e3, .modes = 9.0}, {.k = 0.2, .power = 2e3, .modes = 40.0}};
+  const struct particles s = {.all = 1000, .all_blocks = 1, .count = 1000, .blocks = 1, .box = BOX};
+  const struct cosmology cosmology = {.omega_m = 1.0}; /* D1 = a */
+  power_write(path, bins, 2, &s, 64, 0.5, linear, &cosmology);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  char line[256];
+  size_t rows = 0;
+  bool header = false;
+  while (fgets(line, sizeof line, file)) {
+    if (line[0] == '#') {
+      if (strstr(line, "a = 0.5, z = 1, box = 250 Mpc/h, mesh = 64, N = 1000")) header = true;
+      continue;
+    }
+    double column[6];
+    char *end = line;
+    for (size_t i = 0; i < 6; i++) {
+      char *start = end;
+      column[i] = strtod(start, &end);
+      assert_true(end != start);
+    }
+    assert_near(column[0], bins[rows].k, 1e-7);
+    assert_near(column[1], bins[rows].power, 1e-3);
+    assert_near(column[2], bins[rows].modes, 0.0);
+    assert_near(column[3], VOLUME / 1000.0, 1e-2);
+    assert_near(column[4] / (linear_power_at(linear, column[0]) * 0.25), 1.0, 1e-6);
+    const struct halofit fit = halofit_create(linear, &cosmology, 0.5);
+    assert_near(column[5] / halofit_power(&fit, column[0]), 1.0, 1e-6);
+    rows++;
+  }
+  assert_true(header);
+  assert_int_equal(rows, 2);
+  fclose(file);
+  unlink(path);
+  linear_power_free(linear);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_lattice), cmocka_unit_test(test_displaced_lattice),
+      cmocka_unit_test(test_random),  cmocka_unit_test(test_modes),
+      cmocka_unit_test(test_clump),   cmocka_unit_test(test_write),
+  };
+  comm_start(&argc, &argv);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  comm_end();
+  return failed;
+}
