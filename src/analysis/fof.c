@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends over the blocks of this process. */
+#include "photons/domain/geometry.h"
 #include "photons/analysis/fof.h"
 
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static void settle_heads(void *context, uint32_t g) {
 }
 
 uint64_t fof_length2(double length, double box) {
-  const double units = length / box * 4294967296.0;
+  const double units = length / box * POSITION_TURN;
   return (uint64_t)(units * units);
 }
 

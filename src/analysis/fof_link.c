@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends along trees: links inside a block, and of pairs. */
+#include "photons/domain/geometry.h"
 #include "fof_link.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static struct fof_box box_around(size_t n, uint32_t *const x[3], size_t first) {
   for (size_t c = 0; c < 3; c++) {
     int32_t low = 0, high = 0;
     for (size_t i = 1; i < n; i++) {
-      int32_t d = (int32_t)(x[c][first + i] - x[c][first]);
+      int32_t d = position_difference(x[c][first + i], x[c][first]);
       low = d < low ? d : low;
       high = d > high ? d : high;
     }

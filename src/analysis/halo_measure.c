@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "photons/domain/geometry.h"
 #include "halo_home.h"
 #include "photons/runtime/loop.h"
 #include "photons/base/error.h"
@@ -125,7 +126,7 @@ static struct open_sphere measure_halo(const struct measuring *w, struct gatheri
     const struct body b = body_of(w->home, member[i], &block);
     for (size_t c = 0; c < 3; c++) {
       if (i == 0) reference[c] = b.x[c];
-      o[i].x[c] = (int32_t)(b.x[c] - reference[c]);
+      o[i].x[c] = position_difference(b.x[c], reference[c]);
       sum[c] += o[i].x[c];
       momentum[c] += (double)b.p[c];
     }
@@ -154,7 +155,7 @@ static void measure_part(void *context, uint32_t part) {
 
 void halo_measure(struct halo_home *home, double threshold) {
   const struct particles *s = home->fof->particles;
-  const double unit = s->box / 4294967296.0;
+  const double unit = s->box / POSITION_TURN;
   struct measuring w = {.home = home,
                         .threshold_count = 4.0 / 3.0 * M_PI * unit * unit * unit * threshold / s->mass,
                         .open = allocate(home->count, sizeof *w.open, "spherical overdensity")};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "photons/domain/geometry.h"
 #include "src/base/exchange.h"
 #include "halo_home.h"
 #include "photons/runtime/loop.h"
@@ -119,7 +120,7 @@ static bool is_far_enough(double threshold_count, const struct gathering *g) {
 
 static void set_sphere(const struct fof *f, double threshold_count, struct halo *h, size_t count) {
   h->count_200 = count;
-  h->r_200 = threshold_radius(threshold_count, (double)count) * f->particles->box / 4294967296.0;
+  h->r_200 = threshold_radius(threshold_count, (double)count) * f->particles->box / POSITION_TURN;
 }
 
 /* The search begins at twice the mass of the friends, and goes on where it is denser even there. */

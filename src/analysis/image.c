@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/domain/geometry.h"
 #include "photons/analysis/analysis.h"
 #include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
@@ -293,11 +294,11 @@ static void draw(const char *path, const uint64_t *particles, size_t pixels, dou
 }
 
 void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness) {
-  const double spacing = 1.0 / cbrt((double)s->all), extent = fmin(thickness, 1.0) * 4294967296.0 - 1.0;
+  const double spacing = 1.0 / cbrt((double)s->all), extent = fmin(thickness, 1.0) * POSITION_TURN - 1.0;
   if (pixels == 0) pixels = (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 / spacing));
   const double maps = MAPS_MAX / (double)comm_host_size() / (double)(pixels * pixels * sizeof(uint64_t));
   struct projection projection = {.particles = s, .pixels = pixels, .extent = (uint32_t)extent};
-  projection.low = (uint32_t)(2147483648.0 - 0.5 * extent);
+  projection.low = (uint32_t)(0.5 * POSITION_TURN - 0.5 * extent);
   projection.parts = (uint32_t)fmax(1.0, fmin(fmin(PARTS_MAX, (double)s->blocks), maps));
   projection.map = allocate(projection.parts * pixels * pixels, sizeof *projection.map, "the picture's density");
   projection.count = allocate(projection.parts, sizeof *projection.count, "the picture's density");
