@@ -10,7 +10,7 @@ trap '[ "$disk" ] && umount "$disk"; chmod -R u+w "$work"; rm -rf "$work"' EXIT
 expect() {
   code=$1 message=$2 folder=$3
   shift 3
-  timeout 60 "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>err </dev/null
+  timeout -k 5 60 "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>err </dev/null
   check "$*"
 }
 check() {
@@ -27,7 +27,7 @@ check() {
 expect_refused() {
   message=$1
   shift
-  timeout 60 "$PHOTONS" --quiet --set output.dir=run "$@" >out 2>err </dev/null
+  timeout -k 5 60 "$PHOTONS" --quiet --set output.dir=run "$@" >out 2>err </dev/null
   found=$?
   [ $found -eq 2 ] && grep -qF -- "$message" err || complain "$*: exit code $found, or no line with: $message"
   [ -s out ] && complain "$*: something on standard output"
@@ -96,7 +96,7 @@ END
 expect 3 'cannot read stem.0: it is a named pipe' run --set ic.file=stem gadget.ini
 expect 3 'cannot read stem.0: it is a named pipe' run --set ic.glass=stem config.ini
 expect 3 'cannot read stem.0: it is a named pipe' run --analyse stem
-mkdir run && mkfifo run/checkpoint.hdf5
+rm -rf run && mkdir run && mkfifo run/checkpoint.hdf5 || exit 99
 expect 3 'cannot read run/checkpoint.hdf5: it is a named pipe' run --restart config.ini
 rm -rf run
 
@@ -105,7 +105,7 @@ printf '1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n' >spectrum.txt
 expect 3 'spectrum.txt' run --set ic.power_spectrum=file --set ic.power_spectrum_file=spectrum.txt config.ini
 printf '1e-4 1e300\n0.1 1e300\n1 1e300\n100 1e300\n' >spectrum.txt
 expect 3 'spectrum.txt' run --set ic.power_spectrum=file --set ic.power_spectrum_file=spectrum.txt --set ic.normalise=no config.ini
-expect 1 'more than half the box' run --set cosmology.sigma8=10 --set box.size=1 --set ic.z_init=1 --set time.z_end=0 config.ini
+expect 1 'no more than half the box' run --set cosmology.sigma8=10 --set box.size=1 --set ic.z_init=1 --set time.z_end=0 config.ini
 
 # Folders that cannot be made or written.
 expect 1 '/proc/none' /proc/none/run config.ini

@@ -349,7 +349,7 @@ static void test_corrupt_binary(void **state) {
       {"block VEL: record marker says 822432 bytes at its begin, 12345 at its end", ID_AT - 8, &number, 4},
       {"block ID: record marker says 12345 bytes", ID_AT - 4, &number, 4},
       {"block POS: y of particle 5 (id 39596) is nan", POS_AT + 5 * 12 + 4, &nan_value, 4},
-      {"block POS: x of particle 66000 (id 7265) is 50000.5, expected a number in [0, BoxSize = 50000]",
+      {"block POS: x of particle 66000 (id 67001) is 50000.5, expected a number in [0, BoxSize = 50000]",
        POS_AT + 66000 * 12, &outside, 4},
       {"block VEL: particle 68535 (id 60618) has the peculiar velocity (", ID_AT - 12, &nan_value, 4},
       {"id 1 stands for more than one particle", ID_AT + 4, &one, 4},
@@ -394,7 +394,7 @@ static void test_mixed(void **state) {
   struct variant v = {.format = 1, .type = 1, .files = 1, .own_masses = true};
   write_variant("ic", &v);
   patch("ic", ID_AT + 4 * (long)COUNT + 8 + 4 * 10, &heavier, 4);
-  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "block MASS: particle 10 has mass");
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "block MASS: particle 10 (id 10655) has mass");
   write_variant("ic", &v);
   patch("ic", HEADER_AT + 12, &number, 4);
   patch("ic", HEADER_AT + 96 + 12, &number, 4);
@@ -518,7 +518,7 @@ static void test_box_range(void **state) {
   const double small = 0.5, light = mass() * pow(small / box, 3.0);
   set_header(1, "BoxSize", small);
   patch("ic", HEADER_AT + 32, &light, sizeof light);
-  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "BoxSize in its header, in Mpc/h, is 0.0005; allowed: 0.001 ..");
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "BoxSize [Mpc/h] in its header is 0.0005; allowed: 0.001 ..");
 }
 
 /** Zeros by Gadget's custom, and numbers that are not there, are no cosmology: config.ini's holds. */

@@ -125,6 +125,18 @@ void parameters_default(struct parameters *p);
 /** True where `section.key` (an alias will do) was given by the user, in the file or with --set. */
 bool parameter_given(const struct parameters *p, const char *section, const char *key);
 
+/**
+ * Whether a number from elsewhere, as the header of a file, is in the range of `section.key`.
+ * @param[out] allowed  where it is not: the range, e.g. `0.1 .. 2`
+ */
+bool parameter_allows(const char *section, const char *key, double value, char *allowed, size_t size);
+
+/**
+ * Whether values that are all in range make an expanding universe together, from z_init on.
+ * @param[out] reason  where they do not: why
+ */
+bool cosmology_possible(const struct parameters *p, char *reason, size_t size);
+
 /** Print a complete commented config.ini with default values (--defaults). */
 void parameters_print_defaults(FILE *out);
 
