@@ -75,7 +75,7 @@ static bool take_run(struct settings *s, const char *name) {
   snprintf(path, sizeof path, "%s", name);
   if (access(path, F_OK) != 0)
     snprintf(path, sizeof path, "%s.0.hdf5", name); /* what the names of several have in common */
-  const char *reason; /* said where the snapshot is read */
+  const char *reason;                               /* said where the snapshot is read */
   FILE *file = input_open(path, &reason);
   unsigned char begin[8] = {0};
   const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** What stands in the place of a regular file; NULL: a regular file does. */
+/** What a path is, if it is not a regular file; NULL: it is one. */
 static const char *other_kind(mode_t mode) {
   if (S_ISREG(mode)) return NULL;
   if (S_ISDIR(mode)) return "it is a folder";
@@ -19,8 +19,9 @@ static const char *other_kind(mode_t mode) {
 FILE *input_open(const char *path, const char **reason) {
   struct stat status;
   *reason = NULL;
-  /* Twice: to open a device may have effects of its own, and what was looked at may be replaced
-   * before it is opened. O_NONBLOCK opens a pipe without a writer at once; for files it is void. */
+  /* The kind is asked before opening, because opening a device may act on it, and again after it,
+   * because the path may have changed between. With O_NONBLOCK open() does not wait for the writer
+   * of a pipe; on regular files the flag has no effect. */
   if (stat(path, &status) == 0 && (*reason = other_kind(status.st_mode))) return NULL;
   const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor >= 0 && fstat(descriptor, &status) == 0) *reason = other_kind(status.st_mode);

@@ -166,13 +166,15 @@ int parameter_print(const struct parameter *row, const struct parameters *p, FIL
   return length;
 }
 
-bool parameter_allows(const char *section, const char *key, double value, char *allowed, size_t size) {
+bool parameter_allows(const char *section, const char *key, double value, char *allowed,
+                      size_t size) {
   const struct parameter *row = parameter_find(section, key);
   char reason[32];
   assert(row);
   if (in_range(row, value, reason, sizeof reason)) return true;
   FILE *text = fmemopen(allowed, size, "w");
-  if (!text) fail(EXIT_RUN_FAILED, "no memory to say what %s.%s may be: %s", section, key, strerror(errno));
+  if (!text)
+    fail(EXIT_RUN_FAILED, "no memory to say what %s.%s may be: %s", section, key, strerror(errno));
   parameter_print_allowed(row, " | ", text);
   fclose(text);
   return false;

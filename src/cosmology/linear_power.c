@@ -26,15 +26,15 @@ struct eisenstein_hu {
 
 struct linear_power {
   double amplitude;
-  gsl_spline *table; /* ln P of ln k; NULL: Eisenstein & Hu */
+  gsl_spline *table;             /* ln P of ln k; NULL: Eisenstein & Hu */
   char path[PARAMETER_PATH_MAX]; /* of the table */
   double k_min, k_max;
   struct eisenstein_hu fit;
 };
 
-/** Numbers that cannot be worked with: a fault of the table, where there is one. */
-__attribute__((format(printf, 2, 3))) _Noreturn static void fail_spectrum(const struct linear_power *power,
-                                                                         const char *format, ...) {
+/** The spectrum has values that no computation can use: bad input, if it is from a table. */
+__attribute__((format(printf, 2, 3))) _Noreturn static void
+fail_spectrum(const struct linear_power *power, const char *format, ...) {
   char what[256];
   va_list arguments;
   va_start(arguments, format);
@@ -206,8 +206,8 @@ struct linear_power *linear_power_create(const struct parameters *p) {
   const double sigma = linear_power_sigma(power, 8.0);
   power->amplitude = pow(p->cosmology.sigma8 / sigma, 2.0);
   if (!isnormal(power->amplitude))
-    fail_spectrum(power, "cannot be scaled from sigma8 = %g to %g: beyond what numbers can hold", sigma,
-                  p->cosmology.sigma8);
+    fail_spectrum(power, "cannot be scaled from sigma8 = %g to %g: beyond what numbers can hold",
+                  sigma, p->cosmology.sigma8);
   return power;
 }
 
@@ -248,7 +248,10 @@ double linear_power_sigma(const struct linear_power *power, double r) {
                                    &variance, &error);
   gsl_integration_workspace_free(workspace);
   if (status)
-    fail_spectrum(power, "cannot integrate its variance in spheres of %g Mpc/h (%s): P(k) is too large or jumps", r, gsl_strerror(status));
+    fail_spectrum(
+        power,
+        "cannot integrate its variance in spheres of %g Mpc/h (%s): P(k) is too large or jumps", r,
+        gsl_strerror(status));
   return sqrt(variance);
 }
 

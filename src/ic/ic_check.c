@@ -10,7 +10,8 @@
 
 void ic_check_header(const char *path, struct gadget_header *h) {
   if (h->in_file[0] > 0 || h->total[0] > 0)
-    fail(EXIT_BAD_INPUT, "%s: holds %llu gas particles (type 0); this program follows collisionless particles only",
+    fail(EXIT_BAD_INPUT,
+         "%s: holds %llu gas particles (type 0); this program follows collisionless particles only",
          path, (unsigned long long)(h->total[0] ? h->total[0] : h->in_file[0]));
   if (h->box == GADGET_ABSENT) fail(EXIT_BAD_INPUT, "%s: there is no BoxSize in its header", path);
   if (!(h->box > 0.0) || !isfinite(h->box))
@@ -23,11 +24,12 @@ void ic_check_header(const char *path, struct gadget_header *h) {
   if (h->redshift < 0.0 && h->redshift > -1e-5) h->redshift = 0.0; /* 1/a - 1, rounded */
 }
 
-void ic_check_range(const char *path, const char *name, const char *section, const char *key, double value) {
+void ic_check_range(const char *path, const char *name, const char *section, const char *key,
+                    double value) {
   char allowed[64];
   if (!parameter_allows(section, key, value, allowed, sizeof allowed))
-    fail(EXIT_BAD_INPUT, "%s: %s in its header is %g; allowed: %s, as for %s.%s", path, name, value, allowed, section,
-         key);
+    fail(EXIT_BAD_INPUT, "%s: %s in its header is %g; allowed: %s, as for %s.%s", path, name, value,
+         allowed, section, key);
 }
 
 void ic_check_universe(const char *path, const struct gadget_header *h) {
@@ -35,18 +37,19 @@ void ic_check_universe(const char *path, const struct gadget_header *h) {
     fail(EXIT_BAD_INPUT, "%s: there is neither Time nor Redshift in its header", path);
   ic_check_range(path, "Redshift", "ic", "z_init", h->redshift);
   const double turn = h->time * (1.0 + h->redshift);
-  if (!(fabs(turn - 1.0) < 1e-4)) /* a and z may have been rounded when they were printed and read */
-    fail(EXIT_BAD_INPUT, "%s: Time %g and Redshift %g do not belong together (a = 1/(1 + z))", path, h->time,
-         h->redshift);
+  if (!(fabs(turn - 1.0) < 1e-4)) /* a and z may have been rounded */
+    fail(EXIT_BAD_INPUT, "%s: Time %g and Redshift %g do not belong together (a = 1/(1 + z))", path,
+         h->time, h->redshift);
   if (gadget_gives(h->omega_m) || gadget_gives(h->omega_lambda))
-    ic_check_range(path, "Omega0", "cosmology", "Omega_m", h->omega_m == GADGET_ABSENT ? 0.0 : h->omega_m);
+    ic_check_range(path, "Omega0", "cosmology", "Omega_m",
+                   h->omega_m == GADGET_ABSENT ? 0.0 : h->omega_m);
   if (h->omega_lambda != GADGET_ABSENT)
     ic_check_range(path, "OmegaLambda", "cosmology", "Omega_lambda", h->omega_lambda);
   if (gadget_gives(h->h)) ic_check_range(path, "HubbleParam", "cosmology", "h", h->h);
 }
 
-/** Whether all are so near to the first one, across the box's sides, too. The first that is not ends the search, in initial conditions
- * of a universe at once. */
+/** Whether all particles are near the first one; the distance may be across a side of the box. The
+ * loop ends at a particle that is far, which in usual initial conditions is one of the first. */
 static bool at_one_point(const struct particles *s) {
   const int32_t near = INT32_MAX / 500; /* a thousandth of the box */
   uint32_t origin[3] = {0};
@@ -69,8 +72,10 @@ void ic_warn(const struct particles *s, double omega_k, const char *source) {
   if (comm_rank() > 0) return;
   if (s->all < FEW) warn("%s: %zu particles only", source, s->all);
   if (one_point)
-    warn("%s: all %zu particles are within a thousandth of the box of %g Mpc/h: are positions in the unit of BoxSize?",
+    warn("%s: all %zu particles are within a thousandth of the box of %g Mpc/h: are positions in "
+         "the unit of BoxSize?",
          source, s->all, s->box);
   if (fabs(omega_k) > 0.1)
-    warn("%s: Omega_k = %.4g: all densities add up to %.4g, far from a flat universe", source, omega_k, 1.0 - omega_k);
+    warn("%s: Omega_k = %.4g: all densities add up to %.4g, far from a flat universe", source,
+         omega_k, 1.0 - omega_k);
 }

@@ -223,7 +223,8 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
   if (gadget_gives(h->h)) agree(p, "cosmology", "h", &p->cosmology.h, h->h, rounding, &c);
   agree(p, "ic", "z_init", &p->ic.z_init, h->redshift, rounding * (1.0 + h->redshift), &c);
   char reason[160];
-  if (!cosmology_possible(p, reason, sizeof reason)) fail(EXIT_BAD_INPUT, "%s: %s", set->first, reason);
+  if (!cosmology_possible(p, reason, sizeof reason))
+    fail(EXIT_BAD_INPUT, "%s: %s", set->first, reason);
   const double box = box_from_mass(p, set, mass);
   ic_check_range(set->first, "BoxSize [Mpc/h]", "box", "size", box);
   agree(p, "box", "size", &p->box.size, box, rounding * box, &c);
@@ -238,7 +239,10 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
 /** Read particles [first, first + s->count) of an open set; lengths and positions become fractions of its box. */
 static void read_range(const struct gadget_set *set, size_t first, struct particles *s) {
   const struct gadget_header *h = &set->headers[0];
-  struct gadget_sink sink = {.particles = s, .box = h->box, .momentum_factor = pow(1.0 + h->redshift, -1.5), .velocity_factor = pow(1.0 + h->redshift, -0.5)};
+  struct gadget_sink sink = {.particles = s,
+                             .box = h->box,
+                             .momentum_factor = pow(1.0 + h->redshift, -1.5),
+                             .velocity_factor = pow(1.0 + h->redshift, -0.5)};
   size_t before = 0; /* particles in the files before */
   for (size_t f = 0; f < set->files; f++) {
     const size_t count = set->headers[f].in_file[set->type], end = before + count;
@@ -286,7 +290,8 @@ struct particles ic_read_gadget(struct parameters *p) {
   const double mass = read_mass(&set);
   const double size = settle(p, &set, mass);
   struct particles s = read_share(&set, size, mass);
-  ic_warn(&s, 1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r, set.first);
+  ic_warn(&s, 1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r,
+          set.first);
   free(set.headers);
   return s;
 }

@@ -51,23 +51,25 @@ static void index_part(void *context, uint32_t part) {
     d->index[i] = lattice_particle(d->lattice, i, q);
 }
 
-_Noreturn static void fail_displacement(const struct displaced *d, uint64_t id, double psi, double momentum) {
+/** The power spectrum must be wrong: bad input, if it is from a table. */
+_Noreturn static void fail_displacement(const struct displaced *d, uint64_t id, double psi,
+                                        double momentum) {
   const struct parameters *p = d->parameters;
   const bool table = p->ic.power_spectrum == POWER_FILE;
-  char spectrum[PARAMETER_PATH_MAX + 64];
+  char what[128], spectrum[PARAMETER_PATH_MAX + 32];
+  if (fabs(psi) <= d->box / 2.0)
+    snprintf(what, sizeof what, "velocity %g km/s, expected less than the speed of light",
+             momentum / d->a);
+  else
+    snprintf(what, sizeof what,
+             "displacement %g Mpc/h, expected no more than half the box of %g Mpc/h", psi, d->box);
   if (table)
-    snprintf(spectrum, sizeof spectrum, "the power spectrum table %s", p->ic.power_spectrum_file);
+    snprintf(spectrum, sizeof spectrum, "the P(k) of %s", p->ic.power_spectrum_file);
   else
     snprintf(spectrum, sizeof spectrum, "sigma8 = %g", p->cosmology.sigma8);
-  if (fabs(psi) <= d->box / 2.0)
-    fail(table ? EXIT_BAD_INPUT : EXIT_RUN_FAILED,
-         "generated initial conditions: the %c velocity of the particle with id %llu is %g km/s, expected less than the "
-         "speed of light; %s at z = %g is too much for a box of %g Mpc/h",
-         "xyz"[d->axis], (unsigned long long)id, momentum / d->a, spectrum, p->ic.z_init, d->box);
   fail(table ? EXIT_BAD_INPUT : EXIT_RUN_FAILED,
-       "generated initial conditions: the displacement of the particle with id %llu is %g Mpc/h in %c, expected no more "
-       "than half the box of %g Mpc/h; %s at z = %g is too much for it",
-       (unsigned long long)id, psi, "xyz"[d->axis], d->box, spectrum, p->ic.z_init);
+       "generated initial conditions: the particle with id %llu has the %c %s; too much: %s at z = %g",
+       (unsigned long long)id, "xyz"[d->axis], what, spectrum, p->ic.z_init);
 }
 
 /* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt */
@@ -79,7 +81,8 @@ static void displace_part(void *context, uint32_t part) {
     const uint64_t number = lattice_particle(d->lattice, i, q);
     displacement_read(d->displacement, q, psi);
     const double momentum = d->velocity * (d->growth->f1 * psi[0] + d->growth->f2 * psi[1]);
-    if (!(fabs(psi[0] + psi[1]) <= d->box / 2.0 && fabs(momentum) < SPEED_OF_LIGHT * d->a)) /* nor if one is NaN */
+    /* The condition is true for NaN, too. */
+    if (!(fabs(psi[0] + psi[1]) <= d->box / 2.0 && fabs(momentum) < SPEED_OF_LIGHT * d->a))
       fail_displacement(d, number + 1, psi[0] + psi[1], momentum);
     d->position[i] = position_to_integer(q[d->axis] * cell + psi[0] + psi[1], d->box);
     d->momentum[i] = (float)momentum;

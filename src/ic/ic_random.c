@@ -55,8 +55,10 @@ static struct seeds seeds_create(const struct slab_fft *f, uint64_t seed) {
   return s;
 }
 
-/* d1 sqrt(P/L^3)/k^2 by the square of the mode number. Between rows of a table that jumps, its spline may be any number. */
-static double *amplitude_table(const struct parameters *p, const struct linear_power *power, double d1, size_t squares) {
+/* d1 sqrt(P/L^3)/k^2 by the square of the mode number. The rows of a table are finite, but its
+ * spline may overflow between rows. */
+static double *amplitude_table(const struct parameters *p, const struct linear_power *power,
+                               double d1, size_t squares) {
   const double box = p->box.size;
   double *table = allocate(squares, sizeof *table, "amplitudes of initial modes");
   const double fundamental = 2.0 * M_PI / box, volume = box * box * box;
@@ -65,9 +67,11 @@ static double *amplitude_table(const struct parameters *p, const struct linear_p
     table[square] = d1 * sqrt(linear_power_at(power, k) / volume) / (k * k);
     if (!isfinite(table[square]))
       fail(p->ic.power_spectrum == POWER_FILE ? EXIT_BAD_INPUT : EXIT_RUN_FAILED,
-           "initial conditions: P(k) at k = %g h/Mpc is %g (Mpc/h)^3, beyond what numbers can hold: %s", k,
-           linear_power_at(power, k),
-           p->ic.power_spectrum == POWER_FILE ? p->ic.power_spectrum_file : "see section [cosmology]");
+           "initial conditions: P(k) at k = %g h/Mpc is %g (Mpc/h)^3, beyond what numbers can "
+           "hold: %s",
+           k, linear_power_at(power, k),
+           p->ic.power_spectrum == POWER_FILE ? p->ic.power_spectrum_file
+                                              : "see section [cosmology]");
   }
   return table;
 }

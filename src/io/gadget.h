@@ -14,7 +14,7 @@ enum {
   GADGET_CHUNK = 1 << 16, /**< particles read at a time */
 };
 
-/** A number that a header does not have; no number of a header that makes sense. */
+/** Stands for a number that the header does not have. No valid header has this value. */
 #define GADGET_ABSENT (-DBL_MAX)
 
 /** Header of one file. Lengths in the file's unit. */
@@ -37,8 +37,8 @@ struct gadget_sink {
   double velocity_factor; /**< a^(1/2) */
 };
 
-/** The sink's entries: @p count values from particle @p first >= row of the file on; they check, convert and store.
- * Ids come first, as the others name the particle that is wrong. */
+/** Check, convert and store @p count values, from particle @p first >= row of the file on. Ids must
+ * be stored before the other blocks, whose error messages name a particle by its id. */
 void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                           const double *x);
 void gadget_put_velocities(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
@@ -59,7 +59,7 @@ struct gadget_format {
 };
 extern const struct gadget_format gadget_binary, gadget_hdf5;
 
-/** Gadget's custom: a header without a cosmology has zeros in its place. */
+/** Whether a header gives Omega0, OmegaLambda or HubbleParam: Gadget writes 0 for an unknown one. */
 static inline bool gadget_gives(double value) { return value != GADGET_ABSENT && value != 0.0; }
 
 /** The type of the particles in this file; GADGET_TYPES where it is empty. */

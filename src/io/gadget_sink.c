@@ -25,7 +25,8 @@ void gadget_put_positions(const struct gadget_sink *sink, const char *block, siz
       const double value = x[3 * i + c];
       if (!(value >= -excess && value <= sink->box + excess))
         fail(EXIT_BAD_INPUT,
-             "%s: block %s: %c of particle %zu (id %" PRIu64 ") is %g, expected a number in [0, BoxSize = %g]",
+             "%s: block %s: %c of particle %zu (id %" PRIu64
+             ") is %g, expected a number in [0, BoxSize = %g]",
              sink->path, block, axis_name[c], first + i, id_of(sink, first + i), value, sink->box);
       s->position[c * s->count + place + i] = position_to_integer(value, sink->box);
     }
@@ -38,12 +39,13 @@ void gadget_put_velocities(const struct gadget_sink *sink, const char *block, si
   const double factor = sink->velocity_factor, most = pow(SPEED_OF_LIGHT / factor, 2.0);
   for (size_t i = 0; i < count; i++) {
     const double *v = u + 3 * i;
-    if (!(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] < most)) /* nor if it is NaN */
+    if (!(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] < most)) /* true for NaN, too */
       fail(EXIT_BAD_INPUT,
-           "%s: block %s: particle %zu (id %" PRIu64 ") has the peculiar velocity (%g, %g, %g) km/s, "
+           "%s: block %s: particle %zu (id %" PRIu64
+           ") has the peculiar velocity (%g, %g, %g) km/s, "
            "expected less than the speed of light, %.0f km/s",
-           sink->path, block, first + i, id_of(sink, first + i), factor * v[0], factor * v[1], factor * v[2],
-           SPEED_OF_LIGHT);
+           sink->path, block, first + i, id_of(sink, first + i), factor * v[0], factor * v[1],
+           factor * v[2], SPEED_OF_LIGHT);
     for (size_t c = 0; c < 3; c++)
       s->momentum[c * s->count + place + i] = (float)(sink->momentum_factor * v[c]);
   }
@@ -59,12 +61,14 @@ void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t
   struct particles *s = sink->particles;
   if (s->mass == 0.0 && count > 0) s->mass = m[0];
   for (size_t i = 0; i < count; i++) {
-    if (!(m[i] > 0.0) || isinf(m[i]))
-      fail(EXIT_BAD_INPUT, "%s: block %s: particle %zu (id %" PRIu64 ") has mass %g, expected a number above 0",
+    if (!(m[i] >= 0.0) || isinf(m[i])) /* 0 is for a glass, whose masses do not matter */
+      fail(EXIT_BAD_INPUT,
+           "%s: block %s: particle %zu (id %" PRIu64 ") has mass %g, expected a finite number from 0 on",
            sink->path, block, first + i, id_of(sink, first + i), m[i]);
     if (!(fabs(m[i] - s->mass) <= 1e-5 * s->mass)) /* float masses written by different codes agree to 1e-7 */
       fail(EXIT_BAD_INPUT,
-           "%s: block %s: particle %zu (id %" PRIu64 ") has mass %g, others %g: only particles of one mass can be run",
+           "%s: block %s: particle %zu (id %" PRIu64
+           ") has mass %g, others %g: only particles of one mass can be run",
            sink->path, block, first + i, id_of(sink, first + i), m[i], s->mass);
   }
 }

@@ -29,7 +29,8 @@ expect_refused() {
   shift
   timeout -k 5 60 "$PHOTONS" --quiet --set output.dir=run "$@" >out 2>err </dev/null
   found=$?
-  [ $found -eq 2 ] && grep -qF -- "$message" err || complain "$*: exit code $found, or no line with: $message"
+  [ $found -eq 2 ] && grep -qF -- "$message" err ||
+    complain "$*: exit code $found, or no line with: $message"
   [ -s out ] && complain "$*: something on standard output"
 }
 
@@ -83,7 +84,8 @@ python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' || exit
 while read -r name kind; do
   expect 2 "$name: cannot open the configuration: it is $kind" run "$name"
   for key in ic.glass ic.power_spectrum_file; do
-    expect_refused "cannot read it: it is $kind" --set ic.power_spectrum=file --set $key="$name" config.ini
+    expect_refused "cannot read it: it is $kind" --set ic.power_spectrum=file \
+      --set $key="$name" config.ini
   done
   expect_refused "cannot read it: it is $kind" --set ic.file="$name" gadget.ini
   expect_refused "cannot read it: it is $kind" --analyse "$name"
@@ -102,10 +104,12 @@ rm -rf run
 
 # Displacements beyond sense, and a table of more than numbers can hold.
 printf '1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n' >spectrum.txt
-expect 3 'spectrum.txt' run --set ic.power_spectrum=file --set ic.power_spectrum_file=spectrum.txt config.ini
+table='--set ic.power_spectrum=file --set ic.power_spectrum_file=spectrum.txt'
+expect 3 'spectrum.txt' run $table config.ini
 printf '1e-4 1e300\n0.1 1e300\n1 1e300\n100 1e300\n' >spectrum.txt
-expect 3 'spectrum.txt' run --set ic.power_spectrum=file --set ic.power_spectrum_file=spectrum.txt --set ic.normalise=no config.ini
-expect 1 'no more than half the box' run --set cosmology.sigma8=10 --set box.size=1 --set ic.z_init=1 --set time.z_end=0 config.ini
+expect 3 'spectrum.txt' run $table --set ic.normalise=no config.ini
+sed 's/^size.*/size = 1/; s/^z_end.*/z_end = 0/' config.ini >late.ini
+expect 1 'no more than half the box' run --set cosmology.sigma8=10 --set ic.z_init=1 late.ini
 
 # Folders that cannot be made or written.
 expect 1 '/proc/none' /proc/none/run config.ini

@@ -494,8 +494,8 @@ static void use_power(struct parameters *p, const char *value) {
   assert_int_equal(fclose(file), 0);
 }
 
-/* Generated particles are checked as those of files are. StarPU does not live on in the children of expect_failure(): this comes
- * before it starts, when tasks are loops. */
+/* Generated particles are checked as those of files are. A child process of expect_failure() has
+ * no workers of StarPU, so this test comes before StarPU starts, when tasks are plain loops. */
 static void test_impossible_displacements(void **state) {
   (void)state;
   if (comm_size() > 1) skip();
@@ -504,7 +504,8 @@ static void test_impossible_displacements(void **state) {
     use_power(p, "1e12"); /* waves of 10^5 Mpc/h */
     expect_failure(generate_any, p, EXIT_BAD_INPUT, "no more than half the box of 100 Mpc/h");
     expect_failure(generate_any, p, EXIT_BAD_INPUT, "power.txt");
-    expect_failure(generate_any, p, EXIT_BAD_INPUT, "initial conditions: the displacement of the particle with id ");
+    expect_failure(generate_any, p, EXIT_BAD_INPUT,
+                   "initial conditions: the particle with id ");
     use_power(p, "1e300"); /* the second order overflows */
     expect_failure(generate_any, p, EXIT_BAD_INPUT, "no more than half the box of 100 Mpc/h");
   }
@@ -522,7 +523,8 @@ static void test_impossible_displacements(void **state) {
   expect_failure(generate_any, p, EXIT_RUN_FAILED, "sigma8 = 10 at z = 0");
 }
 
-/* Displacements of 10^5 Mpc/h in a box of 10^6 are possible, but not their speeds, 50 km/s a Mpc/h. */
+/* Displacements of 10^5 Mpc/h fit into a box of 10^6, but their speeds, 50 km/s a Mpc/h, are too
+ * high. */
 static void test_speed_of_light(void **state) {
   (void)state;
   if (comm_size() > 1) skip();
@@ -533,7 +535,8 @@ static void test_speed_of_light(void **state) {
 }
 
 static void generate_curved(void *p) {
-  const struct cosmology open = {.omega_m = 0.308, .omega_lambda = 0.5, .omega_k = 0.192, .w0 = -1.0};
+  const struct cosmology open = {
+      .omega_m = 0.308, .omega_lambda = 0.5, .omega_k = 0.192, .w0 = -1.0};
   struct particles s = generate(p, &open);
   particles_free(&s);
 }
@@ -542,7 +545,8 @@ static void test_warning_of_curvature(void **state) {
   (void)state;
   if (comm_size() > 1) skip();
   expect_warning(generate_any, parameters(8, 9.0, 1), "");
-  expect_warning(generate_curved, parameters(8, 9.0, 1), "generated initial conditions: Omega_k = 0.192: ");
+  expect_warning(generate_curved, parameters(8, 9.0, 1),
+                 "generated initial conditions: Omega_k = 0.192: ");
 }
 
 static void test_glass_with_nan(void **state) {
@@ -556,7 +560,8 @@ static void test_glass_with_nan(void **state) {
   assert_int_equal(fclose(file), 0);
   struct parameters *p = parameters(16, 9.0, 1);
   strcpy(p->ic.glass, scratch("glass"));
-  expect_failure(generate_any, p, EXIT_BAD_INPUT, "glass: block POS: x of particle 100 (id 101) is nan");
+  expect_failure(generate_any, p, EXIT_BAD_INPUT,
+                 "glass: block POS: x of particle 100 (id 101) is nan");
 }
 
 /* A grid beside the mesh, with second order and every mode of the cube: odd numbers, which no number of processes divides. */

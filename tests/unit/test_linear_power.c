@@ -189,7 +189,8 @@ static void test_bad_tables(void **state) {
   expect_failure(create, table(true), EXIT_BAD_INPUT, "covers k = 0.1 .. 10");
   /* Rows that numbers can hold, but not what lies between them, or their sum. */
   static const char *const large[][2] = {
-      {"1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n", "variance in spheres of 8 Mpc/h"},
+      {"1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n",
+       "variance in spheres of 8 Mpc/h"},
       {"1e-4 1e308\n0.1 1e308\n1 1e308\n100 1e308\n", "variance in spheres of 8 Mpc/h"},
       {"1e-4 1e-320\n0.1 1e-320\n1 1e-320\n100 1e-320\n", "to 0.8: beyond what numbers can hold"}};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Opening what is to be read. Only regular files will do: a named pipe would wait for a writer, a
- * device may have no end. */
+/* Opening files for reading. Only regular files are accepted: reading a named pipe waits until
+ * another process writes, and reading a device may never end. */
 #ifndef PHOTONS_INPUT_FILE_H
 #define PHOTONS_INPUT_FILE_H
 
 #include <stdio.h>
 
 /**
- * Open a regular file for reading; never waits.
- * @param[out] reason  where the result is NULL: why, for a message; holds until the next call
+ * Open a regular file for reading, without ever waiting.
+ * @param[out] reason  why not, for a message, if the result is NULL; valid until the next call
  */
 FILE *input_open(const char *path, const char **reason);
 
-/** Why a path cannot be read, for libraries that open files themselves. @return NULL: it can be */
+/** Why a path cannot be read; NULL: it can. For libraries that take a path and open it. */
 const char *input_refusal(const char *path);
 
 #endif

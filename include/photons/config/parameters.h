@@ -126,14 +126,17 @@ void parameters_default(struct parameters *p);
 bool parameter_given(const struct parameters *p, const char *section, const char *key);
 
 /**
- * Whether a number from elsewhere, as the header of a file, is in the range of `section.key`.
- * @param[out] allowed  where it is not: the range, e.g. `0.1 .. 2`
+ * Whether a number that is not from config.ini (but from a file's header) is in the range of
+ * `section.key`.
+ * @param[out] allowed  the range if it is not, e.g. `0.1 .. 2`
  */
-bool parameter_allows(const char *section, const char *key, double value, char *allowed, size_t size);
+bool parameter_allows(const char *section, const char *key, double value, char *allowed,
+                      size_t size);
 
 /**
- * Whether values that are all in range make an expanding universe together, from z_init on.
- * @param[out] reason  where they do not: why
+ * Whether the values of [cosmology], each of them in its range, make a universe that expands from
+ * z_init on, with no more baryons than matter.
+ * @param[out] reason  why not
  */
 bool cosmology_possible(const struct parameters *p, char *reason, size_t size);
 
