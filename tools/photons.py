@@ -19,7 +19,9 @@ import os
 import re
 import uuid
 
-import numpy as np
+from needed_modules import Deferred
+
+h5py, np = Deferred("h5py"), Deferred("numpy")
 
 
 class Table(dict):
@@ -75,8 +77,6 @@ def read_timings(path):
 
 def _join(paths, group):
     """The files of a set as one in memory, whose datasets of a group read from all of them when asked."""
-    import h5py
-
     whole = h5py.File(f"{paths[0]}.{uuid.uuid4()}", "w", driver="core", backing_store=False)
     files = [h5py.File(path, "r") for path in paths]
     for name in ("Header", "Parameters", "Config"):
@@ -99,8 +99,6 @@ def _join(paths, group):
 
 def _files_of_set(path):
     """All files of the set whose first one, or the common part of whose names (NAME of NAME.0.hdf5), is given."""
-    import h5py
-
     if not os.path.exists(path):
         path = next((p for p in (f"{path}.0.hdf5", f"{path}.hdf5") if os.path.exists(p)), path)
     with h5py.File(path, "r") as file:
@@ -113,8 +111,6 @@ class _Hdf5(Table):
     """Datasets of one group, and the attributes of Header; a dataset is read when it is asked for."""
 
     def __init__(self, path, group):
-        import h5py
-
         paths = _files_of_set(path)
         self.file = h5py.File(paths[0], "r") if len(paths) == 1 else _join(paths, group)
         super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make params/planck2018_power.txt: the linear matter power spectrum of Planck 2018 at z = 0, with CAMB.
+"""Print the linear matter power spectrum of Planck 2018 at z = 0, made with CAMB.
 
-Needs CAMB (pip install camb). Usage: tools/planck2018_power.py > params/planck2018_power.txt
+usage: planck2018_power.py > params/planck2018_power.txt
 """
+import argparse
 
-import camb
-import numpy as np
+from needed_modules import Deferred, need
+
+camb, np = Deferred("camb"), Deferred("numpy")
 
 # Planck 2018 (arXiv:1807.06209, table 2), base LCDM: neutrinos of 0.06 eV fill up what is missing from
 # Omega_c + Omega_b + Omega_Lambda = 1.
@@ -17,6 +19,8 @@ K_PER_LOGINT = 50  # modes per e-fold of k that CAMB follows outside the acousti
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__.split("\n")[0]).parse_args()
+    need("camb", "numpy")
     cosmology = camb.set_params(
         H0=100 * H, omch2=OMEGA_C * H**2, ombh2=OMEGA_B * H**2, omk=0, mnu=NEUTRINO_MASS, tau=0.0543,
         As=2.1e-9, ns=N_S, WantTransfer=True, WantCls=False, NonLinear="NonLinear_none")

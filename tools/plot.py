@@ -9,14 +9,11 @@ import argparse
 import os
 import sys
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-import numpy as np
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import photons
+from needed_modules import Deferred, need
+
+np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
+os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
 
 COLOURS = ["#332288", "#cc6677", "#117733", "#ddcc77", "#88ccee", "#aa4499", "#44aa99", "#882255"]
 PARTS = [  # of a step, in the order in which they are drawn, and their columns of timings.csv
@@ -180,6 +177,7 @@ def main():
     parser.add_argument("--reference", metavar="FOLDER", help="compare the spectra with those of this run")
     parser.add_argument("--labels", help="names of the FOLDERs in the comparison, separated by commas")
     options = parser.parse_args()
+    need("h5py", "matplotlib", "numpy")
     if options.reference:
         out = options.out or os.path.join(options.reference, "figures")
         os.makedirs(out, exist_ok=True)

@@ -9,11 +9,11 @@ import html
 import os
 import sys
 
-import numpy as np
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import photons
 import plot
+from needed_modules import Deferred, need
+
+np = Deferred("numpy")
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; color: #222; background: #fff; }
@@ -119,6 +119,7 @@ def main():
     parser.add_argument("folder", metavar="FOLDER")
     parser.add_argument("--out", metavar="FILE")
     options = parser.parse_args()
+    need("h5py", "matplotlib", "numpy")
     out = options.out or os.path.join(options.folder, "report.html")
     make_report(options.folder, out)
     print(out)

@@ -29,12 +29,7 @@ shift
 [ -d "$folder" ] || die "there is no folder '$folder': run with [runtime] trace_steps = A:B first"
 set -- "$folder" "$folder/timeline.png" "$@"
 
-draw() {
-  python=python3
-  "$python" -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
-  "$python" -c 'import matplotlib' 2>/dev/null || die "no matplotlib here (Debian package python3-matplotlib): no timeline.png"
-  "$python" "$tools/timeline.py" "$@"
-}
+draw() { "$tools/python.sh" "$tools/timeline.py" "$@"; }
 # Without a trace of StarPU's the program's own tables have to do.
 own_tables() {
   why=$1

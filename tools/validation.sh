@@ -49,10 +49,10 @@ figures() {
   if [ -n "$have" ] && [ -e "$folder/fiducial/powerspec_001.txt" ]; then
     set --
     for name in $have; do set -- "$@" "$folder/$name"; done
-    $print tools/plot.py --reference "$folder/fiducial" --out "$folder" --labels "$(echo $have | tr ' ' ,)" "$@"
+    $print tools/python.sh tools/plot.py --reference "$folder/fiducial" --out "$folder" --labels "$(echo $have | tr ' ' ,)" "$@"
   fi
   for name in paper default high fiducial planck; do
-    [ ! -d "$folder/$name" ] || $print tools/report.py "$folder/$name"
+    [ ! -d "$folder/$name" ] || $print tools/python.sh tools/report.py "$folder/$name"
   done
 }
 

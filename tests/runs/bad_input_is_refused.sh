@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Bad initial conditions, folders, disks, memory and machines: one clear line, the right exit code, nothing half-written, no hang.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
 disk=
 trap '[ "$disk" ] && umount "$disk"; chmod -R u+w "$work"; rm -rf "$work"' EXIT
 
@@ -33,7 +34,7 @@ step = fixed
 steps = 1
 END
 mkdir ics
-python3 "$PHOTONS_SOURCE/tests/runs/bad_input.py" ics || exit 99
+support faulty_gadget_files.py ics || exit 99
 for file in ics/*; do
   rm -rf run
   case $file in

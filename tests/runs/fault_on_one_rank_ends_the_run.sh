@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Whatever goes wrong on one process of several, or on all, ends the whole run within seconds, with one line that says what; nothing is left half-written.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
 STARPU_NCPU=1 # of each process; all else is set for every test
 export STARPU_NCPU
 need_mpi
@@ -62,7 +63,7 @@ source = gadget
 z_end = 8
 END
 mkdir ics
-python3 "$PHOTONS_SOURCE/tests/runs/bad_input.py" ics || exit 99
+support faulty_gadget_files.py ics || exit 99
 for name in truncated.gadget2 total.hdf5 infinite_position.hdf5 nan_velocity.hdf5; do expect 3 "$name" --set ic.file=ics/$name gadget.ini; done
 grep -q 'rank 0' err || complain 'nan_velocity.hdf5: another process has the bad particle'
 FAULT= BAD= timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./start --set output.files=0 config.ini 2>err || complain 'the good run'

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Growth of the longest waves against linear theory: growth.py FIRST LAST FIRST_OF_PARTNER LAST_OF_PARTNER."""
+"""Growth of the longest waves against linear theory.
+
+usage: long_waves_grow_linearly.py FIRST LAST FIRST_OF_PARTNER LAST_OF_PARTNER"""
 import sys
 
 import h5py

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A plane wave in an Einstein-de Sitter universe, which Zel'dovich's approximation solves until shells cross at a = 1:
-pancake.py make FILE SIDE AXIS writes it at a = 0.1;
-pancake.py error FOLDER prints the rms error of the displacements over their rms for each snapshot, and the largest across the wave;
-pancake.py order A B C REFERENCE prints by how much the distance from the reference falls from A to B and from B to C."""
+pancake_follows_zeldovich.py make FILE SIDE AXIS writes it at a = 0.1;
+pancake_follows_zeldovich.py error FOLDER prints the rms error of the displacements over their rms for each snapshot, and the largest across the wave;
+pancake_follows_zeldovich.py order A B C REFERENCE prints by how much the distance from the reference falls from A to B and from B to C."""
 import glob
 import sys
 

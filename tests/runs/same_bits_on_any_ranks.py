@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Do runs on several processes leave what one process leaves? ranks.py ONE OTHER...: folders of finished runs. Particles are compared by id, bit by
-bit; spectra, mass functions, pictures and halo catalogues byte by byte. Prints the particles in each file of a snapshot."""
+"""Do runs on several processes leave what one process leaves?
+
+usage: same_bits_on_any_ranks.py ONE OTHER...    (folders of finished runs)
+Particles are compared by id, bit by bit; spectra, mass functions, pictures and halo catalogues byte
+by byte. Prints the particles in each file of a snapshot."""
 import glob
 import os
 import sys

@@ -3,6 +3,7 @@
 # Whole runs on several processes, with shared memory or without, leave what one process leaves, bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a
 # Gadget file, from a checkpoint of another number of processes, and with more processes than groups and planes of the mesh.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
 STARPU_NCPU=1 # of each process; all else is set for every test
 export STARPU_NCPU
 need_mpi
@@ -20,7 +21,7 @@ run() {
   [ $code -eq 0 ] && [ ! -s out ] || complain "$folder on $processes processes: exit code $code, $(cat out)"
 }
 compare() {
-  python3 "$PHOTONS_SOURCE/tests/runs/ranks.py" "$@" >compared || failures=$((failures + 1))
+  helper "$@" >compared || failures=$((failures + 1))
   cat compared
 }
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a finished run must have left: whole_run.py FOLDER REFERENCE, the particles of another code at the last redshift."""
+"""What must PhotoNs-2's demonstration run have left? REFERENCE: PhotoNs-2's particles at z = 0.
+
+usage: whole_run_agrees_with_photons2.py FOLDER REFERENCE
+"""
 import csv
 import glob
 import os

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open a snapshot with yt and compare what it understands with what was meant.
+"""Does yt understand a snapshot, and a catalogue of its halos, as they were meant?
 
-usage: snapshot_yt.py SNAPSHOT BOX[Mpc/h] OMEGA_M H Z PARTICLES
+usage: yt_reads_outputs.py SNAPSHOT BOX[Mpc/h] OMEGA_M H Z PARTICLES [CATALOGUE]
 """
 import sys
 
@@ -10,7 +9,7 @@ import h5py
 import numpy as np
 import yt
 
-path, box, omega_m, h, z, particles = sys.argv[1], *map(float, sys.argv[2:])
+path, box, omega_m, h, z, particles = sys.argv[1], *map(float, sys.argv[2:7])
 yt.set_log_level("error")
 failures = 0
 
@@ -22,7 +21,8 @@ def check(what, found, expected, tolerance):
     error = np.max(np.abs(np.asarray(found) - np.asarray(expected))) / (scale if scale else 1.0)
     good = np.shape(found) == np.shape(expected) and error <= tolerance  # false for NaN
     failures += not good
-    print(f"{'ok' if good else 'FAILED'}: {what}: relative difference {error:.2g}, allowed {tolerance:.2g}")
+    print(f"{'ok' if good else 'FAILED'}: {what}: relative difference {error:.2g},"
+          f" allowed {tolerance:.2g}")
 
 
 ds = yt.load(path)
@@ -41,10 +41,23 @@ check("equal masses", mass, np.full(mass.size, mass[0]), 1e-6)
 
 with h5py.File(path) as f:
     group = f["PartType1"]
-    order, ours = np.argsort(group["ParticleIDs"]), np.argsort(data["PartType1", "particle_index"].d)
+    ids, found = group["ParticleIDs"][:], data["PartType1", "particle_index"].d
+    order, ours = np.argsort(ids), np.argsort(found)
     x, u = group["Coordinates"][:][order], group["Velocities"][:].astype(float)[order]
-    check("ids", np.sort(data["PartType1", "particle_index"].d), np.sort(group["ParticleIDs"]).astype(float), 0.0)
+    check("ids", found[ours], ids[order].astype(float), 0.0)
 # Coordinates are in comoving kpc/h, velocities v_pec / sqrt(a) in km/s
 check("positions", data["PartType1", "particle_position"].to("kpccm/h").d[ours], x, 1e-6)
-check("velocities", data["PartType1", "particle_velocity"].to("km/s").d[ours], u / np.sqrt(1.0 + z), 1e-6)
+velocity = data["PartType1", "particle_velocity"].to("km/s").d[ours]
+check("velocities", velocity, u / np.sqrt(1.0 + z), 1e-6)
+
+for catalogue in sys.argv[7:]:
+    units = {"length": (1.0, "kpccm/h"), "mass": (1e10, "Msun/h"), "velocity": (1.0, "km/s")}
+    halos = yt.load(catalogue, unit_base=units).all_data()
+    with h5py.File(catalogue) as f:
+        mass, place = f["Group/GroupMass"][:] * 1e10, f["Group/GroupPos"][:, 0]
+    check("at least five halos", float(mass.size >= 5), 1.0, 0.0)
+    # 1e-4: the catalogue's floats, and yt's constants
+    check("halo masses", np.sort(halos["Group", "particle_mass"].to("Msun/h").d), np.sort(mass), 1e-4)
+    found = halos["Group", "particle_position"].to("kpccm/h").d[:, 0]
+    check("halo positions", np.sort(found), np.sort(place), 1e-5)
 sys.exit(failures > 0)
