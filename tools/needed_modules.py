@@ -4,6 +4,7 @@
 
 usage: needed_modules.py [MODULE...]    (default: all that the tools and the tests need)
 """
+
 import argparse
 import importlib
 import os
@@ -33,9 +34,12 @@ def can_import(name):
 
 
 def missing(names):
-    """The modules that cannot be imported, with their packages; an empty text where there are none."""
-    return ", ".join(f"{name} ({NOT_IN_DEBIAN.get(name, f'Debian package python3-{name}')})"
-                     for name in names if not can_import(name))
+    """The modules that cannot be imported, with their packages; empty where there are none."""
+    return ", ".join(
+        f"{name} ({NOT_IN_DEBIAN.get(name, f'Debian package python3-{name}')})"
+        for name in names
+        if not can_import(name)
+    )
 
 
 def need(*names):

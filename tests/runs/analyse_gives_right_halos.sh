@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# --analyse on another code's snapshot and on our own: h5py and tools/photons.py read right halos from
-# the catalogue. Bad snapshots end with one clear line.
+# --analyse on another code's snapshot and on our own: h5py and tools/photons.py read right halos
+# from the catalogue. Bad snapshots end with one clear line.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py matplotlib numpy
 need_data forces/late32.hdf5
@@ -31,7 +31,8 @@ helper --ordered run/snap_000.hdf5 run || complain "the run's catalogue"
 
 # Analysed again, our own snapshot gives the same catalogue, and remembers its cosmology.
 "$PHOTONS" --analyse run/snap_000.hdf5 --set output.dir=again >output || exit 1
-grep -q 'n_s 0.95, sigma8 0.77 from the run' output || complain "the run's cosmology is not taken over"
+grep -q 'n_s 0.95, sigma8 0.77 from the run' output ||
+  complain "the run's cosmology is not taken over"
 for product in massfunc_000.txt powerspec_000.txt; do
   cmp "run/$product" "again/$product" || complain "$product of the snapshot differs from the run's"
 done
@@ -53,8 +54,8 @@ END
 "$PYTHON" "$PHOTONS_SOURCE/tools/report.py" run >output || complain "tools/report.py"
 [ "$(grep -c 'data:image/png;base64' run/report.html)" -ge 4 ] || complain "the page lacks pictures"
 
-# refuse CODE TEXT ARGUMENT...: the program ends with CODE, says TEXT in one line of stderr and writes
-# nothing.
+# refuse CODE TEXT ARGUMENT...: the program ends with CODE, says TEXT in one line of stderr and
+# writes nothing.
 refuse() {
   code=$1 text=$2
   shift 2

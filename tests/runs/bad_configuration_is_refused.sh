@@ -60,11 +60,14 @@ expect 2 'config.ini:5: [cosmology] sigma8 = inf: not a finite number' config.in
 config '[gravity]' 'softening = 0'
 expect 2 'config.ini:5: [gravity] softening = 0: no length for time.step = adaptive' config.ini
 config '[gravity]' 'assignment = ngp'
-expect 2 'config.ini:5: [gravity] assignment = ngp: unknown word; allowed: cic | tsc | pcs' config.ini
+expect 2 'config.ini:5: [gravity] assignment = ngp: unknown word; allowed: cic | tsc | pcs' \
+  config.ini
 config '[ic]' 'source = gadget' 'file = none.gadget2'
-expect 2 'config.ini:6: [ic] file = none.gadget2: cannot read it: No such file or directory' config.ini
+expect 2 'config.ini:6: [ic] file = none.gadget2: cannot read it: No such file or directory' \
+  config.ini
 config '[ic]' 'power_spectrum = file' 'power_spectrum_file = none.txt'
-expect 2 'config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file' config.ini
+expect 2 'config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file' \
+  config.ini
 config '[output]' 'dir = config.ini'
 expect 2 'config.ini:5: [output] dir = config.ini: config.ini is not a folder' config.ini
 # The dry run finds the same, and all is reported in one go.
@@ -74,10 +77,13 @@ expect 2 'config.ini:6: [time] step = slow: unknown word' --dry-run config.ini
 expect 2 'config.ini: 2 problems, nothing was run' --dry-run config.ini
 # --set.
 config
-expect 2 '--set gravity.theta=much: [gravity] theta = much: not a number' --set gravity.theta=much config.ini
+expect 2 '--set gravity.theta=much: [gravity] theta = much: not a number' \
+  --set gravity.theta=much config.ini
 expect 2 '--set theta=1: expected SECTION.KEY=VALUE' --set theta=1 config.ini
-expect 2 '--set box.sise=1: [box] sise: unknown key; did you mean [box] size?' config.ini -P box.sise=1
-expect 2 'config.ini: 3 problems, nothing was run' -P a.b=1 -P box.size=0 -P box.npart_side=x config.ini
+expect 2 '--set box.sise=1: [box] sise: unknown key; did you mean [box] size?' \
+  config.ini -P box.sise=1
+expect 2 'config.ini: 3 problems, nothing was run' \
+  -P a.b=1 -P box.size=0 -P box.npart_side=x config.ini
 
 # What ends well without a run says so on standard output alone.
 for option in --help --version --defaults --reference; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# configure's search passes over a Python that lacks modules, and tools run under the Python that was
-# configured. Stand-ins for Python have the modules that stand in a file beside them.
+# configure's search passes over a Python that lacks modules, and tools run under the Python that
+# was configured. Stand-ins for Python have the modules that stand in a file beside them.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 
 # python NAME MODULE...: a stand-in that prints the modules it lacks, as needed_modules.py does.
@@ -49,7 +49,8 @@ fi
 mkdir -p tree/tools
 cp "$PHOTONS_SOURCE/tools/python.sh" tree/tools/
 echo "PYTHON = $work/no_yt" >tree/Makefile
-[ "$(unset PYTHON; tree/tools/python.sh script 2>err)" = yt ] || complain 'not the Makefile'"'"'s Python'
+[ "$(unset PYTHON; tree/tools/python.sh script 2>err)" = yt ] ||
+  complain "not the Makefile's Python"
 [ "$(PYTHON=$work/no_h5py tree/tools/python.sh script 2>err)" = h5py ] ||
   complain 'not the Python in the environment'
 

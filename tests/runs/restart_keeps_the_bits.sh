@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A run that is stopped by signals and goes on from its checkpoints gives the same bits as an unbroken
-# one, and its log has every step once.
+# A run that is stopped by signals and goes on from its checkpoints gives the same bits as an
+# unbroken one, and its log has every step once.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py
 
-# Adaptive steps, an upper limit of the softening tuned sorts and rebuilds: all that a run decides as it goes.
+# Adaptive steps, an upper limit of the softening tuned sorts and rebuilds: all that a run decides
+# as it goes.
 cat >config.ini <<END
 [box]
 size = 30
@@ -24,12 +25,13 @@ accelerations = yes
 images = no
 END
 
-timeout 120 "$PHOTONS" --quiet --set output.dir=whole config.ini 2>err || complain "the unbroken run: exit code $?"
+timeout 120 "$PHOTONS" --quiet --set output.dir=whole config.ini 2>err ||
+  complain "the unbroken run: exit code $?"
 steps=$(($(wc -l <whole/log/timings.csv) - 2))
 [ $steps -ge 120 ] || complain "only $steps steps: too few for this test"
 
-# stop SIGNAL ROWS CODE OPTION...: start, wait for so many lines in the log and a step of this start's
-# own, send the signal.
+# stop SIGNAL ROWS CODE OPTION...: start, wait for so many lines in the log and a step of this
+# start's own, send the signal.
 stop() {
   signal=$1 rows=$2 code=$3
   shift 3

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The same run gives the same bits with any number of workers and any scheduler; other kernels agree to rounding.
+# The same run gives the same bits with any number of workers and any scheduler; other kernels
+# agree to rounding.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 
@@ -46,12 +47,15 @@ for scheduler in eager lws prio dmdas random ws; do
   done
 done
 # The parameters say the same as the environment.
-(unset STARPU_NCPU STARPU_SCHED; run parameters --set runtime.workers=2 --set runtime.scheduler=prio) &&
+(
+  unset STARPU_NCPU STARPU_SCHED
+  run parameters --set runtime.workers=2 --set runtime.scheduler=prio
+) &&
   support same_snapshots.py reference.hdf5 parameters.hdf5 || failures=$((failures + 1))
 
 # Forces of the same particles with other instruction sets: sums in another order and estimates of
-# 1/sqrt with other roundings, each of a few 1e-7; 1e-5 of the rms force is far below the force error
-# that is accepted anyway.
+# 1/sqrt with other roundings, each of a few 1e-7; 1e-5 of the rms force is far below the force
+# error that is accepted anyway.
 cat >near.py <<'END'
 import sys
 import h5py

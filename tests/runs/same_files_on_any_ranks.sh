@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Snapshots, checkpoints, spectra and pictures of several processes are those of one process. Where one
-# of several processes fails, nothing is left behind.
+# Snapshots, checkpoints, spectra and pictures of several processes are those of one process. Where
+# one of several processes fails, nothing is left behind.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi
@@ -25,7 +25,8 @@ for ranks in 1 2 3 1; do
   done
   for product in powerspec.txt density.png; do
     [ -e "$product" ] || cp "kept/$product" "$product"
-    cmp "$product" "kept/$product" || complain "$product of $ranks processes differs from that of one"
+    cmp "$product" "kept/$product" ||
+      complain "$product of $ranks processes differs from that of one"
   done
 done
 
@@ -42,13 +43,15 @@ for name in one:
         assert one[name][rows].tobytes() == three[name][rows].tobytes(), name
 END
 
-# The disk of the last of three is full: the others have written, yet nothing stays and one line says why.
+# The disk of the last of three is full: the others have written, yet nothing stays and one line
+# says why.
 mkdir full
 launch 3 "$unit_tests/test_snapshot" full >err 2>&1
 code=$?
 [ $code != 0 ] && [ $code != 124 ] || complain "a full disk: exit code $code"
 [ -z "$(ls full)" ] || complain "a full disk: left $(ls full)"
-[ "$(grep -c 'photons-starpu: error: .*snap.*cannot write .*: File too large (rank 2)' err)" = 1 ] ||
+said='photons-starpu: error: .*snap.*cannot write .*: File too large (rank 2)'
+[ "$(grep -c "$said" err)" = 1 ] ||
   complain "a full disk: not said"
 
 finish

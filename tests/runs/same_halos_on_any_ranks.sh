@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Friends of friends and halos on several processes: their tests pass, and the halos are those of one
-# process bit by bit.
+# Friends of friends and halos on several processes: their tests pass, and the halos are those of
+# one process bit by bit.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_mpi
 OMPI_MCA_hwloc_base_binding_policy=none # all else is set for every test
@@ -11,7 +11,11 @@ export OMPI_MCA_hwloc_base_binding_policy
 run() {
   name=$1 number=$2
   shift 2
-  timeout 300 "$@" >"$number" 2>&1 || { cat "$number"; echo "$name failed on $number processes"; exit 1; }
+  timeout 300 "$@" >"$number" 2>&1 || {
+    cat "$number"
+    echo "FAILED: $name on $number processes"
+    exit 1
+  }
 }
 
 # halos NUMBER: their checksums
@@ -22,6 +26,9 @@ run test_halos 1 env STARPU_NCPU=1 "$unit_tests/test_halos"
 for processes in 2 3 4 7; do
   run test_fof $processes mpirun -n $processes "$unit_tests/test_fof"
   run test_halos $processes mpirun -n $processes "$unit_tests/test_halos"
-  [ "$(halos $processes)" = "$(halos 1)" ] || { echo "$processes processes find other halos than one"; exit 1; }
-  echo "$processes processes find the halos of one: $(halos 1 | wc -l) catalogues"
+  [ "$(halos $processes)" = "$(halos 1)" ] ||
+    complain "$processes processes find other halos than one"
+  echo "$processes processes: $(halos $processes | wc -l) catalogues"
 done
+
+finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Mesh transforms and initial conditions on several processes: their tests pass, and the particles are
-# those of one process bit by bit.
+# Mesh transforms and initial conditions on several processes: their tests pass, and the particles
+# are those of one process bit by bit.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_mpi
 OMPI_MCA_hwloc_base_binding_policy=none # all else is set for every test
@@ -11,8 +11,8 @@ export OMPI_MCA_hwloc_base_binding_policy
 run() {
   name=$1 number=$2
   shift 2
-  timeout 120 "$@" >log 2>&1 || { cat log; echo "$name failed on $number processes"; exit 1; }
-  grep '^checksum' log >"$number" || { echo "$name printed no checksums on $number processes"; exit 1; }
+  timeout 120 "$@" >err 2>&1 || complain "$name on $number processes"
+  grep '^checksum' err >"$number" || complain "$name on $number processes: no checksums"
 }
 
 for name in test_slab_fft test_ic test_gadget; do
@@ -20,8 +20,10 @@ for name in test_slab_fft test_ic test_gadget; do
   for processes in 2 3; do
     run $name $processes env STARPU_NCPU=1 mpirun -n $processes "$unit_tests/$name"
     # one process does some more tests after those
-    head -n "$(wc -l <"$processes")" "1" | cmp - "$processes" ||
-      { echo "$name: $processes processes give other numbers than one"; exit 1; }
-    echo "$name: $(wc -l <"$processes") checksums of $processes processes are those of one"
+    head -n "$(wc -l <"$processes")" 1 | cmp - "$processes" ||
+      complain "$name: $processes processes give other numbers than one"
+    echo "$name on $processes processes: $(wc -l <"$processes") checksums"
   done
 done
+
+finish

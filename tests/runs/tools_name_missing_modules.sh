@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Under a Python without third-party modules every tool prints its help, and a tool that needs a module
-# ends with one line that names the module and its package.
+# Under a Python without third-party modules every tool prints its help, and a tool that needs a
+# module ends with one line that names the module and its package.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python sys
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Traces: the timeline's numbers on a trace made by hand; runtime.trace_steps records just those steps,
-# or says why it cannot.
+# Traces: the timeline's numbers on a trace made by hand; runtime.trace_steps records just those
+# steps, or says why it cannot.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python matplotlib
 export PYTHON # for tools/trace.sh
@@ -12,9 +12,9 @@ expect() { # expect FILE PATTERN
   sed 's/^/    /' "$1"
 }
 
-# Step 7 lasts from 10 to 20 ms. CPU0 runs p2p all the time; CPU1 runs p2p for 4 ms, is in StarPU for
-# 1 ms, runs m2l (after the short p2p) for 2 ms, and is idle from 17 to 20: busy 6 of 10. So the two
-# idle 20 % of the time, and the longest chain is the long p2p, 10 ms.
+# Step 7 lasts from 10 to 20 ms. CPU0 runs p2p all the time; CPU1 runs p2p for 4 ms, is in StarPU
+# for 1 ms, runs m2l (after the short p2p) for 2 ms, and is idle from 17 to 20: busy 6 of 10. So
+# the two idle 20 % of the time, and the longest chain is the long p2p, 10 ms.
 mkdir hand
 tab=$(printf '\t')
 sed "s/|/$tab/g" >hand/paje.trace <<'END'
@@ -42,12 +42,13 @@ expect numbers '^  CPU1  *2   60.0 %   10.0 %  30.0 %   p2p 67 %, m2l 33 %$'
 expect numbers '^  idle share of 2 CPU workers: 20.0 % '
 expect numbers '^  longest chain of dependent tasks: 10.000 ms, 100 % of the step: p2p 100 %$'
 expect numbers '^  critical codelets .*: p2p 100 %$'
-sed -i 's/EndTime: 20.0/EndTime: 12.0/' hand/tasks.rec # now p2p and m2l after it are longer: 4 + 2 ms
+# Now p2p and m2l after it are longer: 4 + 2 ms.
+sed -i 's/EndTime: 20.0/EndTime: 12.0/' hand/tasks.rec
 timeline hand
 expect numbers '^  longest chain of dependent tasks: 6.000 ms, .*: p2p 67 %, m2l 33 %$'
 
-# The same from the program's own table, with a GPU of two streams: they overlap from 12 to 14, and 16
-# to 20 has neither: idle 40 %.
+# The same from the program's own table, with a GPU of two streams: they overlap from 12 to 14, and
+# 16 to 20 has neither: idle 40 %.
 mkdir own
 cat >own/tasks_0.csv <<'END'
 step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us
@@ -90,7 +91,8 @@ grep -v -q -e '^2,' -e '^step,' out/trace/tasks_0.csv && complain 'other steps a
 "$PHOTONS_SOURCE/tools/trace.sh" out >numbers 2>&1
 expect numbers '^step 2: '
 grep -q -e '^step [013]: ' numbers && complain 'other steps were recorded'
-[ "$(head -c 4 out/trace/timeline.png | od -An -c | tr -d ' ')" = '211PNG' ] || complain 'no picture'
+[ "$(head -c 4 out/trace/timeline.png | od -An -c | tr -d ' ')" = '211PNG' ] ||
+  complain 'no picture'
 if [ ! -f out/trace/fxt_0 ]; then
   expect err "no FxT: trace/tasks_\*.csv"
 elif [ -x "${STARPU_FXT_TOOL:-}" ]; then # else trace.sh reads the program's own tables

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PhotoNs-2's demonstration run from z = 49 to 0: it agrees with PhotoNs-2, all that a run leaves behind
-# is there and right, and config-used.ini repeats the run.
+# PhotoNs-2's demonstration run from z = 49 to 0: it agrees with PhotoNs-2, all that a run leaves
+# behind is there and right, and config-used.ini repeats the run.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_data ics/photons2_demo_32_z49.gadget2 forces/late32.hdf5
@@ -22,7 +22,8 @@ END
 
 # A dry run says what would be and touches nothing.
 timeout 60 "$PHOTONS" --dry-run config.ini >../out 2>../err || complain "dry run: exit code $?"
-grep -q 32768 ../out && grep -q memory ../out || complain 'dry run: no number of particles or memory'
+grep -q 32768 ../out && grep -q memory ../out ||
+  complain 'dry run: no number of particles or memory'
 [ -s ../err ] && complain 'dry run: something on standard error'
 [ "$(ls -A)" = config.ini ] || complain "dry run: left $(ls -A)"
 

@@ -3,6 +3,7 @@
 
 usage: yt_reads_outputs.py SNAPSHOT BOX[Mpc/h] OMEGA_M H Z PARTICLES [CATALOGUE]
 """
+
 import sys
 
 import h5py
@@ -21,15 +22,18 @@ def check(what, found, expected, tolerance):
     error = np.max(np.abs(np.asarray(found) - np.asarray(expected))) / (scale if scale else 1.0)
     good = np.shape(found) == np.shape(expected) and error <= tolerance  # false for NaN
     failures += not good
-    print(f"{'ok' if good else 'FAILED'}: {what}: relative difference {error:.2g},"
-          f" allowed {tolerance:.2g}")
+    print(
+        f"{'ok' if good else 'FAILED'}: {what}: relative difference {error:.2g},"
+        f" allowed {tolerance:.2g}"
+    )
 
 
 ds = yt.load(path)
 data = ds.all_data()
 mass = data["PartType1", "particle_mass"].to("Msun/h").d
 
-# 1e-12: the same double, perhaps converted; 1e-6 where yt's constants (cm per Mpc, g per Msun) come in
+# 1e-12: the same double, perhaps converted; 1e-6 where yt's constants (cm per Mpc, g per Msun)
+# come in
 check("redshift", ds.current_redshift, z, 1e-12)
 check("Omega_m", ds.omega_matter, omega_m, 1e-12)
 check("h", ds.hubble_constant, h, 1e-12)
@@ -57,7 +61,9 @@ for catalogue in sys.argv[7:]:
         mass, place = f["Group/GroupMass"][:] * 1e10, f["Group/GroupPos"][:, 0]
     check("at least five halos", float(mass.size >= 5), 1.0, 0.0)
     # 1e-4: the catalogue's floats, and yt's constants
-    check("halo masses", np.sort(halos["Group", "particle_mass"].to("Msun/h").d), np.sort(mass), 1e-4)
+    check(
+        "halo masses", np.sort(halos["Group", "particle_mass"].to("Msun/h").d), np.sort(mass), 1e-4
+    )
     found = halos["Group", "particle_position"].to("kpccm/h").d[:, 0]
     check("halo positions", np.sort(found), np.sort(place), 1e-5)
 sys.exit(failures > 0)

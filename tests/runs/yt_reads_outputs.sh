@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# yt opens snapshots and a halo catalogue of a small run and finds the box, cosmology, masses, positions
-# and velocities that were meant.
+# yt opens snapshots and a halo catalogue of a small run and finds the box, cosmology, masses,
+# positions and velocities that were meant.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy yt
 

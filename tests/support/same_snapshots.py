@@ -3,6 +3,7 @@
 
 usage: same_snapshots.py SNAPSHOT OTHER
 """
+
 import sys
 
 import h5py
@@ -10,8 +11,11 @@ import h5py
 with h5py.File(sys.argv[1]) as a, h5py.File(sys.argv[2]) as b:
     ours, theirs = a['PartType1'], b['PartType1']
     wrong = sorted(set(ours) ^ set(theirs))
-    wrong += [name for name in ours
-              if name in theirs and ours[name][...].tobytes() != theirs[name][...].tobytes()]
+    wrong += [
+        name
+        for name in ours
+        if name in theirs and ours[name][...].tobytes() != theirs[name][...].tobytes()
+    ]
     if a['Header'].attrs['Time'] != b['Header'].attrs['Time']:
         wrong.append('Time')
     if not {'Coordinates', 'Velocities', 'ParticleIDs', 'Acceleration'} <= set(ours):
