@@ -26,11 +26,10 @@ with h5py.File(snapshot_path) as f:
         f["Header"].attrs[n] for n in ("BoxSize", "Redshift", "Omega0", "MassTable")
     )
     mass = mass[int(kind[-1])]
-    x, u, ids = (
-        f[kind]["Coordinates"][:] % box,
-        f[kind]["Velocities"][:].astype(float),
-        f[kind]["ParticleIDs"][:].astype(int),
-    )
+    # Floats become doubles here: numpy 1 would go on in single precision, numpy 2 would not.
+    x = f[kind]["Coordinates"][:].astype(float) % box
+    u = f[kind]["Velocities"][:].astype(float)
+    ids = f[kind]["ParticleIDs"][:].astype(int)
 place = np.zeros(ids.max() + 1, int)
 place[ids] = np.arange(len(ids))
 
