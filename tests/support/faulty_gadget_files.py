@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write Gadget files with one fault each; good.hdf5 and good.gadget2 have none.
 
-usage: faulty_gadget_files.py FOLDER"""
-
+usage: faulty_gadget_files.py FOLDER
+"""
 import struct
 import sys
 
@@ -27,12 +27,7 @@ def hdf5(path, change=lambda file: None):
         header['NumPart_ThisFile'] = header['NumPart_Total'] = counts
         header['NumPart_Total_HighWord'] = np.zeros(6, 'u4')
         header['MassTable'] = np.array([0, MASS, 0, 0, 0, 0])
-        header['Time'], header['Redshift'], header['BoxSize'], header['NumFilesPerSnapshot'] = (
-            0.1,
-            9.0,
-            BOX,
-            1,
-        )
+        header['Time'], header['Redshift'], header['BoxSize'], header['NumFilesPerSnapshot'] = 0.1, 9.0, BOX, 1
         header['Omega0'], header['OmegaLambda'], header['HubbleParam'] = 0.3, 0.7, 0.7
         part = file.create_group('PartType1')
         part['Coordinates'], part['Velocities'] = x, v
@@ -40,37 +35,11 @@ def hdf5(path, change=lambda file: None):
         change(file)
 
 
-def binary(
-    path, x=None, counts=(0, COUNT, 0, 0, 0, 0), records=(256, 12 * COUNT, 12 * COUNT, 4 * COUNT)
-):
+def binary(path, x=None, counts=(0, COUNT, 0, 0, 0, 0), records=(256, 12 * COUNT, 12 * COUNT, 4 * COUNT)):
     grid, v = particles()
-    header = struct.pack(
-        '<6i6d2d2i6i2i4d',
-        *counts,
-        0.0,
-        MASS,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.1,
-        9.0,
-        0,
-        0,
-        *counts,
-        0,
-        1,
-        BOX,
-        0.3,
-        0.7,
-        0.7
-    )
-    blocks = [
-        header.ljust(256, b'\0'),
-        (grid if x is None else x).astype('<f4').tobytes(),
-        v.astype('<f4').tobytes(),
-        np.arange(1, COUNT + 1, dtype='<u4').tobytes(),
-    ]
+    header = struct.pack('<6i6d2d2i6i2i4d', *counts, 0.0, MASS, 0.0, 0.0, 0.0, 0.0, 0.1, 9.0, 0, 0, *counts, 0, 1, BOX, 0.3, 0.7, 0.7)
+    blocks = [header.ljust(256, b'\0'), (grid if x is None else x).astype('<f4').tobytes(), v.astype('<f4').tobytes(),
+              np.arange(1, COUNT + 1, dtype='<u4').tobytes()]
     with open(path, 'wb') as file:
         for block, length in zip(blocks, records):
             file.write(struct.pack('<I', length) + block + struct.pack('<I', length))
@@ -79,21 +48,18 @@ def binary(
 def set_value(name, index, value):
     def change(file):
         file['PartType1'][name][index] = value
-
     return change
 
 
 def set_header(name, value):
     def change(file):
         file['Header'].attrs[name] = value
-
     return change
 
 
 def remove(name):
     def change(file):
         del file[name]
-
     return change
 
 
@@ -102,7 +68,6 @@ def shorten(name):
         data = file['PartType1'][name][:-1]
         del file['PartType1'][name]
         file['PartType1'][name] = data
-
     return change
 
 
@@ -110,7 +75,7 @@ def cut(source, target, length):
     with open(source, 'rb') as file:
         data = file.read()
     with open(target, 'wb') as file:
-        file.write(data[:length] if length > 0 else data[: len(data) + length])
+        file.write(data[:length] if length > 0 else data[:len(data) + length])
 
 
 folder = sys.argv[1] + '/'
@@ -125,10 +90,7 @@ hdf5(folder + 'no_positions.hdf5', remove('PartType1/Coordinates'))
 hdf5(folder + 'no_velocities.hdf5', remove('PartType1/Velocities'))
 hdf5(folder + 'few_positions.hdf5', shorten('Coordinates'))
 hdf5(folder + 'few_ids.hdf5', shorten('ParticleIDs'))
-hdf5(
-    folder + 'counts.hdf5',
-    set_header('NumPart_ThisFile', np.array([0, COUNT + 1, 0, 0, 0, 0], 'u4')),
-)
+hdf5(folder + 'counts.hdf5', set_header('NumPart_ThisFile', np.array([0, COUNT + 1, 0, 0, 0, 0], 'u4')))
 hdf5(folder + 'total.hdf5', set_header('NumPart_Total', np.array([0, COUNT + 1, 0, 0, 0, 0], 'u4')))
 hdf5(folder + 'no_particles.hdf5', set_header('NumPart_ThisFile', np.zeros(6, 'u4')))
 hdf5(folder + 'no_mass.hdf5', set_header('MassTable', np.zeros(6)))
