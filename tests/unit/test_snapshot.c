@@ -204,7 +204,7 @@ static void test_snapshot(void **state) {
   }
 }
 
-/** One for tests/runs/ranks_output.sh, a file for each process. */
+/** One for tests/runs/same_files_on_any_ranks.sh, a file for each process. */
 static void keep_snapshot(const struct particles *share) {
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
   if (!folder) return;
@@ -246,7 +246,7 @@ static bool same_state(const struct checkpoint_state *s) {
          s->policy.fresh_work == there.policy.fresh_work && s->wall_seconds == there.wall_seconds;
 }
 
-/** tests/runs/ranks_output.sh names a folder: what one number of processes has written there the next one reads. */
+/** tests/runs/same_files_on_any_ranks.sh names a folder: what one number of processes has written there the next one reads. */
 static void test_checkpoint(void **state) {
   (void)state;
   struct parameters p;
@@ -440,7 +440,7 @@ __attribute__((unused)) static void allocate_much(void *unused) {
   free(allocate(SIZE_MAX / 8, 4, "a test"));
 }
 
-/** The disk of the last process is full: for tests/runs/ranks_output.sh, which expects the end of all and an empty folder. */
+/** The disk of the last process is full: for tests/runs/same_files_on_any_ranks.sh, which expects the end of all and an empty folder. */
 static void fill_one_disk(const char *folder) {
   struct parameters p;
   set_parameters(&p);

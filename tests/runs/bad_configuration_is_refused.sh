@@ -1,33 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Bad command lines and configurations: one clear message, exit code 2, and nothing left behind.
-set -u
-: "${PHOTONS:?the program}"
-[ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/run" && cd "$work/run" || exit 99
-failures=0
-
-complain() {
-  echo "FAILED: $1"
-  sed 's/^/    /' "$work/err"
-  failures=$((failures + 1))
-}
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+mkdir run && cd run || exit 99 # what programs print is kept outside
 
 # expect CODE MESSAGE ARGUMENT...: the program ends with CODE, says MESSAGE in one line of stderr
 # and leaves the folder as it was.
 expect() {
   code=$1 message=$2
   shift 2
-  find . -exec ls -ld --full-time {} + >"$work/before"
-  timeout 60 "$PHOTONS" "$@" >"$work/out" 2>"$work/err" </dev/null
+  find . -exec ls -ld --full-time {} + >../before
+  timeout 60 "$PHOTONS" "$@" >../out 2>../err </dev/null
   found=$?
-  find . -exec ls -ld --full-time {} + >"$work/after"
+  find . -exec ls -ld --full-time {} + >../after
   [ $found -eq "$code" ] || complain "$*: exit code $found, not $code"
-  grep -qF -- "$message" "$work/err" || complain "$*: no line with: $message"
-  [ -s "$work/out" ] && complain "$*: something on standard output"
-  cmp -s "$work/before" "$work/after" || complain "$*: left something behind: $(ls)"
+  grep -qF -- "$message" ../err || complain "$*: no line with: $message"
+  [ -s ../out ] && complain "$*: something on standard output"
+  cmp -s ../before ../after || complain "$*: left something behind: $(ls)"
 }
 
 # config LINE...: a complete config.ini and these lines after it.
@@ -71,11 +60,14 @@ expect 2 'config.ini:5: [cosmology] sigma8 = inf: not a finite number' config.in
 config '[gravity]' 'softening = 0'
 expect 2 'config.ini:5: [gravity] softening = 0: no length for time.step = adaptive' config.ini
 config '[gravity]' 'assignment = ngp'
-expect 2 'config.ini:5: [gravity] assignment = ngp: unknown word; allowed: cic | tsc | pcs' config.ini
+expect 2 'config.ini:5: [gravity] assignment = ngp: unknown word; allowed: cic | tsc | pcs' \
+  config.ini
 config '[ic]' 'source = gadget' 'file = none.gadget2'
-expect 2 'config.ini:6: [ic] file = none.gadget2: cannot read it: No such file or directory' config.ini
+expect 2 'config.ini:6: [ic] file = none.gadget2: cannot read it: No such file or directory' \
+  config.ini
 config '[ic]' 'power_spectrum = file' 'power_spectrum_file = none.txt'
-expect 2 'config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file' config.ini
+expect 2 'config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file' \
+  config.ini
 config '[output]' 'dir = config.ini'
 expect 2 'config.ini:5: [output] dir = config.ini: config.ini is not a folder' config.ini
 # The dry run finds the same, and all is reported in one go.
@@ -85,20 +77,23 @@ expect 2 'config.ini:6: [time] step = slow: unknown word' --dry-run config.ini
 expect 2 'config.ini: 2 problems, nothing was run' --dry-run config.ini
 # --set.
 config
-expect 2 '--set gravity.theta=much: [gravity] theta = much: not a number' --set gravity.theta=much config.ini
+expect 2 '--set gravity.theta=much: [gravity] theta = much: not a number' \
+  --set gravity.theta=much config.ini
 expect 2 '--set theta=1: expected SECTION.KEY=VALUE' --set theta=1 config.ini
-expect 2 '--set box.sise=1: [box] sise: unknown key; did you mean [box] size?' config.ini -P box.sise=1
-expect 2 'config.ini: 3 problems, nothing was run' -P a.b=1 -P box.size=0 -P box.npart_side=x config.ini
+expect 2 '--set box.sise=1: [box] sise: unknown key; did you mean [box] size?' \
+  config.ini -P box.sise=1
+expect 2 'config.ini: 3 problems, nothing was run' \
+  -P a.b=1 -P box.size=0 -P box.npart_side=x config.ini
 
 # What ends well without a run says so on standard output alone.
 for option in --help --version --defaults --reference; do
-  "$PHOTONS" $option >"$work/out" 2>"$work/err" || complain "$option: exit code $?"
-  [ -s "$work/out" ] || complain "$option: says nothing"
-  [ -s "$work/err" ] && complain "$option: something on standard error"
+  "$PHOTONS" $option >../out 2>../err || complain "$option: exit code $?"
+  [ -s ../out ] || complain "$option: says nothing"
+  [ -s ../err ] && complain "$option: something on standard error"
 done
 if [ -w /dev/full ]; then
-  "$PHOTONS" --defaults >/dev/full 2>"$work/err"
+  "$PHOTONS" --defaults >/dev/full 2>../err
   [ $? -eq 1 ] || complain '--defaults to a full disk: not exit code 1'
 fi
 
-[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+finish

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gadget files with one fault each, for bad_input.sh: bad_input.py FOLDER. good.hdf5 and good.gadget2 have none."""
+"""Write Gadget files with one fault each; good.hdf5 and good.gadget2 have none.
+
+usage: faulty_gadget_files.py FOLDER
+"""
 import struct
 import sys
 

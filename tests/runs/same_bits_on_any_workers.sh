@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The same run gives the same bits with any number of workers and any scheduler; other kernels agree to rounding.
+# The same run gives the same bits with any number of workers and any scheduler; other kernels
+# agree to rounding.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
 
 # Clustered at the end, several groups and leaves, with sorts and rebuilds.
 cat >config.ini <<END
@@ -31,38 +33,29 @@ END
 run() {
   name=$1
   shift
-  timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" config.ini 2>"$name.err" || {
-    echo "FAILED: $name: exit code $?"
-    cat "$name.err"
-    failures=$((failures + 1))
-  }
+  timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" config.ini 2>err ||
+    complain "$name: exit code $?"
   mv "$name/snap_000.hdf5" "$name.hdf5"
 }
-
-# same A B: all datasets are the same bytes.
-cat >same.py <<'END'
-import sys
-import h5py
-with h5py.File(sys.argv[1]) as a, h5py.File(sys.argv[2]) as b:
-    names = sorted(a['PartType1'])
-    wrong = [n for n in names if a['PartType1'][n][...].tobytes() != b['PartType1'][n][...].tobytes()]
-    assert names == sorted(b['PartType1']) and 'Acceleration' in names and len(names) >= 4, names
-sys.exit(f'{sys.argv[2]}: {", ".join(wrong)} differ' if wrong else 0)
-END
 
 STARPU_NCPU=1 STARPU_SCHED=eager run reference
 for scheduler in eager lws prio dmdas random ws; do
   for workers in 1 2; do
     STARPU_NCPU=$workers STARPU_SCHED=$scheduler run "$scheduler-$workers"
-    python3 same.py reference.hdf5 "$scheduler-$workers.hdf5" || failures=$((failures + 1))
+    support same_snapshots.py reference.hdf5 "$scheduler-$workers.hdf5" ||
+      failures=$((failures + 1))
   done
 done
 # The parameters say the same as the environment.
-(unset STARPU_NCPU STARPU_SCHED; run parameters --set runtime.workers=2 --set runtime.scheduler=prio) &&
-  python3 same.py reference.hdf5 parameters.hdf5 || failures=$((failures + 1))
+(
+  unset STARPU_NCPU STARPU_SCHED
+  run parameters --set runtime.workers=2 --set runtime.scheduler=prio
+) &&
+  support same_snapshots.py reference.hdf5 parameters.hdf5 || failures=$((failures + 1))
 
-# Forces of the same particles with other instruction sets: sums in another order and estimates of 1/sqrt with other roundings, each of a few
-# 1e-7; 1e-5 of the rms force is far below the force error that is accepted anyway.
+# Forces of the same particles with other instruction sets: sums in another order and estimates of
+# 1/sqrt with other roundings, each of a few 1e-7; 1e-5 of the rms force is far below the force
+# error that is accepted anyway.
 cat >near.py <<'END'
 import sys
 import h5py
@@ -77,7 +70,7 @@ sys.exit(not error <= 1e-5)
 END
 for isa in baseline avx2 avx512; do
   PHOTONS_ISA=$isa run "$isa" --steps 0 --set output.redshifts=19 --set time.z_end=0.5
-  python3 near.py baseline.hdf5 "$isa.hdf5" || failures=$((failures + 1))
+  "$PYTHON" near.py baseline.hdf5 "$isa.hdf5" || failures=$((failures + 1))
 done
 
 finish

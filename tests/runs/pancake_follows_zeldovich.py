@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plane wave in an Einstein-de Sitter universe, which Zel'dovich's approximation solves until shells cross at a = 1:
-pancake.py make FILE SIDE AXIS writes it at a = 0.1;
-pancake.py error FOLDER prints the rms error of the displacements over their rms for each snapshot, and the largest across the wave;
-pancake.py order A B C REFERENCE prints by how much the distance from the reference falls from A to B and from B to C."""
+"""A plane wave in an Einstein-de Sitter universe, which Zel'dovich's approximation solves until
+shells cross at a = 1.
+
+usage: pancake_follows_zeldovich.py make FILE SIDE AXIS      write the wave at a = 0.1
+       pancake_follows_zeldovich.py error FOLDER             for each snapshot: the rms error of the
+           displacements over their rms, and the largest displacement across the wave
+       pancake_follows_zeldovich.py order A B C REFERENCE    by how much the distance from the
+           reference falls from A to B and from B to C
+"""
+
 import glob
 import sys
 
@@ -25,13 +31,24 @@ def make(path, side, axis):
     x[:, axis] -= a * wave
     with h5py.File(path, 'w') as file:
         header = file.create_group('Header').attrs
-        header['NumPart_ThisFile'] = header['NumPart_Total'] = np.array([0, count, 0, 0, 0, 0], 'u4')
+        header['NumPart_ThisFile'] = header['NumPart_Total'] = np.array(
+            [0, count, 0, 0, 0, 0], 'u4'
+        )
         header['NumPart_Total_HighWord'] = np.zeros(6, 'u4')
-        header['MassTable'] = np.array([0, 27.7536627 * (1e-3 * BOX)**3 / count, 0, 0, 0, 0])
-        header['Time'], header['Redshift'], header['BoxSize'], header['NumFilesPerSnapshot'] = a, 1 / a - 1, BOX, 1
+        header['MassTable'] = np.array([0, 27.7536627 * (1e-3 * BOX) ** 3 / count, 0, 0, 0, 0])
+        header['Time'], header['Redshift'], header['BoxSize'], header['NumFilesPerSnapshot'] = (
+            a,
+            1 / a - 1,
+            BOX,
+            1,
+        )
         header['Omega0'], header['OmegaLambda'], header['HubbleParam'] = 1.0, 0.0, 0.7
         part = file.create_group('PartType1')
-        part['Coordinates'], part['Velocities'], part['ParticleIDs'] = x % BOX, v, np.arange(1, count + 1, dtype='u8')
+        part['Coordinates'], part['Velocities'], part['ParticleIDs'] = (
+            x % BOX,
+            v,
+            np.arange(1, count + 1, dtype='u8'),
+        )
 
 
 def read(path):
@@ -51,12 +68,13 @@ def nearest(x):
 def error(folder):
     for path in sorted(glob.glob(folder + '/snap_*.hdf5')):
         a, x = read(path)
-        start = grid(round(len(x)**(1 / 3)))
+        start = grid(round(len(x) ** (1 / 3)))
         moved = nearest(x - start)
         axis = np.argmax([rms(column) for column in moved.T])
         exact = -a * np.sin(K * start[:, axis]) / K
         across = np.delete(moved, axis, axis=1)
-        print(f'{a:.3f} {rms(moved[:, axis] - exact) / rms(exact):.2e} {np.abs(across).max() / rms(exact):.1e}')
+        along = rms(moved[:, axis] - exact) / rms(exact)
+        print(f'{a:.3f} {along:.2e} {np.abs(across).max() / rms(exact):.1e}')
 
 
 def order(*paths):

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Do runs on several processes leave what one process leaves? ranks.py ONE OTHER...: folders of finished runs. Particles are compared by id, bit by
-bit; spectra, mass functions, pictures and halo catalogues byte by byte. Prints the particles in each file of a snapshot."""
+"""Do runs on several processes leave what one process leaves?
+
+usage: same_bits_on_any_ranks.py ONE OTHER...    (folders of finished runs)
+Particles are compared by id, bit by bit; spectra, mass functions, pictures and halo catalogues byte
+by byte. Prints the particles in each file of a snapshot."""
+
 import glob
 import os
 import sys
@@ -15,7 +19,10 @@ def read_snapshot(folder, number):
     """Particles by id, from one file or several, and their numbers in the files."""
     names = [f'{folder}/snap_{number:03}.hdf5']
     if not os.path.exists(names[0]):
-        names = [f'{folder}/snap_{number:03}.{k}.hdf5' for k in range(len(glob.glob(f'{folder}/snap_{number:03}.*.hdf5')))]
+        names = [
+            f'{folder}/snap_{number:03}.{k}.hdf5'
+            for k in range(len(glob.glob(f'{folder}/snap_{number:03}.*.hdf5')))
+        ]
     parts, counts, heads = [], [], []
     for name in names:
         with h5py.File(name) as file:
@@ -42,7 +49,9 @@ def read_all(path):
     content = {}
 
     def visit(name, node):
-        content.update({f'{name}@{key}': np.asarray(value).tobytes() for key, value in node.attrs.items()})
+        content.update(
+            {f'{name}@{key}': np.asarray(value).tobytes() for key, value in node.attrs.items()}
+        )
         if isinstance(node, h5py.Dataset):
             content[name] = node[...].tobytes()
 
@@ -67,18 +76,32 @@ for other in others:
         failures.append(f'{other}: snapshots {numbers(other)}, not {numbers(one)}')
         continue
     for number in numbers(one):
-        (ours, _, head), (theirs, counts, other_head) = read_snapshot(one, number), read_snapshot(other, number)
-        wrong = [key for key in ours | theirs if key not in ours or key not in theirs or ours[key].tobytes() != theirs[key].tobytes()]
+        (ours, _, head), (theirs, counts, other_head) = read_snapshot(one, number), read_snapshot(
+            other, number
+        )
+        wrong = [
+            key
+            for key in ours | theirs
+            if key not in ours or key not in theirs or ours[key].tobytes() != theirs[key].tobytes()
+        ]
         wrong += [key for key in head if head[key] != other_head.get(key)]
         if wrong:
             failures.append(f'{other}, snapshot {number}: {", ".join(wrong)}')
         print(f'{other}, snapshot {number}: {" + ".join(map(str, counts))} particles')
-    for path in sorted(glob.glob(f'{one}/powerspec_*') + glob.glob(f'{one}/massfunc_*') + glob.glob(f'{one}/*.png')):
-        if not os.path.exists(path.replace(one, other, 1)) or not same_bytes(path, path.replace(one, other, 1)):
+    for path in sorted(
+        glob.glob(f'{one}/powerspec_*') + glob.glob(f'{one}/massfunc_*') + glob.glob(f'{one}/*.png')
+    ):
+        if not os.path.exists(path.replace(one, other, 1)) or not same_bytes(
+            path, path.replace(one, other, 1)
+        ):
             failures.append(f'{other}: {os.path.basename(path)}')
     for path in sorted(glob.glob(f'{one}/fof_tab_*')):
         ours, theirs = read_all(path), read_all(path.replace(one, other, 1))
-        wrong = [key for key in ours | theirs if ours.get(key) != theirs.get(key) and not key.endswith('@config.ini')]
+        wrong = [
+            key
+            for key in ours | theirs
+            if ours.get(key) != theirs.get(key) and not key.endswith('@config.ini')
+        ]
         if wrong:
             failures.append(f'{other}: {", ".join(wrong[:5])} of {os.path.basename(path)}')
         with h5py.File(path) as file:

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Bad initial conditions, folders, disks, memory and machines: one clear line, the right exit code, nothing half-written, no hang.
+# Bad initial conditions, folders, disks, memory and machines: one clear line, the right exit code,
+# nothing half-written, no hang.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
 disk=
 trap '[ "$disk" ] && umount "$disk"; chmod -R u+w "$work"; rm -rf "$work"' EXIT
 
-# expect CODE MESSAGE FOLDER ARGUMENT...: the program ends with CODE, says MESSAGE in the only line of stderr, and leaves no
-# unfinished file. Exit code 124 of timeout is a hang.
+# expect CODE MESSAGE FOLDER ARGUMENT...: the program ends with CODE, says MESSAGE in the only line
+# of stderr, and leaves no unfinished file. Exit code 124 of timeout is a hang.
 expect() {
   code=$1 message=$2 folder=$3
   shift 3
@@ -17,7 +19,9 @@ check() {
   found=$?
   [ $found -eq "$code" ] || complain "$1: exit code $found, not $code"
   if [ "$code" -ne 0 ]; then
-    [ "$(wc -l <err)" -eq 1 ] && grep '^photons-starpu: error: ' err | grep -qF -- "$message" || complain "$1: not one line with: $message"
+    [ "$(wc -l <err)" -eq 1 ] &&
+      grep '^photons-starpu: error: ' err | grep -qF -- "$message" ||
+      complain "$1: not one line with: $message"
   fi
   [ -s out ] && complain "$1: something on standard output"
   [ "$(find "$folder" -name '*.tmp' 2>/dev/null)" ] && complain "$1: left unfinished files"
@@ -44,7 +48,7 @@ step = fixed
 steps = 1
 END
 mkdir ics
-python3 "$PHOTONS_SOURCE/tests/runs/bad_input.py" ics || exit 99
+support faulty_gadget_files.py ics || exit 99
 for file in ics/*; do
   rm -rf run
   case $file in
@@ -66,7 +70,8 @@ expect 3 'Omega_m' run --set ic.file=ics/good.hdf5 --set cosmology.Omega_m=0.25 
 expect 3 'z_init' run --set ic.file=ics/good.hdf5 --set ic.z_init=30 gadget.ini
 # A table of the power spectrum.
 printf '0.1 1000\n0.2 many\n' >spectrum.txt
-expect 3 'spectrum.txt' run --set ic.file=ics/good.hdf5 --set ic.power_spectrum=file --set ic.power_spectrum_file=spectrum.txt gadget.ini
+expect 3 'spectrum.txt' run --set ic.file=ics/good.hdf5 --set ic.power_spectrum=file \
+  --set ic.power_spectrum_file=spectrum.txt gadget.ini
 
 cat >config.ini <<END
 [box]
@@ -116,7 +121,8 @@ expect 1 '/proc/none' /proc/none/run config.ini
 if [ "$(id -u)" -ne 0 ]; then
   mkdir locked && chmod 555 locked
   timeout 60 "$PHOTONS" --quiet --set output.dir=locked config.ini 2>err
-  [ $? -eq 2 ] && grep -q 'cannot write into the folder locked' err || complain 'a folder without write permission'
+  [ $? -eq 2 ] && grep -q 'cannot write into the folder locked' err ||
+    complain 'a folder without write permission'
 fi
 
 # A full disk: the snapshot of 1.3 MB does not fit. What had been written before stays whole.
@@ -138,22 +144,27 @@ fi
 # Memory: more than there is, and less than there is but more than a limit allows.
 expect 1 'GB of memory' run --set box.npart_side=16384 config.ini
 expect 1 'GB of memory' run --set gravity.pm_grid=16384 config.ini
-if (ulimit -v 1500000) 2>/dev/null && ! ldd "$PHOTONS" | grep -q asan; then # which reserves terabytes of addresses
+# The address sanitizer reserves terabytes of addresses.
+if (ulimit -v 1500000) 2>/dev/null && ! ldd "$PHOTONS" | grep -q asan; then
   code=1 message='not enough memory for' folder=run
   (
     ulimit -v 1500000
-    timeout 60 "$PHOTONS" --quiet --set output.dir=run --set box.npart_side=400 config.ini >out 2>err
+    timeout 60 "$PHOTONS" --quiet --set output.dir=run --set box.npart_side=400 \
+      config.ini >out 2>err
   )
   check 'a limit on memory (particles)'
   (
     ulimit -v 1500000
-    timeout 60 "$PHOTONS" --quiet --set output.dir=run --set gravity.pm_grid=640 config.ini >out 2>err
+    timeout 60 "$PHOTONS" --quiet --set output.dir=run --set gravity.pm_grid=640 \
+      config.ini >out 2>err
   )
   check 'a limit on memory (mesh)'
 fi
 
 # The machine: no GPU, no workers.
-if "$PHOTONS" --version | grep -q 'CUDA *not built in'; then expect 2 'runtime.gpu = require' run --set runtime.gpu=require config.ini; fi
+if "$PHOTONS" --version | grep -q 'CUDA *not built in'; then
+  expect 2 'runtime.gpu = require' run --set runtime.gpu=require config.ini
+fi
 STARPU_NCPU=0 expect 1 'StarPU' run config.ini
 
 finish

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whatever goes wrong on one process of several, or on all, ends the whole run within seconds, with one line that says what; nothing is left half-written.
+# Whatever goes wrong on one process of several, or on all, ends the whole run within seconds, with
+# one line that says what; nothing is left half-written.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
 STARPU_NCPU=1 # of each process; all else is set for every test
 export STARPU_NCPU
 need_mpi
 
-# On process $BAD only, the shell command $FAULT before the program starts. What lies in memory that processes share would count as files, too: tcp,
-# and shared_memory = no below.
+# On process $BAD only, the shell command $FAULT before the program starts. What lies in memory
+# that processes share would count as files, too: tcp, and shared_memory = no below.
 cat >start <<'END'
 #!/bin/sh
 echo $$ >pid.$OMPI_COMM_WORLD_RANK
@@ -21,11 +23,14 @@ expect() {
   code=$1 message=$2
   shift 2
   export BAD FAULT
-  timeout 30 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 ./start "$@" >out 2>err </dev/null
+  timeout 30 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 \
+    ./start "$@" >out 2>err </dev/null
   found=$?
   [ $found -eq "$code" ] || complain "$*: exit code $found, not $code"
   grep 'photons-starpu: ' err >lines
-  [ "$(wc -l <lines)" -eq 1 ] && grep '^photons-starpu: error: ' lines | grep -qF -- "$message" || complain "$*: not one line with: $message"
+  [ "$(wc -l <lines)" -eq 1 ] &&
+    grep '^photons-starpu: error: ' lines | grep -qF -- "$message" ||
+    complain "$*: not one line with: $message"
   [ "$(find run -name '*.tmp' 2>/dev/null)" ] && complain "$*: left unfinished files"
 }
 
@@ -54,7 +59,8 @@ expect 2 'unknown option' --unknown config.ini
 expect 3 'run/checkpoint.hdf5' --restart config.ini
 expect 1 '/proc/none' --set output.dir=/proc/none config.ini
 
-# Initial conditions: a set of which one process meets the bad file, and a file in which one meets the bad particle.
+# Initial conditions: a set of which one process meets the bad file, and a file in which one meets
+# the bad particle.
 cat >gadget.ini <<END
 [ic]
 source = gadget
@@ -62,10 +68,14 @@ source = gadget
 z_end = 8
 END
 mkdir ics
-python3 "$PHOTONS_SOURCE/tests/runs/bad_input.py" ics || exit 99
-for name in truncated.gadget2 total.hdf5 infinite_position.hdf5 nan_velocity.hdf5; do expect 3 "$name" --set ic.file=ics/$name gadget.ini; done
+support faulty_gadget_files.py ics || exit 99
+for name in truncated.gadget2 total.hdf5 infinite_position.hdf5 nan_velocity.hdf5; do
+  expect 3 "$name" --set ic.file=ics/$name gadget.ini
+done
 grep -q 'rank 0' err || complain 'nan_velocity.hdf5: another process has the bad particle'
-FAULT= BAD= timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./start --set output.files=0 config.ini 2>err || complain 'the good run'
+FAULT= BAD= timeout 60 mpirun --oversubscribe --bind-to none -n 3 \
+  ./start --set output.files=0 config.ini 2>err ||
+  complain 'the good run'
 mv run good
 [ -s good/snap_000.2.hdf5 ] || complain 'the good run has no three files'
 truncate -s -9000 good/snap_000.2.hdf5
@@ -83,11 +93,15 @@ for BAD in 0 2; do
   [ "$(find run -name 'snap*')" ] && complain "a full disk: left $(find run -name 'snap*')"
 done
 
-# A process that may not make a large segment of memory: MPI takes its place, for all, and this is said once.
+# A process that may not make a large segment of memory: MPI takes its place, for all, and this is
+# said once.
 rm -rf run
 BAD=1 FAULT='ulimit -f 4000'
-timeout 60 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 ./start config.ini >out 2>err </dev/null || complain 'no shared memory: the run fails'
-[ "$(grep -c "photons-starpu: warning: processes of one host cannot share memory" err)" -eq 1 ] || complain 'no shared memory: not said once'
+timeout 60 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 \
+  ./start config.ini >out 2>err </dev/null ||
+  complain 'no shared memory: the run fails'
+[ "$(grep -c "photons-starpu: warning: processes of one host cannot share memory" err)" -eq 1 ] ||
+  complain 'no shared memory: not said once'
 
 # One process has no workers.
 BAD=1 FAULT='STARPU_NCPU=0'
@@ -97,10 +111,12 @@ expect 1 'StarPU' config.ini
 begin() {
   rm -rf run pid.*
   BAD=
-  timeout 30 mpirun --oversubscribe --bind-to none -n 3 ./start --set time.steps=100000 --set output.checkpoint_minutes=1e-6 "$@" config.ini >out 2>err &
+  timeout 30 mpirun --oversubscribe --bind-to none -n 3 ./start --set time.steps=100000 \
+    --set output.checkpoint_minutes=1e-6 "$@" config.ini >out 2>err &
   id=$!
   waited=0
-  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] || [ $waited -ge 200 ]; do
+  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] ||
+    [ $waited -ge 200 ]; do
     sleep 0.1
     waited=$((waited + 1))
   done
@@ -108,7 +124,8 @@ begin() {
 # The checkpoint is whole: two processes go on from it.
 go_on() {
   [ -s run/checkpoint.hdf5 ] || complain "$1: no checkpoint"
-  timeout 30 mpirun --oversubscribe --bind-to none -n 2 ./start --restart --set time.steps=100000 --steps 1 config.ini >out 2>err ||
+  timeout 30 mpirun --oversubscribe --bind-to none -n 2 ./start --restart \
+    --set time.steps=100000 --steps 1 config.ini >out 2>err ||
     complain "$1: cannot go on from the checkpoint"
 }
 
@@ -121,20 +138,23 @@ found=$?
 grep -q 'rank 1 .*signal 9' err || complain 'a killed process: not said'
 go_on 'a killed process'
 
-# Asked to stop: one process by its launcher (Slurm), all by mpirun, which passes SIGUSR1 on at once.
+# Asked to stop: one process by its launcher (Slurm), all by mpirun, which passes SIGUSR1 on at
+# once.
 begin
 kill -s TERM "$(cat pid.2)"
 wait $id
 found=$?
 [ $found -eq 143 ] || complain "SIGTERM: exit code $found, not 143"
-[ "$(grep -c 'stopped by signal 15 .*go on with --restart' err)" -eq 1 ] || complain 'SIGTERM: not said once'
+[ "$(grep -c 'stopped by signal 15 .*go on with --restart' err)" -eq 1 ] ||
+  complain 'SIGTERM: not said once'
 go_on SIGTERM
 begin
 kill -s USR1 "$(ps -o pid= --ppid $id)"
 wait $id
 found=$?
 [ $found -eq 138 ] || complain "SIGUSR1: exit code $found, not 138"
-[ "$(grep -c 'stopped by signal 10 .*go on with --restart' err)" -eq 1 ] || complain 'SIGUSR1: not said once'
+[ "$(grep -c 'stopped by signal 10 .*go on with --restart' err)" -eq 1 ] ||
+  complain 'SIGUSR1: not said once'
 go_on SIGUSR1
 
 finish

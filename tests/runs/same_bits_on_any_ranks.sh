@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whole runs on several processes, with shared memory or without, leave what one process leaves, bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a
-# Gadget file, from a checkpoint of another number of processes, and with more processes than groups and planes of the mesh.
+# Whole runs on several processes, with shared memory or without, leave what one process leaves,
+# bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a Gadget file,
+# from a checkpoint of another number of processes, and with more processes than groups and planes
+# of the mesh.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
 STARPU_NCPU=1 # of each process; all else is set for every test
 export STARPU_NCPU
 need_mpi
@@ -14,18 +17,20 @@ run() {
   if [ "$processes" -eq 1 ]; then
     timeout 100 "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>&1
   else
-    timeout 100 mpirun --oversubscribe --bind-to none -n "$processes" "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>&1
+    timeout 100 mpirun --oversubscribe --bind-to none -n "$processes" \
+      "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>&1
   fi
   code=$?
-  [ $code -eq 0 ] && [ ! -s out ] || complain "$folder on $processes processes: exit code $code, $(cat out)"
+  [ $code -eq 0 ] && [ ! -s out ] ||
+    complain "$folder on $processes processes: exit code $code, $(cat out)"
 }
 compare() {
-  python3 "$PHOTONS_SOURCE/tests/runs/ranks.py" "$@" >compared || failures=$((failures + 1))
+  helper "$@" >compared || failures=$((failures + 1))
   cat compared
 }
 
-# Strong clustering, groups that are smaller than their neighbourhood, planes that no number of processes divides evenly, three
-# rebuilds, and steps enough for groups to be handed over.
+# Strong clustering, groups that are smaller than their neighbourhood, planes that no number of
+# processes divides evenly, three rebuilds, and steps enough for groups to be handed over.
 cat >config.ini <<END
 [box]
 size = 12
@@ -57,9 +62,12 @@ run 3 three --set output.files=0 config.ini
 run 4 four --set runtime.shared_memory=no --set output.files=3 config.ini
 compare one two three four
 # 32 groups dealt out evenly would make these files.
-grep -E '(three|four),' compared | grep -qvE ': (4320 \+ 4752 \+ 4752|3456 \+ 3456 \+ 6912) ' || complain 'no group changed its owner'
+grep -E '(three|four),' compared |
+  grep -qvE ': (4320 \+ 4752 \+ 4752|3456 \+ 3456 \+ 6912) ' ||
+  complain 'no group changed its owner'
 grep -q 'at most [1-9]' compared || complain 'the test itself: no halos'
-[ -e three/snap_001.2.hdf5 ] && [ -e four/snap_001.2.hdf5 ] && [ ! -e four/snap_001.3.hdf5 ] || complain 'numbers of files'
+[ -e three/snap_001.2.hdf5 ] && [ -e four/snap_001.2.hdf5 ] && [ ! -e four/snap_001.3.hdf5 ] ||
+  complain 'numbers of files'
 
 # A checkpoint after each step; that of the fifth is from between two rebuilds.
 run 3 parts --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
@@ -67,7 +75,8 @@ run 3 parts --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
 run 2 parts --restart config.ini
 compare one parts
 
-# The accuracy of the paper: other kernels, differences that reach over the planes of two processes. From a Gadget file in three parts.
+# The accuracy of the paper: other kernels, differences that reach over the planes of two
+# processes. From a Gadget file in three parts.
 cat >paper.ini <<END
 [ic]
 source = gadget
