@@ -70,6 +70,13 @@ refused cosmology.Omega_m --set cosmology.Omega_m=0.35
 refused runtime.leaf_size --set runtime.leaf_size=7
 refused ic.seed --set ic.seed=4
 
+# The newest checkpoint is damaged: the one before is taken, which is said, and leads to the same end.
+cp -r parts damaged
+printf 'damage' | dd of=damaged/checkpoint.hdf5 bs=1 seek=700000 conv=notrunc 2>err
+timeout 120 "$PHOTONS" --quiet --restart --set output.dir=damaged config.ini >out 2>err || complain "a damaged checkpoint: exit code $?"
+grep -q 'warning: damaged/checkpoint.hdf5: dataset .*; going on from .*damaged/checkpoint-previous.hdf5' err ||
+  complain 'a damaged checkpoint: not said'
+
 timeout 120 "$PHOTONS" --quiet --restart --set output.dir=parts --set runtime.workers=1 --set output.images=yes config.ini 2>err ||
   complain "the last part: exit code $?"
 
@@ -87,6 +94,9 @@ for k in range(4):
                   if a['PartType1'][n][...].tobytes() != b['PartType1'][n][...].tobytes()]
     if open(f'whole/powerspec_{k:03}.txt').read() != open(f'parts/powerspec_{k:03}.txt').read():
         wrong.append(f'power spectrum {k}')
+with h5py.File('whole/snap_003.hdf5') as a, h5py.File('damaged/snap_003.hdf5') as b:
+    wrong += [f'the end after a damaged checkpoint: {n}' for n in a['PartType1']
+              if a['PartType1'][n][...].tobytes() != b['PartType1'][n][...].tobytes()]
 rows = [list(csv.DictReader(open(f'{run}/log/timings.csv'))) for run in ('whole', 'parts')]
 physics = ['step', 'a', 'dlna', 'p2p_pairs', 'm2l_interactions', 'rebuilt', 'sorted']
 if [[r[c] for c in physics] for r in rows[0]] != [[r[c] for c in physics] for r in rows[1]]:
@@ -107,5 +117,9 @@ head -c 500000 before.hdf5 >broken/checkpoint.hdf5
 timeout 60 "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 2>err
 found=$?
 [ $found -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'broken/checkpoint.hdf5' err || complain "restart from half a checkpoint: exit code $found"
+cp broken/checkpoint.hdf5 broken/checkpoint-previous.hdf5
+timeout 60 "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 2>err
+found=$?
+[ $found -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'broken/checkpoint.hdf5.*broken/checkpoint-previous.hdf5' err || complain "restart from two halves: exit code $found"
 
 finish
