@@ -36,7 +36,8 @@ static const struct {
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
 
-/** The arrays of struct particles as they lie in memory: numbers [first, first + count) of `all`. */
+/** The arrays of struct particles as they lie in memory: the rows of particles [first, first + count) of `all`. Three numbers of a
+ * component make a row as well as any other: the rows only say what is under one term of the checksum. */
 struct array {
   const char *name;
   hid_t type;
@@ -51,21 +52,23 @@ static void list_arrays(const struct particles *s, struct array arrays[ARRAYS]) 
   arrays[2] = (struct array){"acceleration", H5T_NATIVE_FLOAT, .columns = 3, .values = s->acceleration};
   arrays[3] = (struct array){"id", H5T_NATIVE_UINT64, .columns = 1, .values = s->id};
   for (size_t i = 0; i < ARRAYS; i++) {
-    arrays[i].first = arrays[i].columns * particles_first(s);
-    arrays[i].count = arrays[i].columns * s->count;
-    arrays[i].all = arrays[i].columns * s->all;
+    arrays[i].first = particles_first(s);
+    arrays[i].count = s->count;
+    arrays[i].all = s->all;
   }
 }
 
 static void create_array(hid_t file, const char *path, const struct array *array) {
-  const hid_t dataset = hdf5_create_dataset(file, path, array->name, array->type, array->all, 1, H5P_DEFAULT);
+  const hid_t dataset = hdf5_create_dataset(file, path, array->name, array->type, array->all, array->columns,
+                                            H5P_DEFAULT);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
 static void write_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
                                    "continue the file");
-  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
+  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count, array->columns,
+                  array->values);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
@@ -227,11 +230,12 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
                                    "read the checkpoint");
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
   const hssize_t count = H5Sget_simple_extent_npoints(space);
-  if (count < 0 || (size_t)count != array->all)
+  const size_t expected = array->all * array->columns;
+  if (count < 0 || (size_t)count != expected)
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path, array->name,
-         (long long)count, array->all);
-  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values,
-                 NULL);
+         (long long)count, expected);
+  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, array->columns,
+                 array->values, NULL);
   H5Sclose(space);
   H5Dclose(dataset);
 }
