@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* p2m: a warp a leaf. */
-#include "expansion.cuh"
+#include "cuda/tree/gpu_tree.h"
+#include "cuda/tree/expansion.cuh"
 
 enum { BLOCK = 128 };
 

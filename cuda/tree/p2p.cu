@@ -3,7 +3,10 @@
  * targets' box in shared memory and lets them act on all targets: a lane holds up to T targets in registers, and where the targets
  * leave lanes over, these split the sources among them. All sums run in a fixed order.
  * Few sources are so near that softening could matter: they are listed apart, so that the main loop need not ask. */
-#include "p2p_force.cuh"
+#include "cuda/tree/gpu_tree.h"
+#include "cuda/domain/targets.cuh"
+#include "cuda/tree/lists.cuh"
+#include "cuda/tree/p2p_force.cuh"
 
 /* What was tuned: blocks that registers must leave room for on a multiprocessor, sources in one turn of the main loop. */
 #ifndef P2P_BLOCKS
@@ -361,8 +364,8 @@ static void launch(const struct gpu *g, const struct problem &p, const struct la
 }
 
 template <typename real>
-static void launch_form(const struct gpu *g, const struct p2p_law *l, const struct problem &p, int t) {
-  const struct law<real> law = law_for<real>(g, l);
+static void launch_form(const struct gpu *g, const struct gpu_split *tables, const struct p2p_law *l, const struct problem &p, int t) {
+  const struct law<real> law = law_for<real>(tables, l);
   if (l->kind == P2P_EXACT) return launch<real, EXACT>(g, p, law, t);
   if (l->kind == P2P_TABLE) switch (l->table_order) {
       case 0: return launch<real, TABLE>(g, p, law, t);
@@ -396,7 +399,7 @@ static int targets_per_lane(uint32_t n) {
   return best;
 }
 
-void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target, uint32_t slots, bool double_precision,
+void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law, const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs) {
   const uint32_t leaves = 1u << target->depth;
   const struct device_list list = gpu_list(g, target->near, leaves);
@@ -427,9 +430,9 @@ void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *
   gpu_launched("order_leaves");
   const int t = targets_per_lane((uint32_t)((((uint64_t)target->count - 1) >> level) + 1));
   if (double_precision)
-    launch_form<double>(g, law, p, t);
+    launch_form<double>(g, tables, law, p, t);
   else
-    launch_form<float>(g, law, p, t);
+    launch_form<float>(g, tables, law, p, t);
   gpu_launched("p2p");
   CHECK_CUDA(cudaMemcpyAsync(pairs, g->counters, sizeof *pairs, cudaMemcpyDeviceToHost, g->stream));
 }

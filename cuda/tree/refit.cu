@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refit: a warp a leaf, then the parents level by level (levels.cuh). */
+#include "cuda/tree/gpu_tree.h"
 #include "cuda/runtime/gpu.cuh"
-#include "levels.cuh"
+#include "cuda/tree/levels.cuh"
 
 #define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
 

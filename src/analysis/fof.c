@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 #include "fof_link.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
+
+LOOP_STAGE(fof, 0x332288, .untimed = true);
 
 /* The tree above the blocks. Where their number is no power of two its last leaves are missing. */
 
@@ -151,11 +153,11 @@ struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
   f->head = allocate(s->count, sizeof *f->head, "heads of groups");
   fill_shares(f);
   const uint32_t blocks = (uint32_t)s->blocks;
-  analysis_for(ANALYSIS_FOF, blocks, link_block, f);
+  loop_run(&fof_stage, blocks, link_block, f);
   fill_top(f);
-  analysis_for(ANALYSIS_FOF, blocks, link_to_others, f);
+  loop_run(&fof_stage, blocks, link_to_others, f);
   if (comm_size() > 1) fof_link_ranks(f);
-  analysis_for(ANALYSIS_FOF, blocks, settle_heads, f);
+  loop_run(&fof_stage, blocks, settle_heads, f);
   return f;
 }
 

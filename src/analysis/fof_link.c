@@ -75,7 +75,7 @@ struct link link_begin(struct fof *f) {
                most = leaf > GHOST_LEAF + 1 ? leaf : GHOST_LEAF + 1;
   const uint32_t room = (uint32_t)(most + 7) & ~7u; /* kernels write whole bytes of eight */
   struct link l = {.fof = f,
-                   .kernels = &kernels_select()->fof,
+                   .kernels = fof_kernels_select(),
                    .limit2 = (float)((double)f->length2 * (1.0 + 1e-5)), /* float's rounding is 1e-7 */
                    .reach = (uint32_t)ceil(sqrt((double)f->length2)) + 1,
                    .room = room};

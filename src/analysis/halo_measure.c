@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "halo_home.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/error.h"
+
+LOOP_STAGE(halos, 0x661100, .untimed = true);
 
 #define SHRINK 0.9       /* radius of one sphere over the one before */
 #define PEAK_LEAST 10    /* members in the last sphere at least, */
@@ -156,7 +158,7 @@ void halo_measure(struct halo_home *home, double threshold) {
   struct measuring w = {.home = home,
                         .threshold_count = 4.0 / 3.0 * M_PI * unit * unit * unit * threshold / s->mass,
                         .open = allocate(home->count, sizeof *w.open, "spherical overdensity")};
-  if (home->count > 0) analysis_for(ANALYSIS_HALOS, TASKS, measure_part, &w);
+  if (home->count > 0) loop_run(&halos_stage, TASKS, measure_part, &w);
   size_t open = 0;
   for (size_t h = 0; h < home->count; h++)
     if (w.open[h].halo) w.open[open++] = w.open[h];

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "photons/analysis/analysis.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
+
+LOOP_STAGE(image, 0xaa4466, .untimed = true);
 
 #define PIXELS_MIN 256
 #define PIXELS_MAX 1024
@@ -97,7 +99,7 @@ static void project_part(void *context, uint32_t part) {
 
 /** Particles a pixel over all processes, added up in the map of part 0; returns their number. */
 static uint64_t project(const struct projection *p) {
-  analysis_for(ANALYSIS_IMAGE, p->parts, project_part, (void *)p);
+  loop_run(&image_stage, p->parts, project_part, (void *)p);
   const size_t all = p->pixels * p->pixels;
   uint64_t count = p->count[0];
   for (uint32_t part = 1; part < p->parts; part++) {
@@ -139,7 +141,7 @@ static void convolve_band(void *context, uint32_t band) {
 static void smooth_axis(const double *in, double *out, size_t pixels, size_t step, bool along_y) {
   struct convolution v = {.in = in, .pixels = pixels, .step = step, .along_y = along_y};
   v.out = out;
-  analysis_for(ANALYSIS_IMAGE, BANDS, convolve_band, &v);
+  loop_run(&image_stage, BANDS, convolve_band, &v);
 }
 
 /**

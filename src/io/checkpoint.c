@@ -25,37 +25,41 @@ static const struct {
     {"start_a", offsetof(struct checkpoint_state, start_a), false},
     {"step", offsetof(struct checkpoint_state, step), true},
     {"outputs_done", offsetof(struct checkpoint_state, outputs_done), true},
-    {"steps_since_sort", offsetof(struct checkpoint_state, steps_since_sort), true},
-    {"steps_since_rebuild", offsetof(struct checkpoint_state, steps_since_rebuild), true},
-    {"sort_debt", offsetof(struct checkpoint_state, sort_debt), false},
-    {"fresh_work", offsetof(struct checkpoint_state, fresh_work), false},
-    {"loosening", offsetof(struct checkpoint_state, loosening), false},
-    {"spread", offsetof(struct checkpoint_state, spread), false},
-    {"fresh_spread", offsetof(struct checkpoint_state, fresh_spread), false},
+    {"steps_since_sort", offsetof(struct checkpoint_state, policy.steps_since_sort), true},
+    {"steps_since_rebuild", offsetof(struct checkpoint_state, policy.steps_since_rebuild), true},
+    {"sort_debt", offsetof(struct checkpoint_state, policy.sort_debt), false},
+    {"fresh_work", offsetof(struct checkpoint_state, policy.fresh_work), false},
+    {"loosening", offsetof(struct checkpoint_state, policy.loosening), false},
+    {"spread", offsetof(struct checkpoint_state, policy.spread), false},
+    {"fresh_spread", offsetof(struct checkpoint_state, policy.fresh_spread), false},
     {"wall_seconds", offsetof(struct checkpoint_state, wall_seconds), false},
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
 
-/** The arrays of struct particles as they lie in memory: the rows of particles [first, first + count) of `all`. Three numbers of a
- * component make a row as well as any other: the rows only say what is under one term of the checksum. */
+/**
+ * A column of the particles as it lies in memory: rows [first, first + count) of `all`, a row for each particle. In memory the components lie
+ * one after the other, so that a row of several is no particle's: rows only say what is under one term of the checksum.
+ */
 struct array {
   const char *name;
   hid_t type;
   size_t columns, first, count, all;
   void *values;
 };
-enum { ARRAYS = 4 };
 
-static void list_arrays(const struct particles *s, struct array arrays[ARRAYS]) {
-  arrays[0] = (struct array){"position", H5T_NATIVE_UINT32, .columns = 3, .values = s->position};
-  arrays[1] = (struct array){"momentum", H5T_NATIVE_FLOAT, .columns = 3, .values = s->momentum};
-  arrays[2] = (struct array){"acceleration", H5T_NATIVE_FLOAT, .columns = 3, .values = s->acceleration};
-  arrays[3] = (struct array){"id", H5T_NATIVE_UINT64, .columns = 1, .values = s->id};
-  for (size_t i = 0; i < ARRAYS; i++) {
-    arrays[i].first = particles_first(s);
-    arrays[i].count = s->count;
-    arrays[i].all = s->all;
-  }
+static struct array array_of(const struct particles *s, enum particle_column_index k) {
+  const struct particle_column *c = &particle_columns[k];
+  const hid_t types[] = {[COLUMN_UINT8] = H5T_NATIVE_UINT8,
+                         [COLUMN_UINT32] = H5T_NATIVE_UINT32,
+                         [COLUMN_UINT64] = H5T_NATIVE_UINT64,
+                         [COLUMN_FLOAT] = H5T_NATIVE_FLOAT};
+  return (struct array){.name = c->name,
+                        .type = types[c->type],
+                        .columns = c->components,
+                        .first = particles_first(s),
+                        .count = s->count,
+                        .all = s->all,
+                        .values = particles_column(s, k)};
 }
 
 static void create_array(hid_t file, const char *path, const struct array *array) {
@@ -97,11 +101,10 @@ static void write_part(void *context, const struct output_turn *turn) {
   const char *path = turn->path;
   const bool first = comm_rank() == turn->first;
   const hid_t file = first ? hdf5_create(turn->temporary, path) : hdf5_continue(turn->temporary, path);
-  struct array arrays[ARRAYS];
-  list_arrays(c->particles, arrays);
-  for (size_t i = 0; i < ARRAYS; i++) {
-    if (first) create_array(file, path, &arrays[i]);
-    write_array(file, path, &arrays[i]);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    const struct array array = array_of(c->particles, k);
+    if (first) create_array(file, path, &array);
+    write_array(file, path, &array);
   }
   if (first) write_state(file, path, c);
   if (comm_rank() == turn->last) { /* with these the checkpoint is complete */
@@ -111,23 +114,22 @@ static void write_part(void *context, const struct output_turn *turn) {
   hdf5_close_written(file, path);
 }
 
-/** NAME-previous.hdf5 for NAME.hdf5 (malloc'ed). */
-static char *previous_name(const char *path) {
+/** NAME-WORD.hdf5 for NAME.hdf5 (malloc'ed). */
+static char *other_name(const char *path, const char *word) {
   static const char ending[] = ".hdf5";
   size_t stem = strlen(path);
   if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0) stem -= strlen(ending);
-  const size_t size = stem + 32;
+  const size_t size = stem + strlen(word) + 8;
   char *name = allocate(size, 1, "a file name");
-  snprintf(name, size, "%.*s-previous%s", (int)stem, path, ending);
+  snprintf(name, size, "%.*s-%s%s", (int)stem, path, word, ending);
   return name;
 }
 
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
-                      struct checkpoint_state *state) {
+                      const struct checkpoint_state *state) {
   struct checkpoint c = {.parameters = p, .particles = s, .state = state};
-  char *previous = previous_name(path);
-  output_together((char *[]){(char *)path}, 1, state->newest_is_damaged ? NULL : previous, write_part, &c);
-  state->newest_is_damaged = false;
+  char *previous = other_name(path, "previous");
+  output_together((char *[]){(char *)path}, 1, previous, write_part, &c);
   free(previous);
 }
 
@@ -135,17 +137,27 @@ bool checkpoint_check(const char *path, char *reason, size_t size) {
   return hdf5_intact(path, format, reason, size);
 }
 
-/** The newest checkpoint that is whole (malloc'ed). */
-static char *choose(const char *path, struct checkpoint_state *state) {
-  char reason[1024], other_reason[1024], *previous = previous_name(path);
-  state->newest_is_damaged = !checkpoint_check(path, reason, sizeof reason);
-  if (!state->newest_is_damaged) {
-    snprintf(previous, strlen(previous) + 1, "%s", path);
-    return previous;
+/** Take a damaged file out of the way: the next checkpoint must not let it take the place of the good one before. */
+static void set_aside(const char *path) {
+  char *damaged = other_name(path, "damaged");
+  if (comm_rank() == 0 && rename(path, damaged) != 0 && errno != ENOENT)
+    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, damaged, strerror(errno));
+  free(damaged);
+}
+
+/** Name of the newest checkpoint that is whole (malloc'ed). */
+static char *choose(const char *path) {
+  char reason[1024], other_reason[1024];
+  if (checkpoint_check(path, reason, sizeof reason)) {
+    char *name = strdup(path);
+    if (!name) fail(EXIT_RUN_FAILED, "not enough memory for a file name");
+    return name;
   }
+  char *previous = other_name(path, "previous");
   if (!checkpoint_check(previous, other_reason, sizeof other_reason))
     fail(EXIT_BAD_INPUT, "no checkpoint to go on from: %s; %s", reason, other_reason);
   if (comm_rank() == 0) warn("%s; going on from the one before, %s", reason, previous);
+  set_aside(path);
   return previous;
 }
 
@@ -241,7 +253,7 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
 }
 
 struct particles checkpoint_read(const char *newest, struct parameters *p, struct checkpoint_state *state) {
-  char *path = choose(newest, state);
+  char *path = choose(newest);
   const hid_t file = hdf5_open(path);
   char *then = hdf5_read_config(file, path);
   compare_parameters(path, p, then);
@@ -261,9 +273,10 @@ struct particles checkpoint_read(const char *newest, struct parameters *p, struc
   checkpoint_check_sizes(path, p, count, blocks, box, mass);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
-  struct array arrays[ARRAYS];
-  list_arrays(&s, arrays);
-  for (size_t i = 0; i < ARRAYS; i++) read_array(file, path, &arrays[i]);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    const struct array array = array_of(&s, k);
+    read_array(file, path, &array);
+  }
   H5Fclose(file);
   checkpoint_check_particles(path, &s, state->a);
   free(path);

@@ -27,15 +27,15 @@ void checkpoint_check_state(const char *path, const struct checkpoint_state *sta
     int64_t value;
   } counts[] = {{"step", state->step},
                 {"outputs_done", state->outputs_done},
-                {"steps_since_sort", state->steps_since_sort},
-                {"steps_since_rebuild", state->steps_since_rebuild}};
+                {"steps_since_sort", state->policy.steps_since_sort},
+                {"steps_since_rebuild", state->policy.steps_since_rebuild}};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     require(path, counts[i].name, (double)counts[i].value, 0.0, 0x1p53);
-  require(path, "sort_debt", state->sort_debt, 0.0, HUGE_VAL);
-  require(path, "fresh_work", state->fresh_work, 0.0, HUGE_VAL);
-  require(path, "loosening", state->loosening, -HUGE_VAL, HUGE_VAL);
-  require(path, "spread", state->spread, 0.0, HUGE_VAL);
-  require(path, "fresh_spread", state->fresh_spread, 0.0, HUGE_VAL);
+  require(path, "sort_debt", state->policy.sort_debt, 0.0, HUGE_VAL);
+  require(path, "fresh_work", state->policy.fresh_work, 0.0, HUGE_VAL);
+  require(path, "loosening", state->policy.loosening, -HUGE_VAL, HUGE_VAL);
+  require(path, "spread", state->policy.spread, 0.0, HUGE_VAL);
+  require(path, "fresh_spread", state->policy.fresh_spread, 0.0, HUGE_VAL);
   require(path, "wall_seconds", state->wall_seconds, 0.0, HUGE_VAL);
 }
 

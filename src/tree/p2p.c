@@ -2,6 +2,7 @@
 /* P2P set-up and the double-precision reference. */
 #include "photons/tree/p2p.h"
 
+#include <stdbool.h>
 #include <math.h>
 #include <stdlib.h>
 

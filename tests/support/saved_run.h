@@ -42,13 +42,13 @@ static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .start_a = 0.02,
                                               .step = INT64_C(1) << 40,
                                               .outputs_done = 3,
-                                              .steps_since_sort = 3,
-                                              .steps_since_rebuild = 5,
-                                              .sort_debt = 1.0 / 3.0,
-                                              .loosening = -1e-3,
-                                              .spread = 2.0 / 7.0,
-                                              .fresh_spread = 1e-30,
-                                              .fresh_work = 1e30,
+                                              .policy.steps_since_sort = 3,
+                                              .policy.steps_since_rebuild = 5,
+                                              .policy.sort_debt = 1.0 / 3.0,
+                                              .policy.loosening = -1e-3,
+                                              .policy.spread = 2.0 / 7.0,
+                                              .policy.fresh_spread = 1e-30,
+                                              .policy.fresh_work = 1e30,
                                               .wall_seconds = 1e-7};
 
 static inline bool same_particles(const struct particles *a, const struct particles *b) {
@@ -62,10 +62,10 @@ static inline bool same_particles(const struct particles *a, const struct partic
 
 static inline bool same_state(const struct checkpoint_state *s) {
   return s->a == there.a && s->start_a == there.start_a && s->step == there.step &&
-         s->outputs_done == there.outputs_done && s->steps_since_sort == there.steps_since_sort &&
-         s->steps_since_rebuild == there.steps_since_rebuild && s->sort_debt == there.sort_debt &&
-         s->loosening == there.loosening && s->spread == there.spread && s->fresh_spread == there.fresh_spread &&
-         s->fresh_work == there.fresh_work && s->wall_seconds == there.wall_seconds;
+         s->outputs_done == there.outputs_done && s->policy.steps_since_sort == there.policy.steps_since_sort &&
+         s->policy.steps_since_rebuild == there.policy.steps_since_rebuild && s->policy.sort_debt == there.policy.sort_debt &&
+         s->policy.loosening == there.policy.loosening && s->policy.spread == there.policy.spread && s->policy.fresh_spread == there.policy.fresh_spread &&
+         s->policy.fresh_work == there.policy.fresh_work && s->wall_seconds == there.wall_seconds;
 }
 
 /** A checkpoint of the state `there`. */

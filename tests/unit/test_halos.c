@@ -17,6 +17,7 @@
 #include "src/io/hdf5_checksum.h"
 #include "support/assert_near.h"
 #include "support/flip_bits.h"
+#include "photons/config/parameters.h"
 #include "photons/analysis/halo.h"
 #include "photons/cosmology/mass_function.h"
 

@@ -7,6 +7,7 @@
 
 #include "photons/config/parameters.h"
 #include "photons/domain/particles.h"
+#include "photons/step/policy.h"
 
 /**
  * Write a snapshot as formats of Gadget-4 and yt have it (header, /Parameters, /Config, PartType1 with
@@ -25,29 +26,25 @@ struct checkpoint_state {
   double start_a;                          /**< of the initial conditions */
   int64_t step;                            /**< steps done */
   int64_t outputs_done;                    /**< output redshifts already written */
-  int64_t steps_since_sort;                /**< how old the order of the particles is, */
-  int64_t steps_since_rebuild;             /**< and the groups */
-  double sort_debt, fresh_work, loosening; /**< what the choice of the next sort depends on, */
-  double spread, fresh_spread;             /**< and of the next rebuild: run.c */
+  struct sort_policy policy;               /**< of the N-body solver */
   double wall_seconds;                     /**< spent so far */
-  bool newest_is_damaged; /**< not in the file: the next checkpoint replaces the one that could not be read */
 };
 
 /**
  * Exact state (integer positions, momenta, accelerations, ids, block layout) in one file, whatever the number of processes, so that
- * a restarted run gives the same bits. The checkpoint before is kept as NAME-previous.hdf5, unless it is known to be damaged.
+ * a restarted run gives the same bits. The checkpoint before is kept as NAME-previous.hdf5.
  * @param path  NAME.hdf5
  */
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
-                      struct checkpoint_state *state);
+                      const struct checkpoint_state *state);
 /**
  * Whether a checkpoint is there, complete and undamaged: all its checksums are right. Does not end the program. On every process.
  * @param reason  why it is not, of @p size bytes
  */
 bool checkpoint_check(const char *path, char *reason, size_t size);
 /**
- * Read it back, each process its share of the blocks. Where NAME.hdf5 is missing or damaged, a warning says so, and NAME-previous.hdf5 is
- * read. EXIT_BAD_INPUT with both reasons if that cannot be used either, with the names of parameters that change the result and do not
+ * Read it back, each process its share of the blocks. Where NAME.hdf5 is missing or damaged, a warning says so, NAME-previous.hdf5 is
+ * read, and the damaged file becomes NAME-damaged.hdf5. EXIT_BAD_INPUT with both reasons if that cannot be used either, with the names of parameters that change the result and do not
  * agree with @p p, and where a value makes no sense (NaN, a speed above that of light).
  * @param[in,out] p  what the initial conditions' file and not config.ini had said (see ic_read_gadget()) is stored here
  */

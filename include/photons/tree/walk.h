@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #include "photons/base/host_device.h"
-#include "photons/config/parameters.h"
+#include "photons/config/choices.h"
+#include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
 #include "photons/domain/tree.h"
 
@@ -107,11 +108,5 @@ struct walk_kernels {
                              const struct node *const *source_nodes, const uint32_t *slot_count,
                              struct walk_scratch *scratch, struct interaction_list *near, struct interaction_list *far);
 };
-
-/** Fails if a list would have more entries than offsets can count. */
-void interactions_check(size_t entries);
-void interaction_list_free(struct interaction_list *l);
-/** Room for the given targets and entries; what stood there is lost. */
-void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries);
 
 #endif

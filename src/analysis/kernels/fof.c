@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends: which of a leaf's particles are near a point or a box. Candidates only: floats decide with a margin,
  * the caller with integers. */
-#include "photons/runtime/kernels.h"
+#include "photons/analysis/kernels.h"
 
 enum { PIECE = 64 }; /* particles looked at at a time */
 
@@ -51,3 +51,6 @@ uint32_t KERNEL(fof_near_box)(uint32_t n, const uint32_t *x, const uint32_t *y, 
   }
   return found;
 }
+
+extern const struct fof_kernels KERNEL(fof_kernels);
+const struct fof_kernels KERNEL(fof_kernels) = {KERNEL(fof_near_point), KERNEL(fof_near_box)};

@@ -2,7 +2,7 @@
 /* P2P: direct short-range forces from gathered sources, two targets at a time against one vector of sources. */
 #include "photons/tree/p2p.h"
 
-#include "photons/runtime/kernels.h"
+#include "photons/tree/kernels.h"
 #include "photons/base/simd.h"
 
 /** Sources of a leaf or of a part of it, relative to the leaf's centre, so that floats lose nothing that matters. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "photons/runtime/kernels.h"
+#include "photons/tree/kernels.h"
 #include "photons/tree/walk.h"
 
 #define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */

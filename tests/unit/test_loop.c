@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loops of the analysis beside other tasks. */
+/* Loops beside other tasks. */
 #include <setjmp.h>
 #include <starpu.h>
 #include <stdarg.h>
@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
+
+LOOP_STAGE(counting, 0x000000, .untimed = true);
 
 enum { PARTS = 1000 };
 
@@ -30,9 +32,9 @@ static void count_part(void *context, uint32_t i) { atomic_fetch_add(&((atomic_i
 static void check_loop(void) {
   static atomic_int calls[PARTS];
   for (uint32_t i = 0; i < PARTS; i++) atomic_store(&calls[i], 0);
-  analysis_for(ANALYSIS_POWER, PARTS, count_part, calls);
+  loop_run(&counting_stage, PARTS, count_part, calls);
   for (uint32_t i = 0; i < PARTS; i++) assert_int_equal(atomic_load(&calls[i]), 1);
-  analysis_for(ANALYSIS_POWER, 0, count_part, calls);
+  loop_run(&counting_stage, 0, count_part, calls);
 }
 
 /* A loop returns when its own parts have ended, whatever else runs: else this would never end. */

@@ -3,7 +3,7 @@
 #ifndef PHOTONS_BLOCKS_CUH
 #define PHOTONS_BLOCKS_CUH
 
-#include "gpu.cuh"
+#include "cuda/mesh/gpu_mesh.cuh"
 
 /** The plans for a slab or column of a width. */
 static inline const struct gpu_plans *plans_for(const struct gpu_plans plans[2], uint32_t width) {
