@@ -63,7 +63,8 @@ static hid_t number_type(const struct field *f) {
 }
 
 static void create_field(hid_t group, const char *path, const struct field *f, size_t halos, double length) {
-  const hid_t dataset = hdf5_create_dataset(group, path, f->name, number_type(f), halos, f->columns, H5P_DEFAULT);
+  const hid_t dataset = hdf5_create_dataset(group, path, f->name, number_type(f), halos, f->columns,
+                                            H5P_DEFAULT);
   const double units[] = {
       [NONE] = 1.0, [LENGTH] = cm_per_kpc * 1000.0 / length, [MASS] = g_per_mass_unit, [VELOCITY] = cm_per_s_per_km_per_s};
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
@@ -147,8 +148,8 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   hdf5_close_group(group, path);
   hdf5_close_group(hdf5_create_group(file, path, "Subhalo"), path);
   const hid_t ids = hdf5_create_group(file, path, "IDs");
-  const hid_t dataset = hdf5_create_dataset(ids, path, "ID", H5T_NATIVE_UINT64, w->catalogue->all_members, 1,
-                                            H5P_DEFAULT);
+  const hid_t dataset = hdf5_create_dataset(ids, path, "ID", H5T_NATIVE_UINT64,
+                                            w->catalogue->all_members, 1, H5P_DEFAULT);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
   hdf5_close_group(ids, path);
   hdf5_close_written(file, path);

@@ -92,8 +92,8 @@ static void leave(char *temporary) {
 }
 
 /**
- * Let the file at @p path, if there is one, have the name @p previous as well. At any moment each of the
- * two names, once it is there, stands for a whole file: names only change by rename().
+ * Let the file at @p path, if there is one, have the name @p previous as well. At any moment each of
+ * the two names, once it is there, stands for a whole file: names only change by rename().
  */
 static void keep(const char *path, const char *previous) {
   char *link_name = copy_text(previous, ".tmp");
@@ -181,7 +181,8 @@ void output_together(char *const *paths, size_t files, const char *previous,
 
 FILE *output_open(const char *temporary) {
   output_clear(temporary);
-  const int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              0666);
   FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
   if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
   return file;

@@ -249,9 +249,11 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
   return box;
 }
 
-/** Read particles [first, first + s->count) of an open set; lengths and positions become fractions of its box.
+/** Read particles [first, first + s->count) of an open set; lengths and positions become fractions
+ * of its box.
  * @param checksum see gadget_sink, [file][block]; may be NULL */
-static void read_range(const struct gadget_set *set, size_t first, struct particles *s, uint64_t *checksum) {
+static void read_range(const struct gadget_set *set, size_t first, struct particles *s,
+                       uint64_t *checksum) {
   const struct gadget_header *h = &set->headers[0];
   struct gadget_sink sink = {.particles = s, .box = h->box, .momentum_factor = pow(1.0 + h->redshift, -1.5)};
   size_t before = 0; /* particles in the files before */

@@ -37,8 +37,9 @@ static const struct {
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
 
 /**
- * A column of the particles as it lies in memory: rows [first, first + count) of `all`, a row for each particle. In memory the components lie
- * one after the other, so that a row of several is no particle's: rows only say what is under one term of the checksum.
+ * A column of the particles as it lies in memory: rows [first, first + count) of `all`, a row for
+ * each particle. A block has one component after the other, so that a row of several numbers is not
+ * that of one particle: a row only says which numbers are under one term of the checksum.
  */
 struct array {
   const char *name;
@@ -63,16 +64,16 @@ static struct array array_of(const struct particles *s, enum particle_column_ind
 }
 
 static void create_array(hid_t file, const char *path, const struct array *array) {
-  const hid_t dataset = hdf5_create_dataset(file, path, array->name, array->type, array->all, array->columns,
-                                            H5P_DEFAULT);
+  const hid_t dataset = hdf5_create_dataset(file, path, array->name, array->type, array->all,
+                                            array->columns, H5P_DEFAULT);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
 static void write_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
                                    "continue the file");
-  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count, array->columns,
-                  array->values);
+  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count,
+                  array->columns, array->values);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
@@ -100,7 +101,8 @@ static void write_part(void *context, const struct output_turn *turn) {
   const struct checkpoint *c = context;
   const char *path = turn->path;
   const bool first = comm_rank() == turn->first;
-  const hid_t file = first ? hdf5_create(turn->temporary, path) : hdf5_continue(turn->temporary, path);
+  const hid_t file = first ? hdf5_create(turn->temporary, path)
+                           : hdf5_continue(turn->temporary, path);
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
     const struct array array = array_of(c->particles, k);
     if (first) create_array(file, path, &array);
@@ -118,7 +120,8 @@ static void write_part(void *context, const struct output_turn *turn) {
 static char *other_name(const char *path, const char *word) {
   static const char ending[] = ".hdf5";
   size_t stem = strlen(path);
-  if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0) stem -= strlen(ending);
+  if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0)
+    stem -= strlen(ending);
   const size_t size = stem + strlen(word) + 8;
   char *name = allocate(size, 1, "a file name");
   snprintf(name, size, "%.*s-%s%s", (int)stem, path, word, ending);
@@ -137,7 +140,8 @@ bool checkpoint_check(const char *path, char *reason, size_t size) {
   return hdf5_intact(path, format, reason, size);
 }
 
-/** Take a damaged file out of the way: the next checkpoint must not let it take the place of the good one before. */
+/** Give a damaged file another name: else the next checkpoint would let it take the place of the good
+ * one before. */
 static void set_aside(const char *path) {
   char *damaged = other_name(path, "damaged");
   if (comm_rank() == 0 && rename(path, damaged) != 0 && errno != ENOENT)
@@ -244,15 +248,16 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   const size_t expected = array->all * array->columns;
   if (count < 0 || (size_t)count != expected)
-    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path, array->name,
-         (long long)count, expected);
-  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, array->columns,
-                 array->values, NULL);
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path,
+         array->name, (long long)count, expected);
+  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count,
+                 array->columns, array->values, NULL);
   H5Sclose(space);
   H5Dclose(dataset);
 }
 
-struct particles checkpoint_read(const char *newest, struct parameters *p, struct checkpoint_state *state) {
+struct particles checkpoint_read(const char *newest, struct parameters *p,
+                                 struct checkpoint_state *state) {
   char *path = choose(newest);
   const hid_t file = hdf5_open(path);
   char *then = hdf5_read_config(file, path);

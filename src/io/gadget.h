@@ -30,8 +30,9 @@ struct gadget_sink {
   size_t place;                /**< among them, of the first particle that is read */
   size_t row, rows;            /**< particles of the file to read: [row, row + rows) */
   const char *path;
-  /** For each block, NULL: not wanted. Gets the sum of the rows that are read, less the stored sum where the first
-   * row is among them: over all who read the file, the checksum is right where this is 0. */
+  /** For each block; NULL: not wanted. Gets the sum of the rows that are read, less the stored sum
+   * where the first row is among them. The checksum is right where the sum over all processes that
+   * read the file is 0. */
   uint64_t *checksum;
   double box;             /**< in the file's unit */
   double momentum_factor; /**< a^(3/2): u = v_pec / sqrt(a), p = a v_pec */

@@ -10,7 +10,8 @@
 
 static hid_t open_group(hid_t file, const char *path, const char *name) {
   if (hdf5_check(H5Lexists(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "look for a group") == 0) return -1;
-  const hid_t group = hdf5_check(H5Gopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "open a group");
+  const hid_t group = hdf5_check(H5Gopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                 "open a group");
   hdf5_check_attributes(group, path);
   return group;
 }
@@ -69,7 +70,8 @@ static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_c
   return dataset;
 }
 
-const char *const gadget_block_name[GADGET_BLOCKS] = {"Coordinates", "Velocities", "ParticleIDs", "Masses"};
+const char *const gadget_block_name[GADGET_BLOCKS] = {"Coordinates", "Velocities", "ParticleIDs",
+                                                      "Masses"};
 static const struct {
   H5T_class_t class;
   size_t columns;
@@ -94,7 +96,8 @@ static void visit_blocks(const char *path, const struct gadget_header *header, c
   const size_t needed = GADGET_BLOCKS - (header->mass[type] != 0.0);
   for (size_t b = 0; b < needed; b++) {
     const char *block = gadget_block_name[b];
-    const hid_t dataset = open_dataset(group, path, block, blocks[b].class, count, blocks[b].columns);
+    const hid_t dataset = open_dataset(group, path, block, blocks[b].class, count,
+                                       blocks[b].columns);
     uint64_t stored = 0, sum = 0;
     if (hdf5_checksum_stored(dataset, path, &stored) != header->checksums)
       fail(EXIT_BAD_INPUT, "%s: only one of block %s and Header has a checksum", path, block);
@@ -102,14 +105,15 @@ static void visit_blocks(const char *path, const struct gadget_header *header, c
     const size_t begin = sink ? sink->row : 0, end = sink ? begin + sink->rows : 0;
     for (size_t first = begin, n; first < end; first += n) {
       n = end - first < GADGET_CHUNK ? end - first : GADGET_CHUNK;
-      hdf5_read_rows(dataset, path, block, integers ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE, first, n,
-                     blocks[b].columns, chunk, header->checksums ? &sum : NULL);
+      hdf5_read_rows(dataset, path, block, integers ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE, first,
+                     n, blocks[b].columns, chunk, header->checksums ? &sum : NULL);
       if (integers)
         gadget_put_ids(sink, block, first, n, chunk);
       else
         blocks[b].put(sink, block, first, n, chunk);
     }
-    if (sink && sink->checksum && header->checksums) sink->checksum[b] += begin == 0 ? sum - stored : sum;
+    if (sink && sink->checksum && header->checksums)
+      sink->checksum[b] += begin == 0 ? sum - stored : sum;
     H5Dclose(dataset);
   }
   free(chunk);

@@ -19,7 +19,8 @@
 static const char of_rows[] = "xxh3_rows", of_attributes[] = "xxh3_attributes";
 
 /** With @p bytes known to the compiler this is a few instructions a row. */
-static inline uint64_t sum_rows(const unsigned char *rows, size_t bytes, size_t first, size_t count) {
+static inline uint64_t sum_rows(const unsigned char *rows, size_t bytes, size_t first,
+                                size_t count) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; i++)
     sum += XXH3_64bits_withSeed(rows + i * bytes, bytes, (XXH64_hash_t)(first + i));
@@ -28,11 +29,11 @@ static inline uint64_t sum_rows(const unsigned char *rows, size_t bytes, size_t 
 
 uint64_t checksum_rows(const void *rows, size_t row_bytes, size_t first, size_t count) {
   switch (row_bytes) {
-    case 4: return sum_rows(rows, 4, first, count);
-    case 8: return sum_rows(rows, 8, first, count);
-    case 12: return sum_rows(rows, 12, first, count);
-    case 24: return sum_rows(rows, 24, first, count);
-    default: return sum_rows(rows, row_bytes, first, count);
+  case 4: return sum_rows(rows, 4, first, count);
+  case 8: return sum_rows(rows, 8, first, count);
+  case 12: return sum_rows(rows, 12, first, count);
+  case 24: return sum_rows(rows, 24, first, count);
+  default: return sum_rows(rows, row_bytes, first, count);
   }
 }
 
@@ -104,8 +105,8 @@ bool hdf5_check_attributes(hid_t group, const char *path) {
   char name[64] = "";
   H5Iget_name(group, name, sizeof name);
   if (sum != stored)
-    fail(EXIT_BAD_INPUT, "%s: the attributes of %s are not those that were written (checksum)", path,
-         name);
+    fail(EXIT_BAD_INPUT, "%s: the attributes of %s are not those that were written (checksum)",
+         path, name);
   return true;
 }
 
@@ -121,7 +122,8 @@ struct look {
   } * sum;
 };
 
-__attribute__((format(printf, 2, 3))) static bool damaged(struct look *look, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool damaged(struct look *look, const char *format,
+                                                          ...) {
   const int length = snprintf(look->reason, look->size, "%s: ", look->path);
   va_list arguments;
   va_start(arguments, format);
@@ -230,7 +232,7 @@ static bool look_at_file(struct look *look, const char *format) {
   return good;
 }
 
-/** One answer from those of all processes. A process that has met damage has not seen all datasets. */
+/** One answer from those of all processes. A process that meets damage does not see all datasets. */
 static bool agree(struct look *look, bool good) {
   const uint32_t rank = (uint32_t)comm_rank();
   uint32_t speaker = good ? UINT32_MAX : rank;

@@ -6,8 +6,9 @@
  *   XXH3_64bits_withSeed(bytes of the value as the file stores them, seed = XXH3_64bits(name)).
  *
  * A sum does not depend on the order of its terms. So each process adds the rows that it writes or
- * reads, pieces may begin anywhere, and no byte is read again. The seed ties a row to its place: rows
- * that change places change the sum, and a row of zeros does not have the sum of another row. */
+ * reads, pieces may begin anywhere, and no byte is read again. The seed ties a row to its place:
+ * rows that change places change the sum, and so does a row that moves.
+ * "As the file stores them" is after the conversion of numbers and before compression. */
 #ifndef PHOTONS_HDF5_CHECKSUM_H
 #define PHOTONS_HDF5_CHECKSUM_H
 
@@ -24,7 +25,7 @@
  */
 uint64_t checksum_rows(const void *rows, size_t row_bytes, size_t first, size_t count);
 
-/** Give a new dataset a sum of 0. Of the functions that write, the program's file is @p path. */
+/** Give a new dataset a sum of 0. @param path the file's name in messages, here and below */
 void hdf5_checksum_begin(hid_t dataset, const char *path);
 /** Add to the sum of a dataset what checksum_rows() found. */
 void hdf5_checksum_add(hid_t dataset, const char *path, uint64_t sum);
@@ -38,8 +39,8 @@ bool hdf5_checksum_stored(hid_t dataset, const char *path, uint64_t *sum);
 bool hdf5_check_attributes(hid_t group, const char *path);
 
 /**
- * Whether a file of this program is whole: all attributes of groups and all datasets have checksums,
- * and the right ones. On every process: each reads its share of the rows, and all get one answer.
+ * Whether a file of this program is whole: the attributes of all groups and all datasets have
+ * checksums, and the right ones. On every process: each reads its share of the rows, and all get one answer.
  * @param format what the file's attribute `format` must be; NULL: it need not have one
  * @param reason what is wrong, with the file's name; of @p size bytes
  */

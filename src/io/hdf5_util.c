@@ -59,7 +59,8 @@ static hid_t file_access(const char *path) {
 hid_t hdf5_create(const char *temporary, const char *path) {
   const hid_t access = file_access(path);
   output_clear(temporary);
-  const hid_t file = writing(H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, access), path, "create", "the file");
+  const hid_t file = writing(H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, access), path,
+                             "create", "the file");
   H5Pclose(access);
   return file;
 }
@@ -88,9 +89,10 @@ void hdf5_close_group(hid_t group, const char *path) {
 hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows,
                           size_t columns, hid_t layout) {
   const hsize_t size[2] = {rows, columns};
-  const hid_t space = writing(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), path, "make", name);
-  const hid_t dataset = writing(H5Dcreate2(group, name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
-                                path, "make", name);
+  const hid_t space = writing(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), path, "make",
+                              name);
+  const hid_t dataset = writing(
+      H5Dcreate2(group, name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT), path, "make", name);
   H5Sclose(space);
   hdf5_checksum_begin(dataset, path);
   return dataset;
@@ -204,9 +206,12 @@ void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t ty
   H5Sclose(s.file);
 }
 
-herr_t hdf5_try_rows(hid_t dataset, hid_t type, size_t first, size_t count, size_t columns, void *rows) {
+herr_t hdf5_try_rows(hid_t dataset, hid_t type, size_t first, size_t count, size_t columns,
+                     void *rows) {
   const struct selection s = select_rows(dataset, first, count, columns);
-  const herr_t status = s.memory < 0 || s.file < 0 ? -1 : H5Dread(dataset, type, s.memory, s.file, H5P_DEFAULT, rows);
+  const herr_t status = s.memory < 0 || s.file < 0
+                            ? -1
+                            : H5Dread(dataset, type, s.memory, s.file, H5P_DEFAULT, rows);
   const hid_t reasons = H5Eget_current_stack(); /* the next call would forget them */
   if (s.memory >= 0) H5Sclose(s.memory);
   if (s.file >= 0) H5Sclose(s.file);
@@ -214,8 +219,8 @@ herr_t hdf5_try_rows(hid_t dataset, hid_t type, size_t first, size_t count, size
   return status;
 }
 
-void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
-                    size_t columns, void *rows, uint64_t *sum) {
+void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
+                    size_t count, size_t columns, void *rows, uint64_t *sum) {
   if (count == 0) return;
   if (!sum) {
     reading(hdf5_try_rows(dataset, type, first, count, columns, rows), path, name);
@@ -223,7 +228,8 @@ void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t typ
   }
   /* As stored, which the checksum is of; then converted in place, as H5Dread() would have done. */
   const hid_t stored = reading(H5Dget_type(dataset), path, name);
-  const size_t stored_size = H5Tget_size(stored), size = H5Tget_size(type), numbers = count * columns;
+  const size_t stored_size = H5Tget_size(stored), size = H5Tget_size(type),
+               numbers = count * columns;
   void *bytes = stored_size > size ? allocate(numbers, stored_size, "reading a dataset") : rows;
   reading(hdf5_try_rows(dataset, stored, first, count, columns, bytes), path, name);
   *sum += checksum_rows(bytes, columns * stored_size, first, count);

@@ -1,7 +1,7 @@
-/* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues share.
- * `path` is the file's name in messages. Failures end the program: EXIT_RUN_FAILED when writing,
- * EXIT_BAD_INPUT when reading. Every file that is written is in the format of HDF5 1.8, whose metadata
- * have checksums of their own; those of the data are in hdf5_checksum.h. */
+/* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues
+ * share. `path` is the file's name in messages. Failures end the program: EXIT_RUN_FAILED when
+ * writing, EXIT_BAD_INPUT when reading. Files are written in the format of HDF5 1.8, whose metadata
+ * have checksums of their own; hdf5_checksum.h has those of the data. */
 #ifndef PHOTONS_HDF5_UTIL_H
 #define PHOTONS_HDF5_UTIL_H
 
@@ -46,21 +46,22 @@ hid_t hdf5_open(const char *path);
 hid_t hdf5_try_open(const char *path);
 /** Numbers of an attribute; returns how many (at most @p room, more is an error), 0 where it does not exist. */
 size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t room, void *values);
-/** A string of fixed length, malloc'ed; NULL where it does not exist. Where the attributes of @p object
- * have a checksum, it must be right. */
+/** A string of fixed length, malloc'ed; NULL where it does not exist. Where the attributes of
+ * @p object have a checksum, it must be right. */
 char *hdf5_read_text(hid_t object, const char *path, const char *name);
 /** What hdf5_write_config() wrote (malloc'ed); what it would write for other parameters. */
 char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
 
-/** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension. What is
- * written joins the dataset's checksum, so that each row is written once. */
+/** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension.
+ * Each row must be written only once: it becomes part of the dataset's checksum. */
 void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
                      size_t columns, const void *rows);
-/** @param[in,out] sum gets what checksum_rows() finds for the stored bytes of these rows; may be NULL */
-void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
-                    size_t columns, void *rows, uint64_t *sum);
+/** @param[in,out] sum gets what checksum_rows() finds for the stored bytes of these rows, or NULL */
+void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
+                    size_t count, size_t columns, void *rows, uint64_t *sum);
 /** Read rows without a check: negative where they cannot be read. */
-herr_t hdf5_try_rows(hid_t dataset, hid_t type, size_t first, size_t count, size_t columns, void *rows);
+herr_t hdf5_try_rows(hid_t dataset, hid_t type, size_t first, size_t count, size_t columns,
+                     void *rows);
 
 #endif

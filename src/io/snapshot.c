@@ -60,8 +60,8 @@ static void convert_ids(const struct file_units *units, const struct particle_bl
   for (size_t n = 0; n < count; n++) out[n] = b->id[i + n];
 }
 
-static void convert_masses(const struct file_units *units, const struct particle_block *b, size_t i, size_t count,
-                           void *rows) {
+static void convert_masses(const struct file_units *units, const struct particle_block *b, size_t i,
+                           size_t count, void *rows) {
   (void)b;
   (void)i;
   float *out = rows;
@@ -162,11 +162,13 @@ static hid_t create_dataset(hid_t group, const char *path, const struct field *f
     f->convert(&s->units, NULL, 0, 1, &value);
     hdf5_check(H5Pset_fill_value(layout, type, &value), EXIT_RUN_FAILED, path, "make a dataset");
   } else if (compression > 0) {
-    hdf5_check(H5Pset_chunk(layout, f->columns > 1 ? 2 : 1, chunk), EXIT_RUN_FAILED, path, "compress");
+    hdf5_check(H5Pset_chunk(layout, f->columns > 1 ? 2 : 1, chunk), EXIT_RUN_FAILED, path,
+               "compress");
     hdf5_check(H5Pset_shuffle(layout), EXIT_RUN_FAILED, path, "compress");
     hdf5_check(H5Pset_deflate(layout, (unsigned)compression), EXIT_RUN_FAILED, path, "compress");
   }
-  const hid_t dataset = hdf5_create_dataset(group, path, f->name, type, in_file, f->columns, layout);
+  const hid_t dataset = hdf5_create_dataset(group, path, f->name, type, in_file, f->columns,
+                                            layout);
   H5Pclose(layout);
   return dataset;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run to be saved: parameters, particles and state, as tests of snapshots and checkpoints write them. */
+/* A run to be saved: parameters, particles and state for tests of snapshots and checkpoints. */
 #ifndef PHOTONS_TESTS_SAVED_RUN_H
 #define PHOTONS_TESTS_SAVED_RUN_H
 
@@ -24,7 +24,8 @@ static inline void set_parameters(struct parameters *p) {
 /** All particles, on every process. */
 static inline struct particles make_particles(size_t count, size_t blocks) {
   const struct cosmology c = {.omega_m = 0.31};
-  struct particles s = particles_create(count, box, cosmology_particle_mass(&c, box, (double)count));
+  struct particles s = particles_create(count, box,
+                                        cosmology_particle_mass(&c, box, (double)count));
   s.blocks = s.all_blocks = blocks;
   uint64_t random = 1;
   for (size_t i = 0; i < 3 * count; i++) {
@@ -52,8 +53,9 @@ static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .wall_seconds = 1e-7};
 
 static inline bool same_particles(const struct particles *a, const struct particles *b) {
-  return a->all == b->all && a->all_blocks == b->all_blocks && a->count == b->count && a->blocks == b->blocks &&
-         a->first_block == b->first_block && a->box == b->box && a->mass == b->mass &&
+  return a->all == b->all && a->all_blocks == b->all_blocks && a->count == b->count &&
+         a->blocks == b->blocks && a->first_block == b->first_block && a->box == b->box &&
+         a->mass == b->mass &&
          memcmp(a->position, b->position, 3 * a->count * sizeof *a->position) == 0 &&
          memcmp(a->momentum, b->momentum, 3 * a->count * sizeof *a->momentum) == 0 &&
          memcmp(a->acceleration, b->acceleration, 3 * a->count * sizeof *a->acceleration) == 0 &&
@@ -62,14 +64,18 @@ static inline bool same_particles(const struct particles *a, const struct partic
 
 static inline bool same_state(const struct checkpoint_state *s) {
   return s->a == there.a && s->start_a == there.start_a && s->step == there.step &&
-         s->outputs_done == there.outputs_done && s->policy.steps_since_sort == there.policy.steps_since_sort &&
-         s->policy.steps_since_rebuild == there.policy.steps_since_rebuild && s->policy.sort_debt == there.policy.sort_debt &&
-         s->policy.loosening == there.policy.loosening && s->policy.spread == there.policy.spread && s->policy.fresh_spread == there.policy.fresh_spread &&
+         s->outputs_done == there.outputs_done &&
+         s->policy.steps_since_sort == there.policy.steps_since_sort &&
+         s->policy.steps_since_rebuild == there.policy.steps_since_rebuild &&
+         s->policy.sort_debt == there.policy.sort_debt &&
+         s->policy.loosening == there.policy.loosening && s->policy.spread == there.policy.spread &&
+         s->policy.fresh_spread == there.policy.fresh_spread &&
          s->policy.fresh_work == there.policy.fresh_work && s->wall_seconds == there.wall_seconds;
 }
 
 /** A checkpoint of the state `there`. */
-static inline void write_checkpoint(const char *path, const struct parameters *p, const struct particles *s) {
+static inline void write_checkpoint(const char *path, const struct parameters *p,
+                                    const struct particles *s) {
   struct checkpoint_state state = there;
   checkpoint_write(path, p, s, &state);
 }

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "src/io/hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/io/snapshot.h"
+#include "src/io/hdf5_util.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
 
@@ -63,10 +63,12 @@ static long size_of(const char *path) {
   return (long)status.st_size;
 }
 
-/** The newer one, or where it is damaged or not there the older one; with both damaged an error that says why. */
+/** The newer one; where it is damaged or not there, the older one; with both damaged an error that
+ * says why. */
 static void test_generations(void **state) {
   (void)state;
-  expect_failure(read_any, NULL, EXIT_BAD_INPUT, "checkpoint.hdf5: cannot open the HDF5 file: No such file");
+  expect_failure(read_any, NULL, EXIT_BAD_INPUT,
+                 "checkpoint.hdf5: cannot open the HDF5 file: No such file");
   for (int64_t step = 1; step <= 3; step++) write_step(step);
   assert_int_equal(scratch_count_files(), 2);
   assert_int_equal(read_step(), 3);
@@ -90,7 +92,8 @@ static void test_generations(void **state) {
   flip_bits(previous, place, 1);
   assert_int_equal(read_step(), 5);
   assert_int_equal(truncate(previous, 5000), 0);
-  expect_failure(read_any, NULL, EXIT_BAD_INPUT, "checkpoint-previous.hdf5: cannot open the HDF5 file: truncated");
+  expect_failure(read_any, NULL, EXIT_BAD_INPUT,
+                 "checkpoint-previous.hdf5: cannot open the HDF5 file: truncated");
 }
 
 /** What a run killed between two changes of names leaves. */
@@ -152,7 +155,9 @@ static void write_wrong(void (*change)(struct particles *, struct checkpoint_sta
 
 /* Component y of the fourth particle of the second block of 100; ids count down from COUNT. */
 enum { FIRST = 100, WRONG = 3 * FIRST + FIRST + 3 };
-static void nan_momentum(struct particles *s, struct checkpoint_state *c) { (void)c, s->momentum[WRONG] = NAN; }
+static void nan_momentum(struct particles *s, struct checkpoint_state *c) {
+  (void)c, s->momentum[WRONG] = NAN;
+}
 static void fast_momentum(struct particles *s, struct checkpoint_state *c) {
   s->momentum[WRONG] = (float)(-300000.0 * c->a);
 }
@@ -164,11 +169,21 @@ static void nan_mass(struct particles *s, struct checkpoint_state *c) { (void)c,
 static void other_mass(struct particles *s, struct checkpoint_state *c) { (void)c, s->mass *= 2.0; }
 static void nan_a(struct particles *s, struct checkpoint_state *c) { (void)s, c->a = NAN; }
 static void late_a(struct particles *s, struct checkpoint_state *c) { (void)s, c->a = 1.5; }
-static void late_start(struct particles *s, struct checkpoint_state *c) { (void)s, c->start_a = 0.31; }
-static void negative_step(struct particles *s, struct checkpoint_state *c) { (void)s, c->step = -1; }
-static void negative_outputs(struct particles *s, struct checkpoint_state *c) { (void)s, c->outputs_done = -3; }
-static void infinite_work(struct particles *s, struct checkpoint_state *c) { (void)s, c->policy.fresh_work = INFINITY; }
-static void nan_spread(struct particles *s, struct checkpoint_state *c) { (void)s, c->policy.spread = NAN; }
+static void late_start(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->start_a = 0.31;
+}
+static void negative_step(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->step = -1;
+}
+static void negative_outputs(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->outputs_done = -3;
+}
+static void infinite_work(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->policy.fresh_work = INFINITY;
+}
+static void nan_spread(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->policy.spread = NAN;
+}
 
 static void test_values(void **state) {
   (void)state;

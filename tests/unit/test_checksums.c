@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "src/io/hdf5_checksum.h"
-#include "src/io/hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/ic/ic.h"
 #include "photons/io/snapshot.h"
+#include "src/io/hdf5_checksum.h"
+#include "src/io/hdf5_util.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
 
@@ -33,7 +33,7 @@ static void test_known_sums(void **state) {
   assert_true(checksum_rows(halves, 24, 0, 10) == UINT64_C(0xcb0dbff1a85542c3));
 }
 
-/** The sum is one of pieces in any order; no changed bit, no exchange and no row of zeros leaves it. */
+/** Pieces in any order have the same sum; a changed bit, an exchange and a row of zeros change it. */
 static void test_rows(void **state) {
   (void)state;
   enum { ROWS = 37, MOST = 48 };
@@ -48,7 +48,8 @@ static void test_rows(void **state) {
     }
     const uint64_t whole = checksum_rows(rows, width, 0, ROWS);
     for (size_t cut = 0; cut <= ROWS; cut++)
-      assert_true(checksum_rows(rows + cut * width, width, cut, ROWS - cut) + checksum_rows(rows, width, 0, cut) ==
+      assert_true(checksum_rows(rows + cut * width, width, cut, ROWS - cut) +
+                      checksum_rows(rows, width, 0, cut) ==
                   whole);
     for (size_t bit = 0; bit < 8 * width * ROWS; bit++) {
       rows[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -82,15 +83,16 @@ struct subject {
 
 static char *read_config(const struct subject *f) {
   const hid_t file = hdf5_open(f->path);
-  const hid_t group = hdf5_check(H5Gopen2(file, f->checkpoint ? "/" : "Config", H5P_DEFAULT), EXIT_BAD_INPUT, f->path,
-                                 "open a group");
+  const hid_t group = hdf5_check(H5Gopen2(file, f->checkpoint ? "/" : "Config", H5P_DEFAULT),
+                                 EXIT_BAD_INPUT, f->path, "open a group");
   char *text = hdf5_read_config(group, f->path);
   H5Gclose(group);
   H5Fclose(file);
   return text;
 }
 
-static struct particles read_file(const struct subject *f, struct parameters *p, struct checkpoint_state *state) {
+static struct particles read_file(const struct subject *f, struct parameters *p,
+                                  struct checkpoint_state *state) {
   *p = f->parameters;
   *state = there;
   return f->checkpoint ? checkpoint_read(f->path, p, state) : ic_read_gadget(p);
@@ -104,7 +106,8 @@ static void read_any(void *subject) {
   free(read_config(subject));
 }
 
-/** Exit code of reading the file in another process; 0 only if every bit of what a run takes from it is right. */
+/** Exit code of reading the file in another process; 0 only if every bit of what a run takes from it
+ * is right. */
 static int read_damaged(const struct subject *f) {
   const pid_t child = fork();
   if (child == 0) {
@@ -114,8 +117,9 @@ static int read_damaged(const struct subject *f) {
     const struct particles s = read_file(f, &p, &state);
     const struct parameters *expected = &f->read_parameters;
     const bool same = same_particles(&s, &f->particles) && same_state(&state) &&
-                      strcmp(read_config(f), f->config) == 0 && p.ic.z_init == expected->ic.z_init &&
-                      p.box.size == expected->box.size && p.cosmology.h == expected->cosmology.h &&
+                      strcmp(read_config(f), f->config) == 0 &&
+                      p.ic.z_init == expected->ic.z_init && p.box.size == expected->box.size &&
+                      p.cosmology.h == expected->cosmology.h &&
                       p.cosmology.omega_m == expected->cosmology.omega_m &&
                       p.cosmology.omega_lambda == expected->cosmology.omega_lambda;
     _exit(same ? 0 : 99);
@@ -127,7 +131,8 @@ static int read_damaged(const struct subject *f) {
 }
 
 static struct subject make_subject(bool checkpoint, int64_t compression) {
-  struct subject f = {.path = scratch(checkpoint ? "checkpoint.hdf5" : "snap.hdf5"), .checkpoint = checkpoint};
+  struct subject f = {.path = scratch(checkpoint ? "checkpoint.hdf5" : "snap.hdf5"),
+                      .checkpoint = checkpoint};
   set_parameters(&f.parameters);
   f.parameters.output.accelerations = true;
   f.parameters.output.compression = compression;
@@ -163,8 +168,8 @@ static void note(struct counts *c, int code) {
 }
 
 static void print(const struct subject *f, const char *damage, const struct counts *c) {
-  print_message("%s: %s: %d of %d refused, the others read as they were written\n", strrchr(f->path, '/') + 1, damage,
-                c->refused, c->tried);
+  print_message("%s: %s: %d of %d refused, the others read as they were written\n",
+                strrchr(f->path, '/') + 1, damage, c->refused, c->tried);
 }
 
 /** One bit, at places all over the file; then blocks of zeros; then the end cut off.
@@ -219,7 +224,8 @@ static void test_checkpoint_damage(void **state) {
 }
 
 static void write_number(const char *path, const char *group, const char *name, double number) {
-  const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), object = H5Gopen2(file, group, H5P_DEFAULT);
+  const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT),
+              object = H5Gopen2(file, group, H5P_DEFAULT);
   const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
   assert_true(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, &number) >= 0);
   H5Aclose(attribute);
@@ -235,7 +241,8 @@ static void remove_attribute(const char *path, const char *object, const char *n
 
 /** Exchange two numbers of a dataset, or two rows. */
 static void exchange_rows(const char *path, const char *name, hsize_t columns) {
-  const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT),
+              dataset = H5Dopen2(file, name, H5P_DEFAULT);
   const hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
   const hsize_t start[2] = {COUNT / 2, 0}, count[2] = {2, columns};
   const size_t row = columns * H5Tget_size(type);
@@ -264,12 +271,14 @@ static void test_snapshot_changes(void **state) {
     struct subject f = make_subject(false, (int64_t)b);
     char name[64], message[128];
     snprintf(name, sizeof name, "/PartType1/%s", blocks[b].name);
-    snprintf(message, sizeof message, "snap.hdf5: block %s is not what was written", blocks[b].name);
+    snprintf(message, sizeof message, "snap.hdf5: block %s is not what was written",
+             blocks[b].name);
     exchange_rows(f.path, name, blocks[b].columns);
     expect_failure(read_any, &f, EXIT_BAD_INPUT, message);
     free_subject(&f);
   }
-  static const char *const names[] = {"Time", "Redshift", "BoxSize", "Omega0", "OmegaLambda", "HubbleParam"};
+  static const char *const names[] = {"Time",   "Redshift",    "BoxSize",
+                                      "Omega0", "OmegaLambda", "HubbleParam"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     struct subject f = make_subject(false, 0);
     write_number(f.path, "/Header", names[i], 0.5);
@@ -283,7 +292,8 @@ static void test_snapshot_changes(void **state) {
 
   f = make_subject(false, 0);
   remove_attribute(f.path, "/PartType1/Velocities", "xxh3_rows");
-  expect_failure(read_any, &f, EXIT_BAD_INPUT, "only one of block Velocities and Header has a checksum");
+  expect_failure(read_any, &f, EXIT_BAD_INPUT,
+                 "only one of block Velocities and Header has a checksum");
   remove_attribute(f.path, "/PartType1/Coordinates", "xxh3_rows");
   remove_attribute(f.path, "/PartType1/ParticleIDs", "xxh3_rows");
   remove_attribute(f.path, "/Header", "xxh3_attributes");
@@ -305,7 +315,8 @@ static void test_checkpoint_changes(void **state) {
   }
   struct subject f = make_subject(true, 0);
   write_number(f.path, "/", "a", 0.5);
-  expect_failure(read_any, &f, EXIT_BAD_INPUT, "the attributes of the file are not those that were written");
+  expect_failure(read_any, &f, EXIT_BAD_INPUT,
+                 "the attributes of the file are not those that were written");
   free_subject(&f);
 }
 

@@ -142,7 +142,8 @@ static void write_dataset(hid_t group, const char *name, hid_t stored, hid_t mem
   const hsize_t size[2] = {count, columns};
   const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
   const hid_t dataset = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  assert_true(H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0); /* without a checksum */
+  assert_true(H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >=
+              0); /* without a checksum */
   H5Dclose(dataset);
   H5Sclose(space);
 }

@@ -14,12 +14,12 @@
 #include <cmocka.h>
 #include <hdf5.h>
 
+#include "photons/analysis/halo.h"
+#include "photons/config/parameters.h"
+#include "photons/cosmology/mass_function.h"
 #include "src/io/hdf5_checksum.h"
 #include "support/assert_near.h"
 #include "support/flip_bits.h"
-#include "photons/config/parameters.h"
-#include "photons/analysis/halo.h"
-#include "photons/cosmology/mass_function.h"
 
 /** Particles inside the largest sphere about the centre with the threshold density that find_crossing() may consider:
  * from all distances, sorted. */
@@ -167,7 +167,8 @@ static void read_dataset(hid_t file, const char *name, hid_t type, void *values)
 /** One bit of each dataset, one after the other. */
 static void check_damage(const char *path, const char *name) {
   char reason[512];
-  const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT),
+              dataset = H5Dopen2(file, name, H5P_DEFAULT);
   const haddr_t offset = H5Dget_offset(dataset);
   const hsize_t size = H5Dget_storage_size(dataset);
   H5Dclose(dataset);

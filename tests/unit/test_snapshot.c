@@ -10,12 +10,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "src/io/hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/ic/ic.h"
 #include "photons/base/output_file.h"
+#include "photons/ic/ic.h"
 #include "photons/io/snapshot.h"
+#include "src/io/hdf5_util.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
 
@@ -376,7 +376,8 @@ static void write_text_file(void *unused) {
   output_commit(begun, scratch("table.txt"));
 }
 
-/** What somebody has put under a temporary name, or a killed run left, is removed: no link is followed. */
+/** What somebody has put under a temporary name, or a killed run left, is removed: no link is
+ * followed. */
 static void test_temporary_names(void **state) {
   (void)state;
   struct parameters p;

@@ -34,8 +34,8 @@ void output_together(char *const *paths, size_t files, const char *previous,
 /** For fail(): if the calling thread is writing in output_together(), have all processes clean up; of several that fail, only the first
  * returns. @return whether it was */
 bool output_failed(void);
-/** A new file under a temporary name, for text; checks. What stands there is removed, and no symbolic
- * link is followed. */
+/** A new file under a temporary name, for text; checks. What stands there is removed, and no
+ * symbolic link is followed. */
 FILE *output_open(const char *temporary);
 /** fclose with a check for write errors (full disk). */
 void output_close(FILE *file, const char *path);
