@@ -140,15 +140,6 @@ bool checkpoint_check(const char *path, char *reason, size_t size) {
   return hdf5_intact(path, format, reason, size);
 }
 
-/** Give a damaged file another name: else the next checkpoint would let it take the place of the good
- * one before. */
-static void set_aside(const char *path) {
-  char *damaged = other_name(path, "damaged");
-  if (comm_rank() == 0 && rename(path, damaged) != 0 && errno != ENOENT)
-    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, damaged, strerror(errno));
-  free(damaged);
-}
-
 /** Name of the newest checkpoint that is whole (malloc'ed). */
 static char *choose(const char *path) {
   char reason[1024], other_reason[1024];
@@ -161,7 +152,6 @@ static char *choose(const char *path) {
   if (!checkpoint_check(previous, other_reason, sizeof other_reason))
     fail(EXIT_BAD_INPUT, "no checkpoint to go on from: %s; %s", reason, other_reason);
   if (comm_rank() == 0) warn("%s; going on from the one before, %s", reason, previous);
-  set_aside(path);
   return previous;
 }
 
@@ -256,6 +246,15 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
   H5Dclose(dataset);
 }
 
+/** Give a damaged file another name: else the next checkpoint would let it take the place of the good
+ * one before. */
+static void set_aside(const char *path) {
+  char *damaged = other_name(path, "damaged");
+  if (comm_rank() == 0 && rename(path, damaged) != 0 && errno != ENOENT)
+    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, damaged, strerror(errno));
+  free(damaged);
+}
+
 struct particles checkpoint_read(const char *newest, struct parameters *p,
                                  struct checkpoint_state *state) {
   char *path = choose(newest);
@@ -284,6 +283,7 @@ struct particles checkpoint_read(const char *newest, struct parameters *p,
   }
   H5Fclose(file);
   checkpoint_check_particles(path, &s, state->a);
+  if (strcmp(path, newest) != 0) set_aside(newest);
   free(path);
   return s;
 }

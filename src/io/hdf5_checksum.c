@@ -9,12 +9,11 @@
 
 #define XXH_INLINE_ALL /* a row is short: the call would take longer than the sum */
 #include <xxhash.h>
-#if XXH_VERSION_NUMBER < 800
-#error "XXH3 gives its final values since xxHash 0.8.0"
-#endif
 
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
+
+_Static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 gives its final values since xxHash 0.8.0");
 
 static const char of_rows[] = "xxh3_rows", of_attributes[] = "xxh3_attributes";
 
