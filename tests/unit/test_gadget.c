@@ -459,7 +459,12 @@ static void set_element(const char *block, size_t particle, size_t columns, doub
   double row[3] = {value, value, value};
   const hid_t file = H5Fopen(scratch("ic.hdf5"), H5F_ACC_RDWR, H5P_DEFAULT),
               dataset = H5Dopen2(file, block, H5P_DEFAULT);
-  hdf5_write_rows(dataset, "ic.hdf5", block, H5T_NATIVE_DOUBLE, particle, 1, columns, row);
+  const hsize_t first[2] = {particle, 0}, count[2] = {1, columns};
+  const hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(2, count, NULL);
+  assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) >= 0);
+  assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, row) >= 0);
+  H5Sclose(memory);
+  H5Sclose(space);
   H5Dclose(dataset);
   H5Fclose(file);
 }
