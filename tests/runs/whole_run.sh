@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PhotoNs-2's demonstration run from z = 49 to 0: everything that a run leaves behind is there and right; config-used.ini repeats it.
+# A run from a Gadget file at z = 49 to 0: everything that it leaves behind is there and right; config-used.ini repeats it. Where
+# they are, also from the initial conditions of PhotoNs-2's demonstration run, which is of the same kind.
 set -u
 : "${PHOTONS:?the program}"
 [ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
 python3 -c 'import h5py' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
+ics=${PHOTONS_FORCE_SETS:?the folder of the force sets}/early.hdf5
 data=${PHOTONS_TEST_DATA:-}
-ics=$data/ics/photons2_demo_32_z49.gadget2
-[ -r "$ics" ] && [ -r "$data/forces/late32.hdf5" ] || { echo "skipped: no test data in PHOTONS_TEST_DATA=$data"; exit 77; }
+other_ics=$data/ics/photons2_demo_32_z49.gadget2 other_end=$data/forces/late32.hdf5
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/here" && cd "$work/here" || exit 99
@@ -39,7 +40,11 @@ grep -q 32768 "$work/out" && grep -q memory "$work/out" || complain 'dry run: no
 timeout 300 "$PHOTONS" config.ini >"$work/out" 2>"$work/err" || complain "the run: exit code $?"
 [ -s "$work/err" ] && complain "the run: $(cat "$work/err")"
 [ "$(grep -c '^step ' "$work/out")" -eq $(($(wc -l <run/log/timings.csv) - 1)) ] || complain 'not one line a step'
-python3 "$PHOTONS_SOURCE/tests/runs/whole_run.py" run "$data/forces/late32.hdf5" || failures=$((failures + 1))
+python3 "$PHOTONS_SOURCE/tests/runs/whole_run.py" run || failures=$((failures + 1))
+if [ -r "$other_ics" ] && [ -r "$other_end" ]; then
+  timeout 300 "$PHOTONS" --quiet --set ic.file="$other_ics" --set output.dir=other config.ini || complain "PhotoNs-2's: exit code $?"
+  python3 "$PHOTONS_SOURCE/tests/runs/whole_run.py" other "$other_end" || failures=$((failures + 1))
+fi
 if python3 -c 'import yt' 2>/dev/null; then
   python3 "$PHOTONS_SOURCE/tests/runs/snapshot_yt.py" run/snap_002.hdf5 100 0.25 0.7 0 32768 || complain 'yt'
 fi
