@@ -10,8 +10,8 @@ trap 'rm -rf "$work"' EXIT
 failures=0
 failed() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
-# A snapshot as other codes write it: PhotoNs-2's where it is, else the clustered particles with no more than Gadget's header,
-# float positions and short ids.
+# A snapshot as other codes write it: PhotoNs-2's where it is, else the clustered particles with no
+# more than Gadget's header, float positions and short ids.
 foreign=${PHOTONS_TEST_DATA:-}/forces/late32.hdf5
 if [ ! -r "$foreign" ]; then
   foreign=$work/foreign.hdf5

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a finished run must have left: whole_run.py FOLDER [PARTICLES], those of PhotoNs-2 from the same initial conditions at
-the last redshift. Without them a plain particle mesh runs from the first snapshot, for comparison."""
+"""What a finished run must have left: whole_run.py FOLDER [PARTICLES].
+
+PARTICLES are those of PhotoNs-2 from the same initial conditions at the last redshift. Without them a
+plain particle mesh runs from the first snapshot, for comparison."""
 import csv
 import glob
 import os
@@ -51,23 +53,25 @@ check([int(row['step']) for row in rows] == list(range(len(rows))) and len(rows)
 check(float(rows[0]['a']) == 0.02 and float(rows[-1]['a']) == 1.0, 'first and last row of the log')
 check(all(abs(np.log(float(b['a']) / float(a['a'])) - float(b['dlna'])) < 1e-6 for a, b in zip(rows, rows[1:])), 'steps in the log')
 
-# Another code from the same initial conditions has the same waves, not only the same spectrum. Bounds of power and correlation
-# in shells low <= n < high:
+# Another code from the same initial conditions has the same waves, not only the same spectrum.
+# Bounds of power and correlation in shells low <= n < high:
 if particles:
-    # PhotoNs-2's mesh forces (CIC, four points) err by 0.2 % on the median and 1.4 % for one particle in a hundred, most at the
-    # distance of the split, and its steps are long; where the spectrum is nonlinear that makes some per cent of its height.
+    # PhotoNs-2's mesh forces (CIC, four points) err by 0.2 % on the median and 1.4 % for one
+    # particle in a hundred, most at the distance of the split, and its steps are long. Where the
+    # spectrum is nonlinear that makes some per cent of its height.
     code, theirs = 'PhotoNs-2', read_positions(particles[0])
     bounds = ((1, 3, 0.01, 0.999), (3, 6, 0.05, 0.998), (6, 12, 0.05, 0.995))
 else:
-    # The particle mesh has no forces from below its cells, 1/64 of the box, and takes long steps. On longer waves than
-    # some five cells that makes some per cent.
+    # The particle mesh has no forces from below its cells, 1/64 of the box, and takes long
+    # steps. On waves longer than five cells that makes some per cent.
     code = 'a particle mesh'
     with h5py.File(f'{folder}/snap_000.hdf5') as file:
         momentum = file['PartType1/Velocities'][...] * file['Header'].attrs['Time'] ** 1.5
     theirs = evolve(read_positions(f'{folder}/snap_000.hdf5'), momentum, BOX / 1000, 0.25, 0.02, 1.0)
     bounds = ((1, 3, 0.03, 0.999), (3, 6, 0.05, 0.995), (6, 12, 0.08, 0.975))
 MESH = 64
-ours, theirs = (np.fft.rfftn(density(x, BOX / 1000, MESH)) for x in (read_positions(f'{folder}/snap_002.hdf5'), theirs))
+ours = read_positions(f'{folder}/snap_002.hdf5')
+ours, theirs = (np.fft.rfftn(density(x, BOX / 1000, MESH)) for x in (ours, theirs))
 n = np.fft.fftfreq(MESH, 1 / MESH)
 n = np.sqrt(sum(x**2 for x in np.meshgrid(n, n, np.arange(MESH // 2 + 1), indexing='ij')))
 for low, high, power, correlation in bounds:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A run from a Gadget file at z = 49 to 0: everything that it leaves behind is there and right; config-used.ini repeats it. Where
-# they are, also from the initial conditions of PhotoNs-2's demonstration run, which is of the same kind.
+# A run from a Gadget file at z = 49 to 0: everything that it leaves behind is there and right, and
+# config-used.ini repeats it. The same run from the initial conditions of PhotoNs-2's demonstration,
+# where they are.
 set -u
 : "${PHOTONS:?the program}"
 [ -x "$PHOTONS" ] || { echo "skipped: $PHOTONS is not built"; exit 77; }
@@ -42,7 +43,8 @@ timeout 300 "$PHOTONS" config.ini >"$work/out" 2>"$work/err" || complain "the ru
 [ "$(grep -c '^step ' "$work/out")" -eq $(($(wc -l <run/log/timings.csv) - 1)) ] || complain 'not one line a step'
 python3 "$PHOTONS_SOURCE/tests/runs/whole_run.py" run || failures=$((failures + 1))
 if [ -r "$other_ics" ] && [ -r "$other_end" ]; then
-  timeout 300 "$PHOTONS" --quiet --set ic.file="$other_ics" --set output.dir=other config.ini || complain "PhotoNs-2's: exit code $?"
+  timeout 300 "$PHOTONS" --quiet --set ic.file="$other_ics" --set output.dir=other config.ini ||
+    complain "the run from PhotoNs-2's initial conditions: exit code $?"
   python3 "$PHOTONS_SOURCE/tests/runs/whole_run.py" other "$other_end" || failures=$((failures + 1))
 fi
 if python3 -c 'import yt' 2>/dev/null; then

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exact accelerations of particles in a periodic box, by Ewald summation in double precision. Shares nothing with the
- * solver. Newton's attraction is split with erf(alpha r): the short-range part is summed over nearest images, the rest over
- * plane waves. The result does not depend on alpha, which moves work from one part to the other. */
+/* Exact accelerations of particles in a periodic box, by Ewald summation in double precision.
+ * Shares nothing with the solver. Newton's attraction is split with erf(alpha r): the short-range
+ * part is summed over nearest images, the rest over plane waves. The result does not depend on
+ * alpha, which moves work from one part to the other. */
 #ifndef PHOTONS_TESTS_EWALD_H
 #define PHOTONS_TESTS_EWALD_H
 
@@ -10,8 +11,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Sums end where what is left out is about e^-36 = 2e-16 of G m/L^2: at alpha r = 6 and at waves of pi m/alpha = 6.
- * With alpha = 12/L and above, only nearest images are as near as that. */
+/* Sums end where what is left out is about e^-36 = 2e-16 of G m/L^2: at alpha r = 6 and at waves of
+ * pi m/alpha = 6. With alpha = 12/L and above, only nearest images are as near as that. */
 #define EWALD_TAIL 6.0
 #define EWALD_ALPHA_MIN 12.0
 enum { EWALD_WAVES_MAX = 48, EWALD_SIDE = 2 * EWALD_WAVES_MAX + 1 };
@@ -34,7 +35,8 @@ static inline void ewald_find_phases(const double *x, struct ewald_phases *p) {
   }
 }
 
-/** The density's waves in the half m_0 >= 0 of the sphere |m| <= waves; the other half is their complex conjugate. */
+/** The density's waves in the half m_0 >= 0 of the sphere |m| <= waves; the other half is their
+ * complex conjugate. */
 struct ewald_waves {
   int waves;
   double re[EWALD_WAVES_MAX + 1][EWALD_SIDE][EWALD_SIDE], im[EWALD_WAVES_MAX + 1][EWALD_SIDE][EWALD_SIDE];
@@ -105,8 +107,8 @@ static inline void ewald_add_waves(const struct ewald_waves *w, const double *x,
     }
 }
 
-/** Softened attraction over distance, F/d: Gadget's spline of support h = 2.8 epsilon (Springel, Yoshida & White 2001), from
- * its density, or Plummer's. */
+/** Softened attraction over distance, F/d: Gadget's spline of support h = 2.8 epsilon (Springel,
+ * Yoshida & White 2001), from its density, or Plummer's. */
 static inline double softened_attraction(double r, double epsilon, int plummer) {
   if (plummer) return pow(r * r + epsilon * epsilon, -1.5);
   double q = r / (2.8 * epsilon);
@@ -117,9 +119,10 @@ static inline double softened_attraction(double r, double epsilon, int plummer) 
   return r > 0.0 ? mass / (r * r * r) : 32.0 / 3.0 / pow(2.8 * epsilon, 3);
 }
 
-/* The waves' part of Newton's attraction over distance is (erf(x) - 2 x e^(-x^2)/sqrt(pi))/r^3 with x = alpha r, which is
- * 4 alpha^3/sqrt(pi) F_1(x^2) with Boys' function F_m(t) = int_0^1 u^(2m) e^(-t u^2) du. As F_m' = -F_(m+1), a table of the
- * next orders is one of derivatives, and the Taylor series from a point at most 1/32 away ends below 1e-15. */
+/* The waves' part of Newton's attraction over distance is (erf(x) - 2 x e^(-x^2)/sqrt(pi))/r^3 with
+ * x = alpha r, which is 4 alpha^3/sqrt(pi) F_1(x^2) with Boys' function F_m(t) = int_0^1 u^(2m)
+ * e^(-t u^2) du. As F_m' = -F_(m+1), a table of the next orders is one of derivatives, and the
+ * Taylor series from a point at most 1/32 away ends below 1e-15. */
 enum { BOYS_TERMS = 7, BOYS_POINTS = 16 /* for each unit of t */ };
 struct boys {
   double coefficient[36 * BOYS_POINTS + 1][BOYS_TERMS];

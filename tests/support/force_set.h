@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Forces of the whole solver, and particle sets with exact reference accelerations: those that `make check` makes in
- * tests/force-sets, and other programs' in the folder forces/ of PHOTONS_TEST_DATA. */
+/* Forces of the whole solver, and particle sets with exact reference accelerations: those that
+ * `make check` makes in tests/force-sets, and other programs' in the folder forces/ of
+ * PHOTONS_TEST_DATA. */
 #ifndef PHOTONS_FORCE_SET_H
 #define PHOTONS_FORCE_SET_H
 
@@ -24,9 +25,10 @@ void parameters_from_text(struct parameters *p, const char *text, const char *co
 /** Start StarPU on CPU workers; starpu_shutdown() ends it. */
 void start_starpu_for_tests(void);
 
-/** Accelerations of a simulation in the order of rising id, [N][3] in (km/s)^2/(Mpc/h); free() it. */
+/** Accelerations of a simulation by rising id, [N][3] in (km/s)^2/(Mpc/h); free() it. */
 float *accelerations_by_id(const struct simulation *s);
-/** Those that the solver finds for these particles, which it takes over and frees. @p work may be NULL. */
+/** Those that the solver finds for these particles, which it takes over and frees. @p work may be
+ * NULL. */
 float *solver_accelerations(const struct parameters *p, struct particles particles, struct work_counts *work);
 struct force_error force_compare(const float *acceleration, const double *reference, size_t n);
 
@@ -38,10 +40,12 @@ struct force_set {
 };
 struct force_set force_set_open(const char *path);
 void force_set_close(struct force_set *set);
-/** The set's particles in the order of the file, and parameters for them with these overrides of config.ini. */
+/** The set's particles in the order of the file, and parameters for them with these overrides of
+ * config.ini. */
 struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
                                      size_t count);
-/** Accelerations of the set's particles with these overrides of config.ini, as solver_accelerations(). */
+/** Accelerations of the set's particles with these overrides of config.ini, as
+ * solver_accelerations(). */
 float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
                        struct work_counts *work);
 /** The same, compared with the reference. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** Particles with exact accelerations, which `make check` makes: early.hdf5 (z = 49, nearly a grid) or late.hdf5 (z = 0,
- * clustered). Ends the test where the file is missing. */
+/** Particles with exact accelerations, which `make check` makes: early.hdf5 (z = 49, nearly a grid)
+ * or late.hdf5 (z = 0, clustered). Ends the test where the file is missing. */
 static inline const char *force_set_path(const char *name) {
   static char path[1024];
   const char *folder = getenv("PHOTONS_FORCE_SETS");
@@ -28,8 +28,8 @@ static inline const char *source_data(const char *name) {
   return path;
 }
 
-/** A file of other programs in the folder PHOTONS_TEST_DATA, which few have: NULL where it is not there. Tests of such files
- * come on top of those that everybody can run. */
+/** A file of other programs in the folder PHOTONS_TEST_DATA, which few have: NULL where it is not
+ * there. Tests of such files come on top of those that everybody can run. */
 static inline const char *other_data(const char *name) {
   static char path[1024];
   const char *folder = getenv("PHOTONS_TEST_DATA");
