@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "photons/base/error.h"
 #include "photons/cosmology/cosmology.h"
 #include "support/ewald.h"
 
@@ -15,7 +14,15 @@
 static const double alpha = 14.0;
 
 static void check(int64_t result, const char *what) {
-  if (result < 0) fail(EXIT_BAD_INPUT, "cannot %s", what);
+  if (result >= 0) return;
+  fprintf(stderr, "add_reference: error: %s\n", what);
+  exit(EXIT_FAILURE);
+}
+
+static void *allocate(size_t size) {
+  void *memory = malloc(size);
+  check(memory ? 0 : -1, "no memory");
+  return memory;
 }
 
 static void read_attribute(hid_t file, const char *name, double *values) {
@@ -54,13 +61,13 @@ static size_t count_particles(hid_t file) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3) fail(EXIT_BAD_USAGE, "usage: add_reference FILE SOFTENING");
+  check(argc == 3 ? 0 : -1, "usage: add_reference FILE SOFTENING");
   const double softening = atof(argv[2]);
   hid_t file = H5Fopen(argv[1], H5F_ACC_RDWR, H5P_DEFAULT);
   check(file, argv[1]);
   const size_t n = count_particles(file);
-  double box, mass[6], *x = allocate(3 * n, sizeof *x, "positions"), *a = allocate(3 * n, sizeof *a, "accelerations");
-  uint64_t *id = allocate(n, sizeof *id, "ids");
+  double box, mass[6], *x = allocate(3 * n * sizeof *x), *a = allocate(3 * n * sizeof *a);
+  uint64_t *id = allocate(n * sizeof *id);
   read_attribute(file, "BoxSize", &box);
   read_attribute(file, "MassTable", mass);
   read_dataset(file, "PartType1/Coordinates", H5T_NATIVE_DOUBLE, x);

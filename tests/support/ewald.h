@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Sums end where what is left out is about e^-36 = 2e-16 of G m/L^2: at alpha r = 6 and at waves of
  * pi m/alpha = 6. With alpha = 12/L and above, only nearest images are as near as that. */
@@ -168,10 +169,12 @@ static inline void ewald_accelerations(const double *x, size_t n, size_t stride,
   struct ewald_waves *waves = ewald_waves_create(x, n, alpha);
   struct boys *boys = boys_create();
   const double alpha2 = alpha * alpha, smooth = 2.0 * M_2_SQRTPI * alpha2 * alpha, tail2 = EWALD_TAIL * EWALD_TAIL;
-  for (size_t i = 0; i < n; i += stride, a += 3) {
-    a[0] = a[1] = a[2] = 0.0;
-    ewald_add_waves(waves, x + 3 * i, a);
-    for (size_t j = 0; j < n; j++) {
+  const int all = stride == 1; /* each pair is summed once, for both */
+  memset(a, 0, (n + stride - 1) / stride * 3 * sizeof *a);
+  for (size_t i = 0; i < n; i += stride) {
+    double *target = a + i / stride * 3;
+    ewald_add_waves(waves, x + 3 * i, target);
+    for (size_t j = all ? i + 1 : 0; j < n; j++) {
       double d[3], r2 = 0.0;
       for (size_t c = 0; c < 3; c++) {
         d[c] = x[3 * j + c] - x[3 * i + c];
@@ -182,7 +185,10 @@ static inline void ewald_accelerations(const double *x, size_t n, size_t stride,
       if (r2 == 0.0 || !(near || plummer)) continue; /* Plummer's law is Newton's at no distance */
       const double r = sqrt(r2), waves_part = near ? smooth * boys_1(boys, alpha2 * r2) : 1.0 / (r2 * r),
                    factor = softened_attraction(r, epsilon, plummer) - waves_part;
-      for (size_t c = 0; c < 3; c++) a[c] += factor * d[c];
+      for (size_t c = 0; c < 3; c++) {
+        target[c] += factor * d[c];
+        if (all) a[3 * j + c] -= factor * d[c];
+      }
     }
   }
   free(boys);
