@@ -12,6 +12,7 @@
 
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
+#include "photons/base/input_file.h"
 
 _Static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 gives its final values since xxHash 0.8.0");
 
@@ -220,6 +221,8 @@ static bool look_at_format(struct look *look, hid_t file, const char *format) {
 }
 
 static bool look_at_file(struct look *look, const char *format) {
+  const char *refusal = input_refusal(look->path);
+  if (refusal) return damaged(look, "cannot open the HDF5 file: %s", refusal);
   const hid_t file = hdf5_try_open(look->path);
   if (file < 0) {
     char reason[256];

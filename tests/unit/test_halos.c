@@ -295,11 +295,7 @@ static void test_halos(void **state) {
 static void test_simulated_halos(void **state) {
   (void)state;
   static const struct cut cuts[] = {{32, 5, true}, {128, 3, true}};
-  struct particles whole = {0};
-  if (!read_simulated(&whole)) {
-    skip();
-    return;
-  }
+  struct particles whole = read_simulated();
   check_halos(&whole, 20, cuts, sizeof cuts / sizeof *cuts);
   particles_free(&whole);
 }
