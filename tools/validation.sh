@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The validation runs of docs/validation.md and their figures. Run at the top of the tree, where
+# The validation runs of docs/results/validation.md and their figures. Run at the top of the tree, where
 # ./photons-starpu stands.
 set -eu
 usage() {

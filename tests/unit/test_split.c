@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The force split against closed forms and quadratures that src/split.c does not use. */
+/* The force split against closed forms and quadratures that src/tree/split.c does not use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
