@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Groups that change owners. */
+/* Migration: groups that change owners, with all columns of their particles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "photons/base/error.h"
 #include "photons/domain/domain.h"
 
-/** One array of `size` bytes a particle, in blocks, to the new owners. */
+/** Send a column, `size` bytes per particle, to the new owners of its groups. Frees `old`. */
 static void *hand_over(void *old, const size_t *particles, size_t count, size_t size) {
   const size_t processes = (size_t)comm_size();
   size_t *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");

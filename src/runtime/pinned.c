@@ -14,7 +14,7 @@
 
 enum { SMALLEST_LOG = 12, LARGEST_LOG = 40, CHUNK_LOG = 26, HUGE_PAGE = 1 << 21 };
 
-/** Stands at the start of a free buffer, and of a chunk, where it takes up the first SMALLEST
+/** Stands at the start of a free buffer, and of a chunk, where it takes up 2^SMALLEST_LOG
  * bytes. */
 struct link {
   struct link *next;
