@@ -66,8 +66,8 @@ bool comm_turn_begin(int first);
 /** End this rank's turn and pass `token` to the next rank, unless this rank is `last`. */
 void comm_turn_end(int last, bool token);
 
-/** The first of n things that belong to rank r if they are dealt out evenly; n for r =
- * comm_size(). */
+/** The first of n things that belong to rank r if they are dealt out evenly; n for
+ * r = comm_size(). */
 static inline size_t comm_first(size_t n, int r) {
   return block_first(n, (size_t)comm_size(), (size_t)r);
 }

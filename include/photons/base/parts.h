@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/** The first thing of part @p part, if n things are divided into @p parts parts; n for part =
- * parts. Exact for every n. */
+/** The first thing of part @p part, if n things are divided into @p parts parts; n for
+ * part = parts. Exact for every n. */
 static inline size_t block_first(size_t n, size_t parts, size_t part) {
   return (size_t)((unsigned __int128)n * part / parts);
 }
