@@ -82,8 +82,8 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   const char *asked = getenv("STARPU_SCHED");
   const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
   /* Several streams per GPU: kernels of one stream run while another stream is idle or waits for
-   * data of other ranks. But then the time of a task depends on its neighbour's, which performance models
-   * cannot predict, so schedulers with models (dm*) get one stream. */
+   * data of other ranks. But then the time of a task depends on its neighbour's, which performance
+   * models cannot predict, so schedulers with models (dm*) get one stream. */
   char streams[16];
   snprintf(streams, sizeof streams, "%d", by_models ? 1 : scheduler_streams());
   setenv("STARPU_NWORKER_PER_CUDA", streams, 0);
