@@ -12,7 +12,7 @@ static void *hand_over(void *old, const size_t *particles, size_t count, size_t 
   const size_t processes = (size_t)comm_size();
   size_t *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");
   for (size_t i = 0; i < 2 * processes; i++) bytes[i] = particles[i] * size;
-  void *new = allocate(count, size, "particles of this process");
+  void *new = allocate(count, size, "particles of this rank");
   comm_exchange(old, bytes, new, bytes + processes);
   free(bytes);
   free(old);

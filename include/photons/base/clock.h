@@ -3,8 +3,7 @@
 #ifndef PHOTONS_BASE_CLOCK_H
 #define PHOTONS_BASE_CLOCK_H
 
-/** Seconds since an arbitrary moment. The clock is monotonic: nobody sets it while the program
- * runs. */
+/** Seconds since an arbitrary moment, by a monotonic clock, which is never set. */
 double wall_clock(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HOST_DEVICE before `inline` makes nvcc compile a header's function for host and device, so that
- * CPU and CUDA kernels share one definition. */
+ * CPU and CUDA kernels use one definition. */
 #ifndef PHOTONS_HOST_DEVICE_H
 #define PHOTONS_HOST_DEVICE_H
 

@@ -25,7 +25,7 @@ void engine_start(const struct parameters *p, struct trace *trace);
 /** Stop StarPU. All tasks must have ended and all handles must be unregistered. */
 void engine_stop(void);
 
-/** Whether this rank uses GPUs. scheduler_any_gpu() tells whether any rank does. */
+/** Whether this rank uses GPUs; scheduler_any_gpu(): whether any rank does. */
 bool engine_gpu(void);
 /** Number of StarPU workers of all kinds. */
 uint32_t engine_workers(void);

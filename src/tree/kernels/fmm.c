@@ -38,7 +38,7 @@ enum {
  * images. The fourth component has no meaning. */
 INLINE vblock centre_difference(const struct node *a, const struct node *b) {
   vblock_uint va, vb;
-  _Static_assert(sizeof(struct node) >= sizeof va, "a block is read from the start of a node");
+  _Static_assert(sizeof(struct node) >= sizeof va, "the centre and one more word are read from a node");
   memcpy(&va, a, sizeof va);
   memcpy(&vb, b, sizeof vb);
   return (vblock)(va - vb);
