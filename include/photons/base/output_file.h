@@ -9,9 +9,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-
 /** Make a folder and its parents. Fails if the folder cannot be made or written to. */
 void output_folder(const char *path);
+/** Remove a file that another run or another program has left under a temporary name. */
+void output_clear(const char *temporary);
 /** The temporary name for @p path; output_commit() frees it. fail() removes the file if the program
  * ends before output_commit(). */
 char *output_begin(const char *path);
@@ -26,18 +27,20 @@ struct output_turn {
  * Write a set of files by all ranks. Each file is written by consecutive ranks, one after the
  * other. Either all files get their final names or none: if a rank fails, all ranks remove their
  * temporary files before the run ends.
- * @param files  number of files, 1 .. comm_size()
- * @param write  called on each rank when it is its turn
+ * @param files     number of files, 1 .. comm_size()
+ * @param previous  new name of an existing file at the first path; NULL: that file is replaced
+ * @param write     called on each rank when it is its turn
  */
-void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
-                     void *context);
+void output_together(char *const *paths, size_t files, const char *previous,
+                     void (*write)(void *context, const struct output_turn *turn), void *context);
 /**
  * For fail(): if the calling thread is in the `write` function of output_together(), make all ranks
  * remove their temporary files. If several ranks fail, this function returns only on the lowest.
  * @return whether the thread was writing
  */
 bool output_failed(void);
-/** fopen() for a temporary text file; never returns NULL. */
+/** Create a text file under a temporary name; never returns NULL. An existing file or symbolic link
+ * of that name is removed, so no link is followed. */
 FILE *output_open(const char *temporary);
 /** fclose(); fails if any write to the file failed (full disk). */
 void output_close(FILE *file, const char *path);
