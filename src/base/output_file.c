@@ -93,19 +93,18 @@ static void leave(char *temporary) {
   free(temporary);
 }
 
-/**
- * Let the file at @p path, if there is one, have the name @p previous as well. At any moment each of
- * the two names, once it is there, stands for a whole file: names only change by rename().
- */
+/** Give the file at @p path, if there is one, the name @p previous as well. Names change only by
+ * rename(), so that at any moment each of the two names, once it exists, is that of a complete
+ * file. */
 static void keep(const char *path, const char *previous) {
   char *link_name = copy_text(previous, ".tmp");
   output_clear(link_name);
   const bool linked = link(path, link_name) == 0;
-  /* Some file systems have no second names: then there is a moment with the previous name only. */
+  /* On file systems without hard links, for a moment only the previous name exists. */
   const bool kept = linked ? rename(link_name, previous) == 0
                            : errno == ENOENT || rename(path, previous) == 0;
   if (!kept) fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, previous, strerror(errno));
-  output_clear(link_name); /* rename() leaves it where both are names of one file already */
+  output_clear(link_name); /* rename() keeps it if both names are links to one file */
   free(link_name);
 }
 

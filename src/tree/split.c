@@ -24,7 +24,7 @@
                                * degree */
 #define FIT_POINTS 2048       /* points of the grid for the minimax fit */
 #define FIT_EXCHANGES 100
-#define PAPER_TABLE_END 3.0 /* the paper's table ends at x' = 3 */
+#define PAPER_TABLE_END 3.0 /* the table of PhotoNs-GPU ends at x' = 3 */
 
 /** d^k w/du^k at u in [0, 1/2]. w is normalised such that int_0^1 w dx = W(1), which is 1 (kaiser)
  * or erf(r_cut / 2 r_s) (gauss). */
@@ -217,8 +217,8 @@ static void force_taylor(const struct split *s, double x, double taylor[TABLE_OR
   taylor[4] = x * (48.0 * w[2] + u * (72.0 * w[3] + 16.0 * u * w[4])) / 24.0;
 }
 
-/** Fill the paper's table. The entry that contains the cutoff is continued beyond it; later ones
- * are zero. */
+/** Fill the table of PhotoNs-GPU. The entry that contains the cutoff is continued beyond it; later
+ * ones are zero. */
 static void fill_table(struct split *s) {
   double to_x = 2.0 * s->r_s / s->r_cut; /* x = r / r_cut per x' = r / (2 r_s) */
   s->table_step = fmax(PAPER_TABLE_END, 1.0 / to_x) / TABLE_ENTRIES;

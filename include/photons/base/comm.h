@@ -30,6 +30,7 @@ int comm_host_size(void);
  * rank. */
 void comm_abort(int code);
 
+/** Wait until all ranks have called this function. */
 void comm_barrier(void);
 /** Reductions over all ranks, element by element, in place. comm_sum_double() is for arrays of
  * which at most one rank has a nonzero value per element, or where exactness does not matter: a sum

@@ -24,6 +24,7 @@ struct domain_layout {
   uint32_t group_count; /**< of all ranks, a power of two */
   unsigned depth;       /**< of every group's tree */
 };
+/** Choose the layout from runtime.leaf_size, runtime.group_size and the number of particles N. */
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles);
 
 /** Groups within r_cut of a group. Slot 0 is the group itself; the others follow by rising
@@ -138,6 +139,7 @@ void domain_find_neighbours(struct domain *d);
 /** After domain_find_neighbours(): find the groups to send to and receive from other ranks and the
  * branches of their trees that are needed, and allocate memory for them. Collective. */
 void domain_find_ghosts(struct domain *d);
+/** Forget all ghosts and free their memory. */
 void domain_drop_ghosts(struct domain *d);
 /** Whether a group belongs to another rank and its positions and tree are received here. */
 static inline bool group_is_ghost(const struct group *g) {

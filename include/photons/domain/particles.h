@@ -115,6 +115,7 @@ struct particles particles_create(size_t n, double box, double mass);
 struct particles particles_create_share(size_t n, double box, double mass);
 /** The same for this rank's part of n particles in `blocks` ranges, which are dealt out evenly. */
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass);
+/** Free all columns. */
 void particles_free(struct particles *s);
 
 #endif

@@ -14,6 +14,7 @@
  *         different containers, for example) no rank shares memory
  */
 bool host_memory_start(void);
+/** Unmap and free all segments; collective. */
 void host_memory_stop(void);
 /** Whether ranks share memory; the same on all ranks. */
 bool host_memory_shared(void);

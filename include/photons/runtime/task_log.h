@@ -35,6 +35,7 @@ struct usage {
 /** Begin recording tasks, which turns on StarPU's profiling; and end it. */
 void task_log_begin(void);
 void task_log_end(void);
+/** Free the records of a log. */
 void task_log_free(struct task_log *log);
 
 /**

@@ -24,6 +24,7 @@ struct nbody {
  * @param p  softening, split and mesh
  */
 struct nbody *nbody_create(const struct parameters *p, struct particles particles);
+/** Unregister all data and free the system with its particles. */
 void nbody_free(struct nbody *n);
 
 /** Move groups to new owners: rank r gets groups owner_first[r] .. owner_first[r + 1] - 1. All
@@ -37,6 +38,7 @@ struct layout {
   struct mesh_layout mesh;
   double bytes_particles, bytes_tree, bytes_mesh;
 };
+/** The layout for N = `particles`. It also depends on scheduler_any_gpu(). */
 struct layout layout_choose(const struct parameters *p, size_t particles);
 
 #endif

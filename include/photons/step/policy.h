@@ -29,6 +29,7 @@ struct sort_policy {
 struct sort_choice {
   bool rebuild, sort;
 };
+/** Choose what to do in the next step; `particles` is N of the run. */
 struct sort_choice sort_policy_choose(const struct sort_policy *s, const struct parameters *p,
                                       size_t particles);
 /** Record what was done. */

@@ -24,6 +24,7 @@ struct interaction_list {
 
 /** Ends the program if a list would have 2^32 entries or more, which offsets cannot count. */
 void interactions_check(size_t entries);
+/** Free the memory of a list; the list is empty afterwards and keeps its pool. */
 void interaction_list_free(struct interaction_list *l);
 /** Make room for `targets` targets and `entries` entries. Old contents are lost. */
 void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries);

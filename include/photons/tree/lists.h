@@ -29,8 +29,10 @@ struct lists {
 struct short_range;
 struct group;
 
+/** Register the handles of a group's lists, for trees of the given depth; and unregister them. */
 void lists_register(struct lists *l, unsigned depth);
 void lists_unregister(struct lists *l);
+/** Free lists in host memory. */
 void lists_free(struct lists *l);
 
 /** Submit the part of a group's walk that can run before lists_make(). With GPUs this is the

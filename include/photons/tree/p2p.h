@@ -58,7 +58,9 @@ struct p2p_scratch {
   size_t capacity; /**< sources per list */
   unsigned levels;
 };
+/** Make room for `levels` lists of `sources` sources each; old contents are lost. */
 void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources, unsigned levels);
+/** Free the buffers. */
 void p2p_scratch_free(struct p2p_scratch *s);
 
 struct p2p_kernels {

@@ -70,12 +70,13 @@ static inline struct tree_scratch *tree_scratch(struct short_range *s) {
   return &s->scratch[worker_number()];
 }
 
-/** Work of the last force computation, summed over all ranks. Collective. */
+/** Work of the last force computation, summed over all ranks. */
 struct work_counts {
   uint64_t pairs;        /**< particle pairs in direct sums */
   uint64_t interactions; /**< node pairs by expansions */
   uint64_t visits;       /**< node pairs that walks have judged */
 };
+/** The work of the last force computation; see struct work_counts. Collective. */
 struct work_counts short_range_work(const struct short_range *s);
 
 #endif

@@ -20,7 +20,7 @@
 
 #define SPLIT_SERIES 64   /**< terms of the power series of H */
 #define FMM_DEGREE 16     /**< degree of the polynomials for derivatives in M2L: float accuracy */
-#define TABLE_ENTRIES 512 /**< entries of the paper's table kernel */
+#define TABLE_ENTRIES 512 /**< entries of the table kernel of PhotoNs-GPU */
 
 struct split {
   enum split_kind kind;
@@ -40,8 +40,8 @@ struct split {
    * fallen to 2e-8. M2L takes psi = 0 beyond. */
   float fmm_range;
   float fmm[FMM_ORDER_MAX + 1][FMM_DEGREE + 1];
-  /** The paper's table: Taylor coefficients d^q T/dx'^q / q! about the entry's centre, for
-   * x' = r/(2 r_s) in [0, x'_max]; see split_table_value(). */
+  /** The table of PhotoNs-GPU (Wang & Meng 2021, RAA 21, 281): Taylor coefficients d^q T/dx'^q / q!
+   * about the entry's centre, for x' = r/(2 r_s) in [0, x'_max]; see split_table_value(). */
   double table_step; /**< width of an entry in x' */
   float table[TABLE_ENTRIES][TABLE_ORDER_MAX + 1];
 };
@@ -59,8 +59,8 @@ double split_force(const struct split *s, double r);
 double split_series_derivative(const struct split *s, int n, double u);
 /** Mesh factor S(k): phi_long(k) = -4 pi G rho(k)/k^2 S(k); k in h/Mpc. */
 double split_mesh_factor(const struct split *s, double k);
-/** T at distance r (Mpc/h) from the paper's table, by Taylor expansion of order
- * 0 .. TABLE_ORDER_MAX (figure 2 of the paper). */
+/** T at distance r (Mpc/h) from the table of PhotoNs-GPU, by Taylor expansion of order
+ * 0 .. TABLE_ORDER_MAX (figure 2 of Wang & Meng 2021). */
 double split_table_value(const struct split *s, int order, double r);
 /** T at distance r (Mpc/h) from the polynomial p2p, in float arithmetic. */
 double split_polynomial_value(const struct split *s, double r);

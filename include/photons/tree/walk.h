@@ -38,6 +38,13 @@ struct acceptance {
   float derivative[MAC_TABLE + 1];
 };
 
+/**
+ * Set up an acceptance criterion.
+ * @param order               of the expansions, 1 .. FMM_ORDER_MAX
+ * @param softening_support   distance, Mpc/h, beyond which the force is Newton's
+ * @param box                 L, Mpc/h
+ * @param depth               of the trees
+ */
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
                      double softening_support, double box, unsigned depth, const struct split *split);
 
@@ -97,6 +104,7 @@ struct walk_scratch {
   uint32_t *pair[2]; /**< [near, far] target, entry, target, entry ... */
   size_t count[2], capacity[2];
 };
+/** Free the buffers. */
 void walk_scratch_free(struct walk_scratch *s);
 /** Make room for at least n more pairs of a list (0: near, 1: far). */
 void walk_scratch_reserve(struct walk_scratch *s, int list, size_t n);

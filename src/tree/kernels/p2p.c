@@ -98,8 +98,8 @@ static __attribute__((noinline)) vfloat spline_vector(vfloat u, float support2) 
   return v_select(v_less(q, v_set(0.5f)), in, out) * v_set(inverse3);
 }
 
-/** T from the paper's table, by Taylor expansion in x' = r/(2 r_s) about the nearest of 512
- * entries. */
+/** T from the table of PhotoNs-GPU (split.h), by Taylor expansion in x' = r/(2 r_s) about the
+ * nearest of 512 entries. */
 static vfloat table_vector(const struct p2p_law *law, vfloat r) {
   const struct split *s = law->split;
   const float to_argument = (float)(s->r_cut / (2.0 * s->r_s)), inverse_step = (float)(1.0 / s->table_step),
