@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Division of a host's cores and GPUs among its ranks, through STARPU_* environment variables. */
-#define _GNU_SOURCE /* cpu_set_t;
-                     * NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+/* for cpu_set_t */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "photons/runtime/host_share.h"
 
 #include <sched.h>

@@ -41,8 +41,8 @@ struct task_log *worker_log(uint32_t worker);
 /** Call function(context) on every GPU worker, on the worker's thread, and wait. */
 void engine_on_gpu_workers(void (*function)(void *context), void *context);
 
-/** Distinguishes performance models of the same stage, in addition to the amount of work: e.g. the
- * order of expansions and the instruction set. Below 2^20. */
+/** A number that distinguishes performance models of the same stage, in addition to the amount of
+ * work: e.g. for the order of expansions and the instruction set. Below 2^20. */
 void engine_set_variant(uint32_t variant);
 uint32_t engine_variant(void);
 

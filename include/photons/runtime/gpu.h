@@ -34,8 +34,7 @@ void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, 
 #endif
 
 /* A build without CUDA has no gpu_ functions. Calls of such functions must stand in GPU_CALL() or
- * in the _gpu function of a codelet (task.h); a build without CUDA compiles neither into its
- * codelets. */
+ * in the _gpu function of a codelet (task.h), because a build without CUDA refers to neither. */
 #ifdef PHOTONS_CUDA
 #define GPU_CALL(call) (call)
 #define GPU_CODELET(function) .cuda_funcs = {function}, .cuda_flags = {STARPU_CUDA_ASYNC},

@@ -10,7 +10,7 @@ struct parameters;
  * each. Does nothing for one rank per host, and leaves alone what the user (STARPU_NCPU,
  * STARPU_WORKERS_CUDAID, runtime.workers ...) or the launcher's binding has set. A binding to fewer
  * cores than the equal part (mpirun's default for two ranks is one core each) is widened to all
- * cores; a binding to more is kept. Must be called before StarPU starts.
+ * cores; a binding to at least that many is kept. Must be called before StarPU starts.
  */
 void host_share(const struct parameters *p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Messages between ranks as part of the task graph: detached sends and receives of StarPU-MPI,
- * ordered with tasks by their data. Both ends of a message know its contents from tables that every
- * rank has, so no rank asks another.
+ * ordered with tasks by their data. Sender and receiver know every message from tables that all
+ * ranks have, so no rank asks another.
  *
  * Between ranks of one host only a token of eight bytes goes through StarPU-MPI. Before, a task of
  * the sender (put) has copied the data to shared memory, to the place that the token names.

@@ -266,7 +266,7 @@ static void halve(struct leaf *l, const struct sources *sources, unsigned level,
   }
 }
 
-/* NOLINT in the next function: struct leaf writes to acceleration. */
+/* acceleration is not const: struct leaf writes to it. */
 uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, struct p2p_scratch *scratch,
                      float *acceleration) { /* NOLINT(readability-non-const-parameter) */
   struct leaf l = {
