@@ -18,8 +18,8 @@ struct loop {
   void (*function)(void *context, uint32_t i);
   void *context;
   uint32_t n;
-  _Atomic uint32_t next, users; /* next i; tasks, plus the waiting thread, that still use the
-                                 * loop */
+  /* next: the next i to take; users: the tasks, plus the waiting thread, that still use the loop */
+  _Atomic uint32_t next, users;
   pthread_mutex_t lock;
   pthread_cond_t done;
   uint32_t left; /* number of i that have not ended */

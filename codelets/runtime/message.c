@@ -110,8 +110,8 @@ void message_stop(void) {
 }
 
 void message_begin(void) {
-  if (host_memory_shared()) comm_barrier(); /* after this all ranks have read the last step's
-                                             * messages */
+  /* After the barrier all ranks have read the last step's messages. */
+  if (host_memory_shared()) comm_barrier();
   host_memory_reset();
   tokens.used = 0;
 }

@@ -79,11 +79,9 @@ static void take_settings(struct settings *s, const char *text) {
 static bool take_run(struct settings *s, const char *name) {
   char path[PARAMETER_PATH_MAX + 16];
   snprintf(path, sizeof path, "%s", name);
-  if (access(path, F_OK) != 0)
-    snprintf(path, sizeof path, "%s.0.hdf5", name); /* NAME of a set of files NAME.0.hdf5,
-                                                     * NAME.1.hdf5 ... */
-  const char *reason;                               /* not printed here: reading the snapshot will
-                                                     * fail with it */
+  /* The name may be that of a set of files NAME.0.hdf5, NAME.1.hdf5 ... */
+  if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s.0.hdf5", name);
+  const char *reason; /* not printed: reading the snapshot fails later */
   FILE *file = input_open(path, &reason);
   unsigned char begin[8] = {0};
   const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&

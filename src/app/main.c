@@ -11,8 +11,8 @@
 
 int main(int argc, char **argv) {
   gsl_set_error_handler_off(); /* callers check results; GSL's default handler aborts */
-  signal(SIGXFSZ, SIG_IGN);    /* beyond the limit of the file size, write() fails and the error
-                                * names the file */
+  /* Beyond the limit of the file size, write() fails and the error names the file. */
+  signal(SIGXFSZ, SIG_IGN);
   comm_start(&argc, &argv);
   struct options options = options_read(argc, argv);
   int status;

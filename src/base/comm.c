@@ -12,10 +12,10 @@
 
 #include "photons/base/error.h"
 
-enum { PIECE_MOST = 1 << 30, TAG = 1 }; /* Most bytes of one message (MPI counts with int), and the
-                                         * tag of messages. */
-enum { CORES_LEAST = 4, NAP = 20000 };  /* Cores per rank below which threads that wait by polling
-                                         * slow down the others; nanoseconds. */
+/* Most bytes of one message (MPI counts with int), and the tag of messages. */
+enum { PIECE_MOST = 1 << 30, TAG = 1 };
+/* Cores per rank below which threads that wait by polling slow down the others; nanoseconds. */
+enum { CORES_LEAST = 4, NAP = 20000 };
 
 /* The one communicator. A file-scope variable like MPI's own state, because fail() needs it on any
  * thread. */
@@ -28,8 +28,8 @@ static struct {
 
 static void check(int status, const char *what) {
   if (status == MPI_SUCCESS) return;
-  sleep(2); /* Most likely another rank has failed. It, or the launcher, prints why and ends this
-             * rank. */
+  /* Most likely another rank has failed. It, or the launcher, prints why and ends this rank. */
+  sleep(2);
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   if (MPI_Error_string(status, text, &length) != MPI_SUCCESS) length = 0;

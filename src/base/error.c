@@ -41,9 +41,9 @@ static void wait_for_lower_ranks(void) {
 void fail(enum exit_code code, const char *format, ...) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   static _Thread_local bool failing;
-  if (!failing) pthread_mutex_lock(&first_only); /* never unlocked: other threads that fail wait
-                                                  * here until the process ends */
-  failing = true;                                /* for a fail() in what follows */
+  /* Never unlocked: other threads that fail wait here until the process ends. */
+  if (!failing) pthread_mutex_lock(&first_only);
+  failing = true; /* for a fail() in what follows */
   if (!output_failed()) wait_for_lower_ranks();
   va_list arguments;
   va_start(arguments, format);

@@ -194,8 +194,8 @@ FILE *output_open(const char *temporary) {
 
 void output_close(FILE *file, const char *path) {
   errno = 0;
-  const bool failed_before = ferror(file) != 0; /* errno of that failure is lost unless it happens
-                                                 * again */
+  /* If a write failed before, its errno is lost. */
+  const bool failed_before = ferror(file) != 0;
   const bool failed = fflush(file) != 0 || failed_before;
   const int reason = errno;
   if (fclose(file) != 0 || failed)

@@ -92,8 +92,8 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
   for (uint32_t i = 0; i < g->count; i++) {
     struct ghost *ghost = &g->ghost[i];
     const uint32_t all = d->groups[ghost->group].count;
-    if (ghost->branches == 0) ghost->branches = 1; /* StarPU requires an initialised handle, so at
-                                                    * least one branch is sent */
+    /* StarPU requires an initialised handle, so at least one branch is sent. */
+    if (ghost->branches == 0) ghost->branches = 1;
     for (uint32_t b = 0; b < 1u << d->top_depth; b++)
       if (ghost->branches >> b & 1)
         ghost->count += level_first(all, d->top_depth, b + 1) - level_first(all, d->top_depth, b);

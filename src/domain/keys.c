@@ -52,8 +52,8 @@ static void select_rank(struct key *keys, size_t n, size_t rank, int axis) {
   while (n > 24 && rank > 0 && rank < n) {
     uint64_t pivot = choose_pivot(keys, n, rank, axis);
     size_t front = partition(keys, n, pivot, axis);
-    if (front == 0) front = partition(keys, n, pivot + 1, axis); /* the pivot is the smallest key:
-                                                                  * split off this key alone */
+    /* If the pivot is the smallest key, split off this key alone. */
+    if (front == 0) front = partition(keys, n, pivot + 1, axis);
     if (rank <= front) {
       n = front;
     } else {
@@ -110,9 +110,10 @@ void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
       widest = particle_column_bytes(&particle_columns[k]);
   void *old = allocate(count, widest, "particles of a group");
   uint32_t *x = column[COLUMN_position], origin[3];
+  /* The origin is half a box below the centre, so that relative coordinates do not wrap inside a
+   * group. */
   for (int c = 0; c < 3; c++)
-    origin[c] = centre[c] + (1u << 31); /* so that coordinates relative to the origin do not wrap
-                                         * inside a group */
+    origin[c] = centre[c] + (1u << 31);
   for (uint32_t i = 0; i < count; i++)
     keys[i] = (struct key){
         {x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};

@@ -9,8 +9,7 @@
 /** A particle's position and its place in the old order. */
 struct key {
   uint32_t x[3];
-  uint32_t index; /* in the old order; decides between equal coordinates, so that no two keys are
-                   * equal */
+  uint32_t index; /* place in the old order; no two keys are equal */
 };
 
 /**

@@ -21,13 +21,13 @@ struct rebuild {
   struct domain *domain;
   struct particles old;
   struct orb_parts parts;
+  /* key.index: place in the order that decides ties, from which the other columns are
+   * rearranged */
   struct key *keys,
-      *sorted;            /* index: place in the order that decides ties, from which the other
-                           * columns are rearranged */
+      *sorted;
   size_t count;           /* particles of this rank after the rebuild */
   size_t *send, *receive; /* [rank] particles */
-  size_t *next;           /* [chunk][part] place of the chunk's next particle in the order by
-                           * part */
+  size_t *next;           /* [chunk][part] place, by part, of the next particle */
   uint32_t *place;        /* [old count] place in the order by part */
   size_t *arrive;         /* [source rank][own part] particles */
   uint32_t first_part, own_parts;

@@ -18,8 +18,8 @@
 #include "photons/runtime/pinned.h"
 
 enum { ALIGNMENT = 256 };
-#define PIN_CHUNK ((size_t)64 << 20) /* bytes page-locked at a time, once in a run, since
-                                      * page-locking is slow */
+/* Bytes page-locked at a time, once in a run, since page-locking is slow. */
+#define PIN_CHUNK ((size_t)64 << 20)
 
 /** How the other ranks of a host find a segment. A segment begins with a copy of its address, so
  * that a reader can check that it has mapped the right one. */
@@ -31,8 +31,7 @@ struct address {
 static struct {
   char **segment; /* [rank], NULL for a rank of another host; NULL: nothing is shared */
   size_t *bytes;  /* [rank] */
-  size_t *pinned; /* [rank] page-locked chunks, counted from the start, where segments are filled
-                   * first */
+  size_t *pinned; /* [rank] page-locked chunks, from the start on */
   size_t used;    /* bytes of this rank's segment */
 } memory;
 static pthread_mutex_t pin_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -65,8 +64,8 @@ static char *map_segment(const struct address *of) {
   if (segment == MAP_FAILED) return NULL;
   const struct address *found = (const struct address *)segment;
   if (found->process == of->process && found->time == of->time) return segment;
-  munmap(segment, of->bytes); /* the process number means another process: the rank is in another
-                               * container */
+  /* The process number means another process here: the rank is in another container. */
+  munmap(segment, of->bytes);
   return NULL;
 }
 

@@ -34,8 +34,8 @@ static int usable_cores(int all, int share) {
   int usable = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : all;
   if (usable < share) {
     for (int i = 0; i < all; i++) CPU_SET_S((size_t)i, bytes, set);
-    if (sched_setaffinity(0, bytes, set) == 0) usable = all; /* if that fails, the launcher's
-                                                              * binding stays */
+    /* If this fails, the launcher's binding stays. */
+    if (sched_setaffinity(0, bytes, set) == 0) usable = all;
   }
   CPU_FREE(set);
   return usable;
@@ -76,8 +76,8 @@ void host_share(const struct parameters *p) {
   const int all = (int)sysconf(_SC_NPROCESSORS_ONLN), share = all / comm_host_size();
   if (getenv("STARPU_NCPU") || p->runtime.workers > 0) return;
   const int usable = usable_cores(all, share), cores = usable < all ? usable : share;
-  if (usable < all && follows_binding()) return; /* the launcher's binding has at least an equal
-                                                  * part of the cores */
+  /* Keep a launcher's binding that has at least an equal part of the cores. */
+  if (usable < all && follows_binding()) return;
   /* Besides the CPU workers there are a thread for each stream of a GPU, one for messages, and with
    * a GPU the main thread. The main thread must not wait for a core behind polling workers, because
    * it fetches data from the GPU handle by handle. One more core is left for all other threads. */

@@ -33,8 +33,8 @@ static unsigned size_log(size_t bytes) {
   unsigned log = SMALLEST_LOG;
   while (((size_t)1 << log) < bytes) log++;
   if (log > LARGEST_LOG)
-    fail(EXIT_RUN_FAILED,
-         "%zu bytes of page-locked memory in one piece are too many: make runtime.group_size smaller", bytes);
+    fail(EXIT_RUN_FAILED, "%zu bytes of page-locked memory in one piece are too many: make runtime.group_size smaller",
+         bytes);
   return log;
 }
 

@@ -29,8 +29,8 @@ void task_log_add(const struct stage *stage, uint32_t owner) {
   const struct starpu_task *task = starpu_task_get_current();
   struct starpu_profiling_task_info *info = task ? task->profiling_info : NULL;
   if (!logging || !info) return;
-  struct task_log *log = worker_log((uint32_t)info->workerid); /* the worker's own thread calls this
-                                                                * function */
+  /* The worker's own thread calls this function. */
+  struct task_log *log = worker_log((uint32_t)info->workerid);
   if (log->count == log->capacity) {
     log->capacity = 2 * log->capacity + 256;
     log->record = reallocate(log->record, log->capacity, sizeof *log->record, "records of tasks");

@@ -84,8 +84,7 @@ static void submit_near(struct short_range *s, struct group *g) {
 }
 
 static void submit_tree(struct domain *d, struct short_range *s) {
-  for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first the groups that need no other
-                                                              * rank's data */
+  for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
     FOR_GROUPS(d, g) if (meets_ghosts(d, g) == ghosts) submit_near(s, g);
   if (any_far_wanted(d, s)) {
     FOR_GROUPS(d, g) {
@@ -117,8 +116,9 @@ void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *
   long_range_place(l);
   message_begin();
   ghosts_submit(d);
-  FOR_GROUPS(d, g) lists_begin(s, g); /* before submit_mesh(), whose tasks keep GPUs busy while the
-                                       * host waits for walks */
+  /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
+   * walks. */
+  FOR_GROUPS(d, g) lists_begin(s, g);
   submit_mesh(d, l);
   submit_tree(d, s);
   for (uint32_t set = 0; set < l->sets; set++) FOR_GROUPS(d, g) pm_read_submit(l, g, set);

@@ -9,14 +9,14 @@
 
 #include "photons/base/error.h"
 
-#define SPLINE_SUPPORT \
-  2.8 /* radius of the spline kernel / Plummer-equivalent softening (Springel et al. 2001) */
+/* Radius of the spline kernel / Plummer-equivalent softening (Springel et al. 2001). */
+#define SPLINE_SUPPORT 2.8
 
 void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening,
                   int table_order, const struct split *split) {
-  const double least =
-      1e-6; /* Resolution of float positions in a leaf. Without this limit, particles at one point,
-             * and a particle's force on itself, would give 0/0. */
+  /* Resolution of float positions in a leaf. Without this limit, particles at one point, and a
+   * particle's force on itself, would give 0/0. */
+  const double least = 1e-6;
   double epsilon = fmax(softening / split->r_cut, least);
   *law = (struct p2p_law){.kind = kind, .softening_kind = softening_kind, .split = split, .table_order = table_order};
   if (softening_kind == SOFTENING_SPLINE)

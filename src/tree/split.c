@@ -20,9 +20,9 @@
 
 #include "photons/base/error.h"
 
-#define QUADRATURE_POINTS 128 /* exact for y^(2k), k < SPLIT_SERIES, times a polynomial of that
-                               * degree */
-#define FIT_POINTS 2048       /* points of the grid for the minimax fit */
+/* Exact for y^(2k), k < SPLIT_SERIES, times a polynomial of that degree. */
+#define QUADRATURE_POINTS 128
+#define FIT_POINTS 2048 /* points of the grid for the minimax fit */
 #define FIT_EXCHANGES 100
 #define PAPER_TABLE_END 3.0 /* the table of PhotoNs-GPU ends at x' = 3 */
 

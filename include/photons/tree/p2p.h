@@ -41,7 +41,7 @@ struct p2p_target {
   const uint32_t *x;        /**< positions, component c at x + c * count */
   const struct node *nodes; /**< its tree */
   const struct interaction_list
-      *near; /**< near list; targets are leaves (index in their level) */
+      *near; /**< near list (interaction_list.h); its targets are leaves, by index in their level */
   const uint32_t *const *source_x; /**< [slot] positions of the neighbours */
   const uint32_t *source_count;    /**< [slot] numbers of their particles */
 };

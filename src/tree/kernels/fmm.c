@@ -159,8 +159,8 @@ INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes, 
         batch->finished |= 1u << lane;
         batch->done[lane] = lanes->target[lane];
       }
-      if (!next_target(s, (int)fmm_local_size(p), lanes, lane)) { /* an idle lane computes zero
-                                                                   * times a finite number */
+      /* An idle lane computes zero times a finite number. */
+      if (!next_target(s, (int)fmm_local_size(p), lanes, lane)) {
         stage_row(no_multipole, size, batch->rows, lane);
         store_block(stage_lane(batch->centres, lane), far_away);
         continue;

@@ -283,8 +283,7 @@ uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, stru
       memcpy(l.origin, node->centre, sizeof l.origin);
       struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
       halve(&l, &sources, t->depth, leaf);
-    } else { /* A leaf so wide that a source's nearest image differs among its particles: gather the
-              * sources for each particle. */
+    } else { /* wide leaf: nearest images differ among its particles */
       for (uint32_t i = first; i < end; i++) {
         const struct reach reach = {.half = {0.0f, 0.0f, 0.0f}};
         for (size_t c = 0; c < 3; c++) l.origin[c] = t->x[c * t->count + i];
