@@ -56,7 +56,7 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
   if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
 #ifdef PHOTONS_CUDA
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but there is no GPU that CUDA and STARPU_NCUDA allow to use: try "
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but CUDA and STARPU_NCUDA make no GPU available: try "
                          "nvidia-smi, or gpu = auto");
 #else
     fail(EXIT_BAD_USAGE,
