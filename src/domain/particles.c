@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory of the particles: all columns of the table in particles.h. */
 #include "photons/domain/particles.h"
 
 #include <stddef.h>

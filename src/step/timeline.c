@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Step sizes and output times. */
+/* The sizes of steps and the times of outputs. */
 #include "photons/step/timeline.h"
 
 #include <math.h>
 
-#define SAME 1e-12 /* relative difference at which two scale factors are one */
+#define SAME 1e-12 /* relative difference below which two scale factors are equal */
 
 void timeline_init(struct timeline *t, const struct parameters *p, double begin) {
   *t = (struct timeline){.begin = begin, .end = 1.0 / (1.0 + p->time.z_end)};
