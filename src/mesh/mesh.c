@@ -84,8 +84,8 @@ static void tables_create(struct mesh *m) {
   }
   m->window = allocate(n, sizeof *m->window, "assignment window");
   m->wave = allocate(n, sizeof *m->wave, "wave numbers");
-  const double power = -2.0 * assignment_width(m->assignment); /* the window of a scheme of width w is
-                                                                  sinc^w */
+  /* the window of a scheme of width w is sinc^w */
+  const double power = -2.0 * assignment_width(m->assignment);
   for (uint32_t i = 0; i < n; i++) {
     int s = signed_index(m, i);
     double x = M_PI * s / n;
@@ -173,8 +173,8 @@ struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const
 }
 
 struct field_box field_box_for_patch(const struct mesh *m, const struct patch *patch) {
-  const uint32_t margin = m->gradient == GRADIENT_FD4 ? 2 : 0; /* differences reach two cells beyond
-                                                                  the window */
+  /* differences reach two cells beyond the window */
+  const uint32_t margin = m->gradient == GRADIENT_FD4 ? 2 : 0;
   uint32_t origin[3], size[3];
   for (int c = 0; c < 3; c++) {
     const bool whole = patch->size[c] + 2 * margin >= m->cells;
@@ -193,8 +193,8 @@ void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float
   for (uint32_t i = 0; i < b->size[0]; i++, out += b->row) {
     const float *row = plane + (size_t)((b->origin[0] + i) % m->cells) * m->row;
     memcpy(out, row + b->origin[1], before * sizeof *out);
-    memcpy(out + before, row, (b->row - before) * sizeof *out); /* rows of a slab also repeat their
-                                                                   first four cells */
+    /* rows of a slab also repeat their first four cells */
+    memcpy(out + before, row, (b->row - before) * sizeof *out);
   }
 }
 

@@ -141,8 +141,8 @@ void KERNEL(mesh_patch_add)(const struct mesh *m, uint32_t s, const struct patch
   const uint32_t to_edge = m->cells - patch->origin[2];
   const uint32_t before_edge = patch->size[2] < to_edge ? patch->size[2] : to_edge;
   for (uint32_t a = 0; a < patch->size[0]; a++) {
-    const uint32_t x = (patch->origin[0] + a) % m->cells - first; /* wraps to a large number below the
-                                                                     slab */
+    /* wraps to a large number below the slab */
+    const uint32_t x = (patch->origin[0] + a) % m->cells - first;
     if (x >= planes) continue;
     for (uint32_t b = 0; b < patch->size[1]; b++) {
       const uint32_t y = (patch->origin[1] + b) % m->cells;
