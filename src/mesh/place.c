@@ -30,8 +30,8 @@ void long_range_leave(struct long_range *l) {
   for (uint32_t i = 0; i < l->domain->group_count; i++) leave(&l->groups[i]);
 }
 
-/** Cut planes first .. into runs of planes that one rank owns. @param own  include the planes of
- * the group's own rank */
+/** Cut planes first .. into runs of planes that one rank owns.
+ * @param own  include the planes of the group's own rank */
 static uint32_t cut_planes(const struct mesh *m, const struct group *g, uint32_t first,
                            uint32_t planes, bool own, struct mesh_piece *piece) {
   uint32_t n = 0;

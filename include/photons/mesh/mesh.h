@@ -7,7 +7,8 @@
  *            fft_x over all slabs of a column
  * k space:   Green's function, split factor, window deconvolution (deposit and read-out),
  *            gradient (spectral) or potential (fd4)
- * backward:  inverse fft_x, tiles, inverse fft_yz into the slabs of each field, which particles read
+ * backward:  inverse fft_x, tiles, inverse fft_yz into the slabs of each field, which particles
+ * read
  *
  * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Tile (s, c), `block`
  * in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there are two sets
