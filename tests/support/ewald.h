@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exact accelerations of few particles in a periodic box, by Ewald summation in double precision. Shares nothing with the solver. */
+/* Exact accelerations of few particles in a periodic box, by Ewald summation in double precision.
+ * Independent of the solver's code. */
 #ifndef PHOTONS_TESTS_EWALD_H
 #define PHOTONS_TESTS_EWALD_H
 
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With splitting at alpha = 3.5/L, what is left out is below erfc(3.5 * 1.5) = 1e-13 in real and e^-40 in k space. */
+/* With the splitting alpha = 3.5/L the truncation errors are below erfc(3.5 * 1.5) = 1e-13 in real
+ * space and e^-40 in k space. */
 #define EWALD_ALPHA 3.5
 enum {
   EWALD_IMAGES = 1,
@@ -29,8 +31,8 @@ static inline void ewald_phases(const double *x, double complex phase[3][EWALD_S
   }
 }
 
-/** Softened attraction over distance, F/d: Gadget's spline of support h = 2.8 epsilon (Springel, Yoshida & White 2001), from its density,
- * or Plummer's. */
+/** Softened attraction over distance, F/d: Gadget's spline of support h = 2.8 epsilon (Springel,
+ * Yoshida & White 2001), integrated from its density, or Plummer's law. */
 static inline double softened_attraction(double r, double epsilon, int plummer) {
   if (plummer) return pow(r * r + epsilon * epsilon, -1.5);
   double q = r / (2.8 * epsilon);
@@ -41,7 +43,7 @@ static inline double softened_attraction(double r, double epsilon, int plummer) 
   return r > 0.0 ? mass / (r * r * r) : 32.0 / 3.0 / pow(2.8 * epsilon, 3);
 }
 
-/** What the waves add to Newton's attraction over distance: (1 - T(alpha r))/r^3. */
+/** The k-space part of Newton's attraction over distance: (1 - T(alpha r))/r^3. */
 static inline double ewald_smooth(double r) {
   const double x = EWALD_ALPHA * r, x2 = x * x;
   if (x < 0.05)
