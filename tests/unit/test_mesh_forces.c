@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Mesh forces with exact short-range sums against Ewald sums, and what must not change them. */
+/* Mesh forces with exact short-range sums against Ewald sums, and invariances of the mesh
+ * forces. */
 #include "support/mesh_workspace.h"
 
 #include <hdf5.h>
@@ -108,8 +109,8 @@ static float *mesh_forces(const struct mesh *m, const struct mesh_kernels *kerne
   return acceleration;
 }
 
-/* Force factor of Gadget's spline softening (Springel et al. 2001, eq. 71), u = r/h < 1: times r vector is the pull
- * of a unit mass. */
+/* Force factor of Gadget's spline softening (Springel et al. 2001, eq. 71), u = r/h < 1: times r
+ * vector is the pull of a unit mass. */
 static double spline_softened(double r, double h) {
   const double u = r / h;
   if (u >= 1) return 1 / (r * r * r);
@@ -165,7 +166,8 @@ static void force_error(const struct reference *r, const double *near, const flo
   *median = ratio[SUBSET / 2];
 }
 
-/* Schemes and their force errors with exact short-range sums, measured in double precision over all particles. */
+/* Schemes and their force errors with exact short-range sums, measured in double precision over all
+ * particles. */
 static const struct {
   enum assignment assignment;
   enum gradient gradient;
@@ -210,8 +212,8 @@ static void test_late_forces(void **state) {
   check_forces("late32.hdf5", false);
 }
 
-/* One clustered distribution: no net force; the same bits whatever the slabs and threads; the same force on all
- * instruction sets. */
+/* One clustered distribution: no net force; the same bits whatever the slabs and threads; the same
+ * force on all instruction sets. */
 static void check_invariance(const struct reference *r, enum gradient gradient, bool interlace) {
   struct split split = gauss_split(r->box / 32, 1.2, 6.0);
   float *first = NULL;
@@ -234,7 +236,8 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
       net[c] += first[c * r->count + j];
       total += fabs((double)first[c * r->count + j]);
     }
-  /* Deposit and readout are transposed and the kernel is odd: only roundings of the float mesh are left. */
+  /* Deposit and read-out are transposes of each other and the kernel is odd: only rounding errors
+   * of the float mesh are left. */
   for (size_t c = 0; c < 3; c++) assert_near(net[c], 0, 1e-5 * total);
 
   const struct {
@@ -250,7 +253,7 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
     float *a = mesh_forces(m, mesh_kernels_select(), r, 8, 1);
     double difference = 0;
     for (size_t j = 0; j < 3 * r->count; j++) difference += fabs((double)a[j] - first[j]);
-    /* Roundings of 6e-8 in weights and sums; differences of the potential magnify them some times. */
+    /* Rounding of 6e-8 in weights and sums; differences of the potential amplify it a few times. */
     assert_near(difference, 0, 2e-6 * total);
     free(a);
     mesh_free(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Snapshots and checkpoints are read back; nothing half-written stays; what is broken is refused. */
+/* Snapshots and checkpoints are read back; no incomplete file stays; broken files are refused. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #include "support/assert_near.h"
 #include "support/failure.h"
 
-#define COUNT ((size_t)200001) /* more than is converted at a time */
+#define COUNT ((size_t)200001) /* more than one chunk of the conversion */
 static const double box = 75.0, a_snapshot = 0.4;
 
 static void set_parameters(struct parameters *p) {
@@ -36,7 +36,7 @@ static void set_parameters(struct parameters *p) {
   p->ic.z_init = 49.0;
 }
 
-/** All particles, on every process. */
+/** All particles, on every rank. */
 static struct particles make_particles(size_t count, size_t blocks) {
   const struct cosmology c = {.omega_m = 0.31};
   struct particles s = particles_create(count, box, cosmology_particle_mass(&c, box, (double)count));
@@ -53,7 +53,7 @@ static struct particles make_particles(size_t count, size_t blocks) {
   return s;
 }
 
-/** Those of this process. */
+/** The particles of this rank. */
 static struct particles take_share(const struct particles *all) {
   struct particles s = particles_create_blocks(all->count, all->blocks, all->box, all->mass);
   const size_t first = particles_first(&s);
@@ -75,7 +75,7 @@ static void read_particle(const struct particles *s, size_t i, uint32_t x[3], fl
   }
 }
 
-/** A dataset's values as doubles (malloc'ed), and one attribute of it. */
+/** The values of a dataset as doubles (free() them), and one attribute of it. */
 static double *read_dataset(const char *path, const char *name, size_t count, size_t columns, const char *attribute,
                             double *value) {
   const hid_t file = hdf5_open(path), dataset = H5Dopen2(file, name, H5P_DEFAULT);
@@ -145,7 +145,7 @@ static size_t check_header(const char *path, const struct parameters *p, double 
   return in_file[1];
 }
 
-/** Read back, by all processes: each has some of the particles. */
+/** Read back by all ranks: each has some of the particles. */
 static void check_reading(struct parameters *p, const struct particles *s, const char *path) {
   snprintf(p->ic.file, sizeof p->ic.file, "%s", path);
   struct particles back = ic_read_gadget(p);
@@ -161,7 +161,8 @@ static void check_reading(struct parameters *p, const struct particles *s, const
     read_particle(s, first + i, x, m, acc);
     for (size_t c = 0; c < 3; c++) {
       assert_int_equal(back.position[c * back.count + i], x[c]);
-      assert_near(back.momentum[c * back.count + i], m[c], 1.2e-7 * fabs((double)m[c])); /* two float roundings */
+      /* two float roundings */
+      assert_near(back.momentum[c * back.count + i], m[c], 1.2e-7 * fabs((double)m[c]));
     }
   }
   particles_free(&back);
@@ -204,7 +205,7 @@ static void test_snapshot(void **state) {
   }
 }
 
-/** One for tests/runs/same_files_on_any_ranks.sh, a file for each process. */
+/** Keep a snapshot with one file for each rank, for tests/runs/same_files_on_any_ranks.sh. */
 static void keep_snapshot(const struct particles *share) {
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
   if (!folder) return;
@@ -246,22 +247,24 @@ static bool same_state(const struct checkpoint_state *s) {
          s->policy.fresh_work == there.policy.fresh_work && s->wall_seconds == there.wall_seconds;
 }
 
-/** tests/runs/same_files_on_any_ranks.sh names a folder: what one number of processes has written there the next one reads. */
+/** tests/runs/same_files_on_any_ranks.sh names a folder: the checkpoint that one number of ranks
+ * has written there is read by the next number of ranks. */
 static void test_checkpoint(void **state) {
   (void)state;
   struct parameters p;
   set_parameters(&p);
   struct particles s = make_particles(COUNT, 7);
-  s.momentum[5] = NAN; /* not our business: bits are bits */
+  s.momentum[5] = NAN; /* NaN must be stored like any other bits */
   struct particles share = take_share(&s);
   char kept[1024];
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT"), *path = folder ? kept : scratch("checkpoint.hdf5");
   if (folder) snprintf(kept, sizeof kept, "%s/checkpoint.hdf5", folder);
   for (int turn = !folder || access(kept, R_OK) != 0; turn < 2; turn++) {
-    comm_barrier(); /* all have looked */
+    comm_barrier(); /* all ranks have read it */
     if (turn == 1) checkpoint_write(path, &p, &share, &there);
     struct parameters other = p;
-    other.output.images = !p.output.images; /* what does not change the particles may change */
+    other.output.images = !p.output.images; /* parameters that do not change the particles may
+                                               differ */
     other.runtime.workers = 13;
     struct checkpoint_state found;
     struct particles back = checkpoint_read(path, &other, &found);
@@ -293,7 +296,7 @@ static void test_checkpoint_parameters(void **state) {
   expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT, "cosmology.Omega_m was '0.31' and is '0.3', gravity.theta was");
   expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT, "and is '0.123', runtime.leaf_size was '0' and is '17'");
 
-  /* What the program had chosen stays as it was chosen. */
+  /* Values chosen by the program stay as they were chosen. */
   set_parameters(&p);
   p.gravity.softening = 12.5;
   checkpoint_write(scratch("checkpoint.hdf5"), &p, &s, &there);
@@ -303,7 +306,8 @@ static void test_checkpoint_parameters(void **state) {
   p.gravity.softening = 13.0;
   expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT, "gravity.softening was '12.5' and is '13'");
 
-  /* Box and cosmology of a run from a file are not in config.ini: they come from the checkpoint. */
+  /* Box and cosmology of a run that started from a file are not in config.ini: they come from the
+   * checkpoint. */
   set_parameters(&p);
   p.ic.source = IC_GADGET;
   checkpoint_write(scratch("checkpoint.hdf5"), &p, &s, &there);
@@ -317,7 +321,7 @@ static void test_checkpoint_parameters(void **state) {
   particles_free(&s);
 }
 
-/** Exit code of reading the checkpoint in another process; 0 only if every bit of it is right. */
+/** Exit code of reading the checkpoint in a child process; 0 only if every bit of it is right. */
 static int read_damaged(struct parameters *p, const struct particles *s) {
   const pid_t child = fork();
   if (child == 0) {
@@ -332,7 +336,8 @@ static int read_damaged(struct parameters *p, const struct particles *s) {
   return WEXITSTATUS(status);
 }
 
-/** One byte changed anywhere, or the end cut off: refused, or (a byte without a meaning) read as it was. */
+/** A checkpoint with one byte changed anywhere, or with its end cut off, is refused or (a byte
+ * without meaning) read correctly. */
 static void test_checkpoint_damage(void **state) {
   (void)state;
   struct parameters p;
@@ -342,7 +347,8 @@ static void test_checkpoint_damage(void **state) {
   checkpoint_write(path, &p, &s, &there);
   struct stat status;
   assert_int_equal(stat(path, &status), 0);
-  const long size = (long)status.st_size, step = 193; /* prime: all places in words and structures */
+  /* prime, to reach all places in words and structures */
+  const long size = (long)status.st_size, step = 193;
   int refused = 0, tried = 0;
   for (long offset = 0; offset < size; offset += step, tried++) {
     FILE *file = fopen(path, "r+b");
@@ -360,7 +366,7 @@ static void test_checkpoint_damage(void **state) {
     fclose(file);
   }
   assert_int_equal(read_damaged(&p, &s), 0);
-  /* The particles alone, which must be refused, are 44 bytes each. */
+  /* The particles alone, where every change must be refused, are 44 bytes each. */
   assert_in_range(refused, 300 * 44 / step, tried);
   for (long length = size - 1; length > 0; length -= size / 7) {
     assert_int_equal(truncate(path, length), 0);
@@ -404,7 +410,7 @@ static void write_large_text(void *unused) {
   output_commit(temporary, scratch("table.txt"));
 }
 
-/** A file-size limit stands for a full disk: the write fails, with another reason. */
+/** A file-size limit stands for a full disk: writing fails, with another reason. */
 static void test_full_disk(void **state) {
   (void)state;
   expect_failure(write_large_snapshot, &(int){0}, EXIT_RUN_FAILED,
@@ -440,7 +446,8 @@ __attribute__((unused)) static void allocate_much(void *unused) {
   free(allocate(SIZE_MAX / 8, 4, "a test"));
 }
 
-/** The disk of the last process is full: for tests/runs/same_files_on_any_ranks.sh, which expects the end of all and an empty folder. */
+/** The disk of the last rank is full: for tests/runs/same_files_on_any_ranks.sh, which expects the
+ * end of all ranks and an empty folder. */
 static void fill_one_disk(const char *folder) {
   struct parameters p;
   set_parameters(&p);
@@ -455,7 +462,7 @@ static void fill_one_disk(const char *folder) {
 static void test_output_files(void **state) {
   (void)state;
   output_folder(scratch("a//b/"));
-  output_folder(scratch("a/b")); /* there already */
+  output_folder(scratch("a/b")); /* exists already */
   const char *path = scratch("a/b/file");
   char *temporary = output_begin(path), *other = output_begin(scratch("other"));
   FILE *file = output_open(temporary);
@@ -480,7 +487,7 @@ static void test_output_files(void **state) {
 #endif
 }
 
-/** One folder for all processes. */
+/** One folder for all ranks. */
 static int make_common_folder(void **state) {
   int status = comm_rank() == 0 ? scratch_make(state) : 0;
   comm_broadcast(&status, sizeof status, 0);
