@@ -170,8 +170,8 @@ static void smooth(double *map, size_t pixels, double spacing, double count) {
   for (size_t i = 0; i < all; i++) {
     double mass = map[i];
     for (size_t j = levels; j-- > 0;) {
+      /* 1/4 is the variance of the assignment, the rest the sum of 4^i for i < j. */
       double width = sqrt(0.25 +
-                          /* of the assignment, and the sum of 4^i for i < j */
                           (ldexp(1.0, 2 * (int)j) - 1.0) / 3.0);
       double octaves = log2(1e-30 + level[(j + 1) * all + i] * width / enough);
       double share = fmin(1.0, fmax(0.0, 0.5 + BLEND * octaves));

@@ -58,8 +58,8 @@ static void test_eisenstein_hu(void **state) {
         eisenstein_hu(colossus[i].omega_m, colossus[i].omega_b, colossus[i].h, 0.96));
     const double unit = linear_power_at(power, 1e-3) / (pow(1e-3, 0.96) * pow(colossus[i].transfer[0], 2.0));
     for (int k = 1; k < WAVENUMBERS; k++)
+      /* Ten digits are given. */
       assert_relative(linear_power_at(power, wavenumber[k]),
-                      /* ten digits given */
                       unit * pow(wavenumber[k], 0.96) * pow(colossus[i].transfer[k], 2.0), 1e-8);
     /* the integral's tolerance is 1e-8 */
     assert_relative(linear_power_sigma(power, 8.0), 0.8, 1e-7);
