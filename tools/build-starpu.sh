@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Build StarPU 1.4 as photons-starpu needs it: with FxT traces and MPI, for up to 256 cores, and with
+# Build StarPU 1.4 as photons-starpu needs it: with FxT traces and MPI, for up to 256 cores, and
+# with CUDA on request.
 # CUDA on request.
 set -eu
 name=build-starpu

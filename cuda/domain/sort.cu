@@ -9,7 +9,7 @@
 #include "cuda/domain/targets.cuh"
 #include "cuda/runtime/gpu.cuh"
 
-enum { BLOCK = 256, ROWS = 16 /* of a warp's places, where boxes are measured */, COORDINATE_BITS = 16 };
+enum { BLOCK = 256, ROWS = 16 /* rows of places in which a warp measures boxes */, COORDINATE_BITS = 16 };
 
 /** What the kernels know of a group whose particles are in the order of one level's nodes. */
 struct level {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Visit the nodes of a tree level by level: children before their parents (upward) or after them
- * (downward). One CUDA block visits a subtree of up to SUBTREE levels without waiting for other
- * blocks; a single block visits the levels above. */
+ * (downward). One launch visits up to SUBTREE levels. Each of its CUDA blocks visits one subtree,
+ * without waiting for other blocks. */
 #ifndef PHOTONS_LEVELS_CUH
 #define PHOTONS_LEVELS_CUH
 

@@ -5,8 +5,8 @@
  * pair with the child of the target that holds the leaf. Pairs whose target lies above all leaves
  * of a CUDA block are judged once, by the first warp of the block; from there on each warp
  * continues alone. An expansion accepted by an ancestor is listed by the first leaf below the
- * ancestor. Entries are listed in the order of lanes, which is the same in every run and leaves
- * near leaves mostly consecutive. */
+ * ancestor. Entries are listed in the order of lanes, which is the same in every run; leaves near
+ * each other are mostly consecutive. */
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/runtime/gpu.cuh"
 
@@ -175,7 +175,7 @@ static __device__ void store_lengths(const struct problem &p, unsigned depth, ui
   }
   if (lane > 0) return;
   p.near_offset[leaf] = found.near;
-  if (leaf == 0) p.far_offset[0] = 0; /* no ancestor writes the first offset */
+  if (leaf == 0) p.far_offset[0] = 0; /* heap numbers begin at 1: no node has this offset */
   atomicAdd((unsigned long long *)&p.result->pairs, found.pairs);
   atomicAdd((unsigned long long *)&p.result->visits, found.visits);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The halo catalogue as a file: Gadget-4's fof_tab. */
+/* Writes the halo catalogue in the format of Gadget-4's fof_tab. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -260,7 +260,7 @@ static void transform_plane(void *context, uint32_t x) {
 
 static void transform_planes(struct power_mesh *m) {
   loop_run(&power_spectrum_stage, (uint32_t)m->planes, transform_plane, m);
-  double excess = 0.0; /* of mass: the modes (0, 0) of all planes */
+  double excess = 0.0; /* of mass over the mean: the sum of the modes (0, 0) of all planes */
   for (int set = 0; set < 2; set++)
     for (size_t x = 0; x < m->planes; x++) excess += (double)m->cells[set][(m->ghosts + x) * m->plane];
   comm_sum_double(&excess, 1);

@@ -210,8 +210,8 @@ static void arrange_redshifts(struct parameters *p) {
 
 void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count) {
   struct parameter_problems problems;
-  /* All ranks find the same problems. Rank 0 reports them and ends the run; the others wait, so that
-   * they are stopped before they print. */
+  /* All ranks find the same problems. Rank 0 reports them and ends the run; the others wait, so
+   * that they are stopped before they print. */
   if (comm_rank() > 0) comm_barrier();
   problems_begin(&problems, path ? path : "--set");
   parameters_default(p);

@@ -10,8 +10,8 @@ struct gadget_header;
 struct parameters;
 
 /**
- * Check what the header of a glass must have, too: a box, masses, no gas. Where only one of Time
- * and Redshift is in the file, the other one is computed.
+ * Check what every header must have, also that of a glass: a box, masses, no gas. Where only one of
+ * Time and Redshift is in the file, the other one is computed.
  */
 void ic_check_header(const char *path, struct gadget_header *h);
 

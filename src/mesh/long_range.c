@@ -16,8 +16,8 @@
 #include "photons/runtime/scheduler.h"
 
 enum { SLABS_MOST = 32, PLANES_LEAST = 8, GPU_SLABS_MOST = 16 };
-/* Most slabs and columns for each rank when there are several. Many slabs let every rank own some;
- * few columns keep the number of messages low. */
+/* Most slabs and columns of each rank when there are several ranks. Every rank owns some slabs; few
+ * columns keep the number of messages low. */
 enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
 
 struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particles) {

@@ -118,8 +118,8 @@ static void test_displaced_lattice(void **state) {
 }
 
 /* Independent particles: P = V/N, each bin scatters by 1/sqrt(modes), and the weighted mean of all
- * by 1/sqrt(all modes). The images' share at the Nyquist frequency is below 1e-3. Pairs at distance
- * d in random directions: P = V/N (1 + sin(kd)/(kd)). */
+ * by 1/sqrt(all modes). The contribution of images at the Nyquist frequency is below 1e-3. Pairs at
+ * distance d in random directions: P = V/N (1 + sin(kd)/(kd)). */
 static void test_random(void **state) {
   (void)state;
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);

@@ -12,7 +12,7 @@
 #include "photons/config/choices.h"
 
 #define PARAMETER_PATH_MAX 1024
-#define PARAMETER_LIST_MAX 256 /**< output redshifts; more is an error that says so */
+#define PARAMETER_LIST_MAX 256 /**< most output redshifts; more are reported as an error */
 #define PARAMETER_COUNT_MAX 96 /**< room for the table's rows */
 
 struct parameters {
@@ -39,7 +39,7 @@ struct parameters {
     bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
   } ic;
   struct {
-    enum accuracy accuracy; /**< sets the defaults of the rest of this section */
+    enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
     enum assignment assignment;
     enum gradient gradient;
@@ -93,8 +93,9 @@ struct parameters {
     int64_t leaf_size;        /**< most particles of a leaf; 0: chosen */
     int64_t sort_interval;    /**< steps between sorts of the groups; 0: from counted work */
     int64_t rebuild_interval; /**< steps between rebuilds; 0: when groups have spread */
-    char scheduler[64];       /**< StarPU scheduler; empty: chosen (STARPU_SCHED wins) */
-    int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU wins) */
+    char scheduler[64];       /**< StarPU scheduler; empty: chosen (STARPU_SCHED takes
+                                   precedence) */
+    int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU takes precedence) */
     enum gpu_use gpu;
     bool shared_memory;   /**< between ranks of one host */
     char trace_steps[64]; /**< "A:B": steps that are recorded; empty: none */
@@ -118,7 +119,7 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
 /** The values of a run that gives no parameter at all: zero or empty where there is no default. */
 void parameters_default(struct parameters *p);
 
-/** True where `section.key` (an alias will do) was given by the user, in the file or with --set. */
+/** Whether the user gave `section.key` (or an alias), in the file or with --set. */
 bool parameter_given(const struct parameters *p, const char *section, const char *key);
 
 /**
@@ -143,7 +144,7 @@ void parameters_print_defaults(FILE *out);
  * snapshots). */
 void parameters_print(const struct parameters *p, FILE *out);
 
-/** Read "A:B", or "A" for one step, as runtime.trace_steps has it.
+/** Read "A:B", or "A" for one step, the format of runtime.trace_steps.
  * @return false: neither, or not 0 <= A <= B */
 bool parameter_step_range(const char *text, int64_t *first, int64_t *last);
 
