@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Forces of the whole solver for tests, and their errors against exact reference accelerations. */
 #include "force_set.h"
 
 #include <hdf5.h>
