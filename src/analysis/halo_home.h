@@ -23,13 +23,13 @@ struct halo_home {
   size_t count, members; /**< halos of this home in the order of halo_compare(), and the number of
                               their members */
   struct halo *halo;     /**< `first` is an index into member[] */
-  uint32_t *member;    /**< particle of this rank, or guest + particles->count; after halo_measure()
-                            by id in each halo */
-  struct guest *guest; /**< in the order of ranks */
-  size_t *guests_from; /**< [rank] guests received from it */
-  uint32_t *sent;      /**< particles of this rank that are guests elsewhere, in the order of
+  uint32_t *member;      /**< particle of this rank, or guest + particles->count; after
+                              halo_measure() by id in each halo */
+  struct guest *guest;   /**< in the order of ranks */
+  size_t *guests_from;   /**< [rank] guests received from it */
+  uint32_t *sent;        /**< particles of this rank that are guests elsewhere, in the order of
                             ranks */
-  size_t *sent_to;     /**< [rank] particles sent to it */
+  size_t *sent_to;       /**< [rank] particles sent to it */
 };
 
 /** Largest halo first, halos of equal size by rising lowest id; for qsort(). */

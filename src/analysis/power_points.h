@@ -29,9 +29,8 @@ struct power_points {
   uint32_t x_tiles, y_tiles;         /**< of this rank; 0 where it has no planes */
   uint32_t *owner, *x_tile, *y_tile; /**< [cell along an axis] rank and tile */
   unsigned fold;
-  size_t
-      rounds; /**< number of parts in which points are exchanged, so that no rank needs much more
-                   memory than its particles do */
+  size_t rounds;       /**< number of parts in which points are exchanged, so that no rank needs
+                            much more memory than its particles do */
   size_t loaded;       /**< the round whose points are in memory; `rounds`: none */
   struct point *sent;  /**< all particles of this rank, by owner */
   size_t *sent_end;    /**< [owner] end in `sent` */

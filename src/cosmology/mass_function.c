@@ -9,8 +9,8 @@
 #include "photons/base/error.h"
 #include "photons/cosmology/linear_power.h"
 
-#define COLLAPSE 1.686470199841 /* linear density contrast at collapse, Einstein-de Sitter: (3/20)
-                                   (12 pi)^(2/3) */
+/* Linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3). */
+#define COLLAPSE 1.686470199841
 
 /* Fits of f(sigma) = M/rho dn/dln(1/sigma). */
 

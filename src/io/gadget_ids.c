@@ -17,8 +17,7 @@ struct ids {
 /** The rank that is responsible for an id. */
 static size_t owner(const struct ids *all, uint64_t id) {
   const size_t size = (size_t)comm_size();
-  if (all->scattered)
-    /* Knuth's multiplicative hash */
+  if (all->scattered) /* Knuth's multiplicative hash */
     return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % size;
   return (size_t)((unsigned __int128)(id - all->lowest) * size / ((unsigned __int128)(all->highest - all->lowest) + 1));
 }

@@ -104,8 +104,8 @@ struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, doubl
   if (cells < 8 || cells > 16384 || cells % 2)
     fail(EXIT_BAD_USAGE, "a mesh of %u cells a side: the number must be even, 8 to 16384", cells);
   if (slabs < 1 || slabs > cells || columns < 1 || columns > cells)
-    fail(EXIT_BAD_USAGE, "%u slabs and %u columns for a mesh of %u cells a side: allowed are 1 to that number",
-         slabs, columns, cells);
+    fail(EXIT_BAD_USAGE, "%u slabs and %u columns for a mesh of %u cells a side: allowed are 1 to that number", slabs,
+         columns, cells);
   struct mesh *m = allocate(1, sizeof *m, "mesh");
   /* An odd number of cache lines a row: neighbouring rows do not compete for the same cache
    * sets. */

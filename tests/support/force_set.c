@@ -92,8 +92,7 @@ struct force_set force_set_open(const char *path) {
   read_dataset(file, "/Reference/Acceleration", H5T_NATIVE_DOUBLE, a);
   H5Fclose(file);
   struct row *rows = rank_ids(id, n);
-  for (size_t i = 0; i < n; i++)
-    /* per kpc/h to per Mpc/h */
+  for (size_t i = 0; i < n; i++) /* per kpc/h to per Mpc/h */
     for (size_t c = 0; c < 3; c++) by_id[3 * i + c] = 1e3 * a[3 * rows[i].index + c];
   free(rows);
   free(a);

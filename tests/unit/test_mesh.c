@@ -128,8 +128,8 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
   struct mesh *m = mesh_create(n, slabs, slabs, box, a, gradient, interlace, &split);
   struct workspace w = workspace_create(m, mesh_kernels_select());
   fill_wave(&w, 0, k, 0, 1);
-  if (interlace) fill_wave(&w, 1, k, 0.5, 1); /* on the shifted mesh particles are deposited half a
-                                                 cell to the right of their positions */
+  /* on the shifted mesh particles are deposited half a cell to the right of their positions */
+  if (interlace) fill_wave(&w, 1, k, 0.5, 1);
   transform(&w, 1);
   for (uint32_t i = 0; i < w.fields; i++) /* rows repeat their first four cells */
     for (uint32_t x = 0; x < n; x++)

@@ -37,16 +37,17 @@ struct fof {
                                           leaves */
   uint64_t length2;                  /**< linking length squared, position units */
   struct fof_box *boxes;             /**< [ORB group of this rank][tree_nodes(depth)] */
-  struct fof_box *top;   /**< tree_nodes(top_depth), heap order; node 2^top_depth + g is ORB group g
-                              of the run */
-  bool *whole;           /**< like boxes: all particles of the node are known to be in one FoF
-                              group */
-  uint32_t *head;        /**< [count] the first particle on this rank of each particle's FoF
-                              group */
-  size_t *rank_block;    /**< [ranks + 1] first ORB group of each rank */
-  uint64_t *rank_first;  /**< [ranks + 1] first particle of each rank */
-  size_t spans;          /**< number of FoF groups that span ranks and have members on this one */
-  struct fof_span *span; /**< by rising head */
+  struct fof_box *top;               /**< tree_nodes(top_depth), heap order; node 2^top_depth + g is
+                                          ORB group g of the run */
+  bool *whole;                       /**< like boxes: all particles of the node are known to be in
+                                          one FoF group */
+  uint32_t *head;                    /**< [count] the first particle on this rank of each particle's
+                                          FoF group */
+  size_t *rank_block;                /**< [ranks + 1] first ORB group of each rank */
+  uint64_t *rank_first;              /**< [ranks + 1] first particle of each rank */
+  size_t spans;                      /**< number of FoF groups that span ranks and have members on
+                                          this one */
+  struct fof_span *span;             /**< by rising head */
 };
 
 /**

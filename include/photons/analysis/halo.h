@@ -16,9 +16,9 @@ struct halo {
   double centre[3];      /**< density peak: shrinking spheres (Power et al. 2003, MNRAS 338, 14) */
   uint64_t count_200;    /**< particles within r_200, members or not; 0 if no sphere reaches the
                               threshold */
-  double r_200; /**< largest radius about centre at which the mean density is the threshold, among
-                     spheres of up to twice the mass of the members (larger ones if these are still
-                     denser) */
+  double r_200;          /**< largest radius about centre at which the mean density is the
+                              threshold, among spheres of up to twice the mass of the members
+                              (larger ones if these are still denser) */
 };
 
 /** The halos of the run, largest first. Ranks have consecutive halos; rank 0 has the largest. The

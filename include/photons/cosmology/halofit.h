@@ -10,9 +10,8 @@ struct linear_power;
 
 struct halofit {
   const struct linear_power *linear;
-  double growth; /**< D1 */
-  double
-      k_sigma; /**< nonlinear wavenumber, h/Mpc; 0: no scale is nonlinear yet (or there is no
+  double growth;  /**< D1 */
+  double k_sigma; /**< nonlinear wavenumber, h/Mpc; 0: no scale is nonlinear yet (or there is no
                     spectrum), and the result is the linear spectrum */
   double a, b, c, gamma, alpha, beta, nu, f1, f2, f3;
 };
