@@ -74,13 +74,13 @@ struct mesh {
   bool interlace;
   uint32_t fields;  /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
   uint32_t spectra; /**< spectra from which the fields are made after the transform along x: 2 (x
-                    component; y and z times their wave numbers) or 1 */
+                         component; y and z times their wave numbers) or 1 */
   const struct split *split;
   float *green;         /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0,
                              halved with interlacing */
   float *window;        /**< 1/W^2 of one axis at n = 0 .. N-1: windows of deposit and read-out */
   float *wave;          /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the
-                    gradient's Nyquist mode) */
+                             gradient's Nyquist mode) */
   float complex *phase; /**< interlacing: e^{i pi (n - N)/N} at n = 0 .. 5N/2, the shift by half a
                              cell along each axis */
   struct mesh_plans *plans;
