@@ -36,15 +36,7 @@ need_mpi() {
   mpirun --oversubscribe -n 2 true 2>/dev/null || skip 'mpirun starts no two processes here'
 }
 
-# need_data FILE...: skip the test unless the files are in the folder of test data.
-need_data() {
-  for file; do
-    [ -r "${PHOTONS_TEST_DATA:-}/$file" ] ||
-      skip "no $file in PHOTONS_TEST_DATA=${PHOTONS_TEST_DATA:-}"
-  done
-}
-
-# link_tools FOLDER TOOL...: make a folder that, as PATH, has only these tools.
+# link_tools FOLDER TOOL...: a folder for a PATH that has these tools only.
 link_tools() {
   folder=$1
   shift
