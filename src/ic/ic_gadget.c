@@ -239,9 +239,8 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
   return box;
 }
 
-/** Read particles [first, first + s->count) of an open set; lengths and positions become fractions
- * of its box.
- * @param checksum see gadget_sink, [file][block]; may be NULL */
+/** Read particles [first, first + s->count) of an open set. Positions become fractions of the box.
+ * @param checksum  see gadget_sink, [file][block]; may be NULL */
 static void read_range(const struct gadget_set *set, size_t first, struct particles *s,
                        uint64_t *checksum) {
   const struct gadget_header *h = &set->headers[0];
@@ -266,7 +265,7 @@ static void read_range(const struct gadget_set *set, size_t first, struct partic
   }
 }
 
-/** What all have read of each file together must have the file's checksums. */
+/** Compare the sum of the checksums of all ranks with the checksums in the files. Collective. */
 static void check_checksums(const struct gadget_set *set, uint64_t *checksum) {
   comm_sum_u64(checksum, set->files * GADGET_BLOCKS);
   for (size_t i = 0; i < set->files * GADGET_BLOCKS; i++) {
@@ -277,7 +276,7 @@ static void check_checksums(const struct gadget_set *set, uint64_t *checksum) {
   }
 }
 
-/** This process's share of the set. */
+/** Read this rank's particles of the set. */
 static struct particles read_share(const struct gadget_set *set, double box, double mass) {
   struct particles s = particles_create_share(set->count, box, mass);
   uint64_t *checksum = allocate(set->files * GADGET_BLOCKS, sizeof *checksum, "checksums");

@@ -26,7 +26,7 @@ struct gadget_header {
   double mass[GADGET_TYPES]; /**< 0: the particles have individual masses */
   double time, redshift, box, omega_m, omega_lambda, h; /**< or GADGET_ABSENT */
   uint64_t files;
-  bool checksums; /**< the file has those of hdf5_checksum.h */
+  bool checksums; /**< the file has the checksums of hdf5_checksum.h */
 };
 
 /** Destination of some particles of one file. */
@@ -35,9 +35,9 @@ struct gadget_sink {
   size_t place;                /**< index in `particles` of the first particle read */
   size_t row, rows;            /**< particles of the file to read: [row, row + rows) */
   const char *path;
-  /** For each block; NULL: not wanted. Gets the sum of the rows that are read, less the stored sum
-   * where the first row is among them. The checksum is right where the sum over all processes that
-   * read the file is 0. */
+  /** [block] checksums; NULL: not wanted. The sum of the rows that are read is added, and the
+   * stored sum is subtracted by the reader of the first row. The data are right if the sum over all
+   * ranks that read the file is 0. */
   uint64_t *checksum;
   double box;             /**< in the file's unit */
   double momentum_factor; /**< a^(3/2): u = v_pec / sqrt(a), p = a v_pec */
@@ -65,7 +65,7 @@ struct gadget_format {
   /** Read the particles that the sink asks for. */
   void (*read)(const char *path, const struct gadget_header *header, const struct gadget_sink *sink);
 };
-/** The blocks' names in HDF5 files. */
+/** The names of the blocks in HDF5 files. */
 extern const char *const gadget_block_name[GADGET_BLOCKS];
 extern const struct gadget_format gadget_binary, gadget_hdf5;
 

@@ -76,7 +76,8 @@ static const struct {
   size_t columns;
   void (*put)(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *values);
 } blocks[GADGET_BLOCKS] = {
-    {H5T_INTEGER, 1, NULL}, /* gadget_put_ids: first, so that messages on the others name ids */
+    {H5T_INTEGER, 1, NULL}, /* gadget_put_ids: first, so that messages about the other blocks can
+                               name ids */
     {H5T_FLOAT, 3, gadget_put_positions},
     {H5T_FLOAT, 3, gadget_put_velocities},
     {H5T_FLOAT, 1, gadget_put_masses},

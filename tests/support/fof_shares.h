@@ -165,7 +165,7 @@ static inline struct particles take_share(const struct particles *whole, const s
   return s;
 }
 
-/** All of a simulation's particles at z = 0, ids 0 .. N-1. */
+/** All particles of a simulation at z = 0, ids 0 .. N-1. */
 static inline struct particles read_simulated(void) {
   struct parameters p;
   parameters_default(&p);

@@ -145,7 +145,7 @@ float *solver_accelerations(const struct parameters *p, struct particles particl
 
 struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
                                      size_t count) {
-  char text[5000]; /* the softening is that of the reference */
+  char text[5000]; /* the softening of the reference */
   snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n", set->path);
   parameters_from_text(p, text, overrides, count);
   struct particles particles = ic_read_gadget(p);

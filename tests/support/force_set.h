@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Forces of the whole solver, and particle sets with exact reference accelerations: those that
- * `make check` makes in tests/force-sets, and other programs' in the folder forces/ of
+/* Forces of the whole solver, and particle sets with exact reference accelerations: the sets that
+ * `make check` makes in tests/force-sets, and sets of other programs in the folder forces/ of
  * PHOTONS_TEST_DATA. */
 #ifndef PHOTONS_FORCE_SET_H
 #define PHOTONS_FORCE_SET_H
@@ -43,7 +43,7 @@ void force_set_close(struct force_set *set);
  * config.ini. */
 struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
                                      size_t count);
-/** Accelerations of the set's particles with these overrides of config.ini, as
+/** Accelerations of the set's particles with these overrides of config.ini, in the format of
  * solver_accelerations(). */
 float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
                        struct work_counts *work);

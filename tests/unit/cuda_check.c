@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, and whole forces; with
- * PHOTONS_BENCHMARK set, the rate of the direct forces instead. Without FILE (a Gadget snapshot) a small universe is made.
- * Without FILE also whole forces against Ewald sums. Exits with 77 where there is no GPU. */
+/* cuda_check [FILE] [section.key=value ...]: compares every CUDA stage with its CPU counterpart on
+ * the same input, and whole forces. With PHOTONS_BENCHMARK set it measures the rate of P2P instead.
+ * FILE is a Gadget snapshot; without it a small universe is generated, and whole forces are also
+ * compared with Ewald sums. The exit code is 77 where there is no GPU. */
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>

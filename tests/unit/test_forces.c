@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Forces of the whole solver against Ewald summation: 32^3 particles at z = 49 (early: nearly a grid, forces cancel) and at
- * z = 0 (late: clustered). The bars and figures also on the particles of PhotoNs-2's demonstration run, where they are. */
+/* Forces of the whole solver against Ewald summation: 32^3 particles at z = 49 (early: nearly a
+ * grid, forces cancel) and at z = 0 (late: clustered). If the particles of PhotoNs-2's
+ * demonstration run are there, they are tested, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 enum { EARLY, LATE, OWN_SETS, OTHER_EARLY = OWN_SETS, OTHER_LATE, SETS, WORDS = 16 };
 static const char *const names[SETS] = {"early", "late", "early32", "late32"};
 static struct force_set sets[SETS]; /* opened once for all tests */
-static int set_count;               /* OWN_SETS, or SETS where PhotoNs-2's are there */
+static int set_count;               /* OWN_SETS, or SETS if PhotoNs-2's sets are there */
 
 static int open_sets(void **state) {
   (void)state;
@@ -105,11 +106,12 @@ static void presets_meet_their_bars(void **state) {
     }
 }
 
-/* Errors of mesh and cutoff alone, measured with an independent program (NumPy, exact short-range sums) on PhotoNs-2's
- * particles for the split of erfc with r_s = 1.2 cells. It printed two digits, so 15 % is agreement for rms and median; the
- * 99 % quantile of a long tail is less sharp. The sets that `make check` makes have the same density and clustering but
- * other particles: their errors differ by some 5 %, and by 17 % where the cutoff's error, which depends on the strength of
- * the force, is the largest. Expansions are kept out by a tolerance far below. */
+/* Errors of mesh and cutoff alone, measured with an independent program (NumPy, exact short-range
+ * sums) on PhotoNs-2's particles for the split of erfc with r_s = 1.2 cells. It printed two digits,
+ * so 15 % is agreement for rms and median; the 99 % quantile of a long tail is less sharp. The sets
+ * of `make check` have the same density and clustering but other particles. Their errors differ by
+ * some 5 %, and by 17 % where the cutoff's error, which depends on the strength of the force, is
+ * the largest. The tolerance of expansions is so low that they do not contribute. */
 static void mesh_schemes_match_figures(void **state) {
   static const struct {
     const char *scheme;
@@ -269,7 +271,7 @@ static void expansions_converge(void **state) {
       struct force_error e = force_compare(a, reference, n);
       print_message("%-7s order %d: rms %.2e, median %.2e, momentum %.0e\n", names[set], order, e.rms, e.median,
                     e.momentum);
-      assert_true(work.interactions > n); /* expansions are at work */
+      assert_true(work.interactions > n); /* expansions are used */
       assert_true(e.momentum <= 1e-5);
       assert_true(e.rms < before);
       before = e.rms;

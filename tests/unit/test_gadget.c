@@ -730,7 +730,8 @@ static void test_large_blocks(void **state) {
   }
 }
 
-/** A file by 2LPTic, in Mpc/h. In first order the momentum is a^2 H f times the displacement from the grid. */
+/** A file by 2LPTic, in Mpc/h. In first order the momentum is a^2 H f times the displacement from
+ * the grid. */
 static void test_2lptic(void **state) {
   (void)state;
   struct parameters p;
@@ -757,7 +758,7 @@ static void test_2lptic(void **state) {
   particles_free(&s);
 }
 
-/** The same particles of PhotoNs-2 in binary and in HDF5, where its files are. */
+/** The same particles of PhotoNs-2 as binary and as HDF5, if its files are there. */
 static void test_photons2(void **state) {
   (void)state;
   if (!other_data("ics/photons2_demo_32_z49.gadget2")) return;

@@ -166,7 +166,7 @@ static void read_dataset(hid_t file, const char *name, hid_t type, void *values)
   H5Dclose(dataset);
 }
 
-/** One bit of each dataset, one after the other. */
+/** Flip one bit of each dataset, one after the other. */
 static void check_damage(const char *path, const char *name) {
   char reason[512];
   const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT),
@@ -179,14 +179,14 @@ static void check_damage(const char *path, const char *name) {
   if (comm_rank() == 0) flip_bits(path, (long)(offset + size / 2), 1);
   comm_barrier();
   assert_false(hdf5_intact(path, NULL, reason, sizeof reason));
-  assert_non_null(strstr(reason, strrchr(name, '/') + 1)); /* the dataset is named */
+  assert_non_null(strstr(reason, strrchr(name, '/') + 1)); /* the message names the dataset */
   comm_barrier();
   if (comm_rank() == 0) flip_bits(path, (long)(offset + size / 2), 1);
   comm_barrier();
   assert_true(hdf5_intact(path, NULL, reason, sizeof reason));
 }
 
-/** What all processes wrote together. */
+/** Check the files that all ranks wrote. */
 static void check_files(const struct halo_catalogue *c, const struct whole_catalogue *w, size_t least) {
   const char *catalogue = "test_halos_output.hdf5", *counts = "test_halos_output.txt";
   static const struct cosmology flat = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};

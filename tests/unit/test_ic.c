@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generated initial conditions: against 2LPTic's particles, the spectrum they were made from, and perturbation theory. On whatever number
- * of processes this program is started with. */
+/* Generated initial conditions against 2LPTic's particles, against their input spectrum, and
+ * against perturbation theory, on any number of ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,12 +147,12 @@ static struct particles generate_2lptic(int order) {
   return generate(p, &lambda_cdm);
 }
 
-/* What a sample's particles have: displacements from the grid in Mpc/h and momenta, [SAMPLE][3]. */
+/* The particles of a sample: displacements from the grid in Mpc/h and momenta, [SAMPLE][3]. */
 struct sample {
   double displacement[3 * SAMPLE], momentum[3 * SAMPLE];
 };
 
-/* Particles with the ids of a sample. The id says the place on the grid. */
+/* Take the particles with the ids of a sample. The id gives the place on the grid. */
 static void take_sample(const struct particles *s, const struct particles *ids, struct sample *out) {
   size_t found = 0;
   for (size_t i = 0; i < s->count && found < SAMPLE; i++) {
@@ -169,8 +169,9 @@ static void take_sample(const struct particles *s, const struct particles *ids, 
   assert_int_equal(found, SAMPLE);
 }
 
-/* Second-order parts of the momenta, summed over the cube of neighbours that has its first particle on (8a, 8b, 8c). In a sum of
- * two neighbours along an axis, a mode of the Nyquist frequency along that axis vanishes. */
+/* Second-order parts of the momenta, summed over the cube of neighbours whose first particle is at
+ * (8a, 8b, 8c). In a sum of two neighbours along an axis, a mode of the Nyquist frequency along
+ * that axis vanishes. */
 static void sum_cubes(const struct sample *first, const struct sample *second, const uint64_t *id, double sum[3 * 64]) {
   memset(sum, 0, 3 * 64 * sizeof *sum);
   for (size_t i = 0; i < SAMPLE; i++) {
@@ -188,12 +189,14 @@ static void test_same_universe_as_2lptic(void **state) {
     struct sample *we = &ours[order - 1], *they = &theirs[order - 1];
     assert_int_equal(sample.count, SAMPLE);
     assert_int_equal(all.count, 32768);
-    assert_near(sample.mass / 64.0 / all.mass, 1.0, 1e-3); /* theirs with G = 43.0071 and rounded constants */
+    /* theirs with G = 43.0071 and rounded constants */
+    assert_near(sample.mass / 64.0 / all.mass, 1.0, 1e-3);
     take_sample(&sample, &sample, they);
     take_sample(&all, &sample, we);
     memcpy(id, sample.id, sizeof id);
-    /* The interpolation of the table, 2e-5; their floats near 100, 4e-6 of 0.1; f1 = Omega^(5/9), 1e-5; at second order,
-     * derivatives at the Nyquist frequency, 3e-4 in positions and twice that in velocities. */
+    /* Errors: interpolation of the table, 2e-5; their floats near 100, 4e-6 of 0.1; f1 =
+     * Omega^(5/9), 1e-5; at second order, derivatives at the Nyquist frequency, 3e-4 in positions
+     * and twice that in velocities. */
     const double bound = order == 1 ? 1e-4 : 1e-3;
     assert_true(rms_difference(we->displacement, they->displacement, 3 * SAMPLE) <
                 bound * rms(we->displacement, 3 * SAMPLE));
@@ -201,8 +204,8 @@ static void test_same_universe_as_2lptic(void **state) {
     particles_free(&sample);
     particles_free(&all);
   }
-  /* The second order alone, 0.9 % of the velocities, without modes at the Nyquist frequency. The table, twice: 4e-5;
-   * f2 = 2 Omega^(6/11): 2e-5; their floats: 2e-5. */
+  /* The second order alone, 0.9 % of the velocities, without modes at the Nyquist frequency.
+   * Errors: the table, twice: 4e-5; f2 = 2 Omega^(6/11): 2e-5; their floats: 2e-5. */
   double we[3 * 64], they[3 * 64];
   sum_cubes(&ours[0], &ours[1], id, we);
   sum_cubes(&theirs[0], &theirs[1], id, they);

@@ -160,8 +160,8 @@ static void force_error(const struct reference *r, const double *near, const flo
   *median = ratio[SUBSET / 2];
 }
 
-/* Schemes and their force errors with exact short-range sums, measured in double precision over all particles of PhotoNs-2's
- * demonstration run. */
+/* Schemes and their force errors with exact short-range sums, measured in double precision over all
+ * particles of PhotoNs-2's demonstration run. */
 static const struct {
   enum assignment assignment;
   enum gradient gradient;
@@ -195,8 +195,9 @@ static void check_forces(const char *path, bool early, double tolerance) {
   reference_free(&r);
 }
 
-/* A subset of 2048 has the statistics of the whole to some per cent. The sets that `make check` makes have the density and
- * clustering of PhotoNs-2's but other particles, which makes 17 % where the cutoff errs most; see test_forces.c. */
+/* A subset of 2048 has the statistics of the whole to some per cent. The sets of `make check` have
+ * the density and clustering of PhotoNs-2's but other particles, which makes a difference of 17 %
+ * where the cutoff errs most; see test_forces.c. */
 static void test_early_forces(void **state) {
   (void)state;
   check_forces(force_set_path("early.hdf5"), true, 0.25);

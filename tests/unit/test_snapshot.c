@@ -23,7 +23,7 @@
 #include "support/failure.h"
 #include "support/saved_run.h"
 
-#define COUNT ((size_t)200001) /* more than is converted at a time */
+#define COUNT ((size_t)200001) /* more than one chunk of the conversion */
 
 /** The particles of this rank. */
 static struct particles take_share(const struct particles *all) {
@@ -189,7 +189,8 @@ static void keep_snapshot(const struct particles *share) {
   snapshot_write(path, &p, share, a_snapshot);
 }
 
-/** tests/runs/same_files_on_any_ranks.sh names a folder: what one number of processes has written there the next one reads. */
+/** tests/runs/same_files_on_any_ranks.sh names a folder: the checkpoint that one number of ranks
+ * has written there is read by the next number of ranks. */
 static void test_checkpoint(void **state) {
   (void)state;
   struct parameters p;
@@ -200,7 +201,7 @@ static void test_checkpoint(void **state) {
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT"), *path = folder ? kept : scratch("checkpoint.hdf5");
   if (folder) snprintf(kept, sizeof kept, "%s/checkpoint.hdf5", folder);
   for (int turn = !folder || access(kept, R_OK) != 0; turn < 2; turn++) {
-    comm_barrier(); /* all have looked */
+    comm_barrier(); /* all ranks have read it */
     if (turn == 1) write_checkpoint(path, &p, &share);
     struct parameters other = p;
     other.output.images = !p.output.images; /* parameters that do not change the particles may
@@ -380,8 +381,8 @@ static void write_text_file(void *unused) {
   output_commit(begun, scratch("table.txt"));
 }
 
-/** What somebody has put under a temporary name, or a killed run left, is removed: no link is
- * followed. */
+/** A link or file with a temporary name, made by someone else or left by a killed run, is removed:
+ * no link is followed. */
 static void test_temporary_names(void **state) {
   (void)state;
   struct parameters p;
@@ -419,7 +420,7 @@ static void test_temporary_names(void **state) {
   particles_free(&s);
 }
 
-/** One folder for all processes. */
+/** One folder for all ranks. */
 static int make_common_folder(void **state) {
   int status = comm_rank() == 0 ? scratch_make(state) : 0;
   comm_broadcast(&status, sizeof status, 0);
