@@ -36,7 +36,7 @@ need_mpi() {
   mpirun --oversubscribe -n 2 true 2>/dev/null || skip 'mpirun starts no two processes here'
 }
 
-# link_tools FOLDER TOOL...: a folder for a PATH that has these tools only.
+# link_tools FOLDER TOOL...: make a folder that, as PATH, has only these tools.
 link_tools() {
   folder=$1
   shift
