@@ -18,6 +18,7 @@
 #include "photons/base/error.h"
 #include "photons/domain/group_sort.h"
 #include "photons/ic/ic.h"
+#include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/runtime/engine.h"
 #include "photons/step/step.h"

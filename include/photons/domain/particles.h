@@ -16,22 +16,22 @@
 
 /**
  * The columns: what is known of each particle. A row here is all that it takes to add a column: memory,
- * StarPU's handles, rebuilds, sorts, migration between ranks and checkpoints follow this table.
- *   name, type (uint8_t, uint32_t, float or uint64_t), components, dataset of snapshots (NULL: none;
- *   "" where src/io/snapshot.c writes the column in units of the file format)
+ * StarPU's handles, rebuilds, sorts, migration between ranks and checkpoints follow this table. A
+ * snapshot has the columns in its own units: see `fields` in src/io/snapshot.c.
+ *   name, type (uint8_t, uint32_t, float or uint64_t), components
  *
  * position:      x = u L / 2^32 (geometry.h)
  * momentum:      p = a^2 dx/dt, km/s
  * acceleration:  -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
  * id:            unique in the run
  */
-#define PARTICLE_COLUMNS(COLUMN)    \
-  COLUMN(position, uint32_t, 3, "") \
-  COLUMN(momentum, float, 3, "")    \
-  COLUMN(acceleration, float, 3, "") \
-  COLUMN(id, uint64_t, 1, "")
+#define PARTICLE_COLUMNS(COLUMN)  \
+  COLUMN(position, uint32_t, 3)   \
+  COLUMN(momentum, float, 3)      \
+  COLUMN(acceleration, float, 3)  \
+  COLUMN(id, uint64_t, 1)
 
-#define PARTICLE_COLUMN_INDEX(name, type, components, dataset) COLUMN_##name,
+#define PARTICLE_COLUMN_INDEX(name, type, components) COLUMN_##name,
 enum particle_column_index { PARTICLE_COLUMNS(PARTICLE_COLUMN_INDEX) PARTICLE_COLUMN_COUNT };
 
 enum column_type { COLUMN_UINT8, COLUMN_UINT32, COLUMN_UINT64, COLUMN_FLOAT };
@@ -41,7 +41,6 @@ struct particle_column {
   enum column_type type;
   size_t size;         /**< bytes of one number */
   unsigned components; /**< numbers a particle */
-  const char *dataset; /**< see PARTICLE_COLUMNS */
   size_t member;       /**< offset of the pointer in struct particles */
 };
 /** By enum particle_column_index. */
@@ -52,7 +51,7 @@ extern
 #endif
     const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT];
 
-#define PARTICLE_COLUMN_MEMBER(name, type, components, dataset) type *name;
+#define PARTICLE_COLUMN_MEMBER(name, type, components) type *name;
 struct particles {
   size_t all, all_blocks;     /**< N and G of the run */
   size_t first_block, blocks; /**< those of this process */
