@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The validation runs of docs/results/validation.md and their figures. Run at the top of the tree, where
-# ./photons-starpu stands.
+# Make the validation runs of docs/results/validation.md and their figures. Start it at the top of
+# the build tree, which has ./photons-starpu.
 set -eu
 usage() {
   cat <<END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Helpers of the transpose between spectra and tiles (s, c). */
+/* Helpers of the transpose between spectra and transpose blocks (s, c). */
 #ifndef PHOTONS_BLOCKS_CUH
 #define PHOTONS_BLOCKS_CUH
 

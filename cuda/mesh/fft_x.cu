@@ -8,7 +8,7 @@ enum { BLOCK = 128 };
 
 static __device__ inline int signed_index(const struct mesh &m, uint32_t n) { return n <= m.cells / 2 ? (int)n : (int)n - (int)m.cells; }
 
-/** Place of the row (x, ky) in a column's array and in the tiles of its slabs. */
+/** Place of the row (x, ky) in a column's array and in the transpose blocks of its slabs. */
 struct row {
   uint32_t x, ky;  /* ky of the whole mesh */
   size_t in_column; /* offset of its first number */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fft_yz: transform the planes of a slab with cuFFT and scatter the spectra to the tiles of all
- * columns. */
+/* fft_yz: transform the planes of a slab with cuFFT and scatter the spectra to the transpose blocks
+ * of all columns. */
 #include "cuda/mesh/blocks.cuh"
 
 enum { BLOCK = 256 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ifft_yz: gather the spectra of a slab from the tiles of all columns and transform them back with
- * cuFFT. */
+/* ifft_yz: gather the spectra of a slab from the transpose blocks of all columns and transform them
+ * back with cuFFT. */
 #include "cuda/mesh/blocks.cuh"
 
 enum { BLOCK = 256, REPEATED = 4 /* first cells of a row, repeated after its end */ };

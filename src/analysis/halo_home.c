@@ -22,7 +22,7 @@ void halo_find_block(const struct particles *s, size_t i, struct particle_block 
 /** A FoF group that has members on this rank and its home on another. */
 struct away {
   uint64_t label, count; /* count: members on this rank */
-  int rank;              /* home of the group */
+  int rank;              /* home of the FoF group */
   uint32_t head;         /* on this rank */
   bool is_halo;
 };
@@ -63,7 +63,7 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
   bool *is_halo = allocate(receives, sizeof *is_halo, "FoF groups across ranks");
   const uint64_t first = particles_first(f->particles);
   for (size_t i = 0; i < receives; i++) {
-    /* at home the head is the group's first particle */
+    /* at home the head is the FoF group's first particle */
     uint32_t *sum = &size[received[i].label - first];
     if (received[i].count > UINT32_MAX - *sum)
       fail(EXIT_RUN_FAILED, "friends of friends: a group of more than 2^32 particles");

@@ -262,8 +262,8 @@ struct lines {
   uint32_t column, ky, z, count;
 };
 
-/* Offset of the lines' first number in a tile, and the distance in the tile from one x to the
- * next. */
+/* Offset of the lines' first number in a transpose block, and the distance in the transpose block
+ * from one x to the next. */
 static size_t lines_offset(const struct mesh *m, const struct lines *l) {
   return (size_t)(l->ky - column_first(m, l->column)) * m->kz + l->z;
 }

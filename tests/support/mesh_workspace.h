@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A whole mesh without tasks: its slabs, tiles of the spectra (`block`) and stages. */
+/* A whole mesh without tasks: its slabs, transpose blocks of the spectra (`block`) and stages. */
 #ifndef PHOTONS_TESTS_MESH_WORKSPACE_H
 #define PHOTONS_TESTS_MESH_WORKSPACE_H
 
@@ -21,7 +21,7 @@
 
 #define TURN 4294967296.0
 
-/* Slabs and tiles of a whole mesh, and the stages applied to them. */
+/* Slabs and transpose blocks of a whole mesh, and the stages applied to them. */
 struct workspace {
   const struct mesh *mesh;
   const struct mesh_kernels *kernels;
@@ -29,7 +29,7 @@ struct workspace {
   float *slabs[6];       /* [set][field] all planes; the density is stored in the memory of field
                             0 */
   float complex *blocks; /* [sets][fields][slabs][columns] */
-  float complex **block; /* pointers to each tile of `blocks` */
+  float complex **block; /* pointers to each transpose block of `blocks` */
 };
 
 static inline float *slab_of(const struct workspace *w, uint32_t set, uint32_t field, uint32_t s) {

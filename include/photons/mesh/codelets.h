@@ -29,8 +29,8 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set);
 
 /** Send pieces of patches to the ranks that own their slabs. */
 void patches_transfer(struct long_range *l, uint32_t set);
-/** Send tiles of the spectra from the owners of slabs to the owners of columns; `back`: the other
- * way. */
+/** Send transpose blocks of the spectra from the owners of slabs to the owners of columns; `back`:
+ * the other way. */
 void spectra_transfer(struct long_range *l, bool back);
 /** Send pieces of the fields to the ranks whose groups read them. */
 void pieces_transfer(struct long_range *l);

@@ -59,14 +59,15 @@ struct long_range {
   struct group_cells *groups; /**< [group] of the domain */
   float **slab;          /**< by slab_row(): density (field 0), then the fields; NULL for slabs of
                               other ranks */
-  float complex **block; /**< tiles of the spectra by block_row(): density (spectrum 0), then the
-                              fields' spectra; allocated for this rank's slabs and columns */
+  float complex **block; /**< transpose blocks of the spectra by block_row(): density (spectrum 0),
+                              then the fields' spectra; allocated for this rank's slabs and
+                              columns */
   starpu_data_handle_t *slab_handle, *block_handle;
   void **fft;            /**< [worker] scratch memory of mesh_scratch_bytes() */
   struct gpu_mesh **gpu; /**< [worker] tables and plans on the worker's GPU; NULL for CPU workers */
 };
 
-/** Index of a slab or a tile in the tables of struct long_range. */
+/** Index of a slab or a transpose block in the tables of struct long_range. */
 static inline size_t slab_row(const struct long_range *l, uint32_t set, uint32_t field,
                               uint32_t slab) {
   return ((size_t)set * l->mesh->fields + field) * l->mesh->slabs + slab;

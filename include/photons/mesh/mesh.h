@@ -3,17 +3,17 @@
  * MPI.
  *
  * density:   each group deposits into its own patch; patches are added to slabs in a fixed order
- * forward:   fft_yz of each plane, scattered to tiles (slab s, column c);
+ * forward:   fft_yz of each plane, scattered to transpose blocks (slab s, column c);
  *            fft_x over all slabs of a column
  * k space:   Green's function, split factor, window deconvolution (deposit and read-out),
  *            gradient (spectral) or potential (fd4)
- * backward:  inverse fft_x, tiles, inverse fft_yz into the slabs of each field, which particles
- * read
+ * backward:  inverse fft_x, transpose blocks, inverse fft_yz into the slabs of each field,
+ *            which particles read
  *
- * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Tile (s, c), `block`
- * in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there are two sets
- * of densities and fields; the second set belongs to a mesh shifted by half a cell (Hockney &
- * Eastwood 1981, section 7-8). */
+ * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Transpose block
+ * (s, c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there
+ * are two sets of densities and fields; the second set belongs to a mesh shifted by half a cell
+ * (Hockney & Eastwood 1981, section 7-8). */
 #ifndef PHOTONS_MESH_H
 #define PHOTONS_MESH_H
 
@@ -109,7 +109,7 @@ static HOST_DEVICE inline uint64_t assignment_offset(const struct mesh *m, uint3
 static HOST_DEVICE inline size_t plane_floats(const struct mesh *m) { return (size_t)m->cells * m->row + 144; }
 /** The spectrum from which a field is made. */
 static HOST_DEVICE inline uint32_t spectrum_of_field(uint32_t field) { return field > 0; }
-/** Complex numbers in tile (s, c). */
+/** Complex numbers in transpose block (s, c). */
 static HOST_DEVICE inline size_t block_size(const struct mesh *m, uint32_t s, uint32_t c) {
   return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) * (column_first(m, c + 1) - column_first(m, c)) * m->kz;
 }
@@ -159,8 +159,8 @@ void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float
  * worker. */
 size_t mesh_scratch_bytes(const struct mesh *m);
 
-/** 2-D r2c transform of every plane of slab s, scattered to the slab's tiles. The slab holds
- * particles per cell, [plane][y][row] floats, aligned to 16 bytes, and is not changed. */
+/** 2-D r2c transform of every plane of slab s, scattered to the slab's transpose blocks. The slab
+ * holds particles per cell, [plane][y][row] floats, aligned to 16 bytes, and is not changed. */
 void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks /* [columns] */,
                  void *scratch);
 
@@ -170,14 +170,15 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
  * potential (fd4) in (Mpc/h)^-1, per unit G m, at the cells of each set's mesh: acceleration = G *
  * particle mass * mean over the sets. With interlacing, combining the two densities cancels the odd
  * images of the deposit, and the mean over both read-outs cancels those of the read-out.
- * @param in   [sets][slabs] tiles of the density; set 1 is the mesh shifted by half a cell
- * @param out  [sets][spectra][slabs] tiles; may be the same memory as in
+ * @param in   [sets][slabs] transpose blocks of the density; set 1 is the mesh shifted by half a
+ *         cell
+ * @param out  [sets][spectra][slabs] transpose blocks; may be the same memory as in
  */
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out,
                 void *scratch);
 
-/** 2-D c2r transform of every plane of slab s, from the tiles of one field's spectrum into
- * [plane][y][row] floats. Cells N .. N + 3 of a row repeat cells 0 .. 3. */
+/** 2-D c2r transform of every plane of slab s, from the transpose blocks of one field's spectrum
+ * into [plane][y][row] floats. Cells N .. N + 3 of a row repeat cells 0 .. 3. */
 void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field, const float complex *const *blocks, float *slab,
                   void *scratch);
 
