@@ -219,7 +219,7 @@ class Run:
         return self._read(read_snapshot, "snap", number, "hdf5")
 
     def redshift(self, number):
-        """A header value of an output, from the first product that has it; None if none has it."""
+        """The redshift of an output, from the first of its products that exists; None if none does."""
         for product in (self.power(number), self.mass_function(number)):
             if product is not None:
                 return max(product.header["z"], 0.0)

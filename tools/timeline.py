@@ -4,8 +4,8 @@
 
 usage: timeline.py FOLDER [PICTURE.png] [--steps A:B] [--width INCHES]
 FOLDER holds paje.trace and tasks.rec as written by starpu_fxt_tool (tools/trace.sh runs it), or
-only the tasks_RANK.csv written by the program itself. The latter contain tasks, but neither StarPU's own
-work between tasks nor the dependences of tasks.
+only the tasks_RANK.csv written by the program itself. The latter contain tasks, but neither
+StarPU's own work between tasks nor the dependences of tasks.
 """
 import argparse
 import collections
