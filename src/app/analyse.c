@@ -11,6 +11,7 @@
 #include "src/io/hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/input_file.h"
 #include "photons/ic/ic.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/base/output_file.h"
@@ -74,7 +75,8 @@ static bool take_run(struct settings *s, const char *name) {
   snprintf(path, sizeof path, "%s", name);
   if (access(path, F_OK) != 0)
     snprintf(path, sizeof path, "%s.0.hdf5", name); /* what the names of several have in common */
-  FILE *file = fopen(path, "rb");
+  const char *reason;                               /* said where the snapshot is read */
+  FILE *file = input_open(path, &reason);
   unsigned char begin[8] = {0};
   const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&
                        memcmp(begin, "\x89HDF\r\n\x1a\n", 8) == 0;

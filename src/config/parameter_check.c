@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "photons/base/input_file.h"
 #include "photons/config/parameter_table.h"
 #include "photons/runtime/trace.h"
 
@@ -21,6 +22,36 @@ static const struct parameter *row_of(const char *section, const char *key) {
 /* No problem was reported with this value, so that it may be compared with others. */
 static bool sound(const struct parameter_problems *problems, const struct parameter *row) {
   return !problems->origin[row - parameter_table].bad;
+}
+
+static double omega_curvature(const struct parameters *p) {
+  return 1 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
+}
+
+/** The lowest redshift up to z_init at which the universe does not expand. NAN: it always does. */
+static double expansion_ends(const struct parameters *p) {
+  const double w0 = p->cosmology.w0, wa = p->cosmology.wa, omega_k = omega_curvature(p);
+  enum { SAMPLES = 256 };
+  for (int i = 0; i <= SAMPLES; i++) {
+    const double x = pow(1 + p->ic.z_init, i / (double)SAMPLES); /* 1/a */
+    const double dark_energy = pow(x, 3 * (1 + w0 + wa)) * exp(-3 * wa * (1 - 1 / x));
+    const double others = ((p->cosmology.omega_r * x + p->cosmology.omega_m) * x + omega_k) * x * x;
+    if (!(others + p->cosmology.omega_lambda * dark_energy > 0)) return x - 1;
+  }
+  return NAN;
+}
+
+bool cosmology_possible(const struct parameters *p, char *reason, size_t size) {
+  const double z = expansion_ends(p);
+  if (p->cosmology.omega_b > p->cosmology.omega_m)
+    snprintf(reason, size, "Omega_b = %g is more than all matter, Omega_m = %g",
+             p->cosmology.omega_b, p->cosmology.omega_m);
+  else if (!isnan(z))
+    snprintf(reason, size, "no expanding universe: H^2 <= 0 at z = %.3g (Omega_k = %.6g)", z,
+             omega_curvature(p));
+  else
+    return true;
+  return false;
 }
 
 static void check_cosmology(const struct parameters *p, struct parameter_problems *problems) {
@@ -38,31 +69,16 @@ static void check_cosmology(const struct parameters *p, struct parameter_problem
     if (strcmp(parameter_table[i].section, "cosmology") == 0)
       all_sound = all_sound && sound(problems, &parameter_table[i]);
   if (!all_sound) return;
-  const double omega_k = 1 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
-  enum { SAMPLES = 256 };
-  for (int i = 0; i <= SAMPLES; i++) {
-    const double x = pow(1 + p->ic.z_init, i / (double)SAMPLES); /* 1/a */
-    const double dark_energy = p->cosmology.omega_lambda * pow(x, 3 * (1 + p->cosmology.w0 + p->cosmology.wa)) *
-                               exp(-3 * p->cosmology.wa * (1 - 1 / x));
-    const double hubble_squared = ((p->cosmology.omega_r * x + p->cosmology.omega_m) * x + omega_k) * x * x +
-                                  dark_energy;
-    if (hubble_squared > 0) continue;
-    problem_with(problems, omega_lambda, p, NULL, "no expanding universe: H^2 <= 0 at z = %.3g (Omega_k = %.6g)", x - 1,
-                 omega_k);
-    return;
-  }
+  char reason[160];
+  if (!cosmology_possible(p, reason, sizeof reason))
+    problem_with(problems, omega_lambda, p, NULL, "%s", reason);
 }
 
 static void check_readable(const struct parameters *p, struct parameter_problems *problems, const struct parameter *row,
                            const char *path) {
-  struct stat status;
-  int error = 0;
-  if (stat(path, &status) != 0 || access(path, R_OK) != 0)
-    error = errno;
-  else if (S_ISDIR(status.st_mode))
-    error = EISDIR;
-  if (error)
-    problem_with(problems, row, p, NULL, "cannot read it: %s%s", strerror(error),
+  const char *reason = input_refusal(path);
+  if (reason)
+    problem_with(problems, row, p, NULL, "cannot read it: %s%s", reason,
                  *path == '/' ? "" : " (the path begins at the current directory)");
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/base/error.h"
 #include "photons/config/parameter_table.h"
 
 static void *field(const struct parameter *row, struct parameters *p) { return (char *)p + row->offset; }
@@ -163,6 +164,20 @@ int parameter_print(const struct parameter *row, const struct parameters *p, FIL
   int length = 0;
   for (size_t i = 0; i < count; i++) length += fprintf(out, i ? ", " : "") + print_real(list[i], out);
   return length;
+}
+
+bool parameter_allows(const char *section, const char *key, double value, char *allowed,
+                      size_t size) {
+  const struct parameter *row = parameter_find(section, key);
+  char reason[32];
+  assert(row);
+  if (in_range(row, value, reason, sizeof reason)) return true;
+  FILE *text = fmemopen(allowed, size, "w");
+  if (!text)
+    fail(EXIT_RUN_FAILED, "no memory to say what %s.%s may be: %s", section, key, strerror(errno));
+  parameter_print_allowed(row, " | ", text);
+  fclose(text);
+  return false;
 }
 
 void parameter_print_allowed(const struct parameter *row, const char *separator, FILE *out) {

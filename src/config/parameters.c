@@ -12,6 +12,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/input_file.h"
 #include "photons/config/parameter_table.h"
 
 struct ini_source {
@@ -148,8 +149,10 @@ static int take_value(void *source, const char *section, const char *key, const 
 }
 
 static void read_file(struct parameters *p, struct parameter_problems *problems) {
-  struct ini_source s = {.p = p, .problems = problems, .file = fopen(problems->path, "r")};
-  if (!s.file) fail(EXIT_BAD_USAGE, "%s: cannot open the configuration: %s", problems->path, strerror(errno));
+  const char *reason;
+  struct ini_source s = {.p = p, .problems = problems, .file = input_open(problems->path, &reason)};
+  if (!s.file)
+    fail(EXIT_BAD_USAGE, "%s: cannot open the configuration: %s", problems->path, reason);
   errno = 0;
   int status = ini_parse_stream(next_line, &s, take_value, &s);
   if (ferror(s.file)) fail(EXIT_BAD_USAGE, "%s: cannot read the configuration: %s", problems->path, strerror(errno));

@@ -7,12 +7,14 @@
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_spline.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/base/input_file.h"
 #include "photons/config/parameters.h"
 
 /* Eisenstein & Hu 1998 (ApJ 496, 605); wavenumbers in 1/Mpc, lengths in Mpc, as there. */
@@ -24,10 +26,23 @@ struct eisenstein_hu {
 
 struct linear_power {
   double amplitude;
-  gsl_spline *table; /* ln P of ln k; NULL: Eisenstein & Hu */
+  gsl_spline *table;             /* ln P of ln k; NULL: Eisenstein & Hu */
+  char path[PARAMETER_PATH_MAX]; /* of the table */
   double k_min, k_max;
   struct eisenstein_hu fit;
 };
+
+/** The spectrum has values that no computation can use: bad input, if it is from a table. */
+__attribute__((format(printf, 2, 3))) _Noreturn static void
+fail_spectrum(const struct linear_power *power, const char *format, ...) {
+  char what[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  if (power->table) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", power->path, what);
+  fail(EXIT_RUN_FAILED, "power spectrum: %s", what);
+}
 
 static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b, double h, double n_s) {
   const double temperature = 2.7255 / 2.7; /* of the CMB: Fixsen 2009 */
@@ -128,6 +143,8 @@ static void parse_line(struct rows *rows, bool *logarithmic, char *line, const c
     fail(EXIT_BAD_INPUT,
          "%s:%zu: k and P must be above 0 (columns count as log10 where the first k is negative): \"%s\"", path, number,
          text);
+  if (*logarithmic && !isnormal(pow(10.0, power)))
+    fail(EXIT_BAD_INPUT, "%s:%zu: P = 10^%g is beyond what numbers can hold", path, number, power);
   double ln_k = *logarithmic ? k * M_LN10 : log(k);
   if (rows->count > 0 && ln_k <= rows->k[rows->count - 1])
     fail(EXIT_BAD_INPUT, "%s:%zu: k must rise from row to row, but %g is not above the row before", path, number, k);
@@ -135,8 +152,9 @@ static void parse_line(struct rows *rows, bool *logarithmic, char *line, const c
 }
 
 static void table_read(struct linear_power *power, const char *path) {
-  FILE *file = fopen(path, "r");
-  if (!file) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, strerror(errno));
+  const char *reason;
+  FILE *file = input_open(path, &reason);
+  if (!file) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, reason);
   struct rows rows = {0};
   bool logarithmic = false;
   char *line = NULL;
@@ -177,14 +195,19 @@ struct linear_power *linear_power_create(const struct parameters *p) {
   power->amplitude = 1.0;
   const bool from_file = p->ic.power_spectrum == POWER_FILE;
   if (from_file) {
-    table_read(power, p->ic.power_spectrum_file);
+    memcpy(power->path, p->ic.power_spectrum_file, sizeof power->path);
+    table_read(power, power->path);
     if (!p->ic.normalise) return power;
-    check_range(power, p->ic.power_spectrum_file);
+    check_range(power, power->path);
   } else {
     power->k_max = HUGE_VAL;
     power->fit = eisenstein_hu_create(p->cosmology.omega_m, p->cosmology.omega_b, p->cosmology.h, p->cosmology.n_s);
   }
-  power->amplitude = pow(p->cosmology.sigma8 / linear_power_sigma(power, 8.0), 2.0);
+  const double sigma = linear_power_sigma(power, 8.0);
+  power->amplitude = pow(p->cosmology.sigma8 / sigma, 2.0);
+  if (!isnormal(power->amplitude))
+    fail_spectrum(power, "cannot be scaled from sigma8 = %g to %g: beyond what numbers can hold",
+                  sigma, p->cosmology.sigma8);
   return power;
 }
 
@@ -225,7 +248,10 @@ double linear_power_sigma(const struct linear_power *power, double r) {
                                    &variance, &error);
   gsl_integration_workspace_free(workspace);
   if (status)
-    fail(EXIT_RUN_FAILED, "variance of the power spectrum in spheres of %g Mpc/h: %s", r, gsl_strerror(status));
+    fail_spectrum(
+        power,
+        "cannot integrate its variance in spheres of %g Mpc/h (%s): P(k) is too large or jumps", r,
+        gsl_strerror(status));
   return sqrt(variance);
 }
 

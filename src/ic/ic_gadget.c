@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ic_check.h"
 #include "src/io/gadget.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/input_file.h"
 #include "photons/ic/ic.h"
 #include "photons/config/parameters.h"
 
@@ -54,8 +56,9 @@ static void find_first(struct gadget_set *set, const char *name) {
 static const struct gadget_format *find_format(const char *path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char begin[8];
-  FILE *file = fopen(path, "rb");
-  if (!file) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
+  const char *reason;
+  FILE *file = input_open(path, &reason);
+  if (!file) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, reason);
   const size_t count = fread(begin, 1, sizeof begin, file);
   fclose(file);
   return count == sizeof begin && memcmp(begin, signature, sizeof begin) == 0 ? &gadget_hdf5 : &gadget_binary;
@@ -76,27 +79,7 @@ static size_t find_number(const char *path, uint64_t files) {
   return end - 1;
 }
 
-static void check_header(const char *path, struct gadget_header *h) {
-  if (h->in_file[0] > 0 || h->total[0] > 0)
-    fail(EXIT_BAD_INPUT, "%s: holds %llu gas particles (type 0); this program follows collisionless particles only",
-         path, (unsigned long long)(h->total[0] ? h->total[0] : h->in_file[0]));
-  if (!(h->box > 0.0) || !isfinite(h->box))
-    fail(EXIT_BAD_INPUT, "%s: BoxSize is %g: not a periodic cosmological volume", path, h->box);
-  if (isnan(h->redshift)) h->redshift = 1.0 / h->time - 1.0;
-  if (isnan(h->time)) h->time = 1.0 / (1.0 + h->redshift);
-  for (unsigned t = 0; t < GADGET_TYPES; t++)
-    if (!(h->mass[t] >= 0.0) || !isfinite(h->mass[t]))
-      fail(EXIT_BAD_INPUT, "%s: mass of type %u is %g", path, t, h->mass[t]);
-}
-
-/** A glass may come without a time, initial conditions may not. */
-static void check_time(const char *path, const struct gadget_header *h) {
-  const double turn = h->time * (1.0 + h->redshift);
-  if (!(fabs(turn - 1.0) < 1e-4)) /* a and z may have been rounded when they were printed and read */
-    fail(EXIT_BAD_INPUT, "%s: Time %g and Redshift %g do not belong together (a = 1/(1 + z))", path, h->time,
-         h->redshift);
-}
-
+/** NaN is a fault of its own, not a difference. */
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 static bool same_masses(const struct gadget_header *a, const struct gadget_header *b) {
@@ -153,7 +136,7 @@ static void read_headers(struct gadget_set *set) {
       fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, f + 1, set->files, strerror(errno));
     if (find_format(path) != set_format(set)) fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set->first);
     set_format(set)->header(path, &headers[f - first]);
-    check_header(path, &headers[f - first]);
+    ic_check_header(path, &headers[f - first]);
   }
   set->headers = allocate(set->files, sizeof *set->headers, "headers of initial conditions");
   size_t *bytes = allocate(size, sizeof *bytes, "message sizes");
@@ -232,14 +215,18 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
   const struct gadget_header *h = &set->headers[0];
   const double rounding = 1e-5; /* float headers, and values printed with six digits */
   struct complaints c = {.used = 0};
-  if (h->omega_m > 0.0) { /* some writers leave the cosmology 0: then config.ini's holds */
+  if (gadget_gives(h->omega_m)) {
     agree(p, "cosmology", "Omega_m", &p->cosmology.omega_m, h->omega_m, rounding, &c);
-    if (!isnan(h->omega_lambda))
+    if (h->omega_lambda != GADGET_ABSENT)
       agree(p, "cosmology", "Omega_lambda", &p->cosmology.omega_lambda, h->omega_lambda, rounding, &c);
   }
-  if (h->h > 0.0) agree(p, "cosmology", "h", &p->cosmology.h, h->h, rounding, &c);
+  if (gadget_gives(h->h)) agree(p, "cosmology", "h", &p->cosmology.h, h->h, rounding, &c);
   agree(p, "ic", "z_init", &p->ic.z_init, h->redshift, rounding * (1.0 + h->redshift), &c);
+  char reason[160];
+  if (!cosmology_possible(p, reason, sizeof reason))
+    fail(EXIT_BAD_INPUT, "%s: %s", set->first, reason);
   const double box = box_from_mass(p, set, mass);
+  ic_check_range(set->first, "BoxSize [Mpc/h]", "box", "size", box);
   agree(p, "box", "size", &p->box.size, box, rounding * box, &c);
   const uint64_t side = (uint64_t)p->box.npart_side;
   if (parameter_given(p, "box", "npart_side") && side * side * side != set->count)
@@ -252,7 +239,10 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
 /** Read particles [first, first + s->count) of an open set; lengths and positions become fractions of its box. */
 static void read_range(const struct gadget_set *set, size_t first, struct particles *s) {
   const struct gadget_header *h = &set->headers[0];
-  struct gadget_sink sink = {.particles = s, .box = h->box, .momentum_factor = pow(1.0 + h->redshift, -1.5)};
+  struct gadget_sink sink = {.particles = s,
+                             .box = h->box,
+                             .momentum_factor = pow(1.0 + h->redshift, -1.5),
+                             .velocity_factor = pow(1.0 + h->redshift, -0.5)};
   size_t before = 0; /* particles in the files before */
   for (size_t f = 0; f < set->files; f++) {
     const size_t count = set->headers[f].in_file[set->type], end = before + count;
@@ -293,16 +283,22 @@ static double read_mass(const struct gadget_set *set) {
 
 struct particles ic_read_gadget(struct parameters *p) {
   struct gadget_set set = open_set(p->ic.file);
-  for (size_t f = 0; f < set.files; f++) check_time(set.first, &set.headers[f]);
+  for (size_t f = 0; f < set.files; f++) {
+    char buffer[PATH_SIZE];
+    ic_check_universe(set_path(&set, f, buffer), &set.headers[f]);
+  }
   const double mass = read_mass(&set);
   const double size = settle(p, &set, mass);
   struct particles s = read_share(&set, size, mass);
+  ic_warn(&s, 1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r,
+          set.first);
   free(set.headers);
   return s;
 }
 
 struct particles ic_read_glass(const char *path) {
   struct gadget_set set = open_set(path);
+  set.headers[0].redshift = 0.0; /* velocities are of no use, so that their factor is any number */
   struct particles s = read_share(&set, set.headers[0].box, read_mass(&set));
   free(set.headers);
   return s;

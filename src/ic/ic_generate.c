@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generated initial conditions: particles of a grid or glass, displaced. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "ic_check.h"
 #include "ic_displacement.h"
 #include "ic_lattice.h"
 #include "src/base/index_order.h"
@@ -28,7 +30,8 @@ struct displaced {
   const struct lattice *lattice;
   const struct displacement *displacement;
   const struct growth *growth;
-  double box, velocity; /* a^2 H */
+  const struct parameters *parameters;
+  double box, a, velocity; /* a^2 H */
   unsigned axis;
   uint32_t *position;
   float *momentum;
@@ -48,16 +51,41 @@ static void index_part(void *context, uint32_t part) {
     d->index[i] = lattice_particle(d->lattice, i, q);
 }
 
+/** The power spectrum must be wrong: bad input, if it is from a table. */
+_Noreturn static void fail_displacement(const struct displaced *d, uint64_t id, double psi,
+                                        double momentum) {
+  const struct parameters *p = d->parameters;
+  const bool table = p->ic.power_spectrum == POWER_FILE;
+  char what[128], spectrum[PARAMETER_PATH_MAX + 32];
+  if (fabs(psi) <= d->box / 2.0)
+    snprintf(what, sizeof what, "velocity %g km/s, expected less than the speed of light",
+             momentum / d->a);
+  else
+    snprintf(what, sizeof what,
+             "displacement %g Mpc/h, expected no more than half the box of %g Mpc/h", psi, d->box);
+  if (table)
+    snprintf(spectrum, sizeof spectrum, "the P(k) of %s", p->ic.power_spectrum_file);
+  else
+    snprintf(spectrum, sizeof spectrum, "sigma8 = %g", p->cosmology.sigma8);
+  fail(table ? EXIT_BAD_INPUT : EXIT_RUN_FAILED,
+       "generated initial conditions: the particle with id %llu has the %c %s; too much: %s at z = %g",
+       (unsigned long long)id, "xyz"[d->axis], what, spectrum, p->ic.z_init);
+}
+
 /* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt */
 static void displace_part(void *context, uint32_t part) {
   const struct displaced *d = context;
   const double cell = d->box / (double)d->displacement->fft.n;
   for (size_t i = (size_t)part * PART; i < part_end(d->lattice->count, part); i++) {
     double q[3], psi[2];
-    lattice_particle(d->lattice, i, q);
+    const uint64_t number = lattice_particle(d->lattice, i, q);
     displacement_read(d->displacement, q, psi);
+    const double momentum = d->velocity * (d->growth->f1 * psi[0] + d->growth->f2 * psi[1]);
+    /* The condition is true for NaN, too. */
+    if (!(fabs(psi[0] + psi[1]) <= d->box / 2.0 && fabs(momentum) < SPEED_OF_LIGHT * d->a))
+      fail_displacement(d, number + 1, psi[0] + psi[1], momentum);
     d->position[i] = position_to_integer(q[d->axis] * cell + psi[0] + psi[1], d->box);
-    d->momentum[i] = (float)(d->velocity * (d->growth->f1 * psi[0] + d->growth->f2 * psi[1]));
+    d->momentum[i] = (float)momentum;
   }
 }
 
@@ -109,11 +137,14 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
   displace_particles(&(struct displaced){.lattice = &lattice,
                                          .displacement = &field,
                                          .growth = &g,
+                                         .parameters = p,
                                          .box = box,
+                                         .a = a,
                                          .velocity = a * a * cosmology_hubble(c, a)},
                      &field, &s);
   for_parts(s.count, number_part, &s);
   displacement_free(&field);
   lattice_free(&lattice);
+  ic_warn(&s, c->omega_k, "generated initial conditions");
   return s;
 }

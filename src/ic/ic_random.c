@@ -55,13 +55,23 @@ static struct seeds seeds_create(const struct slab_fft *f, uint64_t seed) {
   return s;
 }
 
-/* d1 sqrt(P/L^3)/k^2 by the square of the mode number. */
-static double *amplitude_table(const struct linear_power *power, double box, double d1, size_t squares) {
+/* d1 sqrt(P/L^3)/k^2 by the square of the mode number. The rows of a table are finite, but its
+ * spline may overflow between rows. */
+static double *amplitude_table(const struct parameters *p, const struct linear_power *power,
+                               double d1, size_t squares) {
+  const double box = p->box.size;
   double *table = allocate(squares, sizeof *table, "amplitudes of initial modes");
   const double fundamental = 2.0 * M_PI / box, volume = box * box * box;
   for (size_t square = 1; square < squares; square++) {
     double k = fundamental * sqrt((double)square);
     table[square] = d1 * sqrt(linear_power_at(power, k) / volume) / (k * k);
+    if (!isfinite(table[square]))
+      fail(p->ic.power_spectrum == POWER_FILE ? EXIT_BAD_INPUT : EXIT_RUN_FAILED,
+           "initial conditions: P(k) at k = %g h/Mpc is %g (Mpc/h)^3, beyond what numbers can "
+           "hold: %s",
+           k, linear_power_at(power, k),
+           p->ic.power_spectrum == POWER_FILE ? p->ic.power_spectrum_file
+                                              : "see section [cosmology]");
   }
   return table;
 }
@@ -124,7 +134,7 @@ void ic_random_modes(const struct parameters *p, const struct linear_power *powe
   const size_t largest = cut < half ? cut : half - 1;
   const size_t most = p->ic.sphere_mode ? cut * cut : 3 * largest * largest;
   const size_t squares = (most < 3 * largest * largest ? most : 3 * largest * largest) + 1;
-  double *amplitude = amplitude_table(power, p->box.size, d1, squares);
+  double *amplitude = amplitude_table(p, power, d1, squares);
   warn_of_missing_power(amplitude, squares, p->box.size);
   struct random_modes random = {.f = f,
                                 .seeds = seeds_create(f, (uint64_t)p->ic.seed),

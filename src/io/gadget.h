@@ -3,6 +3,7 @@
 #ifndef PHOTONS_GADGET_H
 #define PHOTONS_GADGET_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,12 +14,15 @@ enum {
   GADGET_CHUNK = 1 << 16, /**< particles read at a time */
 };
 
-/** Header of one file. NAN: not stored. Lengths in the file's unit. */
+/** Stands for a number that the header does not have. No valid header has this value. */
+#define GADGET_ABSENT (-DBL_MAX)
+
+/** Header of one file. Lengths in the file's unit. */
 struct gadget_header {
   uint64_t in_file[GADGET_TYPES], total[GADGET_TYPES];
   bool total_is_32_bit;      /**< no high words: totals are known modulo 2^32 */
   double mass[GADGET_TYPES]; /**< 0: the particles have masses of their own */
-  double time, redshift, box, omega_m, omega_lambda, h;
+  double time, redshift, box, omega_m, omega_lambda, h; /**< or GADGET_ABSENT */
   uint64_t files;
 };
 
@@ -30,9 +34,11 @@ struct gadget_sink {
   const char *path;
   double box;             /**< in the file's unit */
   double momentum_factor; /**< a^(3/2): u = v_pec / sqrt(a), p = a v_pec */
+  double velocity_factor; /**< a^(1/2) */
 };
 
-/** The sink's entries: @p count values from particle @p first >= row of the file on; they check, convert and store. */
+/** Check, convert and store @p count values, from particle @p first >= row of the file on. Ids must
+ * be stored before the other blocks, whose error messages name a particle by its id. */
 void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                           const double *x);
 void gadget_put_velocities(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
@@ -52,6 +58,9 @@ struct gadget_format {
   void (*read)(const char *path, const struct gadget_header *header, const struct gadget_sink *sink);
 };
 extern const struct gadget_format gadget_binary, gadget_hdf5;
+
+/** Whether a header gives Omega0, OmegaLambda or HubbleParam: Gadget writes 0 for an unknown one. */
+static inline bool gadget_gives(double value) { return value != GADGET_ABSENT && value != 0.0; }
 
 /** The type of the particles in this file; GADGET_TYPES where it is empty. */
 static inline unsigned gadget_type(const struct gadget_header *header) {

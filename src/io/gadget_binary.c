@@ -4,13 +4,13 @@
  * fixed order; in format 2 a small record with the block's label goes before each. */
 #include <byteswap.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gadget.h"
 #include "photons/base/error.h"
+#include "photons/base/input_file.h"
 
 enum block_kind { BLOCK_POS, BLOCK_VEL, BLOCK_ID, BLOCK_MASS, BLOCK_KINDS };
 static const char *const block_label[BLOCK_KINDS] = {"POS", "VEL", "ID", "MASS"}; /* in files padded with blanks */
@@ -66,8 +66,9 @@ static uint64_t check_record(const struct binary_file *file, const char *block, 
 }
 
 static struct binary_file open_file(const char *path) {
-  struct binary_file file = {.path = path, .stream = fopen(path, "rb")};
-  if (!file.stream) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
+  const char *reason;
+  struct binary_file file = {.path = path, .stream = input_open(path, &reason)};
+  if (!file.stream) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, reason);
   if (fseeko(file.stream, 0, SEEK_END) != 0) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
   file.size = (uint64_t)ftello(file.stream);
   if (file.size < 4) fail(EXIT_BAD_INPUT, "%s: truncated: %llu bytes only", path, (unsigned long long)file.size);
@@ -254,9 +255,9 @@ static void binary_read(const char *path, const struct gadget_header *header, co
   const struct binary_file file = open_file(path);
   struct block blocks[BLOCK_KINDS];
   find_blocks(&file, header, blocks);
+  read_ids(&file, &blocks[BLOCK_ID], sink);
   read_reals(&file, BLOCK_POS, &blocks[BLOCK_POS], 3, sink, gadget_put_positions);
   read_reals(&file, BLOCK_VEL, &blocks[BLOCK_VEL], 3, sink, gadget_put_velocities);
-  read_ids(&file, &blocks[BLOCK_ID], sink);
   if (blocks[BLOCK_MASS].width) read_reals(&file, BLOCK_MASS, &blocks[BLOCK_MASS], 1, sink, gadget_put_masses);
   fclose(file.stream);
 }

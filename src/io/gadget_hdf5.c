@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gadget HDF5 files, as Gadget-3 and -4, AREPO, MUSIC, monofonIC and this program write them. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,9 +11,9 @@ static hid_t open_group(hid_t file, const char *path, const char *name) {
   return hdf5_check(H5Gopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "open a group");
 }
 
-/** A number from /Header, or from /Parameters where Gadget-4 has it; NAN if it stands in neither. */
+/** A number from /Header, or from /Parameters where Gadget-4 has it. */
 static double header_number(hid_t header, hid_t parameters, const char *path, const char *name) {
-  double value = NAN;
+  double value = GADGET_ABSENT;
   if (hdf5_read_attribute(header, path, name, H5T_NATIVE_DOUBLE, 1, &value) == 0 && parameters >= 0)
     hdf5_read_attribute(parameters, path, name, H5T_NATIVE_DOUBLE, 1, &value);
   return value;
@@ -71,9 +70,9 @@ static const struct {
   size_t columns;
   void (*put)(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *values);
 } blocks[] = {
+    {"ParticleIDs", H5T_INTEGER, 1, NULL}, /* gadget_put_ids */
     {"Coordinates", H5T_FLOAT, 3, gadget_put_positions},
     {"Velocities", H5T_FLOAT, 3, gadget_put_velocities},
-    {"ParticleIDs", H5T_INTEGER, 1, NULL}, /* gadget_put_ids */
     {"Masses", H5T_FLOAT, 1, gadget_put_masses},
 };
 

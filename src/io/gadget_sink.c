@@ -7,8 +7,13 @@
 
 #include "gadget.h"
 #include "photons/base/error.h"
+#include "photons/cosmology/cosmology.h"
 
 static const char axis_name[3] = {'x', 'y', 'z'};
+
+static uint64_t id_of(const struct gadget_sink *sink, size_t particle) {
+  return sink->particles->id[sink->place + particle - sink->row];
+}
 
 void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                           const double *x) {
@@ -19,8 +24,10 @@ void gadget_put_positions(const struct gadget_sink *sink, const char *block, siz
     for (size_t c = 0; c < 3; c++) {
       const double value = x[3 * i + c];
       if (!(value >= -excess && value <= sink->box + excess))
-        fail(EXIT_BAD_INPUT, "%s: block %s: %c of particle %zu is %g, expected a number in [0, BoxSize = %g]",
-             sink->path, block, axis_name[c], first + i, value, sink->box);
+        fail(EXIT_BAD_INPUT,
+             "%s: block %s: %c of particle %zu (id %" PRIu64
+             ") is %g, expected a number in [0, BoxSize = %g]",
+             sink->path, block, axis_name[c], first + i, id_of(sink, first + i), value, sink->box);
       s->position[c * s->count + place + i] = position_to_integer(value, sink->box);
     }
 }
@@ -29,15 +36,19 @@ void gadget_put_velocities(const struct gadget_sink *sink, const char *block, si
                            const double *u) {
   const struct particles *s = sink->particles;
   const size_t place = sink->place + first - sink->row;
-  for (size_t i = 0; i < count; i++)
-    for (size_t c = 0; c < 3; c++) {
-      const double value = u[3 * i + c];
-      const double momentum = sink->momentum_factor * value; /* a v_pec: below the speed of light, and not NaN */
-      if (!(fabs(momentum) < 299792.458))
-        fail(EXIT_BAD_INPUT, "%s: block %s: %c velocity of particle %zu is %g, expected a number in km/s", sink->path,
-             block, axis_name[c], first + i, value);
-      s->momentum[c * s->count + place + i] = (float)momentum;
-    }
+  const double factor = sink->velocity_factor, most = pow(SPEED_OF_LIGHT / factor, 2.0);
+  for (size_t i = 0; i < count; i++) {
+    const double *v = u + 3 * i;
+    if (!(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] < most)) /* true for NaN, too */
+      fail(EXIT_BAD_INPUT,
+           "%s: block %s: particle %zu (id %" PRIu64
+           ") has the peculiar velocity (%g, %g, %g) km/s, "
+           "expected less than the speed of light, %.0f km/s",
+           sink->path, block, first + i, id_of(sink, first + i), factor * v[0], factor * v[1],
+           factor * v[2], SPEED_OF_LIGHT);
+    for (size_t c = 0; c < 3; c++)
+      s->momentum[c * s->count + place + i] = (float)(sink->momentum_factor * v[c]);
+  }
 }
 
 void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
@@ -49,8 +60,15 @@ void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t fi
 void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *m) {
   struct particles *s = sink->particles;
   if (s->mass == 0.0 && count > 0) s->mass = m[0];
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
+    if (!(m[i] >= 0.0) || isinf(m[i])) /* 0 is for a glass, whose masses do not matter */
+      fail(EXIT_BAD_INPUT,
+           "%s: block %s: particle %zu (id %" PRIu64 ") has mass %g, expected a finite number from 0 on",
+           sink->path, block, first + i, id_of(sink, first + i), m[i]);
     if (!(fabs(m[i] - s->mass) <= 1e-5 * s->mass)) /* float masses written by different codes agree to 1e-7 */
-      fail(EXIT_BAD_INPUT, "%s: block %s: particle %zu has mass %g, others %g: only particles of one mass can be run",
-           sink->path, block, first + i, m[i], s->mass);
+      fail(EXIT_BAD_INPUT,
+           "%s: block %s: particle %zu (id %" PRIu64
+           ") has mass %g, others %g: only particles of one mass can be run",
+           sink->path, block, first + i, id_of(sink, first + i), m[i], s->mass);
+  }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "build_config.h"
+#include "photons/base/input_file.h"
 
 /** Keep the innermost message of HDF5's error stack, of a failed system call only strerror()'s part. */
 static herr_t innermost_reason(unsigned depth, const H5E_error2_t *entry, void *reason_256) {
@@ -112,6 +113,8 @@ void hdf5_write_config(hid_t object, const char *path, const struct parameters *
 }
 
 hid_t hdf5_open(const char *path) {
+  const char *refusal = input_refusal(path);
+  if (refusal) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, refusal);
   silence();
   return hdf5_check(H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), EXIT_BAD_INPUT, path, "open the HDF5 file");
 }

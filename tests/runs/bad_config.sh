@@ -51,7 +51,7 @@ expect 2 '--steps : not a number of steps' -s '' config.ini
 expect 2 'more than one config.ini: config.ini and other.ini' config.ini other.ini
 # The file itself.
 expect 2 'none.ini: cannot open the configuration: No such file or directory' none.ini
-expect 2 'cannot read the configuration: Is a directory' .
+expect 2 'cannot open the configuration: it is a folder' .
 expect 2 'not a text file; --defaults prints what is expected' "$PHOTONS"
 : >empty.ini
 expect 2 'empty.ini: 2 problems, nothing was run' empty.ini

@@ -94,6 +94,13 @@ hdf5(folder + 'no_mass.hdf5', set_header('MassTable', np.zeros(6)))
 hdf5(folder + 'bad_box.hdf5', set_header('BoxSize', -1.0))
 hdf5(folder + 'bad_time.hdf5', set_header('Time', 0.0))
 hdf5(folder + 'more_files.hdf5', set_header('NumFilesPerSnapshot', 4))
+for name, values in {'HubbleParam': [50.0, np.nan], 'OmegaLambda': [-5.0, np.nan], 'Omega0': [-1.0, np.nan, np.inf],
+                     'Redshift': [1e9, np.nan]}.items():
+    for value in values:
+        hdf5(f'{folder}header_{name}_{value}.hdf5', set_header(name, value))
+# A file has v/sqrt(a), and a = 0.1: v = 316000 km/s is above the speed of light.
+hdf5(folder + 'fast.hdf5', set_value('Velocities', (9, 0), 1e6))
+hdf5(folder + 'infinite_velocity.hdf5', set_value('Velocities', (9, 0), np.inf))
 cut(folder + 'good.hdf5', folder + 'truncated.hdf5', -20000)
 cut(folder + 'good.hdf5', folder + 'stump.hdf5', 600)
 binary(folder + 'good.gadget2')

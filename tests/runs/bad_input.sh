@@ -10,7 +10,7 @@ trap '[ "$disk" ] && umount "$disk"; chmod -R u+w "$work"; rm -rf "$work"' EXIT
 expect() {
   code=$1 message=$2 folder=$3
   shift 3
-  timeout 60 "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>err </dev/null
+  timeout -k 5 60 "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>err </dev/null
   check "$*"
 }
 check() {
@@ -21,6 +21,17 @@ check() {
   fi
   [ -s out ] && complain "$1: something on standard output"
   [ "$(find "$folder" -name '*.tmp' 2>/dev/null)" ] && complain "$1: left unfinished files"
+}
+
+# expect_refused MESSAGE ARGUMENT...: MESSAGE stands among the problems of the configuration.
+expect_refused() {
+  message=$1
+  shift
+  timeout -k 5 60 "$PHOTONS" --quiet --set output.dir=run "$@" >out 2>err </dev/null
+  found=$?
+  [ $found -eq 2 ] && grep -qF -- "$message" err ||
+    complain "$*: exit code $found, or no line with: $message"
+  [ -s out ] && complain "$*: something on standard output"
 }
 
 # Initial conditions.
@@ -47,6 +58,8 @@ for file in ics/*; do
     ;;
   esac
 done
+# A snapshot to analyse is held to the same.
+for file in ics/header_* ics/fast* ics/nan*; do expect 3 "$file" run --analyse "$file"; done
 # What config.ini says otherwise than the file.
 expect 3 'box.size' run --set ic.file=ics/good.hdf5 --set box.size=60 gadget.ini
 expect 3 'Omega_m' run --set ic.file=ics/good.hdf5 --set cosmology.Omega_m=0.25 gadget.ini
@@ -64,6 +77,39 @@ z_end = 20
 step = fixed
 steps = 2
 END
+
+# Whatever is read is a regular file: nothing else is opened, so that nothing waits for a writer.
+mkdir folder && mkfifo fifo stem.0 || exit 99
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' || exit 99
+while read -r name kind; do
+  expect 2 "$name: cannot open the configuration: it is $kind" run "$name"
+  for key in ic.glass ic.power_spectrum_file; do
+    expect_refused "cannot read it: it is $kind" --set ic.power_spectrum=file \
+      --set $key="$name" config.ini
+  done
+  expect_refused "cannot read it: it is $kind" --set ic.file="$name" gadget.ini
+  expect_refused "cannot read it: it is $kind" --analyse "$name"
+done <<END
+fifo a named pipe (FIFO)
+folder a folder
+/dev/zero a device
+socket a socket
+END
+expect 3 'cannot read stem.0: it is a named pipe' run --set ic.file=stem gadget.ini
+expect 3 'cannot read stem.0: it is a named pipe' run --set ic.glass=stem config.ini
+expect 3 'cannot read stem.0: it is a named pipe' run --analyse stem
+rm -rf run && mkdir run && mkfifo run/checkpoint.hdf5 || exit 99
+expect 3 'cannot read run/checkpoint.hdf5: it is a named pipe' run --restart config.ini
+rm -rf run
+
+# Displacements beyond sense, and a table of more than numbers can hold.
+printf '1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n' >spectrum.txt
+table='--set ic.power_spectrum=file --set ic.power_spectrum_file=spectrum.txt'
+expect 3 'spectrum.txt' run $table config.ini
+printf '1e-4 1e300\n0.1 1e300\n1 1e300\n100 1e300\n' >spectrum.txt
+expect 3 'spectrum.txt' run $table --set ic.normalise=no config.ini
+sed 's/^size.*/size = 1/; s/^z_end.*/z_end = 0/' config.ini >late.ini
+expect 1 'no more than half the box' run --set cosmology.sigma8=10 --set ic.z_init=1 late.ini
 
 # Folders that cannot be made or written.
 expect 1 '/proc/none' /proc/none/run config.ini

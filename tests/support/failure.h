@@ -49,17 +49,12 @@ static inline int scratch_empty(void **state) {
 
 static inline int scratch_remove(void **state) { return scratch_empty(state) != 0 || rmdir(scratch_path) != 0; }
 
-#define expect_failure(function, context, code, part) \
-  expect_failure_at(function, context, code, part, __FILE__, __LINE__)
-
-/** Call function(context) in a process of its own: it must end with @p code and one line on stderr that contains @p part. */
-static inline void expect_failure_at(void (*function)(void *), void *context, int code, const char *part,
-                                     const char *file, int line) {
-  static const char begin[] = "photons-starpu: error: ";
-  char message[4096];
-  int ends[2], status = 0;
+/** Call function(context) in a process of its own. @return its status, as of waitpid() */
+static inline int run_apart(void (*function)(void *), void *context, char *messages, size_t size) {
+  int ends[2], status = -1;
   size_t length = 0;
-  if (pipe(ends) != 0) _fail(file, line);
+  messages[0] = '\0';
+  if (pipe(ends) != 0) return -1;
   const pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], STDERR_FILENO);
@@ -67,14 +62,49 @@ static inline void expect_failure_at(void (*function)(void *), void *context, in
     _exit(0);
   }
   close(ends[1]);
-  for (ssize_t n; (n = read(ends[0], message + length, sizeof message - 1 - length)) > 0;) length += (size_t)n;
+  for (ssize_t n; (n = read(ends[0], messages + length, size - 1 - length)) > 0;)
+    length += (size_t)n;
   close(ends[0]);
-  message[length] = '\0';
-  if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == code &&
-      strncmp(message, begin, strlen(begin)) == 0 && strstr(message, part) &&
-      strchr(message, '\n') == message + length - 1)
+  messages[length] = '\0';
+  return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+/** Whether the text is one line that begins with @p begin and contains @p part. */
+static inline int is_one_line(const char *messages, const char *begin, const char *part) {
+  return strncmp(messages, begin, strlen(begin)) == 0 && strstr(messages, part) &&
+         strchr(messages, '\n') == messages + strlen(messages) - 1;
+}
+
+#define expect_failure(function, context, code, part) \
+  expect_failure_at(function, context, code, part, __FILE__, __LINE__)
+
+/** Call function(context) in a process of its own: it must end with @p code and print one line with
+ * @p part on stderr. */
+static inline void expect_failure_at(void (*function)(void *), void *context, int code,
+                                     const char *part, const char *file, int line) {
+  char messages[4096];
+  const int status = run_apart(function, context, messages, sizeof messages);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == code &&
+      is_one_line(messages, "photons-starpu: error: ", part))
     return;
-  print_error("expected exit code %d and '%s', found status %#x and '%s'\n", code, part, (unsigned)status, message);
+  print_error("expected exit code %d and '%s', found status %#x and '%s'\n", code, part,
+              (unsigned)status, messages);
+  _fail(file, line);
+}
+
+#define expect_warning(function, context, part) \
+  expect_warning_at(function, context, part, __FILE__, __LINE__)
+
+/** The same for a function that must return after one warning with @p part; "": without any. */
+static inline void expect_warning_at(void (*function)(void *), void *context, const char *part,
+                                     const char *file, int line) {
+  char messages[4096];
+  const int status = run_apart(function, context, messages, sizeof messages);
+  if (status == 0 &&
+      (*part ? is_one_line(messages, "photons-starpu: warning: ", part) : !*messages))
+    return;
+  print_error("expected the warning '%s', found status %#x and '%s'\n", part, (unsigned)status,
+              messages);
   _fail(file, line);
 }
 

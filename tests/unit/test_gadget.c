@@ -344,20 +344,26 @@ static void test_corrupt_binary(void **state) {
     size_t count;
   } cases[] = {
       {"begins with the record marker 12345", 0, &number, 4},
-      {"block HEAD: record marker says 256 bytes at its begin, 12345 at its end", HEADER_AT + 256, &number, 4},
-      {"block POS: record marker says 12345 bytes, expected 822432 or 1644864", POS_AT - 4, &number, 4},
-      {"block VEL: record marker says 822432 bytes at its begin, 12345 at its end", ID_AT - 8, &number, 4},
+      {"block HEAD: record marker says 256 bytes at its begin, 12345 at its end", HEADER_AT + 256,
+       &number, 4},
+      {"block POS: record marker says 12345 bytes, expected 822432 or 1644864", POS_AT - 4, &number,
+       4},
+      {"block VEL: record marker says 822432 bytes at its begin, 12345 at its end", ID_AT - 8,
+       &number, 4},
       {"block ID: record marker says 12345 bytes", ID_AT - 4, &number, 4},
-      {"block POS: y of particle 5 is nan", POS_AT + 5 * 12 + 4, &nan_value, 4},
-      {"block POS: x of particle 66000 is 50000.5, expected a number in [0, BoxSize = 50000]", POS_AT + 66000 * 12,
-       &outside, 4},
-      {"block VEL: z velocity of particle 68535 is nan", ID_AT - 12, &nan_value, 4},
+      {"block POS: y of particle 5 (id 39596) is nan", POS_AT + 5 * 12 + 4, &nan_value, 4},
+      {"block POS: x of particle 66000 (id 67001) is 50000.5, expected a number in [0, BoxSize = "
+       "50000]",
+       POS_AT + 66000 * 12, &outside, 4},
+      {"block VEL: particle 68535 (id 60618) has the peculiar velocity (", ID_AT - 12, &nan_value,
+       4},
       {"id 1 stands for more than one particle", ID_AT + 4, &one, 4},
       {"holds 12345 gas particles", HEADER_AT, &number, 4},
       {"particles of type 1, the header says 12345", HEADER_AT + 96 + 4, &number, 4},
-      {"record marker says 822432 bytes, expected 148140 or 296280", HEADER_AT + 4, (uint32_t[]){number}, 4},
-      {"are 0.9 times Omega_m rho_crit L^3 if lengths are in kpc/h, 9e-10 times if in Mpc/h", HEADER_AT + 32, &light,
-       8},
+      {"record marker says 822432 bytes, expected 148140 or 296280", HEADER_AT + 4,
+       (uint32_t[]){number}, 4},
+      {"are 0.9 times Omega_m rho_crit L^3 if lengths are in kpc/h, 9e-10 times if in Mpc/h",
+       HEADER_AT + 32, &light, 8},
       {"block MASS is missing", HEADER_AT + 32, &nothing, 8},
       {"BoxSize is 0", HEADER_AT + 128, &nothing, 8},
       {"do not belong together", HEADER_AT + 72, &light, 8},
@@ -394,7 +400,8 @@ static void test_mixed(void **state) {
   struct variant v = {.format = 1, .type = 1, .files = 1, .own_masses = true};
   write_variant("ic", &v);
   patch("ic", ID_AT + 4 * (long)COUNT + 8 + 4 * 10, &heavier, 4);
-  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "block MASS: particle 10 has mass");
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
+                 "block MASS: particle 10 (id 10655) has mass");
   write_variant("ic", &v);
   patch("ic", HEADER_AT + 12, &number, 4);
   patch("ic", HEADER_AT + 96 + 12, &number, 4);
@@ -434,6 +441,238 @@ static void test_corrupt_hdf5(void **state) {
              b < 2 ? "does not hold real numbers" : "has 10 rows of 1, expected");
     expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, message);
   }
+}
+
+/** Replace an attribute of /Header. */
+static void set_attribute(const char *name, double value) {
+  const hid_t file = H5Fopen(scratch("ic.hdf5"), H5F_ACC_RDWR, H5P_DEFAULT),
+              header = H5Gopen2(file, "Header", H5P_DEFAULT);
+  assert_true(H5Adelete(header, name) >= 0);
+  hdf5_write_double(header, "ic.hdf5", name, value);
+  H5Gclose(header);
+  H5Fclose(file);
+}
+
+/** Replace a row of a block. */
+static void set_element(const char *block, size_t particle, size_t columns, double value) {
+  double row[3] = {value, value, value};
+  const hid_t file = H5Fopen(scratch("ic.hdf5"), H5F_ACC_RDWR, H5P_DEFAULT),
+              dataset = H5Dopen2(file, block, H5P_DEFAULT);
+  hdf5_write_rows(dataset, "ic.hdf5", block, H5T_NATIVE_DOUBLE, particle, 1, columns, row);
+  H5Dclose(dataset);
+  H5Fclose(file);
+}
+
+/* The header's numbers that have a range in config.ini, and where format 1 has them. */
+static const struct header_number {
+  const char *name;
+  long offset;
+} header_numbers[] = {{"Time", HEADER_AT + 72},         {"Redshift", HEADER_AT + 80},
+                      {"BoxSize", HEADER_AT + 128},     {"Omega0", HEADER_AT + 136},
+                      {"OmegaLambda", HEADER_AT + 144}, {"HubbleParam", HEADER_AT + 152}};
+
+static void set_header(int format, const char *name, double value) {
+  size_t n = 0;
+  while (strcmp(header_numbers[n].name, name) != 0) n++;
+  if (format == 3)
+    set_attribute(name, value);
+  else
+    patch("ic", header_numbers[n].offset, &value, sizeof value);
+}
+
+/** What a header says is held to the ranges of config.ini; nothing of it is replaced in silence. */
+static void test_header_ranges(void **state) {
+  (void)state;
+  static const struct {
+    const char *message;
+    struct {
+      const char *name;
+      double value;
+    } change[2];
+  } cases[] = {
+      {"HubbleParam in its header is 50; allowed: 0.1 .. 2", {{"HubbleParam", 50.0}}},
+      {"HubbleParam in its header is -0.7; allowed: 0.1 .. 2", {{"HubbleParam", -0.7}}},
+      {"HubbleParam in its header is nan; allowed: 0.1 .. 2", {{"HubbleParam", NAN}}},
+      {"OmegaLambda in its header is -5; allowed: -1 .. 2", {{"OmegaLambda", -5.0}}},
+      {"OmegaLambda in its header is nan; allowed: -1 .. 2", {{"OmegaLambda", NAN}}},
+      {"Omega0 in its header is -1; allowed: 0.001 .. 2", {{"Omega0", -1.0}}},
+      {"Omega0 in its header is nan; allowed: 0.001 .. 2", {{"Omega0", NAN}}},
+      {"Omega0 in its header is inf; allowed: 0.001 .. 2", {{"Omega0", INFINITY}}},
+      {"Omega0 in its header is 0; allowed: 0.001 .. 2",
+       {{"Omega0", 0.0}}}, /* as OmegaLambda is not 0 */
+      {"Redshift in its header is 1e+09; allowed: 0 .. 10000",
+       {{"Redshift", 1e9}, {"Time", 1.0 / (1.0 + 1e9)}}},
+      {"Redshift in its header is -0.5; allowed: 0 .. 10000", {{"Redshift", -0.5}, {"Time", 2.0}}},
+      {"Redshift in its header is nan; allowed: 0 .. 10000", {{"Redshift", NAN}}},
+      {"Time nan and Redshift 24 do not belong together", {{"Time", NAN}}},
+      {"no expanding universe: H^2 <= 0 at z = ", {{"Omega0", 0.1}, {"OmegaLambda", 2.0}}},
+      {"Omega_b = 0.0494 is more than all matter, Omega_m = 0.03",
+       {{"Omega0", 0.03}, {"OmegaLambda", 0.97}}},
+  };
+  for (int format = 1; format <= 3; format += 2) {
+    const char *name = format == 3 ? "ic.hdf5: " : "ic: ";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      write_variant("ic", &(struct variant){.format = format, .type = 1, .files = 1});
+      for (size_t c = 0; c < 2 && cases[i].change[c].name; c++)
+        set_header(format, cases[i].change[c].name, cases[i].change[c].value);
+      expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, cases[i].message);
+      expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, name);
+      scratch_empty(NULL);
+    }
+  }
+}
+
+/** The box has a range, too, in Mpc/h; its mass here is what the densities ask for. */
+static void test_box_range(void **state) {
+  (void)state;
+  write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1});
+  const double small = 0.5, light = mass() * pow(small / box, 3.0);
+  set_header(1, "BoxSize", small);
+  patch("ic", HEADER_AT + 32, &light, sizeof light);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
+                 "BoxSize [Mpc/h] in its header is 0.0005; allowed: 0.001 ..");
+}
+
+/** Where a header has zeros for the cosmology, or no such numbers, config.ini's values stay. */
+static void test_header_without_cosmology(void **state) {
+  (void)state;
+  static const char *const names[] = {"Omega0", "OmegaLambda", "HubbleParam"};
+  for (int kind = 0; kind < 3; kind++) {
+    const int format = kind == 0 ? 1 : 3;
+    write_variant("ic", &(struct variant){.format = format, .type = 1, .files = 1});
+    for (size_t n = 0; n < 3; n++) set_header(format, names[n], 0.0);
+    if (kind == 2) {
+      const hid_t file = H5Fopen(scratch("ic.hdf5"), H5F_ACC_RDWR, H5P_DEFAULT),
+                  header = H5Gopen2(file, "Header", H5P_DEFAULT);
+      for (size_t n = 0; n < 3; n++) assert_true(H5Adelete(header, names[n]) >= 0);
+      H5Gclose(header);
+      H5Fclose(file);
+    }
+    struct parameters p;
+    set_file(&p, scratch("ic"));
+    p.cosmology.omega_m = omega_m;
+    p.cosmology.omega_lambda = 0.69;
+    p.cosmology.h = 0.71;
+    struct particles s = gather_particles(ic_read_gadget(&p));
+    assert_near(p.cosmology.omega_m, omega_m, 0.0);
+    assert_near(p.cosmology.omega_lambda, 0.69, 0.0);
+    assert_near(p.cosmology.h, 0.71, 0.0);
+    particles_free(&s);
+    scratch_empty(NULL);
+  }
+}
+
+/** A redshift that rounding has put below 0 is 0. */
+static void test_redshift_zero(void **state) {
+  (void)state;
+  write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1});
+  set_header(1, "Redshift", -2e-16);
+  set_header(1, "Time", 1.0);
+  struct parameters p;
+  set_file(&p, scratch("ic"));
+  struct particles s = gather_particles(ic_read_gadget(&p));
+  assert_true(p.ic.z_init == 0.0);
+  particles_free(&s);
+}
+
+/** NaN and infinity in every block, and a speed above that of light: a file has v/sqrt(a) = 5 v. */
+static void test_bad_particles(void **state) {
+  (void)state;
+  static const struct {
+    const char *message[2]; /* binary, HDF5 */
+    double value;
+    int block;
+  } cases[] = {
+      {{"POS: x of particle 5 (id 39596) is inf", "Coordinates: x of particle 5 (id 39596) is inf"},
+       INFINITY,
+       0},
+      {{"POS: x of particle 5 (id 39596) is nan", "Coordinates: x of particle 5 (id 39596) is nan"},
+       NAN,
+       0},
+      {{"VEL: particle 5 (id 39596) has the peculiar velocity (",
+        "Velocities: particle 5 (id 39596)"},
+       INFINITY,
+       1},
+      {{"VEL: particle 5 (id 39596) has the peculiar velocity (",
+        "Velocities: particle 5 (id 39596)"},
+       NAN,
+       1},
+      {{"(id 39596) has the peculiar velocity (-300000, ", "(-300000, -300000, -300000) km/s"},
+       -1.5e6,
+       1},
+      {{"MASS: particle 5 (id 39596) has mass nan", "Masses: particle 5 (id 39596) has mass nan"},
+       NAN,
+       3},
+      {{"MASS: particle 5 (id 39596) has mass inf", "Masses: particle 5 (id 39596) has mass inf"},
+       INFINITY,
+       3},
+  };
+  static const char *const blocks[] = {"PartType1/Coordinates", "PartType1/Velocities", NULL,
+                                       "PartType1/Masses"};
+  for (int format = 1; format <= 3; format += 2)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      write_variant("ic",
+                    &(struct variant){.format = format, .type = 1, .files = 1, .own_masses = true});
+      const size_t columns = cases[i].block == 3 ? 1 : 3;
+      const float value = (float)cases[i].value;
+      const long offset[] = {POS_AT, VEL_AT, ID_AT, ID_AT + 4 * (long)COUNT + 8};
+      if (format == 3)
+        set_element(blocks[cases[i].block], 5, columns, cases[i].value);
+      else
+        patch("ic", offset[cases[i].block] + 5 * 4 * (long)columns, &value, sizeof value);
+      expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, cases[i].message[format == 3]);
+      scratch_empty(NULL);
+    }
+  /* The first particle's mass is the one that all others must have. */
+  for (int k = 0; k < 2; k++) {
+    static const float bad[] = {NAN, -1.0F};
+    write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1, .own_masses = true});
+    patch("ic", ID_AT + 4 * (long)COUNT + 8, &bad[k], sizeof *bad);
+    expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "particle 0 (id 1) has mass ");
+  }
+}
+
+/** A speed just below that of light, and one whose three components are, but not the whole. */
+static void test_speed_of_light(void **state) {
+  (void)state;
+  const float each = (float)(0.6 * 299792.458 * 5.0),
+              below[3] = {(float)(0.999 * 299792.458 * 5.0), 0.0F, 0.0F};
+  write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1});
+  patch("ic", VEL_AT + 12, below, sizeof below);
+  read_file(scratch("ic"));
+  patch("ic", VEL_AT + 12, (float[]){each, each, each}, 3 * sizeof each);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
+                 "particle 1 (id 7920) has the peculiar velocity (179875, 179875, 179875) km/s, "
+                 "expected less than the speed of light, 299792 km/s");
+}
+
+/** A file of the first particles only, of the mass that fits. */
+static void write_few(size_t count) {
+  const uint32_t number = (uint32_t)count;
+  const double heavy = mass() * (double)COUNT / (double)count;
+  const struct variant v = {.format = 1, .type = 1, .files = 1};
+  write_binary(scratch("ic"), &v, 0, count);
+  patch("ic", HEADER_AT + 96 + 4, &number, sizeof number);
+  patch("ic", HEADER_AT + 32, &heavy, sizeof heavy);
+}
+
+/** What is strange but possible is said in one line. */
+static void test_warnings(void **state) {
+  (void)state;
+  char *path = scratch("ic");
+  write_few(100);
+  expect_warning(read_file, path, "");
+  write_few(7);
+  expect_warning(read_file, path, "ic: 7 particles only");
+  write_few(100);
+  for (long i = 0; i < 100; i++) { /* across the box's corner */
+    const float corner = i % 2 ? 1.0F : (float)box - 1.0F;
+    patch("ic", POS_AT + 12 * i, (float[]){corner, corner, corner}, 3 * sizeof corner);
+  }
+  expect_warning(read_file, path, "ic: all 100 particles are within a thousandth of the box");
+  write_few(100);
+  set_header(1, "OmegaLambda", 0.5);
+  expect_warning(read_file, path, "ic: Omega_k = 0.2: ");
 }
 
 /** 1024^3 particles in one file: markers are sizes modulo 2^32, 0 in single and double precision. Sparse files. */
@@ -554,6 +793,13 @@ int main(int argc, char **argv) {
       cmocka_unit_test_teardown(test_corrupt_binary, scratch_empty),
       cmocka_unit_test_teardown(test_mixed, scratch_empty),
       cmocka_unit_test_teardown(test_corrupt_hdf5, scratch_empty),
+      cmocka_unit_test_teardown(test_header_ranges, scratch_empty),
+      cmocka_unit_test_teardown(test_box_range, scratch_empty),
+      cmocka_unit_test_teardown(test_header_without_cosmology, scratch_empty),
+      cmocka_unit_test_teardown(test_redshift_zero, scratch_empty),
+      cmocka_unit_test_teardown(test_bad_particles, scratch_empty),
+      cmocka_unit_test_teardown(test_speed_of_light, scratch_empty),
+      cmocka_unit_test_teardown(test_warnings, scratch_empty),
       cmocka_unit_test_teardown(test_large_blocks, scratch_empty),
   };
   comm_start(&argc, &argv);

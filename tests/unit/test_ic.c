@@ -485,6 +485,81 @@ static void test_glass(void **state) {
   if (comm_size() == 1) expect_failure(generate_any, p, EXIT_BAD_INPUT, "512 particles; box.npart_side^3 = 1728");
 }
 
+/* A table, whose waves in the box have this power. */
+static void use_power(struct parameters *p, const char *value) {
+  use_flat_power(p, 0.1, 40.0);
+  FILE *file = fopen(scratch("power.txt"), "w");
+  assert_non_null(file);
+  for (int i = -6; i <= 2; i++) fprintf(file, "1e%d %s\n", i, value);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Generated particles are checked as those of files are. A child process of expect_failure() has
+ * no workers of StarPU, so this test comes after StarPU's end, when tasks are plain loops. */
+static void test_impossible_displacements(void **state) {
+  (void)state;
+  for (int order = 1; order <= 2; order++) {
+    struct parameters *p = parameters(8, 0.0, order);
+    use_power(p, "1e12"); /* waves of 10^5 Mpc/h */
+    expect_failure(generate_any, p, EXIT_BAD_INPUT, "no more than half the box of 100 Mpc/h");
+    expect_failure(generate_any, p, EXIT_BAD_INPUT, "power.txt");
+    expect_failure(generate_any, p, EXIT_BAD_INPUT,
+                   "initial conditions: the particle with id ");
+    use_power(p, "1e300"); /* the second order overflows */
+    expect_failure(generate_any, p, EXIT_BAD_INPUT, "no more than half the box of 100 Mpc/h");
+  }
+  struct parameters *p = parameters(8, 0.0, 1);
+  use_power(p, "1e308"); /* between rows of 1e308 and 1e-300 a spline is larger */
+  FILE *file = fopen(scratch("power.txt"), "a");
+  fputs("200 1e-300\n300 1e308\n400 1e308\n", file);
+  fclose(file);
+  p->box.size = 0.1;
+  expect_failure(generate_any, p, EXIT_BAD_INPUT, "power.txt");
+  /* No table: much more structure than a box of this size can hold. */
+  p = parameters(8, 0.0, 2);
+  p->box.size = 1.0;
+  p->cosmology.sigma8 = 10.0;
+  expect_failure(generate_any, p, EXIT_RUN_FAILED, "sigma8 = 10 at z = 0");
+}
+
+/* Displacements of 10^5 Mpc/h fit into a box of 10^6, but their speeds, 50 km/s a Mpc/h, are too
+ * high. */
+static void test_speed_of_light(void **state) {
+  (void)state;
+  struct parameters *p = parameters(8, 0.0, 1);
+  p->box.size = 1e6;
+  use_power(p, "3e16");
+  expect_failure(generate_any, p, EXIT_BAD_INPUT, "speed of light");
+}
+
+static void generate_curved(void *p) {
+  const struct cosmology open = {
+      .omega_m = 0.308, .omega_lambda = 0.5, .omega_k = 0.192, .w0 = -1.0};
+  struct particles s = generate(p, &open);
+  particles_free(&s);
+}
+
+static void test_warning_of_curvature(void **state) {
+  (void)state;
+  expect_warning(generate_any, parameters(8, 9.0, 1), "");
+  expect_warning(generate_curved, parameters(8, 9.0, 1),
+                 "generated initial conditions: Omega_k = 0.192: ");
+}
+
+static void test_glass_with_nan(void **state) {
+  (void)state;
+  const float nan_value = NAN;
+  write_glass();
+  FILE *file = fopen(scratch("glass"), "r+b");
+  assert_int_equal(fseek(file, 264 + 4 + 12 * 100, SEEK_SET), 0);
+  assert_int_equal(fwrite(&nan_value, 4, 1, file), 1);
+  assert_int_equal(fclose(file), 0);
+  struct parameters *p = parameters(16, 9.0, 1);
+  strcpy(p->ic.glass, scratch("glass"));
+  expect_failure(generate_any, p, EXIT_BAD_INPUT,
+                 "glass: block POS: x of particle 100 (id 101) is nan");
+}
+
 /* A grid beside the mesh, with second order and every mode of the cube: odd numbers, which no number of processes divides. */
 static void test_grid_beside_mesh(void **state) {
   (void)state;
@@ -519,10 +594,17 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_glass),
       cmocka_unit_test(test_grid_beside_mesh),
   };
+  const struct CMUnitTest refusing[] = {
+      cmocka_unit_test(test_impossible_displacements),
+      cmocka_unit_test(test_speed_of_light),
+      cmocka_unit_test(test_warning_of_curvature),
+      cmocka_unit_test(test_glass_with_nan),
+  };
   comm_start(&argc, &argv);
   if (starpu_init(NULL) != 0) return 1;
-  const int failed = cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+  int failed = cmocka_run_group_tests(tests, scratch_make, scratch_remove);
   starpu_shutdown();
+  if (comm_size() == 1) failed += cmocka_run_group_tests(refusing, scratch_make, scratch_remove);
   comm_end();
   return failed;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,8 @@ static void test_bad_tables(void **state) {
       {"1e-3 1\n1e-2 0\n1 2\n", ":2: k and P must be above 0"},
       {"1e-3 1\n1e-2 1\n1e-2 2\n", ":3: k must rise"},
       {"-2 1\n-3 1\n", ":2: k must rise"},
+      {"-2 1\n-1 1e300\n0 1\n", ":2: P = 10^1e+300"},
+      {"-2 1\n-1 -400\n0 1\n", ":2: P = 10^-400"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     const char *path = write_table(bad[i].text);
@@ -184,8 +187,28 @@ static void test_bad_tables(void **state) {
   }
   write_table("0.1 1\n1 1\n10 1\n");
   expect_failure(create, table(true), EXIT_BAD_INPUT, "covers k = 0.1 .. 10");
+  /* Rows that numbers can hold, but not what lies between them, or their sum. */
+  static const char *const large[][2] = {
+      {"1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n",
+       "variance in spheres of 8 Mpc/h"},
+      {"1e-4 1e308\n0.1 1e308\n1 1e308\n100 1e308\n", "variance in spheres of 8 Mpc/h"},
+      {"1e-4 1e-320\n0.1 1e-320\n1 1e-320\n100 1e-320\n", "to 0.8: beyond what numbers can hold"}};
+  for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+    const char *path = write_table(large[i][0]);
+    expect_failure(create, table(true), EXIT_BAD_INPUT, large[i][1]);
+    expect_failure(create, table(true), EXIT_BAD_INPUT, path);
+  }
   scratch_empty(NULL);
   expect_failure(create, table(false), EXIT_BAD_INPUT, "No such file");
+}
+
+/* 1e300 in every row is a matter of units: scaled to sigma8 it is a spectrum like any other. */
+static void test_scaled_table(void **state) {
+  (void)state;
+  write_table("1e-4 1e300\n0.1 1e300\n1 1e300\n100 1e300\n");
+  struct linear_power *power = linear_power_create(table(true));
+  assert_relative(linear_power_sigma(power, 8.0), 0.8, 1e-7);
+  linear_power_free(power);
 }
 
 int main(void) {
@@ -193,6 +216,8 @@ int main(void) {
       cmocka_unit_test(test_eisenstein_hu), cmocka_unit_test(test_variance_by_another_rule),
       cmocka_unit_test(test_no_baryons),    cmocka_unit_test(test_table),
       cmocka_unit_test(test_planck_table),  cmocka_unit_test(test_bad_tables),
+      cmocka_unit_test(test_scaled_table),
   };
+  gsl_set_error_handler_off(); /* as the program does */
   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -301,7 +301,7 @@ static void one_mistake_one_line(void **state) {
        "at the "
        "current directory)"},
       {"[ic]\npower_spectrum = file\npower_spectrum_file = /\n",
-       "config.ini:6: [ic] power_spectrum_file = /: cannot read it: Is a directory"},
+       "config.ini:6: [ic] power_spectrum_file = /: cannot read it: it is a folder"},
       {"[ic]\npower_spectrum_file = config.ini\n", "config.ini:5: [ic] power_spectrum_file = config.ini: of no use "
                                                    "with ic.power_spectrum = eh98; set that to file, or leave "
                                                    "this empty"},

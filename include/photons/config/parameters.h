@@ -125,6 +125,21 @@ void parameters_default(struct parameters *p);
 /** True where `section.key` (an alias will do) was given by the user, in the file or with --set. */
 bool parameter_given(const struct parameters *p, const char *section, const char *key);
 
+/**
+ * Whether a number that is not from config.ini (but from a file's header) is in the range of
+ * `section.key`.
+ * @param[out] allowed  the range if it is not, e.g. `0.1 .. 2`
+ */
+bool parameter_allows(const char *section, const char *key, double value, char *allowed,
+                      size_t size);
+
+/**
+ * Whether the values of [cosmology], each of them in its range, make a universe that expands from
+ * z_init on, with no more baryons than matter.
+ * @param[out] reason  why not
+ */
+bool cosmology_possible(const struct parameters *p, char *reason, size_t size);
+
 /** Print a complete commented config.ini with default values (--defaults). */
 void parameters_print_defaults(FILE *out);
 

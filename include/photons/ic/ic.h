@@ -15,6 +15,8 @@ struct linear_power;
  * the same seed gives the same universe as those codes. Crocce et al. 2006, appendix D; growth rates from cosmology_growth().
  * The same particles, bit by bit, on any number of processes and workers. Random phases, transforms and particles are tasks if StarPU
  * runs. A process needs its share of 4 meshes (of 2 in first order) and of a fifth where there are many.
+ * A displacement of more than half the box, or a speed not below that of light, ends the program:
+ * EXIT_BAD_INPUT if the spectrum is a table, else EXIT_RUN_FAILED.
  * @return particles in Lagrangian order, ids from 1: id - 1 = (i n + j) n + k
  */
 struct particles ic_generate(const struct parameters *p, const struct cosmology *c, const struct linear_power *power);
@@ -24,8 +26,11 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
  * name.0.hdf5 ...; p->ic.file may name the first file or the common stem), 32- or 64-bit ids, float or double positions, any particle order.
  * Box size, cosmology and redshift stand in the file: where config.ini gives one too and they differ, the program ends with
  * EXIT_BAD_INPUT; otherwise the file's values are stored in @p p (box.size, cosmology, ic.z_init).
- * Also fatal (EXIT_BAD_INPUT): truncated or corrupt files, NaN, positions outside [0, L], wrong counts, particles of several masses,
- * ids that stand for several particles.
+ * The file's values must be in the ranges of config.ini. Values of config.ini stay where the header
+ * has none: the densities, if Omega0 and OmegaLambda are both 0 or absent, and h, if HubbleParam is.
+ * Also fatal (EXIT_BAD_INPUT): truncated or corrupt files, NaN, positions outside [0, L], peculiar
+ * velocities not below the speed of light, wrong counts, particles of several masses, ids that stand
+ * for several particles.
  * @return particles in file order; each process reads its own
  */
 struct particles ic_read_gadget(struct parameters *p);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/base/input_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/** What a path is, if it is not a regular file; NULL: it is one. */
+static const char *other_kind(mode_t mode) {
+  if (S_ISREG(mode)) return NULL;
+  if (S_ISDIR(mode)) return "it is a folder";
+  if (S_ISFIFO(mode)) return "it is a named pipe (FIFO), not a file";
+  if (S_ISSOCK(mode)) return "it is a socket, not a file";
+  return "it is a device, not a file";
+}
+
+FILE *input_open(const char *path, const char **reason) {
+  struct stat status;
+  *reason = NULL;
+  /* The kind is asked before opening, because opening a device may act on it, and again after it,
+   * because the path may have changed between. With O_NONBLOCK open() does not wait for the writer
+   * of a pipe; on regular files the flag has no effect. */
+  if (stat(path, &status) == 0 && (*reason = other_kind(status.st_mode))) return NULL;
+  const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (descriptor >= 0 && fstat(descriptor, &status) == 0) *reason = other_kind(status.st_mode);
+  FILE *file = descriptor >= 0 && !*reason ? fdopen(descriptor, "rb") : NULL;
+  if (!file && !*reason) *reason = strerror(errno);
+  if (!file && descriptor >= 0) close(descriptor);
+  return file;
+}
+
+const char *input_refusal(const char *path) {
+  const char *reason;
+  FILE *file = input_open(path, &reason);
+  if (file) fclose(file);
+  return reason;
+}
