@@ -2,6 +2,7 @@
 /* Checkpoints: the exact state of a run in HDF5, one file in the order of the blocks, whatever the number of processes. Every piece
  * of the file has a checksum: data by the Fletcher32 filter, metadata by the file format of HDF5 1.10. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,7 +196,8 @@ static uint64_t read_count(hid_t file, const char *path, const char *name) {
   return count;
 }
 
-static void read_array(hid_t file, const char *path, const struct array *array) {
+/** A dataset that must have as many numbers as the array. */
+static hid_t open_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
                                    "read the checkpoint");
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
@@ -203,8 +205,27 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
   if (count < 0 || (size_t)count != array->all)
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path, array->name,
          (long long)count, array->all);
-  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
   H5Sclose(space);
+  return dataset;
+}
+
+/** The arrays are there, whole, and as long as the counts say: only then memory is allocated for them. */
+static void check_arrays(hid_t file, const char *path, uint64_t count, uint64_t blocks) {
+  if (blocks > count || count > SIZE_MAX / 64)
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks", path, count, blocks);
+  const struct particles promised = {.all = count, .all_blocks = blocks};
+  struct array arrays[ARRAYS];
+  list_arrays(&promised, arrays);
+  for (size_t i = 0; i < ARRAYS; i++) {
+    const hid_t dataset = open_array(file, path, &arrays[i]);
+    hdf5_check_stored(dataset, path, arrays[i].name);
+    H5Dclose(dataset);
+  }
+}
+
+static void read_array(hid_t file, const char *path, const struct array *array) {
+  const hid_t dataset = open_array(file, path, array);
+  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
   H5Dclose(dataset);
 }
 
@@ -228,6 +249,7 @@ struct particles checkpoint_read(const char *path, struct parameters *p, struct 
       !hdf5_read_attribute(file, path, "mass", H5T_NATIVE_DOUBLE, 1, &mass))
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
   const uint64_t count = read_count(file, path, "particles"), blocks = read_count(file, path, "blocks");
+  check_arrays(file, path, count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
   struct array arrays[ARRAYS];

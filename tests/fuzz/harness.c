@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Takes the place of src/base/error.c in fuzzing targets: fail() jumps back to the fuzzer, and what the reader had open by
- * then is closed and freed here. The linker sends the library's calls of fopen(), fclose() and open_memstream() to the
- * functions __wrap_...() below. */
+ * then is closed and freed here. The linker sends the library's calls of fopen(), fdopen(), fclose() and open_memstream() to
+ * the functions __wrap_...() below. */
 #include "harness.h"
 
 #include <sanitizer/allocator_interface.h>
@@ -69,6 +69,8 @@ static void free_blocks(void) {
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__real_fdopen(int descriptor, const char *mode);
+FILE *__wrap_fdopen(int descriptor, const char *mode);
 FILE *__real_open_memstream(char **text, size_t *size);
 FILE *__wrap_open_memstream(char **text, size_t *size);
 int __real_fclose(FILE *file);
@@ -80,35 +82,48 @@ static struct stream *find_stream(const FILE *file) {
   return NULL;
 }
 
-static struct stream *new_stream(void) {
+/** A place for a stream of the reader; NULL for the fuzzer's own. From here on fclose() alone frees the stream's memory. */
+static struct stream *begin_stream(bool *was_recording) {
+  if (!now.reader) return NULL;
   struct stream *stream = find_stream(NULL);
   if (!stream) give_up("too many open files");
   *stream = (struct stream){0};
+  *was_recording = recording;
+  recording = false;
   return stream;
 }
 
+static FILE *end_stream(struct stream *stream, FILE *file, bool was_recording) {
+  stream->file = file;
+  recording = was_recording;
+  return file;
+}
+
 FILE *__wrap_fopen(const char *path, const char *mode) {
-  struct stream *stream = new_stream();
-  const bool before = recording;
-  recording = false; /* fclose() frees a stream's memory, nothing else may */
-  stream->file = __real_fopen(path, mode);
-  recording = before;
-  return stream->file;
+  bool was_recording;
+  struct stream *stream = begin_stream(&was_recording);
+  FILE *file = __real_fopen(path, mode);
+  return stream ? end_stream(stream, file, was_recording) : file;
+}
+
+FILE *__wrap_fdopen(int descriptor, const char *mode) {
+  bool was_recording;
+  struct stream *stream = begin_stream(&was_recording);
+  FILE *file = __real_fdopen(descriptor, mode);
+  return stream ? end_stream(stream, file, was_recording) : file;
 }
 
 FILE *__wrap_open_memstream(char **text, size_t *size) {
-  struct stream *stream = new_stream();
-  const bool before = recording;
-  recording = false;
-  stream->file = __real_open_memstream(&stream->text, &stream->size);
-  recording = before;
+  bool was_recording;
+  struct stream *stream = begin_stream(&was_recording);
+  if (!stream) return __real_open_memstream(text, size);
   stream->text_target = text;
   stream->size_target = size;
-  return stream->file;
+  return end_stream(stream, __real_open_memstream(&stream->text, &stream->size), was_recording);
 }
 
 int __wrap_fclose(FILE *file) {
-  struct stream *stream = find_stream(file);
+  struct stream *stream = now.reader ? find_stream(file) : NULL;
   const int status = __real_fclose(file);
   if (!stream) return status;
   stream->file = NULL;
