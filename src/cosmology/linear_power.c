@@ -151,8 +151,8 @@ static void parse_line(struct rows *rows, bool *logarithmic, char *line, const c
   rows_append(rows, ln_k, *logarithmic ? power * M_LN10 : log(power));
 }
 
-/* A spline swings far beyond rows that are close together in k and far apart in P. Between these limits P can be integrated
- * without overflow. */
+/* A spline swings far beyond rows that are close together in k and far apart in P. Between these
+ * limits P can be integrated without overflow. */
 static void check_spline(const struct linear_power *power, const char *path) {
   enum { PLACES = 16, MOST = 300 }; /* places between two rows: the spline is a cubic there */
   const gsl_spline *table = power->table;
@@ -160,11 +160,12 @@ static void check_spline(const struct linear_power *power, const char *path) {
     for (int place = 0; place <= PLACES; place++) {
       const double low = table->x[i], high = table->x[i + 1];
       const double ln_k = fmin(low + (high - low) * place / PLACES, high);
-      const double log_power = (gsl_spline_eval(table, ln_k, NULL) + log(power->amplitude)) / M_LN10;
+      const double log_power = (gsl_spline_eval(table, ln_k, NULL) + log(power->amplitude)) /
+                               M_LN10;
       if (!(fabs(log_power) <= MOST)) /* false for NaN, too */
         fail(EXIT_BAD_INPUT,
-             "power spectrum table %s: the spline through its rows is 10^%.4g at k = 10^%.4g, expected 10^-%d .. "
-             "10^%d",
+             "power spectrum table %s: the spline through its rows is 10^%.4g at k = 10^%.4g, "
+             "expected 10^-%d .. 10^%d",
              path, log_power, ln_k / M_LN10, MOST, MOST);
     }
 }

@@ -128,7 +128,8 @@ static void require_file(const struct gadget_set *set, size_t file) {
   const char *path = set_path(set, file, buffer);
   struct stat status;
   if (stat(path, &status) != 0)
-    fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, file + 1, set->files, strerror(errno));
+    fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, file + 1,
+         set->files, strerror(errno));
 }
 
 /** Headers are shared out over the processes by files. */

@@ -203,16 +203,17 @@ static hid_t open_array(hid_t file, const char *path, const struct array *array)
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   if (count < 0 || (size_t)count != array->all)
-    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path, array->name,
-         (long long)count, array->all);
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path,
+         array->name, (long long)count, array->all);
   H5Sclose(space);
   return dataset;
 }
 
-/** The arrays are there, whole, and as long as the counts say: only then memory is allocated for them. */
+/** The arrays are as long as the counts say, and whole. Memory is allocated for them after this. */
 static void check_arrays(hid_t file, const char *path, uint64_t count, uint64_t blocks) {
   if (blocks > count || count > SIZE_MAX / 64)
-    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks", path, count, blocks);
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks",
+         path, count, blocks);
   const struct particles promised = {.all = count, .all_blocks = blocks};
   struct array arrays[ARRAYS];
   list_arrays(&promised, arrays);
@@ -225,7 +226,8 @@ static void check_arrays(hid_t file, const char *path, uint64_t count, uint64_t 
 
 static void read_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = open_array(file, path, array);
-  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
+  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, 1,
+                 array->values);
   H5Dclose(dataset);
 }
 

@@ -169,20 +169,24 @@ static double most_expansion(hid_t layout, const char *path, const char *name) {
   for (int i = 0; i < filters; i++) {
     unsigned flags, config;
     size_t values = 0;
-    const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
+    const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL, 0, NULL,
+                                               &config);
     if (filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32) continue;
     if (filter < 0 || H5Zfilter_avail(filter) <= 0)
-      fail(EXIT_BAD_INPUT, "%s: %s is stored through a filter (number %d) that this HDF5 does not have", path, name,
+      fail(EXIT_BAD_INPUT,
+           "%s: %s is stored through a filter (number %d) that this HDF5 does not have", path, name,
            (int)filter);
-    expansion *= filter == H5Z_FILTER_DEFLATE ? deflate_most : 1e6; /* others: above what they reach */
+    expansion *= filter == H5Z_FILTER_DEFLATE ? deflate_most : 1e6; /* more than others reach */
   }
   return expansion;
 }
 
 void hdf5_check_stored(hid_t dataset, const char *path, const char *name) {
   const hid_t layout = reading(H5Dget_create_plist(dataset), path, name),
-              space = reading(H5Dget_space(dataset), path, name), type = reading(H5Dget_type(dataset), path, name);
-  if (H5Sget_simple_extent_ndims(space) > 2) fail(EXIT_BAD_INPUT, "%s: %s has more than two dimensions", path, name);
+              space = reading(H5Dget_space(dataset), path, name),
+              type = reading(H5Dget_type(dataset), path, name);
+  if (H5Sget_simple_extent_ndims(space) > 2)
+    fail(EXIT_BAD_INPUT, "%s: %s has more than two dimensions", path, name);
   if (H5Pget_layout(layout) == H5D_VIRTUAL || H5Pget_external_count(layout) > 0)
     fail(EXIT_BAD_INPUT, "%s: the values of %s are in other files", path, name);
   const hid_t file = reading(H5Iget_file_id(dataset), path, name);
@@ -191,8 +195,8 @@ void hdf5_check_stored(hid_t dataset, const char *path, const char *name) {
   const double promised = (double)H5Sget_simple_extent_npoints(space) * (double)H5Tget_size(type);
   const double stored = fmin((double)H5Dget_storage_size(dataset), (double)in_file);
   if (promised > stored * most_expansion(layout, path, name))
-    fail(EXIT_BAD_INPUT, "%s: %s should have %.0f bytes of values, but the file holds %.0f", path, name, promised,
-         stored);
+    fail(EXIT_BAD_INPUT, "%s: %s should have %.0f bytes of values, but the file holds %.0f", path,
+         name, promised, stored);
   H5Fclose(file);
   H5Tclose(type);
   H5Sclose(space);

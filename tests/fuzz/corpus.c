@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files that fuzzing begins with: corpus FOLDER. One small valid file of every kind, in a folder for each target, and
- * FOLDER/config.dict with the words of config.ini. */
+/* The files that fuzzing begins with: corpus FOLDER. One small valid file of every kind, in a
+ * folder for each target, and FOLDER/config.dict with the words of config.ini. */
 #include <byteswap.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,8 @@ static struct particles make_particles(const struct parameters *p) {
 
 static void write_checkpoints(const struct parameters *p) {
   struct particles s = make_particles(p);
-  const struct checkpoint_state state = {.a = 0.1, .start_a = 0.02, .step = 12, .spread = 0.5, .wall_seconds = 60.0};
+  const struct checkpoint_state state = {
+      .a = 0.1, .start_a = 0.02, .step = 12, .spread = 0.5, .wall_seconds = 60.0};
   checkpoint_write(place("checkpoint", "one_block.hdf5"), p, &s, &state);
   s.blocks = s.all_blocks = 3;
   checkpoint_write(place("checkpoint", "three_blocks.hdf5"), p, &s, &state);
@@ -107,7 +108,8 @@ static void write_header(const struct writer *w, const struct parameters *p) {
   begin_block(w, "HEAD", 256);
   const long begin = ftell(w->stream);
   for (unsigned t = 0; t < 6; t++) put_integer(w, t == 1 ? COUNT : 0, 4);
-  for (unsigned t = 0; t < 6; t++) put_real(w, t == 1 && !w->variant->masses ? particle_mass(p) : 0.0, true);
+  for (unsigned t = 0; t < 6; t++)
+    put_real(w, t == 1 && !w->variant->masses ? particle_mass(p) : 0.0, true);
   put_real(w, 0.1, true);
   put_real(w, 9.0, true);
   for (unsigned i = 0; i < 2; i++) put_integer(w, 0, 4);
@@ -120,10 +122,11 @@ static void write_header(const struct writer *w, const struct parameters *p) {
 }
 
 static void write_vectors(const struct writer *w, const char *label, double scale) {
-  const uint64_t size = 3 * COUNT * (w->variant->doubles ? 8 : 4);
+  const uint64_t size = UINT64_C(3) * COUNT * (w->variant->doubles ? 8 : 4);
   begin_block(w, label, size);
   for (size_t i = 0; i < COUNT; i++)
-    for (size_t c = 0; c < 3; c++) put_real(w, scale * (0.01 + (double)(i >> c & 1)), w->variant->doubles);
+    for (size_t c = 0; c < 3; c++)
+      put_real(w, scale * (0.01 + (double)(i >> c & 1)), w->variant->doubles);
   put_integer(w, size, 4);
 }
 
@@ -151,7 +154,12 @@ static void write_binaries(const struct parameters *p) {
       {.name = "format_1", .files = 1},
       {.name = "format_2", .labels = true, .files = 1},
       {.name = "swapped", .swapped = true, .files = 1},
-      {.name = "doubles", .labels = true, .doubles = true, .long_ids = true, .masses = true, .files = 1},
+      {.name = "doubles",
+       .labels = true,
+       .doubles = true,
+       .long_ids = true,
+       .masses = true,
+       .files = 1},
       {.name = "masses", .masses = true, .files = 1},
       {.name = "two_files", .files = 2},
   };
@@ -181,7 +189,8 @@ static void write_configs(const struct parameters *p) {
   output_close(file, "defaults.ini");
   for (size_t i = 0; i < parameter_count; i++) {
     file = output_open(place("config", parameter_table[i].key));
-    fprintf(file, "[box]\nsize = 50\nnpart_side = 2\n[%s]\n%s = ", parameter_table[i].section, parameter_table[i].key);
+    fprintf(file, "[box]\nsize = 50\nnpart_side = 2\n[%s]\n%s = ", parameter_table[i].section,
+            parameter_table[i].key);
     parameter_print(&parameter_table[i], p, file);
     fputc('\n', file);
     output_close(file, parameter_table[i].key);
@@ -198,7 +207,8 @@ static void write_dictionary(void) {
   FILE *file = output_open(path);
   for (size_t i = 0; i < parameter_count; i++) {
     const struct parameter *row = &parameter_table[i];
-    if (i == 0 || strcmp(row->section, row[-1].section) != 0) put_word(file, "[", row->section, "]");
+    if (i == 0 || strcmp(row->section, row[-1].section) != 0)
+      put_word(file, "[", row->section, "]");
     put_word(file, "", row->key, " = ");
     for (size_t w = 0; row->words && row->words[w]; w++) put_word(file, "", row->words[w], "");
   }

@@ -5,7 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  static const struct fuzz_reader conditions = {read_conditions, EXIT_BAD_INPUT, false, hdf5_input_close};
+  static const struct fuzz_reader conditions = {read_conditions, EXIT_BAD_INPUT, false,
+                                                hdf5_input_close};
   static const struct fuzz_reader glass = {read_glass, EXIT_BAD_INPUT, false, hdf5_input_close};
   if (!hdf5_input_possible(bytes, size)) return -1;
   fuzz_input(&conditions, bytes, size);

@@ -11,8 +11,10 @@
 
 static inline void check_particles(struct particles *s) {
   fuzz_require(s->count > 0 && s->all == s->count, "no particles");
-  fuzz_require(isfinite(s->mass) && isfinite(s->box) && s->box > 0.0, "mass or box is not a number");
-  for (size_t i = 0; i < 3 * s->count; i++) fuzz_require(isfinite(s->momentum[i]), "a momentum is not a number");
+  fuzz_require(isfinite(s->mass) && isfinite(s->box) && s->box > 0.0,
+               "mass or box is not a number");
+  for (size_t i = 0; i < 3 * s->count; i++)
+    fuzz_require(isfinite(s->momentum[i]), "a momentum is not a number");
   particles_free(s);
 }
 

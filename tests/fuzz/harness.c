@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Takes the place of src/base/error.c in fuzzing targets: fail() jumps back to the fuzzer, and what the reader had open by
- * then is closed and freed here. The linker sends the library's calls of fopen(), fdopen(), fclose() and open_memstream() to
- * the functions __wrap_...() below. */
+/* Takes the place of src/base/error.c in fuzzing targets: fail() jumps back to the fuzzer, and what
+ * the reader had open by then is closed and freed here. The linker sends the library's calls of
+ * fopen(), fdopen(), fclose() and open_memstream() to the functions __wrap_...() below. */
 #include "harness.h"
 
 #include <sanitizer/allocator_interface.h>
@@ -19,14 +19,16 @@ static struct {
   jmp_buf end;
 } now;
 
-/* Memory of this input that is not yet free. Volatile: the compiler believes that calloc() and free() look at no variable,
- * but the sanitizer calls block_made() and block_freed() from inside them. */
+/* Memory of this input that is not yet free. Volatile: the compiler believes that calloc() and
+ * free() look at no variable, but the sanitizer calls block_made() and block_freed() from inside
+ * them. */
 static void *volatile blocks[BLOCKS_MOST];
 static volatile size_t block_count;
 static _Thread_local volatile bool recording; /* the fuzzer has threads of its own */
 
-/* Streams of this input that are not yet closed. A memory stream writes its text's address where it is told to when it is
- * closed; after a longjmp() that place is gone, so that the address goes here first. */
+/* Streams of this input that are not yet closed. A memory stream writes its text's address where it
+ * is told to when it is closed; after a longjmp() that place is gone, so that the address goes here
+ * first. */
 static struct stream {
   FILE *file;
   char **text_target, *text;
@@ -67,6 +69,7 @@ static void free_blocks(void) {
   }
 }
 
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker makes the names */
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__real_fdopen(int descriptor, const char *mode);
@@ -75,6 +78,7 @@ FILE *__real_open_memstream(char **text, size_t *size);
 FILE *__wrap_open_memstream(char **text, size_t *size);
 int __real_fclose(FILE *file);
 int __wrap_fclose(FILE *file);
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 static struct stream *find_stream(const FILE *file) {
   for (size_t i = 0; i < STREAMS_MOST; i++)
@@ -82,7 +86,10 @@ static struct stream *find_stream(const FILE *file) {
   return NULL;
 }
 
-/** A place for a stream of the reader; NULL for the fuzzer's own. From here on fclose() alone frees the stream's memory. */
+/**
+ * A place for a stream of the reader; NULL for the fuzzer's own. From here on fclose() alone frees
+ * the stream's memory.
+ */
 static struct stream *begin_stream(bool *was_recording) {
   if (!now.reader) return NULL;
   struct stream *stream = find_stream(NULL);
@@ -131,7 +138,7 @@ int __wrap_fclose(FILE *file) {
   *stream->text_target = stream->text;
   *stream->size_target = stream->size;
   const bool before = recording;
-  block_freed(stream->text); /* where the text grew while all memory was recorded, it is known already */
+  block_freed(stream->text); /* it is in the list already, if it grew while all was recorded */
   recording = true;
   block_made(stream->text, stream->size);
   recording = before;

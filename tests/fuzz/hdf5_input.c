@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A mutator for HDF5 files. Changed bytes alone hardly ever get past HDF5's own checks: the metadata of a checkpoint has
- * checksums. So most mutations open the file with HDF5, change one attribute, dataset or link, and take the bytes of the
- * result. */
+/* A mutator for HDF5 files. Changed bytes alone hardly ever get past HDF5's own checks: the
+ * metadata of a checkpoint has checksums. So most mutations open the file with HDF5, change one
+ * attribute, dataset or link, and take the bytes of the result. */
 #include "hdf5_input.h"
 
 #include <fcntl.h>
 #include <hdf5.h>
+#include <math.h>
 #include <sanitizer/common_interface_defs.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,17 +61,17 @@ static uint64_t random_below(uint64_t end) {
 
 /** Numbers that are often at the edge of something. */
 static uint64_t odd_number(void) {
-  static const uint64_t numbers[] = {0,          1,          2,           3,          7,          8,
-                                     9,          24,         64,          0xffff,     0x10000,    0x7fffffff,
-                                     0x80000000, 0xffffffff, 0x100000000, 1ULL << 40, 1ULL << 53, 1ULL << 61,
-                                     1ULL << 62, 1ULL << 63, UINT64_MAX};
+  static const uint64_t numbers[] = {
+      0,           1,          2,          3,          7,          8,          9,
+      24,          64,         0xffff,     0x10000,    0x7fffffff, 0x80000000, 0xffffffff,
+      0x100000000, 1ULL << 40, 1ULL << 53, 1ULL << 61, 1ULL << 62, 1ULL << 63, UINT64_MAX};
   return numbers[random_below(sizeof numbers / sizeof *numbers)];
 }
 
 static double odd_real(void) {
-  static const double numbers[] = {0.0,   -0.0,  1.0,     -1.0,  0.5,      1e-300,   1e300,
-                                   1e-38, 3e38,  1e9,     25.0,  50000.0,  -50000.0, 4294967296.0,
-                                   1e19,  -1e19, 1.7e308, 5e-324, __builtin_nan(""), __builtin_inf(), -__builtin_inf()};
+  static const double numbers[] = {
+      0.0,   -0.0,  0.5,  1.0,    -1.0,  25.0,    1e9,    50000.0, -50000.0, 4294967296.0, 1e19,
+      -1e19, 1e-38, 3e38, 1e-300, 1e300, 1.7e308, 5e-324, NAN,     INFINITY, -INFINITY};
   return numbers[random_below(sizeof numbers / sizeof *numbers)];
 }
 
@@ -84,7 +85,8 @@ static herr_t choose_link(hid_t group, const char *name, const H5L_info_t *info,
   struct choice *c = choice;
   (void)group;
   (void)info;
-  if (strlen(name) < NAME_SIZE && random_below(++c->seen) == 0) snprintf(c->name, NAME_SIZE, "%s", name);
+  if (strlen(name) < NAME_SIZE && random_below(++c->seen) == 0)
+    snprintf(c->name, NAME_SIZE, "%s", name);
   return 0;
 }
 
@@ -119,8 +121,8 @@ static void change_values(hid_t type, uint8_t *values, size_t size) {
 
 /** Any type; those of variable length are only for attributes and data that nobody writes. */
 static hid_t make_type(void) {
-  const hid_t plain[] = {H5T_STD_U32LE, H5T_STD_I64LE, H5T_STD_U64BE, H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_STD_I8LE,
-                         H5T_STD_B32LE, H5T_IEEE_F64BE};
+  const hid_t plain[] = {H5T_STD_U32LE,  H5T_STD_I64LE, H5T_STD_U64BE, H5T_IEEE_F32LE,
+                         H5T_IEEE_F64LE, H5T_STD_I8LE,  H5T_STD_B32LE, H5T_IEEE_F64BE};
   const hsize_t three = 3;
   hid_t type;
   switch (random_below(12)) {
@@ -150,27 +152,26 @@ static hid_t make_space(bool small) {
   const int rank = (int)random_below(RANK_MOST + 1);
   if (random_below(12) == 0) return H5Screate(H5S_NULL);
   for (int i = 0; i < rank; i++)
-    size[i] = small || random_below(3) ? common[random_below(sizeof common / sizeof *common)] : odd_number() % (1ULL << 62);
+    size[i] = small || random_below(3) ? common[random_below(sizeof common / sizeof *common)]
+                                       : odd_number() % (1ULL << 62);
   if (small && rank > 3) size[3] = size[4] = 1;
   return rank ? H5Screate_simple(rank, size, NULL) : H5Screate(H5S_SCALAR);
 }
 
 static hid_t open_any_attribute(hid_t object, char name[NAME_SIZE]) {
-  struct {
-    H5O_info_t info;
-  } o;
-  if (H5Oget_info2(object, &o.info, H5O_INFO_NUM_ATTRS) < 0 || o.info.num_attrs == 0) return -1;
+  H5O_info_t info;
+  if (H5Oget_info2(object, &info, H5O_INFO_NUM_ATTRS) < 0 || info.num_attrs == 0) return -1;
   const hid_t attribute = H5Aopen_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_NATIVE,
-                                         random_below(o.info.num_attrs), H5P_DEFAULT, H5P_DEFAULT);
+                                         random_below(info.num_attrs), H5P_DEFAULT, H5P_DEFAULT);
   if (attribute >= 0 && H5Aget_name(attribute, NAME_SIZE, name) < 0) *name = '\0';
   return attribute;
 }
 
 static void write_attribute(hid_t attribute, bool fresh) {
-  static uint8_t values[VALUE_MOST];
   const hid_t type = H5Aget_type(attribute);
   const hsize_t size = H5Aget_storage_size(attribute);
   if (size <= VALUE_MOST && !H5Tis_variable_str(type) && H5Tget_class(type) != H5T_VLEN) {
+    static uint8_t values[VALUE_MOST];
     memset(values, 0, sizeof values);
     if (!fresh) H5Aread(attribute, type, values);
     change_values(type, values, size);
@@ -204,8 +205,9 @@ static void change_data(hid_t dataset) {
   const hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   const size_t width = H5Tget_size(type);
-  if (count > 0 && width > 0 && (uint64_t)count <= VALUE_MOST / width && !H5Tis_variable_str(type) &&
-      H5Tget_class(type) != H5T_VLEN && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) {
+  if (count > 0 && width > 0 && (uint64_t)count <= VALUE_MOST / width &&
+      !H5Tis_variable_str(type) && H5Tget_class(type) != H5T_VLEN &&
+      H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) {
     change_values(type, values, (size_t)count * width);
     H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
   }
@@ -303,8 +305,9 @@ static size_t change_bytes(uint8_t *bytes, size_t size, size_t most) {
   return (size_t)length;
 }
 
-/* Changes are made in a child process, so that HDF5 may crash or hang over a file that earlier mutations have damaged: the
- * program itself never writes into a file that it did not make. The child serves many requests. */
+/* Changes are made in a child process, so that HDF5 may crash or hang over a file that earlier
+ * mutations have damaged: the program itself never writes into a file that it did not make. The
+ * child serves many requests. */
 static struct {
   pid_t child; /* 0: none */
   int to_child, from_child;
@@ -323,12 +326,14 @@ _Noreturn static void serve(int input, int output) {
   static const int deadly[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM};
   for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) signal(deadly[i], SIG_DFL);
   __sanitizer_set_death_callback(end_quietly);
-  __sanitizer_set_report_fd((void *)(intptr_t)open("/dev/null", O_WRONLY)); /* NOLINT: the interface of the sanitizer */
+  const intptr_t nowhere = open("/dev/null", O_WRONLY);
+  __sanitizer_set_report_fd((void *)nowhere); /* NOLINT: the interface of the sanitizer */
   char byte;
   for (int i = 0; i < REQUESTS && read(input, &byte, 1) == 1; i++) {
     alarm(SECONDS);
     random_state = server.request->seed;
-    server.request->length = change_bytes(server.request->bytes, server.request->length, server.most);
+    server.request->length = change_bytes(server.request->bytes, server.request->length,
+                                          server.most);
     hdf5_input_close();
     alarm(0);
     if (write(output, &byte, 1) != 1) break;
@@ -362,9 +367,11 @@ static void stop_server(void) {
 /** @return whether the request was answered */
 static bool ask_server(void) {
   char byte = 0;
-  for (int attempt = 0; attempt < 2; attempt++) { /* the child may have ended after its last answer */
+  /* Twice, because the child may have ended after its last answer. */
+  for (int attempt = 0; attempt < 2; attempt++) {
     if (!server.child) start_server();
-    if (write(server.to_child, &byte, 1) == 1 && read(server.from_child, &byte, 1) == 1) return true;
+    if (write(server.to_child, &byte, 1) == 1 && read(server.from_child, &byte, 1) == 1)
+      return true;
     stop_server();
   }
   return false;
@@ -374,7 +381,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigne
   if (!server.request) {
     signal(SIGPIPE, SIG_IGN);
     server.most = most;
-    server.request = mmap(NULL, sizeof *server.request + most, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    server.request = mmap(NULL, sizeof *server.request + most, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (server.request == MAP_FAILED) abort();
   }
   random_state = seed;

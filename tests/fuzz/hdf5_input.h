@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* HDF5 files as inputs of the fuzzer. hdf5_input.c also holds the mutator of these targets, which libFuzzer finds by its name. */
+/* HDF5 files as inputs of the fuzzer. hdf5_input.c also holds the mutator of these targets, which
+ * libFuzzer finds by its name. */
 #ifndef PHOTONS_FUZZ_HDF5_INPUT_H
 #define PHOTONS_FUZZ_HDF5_INPUT_H
 
