@@ -93,6 +93,27 @@ AC_DEFUN([PHOTONS_MPI], [
   ])
 ])
 
+# PHOTONS_PYTHON: the Python of the tools and the tests; the program itself needs none.
+# A PYTHON that the user names stays, whatever it lacks.
+AC_DEFUN([PHOTONS_PYTHON], [
+  AC_ARG_VAR([PYTHON],
+    [Python 3 of the tools and the tests (default: the first with h5py, matplotlib, numpy and yt)])
+  AC_MSG_CHECKING([for a Python with the modules of the tools and the tests])
+  AS_CASE([$PYTHON], [""], [PYTHON=`"$srcdir/tools/find-python.sh"`],
+    [/*], [], [*/*], [PYTHON=$PWD/$PYTHON])
+  photons_lacking=
+  AS_IF([test -z "$PYTHON"],
+    [python_summary="no Python 3 (Debian package python3)"],
+    [photons_lacking=`"$PYTHON" "$srcdir/tools/needed_modules.py" 2>&AS_MESSAGE_LOG_FD`],
+    [python_summary="$PYTHON${photons_lacking:+ without $photons_lacking}"],
+    [python_summary="$PYTHON, which does not run as Python 3.9 or later" photons_lacking=all])
+  AC_MSG_RESULT([$python_summary])
+  AS_IF([test -z "$PYTHON" || test -n "$photons_lacking"],
+    [AC_MSG_WARN([Python: $python_summary.
+The program needs no Python. Tools and tests that need it, or what it lacks, end with a line that
+says so. Install the packages, or name another Python with PYTHON=, and configure again.])])
+])
+
 # PHOTONS_REPORT_MISSING: stop with the list of all that is missing.
 AC_DEFUN([PHOTONS_REPORT_MISSING], [
   AS_IF([test -n "$photons_missing"], [AC_MSG_ERROR([needed and not found:$photons_missing

@@ -14,12 +14,15 @@
 
 Tables are dictionaries of numpy arrays with the attribute `header`, a dictionary.
 """
+
 import glob
 import os
 import re
 import uuid
 
-import numpy as np
+from needed_modules import Deferred
+
+h5py, np = Deferred("h5py"), Deferred("numpy")
 
 
 class Table(dict):
@@ -46,26 +49,37 @@ def _read_text(path, names):
     if rows.size == 0:
         rows = rows.reshape(0, len(names))
     if rows.shape[1] != len(names):
-        raise ValueError(f"{path}: {rows.shape[1]} columns, expected {len(names)}: {', '.join(names)}")
+        raise ValueError(
+            f"{path}: {rows.shape[1]} columns, expected {len(names)}: {', '.join(names)}"
+        )
     return Table(zip(names, rows.T), _header_numbers(_comments(path)))
 
 
 def read_power(path):
-    """powerspec_NNN.txt: k [h/Mpc]; P, P_shot, P_linear, P_halofit [(Mpc/h)^3] (shot noise is part of P); modes."""
+    """powerspec_NNN.txt: k [h/Mpc]; P, P_shot, P_linear, P_halofit [(Mpc/h)^3] (shot noise is part
+    of P); modes."""
     return _read_text(path, ["k", "P", "modes", "P_shot", "P_linear", "P_halofit"])
 
 
-MASS_FUNCTIONS = ["Press-Schechter", "Sheth-Tormen", "Reed 2007", "Tinker 2008 (200m)", "Tinker 2008 (200c)"]
+MASS_FUNCTIONS = [
+    "Press-Schechter",
+    "Sheth-Tormen",
+    "Reed 2007",
+    "Tinker 2008 (200m)",
+    "Tinker 2008 (200c)",
+]
 
 
 def read_mass_function(path):
-    """massfunc_NNN.txt: edges low, high [Msun/h]; counts; dn/dlnM [(Mpc/h)^-3] with errors, and of theory."""
+    """massfunc_NNN.txt: edges low, high [Msun/h]; counts; dn/dlnM [(Mpc/h)^-3] with errors, and of
+    theory."""
     counted = ["low", "high", "N_FoF", "FoF", "FoF_error", "N_200c", "200c", "200c_error"]
     return _read_text(path, counted + MASS_FUNCTIONS)
 
 
 def read_timings(path):
-    """log/timings.csv: a row a step; where a run was stopped and begun again, the last one of a step counts."""
+    """log/timings.csv: a row a step; where a run was stopped and begun again, the last row of a
+    step counts."""
     with open(path) as file:
         names = file.readline().strip().split(",")
     rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
@@ -74,9 +88,8 @@ def read_timings(path):
 
 
 def _join(paths, group):
-    """The files of a set as one in memory, whose datasets of a group read from all of them when asked."""
-    import h5py
-
+    """The files of a set as one file in memory; datasets of the group are read from all files when
+    asked for."""
     whole = h5py.File(f"{paths[0]}.{uuid.uuid4()}", "w", driver="core", backing_store=False)
     files = [h5py.File(path, "r") for path in paths]
     for name in ("Header", "Parameters", "Config"):
@@ -85,7 +98,9 @@ def _join(paths, group):
     parts = [file for file in files if group in file]  # a file may hold no particles
     for name in parts[0][group]:
         datasets = [file[group][name] for file in parts]
-        layout = h5py.VirtualLayout((sum(d.shape[0] for d in datasets),) + datasets[0].shape[1:], datasets[0].dtype)
+        layout = h5py.VirtualLayout(
+            (sum(d.shape[0] for d in datasets),) + datasets[0].shape[1:], datasets[0].dtype
+        )
         first = 0
         for file, dataset in zip(parts, datasets):
             source = h5py.VirtualSource(os.path.abspath(file.filename), dataset.name, dataset.shape)
@@ -98,9 +113,8 @@ def _join(paths, group):
 
 
 def _files_of_set(path):
-    """All files of the set whose first one, or the common part of whose names (NAME of NAME.0.hdf5), is given."""
-    import h5py
-
+    """All files of the set whose first file, or the common part of whose names (NAME of
+    NAME.0.hdf5), is given."""
     if not os.path.exists(path):
         path = next((p for p in (f"{path}.0.hdf5", f"{path}.hdf5") if os.path.exists(p)), path)
     with h5py.File(path, "r") as file:
@@ -110,11 +124,9 @@ def _files_of_set(path):
 
 
 class _Hdf5(Table):
-    """Datasets of one group, and the attributes of Header; a dataset is read when it is asked for."""
+    """Datasets of one group, and the attributes of Header; a dataset is read when asked for."""
 
     def __init__(self, path, group):
-        import h5py
-
         paths = _files_of_set(path)
         self.file = h5py.File(paths[0], "r") if len(paths) == 1 else _join(paths, group)
         super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))
@@ -135,8 +147,9 @@ class _Hdf5(Table):
 
 
 def read_snapshot(path):
-    """snap_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py datasets: index them), Velocities, ParticleIDs, Masses.
-    Of several files the first one, snap_NNN.0.hdf5, or snap_NNN: all of them are read as one."""
+    """snap_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py datasets: index them),
+    Velocities, ParticleIDs, Masses. Of several files name the first one, snap_NNN.0.hdf5, or
+    snap_NNN: all of them are read as one."""
     return _Hdf5(path, "PartType1")
 
 
@@ -160,7 +173,9 @@ def read_config(path_or_text):
     """config.ini (file or text) as {section: {key: text}}."""
     import configparser
 
-    parser = configparser.ConfigParser(inline_comment_prefixes=("#", ";"), interpolation=None, strict=False)
+    parser = configparser.ConfigParser(
+        inline_comment_prefixes=("#", ";"), interpolation=None, strict=False
+    )
     parser.optionxform = str
     if "\n" in path_or_text:
         parser.read_string(path_or_text)

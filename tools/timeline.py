@@ -14,6 +14,8 @@ import os
 import re
 import sys
 
+from needed_modules import need
+
 # States of a worker that are StarPU's own work; what is neither a task nor one of these is idle.
 RUNTIME_STATES = {"B": "overhead", "Sc": "scheduling", "Fi": "waiting for data", "Po": "handing on", "C": "callback"}
 RUNTIME_COLOUR, IDLE_COLOUR = "#444444", "#f4f4f4"
@@ -296,6 +298,8 @@ def main():
     parser.add_argument("--width", type=float, default=13.0, metavar="INCHES", help="width of the picture (default 13)")
     parser.add_argument("--title", help="what stands above the picture (default: the folder)")
     arguments = parser.parse_args()
+    if arguments.picture:
+        need("matplotlib")
     files = [os.path.join(arguments.folder, name) for name in ("paje.trace", "tasks.rec")]
     if all(map(os.path.isfile, files)):
         workers, colours, ready = read_paje(files[0])

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The validation runs of docs/validation.md and their figures. Run at the top of the tree, where ./photons-starpu stands.
+# The validation runs of docs/validation.md and their figures. Run at the top of the tree, where
+# ./photons-starpu stands.
 set -eu
 usage() {
   cat <<END
 usage: tools/validation.sh [-o FOLDER] [-n] RUN...
-  paper default high fiducial   128^3 in 500 Mpc/h with these accuracies; fiducial: the highest degree, every short-range pair
-                                directly, three times the steps
+  paper default high fiducial   128^3 in 500 Mpc/h with these accuracies; fiducial: the highest
+                                degree, every short-range pair directly, three times the steps
   planck                        256^3 in 50 Mpc/h: mass function and power spectrum against theory
   precision                     paper, default, high and fiducial
   figures                       of the runs that are there
@@ -45,23 +46,28 @@ precision() { # precision NAME OPTION...
 
 figures() {
   have=
-  for name in paper default high; do [ ! -e "$folder/$name/powerspec_001.txt" ] || have="$have $name"; done
+  for name in paper default high; do
+    [ ! -e "$folder/$name/powerspec_001.txt" ] || have="$have $name"
+  done
   if [ -n "$have" ] && [ -e "$folder/fiducial/powerspec_001.txt" ]; then
     set --
     for name in $have; do set -- "$@" "$folder/$name"; done
-    $print tools/plot.py --reference "$folder/fiducial" --out "$folder" --labels "$(echo $have | tr ' ' ,)" "$@"
+    $print tools/python.sh tools/plot.py --reference "$folder/fiducial" --out "$folder" \
+      --labels "$(echo $have | tr ' ' ,)" "$@"
   fi
   for name in paper default high fiducial planck; do
-    [ ! -d "$folder/$name" ] || $print tools/report.py "$folder/$name"
+    [ ! -d "$folder/$name" ] || $print tools/python.sh tools/report.py "$folder/$name"
   done
 }
 
 for what in "$@"; do
   case $what in
     paper | default | high) precision "$what" --set gravity.accuracy="$what" ;;
-    # steps of adaptive size go as the square root of eta; the polynomial of degree 12 is exact to the last digits of floats; gravity.p2p_kernel=exact, in double precision, is for GPUs
+    # steps of adaptive size go as the square root of eta; the polynomial of degree 12 is exact to
+    # the last digits of floats; gravity.p2p_kernel=exact, in double precision, is for GPUs
     fiducial)
-      precision fiducial --set gravity.accuracy=high --set gravity.p2p_degree=12 --set gravity.mac=geometric --set gravity.theta=0.01 \
+      precision fiducial --set gravity.accuracy=high --set gravity.p2p_degree=12 \
+        --set gravity.mac=geometric --set gravity.theta=0.01 \
         --set time.eta=0.0027778 --set time.max_dlna=0.0166667
       ;;
     planck) run planck params/validation_256.ini 002 ;;

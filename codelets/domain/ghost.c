@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ghost_cut, ghost_paste: the positions of a group that another process can meet, packed for the way, and back to their places there; the others
- * stay undefined. Cut reads X and writes the packed ones, paste reads these and writes X. */
+/* ghost_cut, ghost_paste: the positions of a group that another rank needs, packed to be sent, and put
+ * back where they stand in the group there; the group's other positions stay undefined. Cut reads the
+ * group's positions and writes the packed ones; paste reads the packed ones and writes the group's. */
 #include <string.h>
 
 #include "codelets/runtime/task.h"
+#include "photons/domain/codelets.h"
+#include "photons/domain/domain.h"
+#include "photons/runtime/message.h"
+
+struct ghost_cut_argument {
+  const struct domain *domain;
+  const struct ghost *ghost;
+};
+#define ghost_paste_argument ghost_cut_argument /* told the same */
+enum { TO, FROM };
+
+static double ghost_cut_work(const struct ghost_cut_argument *a) { return a->ghost->count; }
+#define ghost_paste_work ghost_cut_work
 
 /** Three rows of coordinates, of one array into another. */
 struct rows {
@@ -12,78 +26,86 @@ struct rows {
   size_t to_stride, from_stride, width;
 };
 
-static void copy_rows(const struct rows *r, struct gpu *gpu) {
-#ifdef PHOTONS_CUDA
+static void copy_rows(struct gpu *gpu, const struct rows *r) {
+  const size_t size = sizeof *r->to;
   if (gpu) {
-    gpu_copy_rows(gpu, r->to, r->to_stride * sizeof *r->to, r->from, r->from_stride * sizeof *r->from,
-                  r->width * sizeof *r->to, 3);
+    GPU_CALL(gpu_copy_rows(gpu, r->to, r->to_stride * size, r->from, r->from_stride * size,
+                           r->width * size, 3));
     return;
   }
-#endif
-  (void)gpu;
   for (size_t c = 0; c < 3; c++)
-    memcpy(r->to + c * r->to_stride, r->from + c * r->from_stride, r->width * sizeof *r->to);
+    memcpy(r->to + c * r->to_stride, r->from + c * r->from_stride, r->width * size);
 }
 
-/** Run by run of branches that follow each other. @param gpu  NULL: here */
-static void copy_branches(void *buffers[], const struct simulation *s, const struct ghost *g, bool cut,
-                          struct gpu *gpu) {
-  const uint32_t all = s->groups[g->group].count;
+/** Copy run by run of wanted branches that follow each other. @param gpu  NULL: in host memory */
+static void copy_branches(struct gpu *gpu, void *buffers[], const struct ghost_cut_argument *a,
+                          bool cut) {
+  const struct ghost *g = a->ghost;
+  const unsigned depth = a->domain->top_depth;
+  const uint32_t all = a->domain->groups[g->group].count;
   uint32_t done = 0;
-  for (uint32_t b = 0, end; b < 1u << s->top_depth; b = end) {
+  for (uint32_t b = 0, end; b < 1u << depth; b = end) {
     const bool wanted = g->branches >> b & 1;
-    for (end = b + 1; end < 1u << s->top_depth && (g->branches >> end & 1) == wanted;) end++;
+    for (end = b + 1; end < 1u << depth && (g->branches >> end & 1) == wanted;) end++;
     if (!wanted) continue;
-    const uint32_t first = level_first(all, s->top_depth, b), n = level_first(all, s->top_depth, end) - first;
+    const uint32_t first = level_first(all, depth, b), n = level_first(all, depth, end) - first;
     const uint32_t to = cut ? done : first, from = cut ? first : done;
-    const struct rows rows = {.to = VECTOR(uint32_t, buffers[0]) + to,
-                              .from = VECTOR(const uint32_t, buffers[1]) + from,
+    const struct rows rows = {.to = VECTOR(uint32_t, buffers[TO]) + to,
+                              .from = VECTOR(const uint32_t, buffers[FROM]) + from,
                               .to_stride = cut ? g->count : all,
                               .from_stride = cut ? all : g->count,
                               .width = n};
-    copy_rows(&rows, gpu);
+    copy_rows(gpu, &rows);
     done += n;
   }
 }
 
-static const struct ghost *sent(const struct task_argument *a) { return &a->simulation->sent.ghost[a->column]; }
-static const struct ghost *received(const struct task_argument *a) { return &a->simulation->received.ghost[a->column]; }
-
-static void ghost_cut_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  copy_branches(buffers, a->simulation, sent(a), true, NULL);
+static void ghost_cut_cpu(void *buffers[], const struct ghost_cut_argument *a) {
+  copy_branches(NULL, buffers, a, true);
 }
-static void ghost_paste_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  copy_branches(buffers, a->simulation, received(a), false, NULL);
+static void ghost_cut_gpu(struct gpu *gpu, void *buffers[], const struct ghost_cut_argument *a) {
+  copy_branches(gpu, buffers, a, true);
 }
-
-#ifdef PHOTONS_CUDA
-static void ghost_cut_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  copy_branches(buffers, a->simulation, sent(a), true, task_worker(a)->gpu);
+static void ghost_paste_cpu(void *buffers[], const struct ghost_paste_argument *a) {
+  copy_branches(NULL, buffers, a, false);
 }
-static void ghost_paste_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  copy_branches(buffers, a->simulation, received(a), false, task_worker(a)->gpu);
-}
-#endif
-
-PHOTONS_CODELET(ghost_cut, 0x99bbbb, sent(a)->count);
-PHOTONS_CODELET(ghost_paste, 0xbbdddd, received(a)->count);
-
-static void submit(struct starpu_codelet *codelet, struct simulation *s, uint32_t i, starpu_data_handle_t to,
-                   starpu_data_handle_t from) {
-  task_submit(codelet, (struct task_argument){.simulation = s, .column = i},
-              (struct starpu_data_descr[]){{to, STARPU_W}, {from, STARPU_R}}, 2, PRIORITY_REFIT);
+static void ghost_paste_gpu(struct gpu *gpu, void *buffers[], const struct ghost_paste_argument *a) {
+  copy_branches(gpu, buffers, a, false);
 }
 
-void ghost_cut_submit(struct simulation *s, uint32_t i) {
-  const struct ghost *g = &s->sent.ghost[i];
-  submit(&ghost_cut_codelet, s, i, g->handle, s->groups[g->group].position_handle);
+STAGE(ghost_cut, 0x99bbbb, NULL);
+STAGE(ghost_paste, 0xbbdddd, NULL);
+
+/** One datum of every ghost, to or from the rank at the other end. */
+static void transfer(const struct domain *d, const struct ghosts *ghosts, unsigned kind) {
+  const int me = comm_rank();
+  for (const struct ghost *ghost = ghosts->ghost; ghost < ghosts->ghost + ghosts->count; ghost++) {
+    const struct group *g = &d->groups[ghost->group];
+    const bool sent = g->owner == me;
+    message_transfer(kind == MESSAGE_POSITION ? ghost->packed : g->tree, kind, g->index,
+                     sent ? me : ghost->rank, sent ? ghost->rank : me, PRIORITY_HIGHEST);
+  }
 }
 
-void ghost_paste_submit(struct simulation *s, uint32_t i) {
-  const struct ghost *g = &s->received.ghost[i];
-  submit(&ghost_paste_codelet, s, i, s->groups[g->group].position_handle, g->handle);
+void ghosts_submit(struct domain *d) {
+  for (uint32_t i = 0; i < d->sent.count; i++) {
+    const struct ghost *g = &d->sent.ghost[i];
+    const struct group *group = &d->groups[g->group];
+    const struct starpu_data_descr data[] = {[TO] = {g->packed, STARPU_W},
+                                             [FROM] = {group->column[COLUMN_position], STARPU_R}};
+    ghost_cut_insert((struct ghost_cut_argument){d, g},
+                     (struct task){.data = data, .count = 2, .priority = PRIORITY_HIGHEST});
+  }
+  transfer(d, &d->sent, MESSAGE_POSITION);
+  transfer(d, &d->sent, MESSAGE_TREE);
+  transfer(d, &d->received, MESSAGE_POSITION);
+  transfer(d, &d->received, MESSAGE_TREE);
+  for (uint32_t i = 0; i < d->received.count; i++) {
+    const struct ghost *g = &d->received.ghost[i];
+    const struct group *group = &d->groups[g->group];
+    const struct starpu_data_descr data[] = {[TO] = {group->column[COLUMN_position], STARPU_W},
+                                             [FROM] = {g->packed, STARPU_R}};
+    ghost_paste_insert((struct ghost_paste_argument){d, g},
+                       (struct task){.data = data, .count = 2, .priority = PRIORITY_HIGHEST});
+  }
 }

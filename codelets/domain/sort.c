@@ -1,30 +1,45 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort: a group's particles back in the order of its tree. Reads T, for where the group lies; changes X, V, A and the ids. */
-#include "photons/domain/group_sort.h"
+/* sort: a group's particles back in the order of its tree. Reads the tree, for where the group lies;
+ * updates every column. */
 #include "codelets/runtime/task.h"
+#include "cuda/domain/gpu_domain.h"
+#include "photons/domain/codelets.h"
+#include "photons/domain/domain.h"
+#include "photons/domain/group_sort.h"
 
-static void sort_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  group_sort(a->group->count, a->simulation->depth, VECTOR(struct node, buffers[0])[1].centre,
-             VECTOR(uint32_t, buffers[1]), VECTOR(float, buffers[2]), VECTOR(float, buffers[3]),
-             VECTOR(uint64_t, buffers[4]));
+struct sort_argument {
+  uint32_t count;
+  unsigned depth;
+};
+enum { TREE, COLUMNS };
+
+static double sort_work(const struct sort_argument *a) { return a->count; }
+
+static void unwrap(void *buffers[], void *column[PARTICLE_COLUMN_COUNT]) {
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) column[k] = VECTOR(void, buffers[COLUMNS + k]);
 }
 
-#ifdef PHOTONS_CUDA
-static void sort_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  gpu_sort(task_worker(a)->gpu, a->group->count, VECTOR(struct node, buffers[0]), VECTOR(uint32_t, buffers[1]),
-           VECTOR(float, buffers[2]), VECTOR(float, buffers[3]), VECTOR(uint64_t, buffers[4]));
+static void sort_cpu(void *buffers[], const struct sort_argument *a) {
+  void *column[PARTICLE_COLUMN_COUNT];
+  unwrap(buffers, column);
+  group_sort(a->count, a->depth, VECTOR(const struct node, buffers[TREE])[1].centre, column);
 }
-#endif
 
-PHOTONS_CODELET(sort, 0x999999, a->group->count);
+static void sort_gpu(struct gpu *gpu, void *buffers[], const struct sort_argument *a) {
+  void *column[PARTICLE_COLUMN_COUNT];
+  unwrap(buffers, column);
+  gpu_sort(gpu, a->count, VECTOR(const struct node, buffers[TREE]), column);
+}
 
-void sort_submit(struct group *g) {
-  const struct starpu_data_descr data[] = {{g->tree_handle, STARPU_R},
-                                           {g->position_handle, STARPU_RW},
-                                           {g->momentum_handle, STARPU_RW},
-                                           {g->acceleration_handle, STARPU_RW},
-                                           {g->id_handle, STARPU_RW}};
-  task_submit(&sort_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 5, PRIORITY_REFIT);
+STAGE(sort, 0x999999, NULL);
+
+void sort_submit(const struct domain *d, struct group *g) {
+  struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT] = {[TREE] = {g->tree, STARPU_R}};
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    data[COLUMNS + k] = (struct starpu_data_descr){g->column[k], STARPU_RW};
+  sort_insert((struct sort_argument){g->count, d->depth},
+              (struct task){.data = data,
+                            .count = COLUMNS + PARTICLE_COLUMN_COUNT,
+                            .priority = PRIORITY_HIGHEST,
+                            .owner = &g->index});
 }

@@ -1,49 +1,80 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fft_x: a column of wave numbers transformed along x, multiplied by Green's function, and transformed back, one result a
- * spectrum. Updates the density's blocks (they become spectrum 0), writes those of the other. */
-#include "photons/base/error.h"
+/* fft_x: a column of wave numbers transformed along x, multiplied by Green's function, and transformed
+ * back, one result a spectrum. Updates the density's blocks, which become spectrum 0; writes those of
+ * the other spectra. */
+#include <stdlib.h>
+
 #include "codelets/runtime/task.h"
+#include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/error.h"
+#include "photons/mesh/codelets.h"
+#include "photons/runtime/message.h"
 
-static void fft_x_unwrap(const struct simulation *s, void *buffers[], const float complex **in, float complex **out) {
-  const struct mesh *m = s->mesh;
-  for (uint32_t i = 0; i < s->sets * m->spectra * m->slabs; i++) out[i] = VECTOR(float complex, buffers[i]);
-  for (uint32_t set = 0; set < s->sets; set++)
-    for (uint32_t slab = 0; slab < m->slabs; slab++)
-      in[set * m->slabs + slab] = VECTOR(const float complex, buffers[(set * m->spectra) * m->slabs + slab]);
+struct fft_x_argument {
+  const struct long_range *l;
+  uint32_t column;
+};
+/* Slots: the column's blocks, [set][spectrum][slab]. */
+
+static double fft_x_work(const struct fft_x_argument *a) {
+  return (double)block_size(a->l->mesh, 0, a->column);
 }
 
-static void fft_x_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  const struct mesh *m = s->mesh;
-  float complex *out[s->sets * m->spectra * m->slabs];
-  const float complex *in[s->sets * m->slabs];
-  fft_x_unwrap(s, buffers, in, out);
-  mesh_fft_x(m, a->column, in, out, task_worker(a)->fft);
+static uint32_t slots(const struct long_range *l) {
+  return l->sets * l->mesh->spectra * l->mesh->slabs;
 }
 
-#ifdef PHOTONS_CUDA
-static void fft_x_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  float complex *out[s->sets * s->mesh->spectra * s->mesh->slabs];
-  const float complex *in[s->sets * s->mesh->slabs];
-  fft_x_unwrap(s, buffers, in, out);
-  gpu_fft_x(task_worker(a)->gpu, a->column, in, out);
+static void unwrap(void *buffers[], const struct long_range *l, const float complex **in,
+                   float complex **out) {
+  const uint32_t slabs = l->mesh->slabs;
+  for (uint32_t i = 0; i < slots(l); i++) out[i] = VECTOR(float complex, buffers[i]);
+  for (uint32_t set = 0; set < l->sets; set++)
+    for (uint32_t slab = 0; slab < slabs; slab++)
+      in[set * slabs + slab] = out[set * l->mesh->spectra * slabs + slab];
 }
-#endif
 
-PHOTONS_CODELET(fft_x, 0x4444aa, block_size(a->simulation->mesh, 0, a->column));
+static void fft_x_cpu(void *buffers[], const struct fft_x_argument *a) {
+  float complex *out[slots(a->l)];
+  const float complex *in[a->l->sets * a->l->mesh->slabs];
+  unwrap(buffers, a->l, in, out);
+  mesh_fft_x(a->l->mesh, a->column, in, out, a->l->fft[worker_number()]);
+}
 
-void fft_x_submit(struct simulation *s, uint32_t column) {
-  const struct mesh *m = s->mesh;
-  struct starpu_data_descr *data = allocate((size_t)s->sets * m->spectra * m->slabs, sizeof *data, "task data");
+static void fft_x_gpu(struct gpu *gpu, void *buffers[], const struct fft_x_argument *a) {
+  (void)gpu;
+  float complex *out[slots(a->l)];
+  const float complex *in[a->l->sets * a->l->mesh->slabs];
+  unwrap(buffers, a->l, in, out);
+  gpu_fft_x(a->l->gpu[worker_number()], a->column, in, out);
+}
+
+STAGE(fft_x, 0x4444aa, "pm");
+
+void fft_x_submit(struct long_range *l, uint32_t column) {
+  const struct mesh *m = l->mesh;
+  struct starpu_data_descr *data = allocate(slots(l), sizeof *data, "task data");
   size_t n = 0;
-  for (uint32_t set = 0; set < s->sets; set++)
+  for (uint32_t set = 0; set < l->sets; set++)
     for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
-        data[n++] = (struct starpu_data_descr){s->block_handle[block_index(s, set, spectrum, slab, column)],
-                                               spectrum == 0 ? STARPU_RW : STARPU_W};
-  task_submit(&fft_x_codelet, (struct task_argument){.simulation = s, .column = column}, data, n, PRIORITY_MESH);
+        data[n++] =
+            (struct starpu_data_descr){l->block_handle[block_row(l, set, spectrum, slab, column)],
+                                       spectrum == 0 ? STARPU_RW : STARPU_W};
+  fft_x_insert((struct fft_x_argument){l, column},
+               (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH});
   free(data);
+}
+
+void spectra_transfer(struct long_range *l, bool back) {
+  const struct mesh *m = l->mesh;
+  if (comm_size() == 1) return;
+  for (uint32_t set = 0; set < l->sets; set++)
+    for (uint32_t spectrum = 0; spectrum < (back ? m->spectra : 1); spectrum++)
+      for (uint32_t column = 0; column < m->columns; column++)
+        for (uint32_t slab = 0; slab < m->slabs; slab++) {
+          const size_t row = block_row(l, set, spectrum, slab, column);
+          const int of_slab = slab_owner(m, slab), of_column = column_owner(m, column);
+          message_transfer(l->block_handle[row], MESSAGE_BLOCK, row, back ? of_column : of_slab,
+                           back ? of_slab : of_column, PRIORITY_HIGH);
+        }
 }

@@ -1,35 +1,51 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fft_yz: the planes of a slab transformed and scattered to the blocks of all columns. Reads the slab; writes its blocks. */
-#include "photons/base/error.h"
+/* fft_yz: the planes of a slab transformed along y and z and scattered to the blocks of all columns.
+ * Uses the slab up; writes its blocks. */
+#include <stdlib.h>
+
 #include "codelets/runtime/task.h"
+#include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/error.h"
+#include "photons/mesh/codelets.h"
 
-static void fft_yz_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct mesh *m = a->simulation->mesh;
-  float complex *blocks[m->columns];
-  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(float complex, buffers[1 + c]);
-  mesh_fft_yz(m, a->slab, VECTOR(float, buffers[0]), blocks, task_worker(a)->fft);
+struct fft_yz_argument {
+  const struct long_range *l;
+  uint32_t slab;
+};
+enum { SLAB, BLOCKS };
+
+static double fft_yz_work(const struct fft_yz_argument *a) {
+  return (double)block_size(a->l->mesh, a->slab, 0);
 }
 
-#ifdef PHOTONS_CUDA
-static void fft_yz_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct mesh *m = a->simulation->mesh;
-  float complex *blocks[m->columns];
-  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(float complex, buffers[1 + c]);
-  gpu_fft_yz(task_worker(a)->gpu, a->slab, VECTOR(float, buffers[0]), blocks);
+static void unwrap(void *buffers[], const struct mesh *m, float complex **blocks) {
+  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(float complex, buffers[BLOCKS + c]);
 }
-#endif
 
-PHOTONS_CODELET(fft_yz, 0x332288, block_size(a->simulation->mesh, a->slab, 0));
+static void fft_yz_cpu(void *buffers[], const struct fft_yz_argument *a) {
+  float complex *blocks[a->l->mesh->columns];
+  unwrap(buffers, a->l->mesh, blocks);
+  mesh_fft_yz(a->l->mesh, a->slab, VECTOR(float, buffers[SLAB]), blocks,
+              a->l->fft[worker_number()]);
+}
 
-void fft_yz_submit(struct simulation *s, uint32_t set, uint32_t slab) {
-  struct starpu_data_descr *data = allocate(s->mesh->columns + 1, sizeof *data, "task data");
-  data[0] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, 0, slab)],
-                                       STARPU_RW}; /* scratch of the transform */
-  for (uint32_t c = 0; c < s->mesh->columns; c++)
-    data[1 + c] = (struct starpu_data_descr){s->block_handle[block_index(s, set, 0, slab, c)], STARPU_W};
-  task_submit(&fft_yz_codelet, (struct task_argument){.simulation = s, .set = set, .slab = slab}, data,
-              s->mesh->columns + 1, PRIORITY_MESH);
+static void fft_yz_gpu(struct gpu *gpu, void *buffers[], const struct fft_yz_argument *a) {
+  (void)gpu;
+  float complex *blocks[a->l->mesh->columns];
+  unwrap(buffers, a->l->mesh, blocks);
+  gpu_fft_yz(a->l->gpu[worker_number()], a->slab, VECTOR(float, buffers[SLAB]), blocks);
+}
+
+STAGE(fft_yz, 0x332288, "pm");
+
+void fft_yz_submit(struct long_range *l, uint32_t set, uint32_t slab) {
+  const size_t count = BLOCKS + (size_t)l->mesh->columns;
+  struct starpu_data_descr *data = allocate(count, sizeof *data, "task data");
+  data[SLAB] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, 0, slab)], STARPU_RW};
+  for (uint32_t c = 0; c < l->mesh->columns; c++)
+    data[BLOCKS + c] =
+        (struct starpu_data_descr){l->block_handle[block_row(l, set, 0, slab, c)], STARPU_W};
+  fft_yz_insert((struct fft_yz_argument){l, slab},
+                (struct task){.data = data, .count = count, .priority = PRIORITY_HIGH});
   free(data);
 }

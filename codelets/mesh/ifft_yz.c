@@ -1,35 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ifft_yz: the planes of one field in a slab, back in real space. Reads the slab's blocks; writes the slab. */
-#include "photons/base/error.h"
+/* ifft_yz: the planes of one field in a slab, back in real space. Reads the slab's blocks; writes the
+ * slab. */
+#include <stdlib.h>
+
 #include "codelets/runtime/task.h"
+#include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/error.h"
+#include "photons/mesh/codelets.h"
 
-static void ifft_yz_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct mesh *m = a->simulation->mesh;
-  const float complex *blocks[m->columns];
-  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(const float complex, buffers[1 + c]);
-  mesh_ifft_yz(m, a->slab, a->field, blocks, VECTOR(float, buffers[0]), task_worker(a)->fft);
+struct ifft_yz_argument {
+  const struct long_range *l;
+  uint32_t field, slab;
+};
+enum { SLAB, BLOCKS };
+
+static double ifft_yz_work(const struct ifft_yz_argument *a) {
+  return (double)block_size(a->l->mesh, a->slab, 0);
 }
 
-#ifdef PHOTONS_CUDA
-static void ifft_yz_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct mesh *m = a->simulation->mesh;
-  const float complex *blocks[m->columns];
-  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(const float complex, buffers[1 + c]);
-  gpu_ifft_yz(task_worker(a)->gpu, a->slab, a->field, blocks, VECTOR(float, buffers[0]));
+static void unwrap(void *buffers[], const struct mesh *m, const float complex **blocks) {
+  for (uint32_t c = 0; c < m->columns; c++)
+    blocks[c] = VECTOR(const float complex, buffers[BLOCKS + c]);
 }
-#endif
 
-PHOTONS_CODELET(ifft_yz, 0x6666cc, block_size(a->simulation->mesh, a->slab, 0));
+static void ifft_yz_cpu(void *buffers[], const struct ifft_yz_argument *a) {
+  const float complex *blocks[a->l->mesh->columns];
+  unwrap(buffers, a->l->mesh, blocks);
+  mesh_ifft_yz(a->l->mesh, a->slab, a->field, blocks, VECTOR(float, buffers[SLAB]),
+               a->l->fft[worker_number()]);
+}
 
-void ifft_yz_submit(struct simulation *s, uint32_t set, uint32_t field, uint32_t slab) {
-  struct starpu_data_descr *data = allocate(s->mesh->columns + 1, sizeof *data, "task data");
-  data[0] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, slab)], STARPU_W};
-  for (uint32_t c = 0; c < s->mesh->columns; c++)
-    data[1 + c] = (struct starpu_data_descr){s->block_handle[block_index(s, set, spectrum_of_field(field), slab, c)],
-                                             STARPU_R};
-  task_submit(&ifft_yz_codelet, (struct task_argument){.simulation = s, .set = set, .field = field, .slab = slab}, data,
-              s->mesh->columns + 1, PRIORITY_MESH);
+static void ifft_yz_gpu(struct gpu *gpu, void *buffers[], const struct ifft_yz_argument *a) {
+  (void)gpu;
+  const float complex *blocks[a->l->mesh->columns];
+  unwrap(buffers, a->l->mesh, blocks);
+  gpu_ifft_yz(a->l->gpu[worker_number()], a->slab, a->field, blocks,
+              VECTOR(float, buffers[SLAB]));
+}
+
+STAGE(ifft_yz, 0x6666cc, "pm");
+
+void ifft_yz_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab) {
+  const size_t count = BLOCKS + (size_t)l->mesh->columns;
+  const uint32_t spectrum = spectrum_of_field(field);
+  struct starpu_data_descr *data = allocate(count, sizeof *data, "task data");
+  data[SLAB] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, field, slab)], STARPU_W};
+  for (uint32_t c = 0; c < l->mesh->columns; c++)
+    data[BLOCKS + c] = (struct starpu_data_descr){
+        l->block_handle[block_row(l, set, spectrum, slab, c)], STARPU_R};
+  ifft_yz_insert((struct ifft_yz_argument){l, field, slab},
+                 (struct task){.data = data, .count = count, .priority = PRIORITY_HIGH});
   free(data);
 }

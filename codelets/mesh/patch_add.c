@@ -1,102 +1,104 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* patch_add: the density of one slab, summed from the patches that reach into it in the order of the groups, so that
- * the sum is the same whoever computes it. Reads patches; writes the slab. */
+/* patch_add: the density of one slab, summed from the patches that reach into it in the order of the
+ * groups, so that the sum is the same whichever worker computes it. Reads patches and pieces of
+ * patches; writes the slab. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/base/comm.h"
-#include "photons/base/error.h"
 #include "codelets/runtime/task.h"
+#include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/error.h"
+#include "photons/mesh/codelets.h"
+
+struct patch_add_argument {
+  const struct long_range *l;
+  uint32_t set, slab;
+};
+enum { SLAB, PATCHES };
+
+static double patch_add_work(const struct patch_add_argument *a) {
+  return (double)block_size(a->l->mesh, a->slab, 0);
+}
 
 /** Do planes [first, first + size) modulo N meet the slab? */
 static bool patch_meets_slab(const struct mesh *m, const struct patch *p, uint32_t slab) {
-  uint32_t begin = slab_first(m, slab), end = slab_first(m, slab + 1);
-  uint32_t to_slab = (begin + m->cells - p->origin[0]) %
-                     m->cells; /* planes from the patch's first up to the slab's first */
+  const uint32_t begin = slab_first(m, slab), end = slab_first(m, slab + 1);
+  /* planes from the patch's first up to the slab's first */
+  const uint32_t to_slab = (begin + m->cells - p->origin[0]) % m->cells;
   return to_slab < p->size[0] || m->cells - to_slab < end - begin;
 }
 
-/** Function(context, patch, handle of its cells) for all patches and pieces of patches here that meet the slab, in the order of the groups. */
-static void for_patches(const struct simulation *s, uint32_t set, uint32_t slab,
-                        void (*function)(void *context, const struct patch *p, starpu_data_handle_t handle),
-                        void *context) {
-  for (const struct group *g = s->groups; g < s->groups + s->group_count; g++) {
-    if (g->owner == comm_rank() && patch_meets_slab(s->mesh, &g->patch, slab))
-      function(context, &g->patch, g->patch_handle[set]);
-    for (uint32_t k = 0; k < g->sent.count; k++) {
-      const struct patch part = patch_of_piece(&g->patch, &g->sent.piece[k]);
-      if (g->sent.piece[k].process == comm_rank() && patch_meets_slab(s->mesh, &part, slab))
-        function(context, &part, g->sent.piece[k].handle[set]);
-    }
-  }
-}
-
-/** Patches in the order of a task's buffers, from the second on. */
-struct patch_list {
-  struct patch *patch;
-  uint32_t n;
+/** A patch or a piece of one, and the handle of its cells. */
+struct part {
+  struct patch patch;
+  starpu_data_handle_t handle;
 };
 
-static void list_patch(void *context, const struct patch *p, starpu_data_handle_t handle) {
-  (void)handle;
-  struct patch_list *list = context;
-  list->patch[list->n++] = *p;
-}
-
-static struct patch_list list_patches(const struct task_argument *a) {
-  const struct simulation *s = a->simulation;
-  struct patch_list list = {.patch = allocate(2 * (size_t)s->group_count, sizeof *list.patch, "patch table")};
-  for_patches(s, a->set, a->slab, list_patch, &list);
+/** All patches and pieces of patches here that meet the slab, in the order of the groups, which is that
+ * of the task's slots. @return free() it */
+static struct part *list_parts(const struct long_range *l, uint32_t set, uint32_t slab,
+                               uint32_t *count) {
+  struct part *list = NULL;
+  uint32_t n = 0, room = 0;
+  for (uint32_t i = 0; i < l->domain->group_count; i++) {
+    const struct group_cells *c = &l->groups[i];
+    if (n + 1 + c->sent.count > room) {
+      room = 2 * room + 1 + c->sent.count;
+      list = reallocate(list, room, sizeof *list, "patches of a slab");
+    }
+    if (l->domain->groups[i].owner == comm_rank() && patch_meets_slab(l->mesh, &c->patch, slab))
+      list[n++] = (struct part){c->patch, c->patch_handle[set]};
+    for (uint32_t k = 0; k < c->sent.count; k++) {
+      const struct patch piece = patch_of_piece(&c->patch, &c->sent.piece[k]);
+      if (c->sent.piece[k].rank == comm_rank() && patch_meets_slab(l->mesh, &piece, slab))
+        list[n++] = (struct part){piece, c->sent.piece[k].handle[set]};
+    }
+  }
+  *count = n;
   return list;
 }
 
-static void patch_add_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  float *slab = VECTOR(float, buffers[0]);
-  uint32_t planes = slab_first(s->mesh, a->slab + 1) - slab_first(s->mesh, a->slab);
-  memset(slab, 0, planes * plane_floats(s->mesh) * sizeof *slab);
-  const struct patch_list list = list_patches(a);
-  for (uint32_t i = 0; i < list.n; i++)
-    s->kernels->mesh.patch_add(s->mesh, a->slab, &list.patch[i], VECTOR(const float, buffers[1 + i]), slab);
-  free(list.patch);
+static void patch_add_cpu(void *buffers[], const struct patch_add_argument *a) {
+  const struct mesh *m = a->l->mesh;
+  float *slab = VECTOR(float, buffers[SLAB]);
+  const uint32_t planes = slab_first(m, a->slab + 1) - slab_first(m, a->slab);
+  memset(slab, 0, planes * plane_floats(m) * sizeof *slab);
+  uint32_t n;
+  struct part *part = list_parts(a->l, a->set, a->slab, &n);
+  for (uint32_t i = 0; i < n; i++)
+    a->l->kernels->patch_add(m, a->slab, &part[i].patch, VECTOR(const float, buffers[PATCHES + i]),
+                             slab);
+  free(part);
 }
 
-#ifdef PHOTONS_CUDA
-static void patch_add_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct patch_list list = list_patches(a);
-  const struct patch **patch = allocate(list.n, sizeof *patch, "patch table");
-  const float **data = allocate(list.n, sizeof *data, "patch table");
-  for (uint32_t i = 0; i < list.n; i++) {
-    patch[i] = &list.patch[i];
-    data[i] = VECTOR(const float, buffers[1 + i]);
+static void patch_add_gpu(struct gpu *gpu, void *buffers[], const struct patch_add_argument *a) {
+  (void)gpu;
+  uint32_t n;
+  struct part *part = list_parts(a->l, a->set, a->slab, &n);
+  const struct patch **patch = allocate(n, sizeof *patch, "patch table");
+  const float **data = allocate(n, sizeof *data, "patch table");
+  for (uint32_t i = 0; i < n; i++) {
+    patch[i] = &part[i].patch;
+    data[i] = VECTOR(const float, buffers[PATCHES + i]);
   }
-  gpu_patch_add(task_worker(a)->gpu, a->slab, list.n, patch, data, VECTOR(float, buffers[0]));
+  gpu_patch_add(a->l->gpu[worker_number()], a->slab, n, patch, data, VECTOR(float, buffers[SLAB]));
   free(patch);
   free(data);
-  free(list.patch);
-}
-#endif
-
-PHOTONS_CODELET(patch_add, 0x882255, block_size(a->simulation->mesh, a->slab, 0));
-
-struct patch_data {
-  struct starpu_data_descr *data;
-  size_t n;
-};
-
-static void add_data(void *context, const struct patch *p, starpu_data_handle_t handle) {
-  (void)p;
-  struct patch_data *d = context;
-  d->data[d->n++] = (struct starpu_data_descr){handle, STARPU_R};
+  free(part);
 }
 
-void patch_add_submit(struct simulation *s, uint32_t set, uint32_t slab) {
-  struct patch_data d = {.data = allocate(2 * (size_t)s->group_count + 1, sizeof *d.data, "task data"), .n = 1};
-  d.data[0] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, 0, slab)], STARPU_W};
-  for_patches(s, set, slab, add_data, &d);
-  task_submit(&patch_add_codelet, (struct task_argument){.simulation = s, .set = set, .slab = slab}, d.data, d.n,
-              PRIORITY_MESH);
-  free(d.data);
+STAGE(patch_add, 0x882255, "pm");
+
+void patch_add_submit(struct long_range *l, uint32_t set, uint32_t slab) {
+  uint32_t n;
+  struct part *part = list_parts(l, set, slab, &n);
+  struct starpu_data_descr *data = allocate(PATCHES + (size_t)n, sizeof *data, "task data");
+  data[SLAB] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, 0, slab)], STARPU_W};
+  for (uint32_t i = 0; i < n; i++)
+    data[PATCHES + i] = (struct starpu_data_descr){part[i].handle, STARPU_R};
+  patch_add_insert(
+      (struct patch_add_argument){l, set, slab},
+      (struct task){.data = data, .count = PATCHES + (size_t)n, .priority = PRIORITY_HIGH});
+  free(part);
+  free(data);
 }

@@ -1,37 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* patch_cut: the planes of a patch that another process has. Reads the patch; writes the piece that travels. */
+/* patch_cut: the planes of a group's patch that another rank adds up. Reads the patch; writes the piece
+ * that is sent. */
 #include <string.h>
 
 #include "codelets/runtime/task.h"
+#include "cuda/mesh/gpu_mesh.h"
+#include "photons/mesh/codelets.h"
+#include "photons/runtime/message.h"
 
-/** Where the piece begins in the patch, and its cells. */
-static size_t piece_of_patch(const struct task_argument *a, size_t *cells) {
-  const struct mesh_piece *piece = &a->group->sent.piece[a->column];
-  const size_t plane = (size_t)a->group->patch.size[1] * a->group->patch.size[2];
-  *cells = piece->planes * plane;
-  const uint32_t cells_of_mesh = a->simulation->mesh->cells;
-  return (piece->first + cells_of_mesh - a->group->patch.origin[0]) % cells_of_mesh * plane;
+struct patch_cut_argument {
+  size_t first, cells; /* of the piece, in the patch */
+  uint32_t planes;
+};
+enum { PIECE, PATCH, SLOTS };
+
+static double patch_cut_work(const struct patch_cut_argument *a) { return a->planes; }
+
+static void patch_cut_cpu(void *buffers[], const struct patch_cut_argument *a) {
+  memcpy(VECTOR(float, buffers[PIECE]), VECTOR(const float, buffers[PATCH]) + a->first,
+         a->cells * sizeof(float));
 }
 
-static void patch_cut_cpu(void *buffers[], void *arguments) {
-  size_t cells, first = piece_of_patch(arguments, &cells);
-  memcpy(VECTOR(float, buffers[0]), VECTOR(const float, buffers[1]) + first, cells * sizeof(float));
+static void patch_cut_gpu(struct gpu *gpu, void *buffers[], const struct patch_cut_argument *a) {
+  gpu_copy(gpu, VECTOR(float, buffers[PIECE]), VECTOR(const float, buffers[PATCH]) + a->first,
+           a->cells * sizeof(float));
 }
 
-#ifdef PHOTONS_CUDA
-static void patch_cut_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  size_t cells, first = piece_of_patch(a, &cells);
-  gpu_copy(task_worker(a)->gpu, VECTOR(float, buffers[0]), VECTOR(const float, buffers[1]) + first,
-           cells * sizeof(float));
+STAGE(patch_cut, 0xddaacc, "pm");
+
+void patch_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_t set) {
+  const struct group_cells *c = cells_of(l, g);
+  const struct mesh_piece *piece = &c->sent.piece[k];
+  const uint32_t n = l->mesh->cells;
+  const size_t plane = (size_t)c->patch.size[1] * c->patch.size[2];
+  const struct starpu_data_descr data[SLOTS] = {[PIECE] = {piece->handle[set], STARPU_W},
+                                                [PATCH] = {c->patch_handle[set], STARPU_R}};
+  patch_cut_insert(
+      (struct patch_cut_argument){.first = (piece->first + n - c->patch.origin[0]) % n * plane,
+                                  .cells = piece->planes * plane,
+                                  .planes = piece->planes},
+      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH, .owner = &g->index});
 }
-#endif
 
-PHOTONS_CODELET(patch_cut, 0xddaacc, a->group->sent.piece[a->column].planes);
-
-void patch_cut_submit(struct group *g, uint32_t k, uint32_t set) {
-  const struct starpu_data_descr data[] = {{g->sent.piece[k].handle[set], STARPU_W}, {g->patch_handle[set], STARPU_R}};
-  task_submit(&patch_cut_codelet,
-              (struct task_argument){.simulation = g->simulation, .group = g, .column = k, .set = set}, data, 2,
-              PRIORITY_MESH);
+void patches_transfer(struct long_range *l, uint32_t set) {
+  for (uint32_t i = 0; i < l->domain->group_count; i++) {
+    const struct group *g = &l->domain->groups[i];
+    const struct mesh_pieces *sent = &l->groups[i].sent;
+    for (uint32_t k = 0; k < sent->count; k++)
+      message_transfer(sent->piece[k].handle[set], MESSAGE_PATCH + set,
+                       i * (size_t)l->mesh->cells + k, g->owner, sent->piece[k].rank,
+                       PRIORITY_HIGH);
+  }
 }

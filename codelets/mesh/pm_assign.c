@@ -1,26 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_assign: a group's particles deposited into its own patch of cells. Reads X; writes the patch. */
+/* pm_assign: a group's particles deposited into its own patch of cells. Reads positions; writes the
+ * patch. */
 #include "codelets/runtime/task.h"
+#include "cuda/mesh/gpu_mesh.h"
+#include "photons/mesh/codelets.h"
 
-static void pm_assign_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  s->kernels->mesh.deposit(s->mesh, a->group->count, VECTOR(const uint32_t, buffers[0]), a->set == 1, &a->group->patch,
-                           VECTOR(float, buffers[1]));
+struct pm_assign_argument {
+  const struct long_range *l;
+  const struct group *g;
+  const struct patch *patch;
+  uint32_t set;
+};
+enum { POSITION, PATCH, SLOTS };
+
+static double pm_assign_work(const struct pm_assign_argument *a) { return a->g->count; }
+
+static void pm_assign_cpu(void *buffers[], const struct pm_assign_argument *a) {
+  a->l->kernels->deposit(a->l->mesh, a->g->count, VECTOR(const uint32_t, buffers[POSITION]),
+                         a->set == 1, a->patch, VECTOR(float, buffers[PATCH]));
 }
 
-#ifdef PHOTONS_CUDA
-static void pm_assign_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  gpu_deposit(task_worker(a)->gpu, a->group->count, a->simulation->depth, VECTOR(const uint32_t, buffers[0]),
-              a->set == 1, &a->group->patch, VECTOR(float, buffers[1]));
+static void pm_assign_gpu(struct gpu *gpu, void *buffers[], const struct pm_assign_argument *a) {
+  (void)gpu;
+  gpu_deposit(a->l->gpu[worker_number()], a->g->count, a->l->domain->depth,
+              VECTOR(const uint32_t, buffers[POSITION]), a->set == 1, a->patch,
+              VECTOR(float, buffers[PATCH]));
 }
-#endif
 
-PHOTONS_CODELET(pm_assign, 0xaa4499, a->group->count);
+STAGE(pm_assign, 0xaa4499, "pm");
 
-void pm_assign_submit(struct group *g, uint32_t set) {
-  const struct starpu_data_descr data[] = {{g->position_handle, STARPU_R}, {g->patch_handle[set], STARPU_W}};
-  task_submit(&pm_assign_codelet, (struct task_argument){.simulation = g->simulation, .group = g, .set = set}, data, 2,
-              PRIORITY_MESH);
+void pm_assign_submit(struct long_range *l, struct group *g, uint32_t set) {
+  const struct group_cells *c = cells_of(l, g);
+  const struct starpu_data_descr data[SLOTS] = {
+      [POSITION] = {g->column[COLUMN_position], STARPU_R},
+      [PATCH] = {c->patch_handle[set], STARPU_W}};
+  pm_assign_insert(
+      (struct pm_assign_argument){l, g, &c->patch, set},
+      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH, .owner = &g->index});
 }

@@ -1,65 +1,89 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_cut: what a group reads of the fields, cut out of the slabs of this process, so that no more than that has to travel. Reads the slabs;
- * writes a piece. */
-#include "photons/base/error.h"
+/* pm_cut: what a group of another rank reads of the fields, cut out of the slabs of this rank, so that
+ * no more than that has to travel. Reads the slabs; writes a piece. */
+#include <stdlib.h>
+
 #include "codelets/runtime/task.h"
+#include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/error.h"
+#include "photons/mesh/codelets.h"
+#include "photons/runtime/message.h"
+
+struct pm_cut_argument {
+  const struct long_range *l;
+  const struct mesh_piece *piece;
+  const struct field_box *box;
+};
+enum { PIECE, SLABS }; /* SLABS: [field][slab], from the slab of the piece's first plane on */
+
+static double pm_cut_work(const struct pm_cut_argument *a) {
+  return (double)(field_box_floats(a->box) * a->piece->planes);
+}
 
 /** Slabs of a piece, from that of its first plane on. */
 static uint32_t slabs_of_piece(const struct mesh *m, const struct mesh_piece *piece) {
-  const uint32_t first = slab_of_plane(m, piece->first),
-                 last = slab_of_plane(m, (piece->first + piece->planes - 1) % m->cells);
-  const uint32_t n = last + 1 - first + (piece->first + piece->planes > m->cells ? m->slabs : 0);
-  return n < m->slabs ? n : m->slabs; /* all the way round, back into the first slab */
+  return slabs_of_planes(m, piece->first, piece->planes);
 }
 
-/** Plane i of a piece, of one field: in buffers[1 + field * slabs + ...]. */
-static const float *plane_of_piece(const struct mesh *m, const struct mesh_piece *piece, uint32_t slabs,
-                                   void *buffers[], uint32_t field, uint32_t i) {
+/** Plane i of a piece, of one field. */
+static const float *plane_of_piece(const struct mesh *m, const struct mesh_piece *piece,
+                                   uint32_t slabs, void *buffers[], uint32_t field, uint32_t i) {
   const uint32_t x = (piece->first + i) % m->cells, slab = slab_of_plane(m, x);
   const uint32_t k = (slab + m->slabs - slab_of_plane(m, piece->first)) % m->slabs;
-  return VECTOR(const float, buffers[1 + field * slabs + k]) + (x - slab_first(m, slab)) * plane_floats(m);
+  return VECTOR(const float, buffers[SLABS + field * slabs + k]) +
+         (x - slab_first(m, slab)) * plane_floats(m);
 }
 
-static void pm_cut_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct mesh *m = a->simulation->mesh;
-  const struct mesh_piece *piece = &a->group->read.piece[a->column];
-  const uint32_t slabs = slabs_of_piece(m, piece);
-  float *out = VECTOR(float, buffers[0]);
+static void pm_cut_cpu(void *buffers[], const struct pm_cut_argument *a) {
+  const struct mesh *m = a->l->mesh;
+  const uint32_t slabs = slabs_of_piece(m, a->piece);
+  float *out = VECTOR(float, buffers[PIECE]);
   for (uint32_t field = 0; field < m->fields; field++)
-    for (uint32_t i = 0; i < piece->planes; i++, out += field_box_floats(&a->group->field_box))
-      mesh_cut_plane(m, &a->group->field_box, plane_of_piece(m, piece, slabs, buffers, field, i), out);
+    for (uint32_t i = 0; i < a->piece->planes; i++, out += field_box_floats(a->box))
+      mesh_cut_plane(m, a->box, plane_of_piece(m, a->piece, slabs, buffers, field, i), out);
 }
 
-#ifdef PHOTONS_CUDA
-static void pm_cut_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct mesh *m = a->simulation->mesh;
-  const struct mesh_piece *piece = &a->group->read.piece[a->column];
-  const uint32_t slabs = slabs_of_piece(m, piece), planes = m->fields * piece->planes;
+static void pm_cut_gpu(struct gpu *gpu, void *buffers[], const struct pm_cut_argument *a) {
+  (void)gpu;
+  const struct mesh *m = a->l->mesh;
+  const uint32_t each = a->piece->planes, planes = m->fields * each;
+  const uint32_t slabs = slabs_of_piece(m, a->piece);
   const float **plane = allocate(planes, sizeof *plane, "mesh plane table");
   for (uint32_t i = 0; i < planes; i++)
-    plane[i] = plane_of_piece(m, piece, slabs, buffers, i / piece->planes, i % piece->planes);
-  gpu_cut(task_worker(a)->gpu, &a->group->field_box, planes, plane, VECTOR(float, buffers[0]));
+    plane[i] = plane_of_piece(m, a->piece, slabs, buffers, i / each, i % each);
+  gpu_cut(a->l->gpu[worker_number()], a->box, planes, plane, VECTOR(float, buffers[PIECE]));
   free(plane);
 }
-#endif
 
-PHOTONS_CODELET(pm_cut, 0x77aadd, field_box_floats(&a->group->field_box) * a->group->read.piece[a->column].planes);
+STAGE(pm_cut, 0x77aadd, "pm");
 
-void pm_cut_submit(struct group *g, uint32_t k, uint32_t set) {
-  struct simulation *s = g->simulation;
-  const struct mesh *m = s->mesh;
-  const struct mesh_piece *piece = &g->read.piece[k];
+void pm_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_t set) {
+  const struct mesh *m = l->mesh;
+  const struct group_cells *c = cells_of(l, g);
+  const struct mesh_piece *piece = &c->read.piece[k];
   const uint32_t first = slab_of_plane(m, piece->first), slabs = slabs_of_piece(m, piece);
-  struct starpu_data_descr *data = allocate(1 + (size_t)m->fields * slabs, sizeof *data, "task data");
-  size_t n = 0;
-  data[n++] = (struct starpu_data_descr){piece->handle[set], STARPU_W};
+  struct starpu_data_descr *data =
+      allocate(SLABS + (size_t)m->fields * slabs, sizeof *data, "task data");
+  size_t n = SLABS;
+  data[PIECE] = (struct starpu_data_descr){piece->handle[set], STARPU_W};
   for (uint32_t field = 0; field < m->fields; field++)
     for (uint32_t i = 0; i < slabs; i++)
-      data[n++] = (struct starpu_data_descr){s->slab_handle[slab_index(s, set, field, (first + i) % m->slabs)],
-                                             STARPU_R};
-  task_submit(&pm_cut_codelet, (struct task_argument){.simulation = s, .group = g, .column = k, .set = set}, data, n,
-              PRIORITY_MESH);
+      data[n++] = (struct starpu_data_descr){
+          l->slab_handle[slab_row(l, set, field, (first + i) % m->slabs)], STARPU_R};
+  pm_cut_insert(
+      (struct pm_cut_argument){l, piece, &c->field_box},
+      (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH, .owner = &g->index});
   free(data);
+}
+
+void pieces_transfer(struct long_range *l) {
+  for (uint32_t i = 0; i < l->domain->group_count; i++) {
+    const struct group *g = &l->domain->groups[i];
+    const struct mesh_pieces *read = &l->groups[i].read;
+    for (uint32_t k = 0; k < read->count; k++)
+      for (uint32_t set = 0; set < l->sets; set++)
+        message_transfer(read->piece[k].handle[set], MESSAGE_PIECE + set,
+                         i * (size_t)l->mesh->cells + k, read->piece[k].rank, g->owner,
+                         PRIORITY_HIGH);
+  }
 }

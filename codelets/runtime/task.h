@@ -1,77 +1,72 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all codelets share: their argument, submission and the footprint of their work. */
-#ifndef PHOTONS_TASK_H
-#define PHOTONS_TASK_H
+/* What the files under codelets/ share: how a stage is defined and how its tasks are submitted.
+ *
+ * The file of a stage NAME defines
+ *   struct NAME_argument                                   what a task of it is told
+ *   void NAME_cpu(void *buffers[], const struct NAME_argument *a)
+ *   void NAME_gpu(struct gpu *gpu, void *buffers[], const struct NAME_argument *a)
+ *   double NAME_work(const struct NAME_argument *a)        amount of work, for performance models
+ * and then STAGE(NAME, colour, family), or STAGE_ON_CPU where there is no CUDA version. That gives it
+ *   void NAME_insert(struct NAME_argument a, struct task task)
+ * which submits a task. An enum in the file names the slots of `buffers`. */
+#ifndef PHOTONS_CODELETS_TASK_H
+#define PHOTONS_CODELETS_TASK_H
 
 #include <starpu.h>
+#include <stddef.h>
 
-#include "photons/runtime/codelets.h"
-#include "photons/domain/simulation.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/gpu.h"
+#include "photons/runtime/stage.h"
 
-/** Argument of every task: which part of the simulation it works on. */
-struct task_argument {
-  struct simulation *simulation;
-  struct group *group; /**< NULL for mesh stages */
-  uint32_t slab, column, set, field;
-  enum stage stage;                        /**< set by task_submit() from the codelet's name */
-  int process;                             /**< put, get: whose shared memory */
-  size_t place;                            /**< put: where in it */
-  float factor;                            /**< kick and drift: the integral over the step */
-  struct interaction_list *last_reader_of; /**< freed when the task has ended; may be NULL */
+/** One task, beside its argument. */
+struct task {
+  const struct starpu_data_descr *data; /**< by slot */
+  size_t count;                         /**< of data */
+  enum priority priority;
+  const uint32_t *owner;        /**< index of the group that it works for; NULL: none */
+  void (*ended)(void *context); /**< called when it has ended, on a worker's thread; may be NULL */
+  void *context;
 };
 
-/* Priorities follow the critical path where several stages are ready: the mesh first (its transforms end in a chain), then
- * what neighbours wait for, p2p before the next walk, so that few interaction lists exist at a time. */
-enum priority { PRIORITY_WALK, PRIORITY_LOCAL, PRIORITY_UPWARD, PRIORITY_MESH, PRIORITY_REFIT };
-
-/**
- * Submit one task.
- * @param data  handles and access modes, in the order in which the codelet's functions unpack them
- */
-void task_submit(struct starpu_codelet *codelet, struct task_argument argument, const struct starpu_data_descr *data,
-                 size_t count, enum priority priority);
-
-/** This worker's scratch. */
-struct worker *task_worker(const struct task_argument *argument);
-
-/** A group's near or far list as a task's data, if a GPU made it: add offsets and entries (returns how many data these are), and forget
- * the entries when their last reader is submitted. */
-size_t list_add(const struct group *g, starpu_data_handle_t entries, struct starpu_data_descr *data);
-void list_drop(starpu_data_handle_t *entries);
-/** The list in a task. @param buffers  from where list_add() added it  @param on_gpu  the task runs there */
-struct interaction_list list_unwrap(const struct group *g, bool far, void *buffers[], bool on_gpu);
-
-/* A stage's CUDA function NAME_cuda queues work on the worker's stream: see cuda/gpu.h. */
-#ifdef PHOTONS_CUDA
-#include "cuda/runtime/gpu.h"
-#define CUDA_FUNCTION(name) .cuda_funcs = {name}, .cuda_flags = {STARPU_CUDA_ASYNC},
-#else
-#define CUDA_FUNCTION(name)
-#endif
-
-/** Footprint of an amount of work, in steps of 15 %, for history-based performance models; below 2^12. */
-uint32_t work_footprint(double work);
-
-/** A codelet with stage_cpu() and stage_cuda(), and a performance model whose footprint is work(argument). */
-#define PHOTONS_CODELET(stage_name, stage_color, work_expression) \
-  CODELET_WITH(CUDA_FUNCTION(stage_name##_cuda), stage_name, stage_color, work_expression)
-/** One with stage_cpu() only. */
-#define PHOTONS_HOST_CODELET(stage_name, stage_color, work_expression) \
-  CODELET_WITH(, stage_name, stage_color, work_expression)
-#define CODELET_WITH(cuda_function, stage_name, stage_color, work_expression)                               \
-  static uint32_t stage_name##_footprint(struct starpu_task *task) {                                        \
-    const struct task_argument *a = task->cl_arg;                                                           \
-    return work_footprint((double)(work_expression)) + (a->simulation->variant << 12);                      \
-  }                                                                                                         \
-  static struct starpu_perfmodel stage_name##_model = {                                                     \
-      .type = STARPU_HISTORY_BASED, .symbol = "photons_" #stage_name, .footprint = stage_name##_footprint}; \
-  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,                                 \
-                                                       .color = stage_color,                                \
-                                                       .cpu_funcs = {stage_name##_cpu},                     \
-                                                       .cpu_funcs_name = {#stage_name "_cpu"},              \
-                                                       cuda_function.nbuffers = STARPU_VARIABLE_NBUFFERS,   \
-                                                       .model = &stage_name##_model}
+/** Submit a task. @param argument  copied */
+void task_submit(const struct stage *stage, const struct task *task, const void *argument,
+                 size_t bytes);
+/** The argument of the task whose cl_arg this is. */
+const void *task_argument(const void *cl_arg);
+/** Footprint for history-based performance models: the amount of work in steps of 15 %, and the
+ * variant of the engine. */
+uint32_t task_footprint(double work);
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))
+
+#define STAGE(kind, stage_colour, stage_family)                                                   \
+  static __attribute__((unused)) void kind##_on_gpu(void *buffers[], void *cl_arg) {              \
+    kind##_gpu(worker_gpu(), buffers, task_argument(cl_arg));                                     \
+  }                                                                                                \
+  STAGE_WITH(GPU_CODELET(kind##_on_gpu), kind, stage_colour, stage_family)
+#define STAGE_ON_CPU(kind, stage_colour, stage_family) \
+  STAGE_WITH(, kind, stage_colour, stage_family)
+#define STAGE_WITH(gpu_codelet, kind, stage_colour, stage_family)                                 \
+  static void kind##_on_cpu(void *buffers[], void *cl_arg) {                                      \
+    kind##_cpu(buffers, task_argument(cl_arg));                                                   \
+  }                                                                                                \
+  static uint32_t kind##_footprint(struct starpu_task *task) {                                    \
+    return task_footprint(kind##_work(task_argument(task->cl_arg)));                              \
+  }                                                                                                \
+  static struct starpu_perfmodel kind##_model = {.type = STARPU_HISTORY_BASED,                    \
+                                                  .symbol = "photons_" #kind,                     \
+                                                  .footprint = kind##_footprint};                 \
+  static struct starpu_codelet kind##_codelet = {.name = #kind,                                  \
+                                                  .color = stage_colour,                           \
+                                                  .cpu_funcs = {kind##_on_cpu},                   \
+                                                  .cpu_funcs_name = {#kind "_on_cpu"},            \
+                                                  gpu_codelet.nbuffers = STARPU_VARIABLE_NBUFFERS, \
+                                                  .model = &kind##_model};                        \
+  static struct stage kind##_stage = {.codelet = &kind##_codelet, .family = stage_family};       \
+  static void kind##_insert(struct kind##_argument argument, struct task task) {                 \
+    task_submit(&kind##_stage, &task, &argument, sizeof argument);                                \
+  }                                                                                                \
+  STAGE_REGISTER(kind##_stage)
 
 #endif

@@ -1,28 +1,39 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* drift: x += p int dt/a^2, in fixed point: the overflow is the periodic wrap. Reads V; updates X. */
+/* drift: x += p int dt/a^2, in position units: the overflow is the periodic wrap. Reads momenta; updates
+ * positions. */
 #include "codelets/runtime/task.h"
+#include "cuda/step/gpu_step.h"
+#include "photons/step/codelets.h"
 
-static void drift_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  a->simulation->kernels->step.drift(a->group->count, a->factor, VECTOR(const float, buffers[0]),
-                                     VECTOR(uint32_t, buffers[1]));
+struct drift_argument {
+  const struct step_kernels *kernels;
+  uint32_t count;
+  float factor; /* position units per momentum */
+};
+enum { MOMENTUM, POSITION, SLOTS };
+
+static double drift_work(const struct drift_argument *a) { return a->count; }
+
+static void drift_cpu(void *buffers[], const struct drift_argument *a) {
+  a->kernels->drift(a->count, a->factor, VECTOR(const float, buffers[MOMENTUM]),
+                    VECTOR(uint32_t, buffers[POSITION]));
 }
 
-#ifdef PHOTONS_CUDA
-static void drift_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  gpu_drift(task_worker(a)->gpu, a->group->count, a->factor, VECTOR(const float, buffers[0]),
-            VECTOR(uint32_t, buffers[1]));
+static void drift_gpu(struct gpu *gpu, void *buffers[], const struct drift_argument *a) {
+  gpu_drift(gpu, a->count, a->factor, VECTOR(const float, buffers[MOMENTUM]),
+            VECTOR(uint32_t, buffers[POSITION]));
 }
-#endif
 
-PHOTONS_CODELET(drift, 0xddbb88, a->group->count);
+STAGE(drift, 0xddbb88, NULL);
 
-void drift_submit(struct group *g, float factor) {
-  struct simulation *s = g->simulation;
-  const struct starpu_data_descr data[] = {{g->momentum_handle, STARPU_R}, {g->position_handle, STARPU_RW}};
-  task_submit(
-      &drift_codelet,
-      (struct task_argument){.simulation = s, .group = g, .factor = factor * (float)(4294967296.0 / s->particles.box)},
-      data, 2, PRIORITY_REFIT);
+void drift_submit(struct nbody *n, struct group *g, float factor) {
+  const struct starpu_data_descr data[SLOTS] = {
+      [MOMENTUM] = {g->column[COLUMN_momentum], STARPU_R},
+      [POSITION] = {g->column[COLUMN_position], STARPU_RW}};
+  const float unit = (float)(POSITION_TURN / n->domain.geometry.box);
+  drift_insert((struct drift_argument){n->kernels, g->count, factor * unit},
+               (struct task){.data = data,
+                             .count = SLOTS,
+                             .priority = PRIORITY_HIGHEST,
+                             .owner = &g->index});
 }

@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kick: p += acceleration int dt/a. Reads A; updates V; notes the largest acceleration, which sets the next step. */
-#include <math.h>
-
+/* kick: p += acceleration int dt/a. Reads accelerations; updates momenta; notes the group's largest
+ * acceleration, which sets the next step. */
 #include "codelets/runtime/task.h"
+#include "cuda/step/gpu_step.h"
+#include "photons/step/codelets.h"
 
-static void kick_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  a->group->acc_max = a->simulation->kernels->step.kick(a->group->count, a->factor, VECTOR(const float, buffers[0]),
-                                                        VECTOR(float, buffers[1]));
+struct kick_argument {
+  const struct step_kernels *kernels;
+  struct group *g;
+  float factor;
+};
+enum { ACCELERATION, MOMENTUM, SLOTS };
+
+static double kick_work(const struct kick_argument *a) { return a->g->count; }
+
+static void kick_cpu(void *buffers[], const struct kick_argument *a) {
+  a->g->acc_max = a->kernels->kick(a->g->count, a->factor,
+                                   VECTOR(const float, buffers[ACCELERATION]),
+                                   VECTOR(float, buffers[MOMENTUM]));
 }
 
-#ifdef PHOTONS_CUDA
-static void kick_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  gpu_kick(task_worker(a)->gpu, a->group->count, a->factor, VECTOR(const float, buffers[0]), VECTOR(float, buffers[1]),
-           &a->group->acc_max);
+static void kick_gpu(struct gpu *gpu, void *buffers[], const struct kick_argument *a) {
+  gpu_kick(gpu, a->g->count, a->factor, VECTOR(const float, buffers[ACCELERATION]),
+           VECTOR(float, buffers[MOMENTUM]), &a->g->acc_max);
 }
-#endif
 
-PHOTONS_CODELET(kick, 0xeeaa99, a->group->count);
+STAGE(kick, 0xeeaa99, NULL);
 
-void kick_submit(struct group *g, float factor) {
-  const struct starpu_data_descr data[] = {{g->acceleration_handle, STARPU_R}, {g->momentum_handle, STARPU_RW}};
-  task_submit(&kick_codelet, (struct task_argument){.simulation = g->simulation, .group = g, .factor = factor}, data, 2,
-              PRIORITY_LOCAL);
+void kick_submit(struct nbody *n, struct group *g, float factor) {
+  const struct starpu_data_descr data[SLOTS] = {
+      [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_R},
+      [MOMENTUM] = {g->column[COLUMN_momentum], STARPU_RW}};
+  kick_insert(
+      (struct kick_argument){n->kernels, g, factor},
+      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_LOW, .owner = &g->index});
 }

@@ -1,28 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* l2l: local expansions handed down from each node to its children. Reads T; updates L. */
+/* l2l: local expansions handed down from each node to its children. Reads the tree; updates the local
+ * expansions. Does nothing where no pair of nodes went by expansions. */
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
+#include "photons/tree/codelets.h"
 
-static void l2l_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  if (a->group->walked.interactions == 0) return;
-  s->kernels->fmm.l2l(s->acceptance.order, s->depth, s->scale, VECTOR(const struct node, buffers[0]),
-                      VECTOR(float, buffers[1]));
+struct l2l_argument {
+  const struct short_range *s;
+  const struct walk_result *walked;
+};
+enum { TREE, LOCAL, SLOTS };
+
+static double l2l_work(const struct l2l_argument *a) {
+  return a->walked->interactions ? tree_nodes(a->s->domain->depth) : 1;
 }
 
-#ifdef PHOTONS_CUDA
-static void l2l_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  if (a->group->walked.interactions == 0) return;
-  gpu_l2l(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, VECTOR(const struct node, buffers[0]),
-          VECTOR(float, buffers[1]));
+static void l2l_cpu(void *buffers[], const struct l2l_argument *a) {
+  const struct domain *d = a->s->domain;
+  if (a->walked->interactions == 0) return;
+  a->s->kernels->fmm.l2l(a->s->acceptance.order, d->depth, d->geometry.scale,
+                         VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[LOCAL]));
 }
-#endif
 
-PHOTONS_CODELET(l2l, 0x44aa99, a->group->walked.interactions ? tree_nodes(a->simulation->depth) : 1);
+static void l2l_gpu(struct gpu *gpu, void *buffers[], const struct l2l_argument *a) {
+  const struct domain *d = a->s->domain;
+  if (a->walked->interactions == 0) return;
+  gpu_l2l(gpu, a->s->acceptance.order, d->depth, d->geometry.scale,
+          VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[LOCAL]));
+}
 
-void l2l_submit(struct group *g) {
-  const struct starpu_data_descr data[] = {{g->tree_handle, STARPU_R}, {g->local_handle, STARPU_RW}};
-  task_submit(&l2l_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 2, PRIORITY_LOCAL);
+STAGE(l2l, 0x44aa99, "m2l");
+
+void l2l_submit(struct short_range *s, struct group *g) {
+  const struct group_expansions *e = expansions_of(s, g);
+  const struct starpu_data_descr data[SLOTS] = {[TREE] = {g->tree, STARPU_R},
+                                                [LOCAL] = {e->local, STARPU_RW}};
+  l2l_insert(
+      (struct l2l_argument){s, &e->lists.walked},
+      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_LOW, .owner = &g->index});
 }

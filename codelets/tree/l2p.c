@@ -1,33 +1,48 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* l2p: accelerations from the leaves' local expansions. Reads X, T, L; adds to A. */
+/* l2p: accelerations from the leaves' local expansions. Reads positions, the tree and the local
+ * expansions; adds to accelerations. Does nothing where no pair of nodes went by expansions. */
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
+#include "photons/tree/codelets.h"
 
-static void l2p_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  if (a->group->walked.interactions == 0) return;
-  s->kernels->fmm.l2p(s->acceptance.order, a->group->count, s->depth, s->scale, s->short_factor,
-                      VECTOR(const uint32_t, buffers[1]), VECTOR(const struct node, buffers[2]),
-                      VECTOR(const float, buffers[3]), VECTOR(float, buffers[0]));
+struct l2p_argument {
+  const struct short_range *s;
+  const struct walk_result *walked;
+  uint32_t count;
+};
+enum { ACCELERATION, POSITION, TREE, LOCAL, SLOTS };
+
+static double l2p_work(const struct l2p_argument *a) {
+  return a->walked->interactions ? a->count : 1;
 }
 
-#ifdef PHOTONS_CUDA
-static void l2p_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  if (a->group->walked.interactions == 0) return;
-  gpu_l2p(task_worker(a)->gpu, s->acceptance.order, a->group->count, s->depth, s->scale, s->short_factor,
-          VECTOR(const uint32_t, buffers[1]), VECTOR(const struct node, buffers[2]), VECTOR(const float, buffers[3]),
-          VECTOR(float, buffers[0]));
+static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
+  const struct domain *d = a->s->domain;
+  if (a->walked->interactions == 0) return;
+  a->s->kernels->fmm.l2p(
+      a->s->acceptance.order, a->count, d->depth, d->geometry.scale, a->s->factor,
+      VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
+      VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
 }
-#endif
 
-PHOTONS_CODELET(l2p, 0x55bbaa, a->group->walked.interactions ? a->group->count : 1);
+static void l2p_gpu(struct gpu *gpu, void *buffers[], const struct l2p_argument *a) {
+  const struct domain *d = a->s->domain;
+  if (a->walked->interactions == 0) return;
+  gpu_l2p(gpu, a->s->acceptance.order, a->count, d->depth, d->geometry.scale, a->s->factor,
+          VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
+          VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
+}
 
-void l2p_submit(struct group *g) {
-  const struct starpu_data_descr data[] = {{g->acceleration_handle, STARPU_RW},
-                                           {g->position_handle, STARPU_R},
-                                           {g->tree_handle, STARPU_R},
-                                           {g->local_handle, STARPU_R}};
-  task_submit(&l2p_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 4, PRIORITY_LOCAL);
+STAGE(l2p, 0x55bbaa, "m2l");
+
+void l2p_submit(struct short_range *s, struct group *g) {
+  const struct group_expansions *e = expansions_of(s, g);
+  const struct starpu_data_descr data[SLOTS] = {
+      [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_RW},
+      [POSITION] = {g->column[COLUMN_position], STARPU_R},
+      [TREE] = {g->tree, STARPU_R},
+      [LOCAL] = {e->local, STARPU_R}};
+  l2p_insert(
+      (struct l2p_argument){s, &e->lists.walked, g->count},
+      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_LOW, .owner = &g->index});
 }

@@ -1,61 +1,82 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2l: local expansions of a group from its far list. Reads the list, T and M of the neighbours; writes L, unless the list is empty: then
- * L is not looked at. */
-#include "photons/base/error.h"
+/* m2l: local expansions of a group from its far list. Reads the list, and the trees and multipoles of
+ * the neighbours; writes the local expansions, unless the list is empty: then no stage reads them. */
+#include <stdlib.h>
+
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
+#include "photons/base/error.h"
+#include "photons/tree/codelets.h"
 
-static void m2l_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  if (a->group->walked.interactions == 0) return;
-  const struct group *g = a->group;
-  const struct node *nodes[g->neighbours];
-  const float *multipole[g->neighbours];
-  for (uint32_t i = 0; i < g->neighbours; i++) {
-    nodes[i] = VECTOR(const struct node, buffers[2 + i]);
-    multipole[i] = VECTOR(const float, buffers[2 + g->neighbours + i]);
-  }
-  const struct interaction_list far = list_unwrap(g, true, buffers + 2 + 2 * g->neighbours, false);
-  s->kernels->fmm.m2l(s->acceptance.order, s->depth, s->scale, &s->split, &far, nodes[0], nodes, multipole,
-                      VECTOR(float, buffers[0]));
+struct m2l_argument {
+  const struct short_range *s;
+  const struct group *g;
+  const struct lists *lists;
+};
+enum { LOCAL, TREES };
+/* Behind the trees of n neighbours come their multipoles, and then the list. */
+static uint32_t multipoles_slot(uint32_t n) { return TREES + n; }
+static uint32_t list_slot(uint32_t n) { return TREES + 2 * n; }
+
+static double m2l_work(const struct m2l_argument *a) {
+  const uint64_t n = a->lists->walked.interactions;
+  return n ? (double)(n + tree_nodes(a->s->domain->depth)) : 1;
 }
 
-#ifdef PHOTONS_CUDA
-static void m2l_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  if (a->group->walked.interactions == 0) return;
-  const struct group *g = a->group;
-  const struct node *nodes[g->neighbours];
-  const float *multipole[g->neighbours];
-  for (uint32_t i = 0; i < g->neighbours; i++) {
-    nodes[i] = VECTOR(const struct node, buffers[2 + i]);
-    multipole[i] = VECTOR(const float, buffers[2 + g->neighbours + i]);
+static void unwrap(void *buffers[], uint32_t n, const struct node **trees,
+                   const float **multipoles) {
+  for (uint32_t i = 0; i < n; i++) {
+    trees[i] = VECTOR(const struct node, buffers[TREES + i]);
+    multipoles[i] = VECTOR(const float, buffers[multipoles_slot(n) + i]);
   }
-  const struct interaction_list far = list_unwrap(g, true, buffers + 2 + 2 * g->neighbours, true);
-  gpu_m2l(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, &far, nodes[0], g->neighbours, nodes, multipole,
-          VECTOR(float, buffers[0]));
 }
-#endif
 
-PHOTONS_CODELET(m2l, 0x117733,
-                a->group->walked.interactions ? a->group->walked.interactions + tree_nodes(a->simulation->depth) : 1);
+static void m2l_cpu(void *buffers[], const struct m2l_argument *a) {
+  if (a->lists->walked.interactions == 0) return;
+  const struct domain *d = a->s->domain;
+  const uint32_t n = a->g->near.count;
+  const struct node *trees[n];
+  const float *multipoles[n];
+  unwrap(buffers, n, trees, multipoles);
+  const struct interaction_list far =
+      list_unwrap(a->lists, LIST_FAR, d->depth, buffers + list_slot(n), false);
+  a->s->kernels->fmm.m2l(a->s->acceptance.order, d->depth, d->geometry.scale, &a->s->split, &far,
+                         trees[0], trees, multipoles, VECTOR(float, buffers[LOCAL]));
+}
 
-void m2l_submit(struct group *g) {
-  struct simulation *s = g->simulation;
-  struct starpu_data_descr *data = allocate(2 * (size_t)g->neighbours + 4, sizeof *data, "task data");
-  data[0] = (struct starpu_data_descr){g->local_handle, STARPU_W};
-  data[1] = (struct starpu_data_descr){g->lists_handle, STARPU_R};
-  for (uint32_t i = 0; i < g->neighbours; i++) {
-    const struct group *neighbour = &s->groups[g->neighbour[i]];
-    data[2 + i] = (struct starpu_data_descr){neighbour->tree_handle, STARPU_R};
-    data[2 + g->neighbours + i] = (struct starpu_data_descr){neighbour->multipole_handle, STARPU_R};
+static void m2l_gpu(struct gpu *gpu, void *buffers[], const struct m2l_argument *a) {
+  if (a->lists->walked.interactions == 0) return;
+  const struct domain *d = a->s->domain;
+  const uint32_t n = a->g->near.count;
+  const struct node *trees[n];
+  const float *multipoles[n];
+  unwrap(buffers, n, trees, multipoles);
+  const struct interaction_list far =
+      list_unwrap(a->lists, LIST_FAR, d->depth, buffers + list_slot(n), true);
+  gpu_m2l(gpu, a->s->acceptance.order, d->depth, d->geometry.scale, &a->s->split, &far, trees[0], n,
+          trees, multipoles, VECTOR(float, buffers[LOCAL]));
+}
+
+STAGE(m2l, 0x117733, "m2l");
+
+void m2l_submit(struct short_range *s, struct group *g) {
+  struct group_expansions *e = expansions_of(s, g);
+  const uint32_t n = g->near.count;
+  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data, "task data");
+  data[LOCAL] = (struct starpu_data_descr){e->local, STARPU_W};
+  for (uint32_t i = 0; i < n; i++) {
+    const struct group *neighbour = &s->domain->groups[g->near.group[i]];
+    data[TREES + i] = (struct starpu_data_descr){neighbour->tree, STARPU_R};
+    data[multipoles_slot(n) + i] =
+        (struct starpu_data_descr){expansions_of(s, neighbour)->multipole, STARPU_R};
   }
-  const size_t tables = 2 * (size_t)g->neighbours + 2;
-  task_submit(&m2l_codelet, (struct task_argument){.simulation = s, .group = g, .last_reader_of = &g->lists.far}, data,
-              tables + list_add(g, g->far_handle, data + tables), PRIORITY_LOCAL);
-  list_drop(&g->far_handle);
+  const size_t count = list_slot(n) + list_slots(&e->lists, LIST_FAR, data + list_slot(n));
+  m2l_insert((struct m2l_argument){s, g, &e->lists}, (struct task){.data = data,
+                                                                   .count = count,
+                                                                   .priority = PRIORITY_LOW,
+                                                                   .owner = &g->index,
+                                                                   .ended = list_ended,
+                                                                   .context = &e->lists.host[LIST_FAR]});
+  list_release(&e->lists, LIST_FAR);
   free(data);
 }
-
-void m2l_skip(struct group *g) { list_drop(&g->far_handle); }

@@ -1,26 +1,51 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2m: multipoles of a group's inner nodes from their children's. Reads T; updates M. */
+/* m2m: multipoles of a group's inner nodes from their children's. Reads the tree; updates the
+ * multipoles. */
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
+#include "photons/runtime/message.h"
+#include "photons/tree/codelets.h"
 
-static void m2m_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  s->kernels->fmm.m2m(s->acceptance.order, s->depth, s->scale, VECTOR(const struct node, buffers[0]),
-                      VECTOR(float, buffers[1]));
+struct m2m_argument {
+  const struct short_range *s;
+};
+enum { TREE, MULTIPOLE, SLOTS };
+
+static double m2m_work(const struct m2m_argument *a) { return tree_nodes(a->s->domain->depth); }
+
+static void m2m_cpu(void *buffers[], const struct m2m_argument *a) {
+  const struct domain *d = a->s->domain;
+  a->s->kernels->fmm.m2m(a->s->acceptance.order, d->depth, d->geometry.scale,
+                         VECTOR(const struct node, buffers[TREE]),
+                         VECTOR(float, buffers[MULTIPOLE]));
 }
 
-#ifdef PHOTONS_CUDA
-static void m2m_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  gpu_m2m(task_worker(a)->gpu, s->acceptance.order, s->depth, s->scale, VECTOR(const struct node, buffers[0]),
-          VECTOR(float, buffers[1]));
+static void m2m_gpu(struct gpu *gpu, void *buffers[], const struct m2m_argument *a) {
+  const struct domain *d = a->s->domain;
+  gpu_m2m(gpu, a->s->acceptance.order, d->depth, d->geometry.scale,
+          VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));
 }
-#endif
 
-PHOTONS_CODELET(m2m, 0x66aadd, tree_nodes(a->simulation->depth));
+STAGE(m2m, 0x66aadd, NULL);
 
-void m2m_submit(struct group *g) {
-  const struct starpu_data_descr data[] = {{g->tree_handle, STARPU_R}, {g->multipole_handle, STARPU_RW}};
-  task_submit(&m2m_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 2, PRIORITY_UPWARD);
+void m2m_submit(struct short_range *s, struct group *g) {
+  const struct starpu_data_descr data[SLOTS] = {
+      [TREE] = {g->tree, STARPU_R}, [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_RW}};
+  m2m_insert(
+      (struct m2m_argument){s},
+      (struct task){
+          .data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
+}
+
+void multipoles_transfer(struct short_range *s) {
+  const struct ghosts *both[] = {&s->domain->sent, &s->domain->received};
+  const int me = comm_rank();
+  for (int k = 0; k < 2; k++)
+    for (uint32_t i = 0; i < both[k]->count; i++) {
+      const struct ghost *ghost = &both[k]->ghost[i];
+      const struct group *g = &s->domain->groups[ghost->group];
+      const bool sent = g->owner == me;
+      message_transfer(expansions_of(s, g)->multipole, MESSAGE_MULTIPOLE, g->index,
+                       sent ? me : ghost->rank, sent ? ghost->rank : me, PRIORITY_HIGH);
+    }
 }

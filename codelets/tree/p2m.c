@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2m: multipoles of a group's leaves. Reads X, T; writes M. */
+/* p2m: multipoles of a group's leaves. Reads positions and the tree; writes the multipoles. */
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
+#include "photons/tree/codelets.h"
 
-static void p2m_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  s->kernels->fmm.p2m(s->acceptance.order, a->group->count, s->depth, s->scale, VECTOR(const uint32_t, buffers[0]),
-                      VECTOR(const struct node, buffers[1]), VECTOR(float, buffers[2]));
+struct p2m_argument {
+  const struct short_range *s;
+  uint32_t count;
+};
+enum { POSITION, TREE, MULTIPOLE, SLOTS };
+
+static double p2m_work(const struct p2m_argument *a) { return a->count; }
+
+static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
+  const struct domain *d = a->s->domain;
+  a->s->kernels->fmm.p2m(a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
+                         VECTOR(const uint32_t, buffers[POSITION]),
+                         VECTOR(const struct node, buffers[TREE]),
+                         VECTOR(float, buffers[MULTIPOLE]));
 }
 
-#ifdef PHOTONS_CUDA
-static void p2m_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  gpu_p2m(task_worker(a)->gpu, s->acceptance.order, a->group->count, s->depth, s->scale,
-          VECTOR(const uint32_t, buffers[0]), VECTOR(const struct node, buffers[1]), VECTOR(float, buffers[2]));
+static void p2m_gpu(struct gpu *gpu, void *buffers[], const struct p2m_argument *a) {
+  const struct domain *d = a->s->domain;
+  gpu_p2m(gpu, a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
+          VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
+          VECTOR(float, buffers[MULTIPOLE]));
 }
-#endif
 
-PHOTONS_CODELET(p2m, 0x88ccee, a->group->count);
+STAGE(p2m, 0x88ccee, NULL);
 
-void p2m_submit(struct group *g) {
-  const struct starpu_data_descr data[] = {
-      {g->position_handle, STARPU_R}, {g->tree_handle, STARPU_R}, {g->multipole_handle, STARPU_W}};
-  task_submit(&p2m_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 3, PRIORITY_UPWARD);
+void p2m_submit(struct short_range *s, struct group *g) {
+  const struct starpu_data_descr data[SLOTS] = {
+      [POSITION] = {g->column[COLUMN_position], STARPU_R},
+      [TREE] = {g->tree, STARPU_R},
+      [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_W}};
+  p2m_insert(
+      (struct p2m_argument){s, g->count},
+      (struct task){
+          .data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
 }

@@ -1,69 +1,91 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: direct short-range forces of a group. Reads the near list, T, X of the neighbours; writes A. */
-#include "photons/base/error.h"
-#include "codelets/runtime/task.h"
+/* p2p: direct short-range forces of a group. Reads its near list and tree, and the positions of the
+ * neighbours; writes accelerations. */
+#include <stdlib.h>
 
-/** The task's target; list and source tables are filled in. */
-static struct p2p_target p2p_unwrap(const struct task_argument *a, void *buffers[], bool on_gpu,
-                                    struct interaction_list *near, const uint32_t **x, uint32_t *count) {
-  const struct simulation *s = a->simulation;
-  const struct group *g = a->group;
-  for (uint32_t i = 0; i < g->neighbours; i++) {
-    x[i] = VECTOR(const uint32_t, buffers[3 + i]);
-    count[i] = s->groups[g->neighbour[i]].count;
+#include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
+#include "photons/base/error.h"
+#include "photons/tree/codelets.h"
+
+struct p2p_argument {
+  struct short_range *s;
+  const struct group *g;
+  struct group_expansions *e;
+};
+enum { ACCELERATION, TREE, POSITIONS };
+/* Behind the positions of n neighbours comes the list. */
+static uint32_t list_slot(uint32_t n) { return POSITIONS + n; }
+
+/* The pairs of the last step foretell those of this one better than the list, which counts sources out
+ * of reach. */
+static double p2p_work(const struct p2p_argument *a) {
+  return (double)(a->e->pairs ? a->e->pairs : a->e->lists.walked.pairs);
+}
+
+/** The task's target; the near list and the table of sources are filled in. */
+static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, bool on_gpu,
+                                struct interaction_list *near, const uint32_t **x,
+                                uint32_t *count) {
+  const struct domain *d = a->s->domain;
+  const uint32_t n = a->g->near.count;
+  for (uint32_t i = 0; i < n; i++) {
+    x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
+    count[i] = d->groups[a->g->near.group[i]].count;
   }
-  *near = list_unwrap(g, false, buffers + 3 + g->neighbours, on_gpu);
-  return (struct p2p_target){.count = g->count,
-                             .depth = s->depth,
-                             .scale = s->scale,
-                             .factor = s->short_factor,
+  *near = list_unwrap(&a->e->lists, LIST_NEAR, d->depth, buffers + list_slot(n), on_gpu);
+  return (struct p2p_target){.count = a->g->count,
+                             .depth = d->depth,
+                             .scale = d->geometry.scale,
+                             .factor = a->s->factor,
                              .x = x[0],
-                             .nodes = VECTOR(const struct node, buffers[2]),
+                             .nodes = VECTOR(const struct node, buffers[TREE]),
                              .near = near,
                              .source_x = x,
                              .source_count = count};
 }
 
-static void p2p_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  struct group *g = a->group;
-  const uint32_t *x[g->neighbours];
-  uint32_t count[g->neighbours];
+static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
+  const struct p2p_law *law = &a->s->law;
+  const uint32_t *x[a->g->near.count];
+  uint32_t count[a->g->near.count];
   struct interaction_list near;
-  const struct p2p_target target = p2p_unwrap(a, buffers, false, &near, x, count);
-  float *acceleration = VECTOR(float, buffers[0]);
-  g->pairs = s->law.kind == P2P_EXACT ? p2p_exact(&s->law, &target, acceleration)
-                                      : s->kernels->p2p.p2p(&s->law, &target, &task_worker(a)->p2p, acceleration);
+  const struct p2p_target target = unwrap(buffers, a, false, &near, x, count);
+  float *acceleration = VECTOR(float, buffers[ACCELERATION]);
+  a->e->pairs =
+      law->kind == P2P_EXACT
+          ? p2p_exact(law, &target, acceleration)
+          : a->s->kernels->p2p.p2p(law, &target, &tree_scratch(a->s)->p2p, acceleration);
 }
 
-#ifdef PHOTONS_CUDA
-static void p2p_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  const uint32_t *x[a->group->neighbours];
-  uint32_t count[a->group->neighbours];
+static void p2p_gpu(struct gpu *gpu, void *buffers[], const struct p2p_argument *a) {
+  const struct p2p_law *law = &a->s->law;
+  const uint32_t *x[a->g->near.count];
+  uint32_t count[a->g->near.count];
   struct interaction_list near;
-  const struct p2p_target target = p2p_unwrap(a, buffers, true, &near, x, count);
-  gpu_p2p(task_worker(a)->gpu, &s->law, &target, a->group->neighbours, s->law.kind == P2P_EXACT,
-          VECTOR(float, buffers[0]), &a->group->pairs);
+  const struct p2p_target target = unwrap(buffers, a, true, &near, x, count);
+  gpu_p2p(gpu, a->s->gpu[worker_number()], law, &target, a->g->near.count, law->kind == P2P_EXACT,
+          VECTOR(float, buffers[ACCELERATION]), &a->e->pairs);
 }
-#endif
 
-/* The pairs of the last step foretell those of this one better than the list, which counts sources out of reach. */
-PHOTONS_CODELET(p2p, 0xcc6677, a->group->pairs ? a->group->pairs : a->group->walked.pairs);
+STAGE(p2p, 0xcc6677, "p2p");
 
-void p2p_submit(struct group *g) {
-  struct simulation *s = g->simulation;
-  struct starpu_data_descr *data = allocate(g->neighbours + 5, sizeof *data, "task data");
-  data[0] = (struct starpu_data_descr){g->acceleration_handle, STARPU_W};
-  data[1] = (struct starpu_data_descr){g->lists_handle, STARPU_R};
-  data[2] = (struct starpu_data_descr){g->tree_handle, STARPU_R};
-  for (uint32_t i = 0; i < g->neighbours; i++)
-    data[3 + i] = (struct starpu_data_descr){s->groups[g->neighbour[i]].position_handle, STARPU_R};
-  const size_t sources = (size_t)g->neighbours + 3;
-  task_submit(&p2p_codelet, (struct task_argument){.simulation = s, .group = g, .last_reader_of = &g->lists.near}, data,
-              sources + list_add(g, g->near_handle, data + sources), PRIORITY_LOCAL);
-  list_drop(&g->near_handle);
+void p2p_submit(struct short_range *s, struct group *g) {
+  struct group_expansions *e = expansions_of(s, g);
+  const uint32_t n = g->near.count;
+  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data, "task data");
+  data[ACCELERATION] = (struct starpu_data_descr){g->column[COLUMN_acceleration], STARPU_W};
+  data[TREE] = (struct starpu_data_descr){g->tree, STARPU_R};
+  for (uint32_t i = 0; i < n; i++)
+    data[POSITIONS + i] = (struct starpu_data_descr){
+        s->domain->groups[g->near.group[i]].column[COLUMN_position], STARPU_R};
+  const size_t count = list_slot(n) + list_slots(&e->lists, LIST_NEAR, data + list_slot(n));
+  p2p_insert((struct p2p_argument){s, g, e}, (struct task){.data = data,
+                                                           .count = count,
+                                                           .priority = PRIORITY_LOW,
+                                                           .owner = &g->index,
+                                                           .ended = list_ended,
+                                                           .context = &e->lists.host[LIST_NEAR]});
+  list_release(&e->lists, LIST_NEAR);
   free(data);
 }

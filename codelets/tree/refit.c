@@ -1,32 +1,45 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refit: boxes of all nodes of a group from its drifted particles. Reads X, A; writes T, and notes its uppermost nodes for the host. */
+/* refit: boxes of all nodes of a group from its particles. Reads positions and accelerations; writes
+ * the tree, and its upper levels for the host. */
 #include <string.h>
 
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
+#include "photons/tree/codelets.h"
 
-static void refit_cpu(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  s->kernels->walk.refit(a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
-                         VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]),
-                         VECTOR(struct node, buffers[2]));
-  memcpy(a->group->top, VECTOR(struct node, buffers[2]), tree_nodes(s->top_depth) * sizeof(struct node));
+struct refit_argument {
+  const struct short_range *s;
+  const struct group *g;
+};
+enum { POSITION, ACCELERATION, TREE, SLOTS };
+
+static double refit_work(const struct refit_argument *a) { return a->g->count; }
+
+static void refit_cpu(void *buffers[], const struct refit_argument *a) {
+  const struct domain *d = a->s->domain;
+  struct node *tree = VECTOR(struct node, buffers[TREE]);
+  a->s->kernels->walk.refit(a->g->count, d->depth, d->geometry.scale, 1.0f / a->s->factor,
+                            VECTOR(const uint32_t, buffers[POSITION]),
+                            VECTOR(const float, buffers[ACCELERATION]), tree);
+  memcpy(a->g->top, tree, tree_nodes(d->top_depth) * sizeof *tree);
 }
 
-#ifdef PHOTONS_CUDA
-static void refit_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct simulation *s = a->simulation;
-  gpu_refit(task_worker(a)->gpu, a->group->count, s->depth, s->scale, 1.0f / s->short_factor,
-            VECTOR(const uint32_t, buffers[0]), VECTOR(const float, buffers[1]), VECTOR(struct node, buffers[2]),
-            s->top_depth, a->group->top);
+static void refit_gpu(struct gpu *gpu, void *buffers[], const struct refit_argument *a) {
+  const struct domain *d = a->s->domain;
+  gpu_refit(gpu, a->g->count, d->depth, d->geometry.scale, 1.0f / a->s->factor,
+            VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
+            VECTOR(struct node, buffers[TREE]), d->top_depth, a->g->top);
 }
-#endif
 
-PHOTONS_CODELET(refit, 0xbbbbbb, a->group->count);
+STAGE(refit, 0xbbbbbb, NULL);
 
-void refit_submit(struct group *g) {
-  const struct starpu_data_descr data[] = {
-      {g->position_handle, STARPU_R}, {g->acceleration_handle, STARPU_R}, {g->tree_handle, STARPU_W}};
-  task_submit(&refit_codelet, (struct task_argument){.simulation = g->simulation, .group = g}, data, 3, PRIORITY_REFIT);
+void refit_submit(struct short_range *s, struct group *g) {
+  const struct starpu_data_descr data[SLOTS] = {
+      [POSITION] = {g->column[COLUMN_position], STARPU_R},
+      [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_R},
+      [TREE] = {g->tree, STARPU_W}};
+  refit_insert((struct refit_argument){s, g}, (struct task){.data = data,
+                                                            .count = SLOTS,
+                                                            .priority = PRIORITY_HIGHEST,
+                                                            .owner = &g->index});
 }

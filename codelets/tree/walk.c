@@ -1,128 +1,189 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* walk and walk_fill: interaction lists of a group with its neighbours. Both read T of all of them. On a processor walk writes the lists.
- * On a GPU it finds how long they are and writes their offsets; the host waits for that, makes room, and walk_fill writes the entries. */
-#include "photons/base/error.h"
-#include "codelets/runtime/task.h"
+/* walk, walk_fill: interaction lists of a group with its neighbours. Both read the trees of all of
+ * them. On a core walk writes the lists. On a GPU walk finds how long they are and writes their
+ * offsets; the host waits for that and makes room, and walk_fill writes the entries. */
+#include <stdlib.h>
 
-/** Trees of the neighbours, which are buffers first .., and their particles. */
-static void unwrap_trees(const struct task_argument *a, void *buffers[], uint32_t first, const struct node **nodes,
-                         uint32_t *count) {
-  for (uint32_t i = 0; i < a->group->neighbours; i++) {
-    nodes[i] = VECTOR(const struct node, buffers[first + i]);
-    count[i] = a->simulation->groups[a->group->neighbour[i]].count;
+#include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
+#include "photons/base/error.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/scheduler.h"
+#include "photons/tree/codelets.h"
+
+struct walk_argument {
+  struct short_range *s;
+  const struct group *g;
+  struct lists *lists;
+};
+#define walk_fill_argument walk_argument /* told the same */
+enum { WALK_LISTS, WALK_TREES };                       /* the offsets behind the trees */
+enum { FILL_NEAR, FILL_FAR, FILL_OFFSET, FILL_TREES };
+
+static double walk_work(const struct walk_argument *a) {
+  return (double)(a->lists->walked.visits + a->g->count);
+}
+#define walk_fill_work walk_work
+
+/** Trees of the neighbours, which begin at buffers[first], and their numbers of particles. */
+static void unwrap(void *buffers[], const struct walk_argument *a, uint32_t first,
+                   const struct node **trees, uint32_t *count) {
+  for (uint32_t i = 0; i < a->g->near.count; i++) {
+    trees[i] = VECTOR(const struct node, buffers[first + i]);
+    count[i] = a->s->domain->groups[a->g->near.group[i]].count;
   }
 }
 
-static void walk_on_host(const struct task_argument *a, void *buffers[], uint32_t first) {
-  const struct simulation *s = a->simulation;
-  struct group *g = a->group;
-  const struct node *nodes[g->neighbours];
-  uint32_t count[g->neighbours];
-  unwrap_trees(a, buffers, first, nodes, count);
-  g->walked = s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count,
-                                    &task_worker(a)->walk, &g->lists.near, &g->lists.far);
-  g->walked_by_gpu = false;
+static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_t first) {
+  const uint32_t n = a->g->near.count;
+  const struct node *trees[n];
+  uint32_t count[n];
+  unwrap(buffers, a, first, trees, count);
+  a->lists->walked = a->s->kernels->walk.walk(
+      &a->s->acceptance, a->g->count, trees[0], n, trees, count, &tree_scratch(a->s)->walk,
+      &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
+  a->lists->on_gpu = false;
 }
 
-enum { WALK_TREES = 1, FILL_TREES = 3 }; /* where their trees begin */
-
-static void walk_cpu(void *buffers[], void *arguments) { walk_on_host(arguments, buffers, WALK_TREES); }
-/** A walk of its own: two processors of different kinds may judge a pair at the edge differently, so that lengths would not fit. */
-static void walk_fill_cpu(void *buffers[], void *arguments) { walk_on_host(arguments, buffers, FILL_TREES); }
-
-#ifdef PHOTONS_CUDA
-static void walk_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  struct group *g = a->group;
-  const struct node *nodes[g->neighbours];
-  uint32_t count[g->neighbours];
-  unwrap_trees(a, buffers, WALK_TREES, nodes, count);
-  gpu_walk(task_worker(a)->gpu, &a->simulation->acceptance, g->count, nodes[0], g->neighbours, nodes, count,
-           VECTOR(uint32_t, buffers[WALK_TREES + g->neighbours]), &g->walked);
-  g->walked_by_gpu = true;
+static void walk_cpu(void *buffers[], const struct walk_argument *a) {
+  walk_on_core(buffers, a, WALK_TREES);
+}
+/** A whole walk: a core and a GPU may judge a pair at the edge of the criterion differently, so that
+ * lengths found by the GPU need not fit. */
+static void walk_fill_cpu(void *buffers[], const struct walk_fill_argument *a) {
+  walk_on_core(buffers, a, FILL_TREES);
 }
 
-static void walk_fill_cuda(void *buffers[], void *arguments) {
-  const struct task_argument *a = arguments;
-  const struct group *g = a->group;
-  const struct node *nodes[g->neighbours];
-  uint32_t count[g->neighbours];
-  unwrap_trees(a, buffers, FILL_TREES, nodes, count);
-  gpu_walk_fill(task_worker(a)->gpu, &a->simulation->acceptance, g->count, nodes[0], g->neighbours, nodes, count,
-                VECTOR(const uint32_t, buffers[2]), VECTOR(uint32_t, buffers[0]), VECTOR(uint32_t, buffers[1]));
-}
-#endif
-
-PHOTONS_CODELET(walk, 0xddcc77, a->group->walked.visits + a->group->count);
-PHOTONS_CODELET(walk_fill, 0xeedd99, a->group->walked.visits + a->group->count);
-
-static void add_trees(const struct group *g, struct starpu_data_descr *data) {
-  for (uint32_t i = 0; i < g->neighbours; i++)
-    data[i] = (struct starpu_data_descr){g->simulation->groups[g->neighbour[i]].tree_handle, STARPU_R};
+static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argument *a) {
+  const uint32_t n = a->g->near.count;
+  const struct node *trees[n];
+  uint32_t count[n];
+  unwrap(buffers, a, WALK_TREES, trees, count);
+  gpu_walk(gpu, &a->s->acceptance, a->g->count, trees[0], n, trees, count,
+           VECTOR(uint32_t, buffers[WALK_TREES + n]), &a->lists->walked);
+  a->lists->on_gpu = true;
 }
 
-void walk_submit(struct group *g) {
-  struct simulation *s = g->simulation;
-  struct starpu_data_descr *data = allocate(g->neighbours + 2, sizeof *data, "task data");
-  data[0] = (struct starpu_data_descr){g->lists_handle, STARPU_W};
-  add_trees(g, data + WALK_TREES);
-  if (s->gpu) data[WALK_TREES + g->neighbours] = (struct starpu_data_descr){g->offset_handle, STARPU_W};
-  task_submit(&walk_codelet, (struct task_argument){.simulation = s, .group = g}, data,
-              (s->gpu ? WALK_TREES + 1 : WALK_TREES) + (size_t)g->neighbours,
-              s->gpu ? PRIORITY_REFIT : PRIORITY_WALK); /* the host waits for GPUs' walks */
+static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fill_argument *a) {
+  const uint32_t n = a->g->near.count;
+  const struct node *trees[n];
+  uint32_t count[n];
+  unwrap(buffers, a, FILL_TREES, trees, count);
+  gpu_walk_fill(gpu, &a->s->acceptance, a->g->count, trees[0], n, trees, count,
+                VECTOR(const uint32_t, buffers[FILL_OFFSET]), VECTOR(uint32_t, buffers[FILL_NEAR]),
+                VECTOR(uint32_t, buffers[FILL_FAR]));
+}
+
+STAGE(walk, 0xddcc77, NULL);
+STAGE(walk_fill, 0xeedd99, NULL);
+
+static void add_trees(const struct domain *d, const struct group *g,
+                      struct starpu_data_descr *data) {
+  for (uint32_t i = 0; i < g->near.count; i++)
+    data[i] = (struct starpu_data_descr){d->groups[g->near.group[i]].tree, STARPU_R};
+}
+
+static void walk_submit(struct short_range *s, struct group *g) {
+  struct lists *l = &expansions_of(s, g)->lists;
+  const uint32_t n = g->near.count;
+  struct starpu_data_descr *data = allocate(WALK_TREES + (size_t)n + 1, sizeof *data, "task data");
+  size_t count = WALK_TREES + n;
+  data[WALK_LISTS] = (struct starpu_data_descr){l->walk, STARPU_W};
+  add_trees(s->domain, g, data + WALK_TREES);
+  if (l->offset) data[count++] = (struct starpu_data_descr){l->offset, STARPU_W};
+  walk_insert((struct walk_argument){s, g, l},
+              (struct task){.data = data,
+                            .count = count,
+                            /* the host waits for GPUs' walks */
+                            .priority = lists_wait() ? PRIORITY_HIGHEST : PRIORITY_LOWEST,
+                            .owner = &g->index});
   free(data);
 }
 
-/** Room for so many entries, in steps of an eighth: StarPU keeps memory for the next data of the same size. */
+static void fill_submit(struct short_range *s, struct group *g) {
+  struct lists *l = &expansions_of(s, g)->lists;
+  struct starpu_data_descr *data =
+      allocate(FILL_TREES + (size_t)g->near.count, sizeof *data, "task data");
+  data[FILL_NEAR] = (struct starpu_data_descr){l->entry[LIST_NEAR], STARPU_W};
+  data[FILL_FAR] = (struct starpu_data_descr){l->entry[LIST_FAR], STARPU_W};
+  data[FILL_OFFSET] = (struct starpu_data_descr){l->offset, STARPU_R};
+  add_trees(s->domain, g, data + FILL_TREES);
+  walk_fill_insert((struct walk_fill_argument){s, g, l},
+                   (struct task){.data = data,
+                                 .count = FILL_TREES + (size_t)g->near.count,
+                                 .priority = PRIORITY_LOWEST,
+                                 .owner = &g->index});
+  free(data);
+}
+
+bool lists_wait(void) { return engine_gpu(); }
+
+void lists_begin(struct short_range *s, struct group *g) {
+  if (lists_wait()) walk_submit(s, g);
+}
+
+/** Room for so many entries: StarPU keeps freed memory for the next data of the same size. */
 static starpu_data_handle_t room_for(uint64_t entries) {
-  uint64_t step = 1;
-  starpu_data_handle_t handle;
   interactions_check(entries);
-  while (entries / step >= 16) step *= 2;
-  const uint64_t room = entries == 0 ? 1 : (entries + step - 1) / step * step;
-  starpu_vector_data_register(&handle, -1, 0, room > UINT32_MAX ? UINT32_MAX : (uint32_t)room, sizeof(uint32_t));
-  return handle;
+  const size_t room = entries == 0 ? 1 : handle_room(entries);
+  return handle_make(room > UINT32_MAX ? UINT32_MAX : room, sizeof(uint32_t));
 }
 
-void walk_wait(struct group *g) {
-  if (!g->simulation->gpu) return;
-  if (starpu_data_acquire_on_node(g->lists_handle, STARPU_ACQUIRE_NO_NODE, STARPU_R) != 0)
+void lists_make(struct short_range *s, struct group *g) {
+  struct lists *l = &expansions_of(s, g)->lists;
+  if (!lists_wait()) {
+    walk_submit(s, g);
+    return;
+  }
+  if (starpu_data_acquire_on_node(l->walk, STARPU_ACQUIRE_NO_NODE, STARPU_R) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not wait for a walk");
-  starpu_data_release_on_node(g->lists_handle, STARPU_ACQUIRE_NO_NODE);
+  starpu_data_release_on_node(l->walk, STARPU_ACQUIRE_NO_NODE);
+  if (!l->on_gpu) return;
+  l->entry[LIST_NEAR] = room_for(l->walked.entries);
+  l->entry[LIST_FAR] = room_for(l->walked.interactions);
+  fill_submit(s, g);
 }
 
-void walk_fill_submit(struct group *g) {
-  struct simulation *s = g->simulation;
-  if (!s->gpu || !g->walked_by_gpu) return;
-  g->near_handle = room_for(g->walked.entries);
-  g->far_handle = room_for(g->walked.interactions);
-  struct starpu_data_descr *data = allocate(g->neighbours + FILL_TREES, sizeof *data, "task data");
-  data[0] = (struct starpu_data_descr){g->near_handle, STARPU_W};
-  data[1] = (struct starpu_data_descr){g->far_handle, STARPU_W};
-  data[2] = (struct starpu_data_descr){g->offset_handle, STARPU_R};
-  add_trees(g, data + FILL_TREES);
-  task_submit(&walk_fill_codelet, (struct task_argument){.simulation = s, .group = g}, data,
-              FILL_TREES + (size_t)g->neighbours, PRIORITY_WALK);
-  free(data);
+bool lists_known_no_far(const struct lists *l) {
+  /* Schedulers other than heteroprio may leave walk_fill to a core, whose rounding differs. */
+  return l->on_gpu && engine_gpu() && scheduler_is_heteroprio() && l->walked.interactions == 0;
 }
 
-size_t list_add(const struct group *g, starpu_data_handle_t entries, struct starpu_data_descr *data) {
-  if (!entries) return 0;
-  data[0] = (struct starpu_data_descr){g->offset_handle, STARPU_R};
-  data[1] = (struct starpu_data_descr){entries, STARPU_R};
-  return 2;
+size_t list_slots(const struct lists *l, enum list_kind kind, struct starpu_data_descr *data) {
+  data[0] = (struct starpu_data_descr){l->walk, STARPU_R};
+  if (!l->entry[kind]) return 1;
+  data[1] = (struct starpu_data_descr){l->offset, STARPU_R};
+  data[2] = (struct starpu_data_descr){l->entry[kind], STARPU_R};
+  return 3;
 }
 
-void list_drop(starpu_data_handle_t *entries) {
-  if (*entries) starpu_data_unregister_submit(*entries);
-  *entries = NULL;
+struct interaction_list list_unwrap(const struct lists *l, enum list_kind kind, unsigned depth,
+                                    void *buffers[], bool on_gpu) {
+  if (!l->on_gpu) return l->host[kind];
+  const uint32_t leaves = 1u << depth;
+  const uint64_t entries = kind == LIST_FAR ? l->walked.interactions : l->walked.entries;
+  return (struct interaction_list){
+      .offset = VECTOR(uint32_t, buffers[1]) + (kind == LIST_FAR ? leaves + 1 : 0),
+      .entry = VECTOR(uint32_t, buffers[2]),
+      .entries = (uint32_t)entries,
+      .on_gpu = on_gpu};
 }
 
-struct interaction_list list_unwrap(const struct group *g, bool far, void *buffers[], bool on_gpu) {
-  if (!g->walked_by_gpu) return far ? g->lists.far : g->lists.near;
-  const uint32_t leaves = 1u << g->simulation->depth;
-  return (struct interaction_list){.offset = VECTOR(uint32_t, buffers[0]) + (far ? leaves + 1 : 0),
-                                   .entry = VECTOR(uint32_t, buffers[1]),
-                                   .entries = (uint32_t)(far ? g->walked.interactions : g->walked.entries),
-                                   .on_gpu = on_gpu};
+void list_ended(void *interaction_list) { interaction_list_free(interaction_list); }
+
+void list_release(struct lists *l, enum list_kind kind) { handle_release(&l->entry[kind]); }
+
+void lists_register(struct lists *l, unsigned depth) {
+  starpu_void_data_register(&l->walk);
+  if (lists_wait())
+    l->offset = handle_make(tree_nodes(depth) + (1u << depth) + 2, sizeof(uint32_t));
+}
+
+void lists_unregister(struct lists *l) {
+  handle_drop(&l->walk);
+  handle_drop(&l->offset);
+}
+
+void lists_free(struct lists *l) {
+  for (int k = 0; k < LISTS; k++) interaction_list_free(&l->host[k]);
 }

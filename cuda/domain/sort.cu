@@ -3,6 +3,8 @@
  * the longest side. Coordinates along it have 16 bits: a cut may miss the median by as little. */
 #include <cub/device/device_radix_sort.cuh>
 
+#include "cuda/domain/gpu_domain.h"
+#include "cuda/domain/targets.cuh"
 #include "cuda/runtime/gpu.cuh"
 
 enum { BLOCK = 256, ROWS = 16 /* of a warp's places, where boxes are measured */, COORDINATE_BITS = 16 };
@@ -118,15 +120,24 @@ static void sort_pairs(struct gpu *g, void *room, size_t *bytes, cub::DoubleBuff
   CHECK_CUDA(cub::DeviceRadixSort::SortPairs(room, *bytes, key, order, count, 0, (int)bits, g->stream));
 }
 
-void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes, uint32_t *x, float *momentum, float *acceleration, uint64_t *id) {
+/** Numbers of each particle of the widest column, in words of four bytes. */
+static size_t widest_words() {
+  size_t widest = 0;
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) widest = max(widest, particle_column_bytes(&particle_columns[k]));
+  return (widest + 3) / 4;
+}
+
+void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes, void *const column[PARTICLE_COLUMN_COUNT]) {
+  const uint32_t *x = (const uint32_t *)column[COLUMN_position];
+  const size_t wide = widest_words();
   unsigned levels = 0;
   while (((count - 1) >> levels) + 1 > P2P_TARGETS_MOST) levels++;
   const size_t boxes = 3 * ((size_t)1 << levels), places = ((size_t)count + 63) / 64 * 64;
   cub::DoubleBuffer<uint32_t> key(NULL, NULL), order(NULL, NULL);
   size_t bytes;
   sort_pairs(g, NULL, &bytes, key, order, count, 32);
-  uint32_t *room = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, (7 * places + 2 * boxes) * sizeof *room + bytes);
-  uint32_t *low = room + 7 * places;
+  uint32_t *room = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, ((4 + wide) * places + 2 * boxes) * sizeof *room + bytes);
+  uint32_t *low = room + (4 + wide) * places;
   for (int i = 0; i < 2; i++) {
     key.d_buffers[i] = room + (size_t)i * places;
     order.d_buffers[i] = room + (size_t)(2 + i) * places;
@@ -145,8 +156,13 @@ void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes, uint32_t 
     gpu_launched("sort");
     sort_pairs(g, temporary, &bytes, key, order, count, bits + level);
   }
-  rearrange(g, count, 3, order.Current(), x, values);
-  rearrange(g, count, 3, order.Current(), momentum, values);
-  rearrange(g, count, 3, order.Current(), acceleration, values);
-  rearrange(g, count, 1, order.Current(), id, values);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    const struct particle_column *c = &particle_columns[k];
+    if (c->size == 8)
+      rearrange(g, count, c->components, order.Current(), (uint64_t *)column[k], values);
+    else if (c->size == 4)
+      rearrange(g, count, c->components, order.Current(), (uint32_t *)column[k], values);
+    else
+      rearrange(g, count, c->components, order.Current(), (uint8_t *)column[k], values);
+  }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fft_x: a column gathered as [x][ky][kz], transformed along x by cuFFT, multiplied by Green's function, transformed back, scattered.
  * Kernels have a thread for each kz and a block for each (x, ky). */
-#include "cuda/runtime/blocks.cuh"
+#include "cuda/mesh/blocks.cuh"
 
 enum { BLOCK = 128 };
 
@@ -15,7 +15,7 @@ struct row {
   size_t in_block;
 };
 
-static __device__ inline struct row this_row(const struct gpu_mesh &d, uint32_t first_ky, uint32_t width) {
+static __device__ inline struct row this_row(const struct device_mesh &d, uint32_t first_ky, uint32_t width) {
   const struct mesh &m = d.m;
   struct row r;
   r.x = blockIdx.y;
@@ -26,7 +26,7 @@ static __device__ inline struct row this_row(const struct gpu_mesh &d, uint32_t 
   return r;
 }
 
-static __global__ void gather(const struct gpu_mesh d, uint32_t first_ky, const float2 *const *__restrict__ blocks,
+static __global__ void gather(const struct device_mesh d, uint32_t first_ky, const float2 *const *__restrict__ blocks,
                               float2 *__restrict__ column) {
   const struct row r = this_row(d, first_ky, gridDim.x);
   const float2 *from = blocks[r.slab] + r.in_block;
@@ -43,7 +43,7 @@ static __device__ inline float2 shift(const struct mesh &m, const struct row &r,
 static __device__ inline float2 times(float2 a, float2 b) { return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }
 
 /** Densities (shifted: NULL without interlacing) to the potential phi (fd4) or to -i phi (spectral), in field; times k_x in x_field. */
-static __global__ void green(const struct gpu_mesh d, uint32_t first_ky, float2 *field, const float2 *shifted, float2 *x_field) {
+static __global__ void green(const struct device_mesh d, uint32_t first_ky, float2 *field, const float2 *shifted, float2 *x_field) {
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
   const int kx = signed_index(m, r.x), ky = signed_index(m, r.ky);
@@ -66,7 +66,7 @@ static __global__ void green(const struct gpu_mesh d, uint32_t first_ky, float2 
 }
 
 /** The same for the second set: the field seen by the shifted mesh. */
-static __global__ void shift_back(const struct gpu_mesh d, uint32_t first_ky, float2 *field, float2 *x_field) {
+static __global__ void shift_back(const struct device_mesh d, uint32_t first_ky, float2 *field, float2 *x_field) {
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
   for (uint32_t z = threadIdx.x; z < m.kz; z += BLOCK) {
@@ -76,7 +76,7 @@ static __global__ void shift_back(const struct gpu_mesh d, uint32_t first_ky, fl
   }
 }
 
-static __global__ void scatter(const struct gpu_mesh d, uint32_t first_ky, const float2 *__restrict__ column,
+static __global__ void scatter(const struct device_mesh d, uint32_t first_ky, const float2 *__restrict__ column,
                                float2 *const *__restrict__ blocks) {
   const struct row r = this_row(d, first_ky, gridDim.x);
   float2 *to = blocks[r.slab] + r.in_block;
@@ -85,7 +85,7 @@ static __global__ void scatter(const struct gpu_mesh d, uint32_t first_ky, const
 
 /** A column at work. */
 struct column_work {
-  struct gpu *g;
+  struct gpu_mesh *g;
   cufftHandle plan;
   dim3 grid;
   uint32_t first_ky;
@@ -98,42 +98,42 @@ static void transform(const struct column_work *c, float2 *from, float2 *to, int
 
 /** Spectra of one set from that in field (and k_x times it in work). */
 static void scatter_spectra(const struct column_work *c, float2 *const *out) {
-  const struct gpu_mesh &d = c->g->device;
+  const struct device_mesh &d = c->g->device;
   if (d.m.gradient == GRADIENT_SPECTRAL) {
     transform(c, c->work, c->work, CUFFT_INVERSE);
-    scatter<<<c->grid, BLOCK, 0, c->g->stream>>>(d, c->first_ky, c->work, out);
+    scatter<<<c->grid, BLOCK, 0, c->g->gpu->stream>>>(d, c->first_ky, c->work, out);
     out += d.m.slabs;
   }
   /* Along x, the components of y and z differ by a factor only: one transform serves both. */
   transform(c, c->field, c->result, CUFFT_INVERSE);
-  scatter<<<c->grid, BLOCK, 0, c->g->stream>>>(d, c->first_ky, c->result, out);
+  scatter<<<c->grid, BLOCK, 0, c->g->gpu->stream>>>(d, c->first_ky, c->result, out);
 }
 
-void gpu_fft_x(struct gpu *g, uint32_t column, const float *const *in, float *const *out) {
+void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, float *const *out) {
   const struct mesh *m = g->mesh;
   const uint32_t sets = m->interlace ? 2 : 1, slabs = m->slabs;
   const uint32_t first_ky = column_first(m, column), width = column_first(m, column + 1) - first_ky;
   const size_t size = (size_t)m->cells * width * m->kz;
-  float2 *lines = (float2 *)gpu_scratch(g, SCRATCH_LINES, 3 * size * sizeof *lines);
-  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, sets * (1 + m->spectra) * slabs * sizeof *in);
+  float2 *lines = (float2 *)gpu_scratch(g->gpu, SCRATCH_LINES, 3 * size * sizeof *lines);
+  char *table = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE, sets * (1 + m->spectra) * slabs * sizeof *in);
   const float2 *const *from = (const float2 *const *)table;
   float2 *const *to = (float2 *const *)(table + sets * slabs * sizeof *in);
-  gpu_upload(g, table, in, sets * slabs * sizeof *in);
-  gpu_upload(g, table + sets * slabs * sizeof *in, out, sets * m->spectra * slabs * sizeof *out);
+  gpu_upload(g->gpu, table, in, sets * slabs * sizeof *in);
+  gpu_upload(g->gpu, table + sets * slabs * sizeof *in, out, sets * m->spectra * slabs * sizeof *out);
 
   const struct column_work c = {g, plans_for(g->column_plans, width)->forward, dim3(width, m->cells), first_ky,
                                 lines, lines + size, lines + 2 * size};
   float2 *x_field = m->gradient == GRADIENT_SPECTRAL ? c.work : NULL;
-  gather<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, from, c.field);
+  gather<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, from, c.field);
   transform(&c, c.field, c.field, CUFFT_FORWARD);
   if (m->interlace) {
-    gather<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, from + slabs, c.result);
+    gather<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, from + slabs, c.result);
     transform(&c, c.result, c.result, CUFFT_FORWARD);
   }
-  green<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, c.field, m->interlace ? c.result : NULL, x_field);
+  green<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field, m->interlace ? c.result : NULL, x_field);
   scatter_spectra(&c, to);
   if (m->interlace) {
-    shift_back<<<c.grid, BLOCK, 0, g->stream>>>(g->device, first_ky, c.field, x_field);
+    shift_back<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field, x_field);
     scatter_spectra(&c, to + m->spectra * slabs);
   }
   gpu_launched("fft_x");

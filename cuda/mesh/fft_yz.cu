@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fft_yz: planes of a slab transformed by cuFFT, the spectra scattered to the blocks of all columns. */
-#include "cuda/runtime/blocks.cuh"
+#include "cuda/mesh/blocks.cuh"
 
 enum { BLOCK = 256 };
 
@@ -13,13 +13,13 @@ static __global__ void scatter(const struct mesh m, const float2 *__restrict__ s
   for (uint32_t kz = threadIdx.x; kz < m.kz; kz += BLOCK) to[kz] = from[kz];
 }
 
-void gpu_fft_yz(struct gpu *g, uint32_t slab_number, float *slab, float *const *blocks) {
+void gpu_fft_yz(struct gpu_mesh *g, uint32_t slab_number, float *slab, float *const *blocks) {
   const struct mesh *m = g->mesh;
   const uint32_t planes = slab_first(m, slab_number + 1) - slab_first(m, slab_number);
-  float2 *spectrum = (float2 *)gpu_scratch(g, SCRATCH_SPECTRUM, (size_t)planes * m->cells * m->kz * sizeof *spectrum);
-  float2 **table = (float2 **)gpu_scratch(g, SCRATCH_TABLE, m->columns * sizeof *table);
-  gpu_upload(g, table, blocks, m->columns * sizeof *table);
+  float2 *spectrum = (float2 *)gpu_scratch(g->gpu, SCRATCH_SPECTRUM, (size_t)planes * m->cells * m->kz * sizeof *spectrum);
+  float2 **table = (float2 **)gpu_scratch(g->gpu, SCRATCH_TABLE, m->columns * sizeof *table);
+  gpu_upload(g->gpu, table, blocks, m->columns * sizeof *table);
   CHECK_CUFFT(cufftExecR2C(plans_for(g->slab_plans, planes)->forward, slab, spectrum));
-  scatter<<<dim3(m->cells, planes), BLOCK, 0, g->stream>>>(g->device.m, spectrum, table);
+  scatter<<<dim3(m->cells, planes), BLOCK, 0, g->gpu->stream>>>(g->device.m, spectrum, table);
   gpu_launched("fft_yz");
 }

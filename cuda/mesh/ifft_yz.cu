@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ifft_yz: the spectra of a slab gathered from the blocks of all columns and transformed back by cuFFT. */
-#include "cuda/runtime/blocks.cuh"
+#include "cuda/mesh/blocks.cuh"
 
 enum { BLOCK = 256, REPEATED = 4 /* cells of a row that follow its end again */ };
 
@@ -23,15 +23,15 @@ static __global__ void repeat(uint32_t cells, uint32_t row, size_t plane_step, f
   begin[cells + z] = begin[z];
 }
 
-void gpu_ifft_yz(struct gpu *g, uint32_t slab_number, uint32_t field, const float *const *blocks, float *slab) {
+void gpu_ifft_yz(struct gpu_mesh *g, uint32_t slab_number, uint32_t field, const float *const *blocks, float *slab) {
   const struct mesh *m = g->mesh;
   const uint32_t planes = slab_first(m, slab_number + 1) - slab_first(m, slab_number);
-  float2 *spectrum = (float2 *)gpu_scratch(g, SCRATCH_SPECTRUM, (size_t)planes * m->cells * m->kz * sizeof *spectrum);
-  const float2 **table = (const float2 **)gpu_scratch(g, SCRATCH_TABLE, m->columns * sizeof *table);
-  gpu_upload(g, table, blocks, m->columns * sizeof *table);
-  gather<<<dim3(m->cells, planes), BLOCK, 0, g->stream>>>(g->device.m, field, table, spectrum);
+  float2 *spectrum = (float2 *)gpu_scratch(g->gpu, SCRATCH_SPECTRUM, (size_t)planes * m->cells * m->kz * sizeof *spectrum);
+  const float2 **table = (const float2 **)gpu_scratch(g->gpu, SCRATCH_TABLE, m->columns * sizeof *table);
+  gpu_upload(g->gpu, table, blocks, m->columns * sizeof *table);
+  gather<<<dim3(m->cells, planes), BLOCK, 0, g->gpu->stream>>>(g->device.m, field, table, spectrum);
   gpu_launched("ifft_yz");
   CHECK_CUFFT(cufftExecC2R(plans_for(g->slab_plans, planes)->backward, spectrum, slab));
-  repeat<<<dim3(blocks_for(REPEATED * m->cells, BLOCK), planes), BLOCK, 0, g->stream>>>(m->cells, m->row, plane_floats(m), slab);
+  repeat<<<dim3(blocks_for(REPEATED * m->cells, BLOCK), planes), BLOCK, 0, g->gpu->stream>>>(m->cells, m->row, plane_floats(m), slab);
   gpu_launched("ifft_yz");
 }

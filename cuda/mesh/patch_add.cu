@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* patch_add: a block for some rows of a plane. It finds the patches that meet them and adds these in their order, each cell on its own. */
-#include "cuda/runtime/gpu.cuh"
+#include "cuda/mesh/gpu_mesh.cuh"
 
 enum { BLOCK = 256, ROWS = 8, PATCHES = 96 /* a launch: they travel in its arguments */ };
 
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(BLOCK) add(const __grid_constant__ stru
   }
 }
 
-void gpu_patch_add(struct gpu *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,
+void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,
                    float *slab) {
   const struct mesh *m = g->mesh;
   const uint32_t first = slab_first(m, slab_number), planes = slab_first(m, slab_number + 1) - first;
@@ -74,7 +74,7 @@ void gpu_patch_add(struct gpu *g, uint32_t slab_number, uint32_t n, const struct
       p.at[p.n].data = data[done + p.n];
       p.at[p.n].patch = *patch[done + p.n];
     }
-    add<<<dim3(blocks_for(m->cells, ROWS), planes), BLOCK, 0, g->stream>>>(p, m->cells, m->row, first, plane_floats(m), done == 0, slab);
+    add<<<dim3(blocks_for(m->cells, ROWS), planes), BLOCK, 0, g->gpu->stream>>>(p, m->cells, m->row, first, plane_floats(m), done == 0, slab);
     gpu_launched("patch_add");
     done += p.n;
   } while (done < n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pm_assign: a block a leaf. Weights are added as integers, so that the sum does not depend on the order: first into a tile of cells around
  * the leaf in shared memory, with as many binary places as the leaf's particles leave in 32 bits, then into the patch with 32 places of 64. */
-#include "stencil.cuh"
+#include "cuda/mesh/stencil.cuh"
 
 enum { BLOCK = 128, TILE_CELLS = 3072, PLACES = 32 };
 
@@ -112,12 +112,12 @@ static __global__ void to_float(size_t n, const unsigned long long *__restrict__
 }
 
 template <int SCHEME>
-static void launch(struct gpu *g, const struct assignment_task &t) {
-  deposit<SCHEME><<<1u << t.depth, BLOCK, 0, g->stream>>>(t);
+static void launch(struct gpu_mesh *g, const struct assignment_task &t) {
+  deposit<SCHEME><<<1u << t.depth, BLOCK, 0, g->gpu->stream>>>(t);
   gpu_launched("pm_assign");
 }
 
-void gpu_deposit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *x, bool shifted, const struct patch *patch,
+void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint32_t *x, bool shifted, const struct patch *patch,
                  float *data) {
   const size_t cells = (size_t)patch->size[0] * patch->size[1] * patch->size[2];
   struct assignment_task t;
@@ -130,9 +130,9 @@ void gpu_deposit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *
   /* all of a leaf in one cell must fit: a particle gives a cell 1 at most, and a place is lost to the sign */
   t.places = 30;
   for (uint64_t most = ((uint64_t)count - 1 >> depth) + 1; most > 1; most = (most + 1) / 2) t.places--;
-  t.sum = (unsigned long long *)gpu_scratch(g, SCRATCH_CELLS, cells * sizeof *t.sum);
-  CHECK_CUDA(cudaMemsetAsync(t.sum, 0, cells * sizeof *t.sum, g->stream));
+  t.sum = (unsigned long long *)gpu_scratch(g->gpu, SCRATCH_CELLS, cells * sizeof *t.sum);
+  CHECK_CUDA(cudaMemsetAsync(t.sum, 0, cells * sizeof *t.sum, g->gpu->stream));
   FOR_SCHEME(g->mesh->assignment, launch, g, t);
-  to_float<<<blocks_for(cells, BLOCK), BLOCK, 0, g->stream>>>(cells, t.sum, data);
+  to_float<<<blocks_for(cells, BLOCK), BLOCK, 0, g->gpu->stream>>>(cells, t.sum, data);
   gpu_launched("pm_assign");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pm_read: a thread a particle. pm_cut: a block a row. */
-#include "stencil.cuh"
+#include "cuda/mesh/stencil.cuh"
 
 enum { BLOCK = 128 };
 
@@ -16,14 +16,14 @@ struct reading {
 };
 
 /** Plane x of a field. */
-static __device__ inline const float *plane_of(const struct gpu_mesh &d, const struct reading &r, int field, uint32_t x) {
+static __device__ inline const float *plane_of(const struct device_mesh &d, const struct reading &r, int field, uint32_t x) {
   if (!r.slabs) return r.planes[(size_t)field * d.m.cells + x];
   const uint32_t slab = d.slab_of_plane[x];
   return r.slabs[field * d.m.slabs + slab] + (x - slab_first(&d.m, slab)) * plane_floats(&d.m);
 }
 
 template <int SCHEME>
-static __device__ inline void stencil(const struct gpu_mesh &d, const struct reading &r, uint32_t i, uint32_t first[3], float w[3][4]) {
+static __device__ inline void stencil(const struct device_mesh &d, const struct reading &r, uint32_t i, uint32_t first[3], float w[3][4]) {
   for (int c = 0; c < 3; c++) {
     const uint64_t scaled = (uint64_t)r.x[(size_t)c * r.count + i] * d.m.cells + r.offset[c];
     first[c] = wrap((uint32_t)(scaled >> 32), d.m.cells);
@@ -32,7 +32,7 @@ static __device__ inline void stencil(const struct gpu_mesh &d, const struct rea
 }
 
 template <int SCHEME>
-static __global__ void __launch_bounds__(BLOCK) read_fields(const __grid_constant__ struct gpu_mesh d,
+static __global__ void __launch_bounds__(BLOCK) read_fields(const __grid_constant__ struct device_mesh d,
                                                             const __grid_constant__ struct reading r) {
   constexpr int W = SCHEME == ASSIGN_CIC ? 2 : SCHEME == ASSIGN_TSC ? 3 : 4;
   const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
@@ -66,7 +66,7 @@ static __device__ inline void difference_weights(const float w[4], float d[8]) {
 }
 
 template <int SCHEME>
-static __global__ void __launch_bounds__(BLOCK) read_potential(const __grid_constant__ struct gpu_mesh d,
+static __global__ void __launch_bounds__(BLOCK) read_potential(const __grid_constant__ struct device_mesh d,
                                                                const __grid_constant__ struct reading r) {
   constexpr int W = SCHEME == ASSIGN_CIC ? 2 : SCHEME == ASSIGN_TSC ? 3 : 4;
   const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
@@ -104,16 +104,16 @@ static __global__ void __launch_bounds__(BLOCK) read_potential(const __grid_cons
 }
 
 template <int SCHEME>
-static void launch(struct gpu *g, const struct reading &r) {
+static void launch(struct gpu_mesh *g, const struct reading &r) {
   const uint32_t blocks = blocks_for(r.count, BLOCK);
   if (g->mesh->gradient == GRADIENT_SPECTRAL)
-    read_fields<SCHEME><<<blocks, BLOCK, 0, g->stream>>>(g->device, r);
+    read_fields<SCHEME><<<blocks, BLOCK, 0, g->gpu->stream>>>(g->device, r);
   else
-    read_potential<SCHEME><<<blocks, BLOCK, 0, g->stream>>>(g->device, r);
+    read_potential<SCHEME><<<blocks, BLOCK, 0, g->gpu->stream>>>(g->device, r);
   gpu_launched("pm_read");
 }
 
-void gpu_read(struct gpu *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const struct field_view *view, bool slabs,
+void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const struct field_view *view, bool slabs,
               float *acceleration) {
   const struct mesh *m = g->mesh;
   const bool fields = m->gradient == GRADIENT_SPECTRAL;
@@ -123,8 +123,8 @@ void gpu_read(struct gpu *g, uint32_t count, const uint32_t *x, bool shifted, fl
     for (uint32_t i = 0; i < row; i++)
       pointers[field * row + i] = view->plane[(size_t)field * m->cells + (slabs ? slab_first(m, i) : i)];
   const size_t bytes = (size_t)m->fields * row * sizeof *pointers;
-  void *table = gpu_scratch(g, SCRATCH_TABLE, bytes);
-  gpu_upload(g, table, pointers, bytes);
+  void *table = gpu_scratch(g->gpu, SCRATCH_TABLE, bytes);
+  gpu_upload(g->gpu, table, pointers, bytes);
   free(pointers);
   struct reading r;
   r.count = count;
@@ -145,9 +145,9 @@ static __global__ void cut(uint32_t cells, uint32_t slab_row, struct field_box b
   for (uint32_t z = threadIdx.x; z < box.row; z += BLOCK) to[z] = row[(box.origin[1] + z) % cells];
 }
 
-void gpu_cut(struct gpu *g, const struct field_box *box, uint32_t planes, const float *const *plane, float *out) {
-  void *table = gpu_scratch(g, SCRATCH_TABLE, planes * sizeof *plane);
-  gpu_upload(g, table, plane, planes * sizeof *plane);
-  cut<<<dim3(box->size[0], planes), BLOCK, 0, g->stream>>>(g->mesh->cells, g->mesh->row, *box, (const float *const *)table, out);
+void gpu_cut(struct gpu_mesh *g, const struct field_box *box, uint32_t planes, const float *const *plane, float *out) {
+  void *table = gpu_scratch(g->gpu, SCRATCH_TABLE, planes * sizeof *plane);
+  gpu_upload(g->gpu, table, plane, planes * sizeof *plane);
+  cut<<<dim3(box->size[0], planes), BLOCK, 0, g->gpu->stream>>>(g->mesh->cells, g->mesh->row, *box, (const float *const *)table, out);
   gpu_launched("pm_cut");
 }

@@ -3,7 +3,7 @@
 #ifndef PHOTONS_STENCIL_CUH
 #define PHOTONS_STENCIL_CUH
 
-#include "cuda/runtime/gpu.cuh"
+#include "cuda/mesh/gpu_mesh.cuh"
 
 /* Modulo N of what is below 2N. */
 static __device__ inline uint32_t wrap(uint32_t cell, uint32_t cells) { return cell < cells ? cell : cell - cells; }

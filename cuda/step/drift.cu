@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* drift: one thread a coordinate. */
 #include "cuda/runtime/gpu.cuh"
+#include "cuda/step/gpu_step.h"
 
 enum { BLOCK = 256 };
 

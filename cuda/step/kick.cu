@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kick: one thread a particle; the last block to finish has the largest acceleration. */
 #include "cuda/runtime/gpu.cuh"
+#include "cuda/step/gpu_step.h"
 
 enum { BLOCK = 256 };
 

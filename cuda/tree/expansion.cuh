@@ -3,6 +3,7 @@
 #ifndef PHOTONS_EXPANSION_CUH
 #define PHOTONS_EXPANSION_CUH
 
+#include "photons/domain/geometry.h"
 #include "cuda/runtime/gpu.cuh"
 
 typedef float vfloat;
@@ -48,7 +49,7 @@ struct expansion {
 
 /** a - b of two nodes' centres along axis c: the integer difference is the nearest image. */
 static __device__ inline float centre_difference(const struct node *a, const struct node *b, int c, float scale) {
-  return (float)(int)(a->centre[c] - b->centre[c]) * scale;
+  return (float)position_difference(a->centre[c], b->centre[c]) * scale;
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* l2l: a thread a child, level by level. */
-#include "expansion.cuh"
-#include "levels.cuh"
+#include "cuda/tree/gpu_tree.h"
+#include "cuda/tree/expansion.cuh"
+#include "cuda/tree/levels.cuh"
 
 template <int P>
 struct from_parent {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* l2p: a warp a leaf. */
-#include "expansion.cuh"
+#include "photons/domain/geometry.h"
+#include "cuda/tree/gpu_tree.h"
+#include "cuda/tree/expansion.cuh"
 
 enum { BLOCK = 128 };
 
@@ -14,7 +16,7 @@ static __global__ void l2p(uint32_t count, unsigned depth, float scale, float fa
   const float *l = local + (size_t)(leaves + leaf) * expansion<P>::local;
   for (uint32_t i = level_first(count, depth, leaf) + lane; i < end; i += WARP) {
     float d[3], a[3];
-    for (int c = 0; c < 3; c++) d[c] = scale * (float)(int)(x[(size_t)c * count + i] - centre[c]);
+    for (int c = 0; c < 3; c++) d[c] = scale * (float)position_difference(x[(size_t)c * count + i], centre[c]);
     EXPANSION(P, l2p, l, d[0], d[1], d[2], a);
     for (int c = 0; c < 3; c++) acceleration[(size_t)c * count + i] += factor * a[c];
   }

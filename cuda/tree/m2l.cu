@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* m2l: a warp a target node, its lanes taking the entries of the node's far list in turn; the lanes' sums are added in a fixed order. */
-#include "expansion.cuh"
+#include "cuda/tree/gpu_tree.h"
+#include "cuda/tree/expansion.cuh"
+#include "cuda/tree/lists.cuh"
 
 enum { BLOCK = 128 };
 
@@ -10,7 +12,7 @@ struct derivatives {
   float c[FMM_ORDER_MAX + 1][FMM_DEGREE + 1];
 };
 
-struct lists {
+struct far_lists {
   unsigned depth;
   float scale;
   const uint32_t *offset, *entry;
@@ -39,7 +41,7 @@ static __device__ inline void prefactors(const struct derivatives &h, float r2, 
 }
 
 template <int P>
-static __global__ void m2l(const __grid_constant__ struct lists s, const __grid_constant__ struct derivatives h) {
+static __global__ void m2l(const __grid_constant__ struct far_lists s, const __grid_constant__ struct derivatives h) {
   const uint32_t target = (blockIdx.x * BLOCK + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
   if (target == 0 || target >= tree_nodes(s.depth)) return;
   const uint32_t begin = s.offset[target], end = s.offset[target + 1];
@@ -65,12 +67,12 @@ static __global__ void m2l(const __grid_constant__ struct lists s, const __grid_
 }
 
 template <int P>
-static void launch(struct gpu *g, const struct lists &lists, const struct derivatives &h) {
+static void launch(struct gpu *g, const struct far_lists &lists, const struct derivatives &h) {
   m2l<P><<<blocks_for((uint64_t)WARP * tree_nodes(lists.depth), BLOCK), BLOCK, 0, g->stream>>>(lists, h);
   gpu_launched("m2l");
 }
 
-void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct interaction_list *far, const struct node *nodes,
+void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct split *split, const struct interaction_list *far, const struct node *nodes,
              uint32_t slots, const struct node *const *source_nodes, const float *const *source_multipole, float *local) {
   const uint32_t targets = tree_nodes(depth);
   if (far->entries == 0) {
@@ -81,11 +83,11 @@ void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct
   char *multipoles = table + slots * sizeof *source_nodes;
   gpu_upload_pair(g, table, source_nodes, slots * sizeof *source_nodes, source_multipole, slots * sizeof *source_multipole);
   const struct device_list list = gpu_list(g, far, targets);
-  struct lists lists = {depth, scale, list.offset, list.entry, nodes, (const struct node *const *)table,
+  struct far_lists lists = {depth, scale, list.offset, list.entry, nodes, (const struct node *const *)table,
                         (const float *const *)multipoles, local};
   struct derivatives h;
-  h.range = g->split->fmm_range;
+  h.range = split->fmm_range;
   for (int n = 0; n <= FMM_ORDER_MAX; n++)
-    for (int k = 0; k <= FMM_DEGREE; k++) h.c[n][k] = g->split->fmm[n][k];
+    for (int k = 0; k <= FMM_DEGREE; k++) h.c[n][k] = split->fmm[n][k];
   FOR_ORDER(order, launch, g, lists, h);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* m2m: a thread a parent, level by level. */
-#include "expansion.cuh"
-#include "levels.cuh"
+#include "cuda/tree/gpu_tree.h"
+#include "cuda/tree/expansion.cuh"
+#include "cuda/tree/levels.cuh"
 
 template <int P>
 struct to_parent {

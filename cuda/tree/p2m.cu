@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* p2m: a warp a leaf. */
-#include "expansion.cuh"
+#include "photons/domain/geometry.h"
+#include "cuda/tree/gpu_tree.h"
+#include "cuda/tree/expansion.cuh"
 
 enum { BLOCK = 128 };
 
@@ -15,7 +17,7 @@ static __global__ void p2m(uint32_t count, unsigned depth, float scale, const ui
   for (int k = 0; k < expansion<P>::multipole; k++) m[k] = 0.0f;
   for (uint32_t i = level_first(count, depth, leaf) + lane; i < end; i += WARP) {
     float d[3];
-    for (int c = 0; c < 3; c++) d[c] = -scale * (float)(int)(x[(size_t)c * count + i] - centre[c]);
+    for (int c = 0; c < 3; c++) d[c] = -scale * (float)position_difference(x[(size_t)c * count + i], centre[c]);
     EXPANSION(P, p2m, d[0], d[1], d[2], 1.0f, m);
   }
   float *row = multipole + (size_t)(leaves + leaf) * expansion<P>::multipole;

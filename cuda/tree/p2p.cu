@@ -3,7 +3,11 @@
  * targets' box in shared memory and lets them act on all targets: a lane holds up to T targets in registers, and where the targets
  * leave lanes over, these split the sources among them. All sums run in a fixed order.
  * Few sources are so near that softening could matter: they are listed apart, so that the main loop need not ask. */
-#include "p2p_force.cuh"
+#include "photons/domain/geometry.h"
+#include "cuda/tree/gpu_tree.h"
+#include "cuda/domain/targets.cuh"
+#include "cuda/tree/lists.cuh"
+#include "cuda/tree/p2p_force.cuh"
 
 /* What was tuned: blocks that registers must leave room for on a multiprocessor, sources in one turn of the main loop. */
 #ifndef P2P_BLOCKS
@@ -171,7 +175,7 @@ static __device__ struct reach reach_of(const struct problem &p, uint32_t first,
     int low = 0, high = 0;
 #pragma unroll 1
     for (uint32_t i = first + threadIdx.x % WARP; i < end; i += WARP) {
-      const int d = (int)(x[i] - reference);
+      const int d = position_difference(x[i], reference);
       low = min(low, d);
       high = max(high, d);
     }
@@ -208,8 +212,8 @@ template <typename real>
 static __device__ inline struct candidate<real> candidate_at(const struct reach &reach, real scale, uint32_t x, uint32_t y, uint32_t z,
                                                              bool valid) {
   struct candidate<real> c;
-  c.source = {rounded_product(real((int)(x - reach.centre[0])), scale), rounded_product(real((int)(y - reach.centre[1])), scale),
-              rounded_product(real((int)(z - reach.centre[2])), scale), real(0)};
+  c.source = {rounded_product(real(position_difference(x, reach.centre[0])), scale), rounded_product(real(position_difference(y, reach.centre[1])), scale),
+              rounded_product(real(position_difference(z, reach.centre[2])), scale), real(0)};
   const float ex = fmaxf(fabsf(float(c.source.x)) - reach.half[0], 0.0f), ey = fmaxf(fabsf(float(c.source.y)) - reach.half[1], 0.0f);
   const float ez = fmaxf(fabsf(float(c.source.z)) - reach.half[2], 0.0f);
   c.distance2 = valid ? fmaf(ex, ex, fmaf(ey, ey, ez * ez)) : 2.0f;
@@ -258,8 +262,8 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
         const uint32_t x1 = __ldg(x + k1), y1 = __ldg(y + k1), z1 = __ldg(z + k1);
         const struct candidate<real> a = candidate_at<real>(reach, scale, x0, y0, z0, i0 < end);
         const struct candidate<real> b = candidate_at<real>(reach, scale, x1, y1, z1, i1 < end);
-        const bool a_in = a.distance2 < 1.0f, a_close = a_in && a.distance2 <= close2;
-        const bool b_in = b.distance2 < 1.0f, b_close = b_in && b.distance2 <= close2;
+        const bool a_in = a.distance2 < R_CUT_SQUARED, a_close = a_in && a.distance2 <= close2;
+        const bool b_in = b.distance2 < R_CUT_SQUARED, b_close = b_in && b.distance2 <= close2;
         far += append(&work->far, far, a_in && !a_close, a.source);
         far += append(&work->far, far, b_in && !b_close, b.source);
         if (__any_sync(~0u, a_close || b_close)) {
@@ -324,7 +328,7 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
   if (begin == end) return;
   struct reach reach = reach_of(p, begin, end);
   /* where a source's nearest image differs between the targets, each has its own sources */
-  const bool wide = fmaxf(fmaxf(reach.half[0], reach.half[1]), reach.half[2]) + 1.0f >= 2147483648.0f * p.scale;
+  const bool wide = fmaxf(fmaxf(reach.half[0], reach.half[1]), reach.half[2]) + R_CUT >= (float)(0.5 * POSITION_TURN) * p.scale;
   unsigned long long pairs = 0;
   for (uint32_t first = begin; first < end;) {
     const uint32_t n = wide ? 1 : end - first, lanes = (n + T - 1) / T, parts = WARP / lanes;
@@ -334,9 +338,9 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
 #pragma unroll
     for (int j = 0; j < T; j++) {
       const uint32_t i = first + min(j * lanes + slot, n - 1);
-      t.x[j] = rounded_product(real((int)(p.x[i] - reach.centre[0])), real(p.scale));
-      t.y[j] = rounded_product(real((int)(p.x[(size_t)p.count + i] - reach.centre[1])), real(p.scale));
-      t.z[j] = rounded_product(real((int)(p.x[2 * (size_t)p.count + i] - reach.centre[2])), real(p.scale));
+      t.x[j] = rounded_product(real(position_difference(p.x[i], reach.centre[0])), real(p.scale));
+      t.y[j] = rounded_product(real(position_difference(p.x[(size_t)p.count + i], reach.centre[1])), real(p.scale));
+      t.z[j] = rounded_product(real(position_difference(p.x[2 * (size_t)p.count + i], reach.centre[2])), real(p.scale));
       t.a[j][0] = t.a[j][1] = t.a[j][2] = real(0);
     }
     const struct share share = {part < parts ? part : 0, parts}; /* nobody asks what lanes beyond the last part find */
@@ -361,8 +365,8 @@ static void launch(const struct gpu *g, const struct problem &p, const struct la
 }
 
 template <typename real>
-static void launch_form(const struct gpu *g, const struct p2p_law *l, const struct problem &p, int t) {
-  const struct law<real> law = law_for<real>(g, l);
+static void launch_form(const struct gpu *g, const struct gpu_split *tables, const struct p2p_law *l, const struct problem &p, int t) {
+  const struct law<real> law = law_for<real>(tables, l);
   if (l->kind == P2P_EXACT) return launch<real, EXACT>(g, p, law, t);
   if (l->kind == P2P_TABLE) switch (l->table_order) {
       case 0: return launch<real, TABLE>(g, p, law, t);
@@ -396,7 +400,7 @@ static int targets_per_lane(uint32_t n) {
   return best;
 }
 
-void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target, uint32_t slots, bool double_precision,
+void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law, const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs) {
   const uint32_t leaves = 1u << target->depth;
   const struct device_list list = gpu_list(g, target->near, leaves);
@@ -427,9 +431,9 @@ void gpu_p2p(struct gpu *g, const struct p2p_law *law, const struct p2p_target *
   gpu_launched("order_leaves");
   const int t = targets_per_lane((uint32_t)((((uint64_t)target->count - 1) >> level) + 1));
   if (double_precision)
-    launch_form<double>(g, law, p, t);
+    launch_form<double>(g, tables, law, p, t);
   else
-    launch_form<float>(g, law, p, t);
+    launch_form<float>(g, tables, law, p, t);
   gpu_launched("p2p");
   CHECK_CUDA(cudaMemcpyAsync(pairs, g->counters, sizeof *pairs, cudaMemcpyDeviceToHost, g->stream));
 }

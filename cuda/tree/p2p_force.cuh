@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-#include "cuda/runtime/gpu.cuh"
-#include "photons/tree/p2p.h"
+#include "cuda/tree/split.cuh"
 
 /** The force as the kernel needs it. Lengths in r_cut, u = r^2. */
 template <typename real>
@@ -22,7 +21,7 @@ struct law {
 };
 
 template <typename real>
-static struct law<real> law_for(const struct gpu *g, const struct p2p_law *l) {
+static struct law<real> law_for(const struct gpu_split *tables, const struct p2p_law *l) {
   const struct split *split = l->split;
   struct law<real> law = {};
   law.support2 = real(l->support2);
@@ -31,12 +30,12 @@ static struct law<real> law_for(const struct gpu *g, const struct p2p_law *l) {
   law.degree = split->p2p_degree;
   for (int k = 0; k <= split->p2p_degree; k++)
     law.coefficient[k] = real(ldexp((double)split->p2p[k], k)); /* from powers of 2u - 1, without rounding */
-  law.table = g->table;
+  law.table = tables->table;
   law.to_argument = real(split->r_cut / (2.0 * split->r_s));
   law.inverse_step = real(1.0 / split->table_step);
   law.step = real(split->table_step);
-  law.exact = g->exact;
-  law.exact_degree = g->exact_degree;
+  law.exact = tables->exact;
+  law.exact_degree = tables->exact_degree;
   law.gauss = split->kind == SPLIT_GAUSS;
   return law;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refit: a warp a leaf, then the parents level by level (levels.cuh). */
+#include "photons/domain/geometry.h"
+#include "cuda/tree/gpu_tree.h"
 #include "cuda/runtime/gpu.cuh"
-#include "levels.cuh"
+#include "cuda/tree/levels.cuh"
 
 #define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
 
@@ -15,7 +17,7 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale,
     const uint32_t *xc = x + (size_t)c * count, reference = xc[first];
     int low = 0, high = 0;
     for (uint32_t i = first + lane; i < end; i += WARP) {
-      const int d = (int)(xc[i] - reference);
+      const int d = position_difference(xc[i], reference);
       low = min(low, d);
       high = max(high, d);
     }
@@ -30,7 +32,7 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale,
   for (uint32_t i = first + lane; i < end; i += WARP) {
     float r2 = 0.0f;
     for (uint32_t c = 0; c < 3; c++) {
-      const float d = (float)(int)(x[(size_t)c * count + i] - node.centre[c]) * scale, a = acceleration[(size_t)c * count + i];
+      const float d = (float)position_difference(x[(size_t)c * count + i], node.centre[c]) * scale, a = acceleration[(size_t)c * count + i];
       r2 += d * d;
       acc2 += a * a;
     }
@@ -51,7 +53,7 @@ struct refit_parent {
     struct node parent;
     float half2 = 0.0f, da2 = 0.0f, db2 = 0.0f;
     for (int c = 0; c < 3; c++) {
-      const float d = (float)(int)(b.centre[c] - a.centre[c]) * scale;
+      const float d = (float)position_difference(b.centre[c], a.centre[c]) * scale;
       const float low = fminf(-a.half[c], d - b.half[c]), high = fmaxf(a.half[c], d + b.half[c]);
       const int64_t shift = __float2ll_rn(0.5f * (low + high) / scale);
       const float actual = (float)shift * scale;

@@ -4,6 +4,7 @@
  * the target that holds the leaf. Pairs whose target is above all leaves of a block are judged once, by its first warp; where their ways
  * part begins what each warp does for itself. An expansion that an ancestor accepts is listed by the first leaf below it. Entries come in
  * the order of lanes: the same at every run, and near leaves mostly in a row. */
+#include "cuda/tree/gpu_tree.h"
 #include "cuda/runtime/gpu.cuh"
 
 enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP }; /* the leaves of a block: those of a subtree of so many levels */

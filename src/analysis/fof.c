@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends over the blocks of this process. */
+#include "photons/domain/geometry.h"
 #include "photons/analysis/fof.h"
 
 #include <stdlib.h>
 
 #include "fof_link.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
+
+LOOP_STAGE(fof, 0x332288, .untimed = true);
 
 /* The tree above the blocks. Where their number is no power of two its last leaves are missing. */
 
@@ -130,7 +133,7 @@ static void settle_heads(void *context, uint32_t g) {
 }
 
 uint64_t fof_length2(double length, double box) {
-  const double units = length / box * 4294967296.0;
+  const double units = length / box * POSITION_TURN;
   return (uint64_t)(units * units);
 }
 
@@ -151,11 +154,11 @@ struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
   f->head = allocate(s->count, sizeof *f->head, "heads of groups");
   fill_shares(f);
   const uint32_t blocks = (uint32_t)s->blocks;
-  analysis_for(ANALYSIS_FOF, blocks, link_block, f);
+  loop_run(&fof_stage, blocks, link_block, f);
   fill_top(f);
-  analysis_for(ANALYSIS_FOF, blocks, link_to_others, f);
+  loop_run(&fof_stage, blocks, link_to_others, f);
   if (comm_size() > 1) fof_link_ranks(f);
-  analysis_for(ANALYSIS_FOF, blocks, settle_heads, f);
+  loop_run(&fof_stage, blocks, settle_heads, f);
   return f;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends along trees: links inside a block, and of pairs. */
+#include "photons/domain/geometry.h"
 #include "fof_link.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static struct fof_box box_around(size_t n, uint32_t *const x[3], size_t first) {
   for (size_t c = 0; c < 3; c++) {
     int32_t low = 0, high = 0;
     for (size_t i = 1; i < n; i++) {
-      int32_t d = (int32_t)(x[c][first + i] - x[c][first]);
+      int32_t d = position_difference(x[c][first + i], x[c][first]);
       low = d < low ? d : low;
       high = d > high ? d : high;
     }
@@ -75,7 +76,7 @@ struct link link_begin(struct fof *f) {
                most = leaf > GHOST_LEAF + 1 ? leaf : GHOST_LEAF + 1;
   const uint32_t room = (uint32_t)(most + 7) & ~7u; /* kernels write whole bytes of eight */
   struct link l = {.fof = f,
-                   .kernels = &kernels_select()->fof,
+                   .kernels = fof_kernels_select(),
                    .limit2 = (float)((double)f->length2 * (1.0 + 1e-5)), /* float's rounding is 1e-7 */
                    .reach = (uint32_t)ceil(sqrt((double)f->length2)) + 1,
                    .room = room};

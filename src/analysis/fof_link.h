@@ -6,7 +6,11 @@
 #include <stdatomic.h>
 
 #include "photons/analysis/fof.h"
-#include "photons/runtime/kernels.h"
+#include "photons/analysis/kernels.h"
+#include "photons/runtime/stage.h"
+
+/** Loops of friends of friends. */
+extern struct stage fof_stage;
 
 enum { GHOST_LEAF = 32 }; /* particles in a leaf of ghosts */
 

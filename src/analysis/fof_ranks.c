@@ -6,7 +6,7 @@
 
 #include "src/base/exchange.h"
 #include "fof_link.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
@@ -96,7 +96,7 @@ static void collect_block(void *context, uint32_t g) {
 static struct ghost *exchange_ghosts(struct fof *f, size_t *count) {
   const struct particles *p = f->particles;
   struct sending s = {f, allocate(p->blocks, sizeof *s.boxes, "particles for other processes")};
-  analysis_for(ANALYSIS_FOF, (uint32_t)p->blocks, collect_block, &s);
+  loop_run(&fof_stage, (uint32_t)p->blocks, collect_block, &s);
   size_t *send_count = exchange_counts(), *next = exchange_counts();
   for (size_t g = 0; g < p->blocks; g++)
     for (size_t i = 0; i < s.boxes[g].count; i++) next[s.boxes[g].list[i].rank] = ++send_count[s.boxes[g].list[i].rank];
@@ -222,7 +222,7 @@ static struct edges find_edges(struct fof *f) {
                                                    r);
   free(ghosts);
   free(count_from);
-  analysis_for(ANALYSIS_FOF, (uint32_t)f->particles->blocks, link_to_ghosts, &sides);
+  loop_run(&fof_stage, (uint32_t)f->particles->blocks, link_to_ghosts, &sides);
   struct edges e = {allocate(all, sizeof *e.list, "links between processes"), 0};
   for (size_t s = 0; s < sides.count; s++) {
     struct ghost_side *g = &sides.list[s];

@@ -4,6 +4,10 @@
 #define PHOTONS_HALO_HOME_H
 
 #include "photons/analysis/halo.h"
+#include "photons/runtime/stage.h"
+
+/** Loops over halos. */
+extern struct stage halos_stage;
 
 /** A particle of another process that is a member of a halo of this one. */
 struct guest {

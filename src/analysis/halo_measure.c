@@ -3,9 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "photons/domain/geometry.h"
 #include "halo_home.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/error.h"
+
+LOOP_STAGE(halos, 0x661100, .untimed = true);
 
 #define SHRINK 0.9       /* radius of one sphere over the one before */
 #define PEAK_LEAST 10    /* members in the last sphere at least, */
@@ -123,7 +126,7 @@ static struct open_sphere measure_halo(const struct measuring *w, struct gatheri
     const struct body b = body_of(w->home, member[i], &block);
     for (size_t c = 0; c < 3; c++) {
       if (i == 0) reference[c] = b.x[c];
-      o[i].x[c] = (int32_t)(b.x[c] - reference[c]);
+      o[i].x[c] = position_difference(b.x[c], reference[c]);
       sum[c] += o[i].x[c];
       momentum[c] += (double)b.p[c];
     }
@@ -152,11 +155,11 @@ static void measure_part(void *context, uint32_t part) {
 
 void halo_measure(struct halo_home *home, double threshold) {
   const struct particles *s = home->fof->particles;
-  const double unit = s->box / 4294967296.0;
+  const double unit = s->box / POSITION_TURN;
   struct measuring w = {.home = home,
                         .threshold_count = 4.0 / 3.0 * M_PI * unit * unit * unit * threshold / s->mass,
                         .open = allocate(home->count, sizeof *w.open, "spherical overdensity")};
-  if (home->count > 0) analysis_for(ANALYSIS_HALOS, TASKS, measure_part, &w);
+  if (home->count > 0) loop_run(&halos_stage, TASKS, measure_part, &w);
   size_t open = 0;
   for (size_t h = 0; h < home->count; h++)
     if (w.open[h].halo) w.open[open++] = w.open[h];

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "photons/domain/geometry.h"
 #include "src/base/exchange.h"
 #include "halo_home.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
@@ -119,7 +120,7 @@ static bool is_far_enough(double threshold_count, const struct gathering *g) {
 
 static void set_sphere(const struct fof *f, double threshold_count, struct halo *h, size_t count) {
   h->count_200 = count;
-  h->r_200 = threshold_radius(threshold_count, (double)count) * f->particles->box / 4294967296.0;
+  h->r_200 = threshold_radius(threshold_count, (double)count) * f->particles->box / POSITION_TURN;
 }
 
 /* The search begins at twice the mass of the friends, and goes on where it is denser even there. */
@@ -209,7 +210,7 @@ static void exchange_questions(struct batch *b) {
   struct question *received = exchange_records(questions, sizeof *questions, send_count, count_from);
   const size_t receives = exchange_total(count_from);
   struct answering a = {b->fof, received, receives, allocate(receives, sizeof *a.answer, "spherical overdensity")};
-  analysis_for(ANALYSIS_HALOS, PARTS, answer_part, &a);
+  loop_run(&halos_stage, PARTS, answer_part, &a);
   uint64_t *counts = allocate(receives, sizeof *counts, "spherical overdensity");
   size_t all = 0, i = 0;
   for (int r = 0; r < comm_size(); r++)
@@ -277,7 +278,7 @@ static void close_batch(struct batch *b) {
     b->next[q] = b->first[b->asked[q].sphere];
     b->first[b->asked[q].sphere] = q + 1;
   }
-  analysis_for(ANALYSIS_HALOS, PARTS, close_part, b);
+  loop_run(&halos_stage, PARTS, close_part, b);
   free(b->count);
   free(b->distance2);
   free(b->begin);

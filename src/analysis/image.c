@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/domain/geometry.h"
 #include "photons/analysis/analysis.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
+
+LOOP_STAGE(image, 0xaa4466, .untimed = true);
 
 #define PIXELS_MIN 256
 #define PIXELS_MAX 1024
@@ -97,7 +100,7 @@ static void project_part(void *context, uint32_t part) {
 
 /** Particles a pixel over all processes, added up in the map of part 0; returns their number. */
 static uint64_t project(const struct projection *p) {
-  analysis_for(ANALYSIS_IMAGE, p->parts, project_part, (void *)p);
+  loop_run(&image_stage, p->parts, project_part, (void *)p);
   const size_t all = p->pixels * p->pixels;
   uint64_t count = p->count[0];
   for (uint32_t part = 1; part < p->parts; part++) {
@@ -139,7 +142,7 @@ static void convolve_band(void *context, uint32_t band) {
 static void smooth_axis(const double *in, double *out, size_t pixels, size_t step, bool along_y) {
   struct convolution v = {.in = in, .pixels = pixels, .step = step, .along_y = along_y};
   v.out = out;
-  analysis_for(ANALYSIS_IMAGE, BANDS, convolve_band, &v);
+  loop_run(&image_stage, BANDS, convolve_band, &v);
 }
 
 /**
@@ -291,11 +294,11 @@ static void draw(const char *path, const uint64_t *particles, size_t pixels, dou
 }
 
 void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness) {
-  const double spacing = 1.0 / cbrt((double)s->all), extent = fmin(thickness, 1.0) * 4294967296.0 - 1.0;
+  const double spacing = 1.0 / cbrt((double)s->all), extent = fmin(thickness, 1.0) * POSITION_TURN - 1.0;
   if (pixels == 0) pixels = (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 / spacing));
   const double maps = MAPS_MAX / (double)comm_host_size() / (double)(pixels * pixels * sizeof(uint64_t));
   struct projection projection = {.particles = s, .pixels = pixels, .extent = (uint32_t)extent};
-  projection.low = (uint32_t)(2147483648.0 - 0.5 * extent);
+  projection.low = (uint32_t)(0.5 * POSITION_TURN - 0.5 * extent);
   projection.parts = (uint32_t)fmax(1.0, fmin(fmin(PARTS_MAX, (double)s->blocks), maps));
   projection.map = allocate(projection.parts * pixels * pixels, sizeof *projection.map, "the picture's density");
   projection.count = allocate(projection.parts, sizeof *projection.count, "the picture's density");

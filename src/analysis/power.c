@@ -11,13 +11,15 @@
 #include <string.h>
 
 #include "photons/analysis/analysis.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/base/output_file.h"
 #include "power_mesh.h"
+
+LOOP_STAGE(power_spectrum, 0x6699cc, .untimed = true);
 
 #define BIN_RATIO 1.05 /* of a bin's edges where bins are logarithmic */
 
@@ -154,7 +156,7 @@ static void measure_part(void *context, uint32_t part) {
 static void measure_fold(struct measurement *m, unsigned fold) {
   const size_t shells = shell_count(m->mesh.n);
   power_mesh_fill(&m->mesh, fold);
-  analysis_for(ANALYSIS_POWER, m->parts, measure_part, m);
+  loop_run(&power_spectrum_stage, m->parts, measure_part, m);
   for (uint32_t part = 1; part < m->parts; part++)
     for (size_t i = 0; i < shells; i++) {
       m->shell[i].power += m->shell[part * shells + i].power;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
@@ -206,12 +206,12 @@ static void add_ghosts(struct power_mesh *m) {
 static void deposit(struct power_mesh *m) {
   const struct power_points *p = &m->points;
   atomic_store(&m->overflow, false);
-  if (m->planes > 0) analysis_for(ANALYSIS_POWER, (uint32_t)(m->planes + 2 * m->ghosts), clear_plane, m);
+  if (m->planes > 0) loop_run(&power_spectrum_stage, (uint32_t)(m->planes + 2 * m->ghosts), clear_plane, m);
   for (size_t round = 0; round < p->rounds; round++) {
     power_points_load(&m->points, round);
     for (m->colour = 0; m->colour < COLOURS * COLOURS; m->colour++)
       if ((p->x_tiles % 2 || m->colour / COLOURS < 2) && (p->y_tiles % 2 || m->colour % COLOURS < 2))
-        analysis_for(ANALYSIS_POWER, p->x_tiles * p->y_tiles, deposit_tile, m);
+        loop_run(&power_spectrum_stage, p->x_tiles * p->y_tiles, deposit_tile, m);
   }
   if (m->ghosts > 0) add_ghosts(m);
 }
@@ -249,7 +249,7 @@ static void transform_plane(void *context, uint32_t x) {
 }
 
 static void transform_planes(struct power_mesh *m) {
-  analysis_for(ANALYSIS_POWER, (uint32_t)m->planes, transform_plane, m);
+  loop_run(&power_spectrum_stage, (uint32_t)m->planes, transform_plane, m);
   double excess = 0.0; /* of mass: the modes (0, 0) of all planes */
   for (int set = 0; set < 2; set++)
     for (size_t x = 0; x < m->planes; x++) excess += (double)m->cells[set][(m->ghosts + x) * m->plane];
@@ -284,7 +284,7 @@ static void transpose(struct power_mesh *m) {
   m->packed = allocate(m->planes * n * modes, sizeof *m->packed, "the exchange of the power spectrum's mesh");
   for (int set = 0; set < 2; set++) {
     struct packing packing = {.mesh = m, .from = m->cells[set]};
-    analysis_for(ANALYSIS_POWER, (uint32_t)m->planes, pack_plane, &packing);
+    loop_run(&power_spectrum_stage, (uint32_t)m->planes, pack_plane, &packing);
     comm_exchange(m->packed, send, m->cells[set], receive);
   }
   free(m->packed);

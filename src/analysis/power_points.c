@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
@@ -59,14 +59,14 @@ static void sort(struct sorting *s, size_t *key_end) {
   if (s->chunks == 0) return;
   const size_t rows = s->keys * s->chunks;
   s->offset = allocate(rows, sizeof *s->offset, "power spectrum");
-  analysis_for(ANALYSIS_POWER, s->chunks, sort_chunk, s);
+  loop_run(&power_spectrum_stage, s->chunks, sort_chunk, s);
   for (size_t i = 0, sum = 0; i < rows; i++) {
     const size_t count = s->offset[i];
     s->offset[i] = sum;
     sum += count;
   }
   s->move = true;
-  analysis_for(ANALYSIS_POWER, s->chunks, sort_chunk, s); /* each offset moves on to the next one's begin */
+  loop_run(&power_spectrum_stage, s->chunks, sort_chunk, s); /* each offset moves on to the next one's begin */
   for (size_t key = 0; key < s->keys; key++) key_end[key] = s->offset[(key + 1) * s->chunks - 1];
   free(s->offset);
 }

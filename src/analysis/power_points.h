@@ -5,6 +5,10 @@
 #include <stdint.h>
 
 #include "photons/domain/particles.h"
+#include "photons/runtime/stage.h"
+
+/** Loops of power spectra. */
+extern struct stage power_spectrum_stage;
 
 enum {
   POWER_TILE = 16

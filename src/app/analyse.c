@@ -16,8 +16,9 @@
 #include "photons/cosmology/linear_power.h"
 #include "photons/base/output_file.h"
 #include "photons/app/products.h"
-#include "photons/app/report.h"
-#include "photons/domain/simulation.h"
+#include "photons/base/clock.h"
+#include "photons/runtime/engine.h"
+#include "photons/step/nbody.h"
 
 /** Texts SECTION.KEY=VALUE as --set takes them. */
 struct settings {
@@ -103,29 +104,6 @@ static size_t number_of(const char *path) {
   return underscore && isdigit((unsigned char)underscore[1]) ? strtoul(underscore + 1, NULL, 10) : 0;
 }
 
-static void start_starpu(const struct parameters *p) {
-  struct starpu_conf conf;
-  if (starpu_conf_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init failed");
-  conf.sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler : "lws";
-  if (p->runtime.workers > 0) conf.ncpus = (int)p->runtime.workers;
-  conf.ncuda = 0;
-  conf.catch_signals = 0;
-  const int status = starpu_init(&conf);
-  if (status != 0) fail(EXIT_RUN_FAILED, "StarPU does not start: %s (STARPU_* settings?)", strerror(-status));
-  if (starpu_cpu_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
-}
-
-/** Put the particles in the order of groups and trees. */
-static void sort_particles(const struct parameters *p, struct particles *particles, const struct layout *layout) {
-  struct simulation s = {
-      .parameters = p, .particles = *particles, .group_count = layout->group_count, .depth = layout->depth};
-  s.worker_count = starpu_worker_get_count();
-  s.workers = allocate(s.worker_count, sizeof *s.workers, "worker scratch");
-  domain_rebuild(&s);
-  *particles = s.particles;
-  free(s.workers);
-}
-
 int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count, bool quiet) {
   struct parameters p;
   struct settings settings = {0};
@@ -137,19 +115,14 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
   parameters_read(&p, NULL, (const char *const *)settings.text, own + count);
   output_folder(p.output.dir);
-  start_starpu(&p);
+  p.runtime.gpu = GPU_NO; /* the analysis has no codelets for GPUs */
+  engine_start(&p, NULL);
   double start = wall_clock();
   struct particles particles = ic_read_gadget(&p);
-  const struct cosmology cosmology = {.omega_m = p.cosmology.omega_m,
-                                      .omega_lambda = p.cosmology.omega_lambda,
-                                      .omega_k = 1.0 - p.cosmology.omega_m - p.cosmology.omega_lambda -
-                                                 p.cosmology.omega_r,
-                                      .omega_r = p.cosmology.omega_r,
-                                      .w0 = p.cosmology.w0,
-                                      .wa = p.cosmology.wa};
+  const struct cosmology cosmology = cosmology_from(&p);
   struct linear_power *linear = linear_power_create(&p);
   const struct layout layout = layout_choose(&p, particles.all);
-  sort_particles(&p, &particles, &layout);
+  domain_sort_particles(&particles, &layout.domain);
   const bool speaks = !quiet && comm_rank() == 0;
   if (speaks) {
     printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot, particles.all,
@@ -164,16 +137,16 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
                               .cosmology = &cosmology,
                               .linear = linear,
                               .particles = &particles,
-                              .depth = layout.depth,
+                              .depth = layout.domain.depth,
                               .a = 1.0 / (1.0 + p.ic.z_init),
                               .number = number_of(snapshot),
-                              .mesh = layout.pm_grid,
+                              .mesh = layout.mesh.cells,
                               .quiet = quiet};
   products_write(&products);
   if (speaks) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
   linear_power_free(linear);
   particles_free(&particles);
-  starpu_shutdown();
+  engine_stop();
   settings.count = own;
   settings_free(&settings);
   return 0;

@@ -11,7 +11,7 @@
 #include "photons/analysis/halo.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/mass_function.h"
-#include "photons/app/report.h"
+#include "photons/base/clock.h"
 #include "photons/io/snapshot.h"
 
 enum { FOLDS = 2 }; /* P(k) reaches four times the mesh's Nyquist frequency */

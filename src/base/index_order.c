@@ -5,7 +5,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/domain/particles.h"
+#include "photons/base/parts.h"
 
 static size_t *in_bytes(const size_t *counts, size_t size) {
   size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");

@@ -14,7 +14,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/domain/particles.h"
+#include "photons/base/parts.h"
 
 /* Files begun and not committed. Global because fail() is called from everywhere, on any thread. */
 static struct unfinished {

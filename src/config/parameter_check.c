@@ -11,7 +11,6 @@
 
 #include "photons/base/input_file.h"
 #include "photons/config/parameter_table.h"
-#include "photons/runtime/trace.h"
 
 static const struct parameter *row_of(const char *section, const char *key) {
   const struct parameter *row = parameter_find(section, key);
@@ -216,7 +215,7 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
   const struct parameter *row = row_of("runtime", "trace_steps");
   int64_t first, last;
   if (!sound(problems, row) || !*p->runtime.trace_steps) return;
-  if (!trace_steps_parse(p->runtime.trace_steps, &first, &last))
+  if (!parameter_step_range(p->runtime.trace_steps, &first, &last))
     problem_with(problems, row, p, NULL, "not steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
 }
 

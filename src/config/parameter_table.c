@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "photons/tree/split.h"
 
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const ic_sources[] = {[IC_GENERATE] = "generate", [IC_GADGET] = "gadget", NULL};

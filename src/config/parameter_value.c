@@ -198,3 +198,23 @@ void parameter_print_allowed(const struct parameter *row, const char *separator,
     break;
   }
 }
+
+/** A step number at *text, which is moved behind it. */
+static bool parse_step(const char **text, int64_t *step) {
+  char *end;
+  if (!isdigit((unsigned char)**text)) return false;
+  errno = 0;
+  *step = strtoll(*text, &end, 10);
+  *text = end;
+  return errno == 0;
+}
+
+bool parameter_step_range(const char *text, int64_t *first, int64_t *last) {
+  if (!parse_step(&text, first)) return false;
+  *last = *first;
+  if (*text == ':') {
+    text++;
+    if (!parse_step(&text, last)) return false;
+  }
+  return *text == '\0' && *first <= *last;
+}

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "photons/base/error.h"
+#include "photons/config/parameters.h"
 
 /* Densities of the components over today's critical density; dark energy with w = w0 + wa (1 - a). */
 struct densities {
@@ -28,6 +29,17 @@ static double expansion(const struct densities *d, double a) {
   double sum = d->matter + d->radiation + d->curvature + d->dark_energy;
   if (!(sum > 0.0)) fail(EXIT_BAD_USAGE, "cosmology: H^2 is %g H0^2 at a = %g; there is no such universe", sum, a);
   return sum;
+}
+
+struct cosmology cosmology_from(const struct parameters *p) {
+  const double omega_k =
+      1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
+  return (struct cosmology){.omega_m = p->cosmology.omega_m,
+                            .omega_lambda = p->cosmology.omega_lambda,
+                            .omega_k = omega_k,
+                            .omega_r = p->cosmology.omega_r,
+                            .w0 = p->cosmology.w0,
+                            .wa = p->cosmology.wa};
 }
 
 double cosmology_hubble(const struct cosmology *c, double a) {

@@ -6,13 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/base/output_file.h"
 
 #define COLLAPSE 1.686470199841 /* linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3) */
-#define BIN_DEX 0.15            /* width of a bin in log10 M */
 
 /* f(sigma) = M/rho dn/dln(1/sigma). */
 
@@ -96,78 +93,8 @@ double mass_function(enum mass_function kind, const struct linear_power *linear,
   return theory(kind, c, a, &scale);
 }
 
-/** A bin of masses in numbers of particles, and the halos in it by their members and inside r_200. */
-struct mass_bin {
-  double low, high;
-  uint64_t count[2];
-};
-
-/** The bins from the smallest halo to the largest of the run; all processes call this. */
-static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t min_members, size_t *bins) {
-  double largest = 0.0; /* exact: counts are below 2^53 */
-  for (size_t h = 0; h < halos->count; h++)
-    largest = fmax(largest, fmax((double)halos->halo[h].count, (double)halos->halo[h].count_200));
-  comm_max_double(&largest, 1);
-  /* Masses are whole numbers of particles: edges stand between them. */
-  struct mass_bin *bin = NULL;
-  double low = (double)min_members - 0.5;
-  for (*bins = 0; low < largest; low = bin[(*bins)++].high) {
-    bin = reallocate(bin, *bins + 1, sizeof *bin, "bins of mass");
-    const double edge = floor((double)min_members * pow(10.0, BIN_DEX * (double)(*bins + 1))) - 0.5;
-    bin[*bins] = (struct mass_bin){.low = low, .high = fmax(edge, low + 1.0)};
-  }
-  for (size_t i = 0; i < *bins; i++) {
-    for (size_t h = 0; h < halos->count; h++) {
-      const double n = (double)halos->halo[h].count, inside = (double)halos->halo[h].count_200;
-      bin[i].count[0] += n > bin[i].low && n < bin[i].high;
-      bin[i].count[1] += inside > bin[i].low && inside < bin[i].high;
-    }
-    comm_sum_u64(bin[i].count, 2);
-  }
-  return bin;
-}
-
-static void write_bins(const char *path, const struct halo_catalogue *halos, const struct mass_bin *bin, size_t bins,
-                       const struct linear_power *linear, const struct cosmology *c, double a) {
-  const struct particles *s = halos->particles;
-  const double volume = s->box * s->box * s->box, growth = cosmology_growth(c, a).d1;
-  char *temporary = output_begin(path);
-  FILE *file = output_open(temporary);
-  fprintf(file, "# halo mass function, dn/dlnM in (Mpc/h)^-3; errors are Poisson, theory is averaged over the bin\n");
-  fprintf(file, "# FoF: masses of friends-of-friends groups; 200c: within R200 of their density peaks\n");
-  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, N = %zu, particle mass = %.9g Msun/h, halos = %zu\n", a,
-          1.0 / a - 1.0, s->box, s->all, 1e10 * s->mass, halos->all);
-  fprintf(
-      file,
-      "# M_low[Msun/h] M_high[Msun/h] N_FoF FoF FoF_error N_200c 200c 200c_error PressSchechter ShethTormen Reed2007 "
-      "Tinker2008_200m Tinker2008_200c\n");
-  struct scale scale[3] = {{0}}; /* of a bin's low edge, middle and high edge */
-  for (size_t i = 0; i < bins; i++) {
-    const double low = bin[i].low, high = bin[i].high, norm = 1.0 / (volume * log(high / low));
-    const double fof = (double)bin[i].count[0], sphere = (double)bin[i].count[1];
-    fprintf(file, "%.7e %.7e %.0f %.6e %.6e %.0f %.6e %.6e", 1e10 * low * s->mass, 1e10 * high * s->mass, fof,
-            fof * norm, sqrt(fof) * norm, sphere, sphere * norm, sqrt(sphere) * norm);
-    if (linear) {
-      scale[0] = i == 0 ? scale_of(linear, c, growth, low * s->mass) : scale[2];
-      scale[1] = scale_of(linear, c, growth, sqrt(low * high) * s->mass);
-      scale[2] = scale_of(linear, c, growth, high * s->mass);
-    }
-    for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++) { /* Simpson's rule over ln M */
-      const double sum = linear ? theory(k, c, a, &scale[0]) + 4.0 * theory(k, c, a, &scale[1]) +
-                                      theory(k, c, a, &scale[2])
-                                : 0.0;
-      fprintf(file, " %.6e", sum / 6.0);
-    }
-    fprintf(file, "\n");
-  }
-  output_close(file, path);
-  output_commit(temporary, path);
-}
-
-void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
-                         const struct linear_power *linear, const struct cosmology *c, double a) {
-  size_t bins;
-  struct mass_bin *bin = count_halos(halos, min_members, &bins);
-  if (comm_rank() == 0) write_bins(path, halos, bin, bins, linear, c, a);
-  free(bin);
+void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a, double mass,
+                    double result[MASS_FUNCTIONS]) {
+  const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
+  for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++) result[k] = theory(k, c, a, &scale);
 }

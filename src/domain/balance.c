@@ -6,7 +6,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/domain/simulation.h"
+#include "photons/domain/domain.h"
 
 /* The price of a move, in seconds a particle that the busiest process gains or loses (packing, sending, registering), the steps in which it
  * must have paid, and the least gain, below which the noise of measurement would move groups to and fro. */
@@ -58,30 +58,30 @@ static double most_expensive(const double *cost, uint32_t parts, const uint32_t 
   return most;
 }
 
-bool balance_wanted(struct simulation *s, uint32_t *first) {
-  const uint32_t groups = s->group_count, parts = (uint32_t)comm_size();
+bool balance_wanted(struct domain *d, uint32_t *first) {
+  const uint32_t groups = d->group_count, parts = (uint32_t)comm_size();
   uint32_t *now = allocate((size_t)parts + 1, sizeof *now, "owners of groups");
   double *cost = allocate(groups, sizeof *cost, "costs of groups");
-  for (uint32_t i = group_first(s, comm_rank()); i < group_first(s, comm_rank() + 1); i++) {
-    cost[i] = s->groups[i].seconds;
-    s->groups[i].seconds = 0.0;
+  for (uint32_t i = group_first(d, comm_rank()); i < group_first(d, comm_rank() + 1); i++) {
+    cost[i] = d->group_seconds[i];
+    d->group_seconds[i] = 0.0;
   }
   comm_sum_double(cost, groups);
   /* Half of what was thought before stays: a worker that was interrupted does not move groups. The order of groups is that of space, so that
    * a group's past is nearly its own also after a rebuild. */
-  if (!s->group_cost) {
-    s->group_cost = allocate(groups, sizeof *s->group_cost, "costs of groups");
-    for (uint32_t i = 0; i < groups; i++) s->group_cost[i] = cost[i];
+  if (!d->group_cost) {
+    d->group_cost = allocate(groups, sizeof *d->group_cost, "costs of groups");
+    for (uint32_t i = 0; i < groups; i++) d->group_cost[i] = cost[i];
   }
-  for (uint32_t i = 0; i < groups; i++) cost[i] = s->group_cost[i] = 0.5 * (s->group_cost[i] + cost[i]);
-  for (uint32_t p = 0; p <= parts; p++) now[p] = group_first(s, (int)p);
+  for (uint32_t i = 0; i < groups; i++) cost[i] = d->group_cost[i] = 0.5 * (d->group_cost[i] + cost[i]);
+  for (uint32_t p = 0; p <= parts; p++) now[p] = group_first(d, (int)p);
   const double before = most_expensive(cost, parts, now), after = balance_cut(cost, groups, parts, first);
   int moved = 0;
   for (uint32_t p = 1; p < parts; p++) {
     const int shift = abs((int)(now[p] - first[p]));
     moved = shift > moved ? shift : moved;
   }
-  const double price = MOVE_COST * (double)moved * (double)s->particles.all / groups,
+  const double price = MOVE_COST * (double)moved * (double)d->particles.all / groups,
                workers = (double)starpu_cpu_worker_get_count(),
                gain = (before - after) / (workers > 0.0 ? workers : 1.0);
   free(now);

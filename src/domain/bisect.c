@@ -8,7 +8,8 @@
 #include "keys.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/domain/simulation.h"
+#include "photons/domain/codelets.h"
+#include "photons/domain/domain.h"
 
 /* Parts enough for the workers of one process to go on with, each on its own. */
 enum { LEVELS_TOGETHER = 6, DIGITS = 3, DIGIT_VALUES = 1 << 11, CHUNK_LEAST = 1 << 14, CHUNKS_MOST = 64 };
@@ -85,8 +86,8 @@ static void send_down(void *context, uint32_t chunk) {
   }
 }
 
-static void choose_axes(struct splitting *b, struct simulation *s, unsigned level) {
-  parallel_for(s, STAGE_REBUILD, b->chunks, measure_boxes, b);
+static void choose_axes(struct splitting *b, struct domain *d, unsigned level) {
+  loop_run(&rebuild_stage, b->chunks, measure_boxes, b);
   for (uint32_t k = 0; k < b->cuts; k++)
     for (uint32_t chunk = 1; chunk < b->chunks; chunk++)
       for (int c = 0; c < 3; c++) {
@@ -96,12 +97,12 @@ static void choose_axes(struct splitting *b, struct simulation *s, unsigned leve
       }
   comm_min_u32(b->low[0], 3 * (size_t)b->cuts);
   comm_max_u32(b->high[0], 3 * (size_t)b->cuts);
-  for (uint32_t k = 0; k < b->cuts; k++) b->cut[k].axis = side_to_cut(level, s->group_count, b->low[k], b->high[k]);
+  for (uint32_t k = 0; k < b->cuts; k++) b->cut[k].axis = side_to_cut(level, d->group_count, b->low[k], b->high[k]);
 }
 
 /** Fix one more digit of every median. On return histograms hold each chunk's own counts, ties the counts at the digit. */
-static void choose_digit(struct splitting *b, struct simulation *s) {
-  parallel_for(s, STAGE_REBUILD, b->chunks, count_digits, b);
+static void choose_digit(struct splitting *b) {
+  loop_run(&rebuild_stage, b->chunks, count_digits, b);
   const size_t size = (size_t)b->cuts * DIGIT_VALUES;
   uint64_t *sum = allocate(size, sizeof *sum, "counts of the domain decomposition");
   for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
@@ -143,16 +144,16 @@ static void share_ties(struct splitting *b) {
   free(all);
 }
 
-static void split_level(struct splitting *b, struct simulation *s, unsigned level) {
+static void split_level(struct splitting *b, struct domain *d, unsigned level) {
   const size_t rows = (size_t)b->chunks * b->cuts;
   b->low = allocate(rows, sizeof *b->low, "boxes of the domain decomposition");
   b->high = allocate(rows, sizeof *b->high, "boxes of the domain decomposition");
   b->histogram = allocate(rows * DIGIT_VALUES, sizeof *b->histogram, "counts of the domain decomposition");
   b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
-  choose_axes(b, s, level);
-  for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b, s);
+  choose_axes(b, d, level);
+  for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b);
   share_ties(b);
-  parallel_for(s, STAGE_REBUILD, b->chunks, send_down, b);
+  loop_run(&rebuild_stage, b->chunks, send_down, b);
   free(b->low);
   free(b->high);
   free(b->histogram);
@@ -160,15 +161,15 @@ static void split_level(struct splitting *b, struct simulation *s, unsigned leve
 }
 
 /** Groups [first, end) below a node. */
-static void groups_below(const struct simulation *s, unsigned level, uint32_t node, uint32_t *first, uint32_t *end) {
-  *first = (uint32_t)block_first(s->group_count, (size_t)1 << level, node);
-  *end = (uint32_t)block_first(s->group_count, (size_t)1 << level, (size_t)node + 1);
+static void groups_below(const struct domain *d, unsigned level, uint32_t node, uint32_t *first, uint32_t *end) {
+  *first = (uint32_t)block_first(d->group_count, (size_t)1 << level, node);
+  *end = (uint32_t)block_first(d->group_count, (size_t)1 << level, (size_t)node + 1);
 }
 
-static bool is_part(const struct simulation *s, unsigned level, uint32_t node) {
+static bool is_part(const struct domain *d, unsigned level, uint32_t node) {
   uint32_t first, end;
-  groups_below(s, level, node, &first, &end);
-  return end - first == 1 || (level >= LEVELS_TOGETHER && group_owner(s, first) == group_owner(s, end - 1));
+  groups_below(d, level, node, &first, &end);
+  return end - first == 1 || (level >= LEVELS_TOGETHER && group_owner(d, first) == group_owner(d, end - 1));
 }
 
 static int compare_parts(const void *a, const void *b) {
@@ -186,34 +187,34 @@ static void number_parts(struct orb_parts *parts, struct splitting *b) {
   parts->part_of = b->node;
 }
 
-struct orb_parts orb_split(struct simulation *s, const struct key *keys, size_t count) {
+struct orb_parts orb_split(struct domain *d, const struct key *keys, size_t count) {
   struct orb_parts parts = {0};
   struct splitting b = {.keys = keys, .count = count};
   b.chunks = count / CHUNK_LEAST < CHUNKS_MOST ? (uint32_t)(count / CHUNK_LEAST) + 1 : CHUNKS_MOST;
   b.node = allocate(count, sizeof *b.node, "nodes of the particles");
-  b.cut_of = allocate(2 * (size_t)s->group_count, sizeof *b.cut_of, "nodes of the domain decomposition");
-  b.cut = allocate(s->group_count, sizeof *b.cut, "cuts of the domain decomposition");
-  parts.part = allocate(s->group_count, sizeof *parts.part, "parts of the domain");
-  uint32_t *open = allocate(s->group_count, sizeof *open, "nodes to split"), opened = 1;
+  b.cut_of = allocate(2 * (size_t)d->group_count, sizeof *b.cut_of, "nodes of the domain decomposition");
+  b.cut = allocate(d->group_count, sizeof *b.cut, "cuts of the domain decomposition");
+  parts.part = allocate(d->group_count, sizeof *parts.part, "parts of the domain");
+  uint32_t *open = allocate(d->group_count, sizeof *open, "nodes to split"), opened = 1;
   for (size_t i = 0; i < count; i++) b.node[i] = 1;
   for (unsigned level = 0; opened > 0; level++) {
     const size_t nodes = (size_t)1 << level;
-    memset(b.cut_of, 0xff, 2 * (size_t)s->group_count * sizeof *b.cut_of);
+    memset(b.cut_of, 0xff, 2 * (size_t)d->group_count * sizeof *b.cut_of);
     b.cuts = 0;
     for (uint32_t i = 0; i < opened; i++) {
       const uint32_t node = open[i];
-      if (is_part(s, level, node)) {
+      if (is_part(d, level, node)) {
         uint32_t first, end;
-        groups_below(s, level, node, &first, &end);
-        parts.part[parts.count++] = (struct orb_part){level, node, group_owner(s, first)};
+        groups_below(d, level, node, &first, &end);
+        parts.part[parts.count++] = (struct orb_part){level, node, group_owner(d, first)};
         continue;
       }
-      const size_t begin = block_first(s->particles.all, nodes, node);
+      const size_t begin = block_first(d->particles.all, nodes, node);
       b.cut_of[nodes + node] = (int32_t)b.cuts;
       b.cut[b.cuts++] = (struct cut){.node = node,
-                                     .left = block_first(s->particles.all, 2 * nodes, 2 * (size_t)node + 1) - begin};
+                                     .left = block_first(d->particles.all, 2 * nodes, 2 * (size_t)node + 1) - begin};
     }
-    if (b.cuts > 0) split_level(&b, s, level);
+    if (b.cuts > 0) split_level(&b, d, level);
     opened = 0;
     for (uint32_t k = 0; k < b.cuts; k++)
       for (uint32_t child = 0; child < 2; child++) open[opened++] = 2 * b.cut[k].node + child;

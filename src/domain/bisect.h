@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct key;
-struct simulation;
+struct domain;
 
 /** A node of the ORB tree above the groups that one process alone will split further: node `index` of its level. */
 struct orb_part {
@@ -29,7 +29,7 @@ struct orb_parts {
  * order of the particles over all processes.
  * @param keys  of this process's particles, in their order, index = place
  */
-struct orb_parts orb_split(struct simulation *s, const struct key *keys, size_t count);
+struct orb_parts orb_split(struct domain *d, const struct key *keys, size_t count);
 void orb_parts_free(struct orb_parts *p);
 
 #endif

@@ -1,303 +1,184 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The domain: particles sorted into groups and leaves by orthogonal recursive bisection, and moved to the processes that own them. */
-#include <math.h>
+#include "photons/domain/domain.h"
+
 #include <stdlib.h>
-#include <string.h>
 
-#include "bisect.h"
-#include "keys.h"
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/domain/simulation.h"
+#include "photons/config/parameters.h"
+#include "photons/domain/codelets.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/pinned.h"
+#include "photons/runtime/scheduler.h"
 
-enum { CHUNKS = 64 };
+enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 32 };
+enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32 }; /* with a GPU: fewer, larger tasks */
 
-/** A rebuild at work. Particles pass through three orders: the old one; by part, as it arrives at its owner; the new one. On one
- * process nothing travels, and arrays go from the old order to the new one at once. */
-struct rebuild {
-  struct simulation *simulation;
-  struct particles old;
-  struct orb_parts parts;
-  struct key *keys,
-      *sorted;            /* index: in the order that ties follow, and from which the other arrays are put in order */
-  size_t count;           /* particles here in the end */
-  size_t *send, *receive; /* [process] particles */
-  size_t *next;           /* [chunk][part] place of the chunk's next particle by part */
-  uint32_t *place;        /* [old count] place by part */
-  size_t *arrive;         /* [source process][own part] particles */
-  uint32_t first_part, own_parts;
-  size_t *part_first; /* [own part] first of its particles here */
-  const void *array;  /* what is being moved: in the old order, */
-  char *rows;         /* packed or arrived, NULL on one process, */
-  char *permuted;     /* and in its new order */
-};
+LOOP_STAGE(rebuild, 0x808080);
+LOOP_STAGE(neighbours, 0xaaaaaa);
 
-static size_t chunk_first(const struct rebuild *r, uint32_t chunk) { return block_first(r->old.count, CHUNKS, chunk); }
-
-/** The old block that holds particle i of this process. */
-static struct particle_block old_block(const struct rebuild *r, size_t i) {
-  const struct particles *p = &r->old;
-  return particles_block(p, block_containing(p->all, p->all_blocks, particles_first(p) + i) - p->first_block);
+/** How often n must be halved until a part has at most `most`. */
+static unsigned halvings(size_t n, size_t most) {
+  unsigned level = 0;
+  while (((n - 1) >> level) + 1 > most) level++;
+  return level;
 }
 
-static void fill_keys(void *context, uint32_t chunk) {
-  const struct rebuild *r = context;
-  for (size_t i = chunk_first(r, chunk), end = chunk_first(r, chunk + 1); i < end;) {
-    const struct particle_block b = old_block(r, i);
-    for (; i < end && i < b.first + b.count; i++) {
-      const size_t k = i - b.first;
-      r->keys[i] = (struct key){{b.x[0][k], b.x[1][k], b.x[2][k]}, (uint32_t)i};
+struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles) {
+  struct domain_layout l = {
+      .leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size : LEAF_DEFAULT};
+  const bool gpu = scheduler_any_gpu();
+  const uint32_t largest = gpu ? GPU_GROUP_LARGEST : GROUP_LARGEST;
+  size_t group_size = (size_t)p->runtime.group_size;
+  if (group_size == 0) {
+    group_size = particles / (gpu ? GPU_GROUPS_WANTED : GROUPS_WANTED);
+    group_size = group_size < GROUP_SMALLEST ? GROUP_SMALLEST
+                 : group_size > largest      ? largest
+                                             : group_size;
+  }
+  if (group_size < l.leaf_size) group_size = l.leaf_size;
+  const unsigned levels = halvings(particles, group_size);
+  l.group_count = 1u << levels;
+  l.depth = halvings(((particles - 1) >> levels) + 1, l.leaf_size);
+  return l;
+}
+
+uint32_t group_first(const struct domain *d, int rank) {
+  return d->owner_first ? d->owner_first[rank] : (uint32_t)comm_first(d->group_count, rank);
+}
+
+int group_owner(const struct domain *d, uint32_t group) {
+  int low = 0, high = comm_size(); /* group_first(low) <= group < group_first(high) */
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (group_first(d, middle) <= group)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+struct domain domain_make(struct particles particles, const struct domain_layout *layout,
+                          struct geometry geometry) {
+  struct domain d = {.particles = particles,
+                     .geometry = geometry,
+                     .depth = layout->depth,
+                     .group_count = layout->group_count};
+  if (comm_size() > 1) d.top_depth = d.depth < TOP_DEPTH_MOST ? d.depth : TOP_DEPTH_MOST;
+  return d;
+}
+
+void domain_sort_particles(struct particles *p, const struct domain_layout *layout) {
+  struct domain d = domain_make(*p, layout, (struct geometry){0});
+  domain_rebuild(&d);
+  *p = d.particles;
+}
+
+void domain_start(struct domain *d) {
+  if (!d->particles.sorted || d->particles.all_blocks != d->group_count) domain_rebuild(d);
+  d->groups = allocate(d->group_count, sizeof *d->groups, "groups");
+  d->group_seconds = allocate(d->group_count, sizeof *d->group_seconds, "times of groups");
+  pin_memory(d->groups, d->group_count * sizeof *d->groups); /* GPUs write results into it */
+  for (uint32_t i = 0; i < d->group_count; i++) {
+    const size_t first = block_first(d->particles.all, d->group_count, i);
+    const size_t end = block_first(d->particles.all, d->group_count, i + 1);
+    d->groups[i] =
+        (struct group){.index = i, .count = (uint32_t)(end - first), .owner = group_owner(d, i)};
+  }
+  domain_register(d);
+}
+
+void domain_free(struct domain *d) {
+  domain_unregister(d);
+  for (uint32_t i = 0; i < d->group_count; i++) free(d->groups[i].near.group);
+  unpin_memory(d->groups, d->group_count * sizeof *d->groups);
+  free(d->groups);
+  free(d->owner_first);
+  free(d->group_seconds);
+  free(d->group_cost);
+  particles_free(&d->particles);
+}
+
+static void for_columns(const struct particles *p, void (*function)(void *, size_t)) {
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    function(particles_column(p, k), p->count * particle_column_bytes(&particle_columns[k]));
+}
+
+void domain_register(struct domain *d) {
+  const uint32_t nodes = tree_nodes(d->depth), top_nodes = tree_nodes(d->top_depth);
+  const size_t own = d->particles.blocks;
+  d->nodes = allocate(own * nodes, sizeof *d->nodes, "tree nodes");
+  d->top = allocate(own * top_nodes, sizeof *d->top, "tree nodes");
+  pin_memory(d->nodes, own * nodes * sizeof *d->nodes);
+  pin_memory(d->top, own * top_nodes * sizeof *d->top);
+  for_columns(&d->particles, pin_memory);
+  for (size_t i = 0; i < own; i++) {
+    struct group *g = &d->groups[group_first(d, comm_rank()) + i];
+    const size_t first = particles_block(&d->particles, i).first;
+    g->nodes = d->nodes + i * nodes;
+    g->top = d->top + i * top_nodes;
+    g->tree = handle_register(g->nodes, nodes, sizeof(struct node));
+    for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+      const struct particle_column *c = &particle_columns[k];
+      char *array = particles_column(&d->particles, k);
+      g->column[k] = handle_register(array + first * particle_column_bytes(c),
+                                     (size_t)g->count * c->components, c->size);
     }
   }
+  d->registered = true;
 }
 
-static void count_parts(void *context, uint32_t chunk) {
-  const struct rebuild *r = context;
-  size_t *next = r->next + (size_t)chunk * r->parts.count;
-  for (size_t i = chunk_first(r, chunk); i < chunk_first(r, chunk + 1); i++) next[r->parts.part_of[i]]++;
+void domain_unregister(struct domain *d) {
+  for (uint32_t i = 0; i < d->group_count; i++) {
+    struct group *g = &d->groups[i];
+    for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+      if (g->owner == comm_rank())
+        handle_unregister(&g->column[k]);
+      else
+        handle_drop(&g->column[k]);
+    handle_drop(&g->tree);
+  }
+  domain_drop_ghosts(d);
+  const size_t own = d->particles.blocks;
+  unpin_memory(d->nodes, own * tree_nodes(d->depth) * sizeof *d->nodes);
+  unpin_memory(d->top, own * tree_nodes(d->top_depth) * sizeof *d->top);
+  for_columns(&d->particles, unpin_memory);
+  free(d->nodes);
+  free(d->top);
+  d->registered = false;
 }
 
-static void sort_keys(void *context, uint32_t chunk) {
-  const struct rebuild *r = context;
-  size_t *next = r->next + (size_t)chunk * r->parts.count;
-  for (size_t i = chunk_first(r, chunk); i < chunk_first(r, chunk + 1); i++) {
-    const size_t place = next[r->parts.part_of[i]]++;
-    r->sorted[place] = r->keys[i];
-    if (r->place) r->place[i] = (uint32_t)place;
+/** Bring data on its way to the host: handle by handle, each would cost a round trip to the GPU. */
+static void prefetch(starpu_data_handle_t handle) {
+  (void)starpu_data_prefetch_on_node(handle, STARPU_MAIN_RAM, 1);
+}
+
+static void acquire_to_change(starpu_data_handle_t handle) { handle_acquire(handle, STARPU_RW); }
+static void acquire_to_read(starpu_data_handle_t handle) { handle_acquire(handle, STARPU_R); }
+
+static void for_handles(struct domain *d, void (*function)(starpu_data_handle_t)) {
+  FOR_GROUPS(d, g) for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) function(g->column[k]);
+}
+
+void domain_acquire(struct domain *d) {
+  starpu_task_wait_for_all();
+  if (engine_gpu()) for_handles(d, prefetch);
+  for_handles(d, acquire_to_change);
+}
+
+void domain_release(struct domain *d) { for_handles(d, starpu_data_release); }
+
+static void for_positions(struct domain *d, void (*function)(starpu_data_handle_t)) {
+  FOR_GROUPS(d, g) {
+    function(g->column[COLUMN_position]);
+    function(g->column[COLUMN_id]);
   }
 }
 
-/** Keys in the order of the parts, within each in the old one. @param of_part  particles here of each part */
-static void sort_by_part(struct rebuild *r, size_t *of_part) {
-  r->next = allocate((size_t)CHUNKS * r->parts.count, sizeof *r->next, "parts");
-  r->sorted = allocate(r->old.count, sizeof *r->sorted, "keys by part");
-  if (comm_size() > 1) r->place = allocate(r->old.count, sizeof *r->place, "places by part");
-  parallel_for(r->simulation, STAGE_REBUILD, CHUNKS, count_parts, r);
-  size_t sum = 0;
-  for (uint32_t p = 0; p < r->parts.count; p++)
-    for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
-      size_t *next = &r->next[(size_t)chunk * r->parts.count + p], n = *next;
-      *next = sum;
-      sum += n;
-      of_part[p] += n;
-    }
-  parallel_for(r->simulation, STAGE_REBUILD, CHUNKS, sort_keys, r);
-  free(r->next);
-  free(r->keys);
+void domain_acquire_positions(struct domain *d) {
+  for_positions(d, prefetch);
+  for_positions(d, acquire_to_read);
 }
 
-/** Move rows of `size` bytes, sorted by part, to their owners; there by part, and within by process. Returns the new rows. */
-static char *move_rows(const struct rebuild *r, char *sorted, size_t size) {
-  const int processes = comm_size();
-  size_t *bytes = allocate(2 * (size_t)processes, sizeof *bytes, "message sizes");
-  for (int p = 0; p < processes; p++) {
-    bytes[p] = r->send[p] * size;
-    bytes[processes + p] = r->receive[p] * size;
-  }
-  char *received = allocate(r->count, size, "particles on the way"), *from = received;
-  comm_exchange(sorted, bytes, received, bytes + processes);
-  free(sorted);
-  free(bytes);
-  char *rows = allocate(r->count, size, "particles on the way");
-  size_t *next = allocate(r->own_parts, sizeof *next, "parts");
-  memcpy(next, r->part_first, r->own_parts * sizeof *next);
-  for (int p = 0; p < processes; p++)
-    for (uint32_t k = 0; k < r->own_parts; k++) {
-      const size_t n = r->arrive[(size_t)p * r->own_parts + k];
-      memcpy(rows + next[k] * size, from, n * size);
-      next[k] += n;
-      from += n * size;
-    }
-  free(next);
-  free(received);
-  return rows;
-}
-
-/** Who sends how many of which part to whom. */
-static void plan_moves(struct rebuild *r, const size_t *of_part) {
-  const size_t processes = (size_t)comm_size();
-  size_t *parts_of = allocate(2 * processes, sizeof *parts_of, "parts"), *own = parts_of + processes;
-  r->send = allocate(2 * processes, sizeof *r->send, "message sizes");
-  r->receive = r->send + processes;
-  for (uint32_t p = 0; p < r->parts.count; p++) {
-    const int owner = r->parts.part[p].owner;
-    r->send[owner] += of_part[p];
-    parts_of[owner] += sizeof *of_part;
-  }
-  comm_exchange_sizes(r->send, r->receive);
-  for (int q = 0; q < comm_rank(); q++) r->first_part += (uint32_t)(parts_of[q] / sizeof *of_part);
-  r->own_parts = (uint32_t)(parts_of[comm_rank()] / sizeof *of_part);
-  for (size_t q = 0; q < processes; q++) own[q] = parts_of[comm_rank()];
-  r->arrive = allocate(processes * r->own_parts, sizeof *r->arrive, "parts");
-  comm_exchange(of_part, parts_of, r->arrive, own);
-  r->part_first = allocate((size_t)r->own_parts + 1, sizeof *r->part_first, "parts");
-  for (uint32_t k = 0; k < r->own_parts; k++) {
-    r->part_first[k + 1] = r->part_first[k];
-    for (size_t q = 0; q < processes; q++) r->part_first[k + 1] += r->arrive[q * r->own_parts + k];
-  }
-  r->count = r->part_first[r->own_parts];
-  free(parts_of);
-}
-
-/** Split a part on, down to its groups. */
-static void split_part(void *context, uint32_t k) {
-  struct rebuild *r = context;
-  struct simulation *s = r->simulation;
-  const struct orb_part *part = &r->parts.part[r->first_part + k];
-  const size_t all = s->particles.all, begin = block_first(all, (size_t)1 << part->level, part->index);
-  struct key *keys = r->keys + r->part_first[k];
-  for (unsigned level = part->level; 1u << level < s->group_count; level++) {
-    const size_t nodes = (size_t)2 << level, below = (size_t)1 << (level - part->level);
-    for (size_t j = part->index * below; j < (part->index + 1) * below; j++) {
-      const size_t first = block_first(all, nodes, 2 * j), middle = block_first(all, nodes, 2 * j + 1);
-      keys_cut(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first, level,
-               s->group_count);
-    }
-  }
-}
-
-static void split_group(void *context, uint32_t g) {
-  struct rebuild *r = context;
-  struct simulation *s = r->simulation;
-  const struct particle_block b = particles_block(&s->particles, g);
-  keys_into_tree(r->keys + b.first, (uint32_t)b.count, s->depth);
-}
-
-/* Arrays, one after the other: from the old order to rows sorted by part, to their owners, to the new order. */
-
-static void pack_components(void *context, uint32_t chunk) {
-  const struct rebuild *r = context;
-  float *out = (float *)(void *)r->rows;
-  for (size_t i = chunk_first(r, chunk), end = chunk_first(r, chunk + 1); i < end;) {
-    const struct particle_block b = old_block(r, i);
-    const float *in = (const float *)r->array + 3 * b.first;
-    for (; i < end && i < b.first + b.count; i++)
-      for (size_t c = 0; c < 3; c++) out[3 * (size_t)r->place[i] + c] = in[c * b.count + (i - b.first)];
-  }
-}
-
-static void pack_id(void *context, uint32_t chunk) {
-  const struct rebuild *r = context;
-  uint64_t *out = (uint64_t *)(void *)r->rows;
-  for (size_t i = chunk_first(r, chunk); i < chunk_first(r, chunk + 1); i++)
-    out[r->place[i]] = ((const uint64_t *)r->array)[i];
-}
-
-static void unpack_components(void *context, uint32_t g) {
-  const struct rebuild *r = context;
-  const struct particle_block b = particles_block(&r->simulation->particles, g);
-  float *out = (float *)(void *)r->permuted + 3 * b.first;
-  for (size_t i = 0; i < b.count; i++) {
-    const size_t from = r->keys[b.first + i].index;
-    const float *in;
-    size_t step = 1;
-    if (r->rows) {
-      in = (const float *)(const void *)r->rows + 3 * from;
-    } else {
-      const struct particle_block old = old_block(r, from);
-      in = (const float *)r->array + 3 * old.first + (from - old.first);
-      step = old.count;
-    }
-    for (size_t c = 0; c < 3; c++) out[c * b.count + i] = in[c * step];
-  }
-}
-
-static void unpack_id(void *context, uint32_t g) {
-  const struct rebuild *r = context;
-  const struct particle_block b = particles_block(&r->simulation->particles, g);
-  const uint64_t *in = r->rows ? (const uint64_t *)(const void *)r->rows : r->array;
-  uint64_t *out = (uint64_t *)(void *)r->permuted + b.first;
-  for (size_t i = 0; i < b.count; i++) out[i] = in[r->keys[b.first + i].index];
-}
-
-static void unpack_position(void *context, uint32_t g) {
-  const struct rebuild *r = context;
-  const struct particle_block b = particles_block(&r->simulation->particles, g);
-  for (size_t c = 0; c < 3; c++)
-    for (size_t i = 0; i < b.count; i++) b.x[c][i] = r->keys[b.first + i].x[c];
-}
-
-struct copy {
-  char *to;
-  const char *from;
-  size_t bytes;
-};
-
-static void copy_chunk(void *context, uint32_t chunk) {
-  const struct copy *copy = context;
-  const size_t first = block_first(copy->bytes, CHUNKS, chunk);
-  memcpy(copy->to + first, copy->from + first, block_first(copy->bytes, CHUNKS, chunk + 1) - first);
-}
-
-/** @return the array in its new order: `old` itself, whose place StarPU knows, or a new one while it knows none */
-static void *rearrange(struct rebuild *r, void (*pack)(void *, uint32_t), void (*unpack)(void *, uint32_t), void *old,
-                       size_t size) {
-  struct simulation *s = r->simulation;
-  r->array = old;
-  if (comm_size() > 1) {
-    r->rows = allocate(r->old.count, size, "particles by part");
-    parallel_for(s, STAGE_REBUILD, CHUNKS, pack, r);
-    r->rows = move_rows(r, r->rows, size);
-  }
-  r->permuted = allocate(r->count, size, "particles in their new order");
-  parallel_for(s, STAGE_REBUILD, (uint32_t)s->particles.blocks, unpack, r);
-  free(r->rows);
-  if (!s->registered) {
-    free(old);
-    return r->permuted;
-  }
-  struct copy copy = {old, r->permuted, r->count * size};
-  parallel_for(s, STAGE_REBUILD, CHUNKS, copy_chunk, &copy);
-  free(r->permuted);
-  return old;
-}
-
-static void number_keys(void *context, uint32_t chunk) {
-  const struct rebuild *r = context;
-  for (size_t i = block_first(r->count, CHUNKS, chunk); i < block_first(r->count, CHUNKS, chunk + 1); i++)
-    r->keys[i].index = (uint32_t)i;
-}
-
-/** Keys by part, on their owners. Their new indices keep the order of all processes' particles, which ties follow. */
-static void move_keys(struct rebuild *r) {
-  size_t *of_part = allocate(r->parts.count, sizeof *of_part, "parts");
-  sort_by_part(r, of_part);
-  plan_moves(r, of_part);
-  free(of_part);
-  r->keys = r->sorted;
-  if (comm_size() == 1) return;
-  r->keys = (struct key *)(void *)move_rows(r, (char *)r->sorted, sizeof *r->sorted);
-  parallel_for(r->simulation, STAGE_REBUILD, CHUNKS, number_keys, r);
-}
-
-void domain_rebuild(struct simulation *s) {
-  struct particles *p = &s->particles;
-  struct rebuild r = {.simulation = s, .old = *p};
-  if (p->count > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "%zu particles on one process are more than 2^32: use more", p->count);
-  r.keys = allocate(p->count, sizeof *r.keys, "keys of the domain decomposition");
-  parallel_for(s, STAGE_REBUILD, CHUNKS, fill_keys, &r);
-  r.parts = orb_split(s, r.keys, p->count);
-  move_keys(&r);
-  p->all_blocks = s->group_count;
-  p->first_block = group_first(s, comm_rank());
-  p->blocks = group_first(s, comm_rank() + 1) - p->first_block;
-  p->count = r.count;
-  p->sorted = true;
-  parallel_for(s, STAGE_REBUILD, r.own_parts, split_part, &r);
-  parallel_for(s, STAGE_REBUILD, (uint32_t)p->blocks, split_group, &r);
-  if (r.count != r.old.count) {
-    free(p->position);
-    p->position = allocate(3 * r.count, sizeof *p->position, "particle positions");
-  }
-  parallel_for(s, STAGE_REBUILD, (uint32_t)p->blocks, unpack_position, &r);
-  p->momentum = rearrange(&r, pack_components, unpack_components, p->momentum, 3 * sizeof(float));
-  p->acceleration = rearrange(&r, pack_components, unpack_components, p->acceleration, 3 * sizeof(float));
-  p->id = rearrange(&r, pack_id, unpack_id, p->id, sizeof(uint64_t));
-  orb_parts_free(&r.parts);
-  free(r.keys);
-  free(r.place);
-  free(r.arrive);
-  free(r.part_first);
-  free(r.send);
-}
+void domain_release_positions(struct domain *d) { for_positions(d, starpu_data_release); }

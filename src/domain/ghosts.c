@@ -6,11 +6,12 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/domain/simulation.h"
+#include "photons/domain/domain.h"
+#include "photons/runtime/handle.h"
 
 static int compare_ghosts(const void *a, const void *b) {
   const struct ghost *x = a, *y = b;
-  return x->process != y->process ? (x->process > y->process) - (x->process < y->process)
+  return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
                                   : (x->group > y->group) - (x->group < y->group);
 }
 
@@ -24,16 +25,16 @@ static void sort_ghosts(struct ghosts *g) {
 }
 
 /** Who gets which own group, or which groups come from whom; neighbourhood is mutual, so that both ends see it. */
-static struct ghosts list_ghosts(const struct simulation *s, bool sent) {
+static struct ghosts list_ghosts(const struct domain *d, bool sent) {
   const int me = comm_rank();
   size_t most = 0;
-  for (uint32_t i = group_first(s, me); i < group_first(s, me + 1); i++) most += s->groups[i].neighbours;
+  for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++) most += d->groups[i].near.count;
   struct ghosts g = {.ghost = allocate(most, sizeof *g.ghost, "ghosts")};
-  for (uint32_t i = group_first(s, me); i < group_first(s, me + 1); i++)
-    for (uint32_t k = 1; k < s->groups[i].neighbours; k++) {
-      const struct group *other = &s->groups[s->groups[i].neighbour[k]];
+  for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++)
+    for (uint32_t k = 1; k < d->groups[i].near.count; k++) {
+      const struct group *other = &d->groups[d->groups[i].near.group[k]];
       if (other->owner != me)
-        g.ghost[g.count++] = (struct ghost){.group = sent ? i : other->index, .process = other->owner};
+        g.ghost[g.count++] = (struct ghost){.group = sent ? i : other->index, .rank = other->owner};
     }
   sort_ghosts(&g);
   g.ghost = reallocate(g.ghost, g.count, sizeof *g.ghost, "ghosts");
@@ -41,70 +42,70 @@ static struct ghosts list_ghosts(const struct simulation *s, bool sent) {
 }
 
 /** The uppermost nodes of all ghosts' trees. */
-static void exchange_tops(struct simulation *s) {
-  const size_t processes = (size_t)comm_size(), nodes = tree_nodes(s->top_depth), size = nodes * sizeof(struct node);
+static void exchange_tops(struct domain *d) {
+  const size_t processes = (size_t)comm_size(), nodes = tree_nodes(d->top_depth), size = nodes * sizeof(struct node);
   size_t *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");
-  for (uint32_t i = 0; i < s->sent.count; i++) bytes[s->sent.ghost[i].process] += size;
-  for (uint32_t i = 0; i < s->received.count; i++) bytes[processes + (size_t)s->received.ghost[i].process] += size;
-  struct node *out = allocate(s->sent.count * nodes, sizeof *out, "trees of ghosts");
-  for (uint32_t i = 0; i < s->sent.count; i++) memcpy(out + i * nodes, s->groups[s->sent.ghost[i].group].top, size);
-  s->ghost_top = reallocate(s->ghost_top, s->received.count * nodes, sizeof *s->ghost_top, "trees of ghosts");
-  comm_exchange(out, bytes, s->ghost_top, bytes + processes);
-  for (uint32_t i = 0; i < s->received.count; i++) s->groups[s->received.ghost[i].group].top = s->ghost_top + i * nodes;
+  for (uint32_t i = 0; i < d->sent.count; i++) bytes[d->sent.ghost[i].rank] += size;
+  for (uint32_t i = 0; i < d->received.count; i++) bytes[processes + (size_t)d->received.ghost[i].rank] += size;
+  struct node *out = allocate(d->sent.count * nodes, sizeof *out, "trees of ghosts");
+  for (uint32_t i = 0; i < d->sent.count; i++) memcpy(out + i * nodes, d->groups[d->sent.ghost[i].group].top, size);
+  d->ghost_top = reallocate(d->ghost_top, d->received.count * nodes, sizeof *d->ghost_top, "trees of ghosts");
+  comm_exchange(out, bytes, d->ghost_top, bytes + processes);
+  for (uint32_t i = 0; i < d->received.count; i++) d->groups[d->received.ghost[i].group].top = d->ghost_top + i * nodes;
   free(out);
   free(bytes);
 }
 
 /** Branches of a group's tree below a node that are within reach of a box. Rounding may hide a gap of this size above the leaves. */
-static uint64_t branches_near(const struct simulation *s, const struct node *top, uint32_t node,
+static uint64_t branches_near(const struct domain *d, const struct node *top, uint32_t node,
                               const struct node *box) {
-  if (box_gap_squared(s, &top[node], box) >= 1.0f + 1e-4f) return 0;
-  const uint32_t branches = 1u << s->top_depth;
+  if (box_gap_squared(&d->geometry, &top[node], box) >= R_CUT_SQUARED + 1e-4f) return 0;
+  const uint32_t branches = 1u << d->top_depth;
   if (node >= branches) return (uint64_t)1 << (node - branches);
-  return branches_near(s, top, 2 * node, box) | branches_near(s, top, 2 * node + 1, box);
+  return branches_near(d, top, 2 * node, box) | branches_near(d, top, 2 * node + 1, box);
 }
 
-static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int process) {
-  const struct ghost key = {.group = group, .process = process};
+static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank) {
+  const struct ghost key = {.group = group, .rank = rank};
   if (g->count == 0) return NULL;
   return bsearch(&key, g->ghost, g->count, sizeof key, compare_ghosts);
 }
 
 /** Which branches are in reach of any group of the other side. */
-static void find_branches(struct simulation *s) {
+static void find_branches(struct domain *d) {
   const int me = comm_rank();
-  for (uint32_t i = group_first(s, me); i < group_first(s, me + 1); i++) {
-    const struct group *own = &s->groups[i];
-    for (uint32_t k = 1; k < own->neighbours; k++) {
-      const struct group *other = &s->groups[own->neighbour[k]];
+  for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++) {
+    const struct group *own = &d->groups[i];
+    for (uint32_t k = 1; k < own->near.count; k++) {
+      const struct group *other = &d->groups[own->near.group[k]];
       if (other->owner == me) continue;
-      find_ghost(&s->sent, i, other->owner)->branches |= branches_near(s, own->top, 1, &other->root);
-      find_ghost(&s->received, other->index, other->owner)->branches |= branches_near(s, other->top, 1, &own->root);
+      find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1, &other->root);
+      find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(d, other->top, 1, &own->root);
     }
   }
 }
 
-static void count_particles(const struct simulation *s, struct ghosts *g) {
+static void count_particles(const struct domain *d, struct ghosts *g) {
   for (uint32_t i = 0; i < g->count; i++) {
     struct ghost *ghost = &g->ghost[i];
-    const uint32_t all = s->groups[ghost->group].count;
+    const uint32_t all = d->groups[ghost->group].count;
     if (ghost->branches == 0) ghost->branches = 1; /* something: what is never written cannot be read */
-    for (uint32_t b = 0; b < 1u << s->top_depth; b++)
+    for (uint32_t b = 0; b < 1u << d->top_depth; b++)
       if (ghost->branches >> b & 1)
-        ghost->count += level_first(all, s->top_depth, b + 1) - level_first(all, s->top_depth, b);
-    handle_fit(&ghost->handle, 3 * (size_t)ghost->count);
+        ghost->count += level_first(all, d->top_depth, b + 1) - level_first(all, d->top_depth, b);
+    handle_fit(&ghost->packed, 3 * (size_t)ghost->count);
   }
 }
 
 /** The new list takes the old one's place, and the handles of those that are on both. @param drop  what else to do with those that are not */
-static void replace(struct simulation *s, struct ghosts *old, struct ghosts new, void (*drop)(struct group *)) {
+static void replace(struct domain *d, struct ghosts *old, struct ghosts new, void (*drop)(struct group *)) {
   for (uint32_t i = 0; i < old->count; i++) {
-    struct ghost *ghost = &old->ghost[i], *heir = find_ghost(&new, ghost->group, ghost->process);
+    struct ghost *ghost = &old->ghost[i], *heir = find_ghost(&new, ghost->group, ghost->rank);
     if (heir) {
-      heir->handle = ghost->handle;
+      heir->packed = ghost->packed;
     } else {
-      handle_drop(&ghost->handle);
-      if (drop) drop(&s->groups[ghost->group]);
+      handle_drop(&ghost->packed);
+      if (drop) drop(&d->groups[ghost->group]);
     }
   }
   free(old->ghost);
@@ -112,33 +113,31 @@ static void replace(struct simulation *s, struct ghosts *old, struct ghosts new,
 }
 
 static void drop_tree(struct group *g) {
-  handle_drop(&g->position_handle);
-  handle_drop(&g->tree_handle);
-  handle_drop(&g->multipole_handle);
+  handle_drop(&g->column[COLUMN_position]);
+  handle_drop(&g->tree);
 }
 
-static void make_tree(const struct simulation *s, struct group *g) {
-  const size_t nodes = tree_nodes(s->depth);
-  if (g->position_handle) return;
-  g->position_handle = handle_make(3 * (size_t)g->count, sizeof(uint32_t));
-  g->tree_handle = handle_make(nodes, sizeof(struct node));
-  g->multipole_handle = handle_make(nodes * fmm_multipole_size(s->acceptance.order), sizeof(float));
+static void make_tree(const struct domain *d, struct group *g) {
+  const size_t nodes = tree_nodes(d->depth);
+  if (g->column[COLUMN_position]) return;
+  g->column[COLUMN_position] = handle_make(3 * (size_t)g->count, sizeof(uint32_t));
+  g->tree = handle_make(nodes, sizeof(struct node));
 }
 
-void simulation_find_ghosts(struct simulation *s) {
+void domain_find_ghosts(struct domain *d) {
   if (comm_size() == 1) return;
-  replace(s, &s->sent, list_ghosts(s, true), NULL);
-  replace(s, &s->received, list_ghosts(s, false), drop_tree);
-  exchange_tops(s);
-  find_branches(s);
-  count_particles(s, &s->sent);
-  count_particles(s, &s->received);
-  for (uint32_t i = 0; i < s->received.count; i++) make_tree(s, &s->groups[s->received.ghost[i].group]);
+  replace(d, &d->sent, list_ghosts(d, true), NULL);
+  replace(d, &d->received, list_ghosts(d, false), drop_tree);
+  exchange_tops(d);
+  find_branches(d);
+  count_particles(d, &d->sent);
+  count_particles(d, &d->received);
+  for (uint32_t i = 0; i < d->received.count; i++) make_tree(d, &d->groups[d->received.ghost[i].group]);
 }
 
-void simulation_drop_ghosts(struct simulation *s) {
-  replace(s, &s->sent, (struct ghosts){0}, NULL);
-  replace(s, &s->received, (struct ghosts){0}, drop_tree);
-  free(s->ghost_top);
-  s->ghost_top = NULL;
+void domain_drop_ghosts(struct domain *d) {
+  replace(d, &d->sent, (struct ghosts){0}, NULL);
+  replace(d, &d->received, (struct ghosts){0}, drop_tree);
+  free(d->ghost_top);
+  d->ghost_top = NULL;
 }

@@ -7,7 +7,6 @@
 
 #include "photons/base/error.h"
 #include "photons/domain/group_sort.h"
-#include "photons/tree/p2p.h"
 #include "photons/domain/tree.h"
 
 static inline uint64_t key_value(const struct key *k, int axis) { return (uint64_t)k->x[axis] << 32 | k->index; }
@@ -75,35 +74,48 @@ void keys_cut(struct key *keys, size_t n, size_t rank, unsigned level, uint32_t 
 }
 
 void keys_into_tree(struct key *keys, uint32_t count, unsigned depth) {
-  while ((count >> depth) + 1 > P2P_BLOCK) depth++; /* on below the leaves, for the blocks of p2p */
+  while ((count >> depth) + 1 > TREE_BLOCK) depth++; /* on below the leaves, down to TREE_BLOCK */
   for (uint32_t node = 1; node < 1u << depth; node++) {
     const uint32_t first = node_first(count, node);
     keys_cut(keys + first, node_end(count, node) - first, node_end(count, 2 * node) - first, 0, 1);
   }
 }
 
-static void permute(const struct key *keys, uint32_t count, float *values, float *old) {
-  memcpy(old, values, 3 * (size_t)count * sizeof *old);
-  for (size_t c = 0; c < 3; c++)
-    for (size_t i = 0; i < count; i++) values[c * count + i] = old[c * count + keys[i].index];
+/** values[c][i] = old[c][keys[i].index] for numbers of one size. */
+#define PERMUTE(type)                                                                             \
+  for (size_t c = 0; c < components; c++)                                                         \
+    for (size_t i = 0; i < count; i++)                                                            \
+      ((type *)values)[c * count + i] = ((const type *)old)[c * count + keys[i].index]
+
+static void permute(const struct key *keys, size_t count, const struct particle_column *column,
+                    void *values, void *old) {
+  const size_t components = column->components;
+  memcpy(old, values, count * particle_column_bytes(column));
+  if (column->size == 8)
+    PERMUTE(uint64_t);
+  else if (column->size == 4)
+    PERMUTE(uint32_t);
+  else
+    PERMUTE(uint8_t);
 }
 
-void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3], uint32_t *x, float *momentum,
-                float *acceleration, uint64_t *id) {
+void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
+                void *const column[PARTICLE_COLUMN_COUNT]) {
   struct key *keys = allocate(count, sizeof *keys, "keys of a group");
-  void *old = allocate(count, 3 * sizeof(float), "particles of a group");
-  uint32_t origin[3];
+  size_t widest = 0;
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    if (particle_column_bytes(&particle_columns[k]) > widest)
+      widest = particle_column_bytes(&particle_columns[k]);
+  void *old = allocate(count, widest, "particles of a group");
+  uint32_t *x = column[COLUMN_position], origin[3];
   for (int c = 0; c < 3; c++)
     origin[c] = centre[c] + (1u << 31); /* so that no group lies across the edge of the numbers */
   for (uint32_t i = 0; i < count; i++)
-    keys[i] = (struct key){{x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};
+    keys[i] = (struct key){
+        {x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};
   keys_into_tree(keys, count, depth);
-  for (size_t c = 0; c < 3; c++)
-    for (size_t i = 0; i < count; i++) x[c * count + i] = keys[i].x[c] + origin[c];
-  permute(keys, count, momentum, old);
-  permute(keys, count, acceleration, old);
-  memcpy(old, id, count * sizeof *id);
-  for (size_t i = 0; i < count; i++) id[i] = ((const uint64_t *)old)[keys[i].index];
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    permute(keys, count, &particle_columns[k], column[k], old);
   free(old);
   free(keys);
 }

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/domain/particles.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
+#define TYPE_OF(type)                                                           \
+  _Generic((type){0}, uint8_t: COLUMN_UINT8, uint32_t: COLUMN_UINT32, uint64_t: COLUMN_UINT64, \
+           float: COLUMN_FLOAT)
+#define ROW(name, type, components, dataset) \
+  {#name, TYPE_OF(type), sizeof(type), components, dataset, offsetof(struct particles, name)},
+const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT] = {PARTICLE_COLUMNS(ROW)};
+
+void *particles_column(const struct particles *s, enum particle_column_index column) {
+  void *array;
+  memcpy(&array, (const char *)s + particle_columns[column].member, sizeof array);
+  return array;
+}
+
+void particles_set_column(struct particles *s, enum particle_column_index column, void *array) {
+  memcpy((char *)s + particle_columns[column].member, &array, sizeof array);
+}
+
 static struct particles allocate_particles(struct particles s) {
   s.count = block_first(s.all, s.all_blocks, s.first_block + s.blocks) - particles_first(&s);
-  s.position = allocate(3 * s.count, sizeof(uint32_t), "particle positions");
-  s.momentum = allocate(3 * s.count, sizeof(float), "particle momenta");
-  s.acceleration = allocate(3 * s.count, sizeof(float), "particle accelerations");
-  s.id = allocate(s.count, sizeof(uint64_t), "particle ids");
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    particles_set_column(&s, k, allocate(s.count, particle_column_bytes(&particle_columns[k]),
+                                         particle_columns[k].name));
   return s;
 }
 
@@ -30,9 +48,6 @@ struct particles particles_create_share(size_t n, double box, double mass) {
 }
 
 void particles_free(struct particles *s) {
-  free(s->position);
-  free(s->momentum);
-  free(s->acceleration);
-  free(s->id);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) free(particles_column(s, k));
   *s = (struct particles){0};
 }

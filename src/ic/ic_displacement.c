@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -44,7 +44,7 @@ struct loop {
 };
 
 static void for_planes(void (*function)(void *context, uint32_t plane), struct loop *loop) {
-  analysis_for(ANALYSIS_IC, (uint32_t)loop->d->fft.planes, function, loop);
+  loop_run(&initial_conditions_stage, (uint32_t)loop->d->fft.planes, function, loop);
 }
 
 /* dPsi_a/dq_b: ik_b k_a A. */
@@ -103,14 +103,14 @@ static void second_order_source(const struct displacement *d) {
   displacement_gradient(d, 0, 0, s.sum);
   displacement_gradient(d, 1, 1, s.next);
   s.term = FIRST_PRODUCT;
-  analysis_for(ANALYSIS_IC, planes, source_plane, &s);
+  loop_run(&initial_conditions_stage, planes, source_plane, &s);
   displacement_gradient(d, 2, 2, s.next);
   s.term = SECOND_PRODUCT;
-  analysis_for(ANALYSIS_IC, planes, source_plane, &s);
+  loop_run(&initial_conditions_stage, planes, source_plane, &s);
   s.term = SQUARE;
   for (unsigned a = 0; a < 3; a++) {
     displacement_gradient(d, a, (a + 1) % 3, s.next);
-    analysis_for(ANALYSIS_IC, planes, source_plane, &s);
+    loop_run(&initial_conditions_stage, planes, source_plane, &s);
   }
 }
 

@@ -13,6 +13,10 @@
 
 #include "photons/cosmology/cosmology.h"
 #include "photons/mesh/slab_fft.h"
+#include "photons/runtime/stage.h"
+
+/** Loops of initial conditions. */
+extern struct stage initial_conditions_stage;
 
 struct parameters;
 struct linear_power;

@@ -8,11 +8,13 @@
 #include "ic_displacement.h"
 #include "ic_lattice.h"
 #include "src/base/index_order.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/ic/ic.h"
 #include "photons/config/parameters.h"
+
+LOOP_STAGE(initial_conditions, 0x999933, .untimed = true);
 
 enum { PART = 1 << 16 }; /* particles of a task */
 
@@ -39,7 +41,7 @@ struct displaced {
 };
 
 static void for_parts(size_t count, void (*function)(void *context, uint32_t part), void *context) {
-  analysis_for(ANALYSIS_IC, (uint32_t)((count + PART - 1) / PART), function, context);
+  loop_run(&initial_conditions_stage, (uint32_t)((count + PART - 1) / PART), function, context);
 }
 
 static size_t part_end(size_t count, size_t part) { return (part + 1) * PART < count ? (part + 1) * PART : count; }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ic_displacement.h"
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/cosmology/linear_power.h"
@@ -144,7 +144,7 @@ void ic_random_modes(const struct parameters *p, const struct linear_power *powe
                                 .sign = p->ic.paired ? -1.0 : 1.0,
                                 .fixed = p->ic.fixed,
                                 .modes = modes};
-  analysis_for(ANALYSIS_IC, (uint32_t)f->planes, draw_plane, &random);
+  loop_run(&initial_conditions_stage, (uint32_t)f->planes, draw_plane, &random);
   free(random.seeds.own);
   free(random.seeds.partner);
   free(amplitude);

@@ -25,36 +25,37 @@ static const struct {
     {"start_a", offsetof(struct checkpoint_state, start_a), false},
     {"step", offsetof(struct checkpoint_state, step), true},
     {"outputs_done", offsetof(struct checkpoint_state, outputs_done), true},
-    {"steps_since_sort", offsetof(struct checkpoint_state, steps_since_sort), true},
-    {"steps_since_rebuild", offsetof(struct checkpoint_state, steps_since_rebuild), true},
-    {"sort_debt", offsetof(struct checkpoint_state, sort_debt), false},
-    {"fresh_work", offsetof(struct checkpoint_state, fresh_work), false},
-    {"loosening", offsetof(struct checkpoint_state, loosening), false},
-    {"spread", offsetof(struct checkpoint_state, spread), false},
-    {"fresh_spread", offsetof(struct checkpoint_state, fresh_spread), false},
+    {"steps_since_sort", offsetof(struct checkpoint_state, policy.steps_since_sort), true},
+    {"steps_since_rebuild", offsetof(struct checkpoint_state, policy.steps_since_rebuild), true},
+    {"sort_debt", offsetof(struct checkpoint_state, policy.sort_debt), false},
+    {"fresh_work", offsetof(struct checkpoint_state, policy.fresh_work), false},
+    {"loosening", offsetof(struct checkpoint_state, policy.loosening), false},
+    {"spread", offsetof(struct checkpoint_state, policy.spread), false},
+    {"fresh_spread", offsetof(struct checkpoint_state, policy.fresh_spread), false},
     {"wall_seconds", offsetof(struct checkpoint_state, wall_seconds), false},
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
 
-/** The arrays of struct particles as they lie in memory: numbers [first, first + count) of `all`. */
+/** A column of the particles as it lies in memory: numbers [first, first + count) of `all`. */
 struct array {
   const char *name;
   hid_t type;
-  size_t columns, first, count, all;
+  size_t first, count, all;
   void *values;
 };
-enum { ARRAYS = 4 };
 
-static void list_arrays(const struct particles *s, struct array arrays[ARRAYS]) {
-  arrays[0] = (struct array){"position", H5T_NATIVE_UINT32, .columns = 3, .values = s->position};
-  arrays[1] = (struct array){"momentum", H5T_NATIVE_FLOAT, .columns = 3, .values = s->momentum};
-  arrays[2] = (struct array){"acceleration", H5T_NATIVE_FLOAT, .columns = 3, .values = s->acceleration};
-  arrays[3] = (struct array){"id", H5T_NATIVE_UINT64, .columns = 1, .values = s->id};
-  for (size_t i = 0; i < ARRAYS; i++) {
-    arrays[i].first = arrays[i].columns * particles_first(s);
-    arrays[i].count = arrays[i].columns * s->count;
-    arrays[i].all = arrays[i].columns * s->all;
-  }
+static struct array array_of(const struct particles *s, enum particle_column_index k) {
+  const struct particle_column *c = &particle_columns[k];
+  const hid_t types[] = {[COLUMN_UINT8] = H5T_NATIVE_UINT8,
+                         [COLUMN_UINT32] = H5T_NATIVE_UINT32,
+                         [COLUMN_UINT64] = H5T_NATIVE_UINT64,
+                         [COLUMN_FLOAT] = H5T_NATIVE_FLOAT};
+  return (struct array){.name = c->name,
+                        .type = types[c->type],
+                        .first = c->components * particles_first(s),
+                        .count = c->components * s->count,
+                        .all = c->components * s->all,
+                        .values = particles_column(s, k)};
 }
 
 static void create_array(hid_t file, const char *path, const struct array *array) {
@@ -103,11 +104,10 @@ static void write_part(void *context, const struct output_turn *turn) {
   const bool first = comm_rank() == turn->first;
   const hid_t file = first ? hdf5_create(turn->temporary, path, HDF5_CHECKSUMS)
                            : hdf5_continue(turn->temporary, path, HDF5_CHECKSUMS);
-  struct array arrays[ARRAYS];
-  list_arrays(c->particles, arrays);
-  for (size_t i = 0; i < ARRAYS; i++) {
-    if (first) create_array(file, path, &arrays[i]);
-    write_array(file, path, &arrays[i]);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    const struct array array = array_of(c->particles, k);
+    if (first) create_array(file, path, &array);
+    write_array(file, path, &array);
   }
   if (first) write_state(file, path, c);
   if (comm_rank() == turn->last) hdf5_write_text(file, path, "format", format); /* with it the checkpoint is complete */
@@ -254,9 +254,10 @@ struct particles checkpoint_read(const char *path, struct parameters *p, struct 
   check_arrays(file, path, count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
-  struct array arrays[ARRAYS];
-  list_arrays(&s, arrays);
-  for (size_t i = 0; i < ARRAYS; i++) read_array(file, path, &arrays[i]);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    const struct array array = array_of(&s, k);
+    read_array(file, path, &array);
+  }
   H5Fclose(file);
   return s;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gadget HDF5 snapshots. */
+#include "photons/domain/geometry.h"
 #include "photons/io/snapshot.h"
 
 #include <math.h>
@@ -263,7 +264,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
                        .box = particles->box * length,
                        .files = wanted < ranks ? wanted : ranks,
                        .fields = sizeof fields / sizeof *fields - (p->output.accelerations ? 0 : 1)};
-  s.units = (struct file_units){.position = s.box / 4294967296.0,
+  s.units = (struct file_units){.position = s.box / POSITION_TURN,
                                 .momentum = pow(a, -1.5), /* u = v_pec / sqrt(a), p = a v_pec */
                                 .acceleration = 1.0 / length,
                                 .length_cgs = cm_per_kpc * 1000.0 / length};

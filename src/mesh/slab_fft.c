@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/runtime/analysis_tasks.h"
+#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+
+LOOP_STAGE(mesh_transform, 0xddcc77, .untimed = true);
 
 /* Every plan works in place on one plane: which algorithm FFTW takes, hence its rounding, then knows nothing of processes. */
 struct slab_fft_plans {
@@ -99,16 +101,16 @@ static void unpack_plane(void *context, uint32_t plane) {
 static void transpose(struct work *w) {
   const struct slab_fft *f = w->f;
   if (comm_size() == 1) {
-    analysis_for(ANALYSIS_FFT, (uint32_t)(f->n / 2), swap_rows, w);
+    loop_run(&mesh_transform_stage, (uint32_t)(f->n / 2), swap_rows, w);
     return;
   }
-  analysis_for(ANALYSIS_FFT, (uint32_t)f->planes, pack_plane, w);
+  loop_run(&mesh_transform_stage, (uint32_t)f->planes, pack_plane, w);
   size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
   for (int r = 0; r < comm_size(); r++)
     bytes[r] = (comm_first(f->n, r + 1) - comm_first(f->n, r)) * f->planes * f->kz * sizeof *w->mesh;
   comm_exchange(w->buffer, bytes, w->mesh, bytes);
   free(bytes);
-  analysis_for(ANALYSIS_FFT, (uint32_t)f->planes, unpack_plane, w);
+  loop_run(&mesh_transform_stage, (uint32_t)f->planes, unpack_plane, w);
 }
 
 static fftw_complex *work_plane(const struct work *w, uint32_t plane, bool transposed) {
@@ -154,10 +156,10 @@ static void transform(const struct slab_fft *f, double *mesh, const struct pass 
     w.buffer = fftw_alloc_complex(f->planes * f->n * f->kz + 1);
     if (!w.buffer) fail(EXIT_RUN_FAILED, "not enough memory to transpose %zu planes of %zu^2 cells", f->planes, f->n);
   }
-  analysis_for(ANALYSIS_FFT, (uint32_t)f->planes, pass[0].function, &w);
+  loop_run(&mesh_transform_stage, (uint32_t)f->planes, pass[0].function, &w);
   transpose(&w);
   w.plan = pass[1].plan;
-  analysis_for(ANALYSIS_FFT, (uint32_t)f->planes, pass[1].function, &w);
+  loop_run(&mesh_transform_stage, (uint32_t)f->planes, pass[1].function, &w);
   fftw_free(w.buffer);
 }
 

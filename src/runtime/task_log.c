@@ -4,53 +4,43 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/scheduler.h"
 
-static const char *const stage_names[STAGES] = {
-    "rebuild", "sort",   "refit",   "ghost_cut", "ghost_paste", "p2m",       "m2m",       "walk",   "walk_fill",
-    "p2p",     "m2l",    "l2l",     "l2p",       "pm_assign",   "patch_cut", "patch_add", "fft_yz", "fft_x",
-    "ifft_yz", "pm_cut", "pm_read", "put",       "get",         "kick",      "drift"};
+static bool logging;
 
-const char *stage_name(enum stage stage) { return stage_names[stage]; }
-
-enum stage stage_named(const char *name) {
-  int i = 0;
-  while (i < STAGES && strcmp(name, stage_names[i]) != 0) i++;
-  return (enum stage)i;
-}
-
-void task_log_begin(struct simulation *s) {
+void task_log_begin(void) {
   starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
-  s->logging = true;
+  logging = true;
 }
 
-void task_log_end(struct simulation *s) {
-  s->logging = false;
-  for (uint32_t w = 0; w < s->worker_count; w++) {
-    free(s->workers[w].log.record);
-    s->workers[w].log = (struct task_log){0};
-  }
+void task_log_end(void) { logging = false; }
+
+void task_log_free(struct task_log *log) {
+  free(log->record);
+  *log = (struct task_log){0};
 }
 
-void task_log_add(struct simulation *s, enum stage stage, uint32_t group) {
+void task_log_add(const struct stage *stage, uint32_t owner) {
   const struct starpu_task *task = starpu_task_get_current();
   struct starpu_profiling_task_info *info = task ? task->profiling_info : NULL;
-  if (!s->logging || !info || stage == STAGES) return;
-  struct task_log *log = &s->workers[info->workerid].log; /* of the worker whose thread this is */
+  if (!logging || !info) return;
+  struct task_log *log = worker_log((uint32_t)info->workerid); /* its own thread calls this */
   if (log->count == log->capacity) {
     log->capacity = 2 * log->capacity + 256;
     log->record = reallocate(log->record, log->capacity, sizeof *log->record, "records of tasks");
   }
-  log->record[log->count++] = (struct task_record){.submit = 1e-6 * starpu_timing_timespec_to_us(&info->submit_time),
-                                                   .start = 1e-6 * starpu_timing_timespec_to_us(&info->start_time),
-                                                   .end = 1e-6 * starpu_timing_timespec_to_us(&info->end_time),
-                                                   .predicted = task->predicted > 0.0 ? 1e-6 * task->predicted : NAN,
-                                                   .group = group,
-                                                   .stage = stage};
+  log->record[log->count++] =
+      (struct task_record){.submit = 1e-6 * starpu_timing_timespec_to_us(&info->submit_time),
+                           .start = 1e-6 * starpu_timing_timespec_to_us(&info->start_time),
+                           .end = 1e-6 * starpu_timing_timespec_to_us(&info->end_time),
+                           .predicted = task->predicted > 0.0 ? 1e-6 * task->predicted : NAN,
+                           .owner = owner,
+                           .stage = stage};
 }
 
 /** The start or the end of a task on a device. */
@@ -65,13 +55,14 @@ static int compare_events(const void *a, const void *b) {
   return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : y->change - x->change;
 }
 
-/** Share the time of a device among the tasks that its workers' logs have. @param weight  of its seconds in those of groups */
-static void add_device(struct simulation *s, const uint32_t *workers, uint32_t n, double weight, struct usage *u) {
+/** Share the time of a device among the tasks that its workers' logs have. @param weight  of its seconds in those of owners */
+static void add_device(const uint32_t *workers, uint32_t n, double weight, struct usage *u,
+                       double *owner_seconds) {
   size_t count = 0, events = 0;
-  for (uint32_t i = 0; i < n; i++) count += s->workers[workers[i]].log.count;
+  for (uint32_t i = 0; i < n; i++) count += worker_log(workers[i])->count;
   struct event *event = allocate(2 * count + 1, sizeof *event, "times of tasks");
   for (uint32_t i = 0; i < n; i++) {
-    const struct task_log *log = &s->workers[workers[i]].log;
+    const struct task_log *log = worker_log(workers[i]);
     for (const struct task_record *r = log->record; r < log->record + log->count; r++) {
       event[events++] = (struct event){r->start, r, 1};
       event[events++] = (struct event){r->end, r, -1};
@@ -86,8 +77,9 @@ static void add_device(struct simulation *s, const uint32_t *workers, uint32_t n
     const double span = i > 0 ? event[i].time - event[i - 1].time : 0.0;
     if (runs > 0) busy += span;
     for (size_t k = 0; k < runs; k++) {
-      u->seconds[running[k]->stage] += span / (double)runs;
-      if (running[k]->group != NO_GROUP) s->groups[running[k]->group].seconds += weight * span / (double)runs;
+      u->seconds[running[k]->stage->number] += span / (double)runs;
+      if (owner_seconds && running[k]->owner != NO_OWNER)
+        owner_seconds[running[k]->owner] += weight * span / (double)runs;
     }
     if (event[i].change > 0) {
       running[runs++] = event[i].record;
@@ -106,31 +98,41 @@ static void add_device(struct simulation *s, const uint32_t *workers, uint32_t n
 
 const char task_log_header[] = "step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us";
 
-static void write_rows(const struct simulation *s, int64_t step, uint32_t worker, FILE *out) {
+static void write_rows(int64_t step, uint32_t worker, FILE *out) {
   const bool gpu = starpu_worker_get_type((int)worker) == STARPU_CUDA_WORKER;
-  const struct task_log *log = &s->workers[worker].log;
+  const struct task_log *log = worker_log(worker);
   for (const struct task_record *r = log->record; r < log->record + log->count; r++)
     fprintf(out, "%" PRId64 ",%u,%s%d,%s,%" PRId64 ",%.3f,%.3f,%.3f,%.3f\n", step, worker, gpu ? "GPU" : "CPU",
-            starpu_worker_get_devid((int)worker), stage_name(r->stage), r->group == NO_GROUP ? -1 : (int64_t)r->group,
+            starpu_worker_get_devid((int)worker), stage_name(r->stage), r->owner == NO_OWNER ? -1 : (int64_t)r->owner,
             1e6 * r->submit, 1e6 * r->start, 1e6 * r->end, 1e6 * r->predicted);
 }
 
-void task_log_take(struct simulation *s, int64_t step, struct usage *cores, struct usage *gpus, FILE *rows) {
+void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *rows,
+                   double *owner_seconds) {
   *cores = *gpus = (struct usage){0};
   int device[STARPU_NMAXWORKERS];
-  const uint32_t n = s->worker_count, gpu_count = scheduler_gpus(device);
+  (void)stage_count(); /* numbers the stages */
+  const uint32_t n = engine_workers(), gpu_count = scheduler_gpus(device);
   uint32_t *streams = allocate(n, sizeof *streams, "workers of a GPU");
   for (uint32_t g = 0; g < gpu_count; g++) {
     uint32_t count = 0;
     for (uint32_t w = 0; w < n; w++)
       if (starpu_worker_get_type((int)w) == STARPU_CUDA_WORKER && starpu_worker_get_devid((int)w) == device[g])
         streams[count++] = w;
-    add_device(s, streams, count, fmax((double)starpu_cpu_worker_get_count() / gpu_count, 1.0), gpus);
+    add_device(streams, count, fmax((double)starpu_cpu_worker_get_count() / gpu_count, 1.0), gpus, owner_seconds);
   }
   for (uint32_t w = 0; w < n; w++) {
-    if (starpu_worker_get_type((int)w) == STARPU_CPU_WORKER) add_device(s, &w, 1, 1.0, cores);
-    if (rows) write_rows(s, step, w, rows);
-    s->workers[w].log.count = 0;
+    if (starpu_worker_get_type((int)w) == STARPU_CPU_WORKER) add_device(&w, 1, 1.0, cores, owner_seconds);
+    if (rows) write_rows(step, w, rows);
+    worker_log(w)->count = 0;
   }
   free(streams);
+}
+
+void task_log_write_stages(FILE *out) {
+  fprintf(out, "stage,family,colour\n");
+  for (uint32_t i = 0; i < stage_count(); i++) {
+    const struct stage *s = stage_at(i);
+    fprintf(out, "%s,%s,#%06x\n", stage_name(s), s->family ? s->family : "other", s->codelet->color);
+  }
 }

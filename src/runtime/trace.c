@@ -2,7 +2,6 @@
 /* Traces of chosen steps. */
 #include "photons/runtime/trace.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <starpu.h>
@@ -13,33 +12,13 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-/** A step number at *text, which is moved behind it. */
-static bool parse_step(const char **text, int64_t *step) {
-  char *end;
-  if (!isdigit((unsigned char)**text)) return false;
-  errno = 0;
-  *step = strtoll(*text, &end, 10);
-  *text = end;
-  return errno == 0;
-}
-
-bool trace_steps_parse(const char *text, int64_t *first, int64_t *last) {
-  if (!parse_step(&text, first)) return false;
-  *last = *first;
-  if (*text == ':') {
-    text++;
-    if (!parse_step(&text, last)) return false;
-  }
-  return *text == '\0' && *first <= *last;
-}
-
 static void set_default(const char *variable, const char *value) {
   if (setenv(variable, value, 0) != 0) fail(EXIT_RUN_FAILED, "cannot set %s: %s", variable, strerror(errno));
 }
 
 void trace_prepare(struct trace *t, const struct parameters *p) {
   *t = (struct trace){.first = 0, .last = -1};
-  if (!*p->runtime.trace_steps || !trace_steps_parse(p->runtime.trace_steps, &t->first, &t->last)) return;
+  if (!*p->runtime.trace_steps || !parameter_step_range(p->runtime.trace_steps, &t->first, &t->last)) return;
 #ifndef STARPU_USE_FXT
   if (comm_rank() == 0)
     warn("this build's StarPU has no FxT: trace/tasks_*.csv will tell who ran which task when, but no trace of "

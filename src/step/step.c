@@ -1,176 +1,175 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The step as a task graph: one line a stage. Each process submits the tasks of its own groups, slabs and columns, and the messages
- * that bring them what others make. Data dependencies order the stages; mesh and tree meet only in the acceleration, which
- * p2p writes and l2p and pm_read add to, always in this order, so that sums do not depend on who computes them. */
+/* The step as a task graph: one line a stage. Each rank submits the tasks of its own groups, slabs and
+ * columns, and the messages that bring what other ranks make. Data dependencies order the stages. Mesh
+ * and tree meet only in the acceleration, which p2p writes and l2p and pm_read add to, always in this
+ * order, so that sums do not depend on which worker or rank computes them. */
 #include "photons/step/step.h"
 
 #include <math.h>
 
-#include "photons/runtime/codelets.h"
 #include "photons/base/comm.h"
+#include "photons/domain/codelets.h"
+#include "photons/mesh/codelets.h"
+#include "photons/runtime/message.h"
+#include "photons/step/codelets.h"
+#include "photons/tree/codelets.h"
 
-/* Groups, slabs and columns of this process. */
-#define FOR_GROUPS(s, g)                                                    \
-  for (struct group *g = (s)->groups + group_first((s), comm_rank()),       \
-                    *end = (s)->groups + group_first((s), comm_rank() + 1); \
-       g < end; g++)
-#define FOR_SLABS(s, slab)                                 \
-  for (uint32_t slab = 0; slab < (s)->mesh->slabs; slab++) \
-    if (slab_owner((s), slab) == comm_rank())
-#define FOR_COLUMNS(s, column)                                     \
-  for (uint32_t column = 0; column < (s)->mesh->columns; column++) \
-    if (column_owner((s), column) == comm_rank())
+/* Slabs and columns of this rank. */
+#define FOR_SLABS(m, slab)                            \
+  for (uint32_t slab = 0; slab < (m)->slabs; slab++)  \
+    if (slab_owner((m), slab) == comm_rank())
+#define FOR_COLUMNS(m, column)                              \
+  for (uint32_t column = 0; column < (m)->columns; column++) \
+    if (column_owner((m), column) == comm_rank())
 
-static void submit_mesh(struct simulation *s) {
-  const struct mesh *m = s->mesh;
-  for (uint32_t set = 0; set < s->sets; set++) {
-    FOR_GROUPS(s, g) {
-      pm_assign_submit(g, set);
-      for (uint32_t k = 0; k < g->sent.count; k++) patch_cut_submit(g, k, set);
+static void submit_mesh(struct domain *d, struct long_range *l) {
+  const struct mesh *m = l->mesh;
+  for (uint32_t set = 0; set < l->sets; set++) {
+    FOR_GROUPS(d, g) {
+      pm_assign_submit(l, g, set);
+      for (uint32_t k = 0; k < cells_of(l, g)->sent.count; k++) patch_cut_submit(l, g, k, set);
     }
-    share_patches(s, set);
-    FOR_SLABS(s, slab) patch_add_submit(s, set, slab);
-    FOR_SLABS(s, slab) fft_yz_submit(s, set, slab);
+    patches_transfer(l, set);
+    FOR_SLABS(m, slab) patch_add_submit(l, set, slab);
+    FOR_SLABS(m, slab) fft_yz_submit(l, set, slab);
   }
-  share_spectra(s, false);
-  FOR_COLUMNS(s, column) fft_x_submit(s, column);
-  share_spectra(s, true);
-  for (uint32_t set = 0; set < s->sets; set++)
-    for (uint32_t field = 0; field < m->fields; field++) FOR_SLABS(s, slab) ifft_yz_submit(s, set, field, slab);
-  for (struct group *g = s->groups; g < s->groups + s->group_count; g++)
-    for (uint32_t k = 0; k < g->read.count; k++)
-      for (uint32_t set = 0; set < s->sets && g->read.piece[k].process == comm_rank(); set++) pm_cut_submit(g, k, set);
-  share_pieces(s);
+  spectra_transfer(l, false);
+  FOR_COLUMNS(m, column) fft_x_submit(l, column);
+  spectra_transfer(l, true);
+  for (uint32_t set = 0; set < l->sets; set++)
+    for (uint32_t field = 0; field < m->fields; field++)
+      FOR_SLABS(m, slab) ifft_yz_submit(l, set, field, slab);
+  for (struct group *g = d->groups; g < d->groups + d->group_count; g++) {
+    const struct mesh_pieces *read = &cells_of(l, g)->read;
+    for (uint32_t k = 0; k < read->count; k++)
+      for (uint32_t set = 0; set < l->sets && read->piece[k].rank == comm_rank(); set++)
+        pm_cut_submit(l, g, k, set);
+  }
+  pieces_transfer(l);
 }
 
-/** With default accuracy hardly any pair of nodes goes by expansions. Where the host knows a group's lists to be empty, because a GPU counted
- * them and will fill them (which other schedulers than heteroprio may leave to a core, whose rounding differs), it saves the tasks. */
-static bool far_wanted(const struct group *g) {
-  const struct simulation *s = g->simulation;
-  return !s->gpu || !s->heteroprio || !g->walked_by_gpu || g->walked.interactions > 0;
+/** With default accuracy hardly any pair of nodes goes by expansions: where the host knows that a group
+ * has none, it saves the tasks. */
+static bool far_wanted(struct short_range *s, const struct group *g) {
+  return !lists_known_no_far(&expansions_of(s, g)->lists);
 }
 
-/** Any group's expansions, on any process. */
-static bool any_far_wanted(struct simulation *s) {
+/** Any group's expansions, on any rank. */
+static bool any_far_wanted(struct domain *d, struct short_range *s) {
   uint32_t any = 0;
-  FOR_GROUPS(s, g) any |= far_wanted(g);
+  FOR_GROUPS(d, g) any |= far_wanted(s, g);
   comm_max_u32(&any, 1);
   return any;
 }
 
-/** Neighbours are mutual: who reads a group's multipoles is among its own. Of those on other processes nothing is known. */
-static bool multipoles_wanted(const struct group *g) {
+/** Neighbours are mutual: the groups that read a group's multipoles are among its own neighbours. Of
+ * those on other ranks nothing is known. */
+static bool multipoles_wanted(struct domain *d, struct short_range *s, const struct group *g) {
   if (comm_size() > 1) return true;
-  for (uint32_t k = 0; k < g->neighbours; k++)
-    if (far_wanted(&g->simulation->groups[g->neighbour[k]])) return true;
+  for (uint32_t k = 0; k < g->near.count; k++)
+    if (far_wanted(s, &d->groups[g->near.group[k]])) return true;
   return false;
 }
 
-static bool meets_ghosts(const struct group *g) {
-  for (uint32_t k = 0; k < g->neighbours; k++)
-    if (g->simulation->groups[g->neighbour[k]].owner != g->owner) return true;
+static bool meets_ghosts(const struct domain *d, const struct group *g) {
+  for (uint32_t k = 0; k < g->near.count; k++)
+    if (d->groups[g->near.group[k]].owner != g->owner) return true;
   return false;
 }
 
-static void submit_near(struct group *g) {
-  walk_fill_submit(g);
-  p2p_submit(g);
+static void submit_near(struct short_range *s, struct group *g) {
+  lists_make(s, g);
+  p2p_submit(s, g);
 }
 
-static void submit_tree(struct simulation *s) {
-  for (int ghosts = 0; s->gpu && ghosts < 2; ghosts++) /* those first whose walks wait for no other process */
-    FOR_GROUPS(s, g) {
-      if (meets_ghosts(g) != ghosts) continue;
-      walk_wait(g);
-      submit_near(g);
+static void submit_tree(struct domain *d, struct short_range *s) {
+  for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* walks that need no other rank first */
+    FOR_GROUPS(d, g) if (meets_ghosts(d, g) == ghosts) submit_near(s, g);
+  if (any_far_wanted(d, s)) {
+    FOR_GROUPS(d, g) {
+      if (!multipoles_wanted(d, s, g)) continue;
+      p2m_submit(s, g);
+      m2m_submit(s, g);
     }
-  if (any_far_wanted(s)) {
-    FOR_GROUPS(s, g) {
-      if (!multipoles_wanted(g)) continue;
-      p2m_submit(g);
-      m2m_submit(g);
-    }
-    share_multipoles(s);
+    multipoles_transfer(s);
   }
-  FOR_GROUPS(s, g) {
-    if (!s->gpu) {
-      walk_submit(g);
-      submit_near(g);
-    }
-    if (far_wanted(g)) {
-      m2l_submit(g);
-      l2l_submit(g);
-      l2p_submit(g);
+  FOR_GROUPS(d, g) {
+    if (!lists_wait()) submit_near(s, g);
+    if (far_wanted(s, g)) {
+      m2l_submit(s, g);
+      l2l_submit(s, g);
+      l2p_submit(s, g);
     } else {
-      m2l_skip(g);
+      list_release(&expansions_of(s, g)->lists, LIST_FAR);
     }
   }
 }
 
-void step_forces(struct simulation *s, double kick, void (*meanwhile)(void *), void *context) {
-  domain_find_neighbours(s);
-  simulation_find_ghosts(s);
-  simulation_place(s);
+void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *context) {
+  struct domain *d = &n->domain;
+  struct short_range *s = &n->short_range;
+  struct long_range *l = &n->long_range;
+  domain_find_neighbours(d);
+  domain_find_ghosts(d);
+  short_range_follow_ghosts(s);
+  long_range_place(l);
   message_begin();
-  for (uint32_t i = 0; i < s->sent.count; i++) ghost_cut_submit(s, i);
-  share_trees(s);
-  for (uint32_t i = 0; i < s->received.count; i++) ghost_paste_submit(s, i);
-  if (s->gpu)
-    FOR_GROUPS(s, g) walk_submit(g); /* first of all: what follows keeps the GPU busy while the host waits for them */
-  submit_mesh(s);
-  submit_tree(s);
-  for (uint32_t set = 0; set < s->sets; set++) FOR_GROUPS(s, g) pm_read_submit(g, set);
-  FOR_GROUPS(s, g) kick_submit(g, (float)kick);
+  ghosts_submit(d);
+  FOR_GROUPS(d, g) lists_begin(s, g); /* what follows keeps GPUs busy while the host waits for walks */
+  submit_mesh(d, l);
+  submit_tree(d, s);
+  for (uint32_t set = 0; set < l->sets; set++) FOR_GROUPS(d, g) pm_read_submit(l, g, set);
+  FOR_GROUPS(d, g) kick_submit(n, g, (float)kick);
   if (meanwhile) meanwhile(context);
   message_wait();
 }
 
-void step_drift(struct simulation *s, double kick, double drift) {
-  FOR_GROUPS(s, g) {
-    kick_submit(g, (float)kick);
-    drift_submit(g, (float)drift);
-    refit_submit(g);
+void step_drift(struct nbody *n, double kick, double drift) {
+  FOR_GROUPS(&n->domain, g) {
+    kick_submit(n, g, (float)kick);
+    drift_submit(n, g, (float)drift);
+    refit_submit(&n->short_range, g);
   }
   message_wait();
 }
 
-static void refit(struct simulation *s) {
-  FOR_GROUPS(s, g) refit_submit(g);
+static void refit(struct nbody *n) {
+  FOR_GROUPS(&n->domain, g) refit_submit(&n->short_range, g);
   message_wait();
 }
 
-void step_rebuild(struct simulation *s) {
-  simulation_acquire(s);
-  domain_rebuild(s);
-  simulation_release(s);
-  refit(s);
+void step_rebuild(struct nbody *n) {
+  domain_acquire(&n->domain);
+  domain_rebuild(&n->domain);
+  domain_release(&n->domain);
+  refit(n);
 }
 
-void step_sort(struct simulation *s) {
-  FOR_GROUPS(s, g) {
-    sort_submit(g);
-    refit_submit(g);
+void step_sort(struct nbody *n) {
+  FOR_GROUPS(&n->domain, g) {
+    sort_submit(&n->domain, g);
+    refit_submit(&n->short_range, g);
   }
   message_wait();
 }
 
-void step_first_forces(struct simulation *s) {
-  refit(s);
-  step_forces(s, 0.0, NULL, NULL);
-  if (s->acceptance.kind == MAC_RELATIVE) {
-    refit(s);
-    step_forces(s, 0.0, NULL, NULL);
+void step_first_forces(struct nbody *n) {
+  refit(n);
+  step_forces(n, 0.0, NULL, NULL);
+  if (n->short_range.acceptance.kind == MAC_RELATIVE) {
+    refit(n);
+    step_forces(n, 0.0, NULL, NULL);
   }
 }
 
-void step_measure(struct simulation *s) {
-  FOR_GROUPS(s, g) kick_submit(g, 0.0f);
+void step_measure(struct nbody *n) {
+  FOR_GROUPS(&n->domain, g) kick_submit(n, g, 0.0f);
   message_wait();
 }
 
-double step_acc_max(const struct simulation *s) {
+double step_acc_max(const struct nbody *n) {
   double largest = 0.0;
-  FOR_GROUPS(s, g) largest = fmax(largest, (double)g->acc_max);
+  FOR_GROUPS(&n->domain, g) largest = fmax(largest, (double)g->acc_max);
   comm_max_double(&largest, 1);
   return largest;
 }

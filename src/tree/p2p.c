@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* P2P set-up and the double-precision reference. */
+#include "photons/domain/geometry.h"
 #include "photons/tree/p2p.h"
 
+#include <stdbool.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,7 +39,7 @@ void p2p_scratch_free(struct p2p_scratch *s) {
 
 /** F/d at squared distance u (units of r_cut). */
 static double exact_factor(const struct p2p_law *law, double u) {
-  if (u >= 1.0) return 0.0;
+  if (u >= (double)R_CUT_SQUARED) return 0.0;
   double r = sqrt(u), support = sqrt((double)law->support2);
   double softened = law->softening_kind == SOFTENING_PLUMMER ? 1.0 / pow(u + (double)law->plummer2, 1.5)
                     : r < support ? spline_factor(r / support) / (support * support * support)
@@ -59,7 +61,7 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
         const uint32_t *x = t->source_x[slot];
         for (uint32_t j = node_first(n, node); j < node_end(n, node); j++) {
           double d[3];
-          for (size_t c = 0; c < 3; c++) d[c] = scale * (int32_t)(x[c * n + j] - t->x[c * t->count + i]);
+          for (size_t c = 0; c < 3; c++) d[c] = scale * position_difference(x[c * n + j], t->x[c * t->count + i]);
           double f = exact_factor(law, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
           for (int c = 0; c < 3; c++) a[c] += f * d[c];
         }

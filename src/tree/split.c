@@ -6,6 +6,7 @@
  * loses up to seven digits at r_cut = 8 r_s, this one does not. */
 #include "photons/tree/split.h"
 
+#include <stdbool.h>
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_math.h>

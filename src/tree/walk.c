@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Acceptance criterion and storage of the interaction lists. */
+#include "photons/domain/geometry.h"
 #include "photons/tree/walk.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, dou
                            .order = order,
                            .separation = (float)fmax(separation, least),
                            .half_box = (float)(0.5 * box / split->r_cut),
-                           .scale = (float)(box / 4294967296.0 / split->r_cut),
+                           .scale = (float)(box / POSITION_TURN / split->r_cut),
                            .depth = depth};
   double envelope = 0.0;
   for (int i = MAC_TABLE; i >= 0; i--) {

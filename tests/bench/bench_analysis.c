@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "photons/runtime/engine.h"
 #include "support/force_set.h"
 #include "photons/analysis/analysis.h"
 #include "photons/analysis/fof.h"
@@ -66,6 +67,6 @@ int main(void) {
   }
   remove("bench_analysis.png");
   particles_free(&s);
-  starpu_shutdown();
+  engine_stop();
   return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "photons/base/error.h"
 #include "photons/tree/fmm.h"
-#include "photons/runtime/kernels.h"
+#include "support/kernels.h"
 
 enum { DEPTH = 8, LEAF = 24, SLOTS = 27, LEAVES = 1 << DEPTH, COUNT = LEAF * LEAVES, NODES = 2 << DEPTH };
 static const double MINIMUM_SECONDS = 0.05;
@@ -98,24 +98,24 @@ int main(void) {
   static const char *const isas[] = {"baseline", "avx2", "avx512"};
   struct bench b = {0};
   create(&b);
-  const char *best = kernels_select()->name;
+  const char *best = kernels_select().name;
   for (int i = 0; i < 3; i++) {
     setenv("PHOTONS_ISA", isas[i], 1);
-    const struct kernels *k = kernels_select();
+    const struct kernels k = kernels_select();
     printf("%s (leaves of %d)\norder   p2m/particle  m2m/node  m2l with lists of 4     16     40    100  l2l/node  "
            "l2p/particle   [ns]\n",
-           k->name, LEAF);
+           k.name, LEAF);
     for (int p = 1; p <= FMM_ORDER_MAX; p++) {
-      printf("%5d %14.2f", p, measure(p2m, &k->fmm, &b, p, COUNT));
-      printf(" %9.1f              ", measure(m2m, &k->fmm, &b, p, LEAVES));
+      printf("%5d %14.2f", p, measure(p2m, &k.fmm, &b, p, COUNT));
+      printf(" %9.1f              ", measure(m2m, &k.fmm, &b, p, LEAVES));
       for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
         make_lists(&b, lengths[l]);
-        printf(" %6.1f", measure(m2l, &k->fmm, &b, p, b.far.entries));
+        printf(" %6.1f", measure(m2l, &k.fmm, &b, p, b.far.entries));
       }
-      printf(" %9.1f", measure(l2l, &k->fmm, &b, p, NODES - 2));
-      printf(" %13.2f\n", measure(l2p, &k->fmm, &b, p, COUNT));
+      printf(" %9.1f", measure(l2l, &k.fmm, &b, p, NODES - 2));
+      printf(" %13.2f\n", measure(l2p, &k.fmm, &b, p, COUNT));
     }
-    if (k->name == best) break;
+    if (k.name == best) break;
   }
   for (int s = 0; s < SLOTS; s++) free(b.nodes[s]), free(b.multipole[s]);
   free(b.x), free(b.acceleration), free(b.local), free(b.far.entry), free(b.far.offset);

@@ -7,7 +7,7 @@
 set -euo pipefail
 program=$(realpath "${PHOTONS:-./photons-starpu}")
 here=$(dirname "$program")
-cd "$(dirname "$0")/.." # to params/
+cd "$(dirname "$0")/../.." # to params/
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
 [ "${gpus:-0}" -gt 0 ] || { echo "skipped: no GPU"; exit 0; }
 work=$(mktemp -d)

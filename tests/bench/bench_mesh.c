@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "photons/base/error.h"
-#include "photons/runtime/kernels.h"
+#include "photons/mesh/kernels.h"
 
 enum { REPEATS = 5, GROUP_SIDE = 16 };
 
@@ -41,7 +41,7 @@ static void make_group(uint32_t side, const uint32_t corner[3], uint64_t *random
                                              spacing);
 }
 
-static void bench(const struct kernels *kernels, uint32_t cells, enum assignment assignment, enum gradient gradient,
+static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assignment assignment, enum gradient gradient,
                   const char *name) {
   const uint32_t side = cells / 2 / GROUP_SIDE * GROUP_SIDE, groups_side = side / GROUP_SIDE;
   const uint32_t groups = groups_side * groups_side * groups_side, count = GROUP_SIDE * GROUP_SIDE * GROUP_SIDE;
@@ -93,10 +93,10 @@ static void bench(const struct kernels *kernels, uint32_t cells, enum assignment
     for (size_t i = 0; i < cells * plane_floats(m); i++) slabs_memory[i] = 0.0f;
     for (uint32_t g = 0; g < groups; g++) {
       double t0 = seconds();
-      kernels->mesh.deposit(m, count, x + (size_t)g * 3 * count, false, &patches[g], patch);
+      kernels->deposit(m, count, x + (size_t)g * 3 * count, false, &patches[g], patch);
       double t1 = seconds();
       for (uint32_t s = 0; s < slabs; s++)
-        kernels->mesh.patch_add(m, s, &patches[g], patch, slabs_memory + slab_first(m, s) * plane_floats(m));
+        kernels->patch_add(m, s, &patches[g], patch, slabs_memory + slab_first(m, s) * plane_floats(m));
       t_deposit += t1 - t0;
       t_add += seconds() - t1;
     }
@@ -118,7 +118,7 @@ static void bench(const struct kernels *kernels, uint32_t cells, enum assignment
     double t3 = seconds();
     const struct field_view view = whole_planes(m->row, planes);
     for (uint32_t g = 0; g < groups; g++)
-      kernels->mesh.read(m, count, x + (size_t)g * 3 * count, false, 1.0f, &view, acceleration);
+      kernels->read(m, count, x + (size_t)g * 3 * count, false, 1.0f, &view, acceleration);
     forward = best(forward, t1 - t0);
     along_x = best(along_x, t2 - t1);
     backward = best(backward, t3 - t2);
@@ -142,8 +142,8 @@ static void bench(const struct kernels *kernels, uint32_t cells, enum assignment
 }
 
 int main(int argc, char **argv) {
-  const struct kernels *kernels = kernels_select();
-  printf("%s kernels, one core\n", kernels->name);
+  const struct mesh_kernels *kernels = mesh_kernels_select();
+  printf("%s kernels, one core\n", isa_name(isa_select()));
   printf("                   ns a particle                      ms\n");
   printf("cells scheme        deposit      add     read     fft yz    fft x    ifft yz      all\n");
   const char *defaults[] = {"128", "192", "256"};

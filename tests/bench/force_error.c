@@ -2,6 +2,7 @@
 /* force_error FILE [section.key=value ...]: force errors of the solver on a set with reference accelerations. */
 #include <stdio.h>
 
+#include "photons/runtime/engine.h"
 #include "support/force_set.h"
 #include "photons/base/error.h"
 
@@ -15,6 +16,6 @@ int main(int argc, char **argv) {
   printf("rms %.2e  median %.2e  99%% %.2e  momentum %.1e  pairs/particle %.0f  m2l/particle %.2f\n", e.rms, e.median,
          e.p99, e.momentum, (double)work.pairs / n, (double)work.interactions / n);
   force_set_close(&set);
-  starpu_shutdown();
+  engine_stop();
   return 0;
 }

@@ -24,7 +24,7 @@ static inline uint64_t checksum_double(uint64_t index, double value) {
   return checksum_term(index, bits);
 }
 
-/** Print the sum over all processes, for tests/runs/ranks_ic.sh to compare. Collective. */
+/** Print the sum over all processes, for tests/runs/same_particles_on_any_ranks.sh to compare. Collective. */
 static inline void checksum_print(const char *name, uint64_t sum) {
   comm_sum_u64(&sum, 1);
   if (comm_rank() == 0) printf("checksum %s %016" PRIx64 "\n", name, sum);

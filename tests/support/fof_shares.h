@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gathered.h"
+#include "photons/config/parameters.h"
 #include "photons/ic/ic.h"
 #include "sorted_particles.h"
 

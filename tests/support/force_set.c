@@ -10,7 +10,7 @@
 
 #include "photons/base/error.h"
 #include "photons/ic/ic.h"
-#include "photons/app/report.h"
+#include "photons/runtime/engine.h"
 #include "photons/step/step.h"
 #include "photons/step/timeline.h"
 
@@ -32,11 +32,9 @@ void parameters_from_text(struct parameters *p, const char *text, const char *co
 }
 
 void start_starpu_for_tests(void) {
-  struct starpu_conf conf;
-  starpu_conf_init(&conf);
-  conf.sched_policy_name = "lws";
-  conf.ncuda = 0;
-  if (starpu_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start");
+  static struct parameters p;
+  p.runtime.gpu = GPU_NO;
+  engine_start(&p, NULL);
 }
 
 struct row {
@@ -56,12 +54,12 @@ static struct row *rank_ids(const uint64_t *id, size_t n) {
   return rows;
 }
 
-float *accelerations_by_id(const struct simulation *s) {
-  const size_t n = s->particles.count;
+float *accelerations_by_id(const struct particles *s) {
+  const size_t n = s->count;
   float *out = allocate(3 * n, sizeof *out, "accelerations"), *flat = allocate(3 * n, sizeof *flat, "accelerations");
-  struct row *rows = rank_ids(s->particles.id, n);
-  for (size_t g = 0; g < s->particles.blocks; g++) {
-    struct particle_block b = particles_block(&s->particles, g);
+  struct row *rows = rank_ids(s->id, n);
+  for (size_t g = 0; g < s->blocks; g++) {
+    struct particle_block b = particles_block(s, g);
     for (size_t c = 0; c < 3; c++)
       for (size_t i = 0; i < b.count; i++) flat[3 * (b.first + i) + c] = b.acc[c][i];
   }
@@ -141,14 +139,13 @@ struct force_error force_compare(const float *acceleration, const double *refere
 }
 
 float *solver_accelerations(const struct parameters *p, struct particles particles, struct work_counts *work) {
-  const struct cosmology c = {.omega_m = p->cosmology.omega_m, .omega_lambda = p->cosmology.omega_lambda, .w0 = -1.0};
-  struct simulation *s = simulation_create(p, &c, particles);
-  step_first_forces(s);
-  simulation_acquire(s);
-  float *a = accelerations_by_id(s);
-  simulation_release(s);
-  if (work) *work = simulation_work(s);
-  simulation_free(s);
+  struct nbody *n = nbody_create(p, particles);
+  step_first_forces(n);
+  domain_acquire(&n->domain);
+  float *a = accelerations_by_id(&n->domain.particles);
+  domain_release(&n->domain);
+  if (work) *work = short_range_work(&n->short_range);
+  nbody_free(n);
   return a;
 }
 

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "photons/app/report.h"
-#include "photons/domain/simulation.h"
+#include "photons/step/nbody.h"
 
 /** How accelerations differ from a reference. */
 struct force_error {
@@ -21,11 +20,11 @@ struct force_error {
 const char *test_data(const char *name);
 /** Parameters from the text of a config.ini and overrides of the form section.key=value. */
 void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides, size_t count);
-/** Start StarPU on CPU workers; starpu_shutdown() ends it. */
+/** Start StarPU on CPU workers; engine_stop() ends it. */
 void start_starpu_for_tests(void);
 
-/** Accelerations of a simulation in the order of rising id, [N][3] in (km/s)^2/(Mpc/h); free() it. */
-float *accelerations_by_id(const struct simulation *s);
+/** Accelerations of particles in the order of rising id, [N][3] in (km/s)^2/(Mpc/h); free() it. */
+float *accelerations_by_id(const struct particles *s);
 /** Those that the solver finds for these particles, which it takes over and frees. @p work may be NULL. */
 float *solver_accelerations(const struct parameters *p, struct particles particles, struct work_counts *work);
 struct force_error force_compare(const float *acceleration, const double *reference, size_t n);

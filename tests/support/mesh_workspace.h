@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "photons/base/error.h" /* before cmocka.h, which has a macro fail() */
-#include "photons/runtime/kernels.h"
+#include "photons/mesh/kernels.h"
 
 #include <cmocka.h>
 
@@ -24,7 +24,7 @@
 /* Slabs and blocks of a whole mesh, and the stages over them. */
 struct workspace {
   const struct mesh *mesh;
-  const struct kernels *kernels;
+  const struct mesh_kernels *kernels;
   uint32_t sets, fields; /* all fields of all sets */
   float *slabs[6];       /* [sets][fields], all planes; a density is where field 0 will be */
   float complex *blocks; /* [sets][fields][slabs][columns] */
@@ -35,7 +35,7 @@ static inline float *slab_of(const struct workspace *w, uint32_t set, uint32_t f
   return w->slabs[set * w->mesh->fields + field] + slab_first(w->mesh, s) * plane_floats(w->mesh);
 }
 
-static inline struct workspace workspace_create(const struct mesh *m, const struct kernels *kernels) {
+static inline struct workspace workspace_create(const struct mesh *m, const struct mesh_kernels *kernels) {
   struct workspace w = {
       .mesh = m, .kernels = kernels, .sets = m->interlace ? 2 : 1, .fields = (m->interlace ? 2 : 1) * m->fields};
   const uint32_t s = m->slabs, fields = w.fields;
@@ -137,8 +137,8 @@ static inline void deposit(const struct workspace *w, uint32_t count, const uint
   const size_t size = (size_t)patch.size[0] * patch.size[1] * patch.size[2];
   float *data = allocate(size, sizeof *data, "patch");
   for (uint32_t set = 0; set < w->sets; set++) {
-    w->kernels->mesh.deposit(m, count, x, set == 1, &patch, data);
-    for (uint32_t s = 0; s < m->slabs; s++) w->kernels->mesh.patch_add(m, s, &patch, data, slab_of(w, set, 0, s));
+    w->kernels->deposit(m, count, x, set == 1, &patch, data);
+    for (uint32_t s = 0; s < m->slabs; s++) w->kernels->patch_add(m, s, &patch, data, slab_of(w, set, 0, s));
   }
   free(data);
 }
@@ -151,7 +151,7 @@ static inline void read_field(const struct workspace *w, uint32_t count, const u
   for (uint32_t set = 0; set < w->sets; set++) {
     for (uint32_t f = 0; f < m->fields; f++)
       for (uint32_t i = 0; i < m->cells; i++) planes[f * m->cells + i] = slab_of(w, set, f, 0) + i * plane_floats(m);
-    w->kernels->mesh.read(m, count, x, set == 1, factor / (float)w->sets, &view, acceleration);
+    w->kernels->read(m, count, x, set == 1, factor / (float)w->sets, &view, acceleration);
   }
   free(planes);
 }

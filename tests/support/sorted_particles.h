@@ -7,17 +7,11 @@
 #include <stdlib.h>
 
 #include "photons/base/error.h"
-#include "photons/domain/simulation.h"
+#include "photons/domain/domain.h"
 
 /** Rearrange @p particles into @p groups blocks with trees of this depth. */
 static inline void sort_particles(struct particles *particles, uint32_t groups, unsigned depth) {
-  static const struct parameters parameters;
-  struct simulation s = {.parameters = &parameters, .particles = *particles, .group_count = groups, .depth = depth};
-  s.worker_count = starpu_worker_get_count();
-  s.workers = allocate(s.worker_count, sizeof *s.workers, "worker scratch");
-  domain_rebuild(&s);
-  *particles = s.particles;
-  free(s.workers);
+  domain_sort_particles(particles, &(struct domain_layout){.group_count = groups, .depth = depth});
 }
 
 static inline void start_workers(int count) {

@@ -2,6 +2,7 @@
 /* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, and whole forces; with
  * PHOTONS_BENCHMARK set, the rate of the direct forces instead. Without FILE (a Gadget snapshot) a small universe is made.
  * Without FILE and with the test data (PHOTONS_TEST_DATA) also whole forces against Ewald sums. Exits with 77 where there is no GPU. */
+#include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,12 +10,15 @@
 #include <string.h>
 
 #include "support/force_set.h"
-#include "cuda/runtime/gpu.h"
+#include "cuda/domain/gpu_domain.h"
+#include "cuda/mesh/gpu_mesh.h"
+#include "cuda/step/gpu_step.h"
+#include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
 #include "photons/domain/group_sort.h"
 #include "photons/ic/ic.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/runtime/scheduler.h"
+#include "photons/runtime/engine.h"
 #include "photons/step/step.h"
 
 #define CUDA(call)                                                                                 \
@@ -25,8 +29,10 @@
 
 /** Host arrays and their copies on the GPU. */
 struct bench {
-  struct simulation *s;
+  struct nbody *s;
   struct gpu *gpu;
+  struct gpu_split *split;
+  struct gpu_mesh *mesh;
   cudaStream_t stream;
   uint32_t *x;
   float *momentum, *acceleration, *multipole, *local;
@@ -76,26 +82,30 @@ static void report(const struct difference *d, double limit) {
 }
 
 static size_t first_of(const struct bench *b, uint32_t g) {
-  return block_first(b->s->particles.count, b->s->group_count, g);
+  return block_first(b->s->domain.particles.count, b->s->domain.group_count, g);
 }
 static const uint32_t *position_on_device(const struct bench *b, uint32_t g) { return b->x + 3 * first_of(b, g); }
 
-static struct bench bench_create(struct simulation *s) {
-  const size_t rows = (size_t)s->group_count * tree_nodes(s->depth), n = s->particles.count;
-  const int order = s->acceptance.order;
+static struct bench bench_create(struct nbody *s) {
+  const size_t rows = (size_t)s->domain.group_count * tree_nodes(s->domain.depth), n = s->domain.particles.count;
+  const int order = s->short_range.acceptance.order;
   struct bench b = {.s = s};
   CUDA(cudaStreamCreate(&b.stream));
-  b.gpu = gpu_create(b.stream, s->mesh, &s->split);
-  b.x = to_device(s->particles.position, 3 * n * sizeof *b.x);
-  b.momentum = to_device(s->particles.momentum, 3 * n * sizeof *b.momentum);
-  b.acceleration = to_device(s->particles.acceleration, 3 * n * sizeof *b.acceleration);
-  b.nodes = to_device(s->nodes, rows * sizeof *b.nodes);
-  b.multipole = to_device(s->multipole, rows * fmm_multipole_size(order) * sizeof *b.multipole);
+  b.gpu = gpu_create(b.stream);
+  b.split = gpu_split_create(&s->short_range.split);
+  b.mesh = gpu_mesh_create(b.gpu, s->long_range.mesh);
+  b.x = to_device(s->domain.particles.position, 3 * n * sizeof *b.x);
+  b.momentum = to_device(s->domain.particles.momentum, 3 * n * sizeof *b.momentum);
+  b.acceleration = to_device(s->domain.particles.acceleration, 3 * n * sizeof *b.acceleration);
+  b.nodes = to_device(s->domain.nodes, rows * sizeof *b.nodes);
+  b.multipole = to_device(s->short_range.multipole, rows * fmm_multipole_size(order) * sizeof *b.multipole);
   b.local = device_memory(rows * fmm_local_size(order) * sizeof *b.local);
   return b;
 }
 
 static void bench_free(struct bench *b) {
+  gpu_mesh_free(b->mesh);
+  gpu_split_free(b->split);
   gpu_free(b->gpu);
   void *memory[] = {b->x, b->momentum, b->acceleration, b->nodes, b->multipole, b->local};
   for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CUDA(cudaFree(memory[i]));
@@ -105,21 +115,21 @@ static void bench_free(struct bench *b) {
 /* Tree stages of one group. */
 
 static void check_refit(const struct bench *b, struct group *g, struct difference *d) {
-  const struct simulation *s = b->s;
-  const uint32_t n = tree_nodes(s->depth);
-  const struct particle_block p = particles_block(&s->particles, g->index);
+  const struct nbody *s = b->s;
+  const uint32_t n = tree_nodes(s->domain.depth);
+  const struct particle_block p = particles_block(&s->domain.particles, g->index);
   struct node *cpu = allocate(n, sizeof *cpu, "nodes"), *gpu = allocate(n, sizeof *gpu, "nodes"),
               *out = device_memory(n * sizeof *out), *top;
   enum { TOP = 2 };
   CUDA(cudaMallocHost((void **)&top, tree_nodes(TOP) * sizeof *top));
-  s->kernels->walk.refit(g->count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0], cpu);
-  gpu_refit(b->gpu, g->count, s->depth, s->scale, 1.0f / s->short_factor, position_on_device(b, g->index),
+  s->short_range.kernels->walk.refit(g->count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, p.x[0], p.acc[0], cpu);
+  gpu_refit(b->gpu, g->count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, position_on_device(b, g->index),
             b->acceleration + 3 * first_of(b, g->index), out, TOP, top);
   to_host(b, gpu, out, n * sizeof *gpu);
   for (uint32_t i = 1; i < tree_nodes(TOP); i++) compare(d, gpu[i].half, top[i].half, 5);
   for (uint32_t i = 1; i < n; i++) {
     float shift[2][3] = {{0}}; /* centres may differ by rounding: compared in units of the half width */
-    for (int c = 0; c < 3; c++) shift[1][c] = (float)(int32_t)(cpu[i].centre[c] - gpu[i].centre[c]) * s->scale;
+    for (int c = 0; c < 3; c++) shift[1][c] = (float)(int32_t)(cpu[i].centre[c] - gpu[i].centre[c]) * s->domain.geometry.scale;
     compare(d, shift[0], shift[1], 3);
     compare(d, cpu[i].half, gpu[i].half, 5); /* half, radius, acc_min */
   }
@@ -130,21 +140,21 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
 }
 
 static void check_multipoles(const struct bench *b, struct group *g, struct difference *p2m, struct difference *m2m) {
-  const struct simulation *s = b->s;
-  const int order = s->acceptance.order;
-  const uint32_t leaves = 1u << s->depth, size = fmm_multipole_size(order);
-  const size_t n = (size_t)tree_nodes(s->depth) * size, leaf_row = (size_t)leaves * size;
-  const struct particle_block p = particles_block(&s->particles, g->index);
-  const struct node *nodes = b->nodes + (size_t)g->index * tree_nodes(s->depth);
+  const struct nbody *s = b->s;
+  const int order = s->short_range.acceptance.order;
+  const uint32_t leaves = 1u << s->domain.depth, size = fmm_multipole_size(order);
+  const size_t n = (size_t)tree_nodes(s->domain.depth) * size, leaf_row = (size_t)leaves * size;
+  const struct particle_block p = particles_block(&s->domain.particles, g->index);
+  const struct node *nodes = b->nodes + (size_t)g->index * tree_nodes(s->domain.depth);
   float *cpu = allocate(n, sizeof *cpu, "multipoles"), *gpu = allocate(n, sizeof *gpu, "multipoles"),
         *out = device_memory(n * sizeof *out);
-  s->kernels->fmm.p2m(order, g->count, s->depth, s->scale, p.x[0], g->nodes, cpu);
-  gpu_p2m(b->gpu, order, g->count, s->depth, s->scale, position_on_device(b, g->index), nodes, out);
+  s->short_range.kernels->fmm.p2m(order, g->count, s->domain.depth, s->domain.geometry.scale, p.x[0], g->nodes, cpu);
+  gpu_p2m(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale, position_on_device(b, g->index), nodes, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(p2m, cpu + leaf_row, gpu + leaf_row, leaf_row);
-  s->kernels->fmm.m2m(order, s->depth, s->scale, g->nodes, cpu);
+  s->short_range.kernels->fmm.m2m(order, s->domain.depth, s->domain.geometry.scale, g->nodes, cpu);
   CUDA(cudaMemcpy(out + leaf_row, cpu + leaf_row, leaf_row * sizeof *out, cudaMemcpyHostToDevice));
-  gpu_m2m(b->gpu, order, s->depth, s->scale, nodes, out);
+  gpu_m2m(b->gpu, order, s->domain.depth, s->domain.geometry.scale, nodes, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(m2m, cpu + size, gpu + size, leaf_row - size);
   free(cpu);
@@ -152,15 +162,15 @@ static void check_multipoles(const struct bench *b, struct group *g, struct diff
   CUDA(cudaFree(out));
 }
 
-static void walk_group(const struct simulation *s, struct group *g, struct walk_scratch *scratch) {
-  const struct node *nodes[g->neighbours];
-  uint32_t count[g->neighbours];
-  for (uint32_t i = 0; i < g->neighbours; i++) {
-    nodes[i] = s->groups[g->neighbour[i]].nodes;
-    count[i] = s->groups[g->neighbour[i]].count;
+static void walk_group(const struct nbody *s, struct group *g, struct walk_scratch *scratch) {
+  const struct node *nodes[g->near.count];
+  uint32_t count[g->near.count];
+  for (uint32_t i = 0; i < g->near.count; i++) {
+    nodes[i] = s->domain.groups[g->near.group[i]].nodes;
+    count[i] = s->domain.groups[g->near.group[i]].count;
   }
-  s->kernels->walk.walk(&s->acceptance, g->count, nodes[0], g->neighbours, nodes, count, scratch, &g->lists.near,
-                        &g->lists.far);
+  s->short_range.kernels->walk.walk(&s->short_range.acceptance, g->count, nodes[0], g->near.count, nodes, count, scratch, &s->short_range.groups[g->index].lists.host[LIST_NEAR],
+                        &s->short_range.groups[g->index].lists.host[LIST_FAR]);
 }
 
 /** How two sets of interaction lists differ, and which source leaves a target leaf meets twice or, though in reach, never. */
@@ -193,26 +203,26 @@ static void compare_lists(struct list_difference *d, const struct interaction_li
   }
 }
 
-static void check_coverage(const struct simulation *s, const struct group *g, const struct interaction_list *near,
+static void check_coverage(const struct nbody *s, const struct group *g, const struct interaction_list *near,
                            const struct interaction_list *far, struct list_difference *d) {
-  const uint32_t leaves = 1u << s->depth;
-  uint8_t *met = allocate((size_t)g->neighbours * leaves, 1, "source leaves");
+  const uint32_t leaves = 1u << s->domain.depth;
+  uint8_t *met = allocate((size_t)g->near.count * leaves, 1, "source leaves");
   for (uint32_t leaf = 0; leaf < leaves; leaf++) {
     const struct node *t = &g->nodes[leaves + leaf];
-    memset(met, 0, (size_t)g->neighbours * leaves);
+    memset(met, 0, (size_t)g->near.count * leaves);
     for (uint32_t i = near->offset[leaf]; i < near->offset[leaf + 1]; i++)
-      met[(near->entry[i] >> (s->depth + 1)) * leaves + (near->entry[i] & (2 * leaves - 1)) - leaves]++;
+      met[(near->entry[i] >> (s->domain.depth + 1)) * leaves + (near->entry[i] & (2 * leaves - 1)) - leaves]++;
     for (uint32_t ancestor = leaves + leaf; ancestor > 0; ancestor /= 2)
       for (uint32_t i = far->offset[ancestor]; i < far->offset[ancestor + 1]; i++) {
-        const uint32_t node = far->entry[i] & (2 * leaves - 1), below = s->depth - node_level(node);
+        const uint32_t node = far->entry[i] & (2 * leaves - 1), below = s->domain.depth - node_level(node);
         for (uint32_t k = node << below; k < (node + 1) << below; k++)
-          met[(far->entry[i] >> (s->depth + 1)) * leaves + k - leaves]++;
+          met[(far->entry[i] >> (s->domain.depth + 1)) * leaves + k - leaves]++;
       }
-    for (size_t k = 0; k < (size_t)g->neighbours * leaves; k++) {
-      const struct node *source = &s->groups[g->neighbour[k / leaves]].nodes[leaves + k % leaves];
+    for (size_t k = 0; k < (size_t)g->near.count * leaves; k++) {
+      const struct node *source = &s->domain.groups[g->near.group[k / leaves]].nodes[leaves + k % leaves];
       float gap2 = 0.0f;
       for (int c = 0; c < 3; c++) {
-        const float distance = fabsf((float)(int32_t)(source->centre[c] - t->centre[c])) * s->scale,
+        const float distance = fabsf((float)(int32_t)(source->centre[c] - t->centre[c])) * s->domain.geometry.scale,
                     gap = fmaxf(distance - (t->half[c] + source->half[c]), 0.0f);
         gap2 += gap * gap;
       }
@@ -224,23 +234,23 @@ static void check_coverage(const struct simulation *s, const struct group *g, co
 
 /** After walk_group(): the GPU's lists against those in g->lists. */
 static void check_walk(const struct bench *b, const struct group *g, struct list_difference *d) {
-  const struct simulation *s = b->s;
-  const uint32_t leaves = 1u << s->depth, nodes = tree_nodes(s->depth);
-  const struct node *tree[g->neighbours];
-  uint32_t count[g->neighbours];
+  const struct nbody *s = b->s;
+  const uint32_t leaves = 1u << s->domain.depth, nodes = tree_nodes(s->domain.depth);
+  const struct node *tree[g->near.count];
+  uint32_t count[g->near.count];
   struct walk_result *result;
   CUDA(cudaMallocHost((void **)&result, sizeof *result));
-  for (uint32_t i = 0; i < g->neighbours; i++) {
-    tree[i] = b->nodes + (size_t)g->neighbour[i] * nodes;
-    count[i] = s->groups[g->neighbour[i]].count;
+  for (uint32_t i = 0; i < g->near.count; i++) {
+    tree[i] = b->nodes + (size_t)g->near.group[i] * nodes;
+    count[i] = s->domain.groups[g->near.group[i]].count;
   }
   const size_t offset_bytes = (leaves + nodes + 2) * sizeof(uint32_t);
   uint32_t *offset = device_memory(offset_bytes);
-  gpu_walk(b->gpu, &s->acceptance, g->count, tree[0], g->neighbours, tree, count, offset, result);
+  gpu_walk(b->gpu, &s->short_range.acceptance, g->count, tree[0], g->near.count, tree, count, offset, result);
   CUDA(cudaStreamSynchronize(b->stream));
   const size_t near_bytes = result->entries * sizeof(uint32_t), far_bytes = result->interactions * sizeof(uint32_t);
   uint32_t *near_entry = device_memory(near_bytes), *far_entry = device_memory(far_bytes);
-  gpu_walk_fill(b->gpu, &s->acceptance, g->count, tree[0], g->neighbours, tree, count, offset, near_entry, far_entry);
+  gpu_walk_fill(b->gpu, &s->short_range.acceptance, g->count, tree[0], g->near.count, tree, count, offset, near_entry, far_entry);
   struct interaction_list near = {.offset = allocate(leaves + nodes + 2, sizeof(uint32_t), "offsets"),
                                   .entry = allocate(result->entries, sizeof(uint32_t), "near list"),
                                   .entries = (uint32_t)result->entries},
@@ -250,8 +260,8 @@ static void check_walk(const struct bench *b, const struct group *g, struct list
   to_host(b, near.offset, offset, offset_bytes);
   to_host(b, near.entry, near_entry, near_bytes);
   to_host(b, far.entry, far_entry, far_bytes);
-  compare_lists(d, &g->lists.near, &near, leaves);
-  compare_lists(d, &g->lists.far, &far, nodes);
+  compare_lists(d, &s->short_range.groups[g->index].lists.host[LIST_NEAR], &near, leaves);
+  compare_lists(d, &s->short_range.groups[g->index].lists.host[LIST_FAR], &far, nodes);
   check_coverage(s, g, &near, &far, d);
   free(near.offset);
   free(near.entry);
@@ -273,38 +283,38 @@ static void report_walk(const struct list_difference *d) {
 
 static void check_expansions(const struct bench *b, struct group *g, struct difference *m2l, struct difference *l2l,
                              struct difference *l2p) {
-  const struct simulation *s = b->s;
-  const int order = s->acceptance.order;
-  const uint32_t leaves = 1u << s->depth, size = fmm_local_size(order),
-                 multipole_row = tree_nodes(s->depth) * fmm_multipole_size(order);
-  const size_t n = (size_t)tree_nodes(s->depth) * size, leaf_row = (size_t)leaves * size;
-  const struct particle_block p = particles_block(&s->particles, g->index);
-  const struct node *host_nodes[g->neighbours], *nodes[g->neighbours];
-  const float *host_multipole[g->neighbours], *multipole[g->neighbours];
-  for (uint32_t i = 0; i < g->neighbours; i++) {
-    const size_t k = g->neighbour[i];
-    host_nodes[i] = s->groups[k].nodes;
-    host_multipole[i] = s->groups[k].multipole;
-    nodes[i] = b->nodes + k * tree_nodes(s->depth);
+  const struct nbody *s = b->s;
+  const int order = s->short_range.acceptance.order;
+  const uint32_t leaves = 1u << s->domain.depth, size = fmm_local_size(order),
+                 multipole_row = tree_nodes(s->domain.depth) * fmm_multipole_size(order);
+  const size_t n = (size_t)tree_nodes(s->domain.depth) * size, leaf_row = (size_t)leaves * size;
+  const struct particle_block p = particles_block(&s->domain.particles, g->index);
+  const struct node *host_nodes[g->near.count], *nodes[g->near.count];
+  const float *host_multipole[g->near.count], *multipole[g->near.count];
+  for (uint32_t i = 0; i < g->near.count; i++) {
+    const size_t k = g->near.group[i];
+    host_nodes[i] = s->domain.groups[k].nodes;
+    host_multipole[i] = (s->short_range.multipole + k * multipole_row);
+    nodes[i] = b->nodes + k * tree_nodes(s->domain.depth);
     multipole[i] = b->multipole + k * multipole_row;
   }
   float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"),
         *out = device_memory(n * sizeof *out);
-  s->kernels->fmm.m2l(order, s->depth, s->scale, &s->split, &g->lists.far, g->nodes, host_nodes, host_multipole, cpu);
-  gpu_m2l(b->gpu, order, s->depth, s->scale, &g->lists.far, nodes[0], g->neighbours, nodes, multipole, out);
+  s->short_range.kernels->fmm.m2l(order, s->domain.depth, s->domain.geometry.scale, &s->short_range.split, &s->short_range.groups[g->index].lists.host[LIST_FAR], g->nodes, host_nodes, host_multipole, cpu);
+  gpu_m2l(b->gpu, order, s->domain.depth, s->domain.geometry.scale, &s->short_range.split, &s->short_range.groups[g->index].lists.host[LIST_FAR], nodes[0], g->near.count, nodes, multipole, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(m2l, cpu + size, gpu + size, n - size);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
-  s->kernels->fmm.l2l(order, s->depth, s->scale, g->nodes, cpu);
-  gpu_l2l(b->gpu, order, s->depth, s->scale, nodes[0], out);
+  s->short_range.kernels->fmm.l2l(order, s->domain.depth, s->domain.geometry.scale, g->nodes, cpu);
+  gpu_l2l(b->gpu, order, s->domain.depth, s->domain.geometry.scale, nodes[0], out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(l2l, cpu + leaf_row, gpu + leaf_row, leaf_row);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
   const size_t floats = 3 * (size_t)g->count;
   float *a = allocate(floats, sizeof *a, "accelerations"), *a_gpu = allocate(floats, sizeof *a, "accelerations"),
         *a_out = to_device(a, floats * sizeof *a);
-  s->kernels->fmm.l2p(order, g->count, s->depth, s->scale, s->short_factor, p.x[0], g->nodes, cpu, a);
-  gpu_l2p(b->gpu, order, g->count, s->depth, s->scale, s->short_factor, position_on_device(b, g->index), nodes[0], out,
+  s->short_range.kernels->fmm.l2p(order, g->count, s->domain.depth, s->domain.geometry.scale, s->short_range.factor, p.x[0], g->nodes, cpu, a);
+  gpu_l2p(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale, s->short_range.factor, position_on_device(b, g->index), nodes[0], out,
           a_out);
   to_host(b, a_gpu, a_out, floats * sizeof *a);
   compare(l2p, a, a_gpu, floats);
@@ -322,14 +332,14 @@ struct p2p_sources {
 };
 
 static struct p2p_sources sources_of(const struct bench *b, const struct group *g) {
-  struct p2p_sources o = {.host = allocate(g->neighbours, sizeof *o.host, "sources"),
-                          .device = allocate(g->neighbours, sizeof *o.device, "sources"),
-                          .count = allocate(g->neighbours, sizeof *o.count, "sources")};
-  for (uint32_t i = 0; i < g->neighbours; i++) {
-    const uint32_t k = g->neighbour[i];
-    o.host[i] = particles_block(&b->s->particles, k).x[0];
+  struct p2p_sources o = {.host = allocate(g->near.count, sizeof *o.host, "sources"),
+                          .device = allocate(g->near.count, sizeof *o.device, "sources"),
+                          .count = allocate(g->near.count, sizeof *o.count, "sources")};
+  for (uint32_t i = 0; i < g->near.count; i++) {
+    const uint32_t k = g->near.group[i];
+    o.host[i] = particles_block(&b->s->domain.particles, k).x[0];
     o.device[i] = position_on_device(b, k);
-    o.count[i] = b->s->groups[k].count;
+    o.count[i] = b->s->domain.groups[k].count;
   }
   return o;
 }
@@ -340,22 +350,22 @@ static void sources_free(struct p2p_sources *o) {
   free(o->count);
 }
 
-static struct p2p_target target_of(const struct simulation *s, const struct group *g, const uint32_t *const *x,
+static struct p2p_target target_of(const struct nbody *s, const struct group *g, const uint32_t *const *x,
                                    const uint32_t *count) {
   return (struct p2p_target){.count = g->count,
-                             .depth = s->depth,
-                             .scale = s->scale,
-                             .factor = s->short_factor,
+                             .depth = s->domain.depth,
+                             .scale = s->domain.geometry.scale,
+                             .factor = s->short_range.factor,
                              .x = x[0],
                              .nodes = g->nodes,
-                             .near = &g->lists.near,
+                             .near = &s->short_range.groups[g->index].lists.host[LIST_NEAR],
                              .source_x = x,
                              .source_count = count};
 }
 
 static void check_p2p(const struct bench *b, struct group *g, const struct p2p_law *law, bool double_precision,
                       struct difference *d) {
-  const struct simulation *s = b->s;
+  const struct nbody *s = b->s;
   struct p2p_sources sources = sources_of(b, g);
   struct p2p_scratch scratch = {0};
   const size_t floats = 3 * (size_t)g->count;
@@ -368,8 +378,8 @@ static void check_p2p(const struct bench *b, struct group *g, const struct p2p_l
   if (law->kind == P2P_EXACT)
     p2p_exact(law, &host, cpu);
   else
-    s->kernels->p2p.p2p(law, &host, &scratch, cpu);
-  gpu_p2p(b->gpu, law, &device, g->neighbours, double_precision, out, &pairs);
+    s->short_range.kernels->p2p.p2p(law, &host, &scratch, cpu);
+  gpu_p2p(b->gpu, b->split, law, &device, g->near.count, double_precision, out, &pairs);
   to_host(b, gpu, out, floats * sizeof *gpu);
   compare(d, cpu, gpu, floats);
   free(cpu);
@@ -380,8 +390,8 @@ static void check_p2p(const struct bench *b, struct group *g, const struct p2p_l
 }
 
 static void check_motion(const struct bench *b, struct group *g, struct difference *kick, struct difference *drift) {
-  const struct simulation *s = b->s;
-  const struct particle_block p = particles_block(&s->particles, g->index);
+  const struct nbody *s = b->s;
+  const struct particle_block p = particles_block(&s->domain.particles, g->index);
   const size_t n = 3 * (size_t)g->count;
   float *momentum = allocate(n, sizeof *momentum, "momenta"), *back = allocate(n, sizeof *back, "momenta"),
         acc_max[2] = {0};
@@ -390,13 +400,13 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   memcpy(x, p.x[0], n * sizeof *x);
   float *momentum_out = to_device(momentum, n * sizeof *momentum);
   uint32_t *x_out = to_device(x, n * sizeof *x);
-  const float half = 1e-3f, factor = 1e-4f * (float)(4294967296.0 / s->particles.box);
-  acc_max[0] = s->kernels->step.kick(g->count, half, p.acc[0], momentum);
+  const float half = 1e-3f, factor = 1e-4f * (float)(4294967296.0 / s->domain.particles.box);
+  acc_max[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
   gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out, &acc_max[1]);
   to_host(b, back, momentum_out, n * sizeof *back);
   compare(kick, momentum, back, n);
   compare(kick, &acc_max[0], &acc_max[1], 1);
-  s->kernels->step.drift(g->count, factor, back, x);
+  s->kernels->drift(g->count, factor, back, x);
   gpu_drift(b->gpu, g->count, factor, momentum_out, x_out);
   to_host(b, x_back, x_out, n * sizeof *x_back);
   for (size_t i = 0; i < n; i++) {
@@ -429,8 +439,8 @@ static bool coprime(size_t a, size_t b) {
 }
 
 /** Far from any order, the same for each copy. */
-static struct order order_copy(const struct group *g) {
-  const struct particle_block p = particles_block(&g->simulation->particles, g->index);
+static struct order order_copy(const struct nbody *s, const struct group *g) {
+  const struct particle_block p = particles_block(&s->domain.particles, g->index);
   const size_t n = g->count;
   struct order o = {allocate(3 * n, sizeof *o.x, "positions"), allocate(3 * n, sizeof *o.momentum, "momenta"),
                     allocate(3 * n, sizeof *o.acceleration, "accelerations"), allocate(n, sizeof *o.id, "ids"), 0.0};
@@ -455,11 +465,10 @@ static void order_free(struct order *o) {
   free(o->id);
 }
 
-static void measure_order(const struct group *g, struct order *o) {
-  const struct simulation *s = g->simulation;
-  struct node *nodes = allocate(tree_nodes(s->depth), sizeof *nodes, "nodes");
-  s->kernels->walk.refit(g->count, s->depth, s->scale, 1.0f / s->short_factor, o->x, o->acceleration, nodes);
-  for (uint32_t i = 1u << s->depth; i < tree_nodes(s->depth); i++)
+static void measure_order(const struct nbody *s, const struct group *g, struct order *o) {
+  struct node *nodes = allocate(tree_nodes(s->domain.depth), sizeof *nodes, "nodes");
+  s->short_range.kernels->walk.refit(g->count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, o->x, o->acceleration, nodes);
+  for (uint32_t i = 1u << s->domain.depth; i < tree_nodes(s->domain.depth); i++)
     for (int c = 0; c < 3; c++) o->extent += (double)nodes[i].half[c];
   free(nodes);
 }
@@ -501,14 +510,22 @@ static bool same_particles(const struct order *a, const struct order *b, size_t 
 
 /* A cut may go by another particle than on the CPU, within 2^-16 of a side: leaves must be as compact, to a little more than that for each of the levels. */
 static void check_sort(const struct bench *b, const struct group *g, double extent[3]) {
-  const struct simulation *s = b->s;
+  const struct nbody *s = b->s;
   const size_t n = g->count;
-  struct order before = order_copy(g), cpu = order_copy(g), gpu = order_copy(g);
-  group_sort(g->count, s->depth, g->nodes[1].centre, cpu.x, cpu.momentum, cpu.acceleration, cpu.id);
+  struct order before = order_copy(s, g), cpu = order_copy(s, g), gpu = order_copy(s, g);
+  void *const column[PARTICLE_COLUMN_COUNT] = {[COLUMN_position] = cpu.x,
+                                               [COLUMN_momentum] = cpu.momentum,
+                                               [COLUMN_acceleration] = cpu.acceleration,
+                                               [COLUMN_id] = cpu.id};
+  group_sort(g->count, s->domain.depth, g->nodes[1].centre, column);
   void *x = to_device(gpu.x, 3 * n * sizeof *gpu.x), *momentum = to_device(gpu.momentum, 3 * n * sizeof *gpu.momentum),
        *acceleration = to_device(gpu.acceleration, 3 * n * sizeof *gpu.acceleration),
        *id = to_device(gpu.id, n * sizeof *gpu.id);
-  gpu_sort(b->gpu, g->count, b->nodes + (size_t)g->index * tree_nodes(s->depth), x, momentum, acceleration, id);
+  void *const device_column[PARTICLE_COLUMN_COUNT] = {[COLUMN_position] = x,
+                                                      [COLUMN_momentum] = momentum,
+                                                      [COLUMN_acceleration] = acceleration,
+                                                      [COLUMN_id] = id};
+  gpu_sort(b->gpu, g->count, b->nodes + (size_t)g->index * tree_nodes(s->domain.depth), device_column);
   to_host(b, gpu.x, x, 3 * n * sizeof *gpu.x);
   to_host(b, gpu.momentum, momentum, 3 * n * sizeof *gpu.momentum);
   to_host(b, gpu.acceleration, acceleration, 3 * n * sizeof *gpu.acceleration);
@@ -519,7 +536,7 @@ static void check_sort(const struct bench *b, const struct group *g, double exte
   }
   struct order *orders[] = {&before, &cpu, &gpu};
   for (int i = 0; i < 3; i++) {
-    measure_order(g, orders[i]);
+    measure_order(s, g, orders[i]);
     extent[i] += orders[i]->extent;
     order_free(orders[i]);
   }
@@ -535,7 +552,7 @@ static void report_sort(const double extent[3]) {
 }
 
 static void check_tree(const struct bench *b) {
-  struct simulation *s = b->s;
+  struct nbody *s = b->s;
   struct walk_scratch scratch = {0};
   struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0}, m2l = {"m2l", 0, 0, 0},
                     l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0}, kick = {"kick", 0, 0, 0},
@@ -545,15 +562,15 @@ static void check_tree(const struct bench *b) {
   struct list_difference walk = {0};
   double extent[3] = {0};
   const uint32_t exact_most = 8; /* the CPU's exact kernel is slow */
-  for (uint32_t i = 0; i < s->group_count; i++) {
-    struct group *g = &s->groups[i];
+  for (uint32_t i = 0; i < s->domain.group_count; i++) {
+    struct group *g = &s->domain.groups[i];
     check_refit(b, g, &refit);
     check_sort(b, g, extent);
     check_multipoles(b, g, &p2m, &m2m);
     walk_group(s, g, &scratch);
     check_walk(b, g, &walk);
     check_expansions(b, g, &m2l, &l2l, &l2p);
-    struct p2p_law law = s->law;
+    struct p2p_law law = s->short_range.law;
     law.kind = P2P_POLYNOMIAL;
     check_p2p(b, g, &law, false, &p2p[0]);
     check_p2p(b, g, &law, true, &p2p[1]);
@@ -568,8 +585,8 @@ static void check_tree(const struct bench *b) {
       check_p2p(b, g, &law, true, &p2p[5]);
     }
     check_motion(b, g, &kick, &drift);
-    interaction_list_free(&g->lists.near);
-    interaction_list_free(&g->lists.far);
+    interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_NEAR]);
+    interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_FAR]);
   }
   walk_scratch_free(&scratch);
   report_sort(extent);
@@ -597,18 +614,18 @@ struct mesh_arrays {
 
 static void check_density(const struct bench *b, struct mesh_arrays *a, struct difference *assign,
                           struct difference *add, struct difference *transform) {
-  const struct simulation *s = b->s;
-  const struct mesh *m = s->mesh;
-  const struct patch *patches[s->group_count];
+  const struct nbody *s = b->s;
+  const struct mesh *m = s->long_range.mesh;
+  const struct patch *patches[s->domain.group_count];
   void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
-  for (uint32_t set = 0; set < s->sets; set++) {
-    for (uint32_t g = 0; g < s->group_count; g++) {
-      const struct patch *q = &s->groups[g].patch;
+  for (uint32_t set = 0; set < s->long_range.sets; set++) {
+    for (uint32_t g = 0; g < s->domain.group_count; g++) {
+      const struct patch *q = &s->long_range.groups[g].patch;
       const size_t cells = (size_t)q->size[0] * q->size[1] * q->size[2];
       float *cpu = allocate(cells, sizeof *cpu, "patch"), *gpu = allocate(cells, sizeof *gpu, "patch"),
             *out = device_memory(cells * sizeof *out);
-      s->kernels->mesh.deposit(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, q, cpu);
-      gpu_deposit(b->gpu, s->groups[g].count, s->depth, position_on_device(b, g), set == 1, q, out);
+      s->long_range.kernels->deposit(m, s->domain.groups[g].count, particles_block(&s->domain.particles, g).x[0], set == 1, q, cpu);
+      gpu_deposit(b->mesh, s->domain.groups[g].count, s->domain.depth, position_on_device(b, g), set == 1, q, out);
       to_host(b, gpu, out, cells * sizeof *gpu);
       compare(assign, cpu, gpu, cells);
       CUDA(cudaMemcpy(out, cpu, cells * sizeof *out, cudaMemcpyHostToDevice));
@@ -618,12 +635,12 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
       free(gpu);
     }
     for (uint32_t slab = 0; slab < m->slabs; slab++) {
-      const size_t k = slab_index(s, set, 0, slab), planes = slab_first(m, slab + 1) - slab_first(m, slab),
+      const size_t k = slab_row(&s->long_range, set, 0, slab), planes = slab_first(m, slab + 1) - slab_first(m, slab),
                    floats = planes * plane_floats(m);
       memset(a->slab[k], 0, floats * sizeof(float));
-      for (uint32_t g = 0; g < s->group_count; g++)
-        s->kernels->mesh.patch_add(m, slab, patches[g], a->patch[g], a->slab[k]);
-      gpu_patch_add(b->gpu, slab, s->group_count, patches, (const float *const *)a->patch_out, a->slab_out[k]);
+      for (uint32_t g = 0; g < s->domain.group_count; g++)
+        s->long_range.kernels->patch_add(m, slab, patches[g], a->patch[g], a->slab[k]);
+      gpu_patch_add(b->mesh, slab, s->domain.group_count, patches, (const float *const *)a->patch_out, a->slab_out[k]);
       float *gpu = allocate(floats, sizeof *gpu, "slab");
       to_host(b, gpu, a->slab_out[k], floats * sizeof *gpu);
       for (size_t row = 0; row < planes * m->cells; row++) {
@@ -632,9 +649,9 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
       }
       free(gpu);
       CUDA(cudaMemcpy(a->slab_out[k], a->slab[k], floats * sizeof(float), cudaMemcpyHostToDevice));
-      const size_t row = block_index(s, set, 0, slab, 0);
+      const size_t row = block_row(&s->long_range, set, 0, slab, 0);
       mesh_fft_yz(m, slab, a->slab[k], a->block + row, fft);
-      gpu_fft_yz(b->gpu, slab, a->slab_out[k], a->block_out + row);
+      gpu_fft_yz(b->mesh, slab, a->slab_out[k], a->block_out + row);
       for (uint32_t c = 0; c < m->columns; c++) {
         const size_t size = block_size(m, slab, c);
         float complex *back = allocate(size, sizeof *back, "block");
@@ -644,7 +661,7 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
         free(back);
       }
     }
-    for (uint32_t g = 0; g < s->group_count; g++) {
+    for (uint32_t g = 0; g < s->domain.group_count; g++) {
       free(a->patch[g]);
       CUDA(cudaFree(a->patch_out[g]));
     }
@@ -654,24 +671,24 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
 
 static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green,
                          struct difference *inverse) {
-  const struct simulation *s = b->s;
-  const struct mesh *m = s->mesh;
+  const struct nbody *s = b->s;
+  const struct mesh *m = s->long_range.mesh;
   void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
-  const size_t rows = s->sets * m->spectra * m->slabs, slabs = s->sets * m->fields * m->slabs;
+  const size_t rows = s->long_range.sets * m->spectra * m->slabs, slabs = s->long_range.sets * m->fields * m->slabs;
   for (uint32_t c = 0; c < m->columns; c++) {
     float complex *out[rows], *out_gpu[rows]; /* NOLINT(clang-analyzer-core.VLASize): there are rows */
-    const float complex *in[s->sets * m->slabs], *in_gpu[s->sets * m->slabs];
+    const float complex *in[s->long_range.sets * m->slabs], *in_gpu[s->long_range.sets * m->slabs];
     for (uint32_t i = 0; i < rows; i++) {
       out[i] = a->block[i * m->columns + c];
       out_gpu[i] = a->block_out[i * m->columns + c];
     }
-    for (uint32_t set = 0; set < s->sets; set++)
+    for (uint32_t set = 0; set < s->long_range.sets; set++)
       for (uint32_t slab = 0; slab < m->slabs; slab++) {
-        in[set * m->slabs + slab] = a->block[block_index(s, set, 0, slab, c)];
-        in_gpu[set * m->slabs + slab] = a->block_out[block_index(s, set, 0, slab, c)];
+        in[set * m->slabs + slab] = a->block[block_row(&s->long_range, set, 0, slab, c)];
+        in_gpu[set * m->slabs + slab] = a->block_out[block_row(&s->long_range, set, 0, slab, c)];
       }
     mesh_fft_x(m, c, in, out, fft);
-    gpu_fft_x(b->gpu, c, in_gpu, out_gpu);
+    gpu_fft_x(b->mesh, c, in_gpu, out_gpu);
     for (uint32_t i = 0; i < rows; i++) {
       const size_t size = block_size(m, i % m->slabs, c);
       float complex *back = allocate(size, sizeof *back, "block");
@@ -683,10 +700,10 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
   }
   for (uint32_t i = 0; i < slabs; i++) {
     const uint32_t slab = i % m->slabs, field = i / m->slabs % m->fields, set = i / m->slabs / m->fields;
-    const size_t block = block_index(s, set, spectrum_of_field(field), slab, 0);
+    const size_t block = block_row(&s->long_range, set, spectrum_of_field(field), slab, 0);
     const size_t planes = slab_first(m, slab + 1) - slab_first(m, slab), floats = planes * plane_floats(m);
     mesh_ifft_yz(m, slab, field, (const float complex *const *)a->block + block, a->slab[i], fft);
-    gpu_ifft_yz(b->gpu, slab, field, (const float complex *const *)a->block_out + block, a->slab_out[i]);
+    gpu_ifft_yz(b->mesh, slab, field, (const float complex *const *)a->block_out + block, a->slab_out[i]);
     float *gpu = allocate(floats, sizeof *gpu, "slab");
     to_host(b, gpu, a->slab_out[i], floats * sizeof *gpu);
     for (size_t row = 0; row < planes * m->cells; row++) {
@@ -700,26 +717,26 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
 }
 
 static void check_read(const struct bench *b, const struct mesh_arrays *a, struct difference *read) {
-  const struct simulation *s = b->s;
-  const struct mesh *m = s->mesh;
+  const struct nbody *s = b->s;
+  const struct mesh *m = s->long_range.mesh;
   const float **planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
   const float **device_planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
   const struct field_view view = whole_planes(m->row, planes), device_view = whole_planes(m->row, device_planes);
-  for (uint32_t set = 0; set < s->sets; set++) {
+  for (uint32_t set = 0; set < s->long_range.sets; set++) {
     for (uint32_t field = 0; field < m->fields; field++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
         for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++) {
-          const size_t plane = (size_t)field * m->cells + x, k = slab_index(s, set, field, slab);
+          const size_t plane = (size_t)field * m->cells + x, k = slab_row(&s->long_range, set, field, slab);
           planes[plane] = a->slab[k] + (x - slab_first(m, slab)) * plane_floats(m);
           device_planes[plane] = a->slab_out[k] + (x - slab_first(m, slab)) * plane_floats(m);
         }
-    for (uint32_t g = 0; g < s->group_count; g++) {
-      const size_t n = 3 * (size_t)s->groups[g].count;
+    for (uint32_t g = 0; g < s->domain.group_count; g++) {
+      const size_t n = 3 * (size_t)s->domain.groups[g].count;
       float *cpu = allocate(n, sizeof *cpu, "accelerations"), *gpu = allocate(n, sizeof *gpu, "accelerations"),
             *out = to_device(cpu, n * sizeof *cpu);
-      s->kernels->mesh.read(m, s->groups[g].count, particles_block(&s->particles, g).x[0], set == 1, s->mesh_factor,
+      s->long_range.kernels->read(m, s->domain.groups[g].count, particles_block(&s->domain.particles, g).x[0], set == 1, s->long_range.factor,
                             &view, cpu);
-      gpu_read(b->gpu, s->groups[g].count, position_on_device(b, g), set == 1, s->mesh_factor, &device_view, g % 2 == 0,
+      gpu_read(b->mesh, s->domain.groups[g].count, position_on_device(b, g), set == 1, s->long_range.factor, &device_view, g % 2 == 0,
                out);
       to_host(b, gpu, out, n * sizeof *gpu);
       compare(read, cpu, gpu, n);
@@ -733,15 +750,15 @@ static void check_read(const struct bench *b, const struct mesh_arrays *a, struc
 }
 
 static void check_mesh(const struct bench *b) {
-  const struct simulation *s = b->s;
-  const struct mesh *m = s->mesh;
-  const size_t slabs = (size_t)s->sets * m->fields * m->slabs, blocks = slabs * m->columns;
+  const struct nbody *s = b->s;
+  const struct mesh *m = s->long_range.mesh;
+  const size_t slabs = (size_t)s->long_range.sets * m->fields * m->slabs, blocks = slabs * m->columns;
   struct mesh_arrays a = {.slab = allocate(slabs, sizeof *a.slab, "slabs"),
                           .slab_out = allocate(slabs, sizeof *a.slab_out, "slabs"),
                           .block = allocate(blocks, sizeof *a.block, "blocks"),
                           .block_out = allocate(blocks, sizeof *a.block_out, "blocks"),
-                          .patch = allocate(s->group_count, sizeof *a.patch, "patches"),
-                          .patch_out = allocate(s->group_count, sizeof *a.patch_out, "patches")};
+                          .patch = allocate(s->domain.group_count, sizeof *a.patch, "patches"),
+                          .patch_out = allocate(s->domain.group_count, sizeof *a.patch_out, "patches")};
   for (size_t i = 0; i < slabs; i++) {
     const uint32_t slab = (uint32_t)(i % m->slabs);
     const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
@@ -782,14 +799,14 @@ enum { STREAMS_MOST = 2 };
 /** Seconds from the first call to the end of the last group. */
 static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned streams, const struct p2p_law *law,
                        bool double_precision, uint64_t *pairs) {
-  const struct simulation *s = b->s;
+  const struct nbody *s = b->s;
   CUDA(cudaDeviceSynchronize());
   const double begin = starpu_timing_now();
-  for (uint32_t i = 0; i < s->group_count; i++) {
-    const struct group *g = &s->groups[i];
+  for (uint32_t i = 0; i < s->domain.group_count; i++) {
+    const struct group *g = &s->domain.groups[i];
     struct p2p_sources sources = sources_of(b, g);
     struct p2p_target target = target_of(s, g, sources.device, sources.count);
-    gpu_p2p(gpu[i % streams], law, &target, g->neighbours, double_precision, b->acceleration + 3 * first_of(b, i),
+    gpu_p2p(gpu[i % streams], b->split, law, &target, g->near.count, double_precision, b->acceleration + 3 * first_of(b, i),
             &pairs[i]);
     sources_free(&sources);
   }
@@ -799,21 +816,21 @@ static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned s
 
 static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const char *name, enum p2p_kind kind,
                         int table_order, bool double_precision) {
-  const struct simulation *s = b->s;
-  struct p2p_law law = s->law;
+  const struct nbody *s = b->s;
+  struct p2p_law law = s->short_range.law;
   law.kind = kind;
   law.table_order = table_order;
   uint64_t *pairs;
-  CUDA(cudaMallocHost((void **)&pairs, s->group_count * sizeof *pairs));
+  CUDA(cudaMallocHost((void **)&pairs, s->domain.group_count * sizeof *pairs));
   double best[STREAMS_MOST], total = 0.0;
   for (unsigned streams = 1; streams <= STREAMS_MOST; streams++) {
     time_p2p(b, gpu, streams, &law, double_precision, pairs);
     best[streams - 1] = fmin(time_p2p(b, gpu, streams, &law, double_precision, pairs),
                              time_p2p(b, gpu, streams, &law, double_precision, pairs));
   }
-  for (uint32_t i = 0; i < s->group_count; i++) total += (double)pairs[i];
+  for (uint32_t i = 0; i < s->domain.group_count; i++) total += (double)pairs[i];
   printf("  %-12s %s  %7.1f pairs/particle", name, double_precision ? "f64" : "f32",
-         total / (double)s->particles.count);
+         total / (double)s->domain.particles.count);
   for (int i = 0; i < STREAMS_MOST; i++) printf("  %8.2f ms %.3e pairs/s", 1e3 * best[i], total / best[i]);
   puts("");
   fflush(stdout);
@@ -821,20 +838,20 @@ static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const cha
 }
 
 static void measure(const struct bench *b) {
-  struct simulation *s = b->s;
+  struct nbody *s = b->s;
   struct walk_scratch scratch = {0};
-  for (uint32_t i = 0; i < s->group_count; i++) { /* the GPU kept the trees */
-    const struct particle_block p = particles_block(&s->particles, i);
-    s->kernels->walk.refit(s->groups[i].count, s->depth, s->scale, 1.0f / s->short_factor, p.x[0], p.acc[0],
-                           s->groups[i].nodes);
+  for (uint32_t i = 0; i < s->domain.group_count; i++) { /* the GPU kept the trees */
+    const struct particle_block p = particles_block(&s->domain.particles, i);
+    s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, p.x[0], p.acc[0],
+                           s->domain.groups[i].nodes);
   }
-  for (uint32_t i = 0; i < s->group_count; i++) walk_group(s, &s->groups[i], &scratch);
+  for (uint32_t i = 0; i < s->domain.group_count; i++) walk_group(s, &s->domain.groups[i], &scratch);
   walk_scratch_free(&scratch);
-  printf("direct forces of %zu particles in %u groups, depth %u:\n", s->particles.count, s->group_count, s->depth);
+  printf("direct forces of %zu particles in %u groups, depth %u:\n", s->domain.particles.count, s->domain.group_count, s->domain.depth);
   puts("                                              one stream                      two streams");
   cudaStream_t second;
   CUDA(cudaStreamCreate(&second));
-  struct gpu *gpu[STREAMS_MOST] = {b->gpu, gpu_create(second, NULL, &s->split)};
+  struct gpu *gpu[STREAMS_MOST] = {b->gpu, gpu_create(second)};
   const char *which = getenv("PHOTONS_BENCHMARK");
   const bool all = which && strcmp(which, "all") == 0;
   for (int precision = 0; precision < 2; precision++) {
@@ -847,9 +864,9 @@ static void measure(const struct bench *b) {
   }
   gpu_free(gpu[1]);
   CUDA(cudaStreamDestroy(second));
-  for (uint32_t i = 0; i < s->group_count; i++) {
-    interaction_list_free(&s->groups[i].lists.near);
-    interaction_list_free(&s->groups[i].lists.far);
+  for (uint32_t i = 0; i < s->domain.group_count; i++) {
+    interaction_list_free(&s->short_range.groups[i].lists.host[LIST_NEAR]);
+    interaction_list_free(&s->short_range.groups[i].lists.host[LIST_FAR]);
   }
 }
 
@@ -871,9 +888,7 @@ static struct universe make_universe(const char *file, const char *const *overri
   parameters_from_text(&u.p, text, overrides, count);
   struct linear_power *power = file ? NULL : linear_power_create(&u.p);
   if (file) u.particles = ic_read_gadget(&u.p);
-  u.c = (struct cosmology){.omega_m = u.p.cosmology.omega_m,
-                           .omega_lambda = u.p.cosmology.omega_lambda,
-                           .omega_k = 1.0 - u.p.cosmology.omega_m - u.p.cosmology.omega_lambda};
+  u.c = cosmology_from(&u.p);
   if (!file) u.particles = ic_generate(&u.p, &u.c, power);
   linear_power_free(power);
   if (u.p.gravity.softening < 0.0) u.p.gravity.softening = 1e3 * u.p.box.size / cbrt((double)u.particles.count) / 30.0;
@@ -881,11 +896,9 @@ static struct universe make_universe(const char *file, const char *const *overri
 }
 
 static void start_starpu(const struct parameters *p, bool gpu) {
-  struct starpu_conf conf;
-  starpu_conf_init(&conf);
-  if (gpu) scheduler_configure(&conf, p);
-  if (!gpu) conf.ncuda = 0;
-  if (starpu_init(&conf) != 0) fail(EXIT_RUN_FAILED, "StarPU does not start");
+  struct parameters settings = *p;
+  if (!gpu) settings.runtime.gpu = GPU_NO;
+  engine_start(&settings, NULL);
 }
 
 static float *forces_with(const char *file, const char *const *overrides, size_t count, bool gpu, size_t *n) {
@@ -893,11 +906,11 @@ static float *forces_with(const char *file, const char *const *overrides, size_t
   *n = u.particles.count;
   start_starpu(&u.p, gpu);
   if (gpu && starpu_cuda_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU uses no GPU");
-  struct simulation *s = simulation_create(&u.p, &u.c, u.particles);
+  struct nbody *s = nbody_create(&u.p, u.particles);
   step_first_forces(s);
-  simulation_acquire(s);
-  float *a = accelerations_by_id(s);
-  simulation_release(s);
+  domain_acquire(&s->domain);
+  float *a = accelerations_by_id(&s->domain.particles);
+  domain_release(&s->domain);
   if (!gpu) {
     struct bench b = bench_create(s);
     puts("rms difference of CUDA from CPU, relative:");
@@ -905,8 +918,8 @@ static float *forces_with(const char *file, const char *const *overrides, size_t
     check_mesh(&b);
     bench_free(&b);
   }
-  simulation_free(s);
-  starpu_shutdown();
+  nbody_free(s);
+  engine_stop();
   return a;
 }
 
@@ -914,15 +927,15 @@ static float *forces_with(const char *file, const char *const *overrides, size_t
 static void benchmark(const char *file, const char *const *overrides, size_t count) {
   struct universe u = make_universe(file, overrides, count);
   start_starpu(&u.p, true);
-  struct simulation *s = simulation_create(&u.p, &u.c, u.particles);
+  struct nbody *s = nbody_create(&u.p, u.particles);
   step_first_forces(s);
-  simulation_acquire(s);
+  domain_acquire(&s->domain);
   struct bench b = bench_create(s);
   measure(&b);
   bench_free(&b);
-  simulation_release(s);
-  simulation_free(s);
-  starpu_shutdown();
+  domain_release(&s->domain);
+  nbody_free(s);
+  engine_stop();
 }
 
 /* Whole forces on the sets with Ewald sums as reference. */
@@ -937,7 +950,7 @@ static void solve_sets(const struct force_set *set, bool gpu, float *acceleratio
   start_starpu(&p, gpu);
   for (int i = 0; i < SETS; i++)
     for (int k = 0; k < PRESETS; k++) acceleration[i][k] = force_set_solve(&set[i], &presets[k], 1, NULL);
-  starpu_shutdown();
+  engine_stop();
 }
 
 /** Forces found by the GPU against Ewald's and against those of the CPU. The paper's method has no bar but what it gives without a tree

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "photons/config/parameters.h"
+#include "photons/runtime/engine.h"
 #include "support/force_set.h"
 #include "photons/domain/balance.h"
 #include "photons/base/error.h"
@@ -97,13 +99,12 @@ static void test_clustered(void **state) {
   parameters_from_text(&p, text, NULL, 0);
   start_starpu_for_tests();
   struct particles particles = ic_read_gadget(&p);
-  const struct cosmology c = {.omega_m = p.cosmology.omega_m, .omega_lambda = p.cosmology.omega_lambda, .w0 = -1.0};
-  struct simulation *s = simulation_create(&p, &c, particles);
-  step_first_forces(s);
-  const uint32_t groups = s->group_count;
+  struct nbody *n = nbody_create(&p, particles);
+  step_first_forces(n);
+  const uint32_t groups = n->domain.group_count;
   double *cost = allocate(groups, sizeof *cost, "costs"), mean = 0.0;
   for (uint32_t i = 0; i < groups; i++) {
-    cost[i] = (double)s->groups[i].pairs;
+    cost[i] = (double)n->short_range.groups[i].pairs;
     mean += cost[i] / PARTS;
   }
   uint32_t even[PARTS + 1], first[PARTS + 1];
@@ -114,8 +115,8 @@ static void test_clustered(void **state) {
   assert_true(dearest(cost, first, PARTS) <= 1.1 * mean);
   assert_true(dearest(cost, first, PARTS) < dearest(cost, even, PARTS));
   free(cost);
-  simulation_free(s);
-  starpu_shutdown();
+  nbody_free(n);
+  engine_stop();
 }
 
 int main(void) {

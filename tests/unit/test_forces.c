@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
+#include "photons/runtime/engine.h"
 #include "support/force_set.h"
 
 #include <cmocka.h>
@@ -29,7 +32,7 @@ static int open_sets(void **state) {
 
 static int close_sets(void **state) {
   (void)state;
-  starpu_shutdown();
+  engine_stop();
   for (int i = 0; i < SETS; i++) force_set_close(&sets[i]);
   return 0;
 }

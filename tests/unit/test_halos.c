@@ -15,6 +15,7 @@
 #include <hdf5.h>
 
 #include "support/assert_near.h"
+#include "photons/config/parameters.h"
 #include "photons/analysis/halo.h"
 #include "photons/cosmology/mass_function.h"
 

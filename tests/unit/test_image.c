@@ -159,7 +159,7 @@ static struct particles make_random(size_t count, size_t blocks) {
 }
 
 /* Not a bit depends on how the particles are dealt out; what different numbers of processes draw is kept for
- * tests/runs/ranks_output.sh to compare. */
+ * tests/runs/same_files_on_any_ranks.sh to compare. */
 static void test_deterministic(void **state) {
   (void)state;
   static char first[1 << 20], second[1 << 20], kept[1024];

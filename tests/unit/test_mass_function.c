@@ -16,6 +16,7 @@
 #include "support/halofit_reference.h"
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/analysis/halo.h"
 #include "photons/cosmology/mass_function.h"
 #include "photons/config/parameters.h"
 

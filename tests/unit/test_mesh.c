@@ -39,7 +39,7 @@ static void test_deposit(void **state) {
       struct split split = gauss_split(1.0 / n, 1.2, 6.0);
       struct mesh *m = mesh_create(n, slabs[i] < n ? slabs[i] : n, slabs[i] < n ? slabs[i] : n, 1.0, schemes[a],
                                    GRADIENT_SPECTRAL, true, &split);
-      struct workspace w = workspace_create(m, kernels_select());
+      struct workspace w = workspace_create(m, mesh_kernels_select());
       uint64_t random = 7;
       uint32_t x[300], near_edge[300];
       for (int j = 0; j < 300; j++) x[j] = (uint32_t)(uniform(&random) * TURN);
@@ -123,7 +123,7 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
   const double box = 50.0, cell = box / n;
   struct split split = gauss_split(cell, 0.6, 3.0); /* so that waves near Nyquist are not lost */
   struct mesh *m = mesh_create(n, slabs, slabs, box, a, gradient, interlace, &split);
-  struct workspace w = workspace_create(m, kernels_select());
+  struct workspace w = workspace_create(m, mesh_kernels_select());
   fill_wave(&w, 0, k, 0, 1);
   if (interlace) fill_wave(&w, 1, k, 0.5, 1); /* particles deposit half a cell to the right of where they are */
   transform(&w, 1);
@@ -208,7 +208,7 @@ static void test_interlacing_cancels_images(void **state) {
   const int k[3] = {1, -2, 3};
   struct split split = gauss_split(1.0 / 16, 1.2, 6.0);
   struct mesh *m = mesh_create(16, 4, 4, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, true, &split);
-  struct workspace w = workspace_create(m, kernels_select());
+  struct workspace w = workspace_create(m, mesh_kernels_select());
   fill_wave(&w, 0, k, 0, 1);
   fill_wave(&w, 1, k, 0.5, 1);
   transform(&w, 1);

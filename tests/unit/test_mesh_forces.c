@@ -82,7 +82,7 @@ static void reference_free(struct reference *r) {
 }
 
 /* Mesh accelerations of all particles, in groups that are slices along x. */
-static float *mesh_forces(const struct mesh *m, const struct kernels *kernels, const struct reference *r,
+static float *mesh_forces(const struct mesh *m, const struct mesh_kernels *kernels, const struct reference *r,
                           uint32_t groups, uint32_t threads) {
   const uint32_t n = r->count / groups;
   struct workspace w = workspace_create(m, kernels);
@@ -186,7 +186,7 @@ static void check_forces(const char *name, bool early) {
     short_range(&r, &split, near);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
       struct mesh *m = mesh_create(32, 5, 5, r.box, known[i].assignment, known[i].gradient, known[i].interlace, &split);
-      float *far = mesh_forces(m, kernels_select(), &r, 8, 1);
+      float *far = mesh_forces(m, mesh_kernels_select(), &r, 8, 1);
       double rms, median;
       force_error(&r, near, far, &rms, &median);
       /* A subset of 2048 has the statistics of the whole to some per cent. */
@@ -219,7 +219,7 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
   for (uint32_t i = 0; i < 3; i++) {
     const uint32_t slabs[] = {1, 5, 32};
     struct mesh *m = mesh_create(32, slabs[i], slabs[i], r->box, ASSIGN_PCS, gradient, interlace, &split);
-    float *a = mesh_forces(m, kernels_select(), r, 8, i + 1);
+    float *a = mesh_forces(m, mesh_kernels_select(), r, 8, i + 1);
     if (first) {
       assert_memory_equal(a, first, 3 * r->count * sizeof *a);
       free(a);
@@ -247,7 +247,7 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
     if (!sets[i].usable) continue;
     setenv("PHOTONS_ISA", sets[i].name, 1);
     struct mesh *m = mesh_create(32, 5, 5, r->box, ASSIGN_PCS, gradient, interlace, &split);
-    float *a = mesh_forces(m, kernels_select(), r, 8, 1);
+    float *a = mesh_forces(m, mesh_kernels_select(), r, 8, 1);
     double difference = 0;
     for (size_t j = 0; j < 3 * r->count; j++) difference += fabs((double)a[j] - first[j]);
     /* Roundings of 6e-8 in weights and sums; differences of the potential magnify them some times. */

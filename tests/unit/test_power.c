@@ -67,7 +67,7 @@ static void check_order(const struct power_bin *bins, size_t count) {
   }
 }
 
-/* All of these run on any number of processes, too: tests/runs/ranks_output.sh. */
+/* All of these run on any number of processes, too: tests/runs/same_files_on_any_ranks.sh. */
 
 /* A lattice of n particles a side has no power but at its harmonics: |delta|^2 = 1 in the three independent modes of
  * |k| = n. Images by even multiples of the mesh add coherently, each with the ratio of the window: (16/112)^4 +
@@ -193,7 +193,7 @@ static struct particles make_clump(size_t count, size_t blocks, size_t turn) {
 }
 
 /* Masses are summed as integers: not a bit depends on the order of the particles. What different numbers of processes find is written
- * for tests/runs/ranks_output.sh to compare. */
+ * for tests/runs/same_files_on_any_ranks.sh to compare. */
 static void test_clump(void **state) {
   (void)state;
   enum { COUNT = 20011 }; /* prime: each turn is another order */

@@ -204,7 +204,7 @@ static void test_snapshot(void **state) {
   }
 }
 
-/** One for tests/runs/ranks_output.sh, a file for each process. */
+/** One for tests/runs/same_files_on_any_ranks.sh, a file for each process. */
 static void keep_snapshot(const struct particles *share) {
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
   if (!folder) return;
@@ -220,13 +220,13 @@ static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .start_a = 0.02,
                                               .step = INT64_C(1) << 40,
                                               .outputs_done = 3,
-                                              .steps_since_sort = 3,
-                                              .steps_since_rebuild = 5,
-                                              .sort_debt = 1.0 / 3.0,
-                                              .loosening = -1e-3,
-                                              .spread = 2.0 / 7.0,
-                                              .fresh_spread = 1e-30,
-                                              .fresh_work = 1e30,
+                                              .policy.steps_since_sort = 3,
+                                              .policy.steps_since_rebuild = 5,
+                                              .policy.sort_debt = 1.0 / 3.0,
+                                              .policy.loosening = -1e-3,
+                                              .policy.spread = 2.0 / 7.0,
+                                              .policy.fresh_spread = 1e-30,
+                                              .policy.fresh_work = 1e30,
                                               .wall_seconds = 1e-7};
 
 static bool same_particles(const struct particles *a, const struct particles *b) {
@@ -240,13 +240,13 @@ static bool same_particles(const struct particles *a, const struct particles *b)
 
 static bool same_state(const struct checkpoint_state *s) {
   return s->a == there.a && s->start_a == there.start_a && s->step == there.step &&
-         s->outputs_done == there.outputs_done && s->steps_since_sort == there.steps_since_sort &&
-         s->steps_since_rebuild == there.steps_since_rebuild && s->sort_debt == there.sort_debt &&
-         s->loosening == there.loosening && s->spread == there.spread && s->fresh_spread == there.fresh_spread &&
-         s->fresh_work == there.fresh_work && s->wall_seconds == there.wall_seconds;
+         s->outputs_done == there.outputs_done && s->policy.steps_since_sort == there.policy.steps_since_sort &&
+         s->policy.steps_since_rebuild == there.policy.steps_since_rebuild && s->policy.sort_debt == there.policy.sort_debt &&
+         s->policy.loosening == there.policy.loosening && s->policy.spread == there.policy.spread && s->policy.fresh_spread == there.policy.fresh_spread &&
+         s->policy.fresh_work == there.policy.fresh_work && s->wall_seconds == there.wall_seconds;
 }
 
-/** tests/runs/ranks_output.sh names a folder: what one number of processes has written there the next one reads. */
+/** tests/runs/same_files_on_any_ranks.sh names a folder: what one number of processes has written there the next one reads. */
 static void test_checkpoint(void **state) {
   (void)state;
   struct parameters p;
@@ -440,7 +440,7 @@ __attribute__((unused)) static void allocate_much(void *unused) {
   free(allocate(SIZE_MAX / 8, 4, "a test"));
 }
 
-/** The disk of the last process is full: for tests/runs/ranks_output.sh, which expects the end of all and an empty folder. */
+/** The disk of the last process is full: for tests/runs/same_files_on_any_ranks.sh, which expects the end of all and an empty folder. */
 static void fill_one_disk(const char *folder) {
   struct parameters p;
   set_parameters(&p);

@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include "support/ewald.h"
+#include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
+#include "photons/runtime/engine.h"
 #include "support/force_set.h"
 #include "photons/step/step.h"
 
@@ -39,7 +42,7 @@ static int start(void **state) {
 }
 static int stop(void **state) {
   (void)state;
-  starpu_shutdown();
+  engine_stop();
   return 0;
 }
 
@@ -237,18 +240,19 @@ static void all_at_one_point(void **state) {
 }
 
 /* Forces as they stand, against exact ones; the particles' momenta are still those that they had. */
-static void check_forces_now(struct simulation *s, struct points *points, const float *momentum, const char *name) {
-  simulation_acquire(s);
+static void check_forces_now(struct nbody *n, struct points *points, const float *momentum, const char *name) {
+  const struct particles *s = &n->domain.particles;
+  domain_acquire(&n->domain);
   float *a = accelerations_by_id(s);
-  for (size_t g = 0; g < s->particles.blocks; g++) {
-    struct particle_block b = particles_block(&s->particles, g);
+  for (size_t g = 0; g < s->blocks; g++) {
+    struct particle_block b = particles_block(s, g);
     for (size_t i = 0; i < b.count; i++)
       for (size_t axis = 0; axis < 3; axis++) {
         points->u[3 * (b.id[i] - 1) + axis] = b.x[axis][i];
         assert_true(b.p[axis][i] == momentum[3 * (b.id[i] - 1) + axis]);
       }
   }
-  simulation_release(s);
+  domain_release(&n->domain);
   double *reference = exact(points, 4, 0.2, 0);
   struct force_error e = check_sums(name, a, reference, points->n, 4);
   assert_true(e.rms <= rms_bar);
@@ -258,14 +262,14 @@ static void check_forces_now(struct simulation *s, struct points *points, const 
 }
 
 /* Half widths of all leaves, added up. */
-static double leaf_widths(const struct simulation *s) {
+static double leaf_widths(const struct domain *s) {
   double sum = 0.0;
   for (uint32_t g = 0; g < s->group_count; g++) {
     const struct group *group = &s->groups[g];
-    assert_int_equal(starpu_data_acquire(group->tree_handle, STARPU_R), 0);
+    assert_int_equal(starpu_data_acquire(group->tree, STARPU_R), 0);
     for (uint32_t i = 1u << s->depth; i < tree_nodes(s->depth); i++)
       for (int c = 0; c < 3; c++) sum += (double)group->nodes[i].half[c];
-    starpu_data_release(group->tree_handle);
+    starpu_data_release(group->tree);
   }
   return sum;
 }
@@ -287,25 +291,24 @@ static void loose_trees(void **state) {
       const float value = (float)(3.4641 * (uniform() - 0.5));
       particles.momentum[axis * points.n + i] = momentum[3 * (particles.id[i] - 1) + axis] = value;
     }
-  const struct cosmology c = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
-  struct simulation *s = simulation_create(&p, &c, particles);
-  step_first_forces(s);
+  struct nbody *n = nbody_create(&p, particles);
+  step_first_forces(n);
   for (size_t k = 0; k < sizeof drift / sizeof *drift; k++) {
     char name[64];
-    step_drift(s, 0.0, drift[k] * BOX);
-    step_forces(s, 0.0, NULL, NULL);
+    step_drift(n, 0.0, drift[k] * BOX);
+    step_forces(n, 0.0, NULL, NULL);
     snprintf(name, sizeof name, "drifted by %g of the box", drift[k]);
-    check_forces_now(s, &points, momentum, name);
-    const double loose = leaf_widths(s);
-    step_sort(s);
-    step_forces(s, 0.0, NULL, NULL);
-    check_forces_now(s, &points, momentum, "the same sorted");
-    const double sorted = leaf_widths(s);
+    check_forces_now(n, &points, momentum, name);
+    const double loose = leaf_widths(&n->domain);
+    step_sort(n);
+    step_forces(n, 0.0, NULL, NULL);
+    check_forces_now(n, &points, momentum, "the same sorted");
+    const double sorted = leaf_widths(&n->domain);
     print_message("leaves sorted have %.3f of their width\n", sorted / loose);
     /* leaves are some 0.2 of the box wide: a quarter of that as drift and more loosens them by a tenth or more, of which half must come back */
     assert_true(sorted < (drift[k] < 0.02 ? 1.0 : 0.95) * loose);
   }
-  simulation_free(s);
+  nbody_free(n);
   free(momentum);
   free(points.u);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "photons/domain/geometry.h"
 #include "photons/domain/particles.h"
 
 /** A periodic box around particles: [low, low + extent] along each axis, in position units, across the edge if need be. */
@@ -67,7 +68,7 @@ void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t di
 
 /** Squared distance of two points, nearest images, position units. */
 static inline uint64_t distance2(uint32_t x0, uint32_t y0, uint32_t z0, uint32_t x1, uint32_t y1, uint32_t z1) {
-  const int64_t x = (int32_t)(x0 - x1), y = (int32_t)(y0 - y1), z = (int32_t)(z0 - z1);
+  const int64_t x = position_difference(x0, x1), y = position_difference(y0, y1), z = position_difference(z0, z1);
   return (uint64_t)(x * x) + (uint64_t)(y * y) + (uint64_t)(z * z);
 }
 

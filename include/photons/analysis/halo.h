@@ -46,10 +46,17 @@ uint64_t *halo_member_ids(const struct halo_catalogue *c);
 
 struct parameters;
 struct cosmology;
+struct linear_power;
 /** 200 times the critical density at a, comoving. */
 double halo_threshold(const struct cosmology *c, double a);
 /** Write fof_tab_NNN.hdf5 in Gadget-4's layout, one process after the other. @param length linking length, Mpc/h */
 void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
                           double length);
+
+/** Write massfunc_NNN.txt: halos counted in bins of mass, and theory averaged over the same bins.
+ * The first process writes, all call this.
+ * @param min_members  of the catalogue: the first bin begins there */
+void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
+                         const struct linear_power *linear, const struct cosmology *c, double a);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "photons/app/run.h"
-#include "photons/domain/simulation.h"
 #include "photons/runtime/task_log.h"
+#include "photons/tree/short_range.h"
 
 struct report {
   FILE *csv;  /**< of the first process only */
@@ -22,6 +22,7 @@ struct report {
   double core_seconds, gpu_seconds; /**< that there were in steps */
   double peak_bytes;                /**< resident memory, all processes */
   double output_seconds;            /**< spent on outputs */
+  size_t particles; /**< of the last step */
   uint64_t particle_steps;
   double rate; /**< smoothed wall seconds per unit of ln a */
 };
@@ -31,26 +32,24 @@ struct step_record {
   int64_t step;
   double a, dlna, wall;
   bool rebuilt, sorted;
+  size_t particles;        /**< advanced */
+  struct work_counts work; /**< of its last forces */
+  double *owner_seconds;   /**< report_step() adds the time of each group's tasks; see task_log_take() */
 };
 
-/** Pairs, M2L and walk visits of the last force computation, all processes. */
-struct work_counts {
-  uint64_t pairs, interactions, visits;
-};
-struct work_counts simulation_work(const struct simulation *s);
-
-/** Open log/timings.csv in the output folder (appended to on restart), print the banner, begin the log of tasks. */
-void report_begin(struct report *r, struct simulation *s, const struct run_options *options, double a, double a_end,
+/**
+ * Open log/timings.csv in the output folder (appended to on restart), print the banner, begin the log of
+ * tasks. Collective, as is all of this.
+ * @param print  prints what the solver has to say in the banner
+ */
+void report_begin(struct report *r, const struct parameters *p, const struct run_options *options,
+                  void (*print)(void *context, FILE *out), void *context, double a, double a_end,
                   double wall_before);
-/** One line a step, or the progress bar; takes the log of tasks, which adds to the groups' seconds. */
-void report_step(struct report *r, struct simulation *s, const struct step_record *record);
+/** One line a step, or the progress bar; takes the log of tasks. */
+void report_step(struct report *r, const struct step_record *record);
 /** Leave the progress bar's line, so that other text may follow. */
 void report_pause(const struct report *r);
 /** Where the time went, memory, files. */
-void report_end(struct report *r, struct simulation *s, const char *dir);
-/** --dry-run: resolved parameters, groups, memory. */
-void report_dry_run(const struct parameters *p, size_t particles, double mass);
-/** Wall clock in seconds. */
-double wall_clock(void);
+void report_end(struct report *r, const char *dir);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/base/parts.h"
+
 /** Start MPI if a launcher (mpirun, srun) started this program, with full thread support. Local where there is one process. */
 void comm_start(int *argc, char ***argv);
 /** End it; after this fail() ends this process only. */
@@ -52,9 +54,9 @@ bool comm_turn_begin(int first);
 /** It is the next process's turn. */
 void comm_turn_end(int last, bool token);
 
-/** First of n things that fall to process r of `size`, as block_first() of particles.h. */
+/** First of n things that fall to process r of `size`, as block_first(). */
 static inline size_t comm_first(size_t n, int r) {
-  return (size_t)((unsigned __int128)n * (unsigned)r / (unsigned)comm_size());
+  return block_first(n, (size_t)comm_size(), (size_t)r);
 }
 
 #endif

@@ -9,22 +9,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "photons/config/choices.h"
+
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 256 /**< output redshifts; more is an error that says so */
 #define PARAMETER_COUNT_MAX 96 /**< room for the table's rows */
-
-enum ic_source { IC_GENERATE, IC_GADGET };
-enum power_source { POWER_EH98, POWER_FILE };
-enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
-enum assignment { ASSIGN_CIC, ASSIGN_TSC, ASSIGN_PCS };
-enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
-enum split_kind { SPLIT_GAUSS, SPLIT_KAISER }; /**< see split.h */
-enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE };
-enum softening_kind { SOFTENING_SPLINE, SOFTENING_PLUMMER };
-enum accuracy { ACCURACY_PAPER, ACCURACY_DEFAULT, ACCURACY_HIGH };
-enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
-enum step_kind { STEP_FIXED, STEP_ADAPTIVE };
-enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
 
 struct parameters {
   struct {
@@ -145,6 +134,10 @@ void parameters_print_defaults(FILE *out);
 
 /** Print all resolved values as a config.ini that would repeat the run (--dry-run, log, snapshots). */
 void parameters_print(const struct parameters *p, FILE *out);
+
+/** Read "A:B", or "A" for one step, as runtime.trace_steps has it.
+ * @return false: neither, or not 0 <= A <= B */
+bool parameter_step_range(const char *text, int64_t *first, int64_t *last);
 
 /** Print a page about all parameters in Markdown (--reference). */
 void parameters_print_reference(FILE *out);

@@ -13,6 +13,10 @@ struct cosmology {
   double omega_m, omega_lambda, omega_k, omega_r, w0, wa;
 };
 
+struct parameters;
+/** That of the section [cosmology]; curvature makes up what is missing to 1. */
+struct cosmology cosmology_from(const struct parameters *p);
+
 /** Growth of linear and second-order perturbations at one time. */
 struct growth {
   double d1; /**< D1(a)/D1(1) */

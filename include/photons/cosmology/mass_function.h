@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Halo mass functions: theory from sigma(M), and counts. */
+/* Halo mass functions in theory, from sigma(M). */
 #ifndef PHOTONS_MASS_FUNCTION_H
 #define PHOTONS_MASS_FUNCTION_H
 
 #include "photons/cosmology/cosmology.h"
-#include "photons/analysis/halo.h"
 
 struct linear_power;
 
@@ -24,10 +23,8 @@ enum mass_function {
 double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a,
                      double mass);
 
-/** Write massfunc_NNN.txt: halos counted in bins of mass, and theory averaged over the same bins.
- * The first process writes, all call this.
- * @param min_members  of the catalogue: the first bin begins there */
-void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
-                         const struct linear_power *linear, const struct cosmology *c, double a);
+/** All of them at one mass, which costs little more than one. */
+void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a, double mass,
+                    double result[MASS_FUNCTIONS]);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct simulation;
+struct domain;
 
 enum { BALANCE_STEPS = 4 }; /* steps that are measured before groups may move */
 
@@ -23,6 +23,6 @@ double balance_cut(const double *cost, uint32_t n, uint32_t parts, uint32_t *fir
  * @param[out] first  [comm_size() + 1] owners' first groups, where groups should migrate
  * @return whether the time saved over the next steps pays for the move. The same on every process.
  */
-bool balance_wanted(struct simulation *s, uint32_t *first);
+bool balance_wanted(struct domain *d, uint32_t *first);
 
 #endif

@@ -4,14 +4,17 @@
 
 #include <stdint.h>
 
+#include "photons/domain/particles.h"
+
 /**
- * Put the particles of a group back in the order of its tree, from which they stray as they move: every node's particles, of blocks below the
- * leaves too, are cut in two by the median along the longest side of their box. Ties fall in the order that was.
- * @param depth    of the leaves
- * @param centre   of the group's box: its particles lie within half a box of it
- * @param x, momentum, acceleration  [3][count]  @param id  [count]
+ * Put the particles of a group back in the order of its tree, from which they stray as they move:
+ * every node's particles, below the leaves down to TREE_BLOCK too, are cut in two by the median along
+ * the longest side of their box. Ties fall in the order that was.
+ * @param depth   of the leaves
+ * @param centre  of the group's box: its particles lie within half a box of it
+ * @param column  the group's part of each column, [components][count]
  */
-void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3], uint32_t *x, float *momentum,
-                float *acceleration, uint64_t *id);
+void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
+                void *const column[PARTICLE_COLUMN_COUNT]);
 
 #endif

@@ -11,6 +11,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/base/parts.h"
+#include "photons/domain/geometry.h"
+
+/**
+ * The columns: what is known of each particle. A row here is all that it takes to add a column: memory,
+ * StarPU's handles, rebuilds, sorts, migration between ranks and checkpoints follow this table.
+ *   name, type (uint8_t, uint32_t, float or uint64_t), components, dataset of snapshots (NULL: none;
+ *   "" where src/io/snapshot.c writes the column in units of the file format)
+ *
+ * position:      x = u L / 2^32 (geometry.h)
+ * momentum:      p = a^2 dx/dt, km/s
+ * acceleration:  -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
+ * id:            unique in the run
+ */
+#define PARTICLE_COLUMNS(COLUMN)    \
+  COLUMN(position, uint32_t, 3, "") \
+  COLUMN(momentum, float, 3, "")    \
+  COLUMN(acceleration, float, 3, "") \
+  COLUMN(id, uint64_t, 1, "")
+
+#define PARTICLE_COLUMN_INDEX(name, type, components, dataset) COLUMN_##name,
+enum particle_column_index { PARTICLE_COLUMNS(PARTICLE_COLUMN_INDEX) PARTICLE_COLUMN_COUNT };
+
+enum column_type { COLUMN_UINT8, COLUMN_UINT32, COLUMN_UINT64, COLUMN_FLOAT };
+
+struct particle_column {
+  const char *name;
+  enum column_type type;
+  size_t size;         /**< bytes of one number */
+  unsigned components; /**< numbers a particle */
+  const char *dataset; /**< see PARTICLE_COLUMNS */
+  size_t member;       /**< offset of the pointer in struct particles */
+};
+/** By enum particle_column_index. */
+#ifdef __cplusplus
+extern "C"
+#else
+extern
+#endif
+    const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT];
+
+#define PARTICLE_COLUMN_MEMBER(name, type, components, dataset) type *name;
 struct particles {
   size_t all, all_blocks;     /**< N and G of the run */
   size_t first_block, blocks; /**< those of this process */
@@ -18,11 +60,16 @@ struct particles {
   bool sorted;                /**< blocks are groups in the order of their trees, as domain_rebuild() leaves them */
   double box;                 /**< L in Mpc/h */
   double mass;                /**< of one particle, 1e10 Msun/h */
-  uint32_t *position;         /**< 3 N; x = u L / 2^32: the integer's overflow is the periodic wrap */
-  float *momentum;            /**< 3 N; p = a^2 dx/dt in km/s */
-  float *acceleration;        /**< 3 N; -grad(phi), comoving, (km/s)^2/(Mpc/h); of the last force computation */
-  uint64_t *id;               /**< N */
+  PARTICLE_COLUMNS(PARTICLE_COLUMN_MEMBER)
 };
+
+/** A column's array, and another in its place. */
+void *particles_column(const struct particles *s, enum particle_column_index column);
+void particles_set_column(struct particles *s, enum particle_column_index column, void *array);
+/** Bytes of a column for one particle. */
+static inline size_t particle_column_bytes(const struct particle_column *c) {
+  return c->components * c->size;
+}
 
 /** One block of particles; component arrays have `count` elements. */
 struct particle_block {
@@ -31,16 +78,6 @@ struct particle_block {
   float *p[3], *acc[3];
   uint64_t *id;
 };
-
-/** First particle of block g of G over N particles (exact for N < 2^53 / G). */
-static inline size_t block_first(size_t n, size_t blocks, size_t g) {
-  return (size_t)((unsigned __int128)n * g / blocks);
-}
-
-/** The block that holds thing i of n. */
-static inline size_t block_containing(size_t n, size_t blocks, size_t i) {
-  return (size_t)((((unsigned __int128)i + 1) * blocks - 1) / n);
-}
 
 /** Index among all particles of the run of this process's first. */
 static inline size_t particles_first(const struct particles *s) {
@@ -67,13 +104,5 @@ struct particles particles_create_share(size_t n, double box, double mass);
 /** Take this process's share of `blocks` blocks, dealt out evenly: memory is allocated, nothing is in it. */
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass);
 void particles_free(struct particles *s);
-
-/** Position in Mpc/h (any real, wrapped) to its integer; rounds to nearest. */
-static inline uint32_t position_to_integer(double x, double box) {
-  double turns = x / box;
-  turns -= __builtin_floor(turns);
-  return (uint32_t)(int64_t)(turns * 4294967296.0 + 0.5); /* 2^32 wraps to 0 */
-}
-static inline double position_from_integer(uint32_t u, double box) { return u * (box / 4294967296.0); }
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "photons/base/host_device.h"
+#include "photons/domain/geometry.h"
 
 struct node {
   uint32_t centre[3]; /**< of the bounding box of its particles, box units (2^32 = L) */
@@ -38,15 +39,8 @@ static HOST_DEVICE inline uint32_t node_end(uint32_t count, uint32_t node) {
   return level_first(count, l, node + 1 - (1u << l));
 }
 
-/** Interaction lists of a group in CSR form. An entry is (slot << (depth + 1)) | source node: slot counts the group's
- * neighbours (slot 0 is the group itself), and all groups of a run have trees of the same depth. */
-struct interaction_list {
-  uint32_t *offset; /**< per target: entries offset[t] .. offset[t+1]-1 */
-  uint32_t *entry;
-  uint32_t entries, capacity;
-  uint32_t targets;         /**< room for so many */
-  bool on_gpu;              /**< offset and entry are in the memory of the GPU that uses them, else in host memory */
-  struct pinned_pool *pool; /**< where its memory is from; NULL: malloc() */
-};
+/** The particles of a leaf are sorted by further bisection, down to parts of at most this many, which
+ * direct sums on cores take as blocks of targets. */
+#define TREE_BLOCK 8
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "photons/config/parameters.h"
 #include "photons/domain/particles.h"
+#include "photons/step/policy.h"
 
 /**
  * Write a snapshot as formats of Gadget-4 and yt have it (header, /Parameters, /Config, PartType1 with
@@ -25,10 +26,7 @@ struct checkpoint_state {
   double start_a;                          /**< of the initial conditions */
   int64_t step;                            /**< steps done */
   int64_t outputs_done;                    /**< output redshifts already written */
-  int64_t steps_since_sort;                /**< how old the order of the particles is, */
-  int64_t steps_since_rebuild;             /**< and the groups */
-  double sort_debt, fresh_work, loosening; /**< what the choice of the next sort depends on, */
-  double spread, fresh_spread;             /**< and of the next rebuild: run.c */
+  struct sort_policy policy;               /**< of the N-body solver */
   double wall_seconds;                     /**< spent so far */
 };
 

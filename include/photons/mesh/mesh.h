@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "photons/base/host_device.h"
-#include "photons/config/parameters.h"
+#include "photons/config/choices.h"
 #include "photons/tree/split.h"
 
 /** Cells that a scheme touches along one side: 2 (CIC), 3 (TSC), 4 (PCS). */
@@ -101,6 +101,15 @@ static HOST_DEVICE inline size_t block_size(const struct mesh *m, uint32_t s, ui
 /** The slab that plane x is in. */
 static inline uint32_t slab_of_plane(const struct mesh *m, uint32_t x) {
   return (uint32_t)(((uint64_t)(x + 1) * m->slabs + m->cells - 1) / m->cells - 1);
+}
+
+/** How many slabs hold planes first .. first + planes - 1 modulo N, from the slab of the first plane on;
+ * all of them where the planes go round into that slab again. */
+static inline uint32_t slabs_of_planes(const struct mesh *m, uint32_t first, uint32_t planes) {
+  const uint32_t last = slab_of_plane(m, (first + planes - 1) % m->cells);
+  const uint32_t round = first + planes > m->cells ? m->slabs : 0;
+  const uint32_t n = last + 1 - slab_of_plane(m, first) + round;
+  return n < m->slabs ? n : m->slabs;
 }
 
 /**

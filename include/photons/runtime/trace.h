@@ -12,9 +12,6 @@ struct trace {
   bool recording, recorded;  /**< now; at some time of this run */
 };
 
-/** Read "A:B", or "A" for one step. @return false: neither, or not 0 <= A <= B */
-bool trace_steps_parse(const char *text, int64_t *first, int64_t *last);
-
 /**
  * Before StarPU starts: record into OUTPUT/trace, and nothing until a step is chosen. STARPU_FXT_* settings of the user win;
  * with STARPU_FXT_TRACE=1 and no trace_steps StarPU itself records the whole run.

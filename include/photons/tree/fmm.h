@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
 #include "photons/domain/tree.h"
 

@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "photons/config/parameters.h"
+#include "photons/config/choices.h"
+#include "photons/domain/tree.h"
+#include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
 #include "photons/domain/tree.h"
 
@@ -39,7 +41,7 @@ struct p2p_target {
 
 /** Targets that share one list of sources in the pair loop: the leaf is halved down to blocks of at most this many, and each
  * half keeps only the sources in its reach. The particles of a leaf are sorted by further bisection for this. */
-#define P2P_BLOCK 8
+#define P2P_BLOCK TREE_BLOCK
 
 /** Growing buffers for gathered sources, one list a level of halving; one set a worker, zero-initialise. */
 struct p2p_scratch {

@@ -10,14 +10,11 @@
 #ifndef PHOTONS_SPLIT_H
 #define PHOTONS_SPLIT_H
 
-#include "photons/config/parameters.h"
+#include "photons/config/choices.h"
 
 #define SPLIT_SERIES 64   /**< terms of the power series of H */
-#define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */
-#define FMM_ORDER_MAX 6
 #define FMM_DEGREE 16     /**< of the polynomials for the derivatives in M2L: float accuracy over fmm_range */
 #define TABLE_ENTRIES 512 /**< of the paper's table kernel */
-#define TABLE_ORDER_MAX 4
 
 struct split {
   enum split_kind kind;

@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/domain/geometry.h"
 #include "photons/base/host_device.h"
-#include "photons/config/parameters.h"
+#include "photons/config/choices.h"
+#include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
 #include "photons/domain/tree.h"
 
@@ -50,15 +52,15 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
                                              uint32_t target_count, uint32_t source_count) {
   float d2 = 0.0f, gap2 = 0.0f;
   for (int c = 0; c < 3; c++) {
-    float d = plain_product(fabsf((float)(int32_t)(s->centre[c] - t->centre[c])), a->scale);
+    float d = plain_product(fabsf((float)position_difference(s->centre[c], t->centre[c])), a->scale);
     float gap = fmaxf(d - (t->half[c] + s->half[c]), 0.0f);
     d2 += plain_product(d, d);
     gap2 += plain_product(gap, gap);
   }
-  if (gap2 >= 1.0f) return DROP;
+  if (gap2 >= R_CUT_SQUARED) return DROP;
   float size = t->radius + s->radius, weakest = fminf(t->acc_min, s->acc_min);
   /* beyond r_cut the expansion of psi does not hold; nodes as wide as the box meet more than one image */
-  if (d2 >= 1.0f || gap2 <= a->separation * a->separation || size + 1.0f > a->half_box) return OPEN;
+  if (d2 >= R_CUT_SQUARED || gap2 <= a->separation * a->separation || size + R_CUT > a->half_box) return OPEN;
   float theta = a->kind == MAC_RELATIVE && weakest <= 0.0f ? a->theta_first : a->theta;
   if (size * size >= theta * theta * d2) return OPEN;
   if (a->kind == MAC_GEOMETRIC || weakest <= 0.0f) return ACCEPT;
@@ -107,11 +109,5 @@ struct walk_kernels {
                              const struct node *const *source_nodes, const uint32_t *slot_count,
                              struct walk_scratch *scratch, struct interaction_list *near, struct interaction_list *far);
 };
-
-/** Fails if a list would have more entries than offsets can count. */
-void interactions_check(size_t entries);
-void interaction_list_free(struct interaction_list *l);
-/** Room for the given targets and entries; what stood there is lost. */
-void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends: which of a leaf's particles are near a point or a box. Candidates only: floats decide with a margin,
  * the caller with integers. */
-#include "photons/runtime/kernels.h"
+#include "photons/domain/geometry.h"
+#include "photons/analysis/kernels.h"
 
 enum { PIECE = 64 }; /* particles looked at at a time */
 
@@ -25,8 +26,8 @@ uint32_t KERNEL(fof_near_point)(uint32_t n, const uint32_t *x, const uint32_t *y
     uint8_t flag[PIECE] = {0};
     const uint32_t count = piece(n - first);
     for (uint32_t i = 0; i < count; i++) {
-      const float dx = (float)(int32_t)(x[first + i] - point[0]), dy = (float)(int32_t)(y[first + i] - point[1]),
-                  dz = (float)(int32_t)(z[first + i] - point[2]);
+      const float dx = (float)position_difference(x[first + i], point[0]), dy = (float)position_difference(y[first + i], point[1]),
+                  dz = (float)position_difference(z[first + i], point[2]);
       flag[i] = dx * dx + dy * dy + dz * dz <= limit2;
     }
     const uint32_t more = collect(count, flag, index + found);
@@ -51,3 +52,6 @@ uint32_t KERNEL(fof_near_box)(uint32_t n, const uint32_t *x, const uint32_t *y, 
   }
   return found;
 }
+
+extern const struct fof_kernels KERNEL(fof_kernels);
+const struct fof_kernels KERNEL(fof_kernels) = {KERNEL(fof_near_point), KERNEL(fof_near_box)};

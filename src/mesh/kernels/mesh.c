@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "photons/base/error.h"
-#include "photons/runtime/kernels.h"
+#include "photons/mesh/kernels.h"
 
 enum { BATCH = 32 };
 
@@ -259,3 +259,7 @@ void KERNEL(mesh_read)(const struct mesh *m, uint32_t count, const uint32_t *x, 
     break;
   }
 }
+
+extern const struct mesh_kernels KERNEL(mesh_kernels);
+const struct mesh_kernels KERNEL(mesh_kernels) = {KERNEL(mesh_deposit), KERNEL(mesh_patch_add),
+                                                  KERNEL(mesh_read)};

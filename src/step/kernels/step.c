@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Kick and drift of one group. */
 #include <math.h>
+#include <stddef.h>
 
-#include "photons/runtime/kernels.h"
+#include "photons/step/kernels.h"
 
 float KERNEL(kick)(uint32_t count, float factor, const float *acceleration, float *momentum) {
   const size_t n = count;
@@ -22,3 +23,6 @@ void KERNEL(drift)(uint32_t count, float factor, const float *momentum, uint32_t
   /* a step is far shorter than half the box, so the displacement fits a signed integer */
   for (size_t i = 0; i < 3 * (size_t)count; i++) x[i] += (uint32_t)(int32_t)rintf(factor * momentum[i]);
 }
+
+extern const struct step_kernels KERNEL(step_kernels);
+const struct step_kernels KERNEL(step_kernels) = {.kick = KERNEL(kick), .drift = KERNEL(drift)};

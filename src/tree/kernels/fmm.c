@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "photons/runtime/kernels.h"
+#include "photons/tree/kernels.h"
 #include "photons/base/transpose.h"
 
 #include "fmm_generated.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* P2P: direct short-range forces from gathered sources, two targets at a time against one vector of sources. */
+#include "photons/domain/geometry.h"
 #include "photons/tree/p2p.h"
 
-#include "photons/runtime/kernels.h"
+#include "photons/tree/kernels.h"
 #include "photons/base/simd.h"
 
 /** Sources of a leaf or of a part of it, relative to the leaf's centre, so that floats lose nothing that matters. */
@@ -11,7 +12,7 @@ struct sources {
   size_t count;
 };
 
-/** A box around targets, relative to the leaf's centre: sources farther than r_cut = 1 from it are dropped. */
+/** A box around targets, relative to the leaf's centre: sources farther than r_cut from it are dropped. */
 struct reach {
   float centre[3], half[3];
 };
@@ -26,7 +27,7 @@ static inline vmask in_reach(const struct reach *r, vfloat dx, vfloat dy, vfloat
   vfloat ex = v_max(v_abs(dx - v_set(r->centre[0])) - v_set(r->half[0]), zero);
   vfloat ey = v_max(v_abs(dy - v_set(r->centre[1])) - v_set(r->half[1]), zero);
   vfloat ez = v_max(v_abs(dz - v_set(r->centre[2])) - v_set(r->half[2]), zero);
-  return v_less(v_fma(ex, ex, v_fma(ey, ey, ez * ez)), v_set(1.0f));
+  return v_less(v_fma(ex, ex, v_fma(ey, ey, ez * ez)), v_set(R_CUT_SQUARED));
 }
 
 static inline void append(struct sources *s, vmask keep, vfloat dx, vfloat dy, vfloat dz) {
@@ -110,7 +111,7 @@ static vfloat table_vector(const struct p2p_law *law, vfloat r) {
   return v_load(result);
 }
 
-/** F/d of one vector of squared distances (units of r_cut), zero where u >= 1. */
+/** F/d of one vector of squared distances (units of r_cut), zero beyond r_cut. */
 static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law, int degree, int table,
                                                                  vfloat u) {
   const vfloat one = v_set(1.0f), support2 = v_set(law->support2);
@@ -129,7 +130,7 @@ static inline __attribute__((always_inline)) vfloat force_vector(const struct p2
 #pragma GCC unroll 16
     for (int k = degree - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
   }
-  vfloat f = v_keep(v_less(u, one), newton - h);
+  vfloat f = v_keep(v_less(u, v_set(R_CUT_SQUARED)), newton - h);
   vmask softened = v_less(u, support2);
   if (__builtin_expect(v_any(softened), 0)) f = v_select(softened, spline_vector(u, law->support2) - h, f);
   return f;
@@ -204,7 +205,7 @@ struct leaf {
 
 static void relative_position(const struct leaf *l, uint32_t i, float out[3]) {
   const struct p2p_target *t = l->target;
-  for (int c = 0; c < 3; c++) out[c] = (float)(int32_t)(t->x[(size_t)c * t->count + i] - l->origin[c]) * t->scale;
+  for (int c = 0; c < 3; c++) out[c] = (float)position_difference(t->x[(size_t)c * t->count + i], l->origin[c]) * t->scale;
 }
 
 static void store(const struct leaf *l, uint32_t i, const float a[3]) {
@@ -260,14 +261,14 @@ uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, stru
                      float *acceleration) { /* NOLINT(readability-non-const-parameter): written through struct leaf */
   struct leaf l = {
       .law = law, .target = t, .scratch = scratch, .pair = choose_pair_function(law), .acceleration = acceleration};
-  const float half_box = 2147483648.0f * t->scale;
+  const float half_box = (float)(0.5 * POSITION_TURN) * t->scale;
   unsigned levels = 1;
   while ((t->count >> (t->depth + levels - 1)) + 1 > P2P_BLOCK) levels++;
   p2p_scratch_reserve(scratch, 1, levels + 1);
   for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
     const struct node *node = &t->nodes[(1u << t->depth) + leaf];
     const uint32_t first = level_first(t->count, t->depth, leaf), end = level_first(t->count, t->depth, leaf + 1);
-    if (fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + 1.0f < half_box) {
+    if (fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + R_CUT < half_box) {
       struct reach reach = {.half = {node->half[0], node->half[1], node->half[2]}};
       memcpy(l.origin, node->centre, sizeof l.origin);
       struct sources sources = gather(t, leaf, l.origin, &reach, scratch);

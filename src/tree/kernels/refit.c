@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "photons/runtime/kernels.h"
+#include "photons/domain/geometry.h"
+#include "photons/tree/kernels.h"
 #include "photons/tree/walk.h"
 
 #define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
@@ -16,7 +17,7 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
     const uint32_t *xc = x + c * stride, reference = xc[0];
     int32_t lo = 0, hi = 0;
     for (uint32_t i = 1; i < n; i++) {
-      int32_t d = (int32_t)(xc[i] - reference);
+      int32_t d = position_difference(xc[i], reference);
       lo = d < lo ? d : lo;
       hi = d > hi ? d : hi;
     }
@@ -29,7 +30,7 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
   for (uint32_t i = 0; i < n; i++) {
     float r2 = 0.0f, a2 = 0.0f;
     for (size_t c = 0; c < 3; c++) {
-      float d = (float)(int32_t)(x[c * stride + i] - node->centre[c]) * scale, a = acceleration[c * stride + i];
+      float d = (float)position_difference(x[c * stride + i], node->centre[c]) * scale, a = acceleration[c * stride + i];
       r2 += d * d;
       a2 += a * a;
     }
@@ -44,7 +45,7 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
 static void refit_parent(float scale, const struct node *a, const struct node *b, struct node *parent) {
   float half2 = 0.0f, da2 = 0.0f, db2 = 0.0f;
   for (int c = 0; c < 3; c++) {
-    float d = (float)(int32_t)(b->centre[c] - a->centre[c]) * scale;
+    float d = (float)position_difference(b->centre[c], a->centre[c]) * scale;
     float low = fminf(-a->half[c], d - b->half[c]), high = fmaxf(a->half[c], d + b->half[c]);
     float middle = 0.5f * (low + high);
     int64_t shift = llrintf(middle / scale);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "photons/runtime/kernels.h"
+#include "photons/tree/kernels.h"
 
 enum { NEAR, FAR };
 

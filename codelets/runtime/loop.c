@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/runtime/loop.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/scheduler.h"
+#include "photons/runtime/task_log.h"
+
+/** A loop at work. A task for every i would cost more than many of the functions do, so each worker
+ * gets one task. Tasks that start late find nothing to do; the last user frees the loop. */
+struct loop {
+  const struct stage *stage;
+  void (*function)(void *context, uint32_t i);
+  void *context;
+  uint32_t n;
+  _Atomic uint32_t next, users; /* next i to take; tasks and the thread that waits */
+  pthread_mutex_t lock;
+  pthread_cond_t done;
+  uint32_t left; /* how many i have not ended */
+};
+
+static void leave(struct loop *loop) {
+  if (atomic_fetch_sub(&loop->users, 1) > 1) return;
+  pthread_cond_destroy(&loop->done);
+  pthread_mutex_destroy(&loop->lock);
+  free(loop);
+}
+
+void loop_on_cpu(void *buffers[], void *arguments) {
+  (void)buffers;
+  struct loop *loop;
+  starpu_codelet_unpack_args(arguments, &loop);
+  uint32_t i, ended = 0;
+  while ((i = atomic_fetch_add(&loop->next, 1)) < loop->n) {
+    loop->function(loop->context, i);
+    ended++;
+  }
+  pthread_mutex_lock(&loop->lock);
+  loop->left -= ended;
+  if (loop->left == 0) pthread_cond_signal(&loop->done);
+  pthread_mutex_unlock(&loop->lock);
+}
+
+/** StarPU's callback at the end of a task: the loop may go after this. */
+static void task_ended(void *argument) {
+  struct loop *loop = argument;
+  if (!loop->stage->untimed) task_log_add(loop->stage, NO_OWNER);
+  leave(loop);
+}
+
+/** Behind all tasks of a step, to fill its gaps; heteroprio's bucket for cores has no order. */
+static int loop_priority(void) {
+  enum { BEHIND_ALL = -1 };
+  if (scheduler_is_heteroprio()) return scheduler_bucket(0, 0, true);
+  const int lowest = starpu_sched_get_min_priority();
+  return lowest > BEHIND_ALL ? lowest : BEHIND_ALL;
+}
+
+void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, uint32_t i),
+              void *context) {
+  if (!starpu_is_initialized() || starpu_cpu_worker_get_count() == 0) {
+    for (uint32_t i = 0; i < n; i++) function(context, i);
+    return;
+  }
+  const uint32_t workers = starpu_cpu_worker_get_count(), tasks = n < workers ? n : workers;
+  if (n == 0) return;
+  struct loop *loop = allocate(1, sizeof *loop, "a loop");
+  loop->stage = stage;
+  loop->function = function;
+  loop->context = context;
+  loop->n = loop->left = n;
+  atomic_init(&loop->users, tasks + 1);
+  pthread_mutex_init(&loop->lock, NULL);
+  pthread_cond_init(&loop->done, NULL);
+  const int priority = loop_priority();
+  for (uint32_t i = 0; i < tasks; i++)
+    if (starpu_task_insert(stage->codelet, STARPU_VALUE, &loop, sizeof loop, STARPU_PRIORITY, priority,
+                           STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, loop, 0) != 0)
+      fail(EXIT_RUN_FAILED, "StarPU could not take a %s task: no CPU worker", stage_name(stage));
+  pthread_mutex_lock(&loop->lock);
+  while (loop->left > 0) pthread_cond_wait(&loop->done, &loop->lock);
+  pthread_mutex_unlock(&loop->lock);
+  leave(loop);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a CUDA worker has for the mesh: tables and FFT plans. */
+#include "cuda/mesh/gpu_mesh.cuh"
+
+#include <stdlib.h>
+
+void gpu_check_fft(cufftResult status, const char *what) {
+  if (status != CUFFT_SUCCESS) fail(EXIT_RUN_FAILED, "cuFFT failed with code %d (%s)", (int)status, what);
+}
+
+static void create_mesh_tables(struct gpu_mesh *g) {
+  const struct mesh *m = g->mesh;
+  struct mesh *d = &g->device.m;
+  const size_t n = m->cells, half = n / 2;
+  *d = *m;
+  d->split = NULL;
+  d->plans = NULL;
+  d->green = device_copy(m->green, 3 * half * half + 1);
+  d->window = device_copy(m->window, n);
+  d->wave = device_copy(m->wave, n);
+  d->phase = device_copy(m->phase, 2 * (5 * half + 1));
+  uint16_t *slab = (uint16_t *)allocate(n, sizeof *slab, "slab table");
+  for (uint32_t s = 0; s < m->slabs; s++)
+    for (uint32_t x = slab_first(m, s); x < slab_first(m, s + 1); x++) slab[x] = (uint16_t)s;
+  g->device.slab_of_plane = device_copy(slab, n);
+  free(slab);
+}
+
+/** A plan without work area of its own; returns the bytes it needs. */
+static size_t plan_create(struct gpu_mesh *g, cufftHandle *plan, int rank, int *n, int *in, int in_step, int in_distance, int *out,
+                          int out_step, int out_distance, cufftType type, uint32_t batch) {
+  size_t bytes;
+  CHECK_CUFFT(cufftCreate(plan));
+  CHECK_CUFFT(cufftSetAutoAllocation(*plan, 0));
+  CHECK_CUFFT(cufftMakePlanMany(*plan, rank, n, in, in_step, in_distance, out, out_step, out_distance, type, (int)batch, &bytes));
+  CHECK_CUFFT(cufftSetStream(*plan, g->gpu->stream));
+  return bytes;
+}
+
+static void create_plans(struct gpu_mesh *g) {
+  const struct mesh *m = g->mesh;
+  int n[2] = {(int)m->cells, (int)m->cells}, real[2] = {n[0], (int)m->row}, half[2] = {n[0], (int)m->kz};
+  size_t most = 0;
+  for (int longer = 0; longer < 2; longer++) {
+    uint32_t planes = m->cells / m->slabs + (uint32_t)longer, width = m->cells / m->columns + (uint32_t)longer;
+    if (!longer || m->cells % m->slabs) {
+      struct gpu_plans *p = &g->slab_plans[longer];
+      p->width = planes;
+      size_t forward = plan_create(g, &p->forward, 2, n, real, 1, (int)plane_floats(m), half, 1, n[0] * (int)m->kz, CUFFT_R2C, planes);
+      size_t backward = plan_create(g, &p->backward, 2, n, half, 1, n[0] * (int)m->kz, real, 1, (int)plane_floats(m), CUFFT_C2R, planes);
+      most = max(most, max(forward, backward));
+    }
+    if (!longer || m->cells % m->columns) {
+      struct gpu_plans *p = &g->column_plans[longer];
+      p->width = width;
+      int lines = (int)(width * m->kz);
+      size_t bytes = plan_create(g, &p->forward, 1, n, n, lines, 1, n, lines, 1, CUFFT_C2C, (uint32_t)lines);
+      p->backward = p->forward;
+      most = max(most, bytes);
+    }
+  }
+  if (most) CHECK_CUDA(cudaMalloc(&g->fft_work, most));
+  for (int i = 0; i < 2; i++) {
+    if (g->slab_plans[i].width) {
+      CHECK_CUFFT(cufftSetWorkArea(g->slab_plans[i].forward, g->fft_work));
+      CHECK_CUFFT(cufftSetWorkArea(g->slab_plans[i].backward, g->fft_work));
+    }
+    if (g->column_plans[i].width) CHECK_CUFFT(cufftSetWorkArea(g->column_plans[i].forward, g->fft_work));
+  }
+}
+
+struct gpu_mesh *gpu_mesh_create(struct gpu *gpu, const struct mesh *m) {
+  struct gpu_mesh *g = (struct gpu_mesh *)allocate(1, sizeof *g, "mesh tables of a GPU worker");
+  g->gpu = gpu;
+  g->mesh = m;
+  create_mesh_tables(g);
+  create_plans(g);
+  CHECK_CUDA(cudaDeviceSynchronize());
+  return g;
+}
+
+void gpu_mesh_free(struct gpu_mesh *g) {
+  if (!g) return;
+  CHECK_CUDA(cudaStreamSynchronize(g->gpu->stream));
+  for (int i = 0; i < 2; i++) {
+    if (g->slab_plans[i].width) {
+      CHECK_CUFFT(cufftDestroy(g->slab_plans[i].forward));
+      CHECK_CUFFT(cufftDestroy(g->slab_plans[i].backward));
+    }
+    if (g->column_plans[i].width) CHECK_CUFFT(cufftDestroy(g->column_plans[i].forward));
+  }
+  void *const memory[] = {g->fft_work,      g->device.m.green, g->device.m.window,
+                          g->device.m.wave, g->device.m.phase, g->device.slab_of_plane};
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CHECK_CUDA(cudaFree(memory[i]));
+  free(g);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PHOTONS_CUDA_MESH_CUH
+#define PHOTONS_CUDA_MESH_CUH
+
+#include <cufft.h>
+
+#include "cuda/mesh/gpu_mesh.h"
+#include "cuda/runtime/gpu.cuh"
+
+/** FFT plans for slabs or columns of one width; as widths differ by one at most, there are two. */
+struct gpu_plans {
+  uint32_t width; /* planes of a slab, ky of a column; 0: none */
+  cufftHandle forward, backward;
+};
+
+/** A mesh as kernels see it. */
+struct device_mesh {
+  struct mesh m; /* its pointers are to device memory, or NULL */
+  uint16_t *slab_of_plane;
+};
+
+struct gpu_mesh {
+  struct gpu *gpu;
+  const struct mesh *mesh; /* in host memory */
+  struct device_mesh device;
+  struct gpu_plans slab_plans[2], column_plans[2];
+  void *fft_work; /* of all plans: they follow each other on the stream */
+};
+
+#define CHECK_CUFFT(call) gpu_check_fft((call), #call)
+void gpu_check_fft(cufftResult status, const char *what);
+
+#endif

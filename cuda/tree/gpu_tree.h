@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stages of trees and of the short-range force on a GPU; see photons/runtime/gpu.h. Arguments mean what
+ * they mean on cores (fmm.h, p2p.h, walk.h). */
+#ifndef PHOTONS_CUDA_TREE_H
+#define PHOTONS_CUDA_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "photons/domain/tree.h"
+#include "photons/runtime/gpu.h"
+#include "photons/tree/fmm.h"
+#include "photons/tree/p2p.h"
+#include "photons/tree/walk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Tables of a split in the memory of a GPU, for direct sums. */
+struct gpu_split;
+/** On the worker that they are for. */
+struct gpu_split *gpu_split_create(const struct split *split);
+void gpu_split_free(struct gpu_split *s);
+
+/** @param top  in pinned host memory: a copy of the nodes down to top_depth */
+void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit,
+               const uint32_t *x, const float *acceleration, struct node *nodes, unsigned top_depth,
+               struct node *top);
+
+void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float scale,
+             const uint32_t *x, const struct node *nodes, float *multipole);
+void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
+             float *multipole);
+
+/** The walk in two steps, between which the caller makes room for the lists: first how long they are,
+ * then their entries.
+ * @param slots, source_nodes, source_count  neighbours, the group itself first
+ * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1 numbers
+ * @param result  in pinned host memory: entries and interactions are the lists' lengths, which must be
+ *                below 2^32 for the second step */
+void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes,
+              uint32_t slots, const struct node *const *source_nodes, const uint32_t *source_count,
+              uint32_t *offset, struct walk_result *result);
+void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count,
+                   const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
+                   const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
+                   uint32_t *far);
+
+/** @param slots  number of neighbours
+ * @param far     in pinned host memory, and must stay until the stream has passed, or in device memory */
+void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct split *split,
+             const struct interaction_list *far, const struct node *nodes, uint32_t slots,
+             const struct node *const *source_nodes, const float *const *source_multipole,
+             float *local);
+void gpu_l2l(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
+             float *local);
+void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, float scale, float factor,
+             const uint32_t *x, const struct node *nodes, const float *local, float *acceleration);
+
+/** target.near: in pinned host memory, and must stay until the stream has passed, or in device memory.
+ * @param slots             number of neighbours
+ * @param double_precision  all arithmetic in double precision
+ * @param pairs  in pinned host memory: pairs computed, targets times the sources within r_cut of their
+ *               block */
+void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
+             const struct p2p_target *target, uint32_t slots, bool double_precision,
+             float *acceleration, uint64_t *pairs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PHOTONS_CUDA_SPLIT_CUH
+#define PHOTONS_CUDA_SPLIT_CUH
+
+#include "cuda/runtime/gpu.cuh"
+#include "cuda/tree/gpu_tree.h"
+
+struct gpu_split {
+  float *table;  /* of the paper's kernel: [order][entry] */
+  double *exact; /* coefficients of h(t), t = 2u - 1 */
+  int exact_degree;
+};
+
+#endif

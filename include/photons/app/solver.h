@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the loop of a run (run.c) drives: signals, outputs, checkpoints and the report are the loop's,
+ * the physics is a solver's. All functions are collective. */
+#ifndef PHOTONS_APP_SOLVER_H
+#define PHOTONS_APP_SOLVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "photons/app/report.h"
+
+/** Where a run stands: what every solver's checkpoint has. */
+struct progress {
+  double a;             /**< scale factor */
+  double start_a;       /**< of the initial conditions */
+  int64_t step;         /**< steps done */
+  int64_t outputs_done; /**< outputs written */
+  double wall_seconds;  /**< spent so far, earlier sessions of a restarted run included */
+};
+
+struct solver {
+  void *state;
+
+  /** What the banner says of the run. */
+  void (*describe)(void *state, FILE *out);
+
+  /** First forces, or after a restart whatever a checkpoint does not have. Fills the record.
+   * @return false: there was nothing to compute that a log should show */
+  bool (*begin)(void *state, bool restarted, struct step_record *record);
+
+  /** Take a step from `now.a`; sets now.a to its end and fills the record.
+   * @param output_due  tells whether an output is due at a scale factor: then the solver may begin it
+   *                    beside the forces of this step */
+  void (*step)(void *state, struct progress *now, bool (*output_due)(void *context, double a),
+               void *context, struct step_record *record);
+
+  /** Write output `number` of the present state. @return seconds of it that ran beside a step's tasks */
+  double (*write)(void *state, const struct progress *now, size_t number);
+
+  void (*checkpoint)(void *state, const char *path, const struct progress *now);
+
+  /** Free everything; StarPU still runs. */
+  void (*end)(void *state);
+};
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The choices that parameters offer, and the limits of the numeric ones that arrays are sized by.
+ * Rooms that need a choice include this file, not the whole of parameters.h. */
+#ifndef PHOTONS_CONFIG_CHOICES_H
+#define PHOTONS_CONFIG_CHOICES_H
+
+enum ic_source { IC_GENERATE, IC_GADGET };
+enum power_source { POWER_EH98, POWER_FILE };
+enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
+enum assignment { ASSIGN_CIC, ASSIGN_TSC, ASSIGN_PCS };
+enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
+enum split_kind { SPLIT_GAUSS, SPLIT_KAISER }; /**< see split.h */
+enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE };
+enum softening_kind { SOFTENING_SPLINE, SOFTENING_PLUMMER };
+enum accuracy { ACCURACY_PAPER, ACCURACY_DEFAULT, ACCURACY_HIGH };
+enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
+enum step_kind { STEP_FIXED, STEP_ADAPTIVE };
+enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
+
+#define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */
+#define FMM_ORDER_MAX 6
+#define TABLE_ORDER_MAX 4 /**< of the Taylor expansion in the paper's table kernel */
+
+#endif

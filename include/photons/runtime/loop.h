@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A loop as tasks. */
+#ifndef PHOTONS_RUNTIME_LOOP_H
+#define PHOTONS_RUNTIME_LOOP_H
+
+#include <stdint.h>
+
+#include "photons/runtime/stage.h"
+
+/** Codelet of every loop: a file defines its own with LOOP_STAGE(name, colour, ...). */
+void loop_on_cpu(void *buffers[], void *arguments);
+#define LOOP_STAGE(stage_name, stage_colour, ...)                                  \
+  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,        \
+                                                       .color = stage_colour,      \
+                                                       .cpu_funcs = {loop_on_cpu}, \
+                                                       .cpu_funcs_name = {"loop"}, \
+                                                       .nbuffers = 0};             \
+  struct stage stage_name##_stage = {.codelet = &stage_name##_codelet, __VA_ARGS__}; \
+  STAGE_REGISTER(stage_name##_stage)
+
+/**
+ * Run function(context, i) for i < n as tasks of a stage and wait for them, not for other tasks.
+ * The tasks have no data and the lowest priority; each takes one i after the other until none is
+ * left. Where StarPU does not run, the calling thread does it all.
+ */
+void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, uint32_t i),
+              void *context);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Time integration of one group's particles, one table for each instruction set. */
+#ifndef PHOTONS_STEP_KERNELS_H
+#define PHOTONS_STEP_KERNELS_H
+
+#include <stdint.h>
+
+#include "photons/runtime/isa.h"
+
+/** Component c of each array stands at + c * count. */
+struct step_kernels {
+  /** momentum += factor * acceleration; returns the largest |acceleration|. */
+  float (*kick)(uint32_t count, float factor, const float *acceleration, float *momentum);
+  /** x += factor * momentum, factor in position units (2^32 = L) per momentum. */
+  void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
+};
+
+/** Those for isa_select(). */
+const struct step_kernels *step_kernels_select(void);
+
+#ifdef KERNEL_ISA
+KERNEL_FUNCTION(step_kernels, kick, kick);
+KERNEL_FUNCTION(step_kernels, drift, drift);
+#endif
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/app/nbody_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "photons/analysis/analysis.h"
+#include "photons/app/products.h"
+#include "photons/base/clock.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/domain/balance.h"
+#include "photons/ic/ic.h"
+#include "photons/io/snapshot.h"
+#include "photons/runtime/trace.h"
+#include "photons/step/step.h"
+
+struct nbody_run {
+  struct parameters *parameters;
+  const struct run_options *options;
+  const struct report *report;
+  struct cosmology cosmology;
+  struct linear_power *linear; /* NULL where the parameters name no spectrum */
+  const struct timeline *timeline;
+  struct nbody *nbody;
+  struct sort_policy policy;
+  struct products products; /* of the output at work, */
+  bool begun;               /* whose first part is done */
+  double beside_seconds;    /* and took so long */
+  struct progress output_progress; /* when it was begun */
+};
+
+/** Softening chosen from the mean spacing where the parameter asks for it. */
+static void resolve_softening(struct parameters *p, size_t count) {
+  if (p->gravity.softening < 0.0)
+    p->gravity.softening = 1e3 * p->box.size / cbrt((double)count) / 30.0;
+}
+
+static bool spectrum_wanted(const struct parameters *p) {
+  return p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum ||
+         p->analysis.fof;
+}
+
+static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
+                                          struct progress *now) {
+  struct parameters *p = r->parameters;
+  struct particles particles;
+  if (checkpoint) {
+    struct checkpoint_state state;
+    particles = checkpoint_read(checkpoint, p, &state);
+    p->box.size = particles.box;
+    r->policy = state.policy;
+    *now = (struct progress){state.a, state.start_a, state.step, state.outputs_done,
+                             state.wall_seconds};
+  } else {
+    const bool generate = p->ic.source == IC_GENERATE;
+    if (!generate) particles = ic_read_gadget(p);
+    r->cosmology = cosmology_from(p);
+    if (generate) particles = ic_generate(p, &r->cosmology, r->linear);
+    now->a = now->start_a = 1.0 / (1.0 + p->ic.z_init);
+  }
+  r->cosmology = cosmology_from(p);
+  resolve_softening(p, particles.all);
+  return particles;
+}
+
+/** Follow an upper limit of the softening in physical units. */
+static void apply_softening(struct nbody_run *r, double a) {
+  const struct parameters *p = r->parameters;
+  if (p->gravity.softening_max_physical > 0.0)
+    short_range_set_softening(&r->nbody->short_range, p, softening_at(p, a));
+}
+
+/** Let groups change owners where it pays. */
+static void balance(struct nbody_run *r, int64_t step) {
+  if (comm_size() == 1 || step % BALANCE_STEPS != BALANCE_STEPS - 1) return;
+  uint32_t *first = allocate((size_t)comm_size() + 1, sizeof *first, "owners of groups");
+  if (balance_wanted(&r->nbody->domain, first)) nbody_migrate(r->nbody, first);
+  free(first);
+}
+
+/** What the next output consists of. */
+static struct products products_of(const struct nbody_run *r, double a, size_t number) {
+  return (struct products){.parameters = r->parameters,
+                           .cosmology = &r->cosmology,
+                           .linear = r->linear,
+                           .particles = &r->nbody->domain.particles,
+                           .depth = r->nbody->domain.depth,
+                           .a = a,
+                           .number = number,
+                           .mesh = r->nbody->long_range.mesh->cells,
+                           .snapshot = true,
+                           .quiet = r->options->verbosity == 0};
+}
+
+/** The first part of an output, which needs only positions, beside the tasks that compute forces. */
+static void write_positions(void *context) {
+  struct nbody_run *r = context;
+  const double start = wall_clock();
+  report_pause(r->report);
+  r->products = products_of(r, r->output_progress.a, (size_t)r->output_progress.outputs_done);
+  domain_acquire_positions(&r->nbody->domain);
+  products_write_positions(&r->products);
+  domain_release_positions(&r->nbody->domain);
+  r->beside_seconds = wall_clock() - start;
+  r->begun = true;
+}
+
+static void fill_record(struct nbody_run *r, struct step_record *record) {
+  record->particles = r->nbody->domain.particles.all;
+  record->work = short_range_work(&r->nbody->short_range);
+  record->owner_seconds = r->nbody->domain.group_seconds;
+  sort_policy_account(&r->policy, &r->nbody->domain, &record->work);
+}
+
+static void print_layout(FILE *out, const struct parameters *p, const struct layout *l, size_t n) {
+  double total = l->bytes_particles + l->bytes_tree + l->bytes_mesh;
+  fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n", l->domain.group_count,
+          (n + l->domain.group_count - 1) / l->domain.group_count, l->domain.leaf_size, l->domain.depth);
+  fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l->mesh.cells,
+          p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
+  fprintf(out, "  memory      about %.1f MB: particles %.1f, trees %.1f, mesh %.1f (lists and buffers come on top)\n",
+          1e-6 * total, 1e-6 * l->bytes_particles, 1e-6 * l->bytes_tree, 1e-6 * l->bytes_mesh);
+}
+
+static void print_physics(FILE *out, const struct parameters *p, size_t n, double mass) {
+  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h in %g Mpc/h\n", n, cbrt((double)n), 1e10 * mass, p->box.size);
+  fprintf(out, "  cosmology   Omega_m %g, Omega_lambda %g, h %g, w0 %g, wa %g, Omega_r %g\n", p->cosmology.omega_m,
+          p->cosmology.omega_lambda, p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
+  fprintf(out, "  softening   %g kpc/h comoving (%s)\n", p->gravity.softening,
+          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent" : "Plummer");
+}
+
+static void print_run(FILE *out, const struct parameters *p, size_t n, double mass) {
+  const struct layout l = layout_choose(p, n);
+  print_physics(out, p, n, mass);
+  print_layout(out, p, &l, n);
+}
+
+static void describe(void *state, FILE *out) {
+  const struct nbody_run *r = state;
+  const struct particles *s = &r->nbody->domain.particles;
+  print_run(out, r->parameters, s->all, s->mass);
+}
+
+/** A checkpoint holds the accelerations and the order of the particles: both are kept, so that the run
+ * goes on as if it had not stopped. */
+static bool begin(void *state, bool restarted, struct step_record *record) {
+  struct nbody_run *r = state;
+  if (restarted) {
+    step_measure(r->nbody);
+    return false;
+  }
+  apply_softening(r, r->timeline->begin);
+  step_first_forces(r->nbody);
+  record->rebuilt = true;
+  fill_record(r, record);
+  return true;
+}
+
+static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
+                 void *context, struct step_record *record) {
+  struct nbody_run *r = state;
+  const struct parameters *p = r->parameters;
+  const struct cosmology *c = &r->cosmology;
+  const double a0 = now->a;
+  const double a1 = timeline_next(r->timeline, p, c, a0, step_acc_max(r->nbody),
+                                  softening_at(p, a0));
+  const double middle = sqrt(a0 * a1);
+  balance(r, now->step);
+  const struct sort_choice choice =
+      sort_policy_choose(&r->policy, p, r->nbody->domain.particles.all);
+  step_drift(r->nbody, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
+  now->a = a1;
+  if (choice.rebuild) step_rebuild(r->nbody);
+  if (choice.sort) step_sort(r->nbody);
+  sort_policy_done(&r->policy, choice);
+  apply_softening(r, a1);
+  r->output_progress = *now;
+  step_forces(r->nbody, cosmology_kick(c, middle, a1),
+              output_due(context, a1) ? write_positions : NULL, r);
+  record->rebuilt = choice.rebuild;
+  record->sorted = choice.sort;
+  fill_record(r, record);
+}
+
+static double write_output(void *state, const struct progress *now, size_t number) {
+  struct nbody_run *r = state;
+  const double beside = r->begun ? r->beside_seconds : 0.0;
+  domain_acquire(&r->nbody->domain);
+  if (!r->begun) {
+    r->products = products_of(r, now->a, number);
+    products_write_positions(&r->products);
+  }
+  products_write_rest(&r->products);
+  domain_release(&r->nbody->domain);
+  r->begun = false;
+  return beside;
+}
+
+static void checkpoint(void *state, const char *path, const struct progress *now) {
+  struct nbody_run *r = state;
+  const struct checkpoint_state c = {.a = now->a,
+                                     .start_a = now->start_a,
+                                     .step = now->step,
+                                     .outputs_done = now->outputs_done,
+                                     .policy = r->policy,
+                                     .wall_seconds = now->wall_seconds};
+  domain_acquire(&r->nbody->domain);
+  checkpoint_write(path, r->parameters, &r->nbody->domain.particles, &c);
+  domain_release(&r->nbody->domain);
+}
+
+static void end(void *state) {
+  struct nbody_run *r = state;
+  nbody_free(r->nbody);
+  linear_power_free(r->linear);
+  free(r);
+}
+
+size_t nbody_run_generated(const struct parameters *p) {
+  if (p->ic.source != IC_GENERATE) return 0;
+  return (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
+}
+
+void nbody_run_require_memory(const struct parameters *p, size_t particles) {
+  const struct layout l = layout_choose(p, particles);
+  const double power = power_memory(p, particles, l.mesh.cells) * (double)comm_size();
+  const double needed = l.bytes_particles + l.bytes_tree + l.bytes_mesh + power;
+  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
+  const double installed =
+      (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+  if (needed > installed)
+    fail(EXIT_RUN_FAILED,
+         "%zu particles on a mesh of %u^3 cells need about %.1f GB of memory (particles %.1f, trees "
+         "%.1f, mesh %.1f, power spectrum %.1f); machines like this one, as many as are in use, have "
+         "%.1f GB: use fewer particles, a coarser gravity.pm_grid, or more machines",
+         particles, l.mesh.cells, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree,
+         1e-9 * l.bytes_mesh, 1e-9 * power, 1e-9 * installed);
+}
+
+static void print_dry(const struct parameters *p, size_t particles, double mass) {
+  parameters_print(p, stdout);
+  printf("\n# what a run would use\n");
+  print_run(stdout, p, particles, mass);
+}
+
+void nbody_run_dry(struct parameters *p) {
+  struct linear_power *linear = spectrum_wanted(p) ? linear_power_create(p) : NULL;
+  if (p->ic.source == IC_GENERATE) {
+    const size_t n = nbody_run_generated(p);
+    const struct cosmology c = cosmology_from(p);
+    resolve_softening(p, n);
+    print_dry(p, n, cosmology_particle_mass(&c, p->box.size, (double)n));
+  } else {
+    struct particles particles = ic_read_gadget(p);
+    resolve_softening(p, particles.all);
+    print_dry(p, particles.all, particles.mass);
+    particles_free(&particles);
+  }
+  linear_power_free(linear);
+}
+
+struct solver nbody_run_create(struct parameters *p, const struct run_options *options,
+                               const struct report *report, const char *checkpoint_path, struct progress *now,
+                               struct timeline *timeline) {
+  struct nbody_run *r = allocate(1, sizeof *r, "the run");
+  *r = (struct nbody_run){.parameters = p, .options = options, .report = report, .timeline = timeline};
+  if (spectrum_wanted(p)) r->linear = linear_power_create(p);
+  struct particles particles = initial_particles(r, checkpoint_path, now);
+  if (r->linear && p->ic.source == IC_GADGET) { /* the file has settled the cosmology */
+    linear_power_free(r->linear);
+    r->linear = linear_power_create(p);
+  }
+  nbody_run_require_memory(p, particles.all);
+  timeline_init(timeline, p, now->start_a);
+  r->nbody = nbody_create(p, particles);
+  return (struct solver){r, describe, begin, step, write_output, checkpoint, end};
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The domain: particles sorted into groups and leaves by orthogonal recursive bisection, and moved to the processes that own them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bisect.h"
+#include "keys.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/domain/codelets.h"
+#include "photons/domain/domain.h"
+
+enum { CHUNKS = 64 };
+
+/** A rebuild at work. Particles pass through three orders: the old one; by part, as it arrives at its owner; the new one. On one
+ * process nothing travels, and arrays go from the old order to the new one at once. */
+struct rebuild {
+  struct domain *domain;
+  struct particles old;
+  struct orb_parts parts;
+  struct key *keys,
+      *sorted;            /* index: in the order that ties follow, and from which the other arrays are put in order */
+  size_t count;           /* particles here in the end */
+  size_t *send, *receive; /* [process] particles */
+  size_t *next;           /* [chunk][part] place of the chunk's next particle by part */
+  uint32_t *place;        /* [old count] place by part */
+  size_t *arrive;         /* [source process][own part] particles */
+  uint32_t first_part, own_parts;
+  size_t *part_first; /* [own part] first of its particles here */
+  const struct particle_column *column; /* what is being moved, */
+  const void *array;                    /* in the old order, */
+  char *rows;         /* packed or arrived, NULL on one process, */
+  char *permuted;     /* and in its new order */
+};
+
+static size_t chunk_first(const struct rebuild *r, uint32_t chunk) { return block_first(r->old.count, CHUNKS, chunk); }
+
+/** The old block that holds particle i of this process. */
+static struct particle_block old_block(const struct rebuild *r, size_t i) {
+  const struct particles *p = &r->old;
+  return particles_block(p, block_containing(p->all, p->all_blocks, particles_first(p) + i) - p->first_block);
+}
+
+static void fill_keys(void *context, uint32_t chunk) {
+  const struct rebuild *r = context;
+  for (size_t i = chunk_first(r, chunk), end = chunk_first(r, chunk + 1); i < end;) {
+    const struct particle_block b = old_block(r, i);
+    for (; i < end && i < b.first + b.count; i++) {
+      const size_t k = i - b.first;
+      r->keys[i] = (struct key){{b.x[0][k], b.x[1][k], b.x[2][k]}, (uint32_t)i};
+    }
+  }
+}
+
+static void count_parts(void *context, uint32_t chunk) {
+  const struct rebuild *r = context;
+  size_t *next = r->next + (size_t)chunk * r->parts.count;
+  for (size_t i = chunk_first(r, chunk); i < chunk_first(r, chunk + 1); i++) next[r->parts.part_of[i]]++;
+}
+
+static void sort_keys(void *context, uint32_t chunk) {
+  const struct rebuild *r = context;
+  size_t *next = r->next + (size_t)chunk * r->parts.count;
+  for (size_t i = chunk_first(r, chunk); i < chunk_first(r, chunk + 1); i++) {
+    const size_t place = next[r->parts.part_of[i]]++;
+    r->sorted[place] = r->keys[i];
+    if (r->place) r->place[i] = (uint32_t)place;
+  }
+}
+
+/** Keys in the order of the parts, within each in the old one. @param of_part  particles here of each part */
+static void sort_by_part(struct rebuild *r, size_t *of_part) {
+  r->next = allocate((size_t)CHUNKS * r->parts.count, sizeof *r->next, "parts");
+  r->sorted = allocate(r->old.count, sizeof *r->sorted, "keys by part");
+  if (comm_size() > 1) r->place = allocate(r->old.count, sizeof *r->place, "places by part");
+  loop_run(&rebuild_stage, CHUNKS, count_parts, r);
+  size_t sum = 0;
+  for (uint32_t p = 0; p < r->parts.count; p++)
+    for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
+      size_t *next = &r->next[(size_t)chunk * r->parts.count + p], n = *next;
+      *next = sum;
+      sum += n;
+      of_part[p] += n;
+    }
+  loop_run(&rebuild_stage, CHUNKS, sort_keys, r);
+  free(r->next);
+  free(r->keys);
+}
+
+/** Move rows of `size` bytes, sorted by part, to their owners; there by part, and within by process. Returns the new rows. */
+static char *move_rows(const struct rebuild *r, char *sorted, size_t size) {
+  const int processes = comm_size();
+  size_t *bytes = allocate(2 * (size_t)processes, sizeof *bytes, "message sizes");
+  for (int p = 0; p < processes; p++) {
+    bytes[p] = r->send[p] * size;
+    bytes[processes + p] = r->receive[p] * size;
+  }
+  char *received = allocate(r->count, size, "particles on the way"), *from = received;
+  comm_exchange(sorted, bytes, received, bytes + processes);
+  free(sorted);
+  free(bytes);
+  char *rows = allocate(r->count, size, "particles on the way");
+  size_t *next = allocate(r->own_parts, sizeof *next, "parts");
+  memcpy(next, r->part_first, r->own_parts * sizeof *next);
+  for (int p = 0; p < processes; p++)
+    for (uint32_t k = 0; k < r->own_parts; k++) {
+      const size_t n = r->arrive[(size_t)p * r->own_parts + k];
+      memcpy(rows + next[k] * size, from, n * size);
+      next[k] += n;
+      from += n * size;
+    }
+  free(next);
+  free(received);
+  return rows;
+}
+
+/** Who sends how many of which part to whom. */
+static void plan_moves(struct rebuild *r, const size_t *of_part) {
+  const size_t processes = (size_t)comm_size();
+  size_t *parts_of = allocate(2 * processes, sizeof *parts_of, "parts"), *own = parts_of + processes;
+  r->send = allocate(2 * processes, sizeof *r->send, "message sizes");
+  r->receive = r->send + processes;
+  for (uint32_t p = 0; p < r->parts.count; p++) {
+    const int owner = r->parts.part[p].owner;
+    r->send[owner] += of_part[p];
+    parts_of[owner] += sizeof *of_part;
+  }
+  comm_exchange_sizes(r->send, r->receive);
+  for (int q = 0; q < comm_rank(); q++) r->first_part += (uint32_t)(parts_of[q] / sizeof *of_part);
+  r->own_parts = (uint32_t)(parts_of[comm_rank()] / sizeof *of_part);
+  for (size_t q = 0; q < processes; q++) own[q] = parts_of[comm_rank()];
+  r->arrive = allocate(processes * r->own_parts, sizeof *r->arrive, "parts");
+  comm_exchange(of_part, parts_of, r->arrive, own);
+  r->part_first = allocate((size_t)r->own_parts + 1, sizeof *r->part_first, "parts");
+  for (uint32_t k = 0; k < r->own_parts; k++) {
+    r->part_first[k + 1] = r->part_first[k];
+    for (size_t q = 0; q < processes; q++) r->part_first[k + 1] += r->arrive[q * r->own_parts + k];
+  }
+  r->count = r->part_first[r->own_parts];
+  free(parts_of);
+}
+
+/** Split a part on, down to its groups. */
+static void split_part(void *context, uint32_t k) {
+  struct rebuild *r = context;
+  struct domain *d = r->domain;
+  const struct orb_part *part = &r->parts.part[r->first_part + k];
+  const size_t all = d->particles.all, begin = block_first(all, (size_t)1 << part->level, part->index);
+  struct key *keys = r->keys + r->part_first[k];
+  for (unsigned level = part->level; 1u << level < d->group_count; level++) {
+    const size_t nodes = (size_t)2 << level, below = (size_t)1 << (level - part->level);
+    for (size_t j = part->index * below; j < (part->index + 1) * below; j++) {
+      const size_t first = block_first(all, nodes, 2 * j), middle = block_first(all, nodes, 2 * j + 1);
+      keys_cut(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first, level,
+               d->group_count);
+    }
+  }
+}
+
+static void split_group(void *context, uint32_t g) {
+  struct rebuild *r = context;
+  struct domain *d = r->domain;
+  const struct particle_block b = particles_block(&d->particles, g);
+  keys_into_tree(r->keys + b.first, (uint32_t)b.count, d->depth);
+}
+
+/* Columns, one after the other: from the old order to rows sorted by part, to their owners, to the new
+ * order. A row has the components of one particle. */
+
+/** Rows of the old particles of a chunk, at their places by part. */
+#define PACK(type)                                                                               \
+  for (; i < end && i < b.first + b.count; i++)                                                  \
+    for (size_t c = 0; c < components; c++)                                                      \
+      ((type *)(void *)r->rows)[components * r->place[i] + c] =                                  \
+          ((const type *)r->array)[components * b.first + c * b.count + (i - b.first)]
+
+static void pack_rows(void *context, uint32_t chunk) {
+  const struct rebuild *r = context;
+  const size_t components = r->column->components, size = r->column->size;
+  for (size_t i = chunk_first(r, chunk), end = chunk_first(r, chunk + 1); i < end;) {
+    const struct particle_block b = old_block(r, i);
+    if (size == 8)
+      PACK(uint64_t);
+    else if (size == 4)
+      PACK(uint32_t);
+    else
+      PACK(uint8_t);
+  }
+}
+
+/** A group's part of the column in its new order, from rows or, on one rank, from the old order. */
+#define UNPACK(type)                                                                           \
+  for (size_t i = 0; i < b.count; i++) {                                                       \
+    const size_t from = r->keys[b.first + i].index;                                            \
+    const type *in;                                                                            \
+    size_t step = 1;                                                                           \
+    if (r->rows) {                                                                             \
+      in = (const type *)(const void *)r->rows + components * from;                            \
+    } else {                                                                                   \
+      const struct particle_block old = old_block(r, from);                                    \
+      in = (const type *)r->array + components * old.first + (from - old.first);               \
+      step = old.count;                                                                        \
+    }                                                                                          \
+    for (size_t c = 0; c < components; c++)                                                    \
+      ((type *)(void *)r->permuted)[components * b.first + c * b.count + i] = in[c * step];    \
+  }
+
+static void unpack_rows(void *context, uint32_t g) {
+  const struct rebuild *r = context;
+  const struct particle_block b = particles_block(&r->domain->particles, g);
+  const size_t components = r->column->components, size = r->column->size;
+  if (size == 8)
+    UNPACK(uint64_t)
+  else if (size == 4)
+    UNPACK(uint32_t)
+  else
+    UNPACK(uint8_t)
+}
+
+static void unpack_position(void *context, uint32_t g) {
+  const struct rebuild *r = context;
+  const struct particle_block b = particles_block(&r->domain->particles, g);
+  for (size_t c = 0; c < 3; c++)
+    for (size_t i = 0; i < b.count; i++) b.x[c][i] = r->keys[b.first + i].x[c];
+}
+
+struct copy {
+  char *to;
+  const char *from;
+  size_t bytes;
+};
+
+static void copy_chunk(void *context, uint32_t chunk) {
+  const struct copy *copy = context;
+  const size_t first = block_first(copy->bytes, CHUNKS, chunk);
+  memcpy(copy->to + first, copy->from + first, block_first(copy->bytes, CHUNKS, chunk + 1) - first);
+}
+
+/** Put a column in its new order: where StarPU knows its memory, in place, else in new memory. */
+static void rearrange(struct rebuild *r, enum particle_column_index column) {
+  struct particles *p = &r->domain->particles;
+  void *old = particles_column(p, column);
+  r->column = &particle_columns[column];
+  r->array = old;
+  const size_t size = particle_column_bytes(r->column);
+  if (comm_size() > 1) {
+    r->rows = allocate(r->old.count, size, "particles by part");
+    loop_run(&rebuild_stage, CHUNKS, pack_rows, r);
+    r->rows = move_rows(r, r->rows, size);
+  }
+  r->permuted = allocate(r->count, size, "particles in their new order");
+  loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_rows, r);
+  free(r->rows);
+  r->rows = NULL;
+  if (r->domain->registered) {
+    struct copy copy = {old, r->permuted, r->count * size};
+    loop_run(&rebuild_stage, CHUNKS, copy_chunk, &copy);
+    free(r->permuted);
+  } else {
+    particles_set_column(p, column, r->permuted);
+    free(old);
+  }
+}
+
+static void number_keys(void *context, uint32_t chunk) {
+  const struct rebuild *r = context;
+  for (size_t i = block_first(r->count, CHUNKS, chunk); i < block_first(r->count, CHUNKS, chunk + 1); i++)
+    r->keys[i].index = (uint32_t)i;
+}
+
+/** Keys by part, on their owners. Their new indices keep the order of all processes' particles, which ties follow. */
+static void move_keys(struct rebuild *r) {
+  size_t *of_part = allocate(r->parts.count, sizeof *of_part, "parts");
+  sort_by_part(r, of_part);
+  plan_moves(r, of_part);
+  free(of_part);
+  r->keys = r->sorted;
+  if (comm_size() == 1) return;
+  r->keys = (struct key *)(void *)move_rows(r, (char *)r->sorted, sizeof *r->sorted);
+  loop_run(&rebuild_stage, CHUNKS, number_keys, r);
+}
+
+void domain_rebuild(struct domain *d) {
+  struct particles *p = &d->particles;
+  struct rebuild r = {.domain = d, .old = *p};
+  if (p->count > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "%zu particles on one process are more than 2^32: use more", p->count);
+  r.keys = allocate(p->count, sizeof *r.keys, "keys of the domain decomposition");
+  loop_run(&rebuild_stage, CHUNKS, fill_keys, &r);
+  r.parts = orb_split(d, r.keys, p->count);
+  move_keys(&r);
+  p->all_blocks = d->group_count;
+  p->first_block = group_first(d, comm_rank());
+  p->blocks = group_first(d, comm_rank() + 1) - p->first_block;
+  p->count = r.count;
+  p->sorted = true;
+  loop_run(&rebuild_stage, r.own_parts, split_part, &r);
+  loop_run(&rebuild_stage, (uint32_t)p->blocks, split_group, &r);
+  if (r.count != r.old.count) {
+    free(p->position);
+    p->position = allocate(3 * r.count, sizeof *p->position, "particle positions");
+  }
+  loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_position, &r);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) /* positions come from the keys */
+    if (k != COLUMN_position) rearrange(&r, k);
+  orb_parts_free(&r.parts);
+  free(r.keys);
+  free(r.place);
+  free(r.arrive);
+  free(r.part_first);
+  free(r.send);
+}

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "build_config.h"
+#include "photons/mesh/kernels.h"
+
+KERNEL_TABLES(struct mesh_kernels, mesh_kernels)

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/runtime/engine.h"
+
+#include <starpu.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/runtime/gpu.h"
+#include "photons/runtime/host_share.h"
+#include "photons/runtime/pinned.h"
+#include "photons/runtime/scheduler.h"
+#include "photons/runtime/trace.h"
+
+struct worker {
+  struct gpu *gpu; /* CUDA workers only */
+  struct task_log log;
+  char padding[64]; /* workers do not share cache lines */
+};
+
+static struct {
+  struct worker *workers;
+  uint32_t worker_count, variant;
+  bool gpu, heteroprio;
+  struct pinned_pool *pool;
+} engine;
+
+static void create_gpu(void *context) {
+  (void)context;
+  engine.workers[worker_number()].gpu = GPU_CALL(gpu_create(starpu_cuda_get_local_stream()));
+}
+
+static void free_gpu(void *context) {
+  (void)context;
+  GPU_CALL(gpu_free(worker_gpu()));
+}
+
+void engine_start(const struct parameters *p, struct trace *trace) {
+  struct starpu_conf conf;
+  host_share(p); /* first: StarPU reads its settings when the structure is made */
+  if (starpu_conf_init(&conf) != 0)
+    fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init failed");
+  scheduler_configure(&conf, p);
+  conf.catch_signals = 0;
+  if (trace) trace_prepare(trace, p);
+  const int status = starpu_init(&conf);
+  if (status != 0)
+    fail(EXIT_RUN_FAILED, "StarPU does not start: %s (STARPU_* settings?)", strerror(-status));
+  if (starpu_cpu_worker_get_count() == 0)
+    fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
+  engine.gpu = starpu_cuda_worker_get_count() > 0;
+  if (p->runtime.gpu == GPU_REQUIRE && !engine.gpu)
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but StarPU uses no GPU: is it built with CUDA?");
+  scheduler_started();
+  engine.heteroprio = scheduler_is_heteroprio();
+  engine.worker_count = starpu_worker_get_count();
+  engine.workers = allocate(engine.worker_count, sizeof *engine.workers, "workers");
+  if (!engine.gpu) return;
+  engine.pool = pinned_pool_create();
+  engine_on_gpu_workers(create_gpu, NULL);
+}
+
+void engine_stop(void) {
+  starpu_task_wait_for_all(); /* callbacks of loops may still be under way */
+  if (engine.gpu) engine_on_gpu_workers(free_gpu, NULL);
+  pinned_pool_free(engine.pool);
+  for (uint32_t w = 0; w < engine.worker_count; w++) task_log_free(&engine.workers[w].log);
+  free(engine.workers);
+  memset(&engine, 0, sizeof engine);
+  starpu_shutdown();
+}
+
+bool engine_gpu(void) { return engine.gpu; }
+uint32_t engine_workers(void) { return engine.worker_count; }
+struct pinned_pool *engine_pool(void) { return engine.pool; }
+
+uint32_t worker_number(void) { return starpu_worker_get_id_check(); }
+struct gpu *worker_gpu(void) { return engine.workers[worker_number()].gpu; }
+struct task_log *worker_log(uint32_t worker) { return &engine.workers[worker].log; }
+
+void engine_on_gpu_workers(void (*function)(void *), void *context) {
+  starpu_execute_on_each_worker(function, context, STARPU_CUDA);
+}
+
+void engine_set_variant(uint32_t variant) { engine.variant = variant; }
+uint32_t engine_variant(void) { return engine.variant; }
+
+int engine_priority(enum priority priority, bool host_only) {
+  if (engine.heteroprio) return scheduler_bucket((int)priority, PRIORITY_HIGHEST, host_only);
+  return (int)priority;
+}

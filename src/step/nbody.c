@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/step/nbody.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+
+struct nbody *nbody_create(const struct parameters *p, struct particles particles) {
+  struct nbody *n = allocate(1, sizeof *n, "the simulation");
+  const struct layout layout = layout_choose(p, particles.all);
+  const double cell = particles.box / layout.mesh.cells;
+  n->kernels = step_kernels_select();
+  n->domain = domain_make(particles, &layout.domain,
+                          geometry_make(particles.box, p->gravity.r_cut * cell));
+  domain_start(&n->domain);
+  short_range_start(&n->short_range, &n->domain, p, cell);
+  long_range_start(&n->long_range, &n->domain, p, &n->short_range.split);
+  return n;
+}
+
+void nbody_free(struct nbody *n) {
+  long_range_free(&n->long_range);
+  short_range_free(&n->short_range);
+  domain_free(&n->domain);
+  free(n);
+}
+
+void nbody_migrate(struct nbody *n, const uint32_t *owner_first) {
+  long_range_leave(&n->long_range);
+  short_range_unregister(&n->short_range);
+  domain_unregister(&n->domain);
+  domain_migrate(&n->domain, owner_first);
+  domain_register(&n->domain);
+  short_range_register(&n->short_range);
+}
+
+struct layout layout_choose(const struct parameters *p, size_t particles) {
+  struct layout l = {.domain = domain_layout_choose(p, particles),
+                     .mesh = mesh_layout_choose(p, particles)};
+  const int order = (int)p->gravity.order;
+  const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
+  const double sets = p->gravity.interlace ? 2.0 : 1.0;
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
+  l.bytes_tree =
+      nodes * (double)(sizeof(struct node) +
+                       sizeof(float) * (fmm_multipole_size(order) + fmm_local_size(order)));
+  l.bytes_mesh = sizeof(float) * pow(l.mesh.cells, 3) * sets *
+                 (p->gravity.gradient == GRADIENT_SPECTRAL ? 5.0 : 2.0);
+  return l;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/step/policy.h"
+
+#include <math.h>
+
+#include "photons/config/parameters.h"
+#include "photons/runtime/scheduler.h"
+
+/* Nanoseconds on one core, or on a GPU, roughly. These are constants, so that results are independent of
+ * timing noise and of the number of workers. */
+static const struct cost {
+  double pair, interaction, visit, sort; /* sort: of one particle */
+} core_cost = {0.5, 25.0, 6.0, 100.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0};
+
+static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
+
+/* Groups go on interpenetrating however well sorted each is: cut anew when their reach has grown so. */
+#define SPREAD_MOST 1.5
+/* Where every step sorts, the policy will after some time try again how a step without a sort does. */
+#define FORGET 0.97
+
+/** Sort when the work lost to loosened trees since the last sort, and to be lost by the next step, pays
+ * for a sort: where the loss grows with the age of the trees, this costs least. */
+static bool sort_due(const struct sort_policy *s, const struct parameters *p, size_t particles) {
+  const int64_t interval = p->runtime.sort_interval;
+  if (interval > 0) return s->steps_since_sort >= interval;
+  const double loss = s->loosening * (double)s->steps_since_sort;
+  return s->sort_debt + loss >= cost()->sort * (double)particles;
+}
+
+/** Cut groups anew, instead of a sort, when they have spread too far. */
+static bool rebuild_due(const struct sort_policy *s, const struct parameters *p, size_t particles) {
+  const int64_t interval = p->runtime.rebuild_interval;
+  if (interval > 0) return s->steps_since_rebuild >= interval;
+  return sort_due(s, p, particles) && s->spread >= SPREAD_MOST * s->fresh_spread;
+}
+
+struct sort_choice sort_policy_choose(const struct sort_policy *s, const struct parameters *p,
+                                      size_t particles) {
+  const bool rebuild = rebuild_due(s, p, particles);
+  return (struct sort_choice){.rebuild = rebuild, .sort = !rebuild && sort_due(s, p, particles)};
+}
+
+void sort_policy_done(struct sort_policy *s, struct sort_choice choice) {
+  if (choice.rebuild) s->steps_since_rebuild = 0;
+  if (choice.rebuild || choice.sort) s->steps_since_sort = 0;
+}
+
+static double spread(const struct domain *d) {
+  double sum = 0.0;
+  for (uint32_t g = 0; g < d->group_count; g++) {
+    double volume = 1.0;
+    for (int c = 0; c < 3; c++) volume *= 1.0 + (double)d->groups[g].root.half[c];
+    sum += volume;
+  }
+  return sum;
+}
+
+void sort_policy_account(struct sort_policy *s, const struct domain *d,
+                         const struct work_counts *w) {
+  const double work = cost()->pair * (double)w->pairs +
+                      cost()->interaction * (double)w->interactions +
+                      cost()->visit * (double)w->visits;
+  if (s->steps_since_sort == 0) {
+    s->fresh_work = work;
+    s->sort_debt = 0.0;
+    s->loosening *= FORGET;
+  } else {
+    const double loss = fmax(work - s->fresh_work, 0.0);
+    s->sort_debt += loss;
+    s->loosening = loss / (double)s->steps_since_sort;
+  }
+  s->spread = spread(d);
+  if (s->steps_since_rebuild == 0) s->fresh_spread = s->spread;
+  s->steps_since_sort++;
+  s->steps_since_rebuild++;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/tree/kernels.h"
+
+extern const struct tree_kernels KERNEL(tree_kernels);
+const struct tree_kernels KERNEL(tree_kernels) = {
+    .fmm = {KERNEL(fmm_p2m), KERNEL(fmm_m2m), KERNEL(fmm_m2l), KERNEL(fmm_l2l), KERNEL(fmm_l2p)},
+    .p2p = {.p2p = KERNEL(p2p)},
+    .walk = {.refit = KERNEL(refit), .walk = KERNEL(walk)},
+};

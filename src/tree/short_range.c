@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/tree/short_range.h"
+
+#include <stdlib.h>
+
+#include "cuda/tree/gpu_tree.h"
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/pinned.h"
+
+static void create_gpu_tables(void *context) {
+  struct short_range *s = context;
+  s->gpu[worker_number()] = GPU_CALL(gpu_split_create(&s->split));
+}
+
+static void free_gpu_tables(void *context) {
+  const struct short_range *s = context;
+  (void)s;
+  GPU_CALL(gpu_split_free(s->gpu[worker_number()]));
+}
+
+void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
+                       double cell) {
+  *s = (struct short_range){.domain = d, .kernels = tree_kernels_select()};
+  split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
+             (int)p->gravity.p2p_degree);
+  short_range_set_softening(s, p, 1e-3 * p->gravity.softening); /* kpc/h to Mpc/h */
+  s->factor = (float)(GRAVITY * d->particles.mass / (s->split.r_cut * s->split.r_cut));
+  s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
+  pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPUs write results into it */
+  for (uint32_t i = 0; i < d->group_count; i++)
+    for (int k = 0; k < LISTS; k++) s->groups[i].lists.host[k].pool = engine_pool();
+  s->scratch = allocate(engine_workers(), sizeof *s->scratch, "worker scratch");
+  s->gpu = allocate(engine_workers(), sizeof(struct gpu_split *), "tables of the split");
+  if (engine_gpu()) engine_on_gpu_workers(create_gpu_tables, s);
+  engine_set_variant((uint32_t)s->acceptance.order + 8 * (uint32_t)s->law.kind +
+                     32 * (uint32_t)s->split.p2p_degree + 512 * (uint32_t)isa_select());
+  short_range_register(s);
+}
+
+void short_range_set_softening(struct short_range *s, const struct parameters *p, double softening) {
+  p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening,
+               (int)p->gravity.table_order, &s->split);
+  /* Expansions are Newton's: the spline is Newton's law from 2.8 softening lengths on, Plummer's within
+   * 1e-3 from sqrt(1.5e3) on. */
+  const double newtonian =
+      p->gravity.softening_kernel == SOFTENING_SPLINE ? 2.8 * softening : 39.0 * softening;
+  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance,
+                  (int)p->gravity.order, newtonian, s->domain->geometry.box, s->domain->depth,
+                  &s->split);
+}
+
+void short_range_free(struct short_range *s) {
+  if (engine_gpu()) engine_on_gpu_workers(free_gpu_tables, s);
+  short_range_unregister(s);
+  for (uint32_t i = 0; i < s->domain->group_count; i++) lists_free(&s->groups[i].lists);
+  unpin_memory(s->groups, s->domain->group_count * sizeof *s->groups);
+  for (uint32_t w = 0; w < engine_workers(); w++) {
+    p2p_scratch_free(&s->scratch[w].p2p);
+    walk_scratch_free(&s->scratch[w].walk);
+  }
+  free(s->groups);
+  free(s->scratch);
+  free(s->gpu);
+}
+
+static size_t multipole_floats(const struct short_range *s) {
+  return (size_t)tree_nodes(s->domain->depth) * fmm_multipole_size(s->acceptance.order);
+}
+static size_t local_floats(const struct short_range *s) {
+  return (size_t)tree_nodes(s->domain->depth) * fmm_local_size(s->acceptance.order);
+}
+
+void short_range_register(struct short_range *s) {
+  const size_t own = s->domain->particles.blocks, m = multipole_floats(s), l = local_floats(s);
+  s->multipole = allocate(own * m, sizeof(float), "multipoles");
+  s->local = allocate(own * l, sizeof(float), "local expansions");
+  pin_memory(s->multipole, own * m * sizeof(float));
+  pin_memory(s->local, own * l * sizeof(float));
+  size_t i = 0;
+  FOR_GROUPS(s->domain, g) {
+    struct group_expansions *e = expansions_of(s, g);
+    e->multipole = handle_register(s->multipole + i * m, m, sizeof(float));
+    e->local = handle_register(s->local + i * l, l, sizeof(float));
+    lists_register(&e->lists, s->domain->depth);
+    i++;
+  }
+}
+
+void short_range_unregister(struct short_range *s) {
+  for (uint32_t i = 0; i < s->domain->group_count; i++) {
+    handle_drop(&s->groups[i].multipole);
+    handle_drop(&s->groups[i].local);
+    lists_unregister(&s->groups[i].lists);
+  }
+  const size_t own = s->domain->particles.blocks;
+  unpin_memory(s->multipole, own * multipole_floats(s) * sizeof(float));
+  unpin_memory(s->local, own * local_floats(s) * sizeof(float));
+  free(s->multipole);
+  free(s->local);
+}
+
+void short_range_follow_ghosts(struct short_range *s) {
+  for (uint32_t i = 0; i < s->domain->group_count; i++) {
+    const struct group *g = &s->domain->groups[i];
+    if (g->owner == comm_rank()) continue;
+    if (!group_is_ghost(g))
+      handle_drop(&s->groups[i].multipole);
+    else if (!s->groups[i].multipole)
+      s->groups[i].multipole = handle_make(multipole_floats(s), sizeof(float));
+  }
+}
+
+struct work_counts short_range_work(const struct short_range *s) {
+  uint64_t sums[3] = {0};
+  FOR_GROUPS(s->domain, g) {
+    const struct group_expansions *e = &s->groups[g->index];
+    sums[0] += e->pairs;
+    sums[1] += e->lists.walked.interactions;
+    sums[2] += e->lists.walked.visits;
+  }
+  comm_sum_u64(sums, 3);
+  return (struct work_counts){.pairs = sums[0], .interactions = sums[1], .visits = sums[2]};
+}

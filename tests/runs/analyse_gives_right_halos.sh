@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --analyse on another code's snapshot and on our own: h5py and tools/photons.py read right halos
+# from the catalogue. Bad snapshots end with one clear line.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py matplotlib numpy
+need_data forces/late32.hdf5
+foreign=$PHOTONS_TEST_DATA/forces/late32.hdf5
+
+# Another code's snapshot.
+"$PHOTONS" -q --analyse "$foreign" --set output.dir=foreign --set cosmology.sigma8=0.9 || exit 1
+for product in fof_tab_000.hdf5 massfunc_000.txt powerspec_000.txt density_000.png slice_000.png; do
+  [ -s "foreign/$product" ] || complain "no $product"
+done
+helper "$foreign" foreign || complain "the foreign snapshot's catalogue"
+
+# A run whose first output is that snapshot, with the particles in halo order.
+cat >config.ini <<END
+[cosmology]
+sigma8 = 0.77
+n_s = 0.95
+[ic]
+source = gadget
+file = $foreign
+[output]
+dir = run
+halo_order = yes
+END
+"$PHOTONS" -q --steps 0 config.ini || exit 1
+helper --ordered run/snap_000.hdf5 run || complain "the run's catalogue"
+
+# Analysed again, our own snapshot gives the same catalogue, and remembers its cosmology.
+"$PHOTONS" --analyse run/snap_000.hdf5 --set output.dir=again >output || exit 1
+grep -q 'n_s 0.95, sigma8 0.77 from the run' output ||
+  complain "the run's cosmology is not taken over"
+for product in massfunc_000.txt powerspec_000.txt; do
+  cmp "run/$product" "again/$product" || complain "$product of the snapshot differs from the run's"
+done
+STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=one \
+  --set runtime.group_size=512 || exit 1
+STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=alone || exit 1
+for product in massfunc_000.txt powerspec_000.txt density_000.png slice_000.png; do
+  cmp "alone/$product" "again/$product" || complain "$product depends on the workers"
+done
+"$PYTHON" - <<'END' || complain "the catalogue depends on groups or workers"
+import h5py, numpy as np
+files = [h5py.File(f"{name}/fof_tab_000.hdf5") for name in ("run", "again", "one")]
+for name in ["Group/" + name for name in files[0]["Group"]] + ["IDs/ID"]:
+    for other in files[1:]:
+        assert np.array_equal(files[0][name], other[name]), name
+END
+
+# Figures and one page.
+"$PYTHON" "$PHOTONS_SOURCE/tools/report.py" run >output || complain "tools/report.py"
+[ "$(grep -c 'data:image/png;base64' run/report.html)" -ge 4 ] || complain "the page lacks pictures"
+
+# refuse CODE TEXT ARGUMENT...: the program ends with CODE, says TEXT in one line of stderr and
+# writes nothing.
+refuse() {
+  code=$1 text=$2
+  shift 2
+  "$PHOTONS" -q "$@" --set output.dir=none >/dev/null 2>err
+  found=$?
+  [ $found = "$code" ] || complain "$*: exit code $found, expected $code"
+  grep -q -- "$text" err || complain "$*: does not say '$text'"
+  rm -rf none
+}
+head -c 20000 "$foreign" >truncated.hdf5
+echo "not a snapshot" >text.hdf5
+"$PYTHON" -c '
+import h5py
+with h5py.File("empty.hdf5", "w") as f: f.create_group("Header").attrs["BoxSize"] = 1.0'
+refuse 2 "cannot read it" --analyse nowhere.hdf5
+refuse 3 "truncated" --analyse truncated.hdf5
+refuse 3 "text.hdf5" --analyse text.hdf5
+refuse 3 "NumPart_ThisFile" --analyse empty.hdf5
+refuse 2 "no config.ini" --analyse "$foreign" config.ini
+refuse 2 "linking_length" --analyse "$foreign" --set analysis.linking_length=7
+
+finish

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Bad command lines and configurations: one clear message, exit code 2, and nothing left behind.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+mkdir run && cd run || exit 99 # what programs print is kept outside
+
+# expect CODE MESSAGE ARGUMENT...: the program ends with CODE, says MESSAGE in one line of stderr
+# and leaves the folder as it was.
+expect() {
+  code=$1 message=$2
+  shift 2
+  find . -exec ls -ld --full-time {} + >../before
+  timeout 60 "$PHOTONS" "$@" >../out 2>../err </dev/null
+  found=$?
+  find . -exec ls -ld --full-time {} + >../after
+  [ $found -eq "$code" ] || complain "$*: exit code $found, not $code"
+  grep -qF -- "$message" ../err || complain "$*: no line with: $message"
+  [ -s ../out ] && complain "$*: something on standard output"
+  cmp -s ../before ../after || complain "$*: left something behind: $(ls)"
+}
+
+# config LINE...: a complete config.ini and these lines after it.
+config() {
+  {
+    printf '[box]\nsize = 100\nnpart_side = 8\n'
+    printf '%s\n' "$@"
+  } >config.ini
+}
+
+config
+# The command line.
+expect 2 'no config.ini was given; try --help'
+expect 2 'unknown option --dryrun; try --help' --dryrun config.ini
+expect 2 'unknown option -x; try --help' -qx config.ini
+expect 2 'the option --quiet=1 takes no value; try --help' --quiet=1 config.ini
+expect 2 'the option --set needs a value; try --help' config.ini --set
+expect 2 '--steps -1: not a number of steps' --steps -1 config.ini
+expect 2 '--steps 2x: not a number of steps' -s 2x config.ini
+expect 2 '--steps : not a number of steps' -s '' config.ini
+expect 2 'more than one config.ini: config.ini and other.ini' config.ini other.ini
+# The file itself.
+expect 2 'none.ini: cannot open the configuration: No such file or directory' none.ini
+expect 2 'cannot open the configuration: it is a folder' .
+expect 2 'not a text file; --defaults prints what is expected' "$PHOTONS"
+: >empty.ini
+expect 2 'empty.ini: 2 problems, nothing was run' empty.ini
+# Its lines.
+config '[gravty]' 'theta = 1'
+expect 2 'config.ini:4: [gravty]: unknown section; did you mean [gravity]?' config.ini
+config '[gravity]' 'thetta = 1'
+expect 2 'config.ini:5: [gravity] thetta: unknown key; did you mean [gravity] theta?' config.ini
+config '[gravity]' 'theta = 0.5' 'theta = 0.6'
+expect 2 'config.ini:6: [gravity] theta: given twice, first in line 5' config.ini
+config '[gravity]' 'theta = 0.5x7'
+expect 2 'config.ini:5: [gravity] theta = 0.5x7: not a number; allowed: 0.01 .. 1.5' config.ini
+config '[gravity]' 'theta = -1'
+expect 2 'config.ini:5: [gravity] theta = -1: out of range; allowed: 0.01 .. 1.5' config.ini
+config '[cosmology]' 'sigma8 = inf'
+expect 2 'config.ini:5: [cosmology] sigma8 = inf: not a finite number' config.ini
+config '[gravity]' 'softening = 0'
+expect 2 'config.ini:5: [gravity] softening = 0: no length for time.step = adaptive' config.ini
+config '[gravity]' 'assignment = ngp'
+expect 2 'config.ini:5: [gravity] assignment = ngp: unknown word; allowed: cic | tsc | pcs' \
+  config.ini
+config '[ic]' 'source = gadget' 'file = none.gadget2'
+expect 2 'config.ini:6: [ic] file = none.gadget2: cannot read it: No such file or directory' \
+  config.ini
+config '[ic]' 'power_spectrum = file' 'power_spectrum_file = none.txt'
+expect 2 'config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file' \
+  config.ini
+config '[output]' 'dir = config.ini'
+expect 2 'config.ini:5: [output] dir = config.ini: config.ini is not a folder' config.ini
+# The dry run finds the same, and all is reported in one go.
+config '[time]' 'z_end = x' 'step = slow' '[output]' 'redshifts = 99'
+expect 2 'config.ini:5: [time] z_end = x: not a number' --dry-run config.ini
+expect 2 'config.ini:6: [time] step = slow: unknown word' --dry-run config.ini
+expect 2 'config.ini: 2 problems, nothing was run' --dry-run config.ini
+# --set.
+config
+expect 2 '--set gravity.theta=much: [gravity] theta = much: not a number' \
+  --set gravity.theta=much config.ini
+expect 2 '--set theta=1: expected SECTION.KEY=VALUE' --set theta=1 config.ini
+expect 2 '--set box.sise=1: [box] sise: unknown key; did you mean [box] size?' \
+  config.ini -P box.sise=1
+expect 2 'config.ini: 3 problems, nothing was run' \
+  -P a.b=1 -P box.size=0 -P box.npart_side=x config.ini
+
+# What ends well without a run says so on standard output alone.
+for option in --help --version --defaults --reference; do
+  "$PHOTONS" $option >../out 2>../err || complain "$option: exit code $?"
+  [ -s ../out ] || complain "$option: says nothing"
+  [ -s ../err ] && complain "$option: something on standard error"
+done
+if [ -w /dev/full ]; then
+  "$PHOTONS" --defaults >/dev/full 2>../err
+  [ $? -eq 1 ] || complain '--defaults to a full disk: not exit code 1'
+fi
+
+finish

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Whole runs on several processes, with shared memory or without, leave what one process leaves,
+# bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a Gadget file,
+# from a checkpoint of another number of processes, and with more processes than groups and planes
+# of the mesh.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+STARPU_NCPU=1 # of each process; all else is set for every test
+export STARPU_NCPU
+need_mpi
+
+# run PROCESSES FOLDER ARGUMENT...: a whole run; a hang is a failure.
+run() {
+  processes=$1 folder=$2
+  shift 2
+  if [ "$processes" -eq 1 ]; then
+    timeout 100 "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>&1
+  else
+    timeout 100 mpirun --oversubscribe --bind-to none -n "$processes" \
+      "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>&1
+  fi
+  code=$?
+  [ $code -eq 0 ] && [ ! -s out ] ||
+    complain "$folder on $processes processes: exit code $code, $(cat out)"
+}
+compare() {
+  helper "$@" >compared || failures=$((failures + 1))
+  cat compared
+}
+
+# Strong clustering, groups that are smaller than their neighbourhood, planes that no number of
+# processes divides evenly, three rebuilds, and steps enough for groups to be handed over.
+cat >config.ini <<END
+[box]
+size = 12
+npart_side = 24
+[cosmology]
+sigma8 = 2
+[ic]
+z_init = 24
+[gravity]
+pm_grid = 28
+[time]
+z_end = 0
+step = fixed
+steps = 8
+[output]
+redshifts = 2, 0
+accelerations = yes
+image_size = 32
+[analysis]
+linking_length = 0.3
+[runtime]
+group_size = 432
+sort_interval = 2
+rebuild_interval = 3
+END
+run 1 one config.ini
+run 2 two config.ini
+run 3 three --set output.files=0 config.ini
+run 4 four --set runtime.shared_memory=no --set output.files=3 config.ini
+compare one two three four
+# 32 groups dealt out evenly would make these files.
+grep -E '(three|four),' compared |
+  grep -qvE ': (4320 \+ 4752 \+ 4752|3456 \+ 3456 \+ 6912) ' ||
+  complain 'no group changed its owner'
+grep -q 'at most [1-9]' compared || complain 'the test itself: no halos'
+[ -e three/snap_001.2.hdf5 ] && [ -e four/snap_001.2.hdf5 ] && [ ! -e four/snap_001.3.hdf5 ] ||
+  complain 'numbers of files'
+
+# A checkpoint after each step; that of the fifth is from between two rebuilds.
+run 3 parts --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
+[ -s parts/checkpoint.hdf5 ] || complain 'no checkpoint'
+run 2 parts --restart config.ini
+compare one parts
+
+# The accuracy of the paper: other kernels, differences that reach over the planes of two
+# processes. From a Gadget file in three parts.
+cat >paper.ini <<END
+[ic]
+source = gadget
+file = three/snap_000
+[gravity]
+accuracy = paper
+[time]
+z_end = 1
+step = fixed
+steps = 4
+[output]
+accelerations = yes
+images = no
+[analysis]
+fof = no
+[runtime]
+group_size = 432
+END
+run 1 paper-one paper.ini
+run 3 paper-three paper.ini
+compare paper-one paper-three
+
+# Two groups and eight planes for nine processes.
+cat >few.ini <<END
+[box]
+size = 8
+npart_side = 8
+[gravity]
+pm_grid = 8
+r_cut = 2.9
+[time]
+z_end = 9
+step = fixed
+steps = 2
+[output]
+accelerations = yes
+[runtime]
+group_size = 256
+rebuild_interval = 1
+END
+run 1 few-one few.ini
+run 9 few-nine few.ini
+compare few-one few-nine
+
+finish

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The same run gives the same bits with any number of workers and any scheduler; other kernels
+# agree to rounding.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+
+# Clustered at the end, several groups and leaves, with sorts and rebuilds.
+cat >config.ini <<END
+[box]
+size = 32
+npart_side = 32
+[ic]
+z_init = 19
+[gravity]
+pm_grid = 32
+[time]
+z_end = 0.5
+step = fixed
+steps = 12
+[output]
+accelerations = yes
+power_spectrum = no
+images = no
+[runtime]
+group_size = 1024
+leaf_size = 16
+sort_interval = 2
+rebuild_interval = 5
+END
+
+# run NAME [OPTION...]: the final snapshot as NAME.hdf5
+run() {
+  name=$1
+  shift
+  timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" config.ini 2>err ||
+    complain "$name: exit code $?"
+  mv "$name/snap_000.hdf5" "$name.hdf5"
+}
+
+STARPU_NCPU=1 STARPU_SCHED=eager run reference
+for scheduler in eager lws prio dmdas random ws; do
+  for workers in 1 2; do
+    STARPU_NCPU=$workers STARPU_SCHED=$scheduler run "$scheduler-$workers"
+    support same_snapshots.py reference.hdf5 "$scheduler-$workers.hdf5" ||
+      failures=$((failures + 1))
+  done
+done
+# The parameters say the same as the environment.
+(
+  unset STARPU_NCPU STARPU_SCHED
+  run parameters --set runtime.workers=2 --set runtime.scheduler=prio
+) &&
+  support same_snapshots.py reference.hdf5 parameters.hdf5 || failures=$((failures + 1))
+
+# Forces of the same particles with other instruction sets: sums in another order and estimates of
+# 1/sqrt with other roundings, each of a few 1e-7; 1e-5 of the rms force is far below the force
+# error that is accepted anyway.
+cat >near.py <<'END'
+import sys
+import h5py
+import numpy as np
+with h5py.File(sys.argv[1]) as a, h5py.File(sys.argv[2]) as b:
+    assert (a['PartType1/ParticleIDs'][...] == b['PartType1/ParticleIDs'][...]).all()
+    assert (a['PartType1/Coordinates'][...] == b['PartType1/Coordinates'][...]).all()
+    f, g = (x['PartType1/Acceleration'][...].astype(float) for x in (a, b))
+error = np.sqrt(((f - g)**2).sum() / (f**2).sum())
+print(f'{sys.argv[2]}: rms difference of forces {error:.1e}')
+sys.exit(not error <= 1e-5)
+END
+for isa in baseline avx2 avx512; do
+  PHOTONS_ISA=$isa run "$isa" --steps 0 --set output.redshifts=19 --set time.z_end=0.5
+  "$PYTHON" near.py baseline.hdf5 "$isa.hdf5" || failures=$((failures + 1))
+done
+
+finish

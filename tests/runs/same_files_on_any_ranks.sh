@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Snapshots, checkpoints, spectra and pictures of several processes are those of one process. Where
+# one of several processes fails, nothing is left behind.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+need_mpi
+launch() { # launch PROCESSES COMMAND...
+  processes=$1
+  shift
+  STARPU_NCPU=1 timeout 120 mpirun --oversubscribe --bind-to none -n "$processes" "$@"
+}
+
+# One process, then more: each number reads the checkpoint that the one before has written.
+mkdir kept
+for ranks in 1 2 3 1; do
+  for program in test_snapshot test_power test_image; do
+    if [ $ranks = 1 ]; then
+      PHOTONS_RANKS_OUTPUT="$work/kept" "$unit_tests/$program" >err 2>&1
+    else
+      PHOTONS_RANKS_OUTPUT="$work/kept" launch $ranks "$unit_tests/$program" >err 2>&1
+    fi
+    code=$?
+    [ $code = 0 ] || complain "$program on $ranks processes: exit code $code"
+  done
+  for product in powerspec.txt density.png; do
+    [ -e "$product" ] || cp "kept/$product" "$product"
+    cmp "$product" "kept/$product" ||
+      complain "$product of $ranks processes differs from that of one"
+  done
+done
+
+# tools/photons.py reads the set of three as the file of one.
+"$PYTHON" - <<'END' || complain "tools/photons.py"
+import numpy as np, photons
+one, three = (photons.read_snapshot(f"kept/{name}") for name in ("set.hdf5", "set.0.hdf5"))
+assert three.header.pop("NumFilesPerSnapshot") == 3
+assert three.header.pop("NumPart_ThisFile")[1] < 200001
+assert all(np.array_equal(one.header[name], value) for name, value in three.header.items())
+assert one.config() == three.config() != "" and len(three["ParticleIDs"]) == 200001
+for name in one:
+    for rows in slice(None), slice(70000, 140000, 7):
+        assert one[name][rows].tobytes() == three[name][rows].tobytes(), name
+END
+
+# The disk of the last of three is full: the others have written, yet nothing stays and one line
+# says why.
+mkdir full
+launch 3 "$unit_tests/test_snapshot" full >err 2>&1
+code=$?
+[ $code != 0 ] && [ $code != 124 ] || complain "a full disk: exit code $code"
+[ -z "$(ls full)" ] || complain "a full disk: left $(ls full)"
+said='photons-starpu: error: .*snap.*cannot write .*: File too large (rank 2)'
+[ "$(grep -c "$said" err)" = 1 ] ||
+  complain "a full disk: not said"
+
+finish

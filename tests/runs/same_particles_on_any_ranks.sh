@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Mesh transforms and initial conditions on several processes: their tests pass, and the particles
+# are those of one process bit by bit.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_mpi
+OMPI_MCA_hwloc_base_binding_policy=none # all else is set for every test
+export OMPI_MCA_hwloc_base_binding_policy
+
+# run NAME NUMBER COMMAND...: its checksums go to NUMBER.
+run() {
+  name=$1 number=$2
+  shift 2
+  timeout 120 "$@" >err 2>&1 || complain "$name on $number processes"
+  grep '^checksum' err >"$number" || complain "$name on $number processes: no checksums"
+}
+
+for name in test_slab_fft test_ic test_gadget; do
+  run $name 1 env STARPU_NCPU=2 "$unit_tests/$name"
+  for processes in 2 3; do
+    run $name $processes env STARPU_NCPU=1 mpirun -n $processes "$unit_tests/$name"
+    # one process does some more tests after those
+    head -n "$(wc -l <"$processes")" 1 | cmp - "$processes" ||
+      complain "$name: $processes processes give other numbers than one"
+    echo "$name on $processes processes: $(wc -l <"$processes") checksums"
+  done
+done
+
+finish

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Do two snapshots hold the same times and particles, bit by bit?
+
+usage: same_snapshots.py SNAPSHOT OTHER
+"""
+
+import sys
+
+import h5py
+
+with h5py.File(sys.argv[1]) as a, h5py.File(sys.argv[2]) as b:
+    ours, theirs = a['PartType1'], b['PartType1']
+    wrong = sorted(set(ours) ^ set(theirs))
+    wrong += [
+        name
+        for name in ours
+        if name in theirs and ours[name][...].tobytes() != theirs[name][...].tobytes()
+    ]
+    if a['Header'].attrs['Time'] != b['Header'].attrs['Time']:
+        wrong.append('Time')
+    if not {'Coordinates', 'Velocities', 'ParticleIDs', 'Acceleration'} <= set(ours):
+        wrong.append('the test itself lacks columns:')
+sys.exit(f'FAILED: {sys.argv[2]}: {", ".join(wrong)} differ' if wrong else 0)
