@@ -155,6 +155,25 @@ static void parse_line(struct rows *rows, bool *logarithmic, char *line, const c
   rows_append(rows, ln_k, *logarithmic ? power * M_LN10 : log(power));
 }
 
+/* A spline swings far beyond rows that are close together in k and far apart in P. Between these
+ * limits P can be integrated without overflow. */
+static void check_spline(const struct linear_power *power, const char *path) {
+  enum { PLACES = 16, MOST = 300 }; /* places between two rows: the spline is a cubic there */
+  const gsl_spline *table = power->table;
+  for (size_t i = 0; i + 1 < table->size; i++)
+    for (int place = 0; place <= PLACES; place++) {
+      const double low = table->x[i], high = table->x[i + 1];
+      const double ln_k = fmin(low + (high - low) * place / PLACES, high);
+      const double log_power = (gsl_spline_eval(table, ln_k, NULL) + log(power->amplitude)) /
+                               M_LN10;
+      if (!(fabs(log_power) <= MOST)) /* false for NaN, too */
+        fail(EXIT_BAD_INPUT,
+             "power spectrum table %s: the spline through its rows is 10^%.4g at k = 10^%.4g, "
+             "expected 10^-%d .. 10^%d",
+             path, log_power, ln_k / M_LN10, MOST, MOST);
+    }
+}
+
 static void table_read(struct linear_power *power, const char *path) {
   const char *reason;
   FILE *file = input_open(path, &reason);
@@ -179,6 +198,7 @@ static void table_read(struct linear_power *power, const char *path) {
   if (!power->table) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum table %s", path);
   int status = gsl_spline_init(power->table, rows.k, rows.power, rows.count);
   if (status) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, gsl_strerror(status));
+  check_spline(power, path);
   free(rows.k);
   free(rows.power);
 }
@@ -213,6 +233,7 @@ struct linear_power *linear_power_create(const struct parameters *p) {
   if (!isnormal(power->amplitude))
     fail_spectrum(power, "cannot be scaled from sigma8 = %g to %g: beyond what numbers can hold",
                   sigma, p->cosmology.sigma8);
+  if (from_file) check_spline(power, power->path);
   return power;
 }
 

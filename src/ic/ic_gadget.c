@@ -124,6 +124,16 @@ static void count_particles(struct gadget_set *set) {
   if (set->type == GADGET_TYPES) fail(EXIT_BAD_INPUT, "%s: holds no particles", set->first);
 }
 
+/** End the program unless a file of the set is there. */
+static void require_file(const struct gadget_set *set, size_t file) {
+  char buffer[PATH_SIZE];
+  const char *path = set_path(set, file, buffer);
+  struct stat status;
+  if (stat(path, &status) != 0)
+    fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, file + 1,
+         set->files, strerror(errno));
+}
+
 /** Read the headers, each rank those of some files. Collective. */
 static void read_headers(struct gadget_set *set) {
   const size_t size = (size_t)comm_size(), first = comm_first(set->files, comm_rank());
@@ -132,9 +142,7 @@ static void read_headers(struct gadget_set *set) {
   for (size_t f = first; f < end; f++) {
     char buffer[PATH_SIZE];
     const char *path = set_path(set, f, buffer);
-    struct stat status;
-    if (stat(path, &status) != 0)
-      fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, f + 1, set->files, strerror(errno));
+    require_file(set, f);
     if (find_format(path) != set_format(set)) fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set->first);
     set_format(set)->header(path, &headers[f - first]);
     ic_check_header(path, &headers[f - first]);
@@ -160,6 +168,7 @@ static struct gadget_set open_set(const char *name) {
         fail(EXIT_BAD_INPUT, "%s: the header says that the set has %llu files", set.first, (unsigned long long)first.files);
       set.files = first.files;
       set.number = find_number(set.first, first.files);
+      require_file(&set, set.files - 1); /* before there is memory for so many headers */
     }
   }
   comm_broadcast(&set, sizeof set, 0);

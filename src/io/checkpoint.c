@@ -2,6 +2,7 @@
 /* Checkpoints: the exact state of a run in HDF5, one file in the order of the blocks, whatever the
  * number of processes. The newest two are kept. Every piece of a file has a checksum. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,7 +232,8 @@ static uint64_t read_count(hid_t file, const char *path, const char *name) {
   return count;
 }
 
-static void read_array(hid_t file, const char *path, const struct array *array) {
+/** A dataset that must have as many numbers as the array. */
+static hid_t open_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
                                    "read the checkpoint");
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
@@ -240,9 +242,28 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
   if (count < 0 || (size_t)count != expected)
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path,
          array->name, (long long)count, expected);
+  H5Sclose(space);
+  return dataset;
+}
+
+/** The arrays are as long as the counts say, and whole. Memory is allocated for them after this. */
+static void check_arrays(hid_t file, const char *path, uint64_t count, uint64_t blocks) {
+  if (blocks > count || count > SIZE_MAX / 64)
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks",
+         path, count, blocks);
+  const struct particles promised = {.all = count, .all_blocks = blocks};
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    const struct array array = array_of(&promised, k);
+    const hid_t dataset = open_array(file, path, &array);
+    hdf5_check_stored(dataset, path, array.name);
+    H5Dclose(dataset);
+  }
+}
+
+static void read_array(hid_t file, const char *path, const struct array *array) {
+  const hid_t dataset = open_array(file, path, array);
   hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count,
                  array->columns, array->values, NULL);
-  H5Sclose(space);
   H5Dclose(dataset);
 }
 
@@ -275,6 +296,7 @@ struct particles checkpoint_read(const char *newest, struct parameters *p,
   const uint64_t count = read_count(file, path, "particles"), blocks = read_count(file, path, "blocks");
   checkpoint_check_state(path, state);
   checkpoint_check_sizes(path, p, count, blocks, box, mass);
+  check_arrays(file, path, count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {

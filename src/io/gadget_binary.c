@@ -217,8 +217,9 @@ typedef void put_reals(const struct gadget_sink *sink, const char *block, size_t
 
 static void read_reals(const struct binary_file *file, enum block_kind kind, const struct block *block, size_t columns,
                        const struct gadget_sink *sink, put_reals *put) {
-  double *values = allocate(GADGET_CHUNK * columns, sizeof *values, "reading initial conditions");
-  float *singles = allocate(GADGET_CHUNK * columns, sizeof *singles, "reading initial conditions");
+  const size_t most = sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
+  double *values = allocate(most * columns, sizeof *values, "reading initial conditions");
+  float *singles = allocate(most * columns, sizeof *singles, "reading initial conditions");
   const size_t end = sink->row + sink->rows;
   seek(file, block->offset + (uint64_t)sink->row * columns * block->width);
   for (size_t first = sink->row, n; first < end; first += n) {
@@ -236,8 +237,9 @@ static void read_reals(const struct binary_file *file, enum block_kind kind, con
 }
 
 static void read_ids(const struct binary_file *file, const struct block *block, const struct gadget_sink *sink) {
-  uint64_t *ids = allocate(GADGET_CHUNK, sizeof *ids, "reading initial conditions");
-  uint32_t *short_ids = allocate(GADGET_CHUNK, sizeof *short_ids, "reading initial conditions");
+  const size_t most = sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
+  uint64_t *ids = allocate(most, sizeof *ids, "reading initial conditions");
+  uint32_t *short_ids = allocate(most, sizeof *short_ids, "reading initial conditions");
   const size_t end = sink->row + sink->rows;
   seek(file, block->offset + (uint64_t)sink->row * block->width);
   for (size_t first = sink->row, n; first < end; first += n) {

@@ -64,6 +64,7 @@ static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_c
     fail(EXIT_BAD_INPUT, "%s: block %s has %llu rows of %llu, expected %llu of %llu (NumPart_ThisFile)", path, name,
          (unsigned long long)size[0], (unsigned long long)size[1], (unsigned long long)count,
          (unsigned long long)columns);
+  hdf5_check_stored(dataset, path, name);
   H5Tclose(type);
   H5Sclose(space);
   return dataset;
@@ -92,7 +93,8 @@ static void visit_blocks(const char *path, const struct gadget_header *header, c
   snprintf(name, sizeof name, "PartType%u", type);
   const hid_t file = hdf5_open(path), group = open_group(file, path, name);
   if (group < 0) fail(EXIT_BAD_INPUT, "%s: there is no group %s, but Header counts %zu particles", path, name, count);
-  void *chunk = allocate(3 * GADGET_CHUNK, sizeof(double), "reading initial conditions");
+  const size_t most = !sink ? 0 : sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
+  void *chunk = allocate(3 * most, sizeof(double), "reading initial conditions");
   const size_t needed = GADGET_BLOCKS - (header->mass[type] != 0.0);
   for (size_t b = 0; b < needed; b++) {
     const char *block = gadget_block_name[b];

@@ -3,6 +3,7 @@
 #include "hdf5_util.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,10 @@ char *hdf5_read_text(hid_t object, const char *path, const char *name) {
   const hid_t type = reading(H5Aget_type(attribute), path, name);
   if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type))
     fail(EXIT_BAD_INPUT, "%s: attribute %s is not a string of fixed length", path, name);
+  const hid_t space = reading(H5Aget_space(attribute), path, name);
+  if (H5Sget_simple_extent_npoints(space) != 1) /* H5Aread() would write them all */
+    fail(EXIT_BAD_INPUT, "%s: attribute %s is not one string", path, name);
+  H5Sclose(space);
   char *text = allocate(H5Tget_size(type) + 1, 1, name);
   reading(H5Aread(attribute, type, text), path, name);
   H5Tclose(type);
@@ -184,6 +189,48 @@ char *hdf5_read_config(hid_t object, const char *path) {
   char *text = hdf5_read_text(object, path, "config.ini");
   if (!text) fail(EXIT_BAD_INPUT, "%s: there is no config.ini in it", path);
   return text;
+}
+
+/** How many bytes of values one byte in the file can stand for. */
+static double most_expansion(hid_t layout, const char *path, const char *name) {
+  static const double deflate_most = 1032.0; /* of zlib's format: 258 bytes in two bits */
+  double expansion = 1.0;
+  const int filters = (int)reading(H5Pget_nfilters(layout), path, name);
+  for (int i = 0; i < filters; i++) {
+    unsigned flags, config;
+    size_t values = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL, 0, NULL,
+                                               &config);
+    if (filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32) continue;
+    if (filter < 0 || H5Zfilter_avail(filter) <= 0)
+      fail(EXIT_BAD_INPUT,
+           "%s: %s is stored through a filter (number %d) that this HDF5 does not have", path, name,
+           (int)filter);
+    expansion *= filter == H5Z_FILTER_DEFLATE ? deflate_most : 1e6; /* more than others reach */
+  }
+  return expansion;
+}
+
+void hdf5_check_stored(hid_t dataset, const char *path, const char *name) {
+  const hid_t layout = reading(H5Dget_create_plist(dataset), path, name),
+              space = reading(H5Dget_space(dataset), path, name),
+              type = reading(H5Dget_type(dataset), path, name);
+  if (H5Sget_simple_extent_ndims(space) > 2)
+    fail(EXIT_BAD_INPUT, "%s: %s has more than two dimensions", path, name);
+  if (H5Pget_layout(layout) == H5D_VIRTUAL || H5Pget_external_count(layout) > 0)
+    fail(EXIT_BAD_INPUT, "%s: the values of %s are in other files", path, name);
+  const hid_t file = reading(H5Iget_file_id(dataset), path, name);
+  hsize_t in_file;
+  reading(H5Fget_filesize(file, &in_file), path, name);
+  const double promised = (double)H5Sget_simple_extent_npoints(space) * (double)H5Tget_size(type);
+  const double stored = fmin((double)H5Dget_storage_size(dataset), (double)in_file);
+  if (promised > stored * most_expansion(layout, path, name))
+    fail(EXIT_BAD_INPUT, "%s: %s should have %.0f bytes of values, but the file holds %.0f", path,
+         name, promised, stored);
+  H5Fclose(file);
+  H5Tclose(type);
+  H5Sclose(space);
+  H5Pclose(layout);
 }
 
 struct selection {

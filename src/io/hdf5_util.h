@@ -53,6 +53,13 @@ char *hdf5_read_text(hid_t object, const char *path, const char *name);
 char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
 
+/**
+ * Fail unless a dataset has one or two dimensions and its values are in the file. HDF5 gives zeros
+ * for values that were never written, and a damaged file can announce any number of them. To be
+ * called before memory is allocated for the values.
+ */
+void hdf5_check_stored(hid_t dataset, const char *path, const char *name);
+
 /** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension.
  * Each row must be written only once: it becomes part of the dataset's checksum. */
 void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,

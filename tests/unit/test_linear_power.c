@@ -196,12 +196,14 @@ static void test_bad_tables(void **state) {
   expect_failure(create, table(true), EXIT_BAD_INPUT, "covers k = 0.1 .. 10");
   /* Rows that a double can hold, but not the values between them, or their sum. */
   static const char *const large[][2] = {
-      {"1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n",
-       "variance in spheres of 8 Mpc/h"},
-      {"1e-4 1e308\n0.1 1e308\n1 1e308\n100 1e308\n", "variance in spheres of 8 Mpc/h"},
-      {"1e-4 1e-320\n0.1 1e-320\n1 1e-320\n100 1e-320\n", "to 0.8: beyond what numbers can hold"}};
+      {"1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n", "is 10^"},
+      {"1e-4 1\n1e-2 1\n0.01001 1e6\n100 1e6\n", "is 10^"}, /* a swing between good rows */
+      {"1e-4 1e308\n0.1 1e308\n1 1e308\n100 1e308\n",
+       "is 10^308 at k = 10^-4, expected 10^-300 .. 10^300"},
+      {"1e-4 1e-320\n0.1 1e-320\n1 1e-320\n100 1e-320\n", "is 10^-320"}};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
     const char *path = write_table(large[i][0]);
+    expect_failure(create, table(false), EXIT_BAD_INPUT, large[i][1]);
     expect_failure(create, table(true), EXIT_BAD_INPUT, large[i][1]);
     expect_failure(create, table(true), EXIT_BAD_INPUT, path);
   }
