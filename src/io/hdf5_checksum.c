@@ -211,8 +211,12 @@ static bool look_at_format(struct look *look, hid_t file, const char *format) {
   if (!format) return true;
   if (H5Aexists(file, "format") <= 0) return damaged(look, "not a complete '%s'", format);
   const hid_t attribute = H5Aopen(file, "format", H5P_DEFAULT), type = H5Aget_type(attribute);
-  const bool read = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 &&
-                    H5Tget_size(type) <= sizeof found && H5Aread(attribute, type, found) >= 0;
+  const hid_t space = H5Aget_space(attribute);
+  /* H5Aread() would write every string of an array of strings. */
+  const bool read = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_STRING &&
+                    H5Tis_variable_str(type) == 0 && H5Tget_size(type) <= sizeof found &&
+                    H5Aread(attribute, type, found) >= 0;
+  if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
   if (attribute >= 0) H5Aclose(attribute);
   if (!read) return unreadable(look, "format");
