@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "build_config.h"
+#include "photons/app/results.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
@@ -226,7 +227,7 @@ static void print_stages(const struct usage *u, const char *kind) {
   printf("\n");
 }
 
-void report_end(struct report *r, const char *dir) {
+void report_end(struct report *r, const char *dir, bool stopped) {
   task_log_end();
   if (r->csv && fclose(r->csv) != 0) fail(EXIT_RUN_FAILED, "cannot write log/timings.csv: is the disk full?");
   if (r->rows && fclose(r->rows) != 0)
@@ -237,8 +238,8 @@ void report_end(struct report *r, const char *dir) {
   format_time(wall, sizeof wall, r->wall);
   const bool gpus = r->gpus.units > 0;
   const double steps = (double)r->particle_steps;
-  printf("done in %s: %.4g particle-steps, %.3g per second and %s, workers idle %.1f%% of the steps' time\n", wall,
-         steps, steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
+  printf("%s %s: %.4g particle-steps, %.3g per second and %s, workers idle %.1f%% of the steps' time\n",
+         stopped ? "stopped after" : "done in", wall, steps, steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
          100.0 * fmax(1.0 - r->cores.busy / fmax(r->core_seconds, 1e-9), 0.0));
   if (gpus) {
     printf("GPUs idle %.1f%% of the steps' time; ", 100.0 * fmax(1.0 - r->gpus.busy / fmax(r->gpu_seconds, 1e-9), 0.0));
@@ -247,8 +248,5 @@ void report_end(struct report *r, const char *dir) {
   print_stages(&r->cores, "cores");
   printf("peak memory %.1f MB (%.0f bytes a particle), %u cores\n", 1e-6 * r->peak_bytes,
          r->peak_bytes / fmax((double)r->particles, 1.0), r->cores.units);
-  printf("results in %s: snapshots snap_*.hdf5 and halos fof_tab_*.hdf5 (Gadget HDF5), powerspec_*.txt, "
-         "massfunc_*.txt, pictures *.png, "
-         "log/timings.csv; one page of all that: tools/report.py %s\n",
-         dir, dir);
+  results_print(stdout, dir);
 }

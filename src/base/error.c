@@ -23,9 +23,9 @@ __attribute__((format(printf, 2, 0))) static void print_message(const char *kind
   vsnprintf(message, sizeof message, format, arguments);
   fflush(stdout); /* what was said before comes before, where both go to one file */
   if (comm_size() > 1)
-    fprintf(stderr, "photons-starpu: %s: %s (rank %d)\n", kind, message, comm_rank());
+    fprintf(stderr, "photons-starpu: %s%s (rank %d)\n", kind, message, comm_rank());
   else
-    fprintf(stderr, "photons-starpu: %s: %s\n", kind, message);
+    fprintf(stderr, "photons-starpu: %s%s\n", kind, message);
 }
 
 /** What all processes find wrong is told by the first, which ends the others before it is their turn: by SIGTERM, as launchers do, which
@@ -37,27 +37,38 @@ static void wait_for_lower_ranks(void) {
   nanosleep(&time, NULL);
 }
 
-void fail(enum exit_code code, const char *format, ...) {
+__attribute__((format(printf, 3, 0))) _Noreturn static void end_with(int code, const char *kind,
+                                                                     const char *format,
+                                                                     va_list arguments) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   static _Thread_local bool failing;
   if (!failing) pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
   failing = true;                                /* what follows may fail, too */
   if (!output_failed()) wait_for_lower_ranks();
-  va_list arguments;
-  va_start(arguments, format);
-  print_message("error", format, arguments);
-  va_end(arguments);
+  print_message(kind, format, arguments);
   output_discard_all();
   fflush(NULL);
-  comm_abort((int)code);
+  comm_abort(code);
   /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for workers, and this may be one of them. */
-  _exit((int)code);
+  _exit(code);
+}
+
+void fail(enum exit_code code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  end_with((int)code, "error: ", format, arguments);
+}
+
+void end_program(int code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  end_with(code, "", format, arguments);
 }
 
 void warn(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_message("warning", format, arguments);
+  print_message("warning: ", format, arguments);
   va_end(arguments);
 }
 

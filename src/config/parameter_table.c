@@ -89,6 +89,7 @@ const struct parameter parameter_table[] = {
   {"time", "step", WORD(time.step), "adaptive", .help = "steps of equal ln a, or from the accelerations", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "step = adaptive: longest step in ln a", RANGE(1e-6, 1)},
+  {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "step = adaptive: where a step would be shorter, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "step = adaptive: dt = sqrt(2 eta softening/|acceleration|)", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for everything that is written; made if need be"},
@@ -102,7 +103,7 @@ const struct parameter parameter_table[] = {
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
   {"output", "image_size", INTEGER, FIELD(output.image_size), "0", .help = "pixels a side; automatic: from the number of particles", RANGE(16, 16384), .automatic = "0"},
   {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "snapshots hold the members of halos first, in the order of the halo catalogue", .words = no_yes},
-  {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "time between checkpoints; 0: only when a signal stops the run", .unit = "min", RANGE(0, 1e6)},
+  {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "time between checkpoints, the last one at the end of the run; 0: only when the run is stopped", .unit = "min", RANGE(0, 1e6)},
 
   {"analysis", "fof", SWITCH(analysis.fof), "yes", .help = "find halos by friends of friends at every output: catalogue and mass function", .words = no_yes},
   {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},
@@ -117,6 +118,8 @@ const struct parameter parameter_table[] = {
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "processor cores that work; automatic: all (the environment variable STARPU_NCPU wins)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "use GPUs where there are any, never, or end with an error where there is none", .words = gpu_uses},
   {"runtime", "shared_memory", SWITCH(runtime.shared_memory), "yes", .help = "processes of one host hand data over through shared memory; no: by MPI", .words = no_yes},
+  {"runtime", "wall_time", REAL, FIELD(runtime.wall_time), "0", .help = "time that the program may take: a checkpoint and the end come before it is used up; 0: no limit", .unit = "h", RANGE(0, 1e6)},
+  {"runtime", "signal_grace", REAL, FIELD(runtime.signal_grace), "120", .help = "after a signal to stop, time within which the step must end, or it is given up; where twice the longest step is more, that; 0: at once", .unit = "s", RANGE(0, 1e6)},
   {"runtime", "trace_steps", TEXT(runtime.trace_steps), "", .help = "record steps A:B for tools/trace.sh (0: the first forces); empty: none; all but a table of tasks needs a StarPU with FxT"},
 };
 

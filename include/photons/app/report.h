@@ -49,7 +49,8 @@ void report_begin(struct report *r, const struct parameters *p, const struct run
 void report_step(struct report *r, const struct step_record *record);
 /** Leave the progress bar's line, so that other text may follow. */
 void report_pause(const struct report *r);
-/** Where the time went, memory, files. */
-void report_end(struct report *r, const char *dir);
+/** Where the time went, memory, and which files are in the folder.
+ * @param stopped  before the end of the run, because it was asked to */
+void report_end(struct report *r, const char *dir, bool stopped);
 
 #endif

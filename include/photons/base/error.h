@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/** Exit codes of the program. 130, 138 and 143 (stopped by a signal after a checkpoint) are made in run.c. */
+/** Exit codes of the program. 128 + n, stopped by signal n, are made in run.c and stop.c. */
 enum exit_code {
   EXIT_RUN_FAILED = 1, /**< failure while running: I/O, memory, runtime */
   EXIT_BAD_USAGE = 2,  /**< command line or config.ini */
@@ -18,6 +18,9 @@ enum exit_code {
  * @param format printf format: what is wrong, where, and what to do
  */
 _Noreturn void fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** The same without `error: `, with a code of its own: for an end that was asked for. */
+_Noreturn void end_program(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Print `photons-starpu: warning: <message>` on stderr. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
