@@ -19,11 +19,6 @@ from needed_modules import need
 # States of a worker that are StarPU's own work; what is neither a task nor one of these is idle.
 RUNTIME_STATES = {"B": "overhead", "Sc": "scheduling", "Fi": "waiting for data", "Po": "handing on", "C": "callback"}
 RUNTIME_COLOUR, IDLE_COLOUR = "#444444", "#f4f4f4"
-CODELET_COLOURS = {  # those of the program's codelets, where no trace of StarPU tells them
-    "rebuild": "#808080", "sort": "#999999", "refit": "#bbbbbb", "p2m": "#88ccee", "m2m": "#66aadd", "walk": "#ddcc77", "walk_fill": "#eedd99", "p2p": "#cc6677",
-    "m2l": "#117733", "l2l": "#44aa99", "l2p": "#55bbaa", "pm_assign": "#aa4499", "patch_add": "#882255", "fft_yz": "#332288",
-    "fft_x": "#4444aa", "ifft_yz": "#6666cc", "pm_cut": "#77aadd", "pm_read": "#ee8866", "kick": "#eeaa99", "drift": "#ddbb88",
-    "patch_cut": "#ddaacc", "ghost_cut": "#99bbbb", "ghost_paste": "#bbdddd", "put": "#bbbb55", "get": "#dddd77"}
 
 Task = collections.namedtuple("Task", "job name worker start end submit step after")
 Interval = collections.namedtuple("Interval", "start end state")
@@ -85,6 +80,12 @@ def read_tasks(path):
     return tasks, links
 
 
+def read_colours(folder):
+    """Colours of the stages, which the program writes beside its tables of tasks."""
+    with open(os.path.join(folder, "stages.csv"), encoding="ascii") as file:
+        return {row["stage"]: row["colour"] for row in csv.DictReader(file)}
+
+
 def read_rows(folder):
     """The same as read_paje() and read_tasks() from the program's own tables. Each process counts time from a start of its own; steps
     begin together, so their first tasks are taken as simultaneous."""
@@ -108,7 +109,7 @@ def read_rows(folder):
         busy = sorted(intervals[worker])
         gaps = [Interval(a.end, b.start, "I") for a, b in zip(busy, busy[1:]) if b.start > a.end]
         intervals[worker] = sorted(busy + gaps)
-    return [(names[w], intervals[w]) for w in order], dict(CODELET_COLOURS), [], tasks
+    return [(names[w], intervals[w]) for w in order], read_colours(folder), [], tasks
 
 
 def gpu_of(worker):

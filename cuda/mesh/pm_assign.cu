@@ -2,6 +2,7 @@
 /* pm_assign: a block a leaf. Weights are added as integers, so that the sum does not depend on the order: first into a tile of cells around
  * the leaf in shared memory, with as many binary places as the leaf's particles leave in 32 bits, then into the patch with 32 places of 64. */
 #include "cuda/mesh/stencil.cuh"
+#include "photons/domain/tree.h"
 
 enum { BLOCK = 128, TILE_CELLS = 3072, PLACES = 32 };
 

@@ -62,18 +62,9 @@ static hid_t number_type(const struct field *f) {
   return types[f->number];
 }
 
-static hid_t create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows, size_t columns) {
-  const hsize_t size[2] = {rows, columns};
-  const hid_t space = hdf5_check(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), EXIT_RUN_FAILED, path,
-                                 "make a dataset");
-  const hid_t dataset = hdf5_check(H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                                   EXIT_RUN_FAILED, path, "make a dataset");
-  H5Sclose(space);
-  return dataset;
-}
-
 static void create_field(hid_t group, const char *path, const struct field *f, size_t halos, double length) {
-  const hid_t dataset = create_dataset(group, path, f->name, number_type(f), halos, f->columns);
+  const hid_t dataset = hdf5_create_dataset(group, path, f->name, number_type(f), halos, f->columns,
+                                            H5P_DEFAULT);
   const double units[] = {
       [NONE] = 1.0, [LENGTH] = cm_per_kpc * 1000.0 / length, [MASS] = g_per_mass_unit, [VELOCITY] = cm_per_s_per_km_per_s};
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
@@ -133,7 +124,7 @@ static void write_header(hid_t file, const char *path, const struct parameters *
   hdf5_write_double(header, path, "UnitLength_in_cm", cm_per_kpc * 1000.0 / length);
   hdf5_write_double(header, path, "UnitMass_in_g", g_per_mass_unit);
   hdf5_write_double(header, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
-  H5Gclose(header);
+  hdf5_close_group(header, path);
 }
 
 /** The catalogue as all processes write it. */
@@ -146,20 +137,21 @@ struct writing {
 
 /** The file with all its datasets, which have no values yet. */
 static void create_file(const struct writing *w, const char *temporary, const char *path) {
-  const hid_t file = hdf5_create(temporary, path, HDF5_COMPATIBLE);
+  const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, w->parameters, w->catalogue, w->a, w->length, w->linking_length);
   const hid_t parameters = hdf5_create_group(file, path, "Parameters");
   hdf5_write_config(parameters, path, w->parameters);
-  H5Gclose(parameters);
+  hdf5_close_group(parameters, path);
   const hid_t group = hdf5_create_group(file, path, "Group");
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
     create_field(group, path, &fields[f], w->catalogue->all, w->length);
-  H5Gclose(group);
-  H5Gclose(hdf5_create_group(file, path, "Subhalo"));
+  hdf5_close_group(group, path);
+  hdf5_close_group(hdf5_create_group(file, path, "Subhalo"), path);
   const hid_t ids = hdf5_create_group(file, path, "IDs");
-  const hid_t dataset = create_dataset(ids, path, "ID", H5T_NATIVE_UINT64, w->catalogue->all_members, 1);
+  const hid_t dataset = hdf5_create_dataset(ids, path, "ID", H5T_NATIVE_UINT64,
+                                            w->catalogue->all_members, 1, H5P_DEFAULT);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-  H5Gclose(ids);
+  hdf5_close_group(ids, path);
   hdf5_close_written(file, path);
 }
 
@@ -170,7 +162,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   const size_t first = comm_first(c->all_members, comm_rank()),
                ids = comm_first(c->all_members, comm_rank() + 1) - first;
   if (c->count == 0 && ids == 0) return;
-  const hid_t file = hdf5_continue(turn->temporary, turn->path, HDF5_COMPATIBLE);
+  const hid_t file = hdf5_continue(turn->temporary, turn->path);
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) write_field(file, turn->path, &fields[f], c, w->length);
   write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);
@@ -190,6 +182,6 @@ void halo_catalogue_write(const char *path, const struct parameters *p, const st
                       .linking_length = linking_length,
                       .ids = ids};
   char *const paths[] = {(char *)path};
-  output_together(paths, 1, write_part, &w);
+  output_together(paths, 1, NULL, write_part, &w);
   free(ids);
 }

@@ -76,7 +76,18 @@ static void open_csv(struct report *r, const struct parameters *p) {
   }
 }
 
-/** Rows of the tasks of traced steps, a file a process. */
+/** trace/stages.csv: names, families and colours of the stages, for pictures of the tasks. */
+static void write_stages(const struct parameters *p) {
+  char path[PARAMETER_PATH_MAX + 48];
+  snprintf(path, sizeof path, "%s/trace/stages.csv", p->output.dir);
+  char *temporary = output_begin(path);
+  FILE *file = output_open(temporary);
+  task_log_write_stages(file);
+  output_close(file, path);
+  output_commit(temporary, path);
+}
+
+/** Rows of the tasks of traced steps, a file a rank. */
 static void open_rows(struct report *r, const struct parameters *p) {
   r->first_row = 0;
   r->last_row = -1;
@@ -84,6 +95,7 @@ static void open_rows(struct report *r, const struct parameters *p) {
   char path[PARAMETER_PATH_MAX + 48];
   snprintf(path, sizeof path, "%s/trace", p->output.dir);
   output_folder(path);
+  if (comm_rank() == 0) write_stages(p);
   snprintf(path, sizeof path, "%s/trace/tasks_%d.csv", p->output.dir, comm_rank());
   r->rows = fopen(path, "w");
   if (!r->rows) fail(EXIT_RUN_FAILED, "cannot write %s", path);

@@ -62,6 +62,11 @@ char *output_begin(const char *path) {
   return temporary;
 }
 
+void output_clear(const char *temporary) {
+  if (unlink(temporary) != 0 && errno != ENOENT)
+    fail(EXIT_RUN_FAILED, "cannot remove %s: %s", temporary, strerror(errno));
+}
+
 static void forget(const char *temporary) {
   pthread_mutex_lock(&unfinished_lock);
   for (struct unfinished **link = &unfinished_files; *link; link = &(*link)->next)
@@ -75,7 +80,7 @@ static void forget(const char *temporary) {
 }
 
 static void sync_file(const char *temporary) {
-  const int descriptor = open(temporary, O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0 || fsync(descriptor) != 0)
     fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
   close(descriptor);
@@ -84,6 +89,22 @@ static void sync_file(const char *temporary) {
 static void leave(char *temporary) {
   forget(temporary);
   free(temporary);
+}
+
+/**
+ * Let the file at @p path, if there is one, have the name @p previous as well. At any moment each of
+ * the two names, once it is there, stands for a whole file: names only change by rename().
+ */
+static void keep(const char *path, const char *previous) {
+  char *link_name = copy_text(previous, ".tmp");
+  output_clear(link_name);
+  const bool linked = link(path, link_name) == 0;
+  /* Some file systems have no second names: then there is a moment with the previous name only. */
+  const bool kept = linked ? rename(link_name, previous) == 0
+                           : errno == ENOENT || rename(path, previous) == 0;
+  if (!kept) fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, previous, strerror(errno));
+  output_clear(link_name); /* rename() leaves it where both are names of one file already */
+  free(link_name);
 }
 
 void output_commit(char *temporary, const char *path) {
@@ -129,8 +150,8 @@ bool output_failed(void) {
   return true;
 }
 
-void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
-                     void *context) {
+void output_together(char *const *paths, size_t files, const char *previous,
+                     void (*write)(void *context, const struct output_turn *turn), void *context) {
   const size_t size = (size_t)comm_size(), rank = (size_t)comm_rank();
   if (files == 0) return;
   size_t mine = 0;
@@ -149,15 +170,20 @@ void output_together(char *const *paths, size_t files, void (*write)(void *conte
   }
   comm_turn_end(turn.last, file_failed);
   agree(false); /* all are written and synced: only now do they get their names */
-  if (comm_rank() == turn.last)
+  if (comm_rank() == turn.last) {
+    if (previous && mine == 0) keep(turn.path, previous);
     output_commit(temporary, turn.path);
-  else
+  } else {
     leave(temporary);
+  }
   comm_barrier();
 }
 
 FILE *output_open(const char *temporary) {
-  FILE *file = fopen(temporary, "w");
+  output_clear(temporary);
+  const int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              0666);
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
   if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
   return file;
 }

@@ -236,8 +236,11 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
   return box;
 }
 
-/** Read particles [first, first + s->count) of an open set; lengths and positions become fractions of its box. */
-static void read_range(const struct gadget_set *set, size_t first, struct particles *s) {
+/** Read particles [first, first + s->count) of an open set; lengths and positions become fractions
+ * of its box.
+ * @param checksum see gadget_sink, [file][block]; may be NULL */
+static void read_range(const struct gadget_set *set, size_t first, struct particles *s,
+                       uint64_t *checksum) {
   const struct gadget_header *h = &set->headers[0];
   struct gadget_sink sink = {.particles = s,
                              .box = h->box,
@@ -253,16 +256,31 @@ static void read_range(const struct gadget_set *set, size_t first, struct partic
       sink.place = begin - first;
       sink.row = begin - before;
       sink.rows = stop - begin;
+      sink.checksum = checksum ? checksum + f * GADGET_BLOCKS : NULL;
       set_format(set)->read(sink.path, &set->headers[f], &sink);
     }
     before = end;
   }
 }
 
+/** What all have read of each file together must have the file's checksums. */
+static void check_checksums(const struct gadget_set *set, uint64_t *checksum) {
+  comm_sum_u64(checksum, set->files * GADGET_BLOCKS);
+  for (size_t i = 0; i < set->files * GADGET_BLOCKS; i++) {
+    char buffer[PATH_SIZE];
+    if (checksum[i] != 0)
+      fail(EXIT_BAD_INPUT, "%s: block %s is not what was written (checksum)",
+           set_path(set, i / GADGET_BLOCKS, buffer), gadget_block_name[i % GADGET_BLOCKS]);
+  }
+}
+
 /** This process's share of the set. */
 static struct particles read_share(const struct gadget_set *set, double box, double mass) {
   struct particles s = particles_create_share(set->count, box, mass);
-  read_range(set, particles_first(&s), &s);
+  uint64_t *checksum = allocate(set->files * GADGET_BLOCKS, sizeof *checksum, "checksums");
+  read_range(set, particles_first(&s), &s, checksum);
+  check_checksums(set, checksum);
+  free(checksum);
   gadget_check_ids(&s, set->first);
   return s;
 }
@@ -273,7 +291,7 @@ static double read_mass(const struct gadget_set *set) {
   if (mass > 0.0) return mass;
   if (comm_rank() == 0) {
     struct particles first = particles_create(1, 1.0, 0.0);
-    read_range(set, 0, &first);
+    read_range(set, 0, &first, NULL);
     mass = first.mass;
     particles_free(&first);
   }

@@ -12,6 +12,7 @@
 enum {
   GADGET_TYPES = 8,       /**< the binary formats have 6, some HDF5 writers more */
   GADGET_CHUNK = 1 << 16, /**< particles read at a time */
+  GADGET_BLOCKS = 4,      /**< positions, velocities, ids, masses */
 };
 
 /** Stands for a number that the header does not have. No valid header has this value. */
@@ -24,6 +25,7 @@ struct gadget_header {
   double mass[GADGET_TYPES]; /**< 0: the particles have masses of their own */
   double time, redshift, box, omega_m, omega_lambda, h; /**< or GADGET_ABSENT */
   uint64_t files;
+  bool checksums; /**< the file has those of hdf5_checksum.h */
 };
 
 /** Where some particles of one file go. */
@@ -32,6 +34,10 @@ struct gadget_sink {
   size_t place;                /**< among them, of the first particle that is read */
   size_t row, rows;            /**< particles of the file to read: [row, row + rows) */
   const char *path;
+  /** For each block; NULL: not wanted. Gets the sum of the rows that are read, less the stored sum
+   * where the first row is among them. The checksum is right where the sum over all processes that
+   * read the file is 0. */
+  uint64_t *checksum;
   double box;             /**< in the file's unit */
   double momentum_factor; /**< a^(3/2): u = v_pec / sqrt(a), p = a v_pec */
   double velocity_factor; /**< a^(1/2) */
@@ -57,6 +63,8 @@ struct gadget_format {
   /** Read the particles that the sink wants. */
   void (*read)(const char *path, const struct gadget_header *header, const struct gadget_sink *sink);
 };
+/** The blocks' names in HDF5 files. */
+extern const char *const gadget_block_name[GADGET_BLOCKS];
 extern const struct gadget_format gadget_binary, gadget_hdf5;
 
 /** Whether a header gives Omega0, OmegaLambda or HubbleParam: Gadget writes 0 for an unknown one. */

@@ -104,7 +104,7 @@ expect 3 'cannot read stem.0: it is a named pipe' run --set ic.file=stem gadget.
 expect 3 'cannot read stem.0: it is a named pipe' run --set ic.glass=stem config.ini
 expect 3 'cannot read stem.0: it is a named pipe' run --analyse stem
 rm -rf run && mkdir run && mkfifo run/checkpoint.hdf5 || exit 99
-expect 3 'cannot read run/checkpoint.hdf5: it is a named pipe' run --restart config.ini
+expect 3 'run/checkpoint.hdf5: cannot open the HDF5 file: it is a named pipe' run --restart config.ini
 rm -rf run
 
 # Displacements beyond sense, and a table of more than numbers can hold.

@@ -40,7 +40,7 @@ tail -n 1 out | grep -q 'png' && complain 'the last line names pictures, of whic
 # A later run.
 cp -r run before
 refused 2 'run .*--restart.*--overwrite' config.ini
-diff -r run before >/dev/null || complain 'a refused run has changed the folder'
+diff -r -x .lock run before >/dev/null || complain 'a refused run has changed the folder'
 refused 2 'not together' --restart --overwrite config.ini
 touch run/mine.txt run/snap_000_copy.hdf5 run/log/notes.txt run/powerspec_007.txt run/snap_000.hdf5.tmp
 mkdir run/kept && touch run/kept/snap_000.hdf5

@@ -16,6 +16,7 @@
 #include "photons/config/parameters.h"
 #include "photons/ic/ic.h"
 #include "sorted_particles.h"
+#include "test_files.h"
 
 #define BOX 50.0
 
@@ -161,16 +162,14 @@ static inline struct particles take_share(const struct particles *whole, const s
   return s;
 }
 
-/** All of a simulation's particles, ids 0 .. N-1; false: the test data are not there. */
-static inline bool read_simulated(struct particles *whole) {
-  const char *folder = getenv("PHOTONS_TEST_DATA");
+/** All of a simulation's particles at z = 0, ids 0 .. N-1. */
+static inline struct particles read_simulated(void) {
   struct parameters p;
   parameters_default(&p);
-  snprintf(p.ic.file, sizeof p.ic.file, "%s/forces/late32.hdf5", folder ? folder : "");
-  if (!folder || access(p.ic.file, R_OK) != 0) return false;
-  *whole = gather_particles(ic_read_gadget(&p));
-  for (size_t i = 0; i < whole->count; i++) whole->id[i] = i;
-  return true;
+  snprintf(p.ic.file, sizeof p.ic.file, "%s", force_set_path("late.hdf5"));
+  struct particles whole = gather_particles(ic_read_gadget(&p));
+  for (size_t i = 0; i < whole.count; i++) whole.id[i] = i;
+  return whole;
 }
 
 #endif

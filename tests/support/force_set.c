@@ -14,14 +14,6 @@
 #include "photons/step/step.h"
 #include "photons/step/timeline.h"
 
-const char *test_data(const char *name) {
-  static char path[4096];
-  const char *folder = getenv("PHOTONS_TEST_DATA");
-  if (!folder) return NULL;
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return access(path, R_OK) == 0 ? path : NULL;
-}
-
 void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides, size_t count) {
   char path[] = "/tmp/photons-test-XXXXXX";
   int descriptor = mkstemp(path);
@@ -149,14 +141,20 @@ float *solver_accelerations(const struct parameters *p, struct particles particl
   return a;
 }
 
+struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
+                                     size_t count) {
+  char text[5000]; /* the softening is that of the reference */
+  snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n", set->path);
+  parameters_from_text(p, text, overrides, count);
+  struct particles particles = ic_read_gadget(p);
+  if (particles.count != set->count) fail(EXIT_RUN_FAILED, "%s: particles and reference differ in number", set->path);
+  return particles;
+}
+
 float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
                        struct work_counts *work) {
   struct parameters p;
-  char text[5000]; /* the softening is that of the reference */
-  snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n", set->path);
-  parameters_from_text(&p, text, overrides, count);
-  struct particles particles = ic_read_gadget(&p);
-  if (particles.count != set->count) fail(EXIT_RUN_FAILED, "%s: particles and reference differ in number", set->path);
+  struct particles particles = force_set_particles(set, &p, overrides, count);
   return solver_accelerations(&p, particles, work);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, and whole forces; with
  * PHOTONS_BENCHMARK set, the rate of the direct forces instead. Without FILE (a Gadget snapshot) a small universe is made.
- * Without FILE and with the test data (PHOTONS_TEST_DATA) also whole forces against Ewald sums. Exits with 77 where there is no GPU. */
+ * Without FILE also whole forces against Ewald sums. Exits with 77 where there is no GPU. */
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>
@@ -940,7 +940,7 @@ static void benchmark(const char *file, const char *const *overrides, size_t cou
 
 /* Whole forces on the sets with Ewald sums as reference. */
 
-static const char *const set_files[] = {"forces/early32.hdf5", "forces/late32.hdf5"};
+static const char *const set_files[] = {"early.hdf5", "late.hdf5"};
 static const char *const presets[] = {"gravity.accuracy=default", "gravity.accuracy=high", "gravity.accuracy=paper"};
 enum { SETS = sizeof set_files / sizeof *set_files, PRESETS = sizeof presets / sizeof *presets };
 
@@ -960,14 +960,7 @@ static void check_sets(void) {
     double early, late_median, late_p99;
   } bars[PRESETS] = {{1e-3, 3e-4, 3e-3}, {1e-4, 5e-5, 5e-4}, {5.5e-2, 2.4e-3, 1.5e-2}};
   struct force_set set[SETS];
-  for (int i = 0; i < SETS; i++) {
-    const char *path = test_data(set_files[i]);
-    if (!path) {
-      puts("no test data in PHOTONS_TEST_DATA: forces not compared with Ewald's");
-      return;
-    }
-    set[i] = force_set_open(path);
-  }
+  for (int i = 0; i < SETS; i++) set[i] = force_set_open(force_set_path(set_files[i]));
   float *cpu[SETS][PRESETS], *gpu[SETS][PRESETS];
   solve_sets(set, false, cpu);
   solve_sets(set, true, gpu);

@@ -89,13 +89,11 @@ static void test_one_dear_group(void **state) {
  * dealt out evenly. */
 static void test_clustered(void **state) {
   (void)state;
-  const char *path = test_data("forces/late32.hdf5");
-  if (!path) skip();
   struct parameters p;
   char text[5000];
   snprintf(text, sizeof text,
            "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\npm_grid = 24\n[runtime]\ngroup_size = 256\n",
-           path);
+           force_set_path("late.hdf5"));
   parameters_from_text(&p, text, NULL, 0);
   start_starpu_for_tests();
   struct particles particles = ic_read_gadget(&p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forces of the whole solver against Ewald summation: 32^3 particles at z = 49 (early: nearly a grid, forces cancel) and at
- * z = 0 (late: clustered). */
+ * z = 0 (late: clustered). The bars and figures also on the particles of PhotoNs-2's demonstration run, where they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,14 +18,20 @@
 
 #include <cmocka.h>
 
-enum { EARLY, LATE, SETS, WORDS = 16 };
-static struct force_set sets[SETS]; /* opened once for all tests; count is 0 where there is no test data */
+enum { EARLY, LATE, OWN_SETS, OTHER_EARLY = OWN_SETS, OTHER_LATE, SETS, WORDS = 16 };
+static const char *const names[SETS] = {"early", "late", "early32", "late32"};
+static struct force_set sets[SETS]; /* opened once for all tests */
+static int set_count;               /* OWN_SETS, or SETS where PhotoNs-2's are there */
 
 static int open_sets(void **state) {
-  static const char *const names[SETS] = {"forces/early32.hdf5", "forces/late32.hdf5"};
   (void)state;
-  for (int i = 0; i < SETS; i++)
-    if (test_data(names[i])) sets[i] = force_set_open(test_data(names[i]));
+  sets[EARLY] = force_set_open(force_set_path("early.hdf5"));
+  sets[LATE] = force_set_open(force_set_path("late.hdf5"));
+  set_count = other_data("forces/early32.hdf5") && other_data("forces/late32.hdf5") ? SETS : OWN_SETS;
+  if (set_count == SETS) {
+    sets[OTHER_EARLY] = force_set_open(other_data("forces/early32.hdf5"));
+    sets[OTHER_LATE] = force_set_open(other_data("forces/late32.hdf5"));
+  }
   start_starpu_for_tests();
   return 0;
 }
@@ -33,7 +39,7 @@ static int open_sets(void **state) {
 static int close_sets(void **state) {
   (void)state;
   engine_stop();
-  for (int i = 0; i < SETS; i++) force_set_close(&sets[i]);
+  for (int i = 0; i < set_count; i++) force_set_close(&sets[i]);
   return 0;
 }
 
@@ -58,7 +64,6 @@ static void split_words(const char *text, struct words *w) {
 
 static float *solve(int set, const char *settings) {
   struct words w;
-  if (sets[set].count == 0) skip();
   split_words(settings, &w);
   return force_set_solve(&sets[set], w.list, w.count, NULL);
 }
@@ -68,8 +73,8 @@ static struct force_error error_of(int set, const char *settings) {
   float *a = solve(set, settings);
   struct force_error e = force_compare(a, sets[set].reference, sets[set].count);
   free(a);
-  print_message("%-6s %-66s rms %.2e  median %.2e  99%% %.2e  momentum %.0e\n", set == EARLY ? "early" : "late",
-                settings, e.rms, e.median, e.p99, e.momentum);
+  print_message("%-7s %-66s rms %.2e  median %.2e  99%% %.2e  momentum %.0e\n", names[set], settings, e.rms, e.median,
+                e.p99, e.momentum);
   assert_true(e.momentum <= 1e-5);
   return e;
 }
@@ -89,17 +94,20 @@ static void presets_meet_their_bars(void **state) {
       {"accuracy=high", 1e-4, 5e-5, 5e-4},
   };
   (void)state;
-  for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
-    assert_true(error_of(EARLY, bars[i].settings).rms <= bars[i].early);
-    struct force_error late = error_of(LATE, bars[i].settings);
-    assert_true(late.median <= bars[i].late_median);
-    assert_true(late.p99 <= bars[i].late_p99);
-  }
+  for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
+    for (int set = 0; set < set_count; set += 2) {
+      assert_true(error_of(set + EARLY, bars[i].settings).rms <= bars[i].early);
+      struct force_error late = error_of(set + LATE, bars[i].settings);
+      assert_true(late.median <= bars[i].late_median);
+      assert_true(late.p99 <= bars[i].late_p99);
+    }
 }
 
-/* Errors of mesh and cutoff alone, measured with an independent program (NumPy, exact short-range sums) for the split of
- * erfc with r_s = 1.2 cells. It printed two digits, so 15 % is agreement for rms and median; the 99 % quantile of a long
- * tail is less sharp. Expansions are kept out by a tolerance far below. */
+/* Errors of mesh and cutoff alone, measured with an independent program (NumPy, exact short-range sums) on PhotoNs-2's
+ * particles for the split of erfc with r_s = 1.2 cells. It printed two digits, so 15 % is agreement for rms and median; the
+ * 99 % quantile of a long tail is less sharp. The sets that `make check` makes have the same density and clustering but
+ * other particles: their errors differ by some 5 %, and by 17 % where the cutoff's error, which depends on the strength of
+ * the force, is the largest. Expansions are kept out by a tolerance far below. */
 static void mesh_schemes_match_figures(void **state) {
   static const struct {
     const char *scheme;
@@ -121,10 +129,13 @@ static void mesh_schemes_match_figures(void **state) {
     char settings[256];
     snprintf(settings, sizeof settings, "split=gauss r_split=1.2 %s mac_tolerance=1e-5 p2p_degree=11",
              figures[i].scheme);
-    assert_ratio(error_of(EARLY, settings).rms, figures[i].early, 0.15);
-    struct force_error late = error_of(LATE, settings);
-    assert_ratio(late.median, figures[i].late_median, 0.15);
-    assert_ratio(late.p99, figures[i].late_p99, 0.35);
+    for (int set = 0; set < set_count; set += 2) {
+      const double tolerance = set < OWN_SETS ? 0.25 : 0.15;
+      assert_ratio(error_of(set + EARLY, settings).rms, figures[i].early, tolerance);
+      struct force_error late = error_of(set + LATE, settings);
+      assert_ratio(late.median, figures[i].late_median, tolerance);
+      assert_ratio(late.p99, figures[i].late_p99, 0.35);
+    }
   }
 }
 
@@ -232,7 +243,7 @@ static void expansions_converge(void **state) {
   static const char common[] = "pm_grid=16 runtime.leaf_size=8 mac=geometric p2p_kernel=polynomial p2p_degree=11";
   static const double theta = 0.5;
   (void)state;
-  for (int set = 0; set < SETS; set++) {
+  for (int set = 0; set < OWN_SETS; set++) {
     char settings[160];
     struct words w;
     struct work_counts work;
@@ -247,8 +258,8 @@ static void expansions_converge(void **state) {
       split_words(settings, &w);
       float *a = force_set_solve(&sets[set], w.list, w.count, &work);
       struct force_error e = force_compare(a, reference, n);
-      print_message("%-6s order %d: rms %.2e, median %.2e, momentum %.0e\n", set == EARLY ? "early" : "late", order,
-                    e.rms, e.median, e.momentum);
+      print_message("%-7s order %d: rms %.2e, median %.2e, momentum %.0e\n", names[set], order, e.rms, e.median,
+                    e.momentum);
       assert_true(work.interactions > n); /* expansions are at work */
       assert_true(e.momentum <= 1e-5);
       assert_true(e.rms < before);

@@ -97,7 +97,7 @@ static double *exact(const struct points *p, size_t stride, double softening, in
   double *x = calloc(3 * p->n, sizeof *x), *a = calloc(3 * p->n, sizeof *a);
   assert_true(x && a);
   for (size_t i = 0; i < 3 * p->n; i++) x[i] = p->u[i] / TURN;
-  ewald_accelerations(x, p->n, stride, softening / BOX, plummer, a);
+  ewald_accelerations(x, p->n, stride, EWALD_ALPHA_MIN, softening / BOX, plummer, a);
   for (size_t i = 0; i < 3 * p->n; i++) a[i] *= UNIT;
   free(x);
   return a;

@@ -10,6 +10,8 @@
 
 /** Make a folder and its parents; EXIT_RUN_FAILED with the reason if it cannot be made or written to. */
 void output_folder(const char *path);
+/** Remove what a killed run, or somebody else, has left under a temporary name. */
+void output_clear(const char *temporary);
 /** Temporary name for @p path (malloc'ed); fail() removes it if the program ends before output_commit(). */
 char *output_begin(const char *path);
 /** Sync the temporary file and rename it to its final name; frees @p temporary. */
@@ -22,15 +24,18 @@ struct output_turn {
 /**
  * Write a set of files by all processes: each file by consecutive ranks, one after the other. All or none get their final names;
  * where a process fails, all remove their temporary files before the run ends.
- * @param files  1 .. comm_size()
- * @param write  what a process does when it is its turn
+ * @param files     1 .. comm_size()
+ * @param previous  the name that the file of the first path keeps when the new one takes its place;
+ *                  NULL: it goes
+ * @param write     what a process does when it is its turn
  */
-void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
-                     void *context);
+void output_together(char *const *paths, size_t files, const char *previous,
+                     void (*write)(void *context, const struct output_turn *turn), void *context);
 /** For fail(): if the calling thread is writing in output_together(), have all processes clean up; of several that fail, only the first
  * returns. @return whether it was */
 bool output_failed(void);
-/** fopen the temporary of a text file; checks. */
+/** A new file under a temporary name, for text; checks. What stands there is removed, and no
+ * symbolic link is followed. */
 FILE *output_open(const char *temporary);
 /** fclose with a check for write errors (full disk). */
 void output_close(FILE *file, const char *path);

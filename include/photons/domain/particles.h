@@ -88,7 +88,10 @@ static inline size_t particles_first(const struct particles *s) {
 static inline struct particle_block particles_block(const struct particles *s, size_t g) {
   size_t first = block_first(s->all, s->all_blocks, s->first_block + g) - particles_first(s);
   size_t count = block_first(s->all, s->all_blocks, s->first_block + g + 1) - particles_first(s) - first;
-  struct particle_block b = {.first = first, .count = count, .id = s->id + first};
+  struct particle_block b;
+  b.first = first;
+  b.count = count;
+  b.id = s->id + first;
   for (size_t c = 0; c < 3; c++) {
     b.x[c] = s->position + 3 * first + c * count;
     b.p[c] = s->momentum + 3 * first + c * count;

@@ -31,13 +31,28 @@ struct checkpoint_state {
   double wall_seconds;                     /**< spent so far */
 };
 
-/** Exact state (integer positions, momenta, accelerations, ids, block layout) in one file, whatever the number of processes, so that
- * a restarted run gives the same bits. */
+/**
+ * Exact state (integer positions, momenta, accelerations, ids, block layout) in one file, whatever
+ * the number of processes, so that a restarted run gives the same bits. The checkpoint before is kept
+ * as NAME-previous.hdf5.
+ * @param path  NAME.hdf5
+ */
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
                       const struct checkpoint_state *state);
 /**
- * Read it back, each process its share of the blocks; parameters that change the result must agree with @p p, else EXIT_BAD_INPUT with their names.
- * @param[in,out] p  what the initial conditions' file and not config.ini had said (see ic_read_gadget()) is stored here
+ * Whether a checkpoint is there, complete and undamaged: all its checksums are right. Does not end
+ * the program. On every process.
+ * @param reason  why it is not, of @p size bytes
+ */
+bool checkpoint_check(const char *path, char *reason, size_t size);
+/**
+ * Read it back, each process its share of the blocks. Where NAME.hdf5 is missing or damaged, a
+ * warning says so, NAME-previous.hdf5 is read, and the damaged file becomes NAME-damaged.hdf5. Ends
+ * with EXIT_BAD_INPUT: both reasons, if neither can be used; the names of parameters that change the
+ * result and do not agree with @p p; a value that makes no sense, such as NaN or a speed above that
+ * of light, with the particle's id.
+ * @param[in,out] p  what the initial conditions' file and not config.ini had said (see
+ *                   ic_read_gadget()) is stored here
  */
 struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state);
 
