@@ -23,6 +23,7 @@ expect() {
   code=$1 message=$2
   shift 2
   export BAD FAULT
+  rm -rf run
   timeout 30 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 \
     ./start "$@" >out 2>err </dev/null
   found=$?
