@@ -99,12 +99,16 @@ static void first_forces(struct run *r) {
   if (computed) report_step(&r->report, &record);
 }
 
+static bool unsaved(const struct run *r) {
+  return r->now.step > r->first_step && r->now.step > r->saved_step;
+}
+
 /** A step that does not advance is an end, too: one that keeps what was reached. */
 static void require_advance(struct run *r) {
   bool sound = false;
   const char *reason = r->solver.stuck(r->solver.state, &r->now, &sound);
   if (!reason) return;
-  if (sound && r->now.step > r->first_step) write_checkpoint(r);
+  if (sound && unsaved(r)) write_checkpoint(r);
   report_pause(&r->report);
   fail(EXIT_RUN_FAILED, "%s; %s", reason, stop_what_stands());
 }
@@ -170,6 +174,13 @@ static struct events events_now(const struct run *r) {
   return e;
 }
 
+/** The events, of which an output is taken care of at once. An output just written will do. */
+static struct events take_events(struct run *r) {
+  const struct events e = events_now(r);
+  if (e.output > 0.0 && r->now.last_output < r->now.a) write_output(r);
+  return e;
+}
+
 static bool asked_to_stop(const struct events *e) {
   return e->signal > 0.0 || e->stop_file > 0.0 || e->no_time > 0.0;
 }
@@ -180,8 +191,7 @@ static struct events take_turn(struct run *r) {
   require_advance(r);
   take_step(r);
   write_due_outputs(r);
-  struct events e = events_now(r);
-  if (e.output > 0.0 && r->now.last_output < r->now.a) write_output(r);
+  const struct events e = take_events(r);
   r->longest_turn = fmax(r->longest_turn, wall_clock() - start);
   if (e.checkpoint > 0.0 && !asked_to_stop(&e)) write_checkpoint(r);
   return e;
@@ -201,14 +211,13 @@ static void say_stopped(const struct run *r, const struct events *e) {
 static int run_steps(struct run *r) {
   first_forces(r);
   write_due_outputs(r);
-  struct events e = events_now(r);
+  struct events e = take_events(r);
   while (!finished(r) && !asked_to_stop(&e)) e = take_turn(r);
   stop_enter(STOP_SAVING, 0.0);
   r->stopped = asked_to_stop(&e) && !at_end(r);
   /* Who has checkpoints wants the last one, too: it knows that the run has ended. */
   const bool keeps = r->parameters->output.checkpoint_minutes > 0.0 || r->saved_step >= 0;
-  if (r->now.step > r->first_step && r->now.step > r->saved_step && (r->stopped || keeps))
-    write_checkpoint(r);
+  if (unsaved(r) && (r->stopped || keeps)) write_checkpoint(r);
   if (r->stopped) say_stopped(r, &e);
   return r->stopped && e.signal > 0.0 ? 128 + (int)e.signal : 0;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
@@ -20,6 +21,7 @@
  * not a wish of the user's, and the rank that failed has the word. */
 #define LAUNCHER_SECONDS 3.0
 #define LOOK_SECONDS 0.05
+#define LAST_SECONDS 20
 
 /* Signal handlers have no argument: their state is one for the process. */
 static volatile sig_atomic_t first_signal;
@@ -42,6 +44,8 @@ static void note_signal(int number) {
 
 _Noreturn static void end_now(const char *when) {
   const int number = first_signal;
+  signal(SIGALRM, SIG_DFL); /* where the end itself cannot be reached */
+  alarm(LAST_SECONDS);
   end_program(128 + number, "stopped by signal %d %s: %s", number, when, stop_what_stands());
 }
 

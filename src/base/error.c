@@ -16,12 +16,20 @@
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 
+/** Standard output is locked by a thread that waits for a reader who does not read: no reason to wait
+ * for him here. */
+static void flush(FILE *file) {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush(file);
+  funlockfile(stdout);
+}
+
 /** One fprintf, so that lines of several threads and processes do not mix. */
 __attribute__((format(printf, 2, 0))) static void print_message(const char *kind, const char *format,
                                                                 va_list arguments) {
   char message[8192]; /* on the stack: the trouble may be a lack of memory */
   vsnprintf(message, sizeof message, format, arguments);
-  fflush(stdout); /* what was said before comes before, where both go to one file */
+  flush(stdout); /* what was said before comes before, where both go to one file */
   if (comm_size() > 1)
     fprintf(stderr, "photons-starpu: %s%s (rank %d)\n", kind, message, comm_rank());
   else
@@ -47,7 +55,7 @@ __attribute__((format(printf, 3, 0))) _Noreturn static void end_with(int code, c
   if (!output_failed()) wait_for_lower_ranks();
   print_message(kind, format, arguments);
   output_discard_all();
-  fflush(NULL);
+  flush(NULL);
   comm_abort(code);
   /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for workers, and this may be one of them. */
   _exit(code);

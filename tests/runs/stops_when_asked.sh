@@ -71,6 +71,29 @@ for signal in HUP:1 XCPU:24 USR1:10; do
   ended $((128 + ${signal#*:})) 'go on with --restart' "SIG${signal%:*}"
 done
 
+# A second signal some seconds after the first is not the same wish: the run ends although its step
+# does not, here for a reader who does not read.
+mkfifo full
+sleep 60 <full &
+reader=$!
+rm -rf run
+"$PHOTONS" config.ini >full 2>err &
+id=$!
+lines=0
+until [ "$lines" -ge 5 ] && [ "$lines" -eq "$(wc -l <run/log/timings.csv)" ]; do
+  appears run/log/timings.csv
+  lines=$(wc -l <run/log/timings.csv)
+  sleep 1
+done
+kill -s TERM $id
+sleep 6
+kill -s 0 $id 2>/dev/null || complain 'a signal in a step ends the run before its time'
+kill -s TERM $id
+await
+[ $found -eq 143 ] || complain "a second signal after 6 seconds: exit code $found, not 143"
+grep -q 'stopped by signal 15 and again' err || complain 'a second signal after 6 seconds: not said'
+kill $reader
+
 # nohup's wish is respected, and a reader of the messages may go.
 rm -rf run
 (trap '' HUP; exec "$PHOTONS" config.ini >out 2>err) &
