@@ -35,14 +35,6 @@ need_mpi() {
   mpirun --oversubscribe -n 2 true 2>/dev/null || skip 'mpirun starts no two processes here'
 }
 
-# need_data FILE...: the files are in the folder of test data.
-need_data() {
-  for file; do
-    [ -r "${PHOTONS_TEST_DATA:-}/$file" ] ||
-      skip "no $file in PHOTONS_TEST_DATA=${PHOTONS_TEST_DATA:-}"
-  done
-}
-
 # link_tools FOLDER TOOL...: a folder for a PATH that has these tools only.
 link_tools() {
   folder=$1

@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include "support/ewald.h"
+#include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 #include "support/force_set.h"
 
 #include <cmocka.h>
