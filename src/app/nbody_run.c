@@ -176,9 +176,9 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   *sound = isfinite(acc_max);
   snprintf(r->obstacle, sizeof r->obstacle,
            "at z = %.4g the next step would be %.3g in ln a, below time.min_dlna = %g: the largest "
-           "acceleration is %.3g (km/s)^2/(Mpc/h) and the softening %.3g kpc/h; a new run with a larger "
-           "gravity.softening or time.eta takes longer steps, a smaller time.min_dlna lets this run "
-           "go on",
+           "acceleration is %.3g (km/s)^2/(Mpc/h) and the softening %.3g kpc/h; a new run with a "
+           "larger gravity.softening or time.eta takes longer steps, a smaller time.min_dlna lets "
+           "this run go on",
            1.0 / now->a - 1.0, dlna, p->time.min_dlna, acc_max, 1e3 * softening);
   return r->obstacle;
 }

@@ -28,7 +28,7 @@ static const char help[] =
     "  -P, --set SECTION.KEY=VALUE   override a parameter of config.ini (may be repeated)\n"
     "  -s, --steps N                 stop after N steps (0: initial conditions and first forces only)\n"
     "  -r, --restart                 go on from the newest checkpoint in the output folder\n"
-    "      --overwrite               remove what an earlier run left in the output folder, nothing else\n"
+    "      --overwrite               remove first what an earlier run left in the output folder\n"
     "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of a Gadget snapshot\n"
     "      --defaults                print a complete commented config.ini\n"
     "      --reference               print a page about all parameters (Markdown)\n"
@@ -37,12 +37,12 @@ static const char help[] =
     "  -h, --help                    print this\n"
     "  -V, --version                 print the versions of the program and its libraries\n"
     "\n"
-    "Exit codes: 0 done, or stopped by the file `stop` or runtime.wall_time after a checkpoint;\n"
-    "1 failure while running, 2 bad usage or configuration, 3 bad input file; 129, 130, 138, 143 or 152\n"
-    "stopped by a signal (HUP, INT, USR1, TERM, XCPU) after a checkpoint, or with a line that says which\n"
-    "checkpoint stands.\n"
-    "While it runs: the file `stop` in the output folder asks for a checkpoint and the end, the file\n"
-    "`output-now` for an output.\n";
+    "While it runs, a file `stop` in the output folder asks for a checkpoint and the end, a file\n"
+    "`output-now` for an output with the next number.\n"
+    "\n"
+    "Exit codes: 0 done, or stopped by a file `stop` or by runtime.wall_time; 1 failure while running,\n"
+    "2 bad usage or configuration, 3 bad input file; 129, 130, 138, 143 or 152 stopped by a signal\n"
+    "(HUP, INT, USR1, TERM, XCPU). The last line of a stopped run says which checkpoint stands.\n";
 
 static void print_help(FILE *out) { fputs(help, out); }
 

@@ -250,8 +250,10 @@ void report_end(struct report *r, const char *dir, bool stopped) {
   format_time(wall, sizeof wall, r->wall);
   const bool gpus = r->gpus.units > 0;
   const double steps = (double)r->particle_steps;
-  printf("%s %s: %.4g particle-steps, %.3g per second and %s, workers idle %.1f%% of the steps' time\n",
-         stopped ? "stopped after" : "done in", wall, steps, steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
+  printf("%s %s: %.4g particle-steps, %.3g per second and %s, workers idle %.1f%% of the steps' "
+         "time\n",
+         stopped ? "stopped after" : "done in", wall, steps,
+         steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
          100.0 * fmax(1.0 - r->cores.busy / fmax(r->core_seconds, 1e-9), 0.0));
   if (gpus) {
     printf("GPUs idle %.1f%% of the steps' time; ", 100.0 * fmax(1.0 - r->gpus.busy / fmax(r->gpu_seconds, 1e-9), 0.0));

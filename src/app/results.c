@@ -30,10 +30,11 @@ static const struct kind {
     {"", "config-used.ini", NULL},
     {"", "report.html", NULL},
 };
-static const struct kind traces = {
-    "trace",
-    "@(@(tasks_" NUMBER "|stages).csv|fxt_" NUMBER "|timeline.png|paje.trace|vite.svg|dag.@(dot|svg))",
-    NULL};
+static const struct kind traces = {"trace",
+                                   "@(@(tasks_" NUMBER "|stages).csv|fxt_" NUMBER
+                                   "|timeline.png|paje.trace|vite.svg"
+                                   "|dag.@(dot|svg))",
+                                   NULL};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static char *join(const char *folder, const char *name) {
@@ -43,7 +44,8 @@ static char *join(const char *folder, const char *name) {
   return path;
 }
 
-/** Whether a name is of this kind: that of a finished file or, a run having been killed, of another. */
+/** Whether a file's name is of this kind.
+ * @param finished  false: an unfinished file, which a killed run leaves, will do as well */
 static bool is_of(const struct kind *kind, const char *name, bool finished) {
   static const char suffix[] = ".tmp";
   const size_t length = strlen(name), tail = sizeof suffix - 1;

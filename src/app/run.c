@@ -34,12 +34,12 @@ struct run {
   struct timeline timeline;
   struct report report;
   struct trace trace;
-  size_t outputs_passed; /* of those in the timeline */
-  int64_t first_step;    /* steps done before this start of the program */
-  int64_t saved_step;    /* steps done at the last checkpoint; -1: there is none */
-  bool stopped;          /* before its end, because it was asked to */
-  /* By the wall clock: when the program and its last checkpoint were; longest of each kind, seconds. */
-  double start, checkpoint_wall, longest_step, longest_turn, longest_checkpoint;
+  size_t outputs_passed;         /* of those in the timeline */
+  int64_t first_step;            /* steps done before this start of the program */
+  int64_t saved_step;            /* steps done at the last checkpoint; -1: there is none */
+  bool stopped;                  /* before its end, because it was asked to */
+  double start, checkpoint_wall; /* by the wall clock: of the program, and its last checkpoint */
+  double longest_step, longest_turn, longest_checkpoint; /* seconds */
 };
 
 /** A file in output.dir. */
@@ -85,8 +85,7 @@ static void write_checkpoint(struct run *r) {
   r->checkpoint_wall = wall_clock();
   r->longest_checkpoint = fmax(r->longest_checkpoint, r->checkpoint_wall - start);
   report_pause(&r->report);
-  if (speaks(r))
-    printf("checkpoint at z = %.4g written to %s\n", redshift(r->now.a), path.text);
+  if (speaks(r)) printf("checkpoint at z = %.4g written to %s\n", redshift(r->now.a), path.text);
 }
 
 static void first_forces(struct run *r) {
@@ -147,8 +146,8 @@ static bool asked_by_file(const struct run *r, const char *name) {
   return unlink(path_of(r, name).text) == 0;
 }
 
-/** Whether another step and a checkpoint after it may not fit into the time that is left. How long a
- * checkpoint takes is not known before the first: as long as a step, then. */
+/** Whether another step and a checkpoint after it may not fit into the time that is left. How long
+ * a checkpoint takes is not known before the first: as long as a step, then. */
 static bool time_is_up(const struct run *r) {
   const double limit = 3600.0 * r->parameters->runtime.wall_time;
   const double turn = fmax(r->longest_turn, r->longest_step);
@@ -235,9 +234,9 @@ static void write_used_parameters(const struct run *r) {
 /** A folder with results of another run is refused; a dry run warns of that. */
 static void check_folder(const struct run *r) {
   if (r->options->restart || r->options->overwrite || comm_rank() > 0) return;
-  static const char text[] = "the folder %s holds results of another run, such as %s: go on with that "
-                             "run (--restart), replace its results (--overwrite), or choose another "
-                             "output.dir";
+  static const char text[] = "the folder %s holds results of another run, such as %s: go on with "
+                             "that run (--restart), replace its results (--overwrite), or choose "
+                             "another output.dir";
   char *example = results_example(r->parameters->output.dir);
   if (example && !r->options->dry_run)
     fail(EXIT_BAD_USAGE, text, r->parameters->output.dir, example);

@@ -17,8 +17,8 @@
 #include "photons/config/parameters.h"
 
 #define REPEAT_SECONDS 5.0
-/** A launcher that ends the ranks of a failed run by SIGTERM kills them soon after: until then, this is
- * not a wish of the user's, and the rank that failed has the word. */
+/** A launcher that ends the ranks of a failed run by SIGTERM kills them soon after. Until then the
+ * signal may not be a wish of the user's: the rank that failed has the word. */
 #define LAUNCHER_SECONDS 3.0
 #define LOOK_SECONDS 0.05
 #define LAST_SECONDS 20
@@ -114,8 +114,8 @@ void stop_checkpoint_stands(const char *path, double z) {
   char at[32] = "";
   if (!isnan(z)) snprintf(at, sizeof at, " at z = %.4g", z);
   pthread_mutex_lock(&stop.lock);
-  snprintf(stop.stands, sizeof stop.stands, "the checkpoint %s%s stands; go on with --restart", path,
-           at);
+  snprintf(stop.stands, sizeof stop.stands, "the checkpoint %s%s stands; go on with --restart",
+           path, at);
   pthread_mutex_unlock(&stop.lock);
 }
 

@@ -16,8 +16,8 @@
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 
-/** Standard output is locked by a thread that waits for a reader who does not read: no reason to wait
- * for him here. */
+/** A thread that waits for a reader who does not read has standard output locked: the end of the
+ * program does not wait for that reader. */
 static void flush(FILE *file) {
   if (ftrylockfile(stdout) != 0) return;
   fflush(file);

@@ -39,15 +39,15 @@ _Noreturn static void fail_locked(const char *folder, int lock) {
 static void write_holder(int lock) {
   char host[64] = "an unknown host", holder[HOLDER_MOST];
   gethostname(host, sizeof host - 1);
-  const int length =
-      snprintf(holder, sizeof holder, "process %ld on %s\n", (long)getpid(), host);
+  const int length = snprintf(holder, sizeof holder, "process %ld on %s\n", (long)getpid(), host);
   if (ftruncate(lock, 0) != 0 || pwrite(lock, holder, (size_t)length, 0) < 0) return;
 }
 
 /**
- * fcntl(), not flock(): NFS hands such a lock to its server, so that two machines exclude each other
- * (with NFS 3 only where its lock service runs). The lock is the process's, and the kernel drops it
- * when the process ends. The file stays: whoever removed it might remove the lock of the next run.
+ * fcntl(), not flock(): NFS hands such a lock to its server, so that two machines exclude each
+ * other (with NFS 3 only where its lock service runs). The lock is the process's, and the kernel
+ * drops the lock when the process ends. The file stays: whoever removed it might remove the lock of
+ * the next run.
  */
 static int take_lock(const char *folder) {
   const int lock = open_lock(folder);

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #define SAME 1e-12 /* relative difference at which two scale factors are one */
-#define NEAR 1e-6  /* the same where one of them is from a file's header, or a step would be a sliver */
+#define NEAR 1e-6  /* the same where one is a file's redshift, or a step would be a sliver */
 
 void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
                    double written) {
@@ -26,7 +26,8 @@ double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology
                               double acc_max, double softening) {
   double dlna = p->time.max_dlna;
   if (acc_max > 0.0)
-    dlna = fmin(dlna, cosmology_hubble(c, a) * sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
+    dlna = fmin(dlna, cosmology_hubble(c, a) *
+                          sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
   return dlna;
 }
 

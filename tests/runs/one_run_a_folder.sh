@@ -32,7 +32,8 @@ refused() {
 # No output redshift is reached: no snapshot is named.
 "$PHOTONS" --steps 0 --set output.dir=none config.ini >out 2>err || complain "--steps 0: $?"
 [ -e none/snap_000.hdf5 ] && complain '--steps 0: a snapshot'
-grep -q -e snap_ -e fof_tab -e powerspec -e png out && complain '--steps 0: names files that are not there'
+grep -q -e snap_ -e fof_tab -e powerspec -e png out &&
+  complain '--steps 0: names files that are not there'
 "$PHOTONS" config.ini >out 2>err || complain "the run: exit code $?"
 tail -n 1 out | grep -q 'snap_' || complain 'the last line names no snapshots'
 tail -n 1 out | grep -q 'png' && complain 'the last line names pictures, of which there are none'
@@ -42,7 +43,8 @@ cp -r run before
 refused 2 'run .*--restart.*--overwrite' config.ini
 diff -r -x .lock run before >/dev/null || complain 'a refused run has changed the folder'
 refused 2 'not together' --restart --overwrite config.ini
-touch run/mine.txt run/snap_000_copy.hdf5 run/log/notes.txt run/powerspec_007.txt run/snap_000.hdf5.tmp
+touch run/mine.txt run/snap_000_copy.hdf5 run/log/notes.txt
+touch run/powerspec_007.txt run/snap_000.hdf5.tmp
 mkdir run/kept && touch run/kept/snap_000.hdf5
 "$PHOTONS" --overwrite --set time.z_end=45 config.ini >out 2>err || complain "--overwrite: $?"
 for file in mine.txt snap_000_copy.hdf5 log/notes.txt kept/snap_000.hdf5 snap_000.hdf5; do
@@ -77,7 +79,7 @@ done
 refused 1 "folder busy: process $id" --analyse run/snap_000.hdf5 --set output.dir=busy
 kill -s KILL $id
 wait $id 2>/dev/null
-timeout 60 "$PHOTONS" -q --restart --set output.dir=busy --set time.steps=1000000 --steps 1 config.ini \
-  >out 2>err || complain "after a killed run: exit code $?"
+timeout 60 "$PHOTONS" -q --restart --set output.dir=busy --set time.steps=1000000 --steps 1 \
+  config.ini >out 2>err || complain "after a killed run: exit code $?"
 
 finish

@@ -44,7 +44,8 @@ begin() {
   "$PHOTONS" "$@" config.ini >out 2>err &
   id=$!
   waited=0
-  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] || [ $waited -ge 600 ]; do
+  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] ||
+    [ $waited -ge 600 ]; do
     sleep 0.05
     waited=$((waited + 1))
   done
@@ -160,7 +161,8 @@ STARPU_NCPU=1 "$PHOTONS" $slow config.ini >out 2>err &
 id=$!
 given_up 'no checkpoint' 'there is no checkpoint'
 rm -rf run
-STARPU_NCPU=1 "$PHOTONS" $slow --steps 1 --set output.checkpoint_minutes=1e-6 config.ini >out 2>err ||
+STARPU_NCPU=1 "$PHOTONS" $slow --steps 1 --set output.checkpoint_minutes=1e-6 config.ini \
+  >out 2>err ||
   complain "one step: exit code $?"
 STARPU_NCPU=1 "$PHOTONS" $slow --restart config.ini >out 2>err &
 id=$!

@@ -8,8 +8,8 @@
 /** A file of this program that is in the folder, malloc'ed; NULL: there is none. */
 char *results_example(const char *dir);
 
-/** Remove what this program wrote into the folder, and nothing else. StarPU opens its traces when it
- * starts: those of an earlier run go before, by results_remove_traces(). */
+/** Remove what this program wrote into the folder, and nothing else. StarPU opens its traces when
+ * it starts: those of an earlier run go before, by results_remove_traces(). */
 void results_remove(const char *dir);
 void results_remove_traces(const char *dir);
 

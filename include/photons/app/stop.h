@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Signals that ask a run to stop: INT, TERM, USR1 (which mpirun passes on and waits), HUP, XCPU.
  *
- * The loop of the run looks at stop_signal() between steps and leaves a checkpoint. Where that takes
- * too long, a thread ends the process, and all others of the run, with one line that says which
- * checkpoint stands:
- * - before the first step at once, there being nothing to keep;
- * - in a step that is not over within the grace time. What is left of the step is worthless then, with
- *   all that its tasks have changed. Tasks not yet begun are therefore dropped with the process, rather
- *   than one by one: host code and other ranks would go on with what those tasks had not made;
- * - at any time at a second signal REPEAT_SECONDS after the first. Launchers and batch systems send the
- *   same signal twice within milliseconds, which is one wish. */
+ * The loop of the run looks at stop_signal() between steps and leaves a checkpoint. Where that
+ * takes too long, a thread of this file ends the process, and all others of the run, with one line
+ * that says which checkpoint stands:
+ * - before the first step at once: there is nothing to keep;
+ * - in a step that is not over within the grace time. All that the tasks of the step have changed
+ *   is worthless then. Tasks not yet begun are dropped by ending the process, not one by one: host
+ *   code and other ranks would go on with what the dropped tasks had not made;
+ * - at any time at a second signal, some seconds after the first. Launchers and batch systems send
+ *   the same signal twice within milliseconds: that is one wish. */
 #ifndef PHOTONS_APP_STOP_H
 #define PHOTONS_APP_STOP_H
 
