@@ -55,7 +55,8 @@ for file in powerspec_007.txt snap_000.hdf5.tmp; do
 done
 [ "$(wc -l <run/log/timings.csv)" -eq 4 ] || complain '--overwrite: log/timings.csv has other lines'
 timeout 60 "$PHOTONS" --dry-run config.ini >out 2>err || complain "--dry-run: exit code $?"
-grep -q 'warning: .*--overwrite' err || complain '--dry-run: does not say that a run would be refused'
+grep -q 'warning: .*--overwrite' err ||
+  complain '--dry-run: does not say that a run would be refused'
 # Initial conditions that cannot be read take nothing with them.
 cp -r run/. before
 echo nonsense >bad.gadget2

@@ -50,7 +50,7 @@ begin() {
     waited=$((waited + 1))
   done
 }
-# ended CODE TEXT WHAT: the job has ended so, has said TEXT, and the run goes on from its checkpoint.
+# ended CODE TEXT WHAT: the job has ended so, has said TEXT, and its checkpoint is good.
 ended() {
   await
   [ $found -eq "$1" ] || complain "$3: exit code $found, not $1"
@@ -116,7 +116,8 @@ touch run/output-now
 appears run/snap_001.hdf5
 kill -s TERM $id
 await
-grep -q '^results in run: .*snap_' out || complain 'output-now: the last line does not name snapshots'
+grep -q '^results in run: .*snap_' out ||
+  complain 'output-now: the last line does not name snapshots'
 [ -e run/snap_001.hdf5 ] && [ ! -e run/snap_002.hdf5 ] || complain 'output-now: not two snapshots'
 begin
 touch run/stop
@@ -175,7 +176,8 @@ for softening in 1e-12 1e-30 1e-300; do
     >out 2>err
   found=$?
   [ $found -eq 1 ] || complain "softening = $softening: exit code $found, not 1"
-  grep -q 'error: .*z = .*time.min_dlna.*acceleration.*softening' err && [ "$(wc -l <err)" -eq 1 ] ||
+  [ "$(wc -l <err)" -eq 1 ] &&
+    grep -q 'error: .*z = .*time.min_dlna.*acceleration.*softening' err ||
     complain "softening = $softening: not one line that says why"
 done
 
