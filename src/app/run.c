@@ -286,7 +286,7 @@ static int run_to_end(struct run *r) {
   if (r->options->overwrite && comm_rank() == 0) results_remove(p->output.dir);
   write_used_parameters(r);
   report_begin(&r->report, p, r->options, r->solver.describe, r->solver.state, r->now.a,
-               r->timeline.end, r->now.wall_seconds);
+               r->timeline.end, r->now.step, r->now.wall_seconds);
   const int code = run_steps(r);
   report_end(&r->report, p->output.dir, r->stopped);
   return code;

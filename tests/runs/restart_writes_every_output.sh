@@ -49,10 +49,15 @@ END
 # A run that has ended goes on to a lower redshift; at its new end nothing is left.
 run longer --set time.z_end=40
 redshifts longer 40
+cp longer/checkpoint.hdf5 kept.hdf5
 run longer --restart --set time.z_end=30
 redshifts longer 40 30
 run longer --restart --set time.z_end=30
 grep -q 'nothing is left to do' out || complain 'a finished run does not say so'
+redshifts longer 40 30
+# From an older checkpoint, as after a crash: steps are taken again, and logged once.
+cp kept.hdf5 longer/checkpoint.hdf5
+run longer --restart --set time.z_end=30
 redshifts longer 40 30
 [ "$(cut -d, -f1 longer/log/timings.csv | sort | uniq -d)" ] && complain 'steps are logged twice'
 
