@@ -70,9 +70,11 @@ static char *find(const char *dir, const struct kind *kind, bool finished) {
 }
 
 char *results_example(const char *dir) {
-  char *found = find(dir, &traces, false);
-  for (int k = 0; !found && k < KINDS; k++) found = find(dir, &kinds[k], false);
-  return found;
+  for (int k = 0; k < KINDS; k++) {
+    char *found = find(dir, &kinds[k], false);
+    if (found) return found;
+  }
+  return find(dir, &traces, false);
 }
 
 static void remove_kind(const char *dir, const struct kind *kind) {
@@ -91,8 +93,9 @@ void results_print(FILE *out, const char *dir) {
   fprintf(out, "results in %s", dir);
   for (int k = 0; k < KINDS; k++) {
     char *found = kinds[k].told ? find(dir, &kinds[k], true) : NULL;
-    if (found) fprintf(out, "%s%s", before, kinds[k].told);
-    if (found) before = ", ";
+    if (!found) continue;
+    fprintf(out, "%s%s", before, kinds[k].told);
+    before = ", ";
     free(found);
   }
   fprintf(out, "; one page of all that: tools/report.py %s\n", dir);

@@ -72,7 +72,9 @@ static bool another_signal(void) {
 
 static void *watch(void *unused) {
   (void)unused;
-  while (sem_wait(&arrived) != 0) continue; /* interrupted by other signals */
+  while (sem_wait(&arrived) != 0) {
+    /* interrupted by another signal */
+  }
   const double start = wall_clock();
   for (;;) {
     look(wall_clock() - start);

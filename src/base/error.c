@@ -45,15 +45,17 @@ static void wait_for_lower_ranks(void) {
   nanosleep(&time, NULL);
 }
 
-__attribute__((format(printf, 3, 0))) _Noreturn static void end_with(int code, const char *kind,
-                                                                     const char *format,
-                                                                     va_list arguments) {
+/** Only one thread ends the program, and lower ranks do so first. */
+static void wait_for_turn(void) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   static _Thread_local bool failing;
-  if (!failing) pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
-  failing = true;                                /* what follows may fail, too */
+  /* never unlocked: threads that fail later wait here for the end */
+  if (!failing) pthread_mutex_lock(&first_only);
+  failing = true; /* what follows may fail, too */
   if (!output_failed()) wait_for_lower_ranks();
-  print_message(kind, format, arguments);
+}
+
+_Noreturn static void leave(int code) {
   output_discard_all();
   flush(NULL);
   comm_abort(code);
@@ -62,15 +64,21 @@ __attribute__((format(printf, 3, 0))) _Noreturn static void end_with(int code, c
 }
 
 void fail(enum exit_code code, const char *format, ...) {
+  wait_for_turn();
   va_list arguments;
   va_start(arguments, format);
-  end_with((int)code, "error: ", format, arguments);
+  print_message("error: ", format, arguments);
+  va_end(arguments);
+  leave((int)code);
 }
 
 void end_program(int code, const char *format, ...) {
+  wait_for_turn();
   va_list arguments;
   va_start(arguments, format);
-  end_with(code, "", format, arguments);
+  print_message("", format, arguments);
+  va_end(arguments);
+  leave(code);
 }
 
 void warn(const char *format, ...) {

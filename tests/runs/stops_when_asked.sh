@@ -64,7 +64,7 @@ begin
 kill -s TERM $id
 kill -s TERM $id
 sleep 0.01
-kill -s INT $id
+kill -s INT $id 2>/dev/null
 ended 143 'stopped by signal 15 .*go on with --restart' 'two signals at once'
 for signal in HUP:1 XCPU:24 USR1:10; do
   begin
@@ -180,5 +180,14 @@ for softening in 1e-12 1e-30 1e-300; do
     grep -q 'error: .*z = .*time.min_dlna.*acceleration.*softening' err ||
     complain "softening = $softening: not one line that says why"
 done
+# Where steps were taken before, they are kept, and may go on.
+rm -rf run
+adaptive='--set time.step=adaptive --set time.max_dlna=0.1'
+timeout 60 "$PHOTONS" -q $adaptive --set time.min_dlna=0.09 config.ini >out 2>err
+found=$?
+[ $found -eq 1 ] && grep -q 'the checkpoint run/checkpoint.hdf5 at z = .* stands' err ||
+  complain "min_dlna after some steps: exit code $found, or no checkpoint is named"
+timeout 60 "$PHOTONS" -q $adaptive --restart --set time.min_dlna=0.001 config.ini >out 2>err ||
+  complain "min_dlna lowered: exit code $?"
 
 finish
