@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The halo catalogue as a file: Gadget-4's fof_tab. */
+/* Writes the halo catalogue in the format of Gadget-4's fof_tab. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,9 +10,11 @@
 
 enum { TYPES = 6, HALO = 1 };
 
-static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5; /* Gadget's */
+/* Gadget's units */
+static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5;
 
-/** A dataset of the group Group. Physical value in cgs = value * to_cgs * a^a_scaling * h^h_scaling. */
+/** A dataset of the HDF5 group Group. Physical value in cgs = value * to_cgs * a^a_scaling *
+ * h^h_scaling. */
 struct field {
   const char *name;
   void (*fill)(const struct halo_catalogue *c, double length, void *rows);
@@ -52,7 +54,8 @@ static const struct field fields[] = {
   {"GroupMassType", fill_mass_type, TYPES, 0, FLOAT, MASS},
   {"Group_M_Crit200", fill_m_200, 1, 0, FLOAT, MASS},
   {"Group_R_Crit200", fill_r_200, 1, 1, FLOAT, LENGTH},
-  {"GroupPeakPos", fill_centre, 3, 1, DOUBLE, LENGTH}, /* the centre of Group_R_Crit200; not in Gadget's files */
+  /* the centre of Group_R_Crit200; Gadget's files do not have it */
+  {"GroupPeakPos", fill_centre, 3, 1, DOUBLE, LENGTH},
 };
 /* clang-format on */
 
@@ -83,7 +86,7 @@ static void write_rows(hid_t file, const char *path, const char *name, hid_t typ
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
-/** The halos of this process. */
+/** Write one field of this rank's halos. */
 static void write_field(hid_t file, const char *path, const struct field *f, const struct halo_catalogue *c,
                         double length) {
   char name[64];
@@ -127,7 +130,7 @@ static void write_header(hid_t file, const char *path, const struct parameters *
   hdf5_close_group(header, path);
 }
 
-/** The catalogue as all processes write it. */
+/** What all ranks know about the file that they write. */
 struct writing {
   const struct parameters *parameters;
   const struct halo_catalogue *catalogue;
@@ -135,7 +138,7 @@ struct writing {
   const uint64_t *ids;              /* halo_member_ids() */
 };
 
-/** The file with all its datasets, which have no values yet. */
+/** Create the file with all its datasets, still without values. */
 static void create_file(const struct writing *w, const char *temporary, const char *path) {
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, w->parameters, w->catalogue, w->a, w->length, w->linking_length);

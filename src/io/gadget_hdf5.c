@@ -15,7 +15,7 @@ static hid_t open_group(hid_t file, const char *path, const char *name) {
   return group;
 }
 
-/** A number from /Header, or from /Parameters where Gadget-4 has it. */
+/** A number from /Header, or from /Parameters where Gadget-4 stores it. */
 static double header_number(hid_t header, hid_t parameters, const char *path, const char *name) {
   double value = GADGET_ABSENT;
   if (hdf5_read_attribute(header, path, name, H5T_NATIVE_DOUBLE, 1, &value) == 0 && parameters >= 0)
@@ -49,7 +49,7 @@ static void hdf5_header(const char *path, struct gadget_header *header) {
   H5Fclose(file);
 }
 
-/** Open a dataset of @p count rows and check its shape and kind of number. */
+/** Open a dataset of @p count rows and check its shape and number class. */
 static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_class_t class, uint64_t count,
                           uint64_t columns) {
   if (H5Lexists(group, name, H5P_DEFAULT) <= 0) fail(EXIT_BAD_INPUT, "%s: there is no block %s", path, name);
@@ -76,13 +76,14 @@ static const struct {
   size_t columns;
   void (*put)(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *values);
 } blocks[GADGET_BLOCKS] = {
-    {H5T_INTEGER, 1, NULL}, /* gadget_put_ids: first, so that messages on the others name ids */
+    {H5T_INTEGER, 1, NULL}, /* gadget_put_ids: first, so that messages about the other blocks can
+                               name ids */
     {H5T_FLOAT, 3, gadget_put_positions},
     {H5T_FLOAT, 3, gadget_put_velocities},
     {H5T_FLOAT, 1, gadget_put_masses},
 };
 
-/** Check the blocks; with a sink, read what it wants. */
+/** Check the datasets; with a sink, read the particles that it asks for. */
 static void visit_blocks(const char *path, const struct gadget_header *header, const struct gadget_sink *sink) {
   const unsigned type = gadget_type(header);
   if (type == GADGET_TYPES) return;

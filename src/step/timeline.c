@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Step sizes and output times. */
+/* The sizes of steps and the times of outputs. */
 #include "photons/step/timeline.h"
 
 #include <math.h>
 
-#define SAME 1e-12 /* relative difference at which two scale factors are one */
-#define NEAR 1e-6  /* the same where one is a file's redshift, or a step would be a sliver */
+#define SAME 1e-12 /* relative difference below which two scale factors are equal */
+#define NEAR 1e-6  /* the same where one is a file's redshift, or a step would be very short */
 
 void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
                    double written) {

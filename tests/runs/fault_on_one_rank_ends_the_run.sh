@@ -101,7 +101,7 @@ BAD=1 FAULT='ulimit -f 4000'
 timeout 60 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 \
   ./start config.ini >out 2>err </dev/null ||
   complain 'no shared memory: the run fails'
-[ "$(grep -c "photons-starpu: warning: processes of one host cannot share memory" err)" -eq 1 ] ||
+[ "$(grep -c "photons-starpu: warning: ranks of one host cannot share memory" err)" -eq 1 ] ||
   complain 'no shared memory: not said once'
 
 # One process has no workers.

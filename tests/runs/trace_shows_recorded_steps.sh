@@ -50,6 +50,7 @@ expect numbers '^  longest chain of dependent tasks: 6.000 ms, .*: p2p 67 %, m2l
 # The same from the program's own table, with a GPU of two streams: they overlap from 12 to 14, and
 # 16 to 20 has neither: idle 40 %.
 mkdir own
+printf 'stage,family,colour\np2p,p2p,#cc6677\n' >own/stages.csv
 cat >own/tasks_0.csv <<'END'
 step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us
 7,0,CPU0,walk,0,10000,10000,20000,nan

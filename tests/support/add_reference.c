@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* add_reference FILE SOFTENING: exact accelerations of the particles of a Gadget HDF5 file (kpc/h),
- * added to it as /Reference/Acceleration in (km/s)^2/(kpc/h), in the order of
- * /Reference/ParticleIDs. The softening is Plummer-equivalent, in kpc/h, of Gadget's spline. */
+/* add_reference FILE SOFTENING: adds the exact accelerations of the particles of a Gadget HDF5 file
+ * (kpc/h) to the file, as /Reference/Acceleration in (km/s)^2/(kpc/h), in the order of
+ * /Reference/ParticleIDs. SOFTENING is the Plummer-equivalent softening of Gadget's spline, in
+ * kpc/h. */
 #include <hdf5.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@
 #include "photons/cosmology/cosmology.h"
 #include "support/ewald.h"
 
-/* Sums over neighbours and over waves cost about the same where all particles are targets. */
+/* With all particles as targets, the sums over neighbours and over waves then take about the same
+ * time. */
 static const double alpha = 14.0;
 
 static void check(int64_t result, const char *what) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exact accelerations of particles in a periodic box, by Ewald summation in double precision.
- * Shares nothing with the solver. Newton's attraction is split with erf(alpha r): the short-range
+ * Independent of the solver's code. Newton's attraction is split with erf(alpha r): the short-range
  * part is summed over nearest images, the rest over plane waves. The result does not depend on
  * alpha, which moves work from one part to the other. */
 #ifndef PHOTONS_TESTS_EWALD_H
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums end where what is left out is about e^-36 = 2e-16 of G m/L^2: at alpha r = 6 and at waves of
- * pi m/alpha = 6. With alpha = 12/L and above, only nearest images are as near as that. */
+/* The sums are truncated at alpha r = 6 and at waves with pi m/alpha = 6, where the rest is about
+ * e^-36 = 2e-16 of G m/L^2. With alpha >= 12/L only nearest images are within that distance. */
 #define EWALD_TAIL 6.0
 #define EWALD_ALPHA_MIN 12.0
 enum { EWALD_WAVES_MAX = 48, EWALD_SIDE = 2 * EWALD_WAVES_MAX + 1 };
@@ -36,7 +36,7 @@ static inline void ewald_find_phases(const double *x, struct ewald_phases *p) {
   }
 }
 
-/** The density's waves in the half m_0 >= 0 of the sphere |m| <= waves; the other half is their
+/** The density's waves in the half m_0 >= 0 of the sphere |m| <= waves. The other half is the
  * complex conjugate. */
 struct ewald_waves {
   int waves;
@@ -49,7 +49,7 @@ static inline int ewald_row(int waves, int m0, int m1) {
   return rest < 0 ? -1 : (int)sqrt(rest);
 }
 
-/** Waves of the density, with the factors that their part of an acceleration has. */
+/** Compute the waves of the density, times the factors of their part of an acceleration. */
 static inline struct ewald_waves *ewald_waves_create(const double *x, size_t n, double alpha) {
   enum { ZERO = EWALD_WAVES_MAX };
   struct ewald_waves *w = calloc(1, sizeof *w);
@@ -85,7 +85,7 @@ static inline struct ewald_waves *ewald_waves_create(const double *x, size_t n, 
   return w;
 }
 
-/** Adds the waves' part of the acceleration at x. */
+/** Add the waves' part of the acceleration at x. */
 static inline void ewald_add_waves(const struct ewald_waves *w, const double *x, double *a) {
   enum { ZERO = EWALD_WAVES_MAX };
   struct ewald_phases p;
@@ -109,7 +109,7 @@ static inline void ewald_add_waves(const struct ewald_waves *w, const double *x,
 }
 
 /** Softened attraction over distance, F/d: Gadget's spline of support h = 2.8 epsilon (Springel,
- * Yoshida & White 2001), from its density, or Plummer's. */
+ * Yoshida & White 2001), integrated from its density, or Plummer's law. */
 static inline double softened_attraction(double r, double epsilon, int plummer) {
   if (plummer) return pow(r * r + epsilon * epsilon, -1.5);
   double q = r / (2.8 * epsilon);
@@ -121,9 +121,9 @@ static inline double softened_attraction(double r, double epsilon, int plummer) 
 }
 
 /* The waves' part of Newton's attraction over distance is (erf(x) - 2 x e^(-x^2)/sqrt(pi))/r^3 with
- * x = alpha r, which is 4 alpha^3/sqrt(pi) F_1(x^2) with Boys' function F_m(t) = int_0^1 u^(2m)
- * e^(-t u^2) du. As F_m' = -F_(m+1), a table of the next orders is one of derivatives, and the
- * Taylor series from a point at most 1/32 away ends below 1e-15. */
+ * x = alpha r. This is 4 alpha^3/sqrt(pi) F_1(x^2) with Boys' function F_m(t) = int_0^1 u^(2m)
+ * e^(-t u^2) du. Because F_m' = -F_(m+1), a table of F_m at a point has all derivatives there. The
+ * Taylor series about a point at most 1/32 away is truncated below 1e-15. */
 enum { BOYS_TERMS = 7, BOYS_POINTS = 16 /* for each unit of t */ };
 struct boys {
   double coefficient[36 * BOYS_POINTS + 1][BOYS_TERMS];
@@ -169,7 +169,7 @@ static inline void ewald_accelerations(const double *x, size_t n, size_t stride,
   struct ewald_waves *waves = ewald_waves_create(x, n, alpha);
   struct boys *boys = boys_create();
   const double alpha2 = alpha * alpha, smooth = 2.0 * M_2_SQRTPI * alpha2 * alpha, tail2 = EWALD_TAIL * EWALD_TAIL;
-  const int all = stride == 1; /* each pair is summed once, for both */
+  const int all = stride == 1; /* each pair is summed once, for both particles */
   memset(a, 0, (n + stride - 1) / stride * 3 * sizeof *a);
   for (size_t i = 0; i < n; i += stride) {
     double *target = a + i / stride * 3;
@@ -182,7 +182,8 @@ static inline void ewald_accelerations(const double *x, size_t n, size_t stride,
         r2 += d[c] * d[c];
       }
       const int near = alpha2 * r2 < tail2;
-      if (r2 == 0.0 || !(near || plummer)) continue; /* Plummer's law is Newton's at no distance */
+      /* Plummer's law differs from Newton's at all distances */
+      if (r2 == 0.0 || !(near || plummer)) continue;
       const double r = sqrt(r2), waves_part = near ? smooth * boys_1(boys, alpha2 * r2) : 1.0 / (r2 * r),
                    factor = softened_attraction(r, epsilon, plummer) - waves_part;
       for (size_t c = 0; c < 3; c++) {

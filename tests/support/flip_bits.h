@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Damage to files. */
+/* Functions that damage files. */
 #ifndef PHOTONS_TESTS_FLIP_BITS_H
 #define PHOTONS_TESTS_FLIP_BITS_H
 
 #include <stdio.h>
 #include <string.h>
 
-/** Change bits of a byte of a file; the same change again takes it back. */
+/** Flip bits of a byte of a file; the same call again undoes it. */
 static inline void flip_bits(const char *path, long offset, int bits) {
   FILE *file = fopen(path, "r+b");
   fseek(file, offset, SEEK_SET);
@@ -16,7 +16,7 @@ static inline void flip_bits(const char *path, long offset, int bits) {
   fclose(file);
 }
 
-/** Put @p size bytes from @p bytes at @p offset, and what stood there into @p bytes. */
+/** Exchange @p size bytes of a file at @p offset with those in @p bytes. */
 static inline void exchange_bytes(const char *path, long offset, void *bytes, size_t size) {
   unsigned char before[4096] = {0};
   FILE *file = fopen(path, "r+b");

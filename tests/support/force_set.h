@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Forces of the whole solver, and particle sets with exact reference accelerations: those that
- * `make check` makes in tests/force-sets, and other programs' in the folder forces/ of
+/* Forces of the whole solver, and particle sets with exact reference accelerations: the sets that
+ * `make check` makes in tests/force-sets, and sets of other programs in the folder forces/ of
  * PHOTONS_TEST_DATA. */
 #ifndef PHOTONS_FORCE_SET_H
 #define PHOTONS_FORCE_SET_H
@@ -26,7 +26,8 @@ void start_starpu_for_tests(void);
 
 /** Accelerations of particles in the order of rising id, [N][3] in (km/s)^2/(Mpc/h); free() it. */
 float *accelerations_by_id(const struct particles *s);
-/** Those that the solver finds for these particles, which it takes over and frees. @p work may be NULL. */
+/** The accelerations that the solver computes for these particles, in the same format. Takes over
+ * and frees the particles. @p work may be NULL. */
 float *solver_accelerations(const struct parameters *p, struct particles particles, struct work_counts *work);
 struct force_error force_compare(const float *acceleration, const double *reference, size_t n);
 
@@ -42,11 +43,11 @@ void force_set_close(struct force_set *set);
  * config.ini. */
 struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
                                      size_t count);
-/** Accelerations of the set's particles with these overrides of config.ini, as
+/** Accelerations of the set's particles with these overrides of config.ini, in the format of
  * solver_accelerations(). */
 float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
                        struct work_counts *work);
-/** The same, compared with the reference. */
+/** The error of these accelerations against the reference. */
 struct force_error force_set_error(const struct force_set *set, const char *const *overrides, size_t count,
                                    struct work_counts *work);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run to be saved: parameters, particles and state for tests of snapshots and checkpoints. */
+/* Parameters, particles and state of a run, for tests of snapshots and checkpoints. */
 #ifndef PHOTONS_TESTS_SAVED_RUN_H
 #define PHOTONS_TESTS_SAVED_RUN_H
 
@@ -21,7 +21,7 @@ static inline void set_parameters(struct parameters *p) {
   p->ic.z_init = 49.0;
 }
 
-/** All particles, on every process. */
+/** All particles, on every rank. */
 static inline struct particles make_particles(size_t count, size_t blocks) {
   const struct cosmology c = {.omega_m = 0.31};
   struct particles s = particles_create(count, box,
@@ -74,7 +74,7 @@ static inline bool same_state(const struct checkpoint_state *s) {
          s->policy.fresh_work == there.policy.fresh_work && s->wall_seconds == there.wall_seconds;
 }
 
-/** A checkpoint of the state `there`. */
+/** Write a checkpoint of the state `there`. */
 static inline void write_checkpoint(const char *path, const struct parameters *p,
                                     const struct particles *s) {
   struct checkpoint_state state = there;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where tests find their files. Each function's result is valid until its next call. */
+/* Paths of the tests' files. Each function's result is valid until its next call. */
 #ifndef PHOTONS_TESTS_TEST_FILES_H
 #define PHOTONS_TESTS_TEST_FILES_H
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** Particles with exact accelerations, which `make check` makes: early.hdf5 (z = 49, nearly a grid)
- * or late.hdf5 (z = 0, clustered). Ends the test where the file is missing. */
+/** Particles with exact accelerations, made by `make check`: early.hdf5 (z = 49, nearly a grid) or
+ * late.hdf5 (z = 0, clustered). Ends the test if the file is missing. */
 static inline const char *force_set_path(const char *name) {
   static char path[1024];
   const char *folder = getenv("PHOTONS_FORCE_SETS");
@@ -28,8 +28,8 @@ static inline const char *source_data(const char *name) {
   return path;
 }
 
-/** A file of other programs in the folder PHOTONS_TEST_DATA, which few have: NULL where it is not
- * there. Tests of such files come on top of those that everybody can run. */
+/** A file of other programs in the folder PHOTONS_TEST_DATA; NULL if it is not there. Few people
+ * have that folder, so its files only serve tests in addition to those that everybody can run. */
 static inline const char *other_data(const char *name) {
   static char path[1024];
   const char *folder = getenv("PHOTONS_TEST_DATA");

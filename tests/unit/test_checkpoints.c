@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two generations of checkpoints: whatever happens to one, a run goes on. */
+/* Two generations of checkpoints: if one is damaged or missing, a run continues from the other. */
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static int make_folder(void **state) {
   return status;
 }
 
-/** A checkpoint after so many steps. */
+/** Write a checkpoint after the given number of steps. */
 static void write_step(int64_t step) {
   struct parameters p;
   set_parameters(&p);
@@ -40,7 +40,7 @@ static void write_step(int64_t step) {
   particles_free(&s);
 }
 
-/** The step that a run goes on from. */
+/** The step from which a run continues. */
 static int64_t read_step(void) {
   struct parameters p;
   struct checkpoint_state state;
@@ -63,8 +63,8 @@ static long size_of(const char *path) {
   return (long)status.st_size;
 }
 
-/** The newer one; where it is damaged or not there, the older one; with both damaged an error that
- * says why. */
+/** The newer checkpoint is read; if it is damaged or missing, the older one; if both are damaged,
+ * an error gives the reasons. */
 static void test_generations(void **state) {
   (void)state;
   expect_failure(read_any, NULL, EXIT_BAD_INPUT,
@@ -77,7 +77,7 @@ static void test_generations(void **state) {
   flip_bits(newest, place, 4);
   assert_int_equal(read_step(), 2);
   assert_int_equal(access(scratch("checkpoint-damaged.hdf5"), R_OK), 0);
-  /* The next checkpoint leaves the good one before in its place. */
+  /* The next checkpoint leaves the good previous one in its place. */
   write_step(4);
   assert_int_equal(read_step(), 4);
   assert_int_equal(remove(newest), 0);
@@ -96,7 +96,7 @@ static void test_generations(void **state) {
                  "checkpoint-previous.hdf5: cannot open the HDF5 file: truncated");
 }
 
-/** What a run killed between two changes of names leaves. */
+/** The files of a run killed between two changes of names. */
 static void test_left_names(void **state) {
   (void)state;
   char reason[512], temporary[320];
@@ -116,7 +116,7 @@ static void test_left_names(void **state) {
   assert_int_equal(read_step(), 2);
 }
 
-/** Killed at any moment, a run goes on from its last checkpoint. */
+/** A run killed at any moment continues from its last checkpoint. */
 static void test_kills(void **state) {
   (void)state;
   enum { KILLS = 40 };
@@ -142,7 +142,7 @@ static void test_kills(void **state) {
   assert_true(last > KILLS / 4); /* checkpoints were written */
 }
 
-/** A value that no run writes, under a right checksum. */
+/** Write a checkpoint with a value that no run writes, and with right checksums. */
 static void write_wrong(void (*change)(struct particles *, struct checkpoint_state *)) {
   struct parameters p;
   set_parameters(&p);
@@ -153,7 +153,7 @@ static void write_wrong(void (*change)(struct particles *, struct checkpoint_sta
   particles_free(&s);
 }
 
-/* Component y of the fourth particle of the second block of 100; ids count down from COUNT. */
+/* Component y of the fourth particle of the second group of 100; ids count down from COUNT. */
 enum { FIRST = 100, WRONG = 3 * FIRST + FIRST + 3 };
 static void nan_momentum(struct particles *s, struct checkpoint_state *c) {
   (void)c, s->momentum[WRONG] = NAN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Damage to snapshots and checkpoints: a reader gets what was written, or an error. */
+/* Damage to snapshots and checkpoints: a reader gets the data as written, or an error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 enum { COUNT = 300, BLOCK = 512 };
 
-/** The definition in hdf5_checksum.h, as Python's xxhash has it. */
+/** The definition in hdf5_checksum.h, computed by Python's xxhash. */
 static void test_known_sums(void **state) {
   (void)state;
   uint32_t squares[10];
@@ -33,7 +33,8 @@ static void test_known_sums(void **state) {
   assert_true(checksum_rows(halves, 24, 0, 10) == UINT64_C(0xcb0dbff1a85542c3));
 }
 
-/** Pieces in any order have the same sum; a changed bit, an exchange and a row of zeros change it. */
+/** Pieces in any order have the same sum; a changed bit, an exchange and a row of zeros change the
+ * sum. */
 static void test_rows(void **state) {
   (void)state;
   enum { ROWS = 37, MOST = 48 };
@@ -71,10 +72,10 @@ static void test_rows(void **state) {
   }
 }
 
-/** A file, and what reading it gives where it is not damaged. */
+/** A file, and the result of reading it undamaged. */
 struct subject {
   const char *path;
-  struct parameters parameters; /* to read it with */
+  struct parameters parameters; /* for reading the file */
   struct parameters read_parameters;
   struct particles particles; /* as read */
   char *config;
@@ -106,8 +107,8 @@ static void read_any(void *subject) {
   free(read_config(subject));
 }
 
-/** Exit code of reading the file in another process; 0 only if every bit of what a run takes from it
- * is right. */
+/** Exit code of reading the file in a child process; 0 only if every bit of the data that a run
+ * takes from the file is right. */
 static int read_damaged(const struct subject *f) {
   const pid_t child = fork();
   if (child == 0) {
@@ -172,12 +173,14 @@ static void print(const struct subject *f, const char *damage, const struct coun
                 strrchr(f->path, '/') + 1, damage, c->refused, c->tried);
 }
 
-/** One bit, at places all over the file; then blocks of zeros; then the end cut off.
- * @param used bytes of datasets that are read: all damage to them must be refused */
+/** Flip one bit, at places all over the file; then overwrite pieces with zeros; then cut off the
+ * end.
+ * @param used  bytes of datasets that are read: all damage to them must be refused */
 static void damage(const struct subject *f, int used) {
   struct stat status;
   assert_int_equal(stat(f->path, &status), 0);
-  const long size = (long)status.st_size, step = 53; /* prime: all places in words and structures */
+  /* prime, to reach all places in words and structures */
+  const long size = (long)status.st_size, step = 53;
   struct counts flips = {0}, blocks = {0};
   for (long offset = 0; offset < size; offset += step) {
     const int bit = 1 << offset % 8;
@@ -260,7 +263,7 @@ static void exchange_rows(const char *path, const char *name, hsize_t columns) {
   H5Fclose(file);
 }
 
-/** Changes that HDF5 itself makes, so that its own checksums are right. */
+/** Changes made through HDF5 itself, so that HDF5's own checksums are right. */
 static void test_snapshot_changes(void **state) {
   (void)state;
   static const struct {
@@ -297,7 +300,7 @@ static void test_snapshot_changes(void **state) {
   remove_attribute(f.path, "/PartType1/Coordinates", "xxh3_rows");
   remove_attribute(f.path, "/PartType1/ParticleIDs", "xxh3_rows");
   remove_attribute(f.path, "/Header", "xxh3_attributes");
-  assert_int_equal(read_damaged(&f), 0); /* another program's file */
+  assert_int_equal(read_damaged(&f), 0); /* like a file of another program */
   free_subject(&f);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ewald summation, on which the tests of forces rest, and the particle sets made with it. */
+/* Ewald summation, the reference of all tests of forces, and the particle sets made with it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +39,8 @@ static double rms_difference(const double *a, const double *b, size_t n) {
   return sqrt(difference / size);
 }
 
-/* The split moves the sum from space to waves and leaves it what it was. Tails of 1e-15 and
- * roundings of sums of 300 terms. */
+/* The split moves part of the sum from space to waves and does not change the result. Tolerance:
+ * tails of 1e-15 and rounding of sums of 300 terms. */
 static void split_does_not_matter(void **state) {
   static const double alpha[] = {12.0, 14.0, 17.0, 20.0};
   (void)state;
@@ -53,9 +53,9 @@ static void split_does_not_matter(void **state) {
   free(x);
 }
 
-/* Two particles at a small distance r: Newton's attraction less that of the mean density inside,
- * 4 pi r/3, and by the cubic symmetry of the images terms from r^3 on, the coefficient of which is
- * some 10. */
+/* Two particles at a small distance r feel Newton's attraction less that of the mean density
+ * inside, 4 pi r/3. By the cubic symmetry of the images further terms begin with r^3, with a
+ * coefficient of some 10. */
 static void near_pairs_feel_newton(void **state) {
   (void)state;
   for (double r = 1e-4; r < 0.04; r *= 3.0) {
@@ -72,22 +72,22 @@ static void near_pairs_feel_newton(void **state) {
   }
 }
 
-/* Two particles half a box apart in one direction or more feel nothing, by symmetry. */
+/* Two particles half a box apart in one direction or more feel no force, by symmetry. */
 static void symmetric_places_feel_nothing(void **state) {
   (void)state;
   for (int corner = 1; corner < 8; corner++) {
     double x[6] = {0.3, 0.6, 0.9}, a[6];
     for (int c = 0; c < 3; c++) x[3 + c] = fmod(x[c] + (corner >> c & 1) * 0.5, 1.0);
     ewald_accelerations(x, 2, 1, 12.0, 0.01, 0, a);
-    /* where +0.5 and -0.5 are both nearest, one of them is left out: its short-range part is e^-36
-     * there */
+    /* where +0.5 and -0.5 are both nearest, only one of them is summed; its short-range part there
+     * is e^-36 */
     for (int c = 0; c < 6; c++) assert_near(a[c], 0.0, 1e-13);
   }
 }
 
-/* The sets as they are on disk: another split gives the same for some of the particles, and all
- * together feel no force. Positions are exact in the file. Roundings of sums of 32768 terms leave
- * some 1e-14. */
+/* The sets as they are in the files: another split gives the same result for some of the particles,
+ * and the sum of all forces vanishes. Positions are exact in the file. Rounding of sums of 32768
+ * terms leaves some 1e-14. */
 static void sets_are_exact(void **state) {
   static const char *const names[] = {"early.hdf5", "late.hdf5"};
   enum { STRIDE = 2048 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Mesh forces with exact short-range sums against Ewald sums, and what must not change them. */
+/* Mesh forces with exact short-range sums against Ewald sums, and invariances of the mesh
+ * forces. */
 #include "support/mesh_workspace.h"
 
 #include <hdf5.h>
@@ -102,8 +103,8 @@ static float *mesh_forces(const struct mesh *m, const struct mesh_kernels *kerne
   return acceleration;
 }
 
-/* Force factor of Gadget's spline softening (Springel et al. 2001, eq. 71), u = r/h < 1: times r vector is the pull
- * of a unit mass. */
+/* Force factor of Gadget's spline softening (Springel et al. 2001, eq. 71), u = r/h < 1: times r
+ * vector is the pull of a unit mass. */
 static double spline_softened(double r, double h) {
   const double u = r / h;
   if (u >= 1) return 1 / (r * r * r);
@@ -159,8 +160,8 @@ static void force_error(const struct reference *r, const double *near, const flo
   *median = ratio[SUBSET / 2];
 }
 
-/* Schemes and their force errors with exact short-range sums, measured in double precision over all particles of PhotoNs-2's
- * demonstration run. */
+/* Schemes and their force errors with exact short-range sums, measured in double precision over all
+ * particles of PhotoNs-2's demonstration run. */
 static const struct {
   enum assignment assignment;
   enum gradient gradient;
@@ -194,8 +195,9 @@ static void check_forces(const char *path, bool early, double tolerance) {
   reference_free(&r);
 }
 
-/* A subset of 2048 has the statistics of the whole to some per cent. The sets that `make check` makes have the density and
- * clustering of PhotoNs-2's but other particles, which makes 17 % where the cutoff errs most; see test_forces.c. */
+/* A subset of 2048 has the statistics of the whole to some per cent. The sets of `make check` have
+ * the density and clustering of PhotoNs-2's but other particles, which makes a difference of 17 %
+ * where the cutoff errs most; see test_forces.c. */
 static void test_early_forces(void **state) {
   (void)state;
   check_forces(force_set_path("early.hdf5"), true, 0.25);
@@ -208,8 +210,8 @@ static void test_late_forces(void **state) {
   if (other_data("forces/late32.hdf5")) check_forces(other_data("forces/late32.hdf5"), false, 0.15);
 }
 
-/* One clustered distribution: no net force; the same bits whatever the slabs and threads; the same force on all
- * instruction sets. */
+/* One clustered distribution: no net force; the same bits whatever the slabs and threads; the same
+ * force on all instruction sets. */
 static void check_invariance(const struct reference *r, enum gradient gradient, bool interlace) {
   struct split split = gauss_split(r->box / 32, 1.2, 6.0);
   float *first = NULL;
@@ -232,7 +234,8 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
       net[c] += first[c * r->count + j];
       total += fabs((double)first[c * r->count + j]);
     }
-  /* Deposit and readout are transposed and the kernel is odd: only roundings of the float mesh are left. */
+  /* Deposit and read-out are transposes of each other and the kernel is odd: only rounding errors
+   * of the float mesh are left. */
   for (size_t c = 0; c < 3; c++) assert_near(net[c], 0, 1e-5 * total);
 
   const struct {
@@ -248,7 +251,7 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
     float *a = mesh_forces(m, mesh_kernels_select(), r, 8, 1);
     double difference = 0;
     for (size_t j = 0; j < 3 * r->count; j++) difference += fabs((double)a[j] - first[j]);
-    /* Roundings of 6e-8 in weights and sums; differences of the potential magnify them some times. */
+    /* Rounding of 6e-8 in weights and sums; differences of the potential amplify it a few times. */
     assert_near(difference, 0, 2e-6 * total);
     free(a);
     mesh_free(m);

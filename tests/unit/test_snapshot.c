@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Snapshots and checkpoints are read back; nothing half-written stays; what is broken is refused. */
+/* Snapshots and checkpoints are read back; no incomplete file stays; broken files are refused. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,9 +23,9 @@
 #include "support/failure.h"
 #include "support/saved_run.h"
 
-#define COUNT ((size_t)200001) /* more than is converted at a time */
+#define COUNT ((size_t)200001) /* more than one chunk of the conversion */
 
-/** Those of this process. */
+/** The particles of this rank. */
 static struct particles take_share(const struct particles *all) {
   struct particles s = particles_create_blocks(all->count, all->blocks, all->box, all->mass);
   const size_t first = particles_first(&s);
@@ -47,7 +47,7 @@ static void read_particle(const struct particles *s, size_t i, uint32_t x[3], fl
   }
 }
 
-/** A dataset's values as doubles (malloc'ed), and one attribute of it. */
+/** The values of a dataset as doubles (free() them), and one attribute of it. */
 static double *read_dataset(const char *path, const char *name, size_t count, size_t columns, const char *attribute,
                             double *value) {
   const hid_t file = hdf5_open(path), dataset = H5Dopen2(file, name, H5P_DEFAULT);
@@ -117,7 +117,7 @@ static size_t check_header(const char *path, const struct parameters *p, double 
   return in_file[1];
 }
 
-/** Read back, by all processes: each has some of the particles. */
+/** Read back by all ranks: each has some of the particles. */
 static void check_reading(struct parameters *p, const struct particles *s, const char *path) {
   snprintf(p->ic.file, sizeof p->ic.file, "%s", path);
   struct particles back = ic_read_gadget(p);
@@ -133,7 +133,8 @@ static void check_reading(struct parameters *p, const struct particles *s, const
     read_particle(s, first + i, x, m, acc);
     for (size_t c = 0; c < 3; c++) {
       assert_int_equal(back.position[c * back.count + i], x[c]);
-      assert_near(back.momentum[c * back.count + i], m[c], 1.2e-7 * fabs((double)m[c])); /* two float roundings */
+      /* two float roundings */
+      assert_near(back.momentum[c * back.count + i], m[c], 1.2e-7 * fabs((double)m[c]));
     }
   }
   particles_free(&back);
@@ -176,7 +177,7 @@ static void test_snapshot(void **state) {
   }
 }
 
-/** One for tests/runs/same_files_on_any_ranks.sh, a file for each process. */
+/** Keep a snapshot with one file for each rank, for tests/runs/same_files_on_any_ranks.sh. */
 static void keep_snapshot(const struct particles *share) {
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
   if (!folder) return;
@@ -188,7 +189,8 @@ static void keep_snapshot(const struct particles *share) {
   snapshot_write(path, &p, share, a_snapshot);
 }
 
-/** tests/runs/same_files_on_any_ranks.sh names a folder: what one number of processes has written there the next one reads. */
+/** tests/runs/same_files_on_any_ranks.sh names a folder: the checkpoint that one number of ranks
+ * has written there is read by the next number of ranks. */
 static void test_checkpoint(void **state) {
   (void)state;
   struct parameters p;
@@ -199,10 +201,11 @@ static void test_checkpoint(void **state) {
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT"), *path = folder ? kept : scratch("checkpoint.hdf5");
   if (folder) snprintf(kept, sizeof kept, "%s/checkpoint.hdf5", folder);
   for (int turn = !folder || access(kept, R_OK) != 0; turn < 2; turn++) {
-    comm_barrier(); /* all have looked */
+    comm_barrier(); /* all ranks have read it */
     if (turn == 1) write_checkpoint(path, &p, &share);
     struct parameters other = p;
-    other.output.images = !p.output.images; /* what does not change the particles may change */
+    other.output.images = !p.output.images; /* parameters that do not change the particles may
+                                               differ */
     other.runtime.workers = 13;
     struct checkpoint_state found;
     struct particles back = checkpoint_read(path, &other, &found);
@@ -234,7 +237,7 @@ static void test_checkpoint_parameters(void **state) {
   expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT, "cosmology.Omega_m was '0.31' and is '0.3', gravity.theta was");
   expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT, "and is '0.123', runtime.leaf_size was '0' and is '17'");
 
-  /* What the program had chosen stays as it was chosen. */
+  /* Values chosen by the program stay as they were chosen. */
   set_parameters(&p);
   p.gravity.softening = 12.5;
   write_checkpoint(scratch("checkpoint.hdf5"), &p, &s);
@@ -244,7 +247,8 @@ static void test_checkpoint_parameters(void **state) {
   p.gravity.softening = 13.0;
   expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT, "gravity.softening was '12.5' and is '13'");
 
-  /* Box and cosmology of a run from a file are not in config.ini: they come from the checkpoint. */
+  /* Box and cosmology of a run that started from a file are not in config.ini: they come from the
+   * checkpoint. */
   set_parameters(&p);
   p.ic.source = IC_GADGET;
   write_checkpoint(scratch("checkpoint.hdf5"), &p, &s);
@@ -291,7 +295,7 @@ static void write_large_text(void *unused) {
   output_commit(temporary, scratch("table.txt"));
 }
 
-/** A file-size limit stands for a full disk: the write fails, with another reason. */
+/** A file-size limit stands for a full disk: writing fails, with another reason. */
 static void test_full_disk(void **state) {
   (void)state;
   expect_failure(write_large_snapshot, &(int){0}, EXIT_RUN_FAILED,
@@ -327,7 +331,8 @@ __attribute__((unused)) static void allocate_much(void *unused) {
   free(allocate(SIZE_MAX / 8, 4, "a test"));
 }
 
-/** The disk of the last process is full: for tests/runs/same_files_on_any_ranks.sh, which expects the end of all and an empty folder. */
+/** The disk of the last rank is full: for tests/runs/same_files_on_any_ranks.sh, which expects the
+ * end of all ranks and an empty folder. */
 static void fill_one_disk(const char *folder) {
   struct parameters p;
   set_parameters(&p);
@@ -342,7 +347,7 @@ static void fill_one_disk(const char *folder) {
 static void test_output_files(void **state) {
   (void)state;
   output_folder(scratch("a//b/"));
-  output_folder(scratch("a/b")); /* there already */
+  output_folder(scratch("a/b")); /* exists already */
   const char *path = scratch("a/b/file");
   char *temporary = output_begin(path), *other = output_begin(scratch("other"));
   FILE *file = output_open(temporary);
@@ -376,8 +381,8 @@ static void write_text_file(void *unused) {
   output_commit(begun, scratch("table.txt"));
 }
 
-/** What somebody has put under a temporary name, or a killed run left, is removed: no link is
- * followed. */
+/** A link or file with a temporary name, made by someone else or left by a killed run, is removed:
+ * no link is followed. */
 static void test_temporary_names(void **state) {
   (void)state;
   struct parameters p;
@@ -415,7 +420,7 @@ static void test_temporary_names(void **state) {
   particles_free(&s);
 }
 
-/** One folder for all processes. */
+/** One folder for all ranks. */
 static int make_common_folder(void **state) {
   int status = comm_rank() == 0 ? scratch_make(state) : 0;
   comm_broadcast(&status, sizeof status, 0);
