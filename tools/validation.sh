@@ -34,7 +34,7 @@ run() {
   shift 3
   out=$folder/$name
   [ ! -e "$out/powerspec_$last.txt" ] || { echo "$name: finished"; return; }
-  [ ! -e "$out/checkpoint.hdf5" ] || set -- --restart "$@"
+  if [ -e "$out/checkpoint.hdf5" ]; then set -- --restart "$@"; else set -- --overwrite "$@"; fi
   $print ./photons-starpu "$config" --set output.dir="$out" "$@"
 }
 

@@ -15,7 +15,7 @@
 #include "photons/base/input_file.h"
 #include "photons/ic/ic.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/base/output_file.h"
+#include "photons/base/folder_lock.h"
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
 #include "photons/runtime/engine.h"
@@ -119,7 +119,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   settings.text = reallocate(settings.text, own + count, sizeof *settings.text, "settings");
   for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
   parameters_read(&p, NULL, (const char *const *)settings.text, own + count);
-  output_folder(p.output.dir);
+  const int lock = folder_lock(p.output.dir); /* products of an earlier run may be there */
   p.runtime.gpu = GPU_NO; /* the analysis has no CUDA codelets */
   engine_start(&p, NULL);
   double start = wall_clock();
@@ -152,6 +152,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   linear_power_free(linear);
   particles_free(&particles);
   engine_stop();
+  folder_unlock(lock);
   settings.count = own;
   settings_free(&settings);
   return 0;

@@ -28,6 +28,7 @@ static const char help[] =
     "  -P, --set SECTION.KEY=VALUE   override a parameter of config.ini (may be repeated)\n"
     "  -s, --steps N                 stop after N steps (0: initial conditions and first forces only)\n"
     "  -r, --restart                 continue from the newest checkpoint in the output folder\n"
+    "      --overwrite               remove first what an earlier run left in the output folder\n"
     "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of a Gadget snapshot\n"
     "      --defaults                print a complete commented config.ini\n"
     "      --reference               print a reference of all parameters (Markdown)\n"
@@ -36,8 +37,12 @@ static const char help[] =
     "  -h, --help                    print this\n"
     "  -V, --version                 print the versions of the program and its libraries\n"
     "\n"
-    "Exit codes: 0 done, 1 failure while running, 2 bad usage or configuration, 3 bad input file,\n"
-    "130, 138 or 143 stopped by a signal (INT, USR1, TERM) after a checkpoint.\n";
+    "While it runs, a file `stop` in the output folder asks for a checkpoint and the end, a file\n"
+    "`output-now` for an output with the next number.\n"
+    "\n"
+    "Exit codes: 0 done, or stopped by a file `stop` or by runtime.wall_time; 1 failure while running,\n"
+    "2 bad usage or configuration, 3 bad input file; 129, 130, 138, 143 or 152 stopped by a signal\n"
+    "(HUP, INT, USR1, TERM, XCPU). The last line of a stopped run says which checkpoint stands.\n";
 
 static void print_help(FILE *out) { fputs(help, out); }
 
@@ -85,11 +90,12 @@ static int64_t read_steps(const char *text) {
 }
 
 struct options options_read(int argc, char **argv) {
-  enum { DEFAULTS = 256, REFERENCE };
+  enum { DEFAULTS = 256, REFERENCE, OVERWRITE };
   static const struct option names[] = {
       {"analyse", required_argument, NULL, 'a'},   {"dry-run", no_argument, NULL, 'n'},
       {"set", required_argument, NULL, 'P'},       {"steps", required_argument, NULL, 's'},
       {"restart", no_argument, NULL, 'r'},         {"defaults", no_argument, NULL, DEFAULTS},
+      {"overwrite", no_argument, NULL, OVERWRITE},
       {"reference", no_argument, NULL, REFERENCE}, {"quiet", no_argument, NULL, 'q'},
       {"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
       {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
@@ -106,6 +112,7 @@ struct options options_read(int argc, char **argv) {
     case 'P': o.overrides[o.override_count++] = optarg; break;
     case 's': o.run.steps = read_steps(optarg); break;
     case 'r': o.run.restart = true; break;
+    case OVERWRITE: o.run.overwrite = true; break;
     case 'q': o.run.verbosity = 0; break;
     case 'v': o.run.verbosity = 2; break;
     case DEFAULTS: print_and_end(parameters_print_defaults);
@@ -122,8 +129,10 @@ struct options options_read(int argc, char **argv) {
       fail(EXIT_BAD_USAGE, "unknown option %s; try --help", argv[optind - 1]);
     }
   }
+  if (o.run.restart && o.run.overwrite)
+    fail(EXIT_BAD_USAGE, "--restart goes on with a run and --overwrite removes it: not together");
   if (o.analyse) {
-    if (optind < argc || o.run.dry_run || o.run.restart || o.run.steps >= 0)
+    if (optind < argc || o.run.dry_run || o.run.restart || o.run.overwrite || o.run.steps >= 0)
       fail(EXIT_BAD_USAGE, "--analyse takes a snapshot and --set, -q and -v only: no config.ini and no options "
                            "for runs; try --help");
     return o;

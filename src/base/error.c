@@ -16,16 +16,24 @@
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 
+/** A thread that waits for a reader who does not read has standard output locked: the end of the
+ * program does not wait for that reader. */
+static void flush(FILE *file) {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush(file);
+  funlockfile(stdout);
+}
+
 /** Print a line with one fprintf(), so that lines of several threads and ranks do not mix. */
 __attribute__((format(printf, 2, 0))) static void print_message(const char *kind, const char *format,
                                                                 va_list arguments) {
   char message[8192]; /* on the stack: the error may be a lack of memory */
   vsnprintf(message, sizeof message, format, arguments);
-  fflush(stdout); /* keeps the order where stdout and stderr are one file */
+  flush(stdout); /* keeps the order where stdout and stderr are one file */
   if (comm_size() > 1)
-    fprintf(stderr, "photons-starpu: %s: %s (rank %d)\n", kind, message, comm_rank());
+    fprintf(stderr, "photons-starpu: %s%s (rank %d)\n", kind, message, comm_rank());
   else
-    fprintf(stderr, "photons-starpu: %s: %s\n", kind, message);
+    fprintf(stderr, "photons-starpu: %s%s\n", kind, message);
 }
 
 /** If every rank fails, rank 0 reports; the others wait so that they are stopped before they print.
@@ -38,29 +46,47 @@ static void wait_for_lower_ranks(void) {
   nanosleep(&time, NULL);
 }
 
-void fail(enum exit_code code, const char *format, ...) {
+/** Only one thread ends the program, and lower ranks do so first. */
+static void wait_for_turn(void) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   static _Thread_local bool failing;
   /* Never unlocked: other threads that fail wait here until the process ends. */
   if (!failing) pthread_mutex_lock(&first_only);
   failing = true; /* for a fail() in what follows */
   if (!output_failed()) wait_for_lower_ranks();
-  va_list arguments;
-  va_start(arguments, format);
-  print_message("error", format, arguments);
-  va_end(arguments);
+}
+
+_Noreturn static void leave(int code) {
   output_discard_all();
-  fflush(NULL);
-  comm_abort((int)code);
+  flush(NULL);
+  comm_abort(code);
   /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for StarPU's workers, and the calling thread
    * may be one of these. */
-  _exit((int)code);
+  _exit(code);
+}
+
+void fail(enum exit_code code, const char *format, ...) {
+  wait_for_turn();
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("error: ", format, arguments);
+  va_end(arguments);
+  leave((int)code);
+}
+
+void end_program(int code, const char *format, ...) {
+  wait_for_turn();
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("", format, arguments);
+  va_end(arguments);
+  leave(code);
 }
 
 void warn(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_message("warning", format, arguments);
+  print_message("warning: ", format, arguments);
   va_end(arguments);
 }
 

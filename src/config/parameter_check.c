@@ -167,6 +167,11 @@ static void check_steps(const struct parameters *p, struct parameter_problems *p
   else if (sound(problems, softening) && p->gravity.softening == 0)
     problem_with(problems, softening, p, NULL,
                  "no length for time.step = adaptive; allowed: more than 0, or time.step = fixed");
+  const struct parameter *least = row_of("time", "min_dlna");
+  if (p->time.step == STEP_ADAPTIVE && sound(problems, least) &&
+      sound(problems, row_of("time", "max_dlna")) && p->time.min_dlna > p->time.max_dlna)
+    problem_with(problems, least, p, NULL, "more than the longest step, max_dlna = %g",
+                 p->time.max_dlna);
 }
 
 static void check_redshifts(const struct parameters *p, struct parameter_problems *problems) {

@@ -90,6 +90,7 @@ const struct parameter parameter_table[] = {
   {"time", "step", WORD(time.step), "adaptive", .help = "steps of equal length in ln a, or steps chosen from the accelerations", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a", RANGE(1e-6, 1)},
+  {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive: dt = sqrt(2 eta softening/|acceleration|)", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
@@ -103,7 +104,7 @@ const struct parameter parameter_table[] = {
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
   {"output", "image_size", INTEGER, FIELD(output.image_size), "0", .help = "pixels a side of the images; automatic: chosen from the number of particles", RANGE(16, 16384), .automatic = "0"},
   {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
-  {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "wall-clock time between checkpoints; 0: only when a signal stops the run", .unit = "min", RANGE(0, 1e6)},
+  {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "wall-clock time between checkpoints, with one more at the end of the run; 0: only when the run is stopped", .unit = "min", RANGE(0, 1e6)},
 
   {"analysis", "fof", SWITCH(analysis.fof), "yes", .help = "find halos by friends of friends at every output, and write the catalogue and the mass function", .words = no_yes},
   {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "linking length of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},
@@ -118,6 +119,8 @@ const struct parameter parameter_table[] = {
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "number of CPU cores that run tasks; automatic: all (the environment variable STARPU_NCPU takes precedence)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "auto: use GPUs if there are any; no: never; require: end with an error if there is none", .words = gpu_uses},
   {"runtime", "shared_memory", SWITCH(runtime.shared_memory), "yes", .help = "ranks of one host exchange data through shared memory; no: through MPI", .words = no_yes},
+  {"runtime", "wall_time", REAL, FIELD(runtime.wall_time), "0", .help = "wall-clock time that the program may take: the run writes a checkpoint and ends before it is used up; 0: no limit", .unit = "h", RANGE(0, 1e6)},
+  {"runtime", "signal_grace", REAL, FIELD(runtime.signal_grace), "120", .help = "time that a step may go on after a signal to stop, at least twice the longest step; a longer step is given up; 0: give up the step at once", .unit = "s", RANGE(0, 1e6)},
   {"runtime", "trace_steps", TEXT(runtime.trace_steps), "", .help = "steps A:B to record for tools/trace.sh (0: the first force computation); empty: none; without FxT in StarPU only a table of tasks is written"},
 };
 

@@ -26,6 +26,7 @@ static const struct {
     {"start_a", offsetof(struct checkpoint_state, start_a), false},
     {"step", offsetof(struct checkpoint_state, step), true},
     {"outputs_done", offsetof(struct checkpoint_state, outputs_done), true},
+    {"last_output", offsetof(struct checkpoint_state, last_output), false},
     {"steps_since_sort", offsetof(struct checkpoint_state, policy.steps_since_sort), true},
     {"steps_since_rebuild", offsetof(struct checkpoint_state, policy.steps_since_rebuild), true},
     {"sort_debt", offsetof(struct checkpoint_state, policy.sort_debt), false},
@@ -177,6 +178,7 @@ static const char *find_value(const char *config, const char *section, const cha
 static bool changes_results(const struct parameters *p, const struct parameter *row) {
   if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "z_end") == 0) return p->time.step == STEP_FIXED;
+  if (strcmp(row->section, "time") == 0 && strcmp(row->key, "min_dlna") == 0) return false;
   if (strcmp(row->section, "runtime") != 0) return true;
   return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
          strcmp(row->key, "sort_interval") == 0 || strcmp(row->key, "rebuild_interval") == 0;

@@ -22,6 +22,7 @@ void checkpoint_check_state(const char *path, const struct checkpoint_state *sta
   const double first = 0.99e-4, last = 1.0 + 1e-9; /* redshifts 10000 and 0 */
   require(path, "start_a", state->start_a, first, last);
   require(path, "a", state->a, state->start_a, last);
+  require(path, "last_output", state->last_output, 0.0, state->a * (1.0 + 1e-9));
   const struct {
     const char *name;
     int64_t value;

@@ -99,7 +99,7 @@ if [ ! -f out/trace/fxt_0 ]; then
 elif [ -x "${STARPU_FXT_TOOL:-}" ]; then # else trace.sh reads the program's own tables
   expect numbers '^  longest chain'
 fi
-"$PHOTONS" config.ini --set runtime.trace_steps=9 >out.txt 2>err
+"$PHOTONS" --overwrite config.ini --set runtime.trace_steps=9 >out.txt 2>err
 expect err 'warning: runtime.trace_steps = 9:9 recorded nothing: the run ended at step 3'
 
 finish

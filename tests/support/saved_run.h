@@ -43,6 +43,7 @@ static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .start_a = 0.02,
                                               .step = INT64_C(1) << 40,
                                               .outputs_done = 3,
+                                              .last_output = 1.0 / 7.0,
                                               .policy.steps_since_sort = 3,
                                               .policy.steps_since_rebuild = 5,
                                               .policy.sort_debt = 1.0 / 3.0,
@@ -64,7 +65,7 @@ static inline bool same_particles(const struct particles *a, const struct partic
 
 static inline bool same_state(const struct checkpoint_state *s) {
   return s->a == there.a && s->start_a == there.start_a && s->step == there.step &&
-         s->outputs_done == there.outputs_done &&
+         s->outputs_done == there.outputs_done && s->last_output == there.last_output &&
          s->policy.steps_since_sort == there.policy.steps_since_sort &&
          s->policy.steps_since_rebuild == there.policy.steps_since_rebuild &&
          s->policy.sort_debt == there.policy.sort_debt &&

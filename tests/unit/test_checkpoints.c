@@ -178,6 +178,9 @@ static void negative_step(struct particles *s, struct checkpoint_state *c) {
 static void negative_outputs(struct particles *s, struct checkpoint_state *c) {
   (void)s, c->outputs_done = -3;
 }
+static void later_output(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->last_output = 0.4;
+}
 static void infinite_work(struct particles *s, struct checkpoint_state *c) {
   (void)s, c->policy.fresh_work = INFINITY;
 }
@@ -201,6 +204,7 @@ static void test_values(void **state) {
                {late_start, ": a is 0.3, expected a number from 0.31"},
                {negative_step, "step is -1"},
                {negative_outputs, "outputs_done is -3"},
+               {later_output, "last_output is 0.4"},
                {infinite_work, "fresh_work is inf"},
                {nan_spread, ": spread is nan"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

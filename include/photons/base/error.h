@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-/** Exit codes of the program. Codes 130, 138 and 143 (a run stopped by a signal, after a
- * checkpoint) are 128 + the signal's number. */
+/** Exit codes of the program. The code of a run stopped by a signal is 128 + the signal's number. */
 enum exit_code {
   EXIT_RUN_FAILED = 1, /**< failure while running: I/O, memory, runtime */
   EXIT_BAD_USAGE = 2,  /**< command line or config.ini */
@@ -20,6 +19,9 @@ enum exit_code {
  * @param format printf format: what was found, where, and what to do
  */
 _Noreturn void fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** The same without `error: `, with a code of its own: for an end that was asked for. */
+_Noreturn void end_program(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Print `photons-starpu: warning: <message>` on stderr. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -63,7 +63,7 @@ struct parameters {
     double z_end;
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
-    double max_dlna;
+    double max_dlna, min_dlna;
     double eta;
   } time;
   struct {
@@ -80,7 +80,7 @@ struct parameters {
     int64_t image_size;        /**< pixels a side; 0: chosen from N */
     bool halo_order;           /**< snapshots hold the halos' members first, in the order of the
                                     catalogue */
-    double checkpoint_minutes; /**< 0: only when stopped by a signal */
+    double checkpoint_minutes; /**< 0: only when stopped */
   } output;
   struct {
     bool fof;              /**< find halos at every output */
@@ -98,6 +98,8 @@ struct parameters {
     int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU takes precedence) */
     enum gpu_use gpu;
     bool shared_memory;   /**< between ranks of one host */
+    double wall_time;     /**< hours; 0: no limit */
+    double signal_grace;  /**< seconds that a step may go on after a signal to stop */
     char trace_steps[64]; /**< "A:B": steps that are recorded; empty: none */
   } runtime;
   bool given[PARAMETER_COUNT_MAX]; /**< by row of the table: set by the user, see

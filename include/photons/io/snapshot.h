@@ -30,7 +30,8 @@ struct checkpoint_state {
   double a;                                /**< scale factor of positions and momenta */
   double start_a;                          /**< scale factor of the initial conditions */
   int64_t step;                            /**< steps done */
-  int64_t outputs_done;                    /**< output redshifts already written */
+  int64_t outputs_done;                    /**< outputs written: the number of the next */
+  double last_output;                      /**< scale factor of the last one; 0: none */
   struct sort_policy policy;               /**< of the N-body solver */
   double wall_seconds;                     /**< wall-clock time of the run so far */
 };

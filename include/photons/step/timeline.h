@@ -10,16 +10,26 @@
 
 struct timeline {
   double begin, end;                     /**< scale factors of the run */
-  double output[PARAMETER_LIST_MAX + 1]; /**< scale factors of outputs, increasing */
+  double output[PARAMETER_LIST_MAX + 1]; /**< of outputs that lie ahead, increasing */
   size_t outputs;
 };
 
-/** Set up from the sections [time] and [output]. @param begin  scale factor of the initial
- * conditions */
-void timeline_init(struct timeline *t, const struct parameters *p, double begin);
+/**
+ * Set up from the sections [time] and [output]. Outputs belong to redshifts: those that lie behind
+ * are left out. All three are scale factors.
+ * @param begin    of the initial conditions
+ * @param now      where the run begins, or goes on from a checkpoint
+ * @param written  of the last output that was written; 0: none was
+ */
+void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
+                   double written);
 
 /** Number of outputs at scale factors <= a. */
 size_t timeline_outputs_until(const struct timeline *t, double a);
+
+/** The step in ln a that the criterion below allows. */
+double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,
+                              double acc_max, double softening);
 
 /**
  * The scale factor at the end of the step that begins at a.
