@@ -150,6 +150,8 @@ static void describe(void *state, FILE *out) {
  * goes on as if it had not stopped. */
 static bool begin(void *state, bool restarted, struct step_record *record) {
   struct nbody_run *r = state;
+  r->nbody->step = record->step;
+  r->nbody->a = record->a;
   if (restarted) {
     step_measure(r->nbody);
     return false;
@@ -170,6 +172,8 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   const double a1 = timeline_next(r->timeline, p, c, a0, step_acc_max(r->nbody),
                                   softening_at(p, a0));
   const double middle = sqrt(a0 * a1);
+  r->nbody->step = now->step + 1;
+  r->nbody->a = a1;
   balance(r, now->step);
   const struct sort_choice choice =
       sort_policy_choose(&r->policy, p, r->nbody->domain.particles.all);

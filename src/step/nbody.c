@@ -12,6 +12,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   const struct layout layout = layout_choose(p, particles.all);
   const double cell = particles.box / layout.mesh.cells;
   n->kernels = step_kernels_select();
+  n->a = 1.0;
   n->domain = domain_make(particles, &layout.domain,
                           geometry_make(particles.box, p->gravity.r_cut * cell));
   domain_start(&n->domain);

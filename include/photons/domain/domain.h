@@ -12,6 +12,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/domain/geometry.h"
+#include "photons/domain/kick_largest.h"
 #include "photons/domain/particles.h"
 #include "photons/domain/tree.h"
 
@@ -42,7 +43,7 @@ struct group {
   struct node *nodes; /**< tree_nodes(depth); own groups */
   struct node *top;   /**< tree_nodes(top_depth): upper levels, for the host; own groups and ghosts */
   struct neighbours near;
-  float acc_max;  /**< largest |acceleration| of its particles at the last kick, (km/s)^2/(Mpc/h) */
+  struct kick_largest largest; /**< of the last kick */
   /** NULL: not here. Of ghosts there are position and tree. */
   starpu_data_handle_t column[PARTICLE_COLUMN_COUNT], tree;
 };

@@ -15,6 +15,8 @@ struct nbody {
   struct short_range short_range;
   struct long_range long_range;
   const struct step_kernels *kernels;
+  int64_t step; /**< what is being computed, for messages: the number of the step */
+  double a;     /**< and the scale factor at its end; 1 until it is set */
 };
 
 /**
