@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
@@ -105,6 +106,7 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
   l->groups = allocate(d->group_count, sizeof *l->groups, "groups");
   create_slabs(l);
+  l->slab_sum = allocate(slab_rows(l), sizeof *l->slab_sum, "sums of slabs");
   l->fft = allocate(engine_workers(), sizeof *l->fft, "FFT scratch");
   l->gpu = allocate(engine_workers(), sizeof(struct gpu_mesh *), "mesh tables");
   for (uint32_t w = 0; w < engine_workers(); w++)
@@ -129,7 +131,19 @@ void long_range_free(struct long_range *l) {
     free(l->block[i]);
   }
   for (uint32_t w = 0; w < engine_workers(); w++) free(l->fft[w]);
-  void *const tables[] = {l->slab, l->slab_handle, l->block, l->block_handle, l->fft, l->gpu};
+  void *const tables[] = {l->slab, l->slab_handle, l->block, l->block_handle, l->fft, l->gpu, l->slab_sum};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
   mesh_free(l->mesh);
+}
+
+void long_range_check_mass(const struct long_range *l) {
+  if (scheduler_any_gpu()) return; /* slabs are on the GPU */
+  for (uint32_t set = 0; set < l->sets; set++) {
+    const double all = (double)l->domain->particles.all;
+    double sum = 0.0;
+    for (uint32_t slab = 0; slab < l->mesh->slabs; slab++)
+      if (slab_owner(l->mesh, slab) == comm_rank()) sum += l->slab_sum[slab_row(l, set, 0, slab)];
+    comm_sum_double(&sum, 1);
+    DEBUG_CHECK(fabs(sum - all) <= 1e-5 * all, "mesh %u holds %.9g particles of %.9g", set, sum, all);
+  }
 }

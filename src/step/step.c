@@ -9,6 +9,7 @@
 
 #include "motion_check.h"
 #include "photons/base/comm.h"
+#include "photons/base/debug_check.h"
 #include "photons/domain/codelets.h"
 #include "photons/mesh/codelets.h"
 #include "photons/runtime/message.h"
@@ -124,6 +125,7 @@ void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *
   if (meanwhile) meanwhile(context);
   message_wait();
   motion_check(n, 0.0);
+  if (DEBUG_CHECKS) long_range_check_mass(l);
 }
 
 void step_drift(struct nbody *n, double kick, double drift) {

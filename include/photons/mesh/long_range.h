@@ -58,6 +58,7 @@ struct long_range {
   float complex **block; /**< see block_row(): density (spectrum 0), then the fields' spectra; here are
                               those of own slabs and of own columns */
   starpu_data_handle_t *slab_handle, *block_handle;
+  double *slab_sum;      /**< see slab_row(): sums of densities, for long_range_check_mass() */
   void **fft;            /**< [worker] mesh_scratch_bytes() of scratch memory */
   struct gpu_mesh **gpu; /**< [worker] tables and plans on its GPU; NULL on cores */
 };
@@ -87,6 +88,10 @@ int column_owner(const struct mesh *m, uint32_t column);
 void long_range_place(struct long_range *l);
 /** Forget patches and pieces, before groups change owners. */
 void long_range_leave(struct long_range *l);
+
+/** With --enable-debug-checks, after forces computed on cores: the density of each set adds up to all
+ * particles. Collective. */
+void long_range_check_mass(const struct long_range *l);
 
 static inline struct group_cells *cells_of(struct long_range *l, const struct group *g) {
   return &l->groups[g->index];
