@@ -69,8 +69,10 @@ void power_mesh_free(struct power_mesh *m) {
 
 double power_mesh_memory(size_t particles, size_t n) {
   const struct shape s = shape_of(n, 0);
-  const double size = comm_size(), sets = size > 1 ? 3.0 : 2.0; /* one more where a mesh is exchanged */
-  return sets * sizeof(float) * (double)s.floats + 2.0 * sizeof(struct point) * (double)particles / size;
+  const double size = comm_size(), sets = size > 1 ? 3.0 : 2.0; /* one more where a mesh is exchanged, */
+  const double points = size > 1 ? 2.0 : 1.0;                   /* and where particles are */
+  return sets * sizeof(float) * (double)s.floats +
+         points * sizeof(struct point) * (double)particles / size;
 }
 
 /* Deposit. */

@@ -26,6 +26,9 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
   /* r_cut < L/2: one image at most is in reach */
   const uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2);
   if (p->gravity.pm_grid == 0 && l.cells < least) l.cells = least;
+  if (l.cells > MESH_MOST)
+    fail(EXIT_BAD_USAGE, "%zu particles want a mesh of %u^3 cells, more than %d^3: set gravity.pm_grid",
+         particles, l.cells, MESH_MOST);
   l.slabs = l.cells / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;
   l.columns = l.slabs;

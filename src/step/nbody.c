@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/step/nbody.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "photons/base/error.h"
@@ -42,13 +41,10 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
                      .mesh = mesh_layout_choose(p, particles)};
   const int order = (int)p->gravity.order;
   const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
-  const double sets = p->gravity.interlace ? 2.0 : 1.0;
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
     l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
   l.bytes_tree =
       nodes * (double)(sizeof(struct node) +
                        sizeof(float) * (fmm_multipole_size(order) + fmm_local_size(order)));
-  l.bytes_mesh = sizeof(float) * pow(l.mesh.cells, 3) * sets *
-                 (p->gravity.gradient == GRADIENT_SPECTRAL ? 5.0 : 2.0);
   return l;
 }

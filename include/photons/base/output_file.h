@@ -10,6 +10,8 @@
 
 /** Make a folder and its parents; EXIT_RUN_FAILED with the reason if it cannot be made or written to. */
 void output_folder(const char *path);
+/** The same check without making the folder: the nearest folder above it that exists must be writable. */
+void output_folder_check(const char *path);
 /** Temporary name for @p path (malloc'ed); fail() removes it if the program ends before output_commit(). */
 char *output_begin(const char *path);
 /** Sync the temporary file and rename it to its final name; frees @p temporary. */

@@ -9,6 +9,9 @@
 struct parameters;
 struct starpu_conf;
 
+/** Check STARPU_SCHED, STARPU_NCPU and runtime.workers: what cannot be ends the program, what slows it
+ * down is a warning. Before StarPU starts. @return workers on processor cores */
+long scheduler_check(const struct parameters *p);
 /**
  * Fill in what the parameters ask for, before starpu_init(). The user's STARPU_* settings win over it.
  * Without a GPU the default scheduler is lws, with one heteroprio, whose buckets are ours.

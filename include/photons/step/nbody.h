@@ -31,11 +31,11 @@ void nbody_free(struct nbody *n);
  * refit must follow. Collective. */
 void nbody_migrate(struct nbody *n, const uint32_t *owner_first);
 
-/** Sizes that follow from the parameters and N, and estimates of the memory that they take. */
+/** Sizes that follow from the parameters and N, and the memory that particles and trees take. */
 struct layout {
   struct domain_layout domain;
   struct mesh_layout mesh;
-  double bytes_particles, bytes_tree, bytes_mesh;
+  double bytes_particles, bytes_tree;
 };
 struct layout layout_choose(const struct parameters *p, size_t particles);
 
