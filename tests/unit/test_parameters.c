@@ -307,8 +307,8 @@ static void one_mistake_one_line(void **state) {
        "current directory)"},
       {"[ic]\npower_spectrum = file\npower_spectrum_file = /\n",
        "config.ini:6: [ic] power_spectrum_file = /: cannot read it: it is a folder"},
-      {"[ic]\npower_spectrum_file = config.ini\n", "config.ini:5: [ic] power_spectrum_file = config.ini: of no use "
-                                                   "with ic.power_spectrum = eh98; set that to file, or leave "
+      {"[ic]\npower_spectrum_file = config.ini\n", "config.ini:5: [ic] power_spectrum_file = config.ini: not used "
+                                                   "with ic.power_spectrum = eh98; set ic.power_spectrum = file, or leave "
                                                    "this empty"},
       {"[ic]\nnormalise = no\n",
        "config.ini:5: [ic] normalise = no: ic.power_spectrum = eh98 has no amplitude of its own; allowed: yes"},
