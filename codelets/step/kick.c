@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kick: p += acceleration int dt/a. Reads accelerations; updates momenta; notes the group's largest
- * acceleration, which sets the next step. */
+/* kick: p += acceleration int dt/a; also finds the group's largest acceleration, which limits the
+ * next step.
+ *
+ * reads   accelerations
+ * updates momenta
+ * writes  group.acc_max */
 #include "codelets/runtime/task.h"
 #include "cuda/step/gpu_step.h"
 #include "photons/step/codelets.h"

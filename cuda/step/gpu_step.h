@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** @param acc_max  in pinned host memory: largest |acceleration| */
+/** @param acc_max  largest |acceleration|, in pinned host memory */
 void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration, float *momentum,
               float *acc_max);
 void gpu_drift(struct gpu *g, uint32_t count, float factor, const float *momentum, uint32_t *x);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kick: one thread a particle; the last block to finish has the largest acceleration. */
+/* kick: one thread for each particle. The last CUDA block to finish writes the largest
+ * acceleration. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/step/gpu_step.h"
 
 enum { BLOCK = 256 };
 
 struct largest {
-  uint32_t square; /* bits of a float >= 0, which are ordered as integers */
+  uint32_t square; /* bits of a float >= 0, which have the order of integers */
   uint32_t blocks_done;
   float result;
 };

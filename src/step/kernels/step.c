@@ -20,7 +20,7 @@ float KERNEL(kick)(uint32_t count, float factor, const float *acceleration, floa
 }
 
 void KERNEL(drift)(uint32_t count, float factor, const float *momentum, uint32_t *x) {
-  /* a step is far shorter than half the box, so the displacement fits a signed integer */
+  /* A step's displacement is far shorter than half the box and fits a signed integer. */
   for (size_t i = 0; i < 3 * (size_t)count; i++) x[i] += (uint32_t)(int32_t)rintf(factor * momentum[i]);
 }
 
