@@ -9,6 +9,7 @@
 
 #include "codelets/runtime/task.h"
 #include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/mesh/codelets.h"
 
@@ -60,6 +61,15 @@ static struct part *list_parts(const struct long_range *l, uint32_t set, uint32_
   return list;
 }
 
+static double sum_slab(const struct mesh *m, uint32_t planes, const float *slab) {
+  double sum = 0.0;
+  for (size_t plane = 0; plane < planes; plane++)
+    for (size_t y = 0; y < m->cells; y++)
+      for (size_t z = 0; z < m->cells; z++)
+        sum += (double)slab[plane * plane_floats(m) + y * m->row + z];
+  return sum;
+}
+
 static void patch_add_cpu(void *buffers[], const struct patch_add_argument *a) {
   const struct mesh *m = a->l->mesh;
   float *slab = VECTOR(float, buffers[SLAB]);
@@ -70,6 +80,7 @@ static void patch_add_cpu(void *buffers[], const struct patch_add_argument *a) {
   for (uint32_t i = 0; i < n; i++)
     a->l->kernels->patch_add(m, a->slab, &part[i].patch, VECTOR(const float, buffers[PATCHES + i]),
                              slab);
+  if (DEBUG_CHECKS) a->l->slab_sum[slab_row(a->l, a->set, 0, a->slab)] = sum_slab(m, planes, slab);
   free(part);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kick: p += acceleration int dt/a; also finds the group's largest acceleration, which limits the
- * next step.
+/* kick: p += acceleration int dt/a; also finds the group's largest acceleration, which limits the next
+ * step, and its largest momentum. step.c ends the run where one of them is not finite or too large.
  *
  * reads   accelerations
  * updates momenta
- * writes  group.acc_max */
+ * writes  group.largest */
 #include "codelets/runtime/task.h"
 #include "cuda/step/gpu_step.h"
 #include "photons/step/codelets.h"
@@ -19,14 +19,14 @@ enum { ACCELERATION, MOMENTUM, SLOTS };
 static double kick_work(const struct kick_argument *a) { return a->g->count; }
 
 static void kick_cpu(void *buffers[], const struct kick_argument *a) {
-  a->g->acc_max = a->kernels->kick(a->g->count, a->factor,
+  a->g->largest = a->kernels->kick(a->g->count, a->factor,
                                    VECTOR(const float, buffers[ACCELERATION]),
                                    VECTOR(float, buffers[MOMENTUM]));
 }
 
 static void kick_gpu(struct gpu *gpu, void *buffers[], const struct kick_argument *a) {
   gpu_kick(gpu, a->g->count, a->factor, VECTOR(const float, buffers[ACCELERATION]),
-           VECTOR(float, buffers[MOMENTUM]), &a->g->acc_max);
+           VECTOR(float, buffers[MOMENTUM]), &a->g->largest);
 }
 
 STAGE(kick, 0xeeaa99, NULL);

@@ -3,13 +3,16 @@
  *
  * reads   the tree
  * updates the multipoles */
+#include <math.h>
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
+#include "photons/base/debug_check.h"
 #include "photons/runtime/message.h"
 #include "photons/tree/codelets.h"
 
 struct m2m_argument {
   const struct short_range *s;
+  uint32_t count;
 };
 enum { TREE, MULTIPOLE, SLOTS };
 
@@ -20,6 +23,9 @@ static void m2m_cpu(void *buffers[], const struct m2m_argument *a) {
   a->s->kernels->fmm.m2m(a->s->acceptance.order, d->depth, d->geometry.scale,
                          VECTOR(const struct node, buffers[TREE]),
                          VECTOR(float, buffers[MULTIPOLE]));
+  const float monopole = VECTOR(float, buffers[MULTIPOLE])[fmm_multipole_size(a->s->acceptance.order)];
+  DEBUG_CHECK(fabsf(monopole - (float)a->count) <= 1e-6f * (float)a->count,
+              "the root has %g for %u particles", (double)monopole, a->count);
 }
 
 static void m2m_gpu(struct gpu *gpu, void *buffers[], const struct m2m_argument *a) {
@@ -34,7 +40,7 @@ void m2m_submit(struct short_range *s, struct group *g) {
   const struct starpu_data_descr data[SLOTS] = {
       [TREE] = {g->tree, STARPU_R}, [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_RW}};
   m2m_insert(
-      (struct m2m_argument){s},
+      (struct m2m_argument){s, g->count},
       (struct task){
           .data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
 }

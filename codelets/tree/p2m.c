@@ -5,6 +5,7 @@
  * writes the multipoles */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
+#include "photons/base/debug_check.h"
 #include "photons/tree/codelets.h"
 
 struct p2m_argument {
@@ -12,6 +13,16 @@ struct p2m_argument {
   uint32_t count;
 };
 enum { POSITION, TREE, MULTIPOLE, SLOTS };
+
+/** The first number of a multipole is the count of particles, exact as a float. */
+static void check_leaves(const struct p2m_argument *a, const float *multipole) {
+  const uint32_t size = fmm_multipole_size(a->s->acceptance.order), depth = a->s->domain->depth;
+  for (uint32_t node = 1u << depth; node < tree_nodes(depth); node++) {
+    const uint32_t count = node_end(a->count, node) - node_first(a->count, node);
+    DEBUG_CHECK(multipole[node * size] == (float)count, "leaf %u has %g for %u particles", node,
+                (double)multipole[node * size], count);
+  }
+}
 
 static double p2m_work(const struct p2m_argument *a) { return a->count; }
 
@@ -21,6 +32,7 @@ static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
                          VECTOR(const uint32_t, buffers[POSITION]),
                          VECTOR(const struct node, buffers[TREE]),
                          VECTOR(float, buffers[MULTIPOLE]));
+  if (DEBUG_CHECKS) check_leaves(a, VECTOR(const float, buffers[MULTIPOLE]));
 }
 
 static void p2m_gpu(struct gpu *gpu, void *buffers[], const struct p2m_argument *a) {

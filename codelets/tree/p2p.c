@@ -3,10 +3,12 @@
  *
  * reads  the near list and the tree of the group, positions of the neighbours
  * writes accelerations */
+#include <math.h>
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/tree/codelets.h"
 
@@ -58,6 +60,10 @@ static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
       law->kind == P2P_EXACT
           ? p2p_exact(law, &target, acceleration)
           : a->s->kernels->p2p.p2p(law, &target, &tree_scratch(a->s)->p2p, acceleration);
+  if (DEBUG_CHECKS)
+    for (size_t i = 0; i < 3 * (size_t)a->g->count; i++)
+      DEBUG_CHECK(isfinite(acceleration[i]) || !isfinite(a->s->factor), /* motion_check.c tells */
+                  "group %u: component %zu is %g", a->g->index, i, (double)acceleration[i]);
 }
 
 static void p2p_gpu(struct gpu *gpu, void *buffers[], const struct p2p_argument *a) {

@@ -3,10 +3,12 @@
  *
  * reads  positions, accelerations
  * writes the tree; group.top (its upper levels, for the host) */
+#include <math.h>
 #include <string.h>
 
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
+#include "photons/base/debug_check.h"
 #include "photons/tree/codelets.h"
 
 struct refit_argument {
@@ -14,6 +16,30 @@ struct refit_argument {
   const struct group *g;
 };
 enum { POSITION, ACCELERATION, TREE, SLOTS };
+
+/** Boxes are floats made of integers: what is inside by rounding only is inside. */
+#define ROUNDING 1e-5f
+
+/** Is a point, or a box of half width `half` around it, inside a node's box along axis c? */
+static bool inside(const struct node *node, size_t c, uint32_t x, float half, float scale) {
+  const float distance = fabsf((float)position_difference(x, node->centre[c])) * scale;
+  return distance + half <= node->half[c] * (1.0f + ROUNDING) + scale;
+}
+
+/** Every particle is in its leaf's box, and every box in its parent's. */
+static void check_boxes(const struct group *g, unsigned depth, float scale, const uint32_t *x,
+                        const struct node *tree) {
+  for (uint32_t node = 1; node < tree_nodes(depth); node++)
+    for (size_t c = 0; c < 3; c++) {
+      DEBUG_CHECK(node == 1 || inside(&tree[node / 2], c, tree[node].centre[c], tree[node].half[c],
+                                      scale),
+                  "group %u, node %u, axis %zu", g->index, node, c);
+      if (node_level(node) < depth) continue;
+      for (uint32_t i = node_first(g->count, node); i < node_end(g->count, node); i++)
+        DEBUG_CHECK(inside(&tree[node], c, x[c * g->count + i], 0.0f, scale),
+                    "group %u, leaf %u, particle %u, axis %zu", g->index, node, i, c);
+    }
+}
 
 static double refit_work(const struct refit_argument *a) { return a->g->count; }
 
@@ -23,6 +49,8 @@ static void refit_cpu(void *buffers[], const struct refit_argument *a) {
   a->s->kernels->walk.refit(a->g->count, d->depth, d->geometry.scale, 1.0f / a->s->factor,
                             VECTOR(const uint32_t, buffers[POSITION]),
                             VECTOR(const float, buffers[ACCELERATION]), tree);
+  if (DEBUG_CHECKS)
+    check_boxes(a->g, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]), tree);
   memcpy(a->g->top, tree, tree_nodes(d->top_depth) * sizeof *tree);
 }
 

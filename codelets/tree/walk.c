@@ -5,10 +5,12 @@
  *
  * walk      reads the trees of all neighbours; writes counts, and on a GPU offsets
  * walk_fill reads the trees and the offsets; writes the entries of both lists */
+#include <math.h>
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/scheduler.h"
@@ -37,6 +39,47 @@ static void unwrap(void *buffers[], const struct walk_argument *a, uint32_t firs
   }
 }
 
+/** Leaves below a node. */
+static void leaves_below(uint32_t node, unsigned depth, uint32_t *first, uint32_t *end) {
+  const unsigned levels = depth - node_level(node), leaves = 1u << depth;
+  *first = (node << levels) - leaves;
+  *end = ((node + 1) << levels) - leaves;
+}
+
+/** Count one meeting of all leaves below a target with all leaves below the source of an entry. */
+static void count_meeting(uint8_t *met, unsigned depth, uint32_t target, uint32_t entry) {
+  const uint32_t slot = entry >> (depth + 1), source = entry & ((2u << depth) - 1);
+  uint32_t t, t_end, first, end;
+  leaves_below(target, depth, &t, &t_end);
+  leaves_below(source, depth, &first, &end);
+  for (; t < t_end; t++)
+    for (uint32_t s = first; s < end; s++) met[((((size_t)slot << depth) + s) << depth) + t]++;
+}
+
+/** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above. */
+static void check_lists(const struct walk_argument *a, const struct node *const *trees) {
+  const unsigned depth = a->s->domain->depth;
+  const uint32_t leaves = 1u << depth;
+  const struct interaction_list *near = &a->lists->host[LIST_NEAR], *far = &a->lists->host[LIST_FAR];
+  uint8_t *met = allocate((size_t)a->g->near.count << (2 * depth), 1, "meetings of leaves");
+  for (uint32_t t = 0; t < leaves; t++)
+    for (uint32_t e = near->offset[t]; e < near->offset[t + 1]; e++)
+      count_meeting(met, depth, leaves + t, near->entry[e]);
+  for (uint32_t t = 1; t < tree_nodes(depth); t++)
+    for (uint32_t e = far->offset[t]; e < far->offset[t + 1]; e++)
+      count_meeting(met, depth, t, far->entry[e]);
+  size_t pair = 0;
+  for (uint32_t slot = 0; slot < a->g->near.count; slot++)
+    for (uint32_t s = leaves; s < 2 * leaves; s++)
+      for (uint32_t t = leaves; t < 2 * leaves; t++, pair++) {
+        const float gap2 = box_gap_squared(&a->s->domain->geometry, &trees[0][t], &trees[slot][s]);
+        DEBUG_CHECK(met[pair] == 1 || (met[pair] == 0 && gap2 >= R_CUT_SQUARED * (1.0f - 1e-4f)),
+                    "leaf %u of group %u meets leaf %u of group %u %u times at a distance of %g r_cut",
+                    t, a->g->index, s, a->g->near.group[slot], met[pair], sqrt((double)gap2));
+      }
+  free(met);
+}
+
 static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_t first) {
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
@@ -46,6 +89,7 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
       &a->s->acceptance, a->g->count, trees[0], n, trees, count, &tree_scratch(a->s)->walk,
       &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
   a->lists->on_gpu = false;
+  if (DEBUG_CHECKS) check_lists(a, trees);
 }
 
 static void walk_cpu(void *buffers[], const struct walk_argument *a) {

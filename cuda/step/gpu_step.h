@@ -5,15 +5,16 @@
 
 #include <stdint.h>
 
+#include "photons/domain/kick_largest.h"
 #include "photons/runtime/gpu.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** @param acc_max  largest |acceleration|, in pinned host memory */
+/** @param largest  in pinned host memory */
 void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration, float *momentum,
-              float *acc_max);
+              struct kick_largest *largest);
 void gpu_drift(struct gpu *g, uint32_t count, float factor, const float *momentum, uint32_t *x);
 
 #ifdef __cplusplus

@@ -1,41 +1,60 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kick: one thread for each particle. The last CUDA block to finish writes the largest
- * acceleration. */
+/* kick: one thread for each particle. The last CUDA block to finish writes the largest numbers. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/step/gpu_step.h"
 
 enum { BLOCK = 256 };
 
 struct largest {
-  uint32_t square; /* bits of a float >= 0, which have the order of integers */
+  int32_t acceleration2, momentum2; /* bits of squares, see kick_largest.h */
   uint32_t blocks_done;
-  float result;
+  struct kick_largest result;
 };
 
-static __global__ void kick(uint32_t count, float factor, const float *__restrict__ acceleration, float *__restrict__ momentum,
-                            struct largest *largest) {
+static __device__ float take_root(int32_t *square) {
+  return sqrtf(magnitude_from_bits(atomicExch(square, 0)));
+}
+
+static __global__ void kick(uint32_t count, float factor, const float *__restrict__ acceleration,
+                            float *__restrict__ momentum, struct largest *largest) {
   const size_t n = count, i = (size_t)blockIdx.x * BLOCK + threadIdx.x;
-  float a2 = 0.0f;
+  __shared__ int32_t of_block[2];
+  int32_t a2 = 0, p2 = 0;
+  if (threadIdx.x < 2) of_block[threadIdx.x] = 0;
   if (i < n) {
     const float ax = acceleration[i], ay = acceleration[n + i], az = acceleration[2 * n + i];
-    a2 = ax * ax + ay * ay + az * az;
-    momentum[i] += factor * ax;
-    momentum[n + i] += factor * ay;
-    momentum[2 * n + i] += factor * az;
+    const float px = momentum[i] + factor * ax, py = momentum[n + i] + factor * ay,
+                pz = momentum[2 * n + i] + factor * az;
+    a2 = magnitude_bits(ax * ax + ay * ay + az * az);
+    p2 = magnitude_bits(px * px + py * py + pz * pz);
+    momentum[i] = px;
+    momentum[n + i] = py;
+    momentum[2 * n + i] = pz;
   }
   a2 = warp_max(a2);
-  if (threadIdx.x % WARP == 0) atomicMax(&largest->square, __float_as_uint(a2));
-  __threadfence();
+  p2 = warp_max(p2);
   __syncthreads();
-  if (threadIdx.x == 0 && atomicAdd(&largest->blocks_done, 1) == gridDim.x - 1) {
-    largest->result = sqrtf(__uint_as_float(atomicExch(&largest->square, 0)));
+  if (threadIdx.x % WARP == 0) {
+    atomicMax(&of_block[0], a2);
+    atomicMax(&of_block[1], p2);
+  }
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  atomicMax(&largest->acceleration2, of_block[0]);
+  atomicMax(&largest->momentum2, of_block[1]);
+  __threadfence();
+  if (atomicAdd(&largest->blocks_done, 1) == gridDim.x - 1) {
+    largest->result.acceleration = take_root(&largest->acceleration2);
+    largest->result.momentum = take_root(&largest->momentum2);
     largest->blocks_done = 0;
   }
 }
 
-void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration, float *momentum, float *acc_max) {
+void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration, float *momentum,
+              struct kick_largest *result) {
   struct largest *largest = (struct largest *)(g->counters + 1);
+  static_assert(sizeof *largest <= 3 * sizeof *g->counters, "more than the counters hold");
   kick<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, factor, acceleration, momentum, largest);
   gpu_launched("kick");
-  CHECK_CUDA(cudaMemcpyAsync(acc_max, &largest->result, sizeof *acc_max, cudaMemcpyDeviceToHost, g->stream));
+  CHECK_CUDA(cudaMemcpyAsync(result, &largest->result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));
 }

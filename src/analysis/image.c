@@ -29,6 +29,7 @@ LOOP_STAGE(image, 0xaa4466, .untimed = true);
 
 #define COLOURS 11 /* anchors of the colour map */
 enum { BANDS = 32, PARTS_MAX = 32 };
+enum { WIDEST = 16 }; /* pixels across the picture at the widest smoothing */
 #define MAPS_MAX (256.0 * 1048576.0) /* most bytes of the maps of all parts on one host */
 #define MAP_UNIT 0x1p-30             /* particles; integers add up exactly in any order */
 
@@ -158,7 +159,7 @@ static void smooth_axis(const double *in, double *out, size_t pixels, size_t ste
  */
 static void smooth(double *map, size_t pixels, double spacing, double count) {
   size_t all = pixels * pixels, levels = 0;
-  while ((size_t)16 << levels <= pixels) levels++;
+  while ((size_t)WIDEST << levels <= pixels) levels++;
   double *level = allocate((levels + 2) * all, sizeof *level, "the picture's smoothing"),
          *scratch = level + (levels + 1) * all;
   memcpy(level, map, all * sizeof *map);
@@ -301,9 +302,25 @@ static void draw(const char *path, const uint64_t *particles, size_t pixels, dou
   free(p.rgb);
 }
 
+static size_t choose_pixels(double spacing) {
+  return (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 / spacing));
+}
+
+double image_memory(const struct parameters *p, size_t particles, size_t groups) {
+  if (!p->output.images) return 0.0;
+  const size_t asked = (size_t)p->output.image_size;
+  const double pixels = (double)(asked ? asked : choose_pixels(1.0 / cbrt((double)particles)));
+  const double levels = fmax(0.0, floor(log2(pixels / WIDEST)) + 1.0), all = pixels * pixels;
+  const double parts = fmin(fmin(PARTS_MAX, (double)groups), MAPS_MAX / (8.0 * all));
+  /* A part's map is touched in the rows of its particles: bisection halves x, y and z in turn. */
+  const double rows = exp2(-floor((floor(log2(fmax(parts, 1.0))) + 1.0) / 3.0));
+  const double drawn = 3.0 + sizeof(double) * (levels + 2.0 + 1.0 + 1.0); /* smoothed, sorted, colours */
+  return all * (sizeof(uint64_t) * fmax(parts, 1.0) * rows + drawn);
+}
+
 void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness) {
   const double spacing = 1.0 / cbrt((double)s->all), extent = fmin(thickness, 1.0) * POSITION_TURN - 1.0;
-  if (pixels == 0) pixels = (size_t)fmin(PIXELS_MAX, fmax(PIXELS_MIN, 2.0 / spacing));
+  if (pixels == 0) pixels = choose_pixels(spacing);
   const double maps = MAPS_MAX / (double)comm_host_size() / (double)(pixels * pixels * sizeof(uint64_t));
   struct projection projection = {.particles = s, .pixels = pixels, .extent = (uint32_t)extent};
   projection.low = (uint32_t)(0.5 * POSITION_TURN - 0.5 * extent);

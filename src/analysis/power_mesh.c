@@ -73,9 +73,10 @@ void power_mesh_free(struct power_mesh *m) {
 
 double power_mesh_memory(size_t particles, size_t n) {
   const struct shape s = shape_of(n, 0);
-  /* one more where a mesh is exchanged between ranks */
-  const double size = comm_size(), sets = size > 1 ? 3.0 : 2.0;
-  return sets * sizeof(float) * (double)s.floats + 2.0 * sizeof(struct point) * (double)particles / size;
+  /* one more mesh and one more copy of the points where ranks exchange them */
+  const double size = comm_size(), sets = size > 1 ? 3.0 : 2.0, points = size > 1 ? 2.0 : 1.0;
+  return sets * sizeof(float) * (double)s.floats +
+         points * sizeof(struct point) * (double)particles / size;
 }
 
 /* Deposit. */

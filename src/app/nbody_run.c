@@ -4,17 +4,19 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "photons/analysis/analysis.h"
+#include "photons/app/memory.h"
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/output_file.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/domain/balance.h"
 #include "photons/ic/ic.h"
 #include "photons/io/snapshot.h"
+#include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
 #include "photons/step/step.h"
 
@@ -121,14 +123,19 @@ static void fill_record(struct nbody_run *r, struct step_record *record) {
   sort_policy_account(&r->policy, &r->nbody->domain, &record->work);
 }
 
-static void print_layout(FILE *out, const struct parameters *p, const struct layout *l, size_t n) {
-  double total = l->bytes_particles + l->bytes_tree + l->bytes_mesh;
-  fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n", l->domain.group_count,
-          (n + l->domain.group_count - 1) / l->domain.group_count, l->domain.leaf_size, l->domain.depth);
-  fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l->mesh.cells,
+static void print_layout(FILE *out, const struct parameters *p, size_t n) {
+  const struct layout l = layout_choose(p, n);
+  const struct memory_use m = memory_estimate(p, n);
+  fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n",
+          l.domain.group_count, (n + l.domain.group_count - 1) / l.domain.group_count,
+          l.domain.leaf_size, l.domain.depth);
+  fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
           p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
-  fprintf(out, "  memory      about %.1f MB: particles %.1f, trees %.1f, mesh %.1f (lists and buffers come on top)\n",
-          1e-6 * total, 1e-6 * l->bytes_particles, 1e-6 * l->bytes_tree, 1e-6 * l->bytes_mesh);
+  fprintf(out,
+          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f, tasks %.1f, "
+          "at times %.1f\n",
+          1e-6 * memory_peak(&m), 1e-6 * m.program, 1e-6 * m.particles, 1e-6 * m.trees, 1e-6 * m.mesh,
+          1e-6 * m.tasks, 1e-6 * m.at_times);
 }
 
 static void print_physics(FILE *out, const struct parameters *p, size_t n, double mass) {
@@ -140,9 +147,8 @@ static void print_physics(FILE *out, const struct parameters *p, size_t n, doubl
 }
 
 static void print_run(FILE *out, const struct parameters *p, size_t n, double mass) {
-  const struct layout l = layout_choose(p, n);
   print_physics(out, p, n, mass);
-  print_layout(out, p, &l, n);
+  print_layout(out, p, n);
 }
 
 static void describe(void *state, FILE *out) {
@@ -155,6 +161,8 @@ static void describe(void *state, FILE *out) {
  * goes on as if it had not stopped. */
 static bool begin(void *state, bool restarted, struct step_record *record) {
   struct nbody_run *r = state;
+  r->nbody->step = record->step;
+  r->nbody->a = record->a;
   if (restarted) {
     step_measure(r->nbody);
     return false;
@@ -192,6 +200,8 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   const double a1 = timeline_next(r->timeline, p, c, a0, step_acc_max(r->nbody),
                                   softening_at(p, a0));
   const double middle = sqrt(a0 * a1);
+  r->nbody->step = now->step + 1;
+  r->nbody->a = a1;
   balance(r, now->step);
   const struct sort_choice choice =
       sort_policy_choose(&r->policy, p, r->nbody->domain.particles.all);
@@ -250,28 +260,19 @@ size_t nbody_run_generated(const struct parameters *p) {
 }
 
 void nbody_run_require_memory(const struct parameters *p, size_t particles) {
-  const struct layout l = layout_choose(p, particles);
-  const double power = power_memory(p, particles, l.mesh.cells) * (double)comm_size();
-  const double needed = l.bytes_particles + l.bytes_tree + l.bytes_mesh + power;
-  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
-  const double installed =
-      (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
-  if (needed > installed)
-    fail(EXIT_RUN_FAILED,
-         "%zu particles on a mesh of %u^3 cells need about %.1f GB of memory (particles %.1f, trees "
-         "%.1f, mesh %.1f, power spectrum %.1f); machines like this one, as many as are in use, have "
-         "%.1f GB: use fewer particles, a coarser gravity.pm_grid, or more machines",
-         particles, l.mesh.cells, 1e-9 * needed, 1e-9 * l.bytes_particles, 1e-9 * l.bytes_tree,
-         1e-9 * l.bytes_mesh, 1e-9 * power, 1e-9 * installed);
+  memory_require(p, particles);
 }
 
 static void print_dry(const struct parameters *p, size_t particles, double mass) {
+  nbody_run_require_memory(p, particles);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
   print_run(stdout, p, particles, mass);
 }
 
 void nbody_run_dry(struct parameters *p) {
+  scheduler_check(p);
+  if (comm_rank() == 0) output_folder_check(p->output.dir);
   struct linear_power *linear = spectrum_wanted(p) ? linear_power_create(p) : NULL;
   if (p->ic.source == IC_GENERATE) {
     const size_t n = nbody_run_generated(p);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,6 +52,18 @@ void output_folder(const char *path) {
   }
   free(folder);
   if (access(path, W_OK | X_OK) != 0) fail(EXIT_RUN_FAILED, "cannot write to the folder %s: %s", path, strerror(errno));
+}
+
+void output_folder_check(const char *path) {
+  char *folder = copy_text(path, ""), *probe;
+  struct stat status;
+  const char *nearest = folder;
+  while (stat(nearest, &status) != 0 && errno == ENOENT) nearest = dirname((char *)nearest);
+  probe = copy_text(nearest, "/photons-XXXXXX"); /* permissions alone do not tell, least of all root's */
+  if (!mkdtemp(probe) || rmdir(probe) != 0)
+    fail(EXIT_RUN_FAILED, "cannot make the folder %s: %s: %s", path, nearest, strerror(errno));
+  free(probe);
+  free(folder);
 }
 
 char *output_begin(const char *path) {

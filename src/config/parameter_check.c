@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <libgen.h>
 #include <math.h>
-#include <starpu.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "photons/base/input_file.h"
 #include "photons/config/parameter_table.h"
+#include "photons/config/scheduler_names.h"
 
 static const struct parameter *row_of(const char *section, const char *key) {
   const struct parameter *row = parameter_find(section, key);
@@ -212,12 +212,8 @@ static void check_folder(const struct parameters *p, struct parameter_problems *
 static void check_scheduler(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = row_of("runtime", "scheduler");
   if (!sound(problems, row) || !*p->runtime.scheduler) return;
-  struct starpu_sched_policy **policies = starpu_sched_get_predefined_policies();
   char names[1024] = "";
-  for (size_t used = 0; *policies && used < sizeof names; policies++) {
-    if (strcmp((*policies)->policy_name, p->runtime.scheduler) == 0) return;
-    used += (size_t)snprintf(names + used, sizeof names - used, " %s", (*policies)->policy_name);
-  }
+  if (scheduler_allowed(p->runtime.scheduler, names, sizeof names)) return;
   problem_with(problems, row, p, NULL, "not a scheduler of this StarPU; allowed:%s", names);
 }
 

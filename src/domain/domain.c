@@ -15,6 +15,8 @@
 enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 32 };
 enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32 }; /* with GPUs: fewer, larger tasks */
 
+enum { LEVELS_MOST = 24 }; /* of bisection, so that every rank can have a table of all groups */
+
 LOOP_STAGE(rebuild, 0x808080);
 LOOP_STAGE(neighbours, 0xaaaaaa);
 
@@ -39,6 +41,9 @@ struct domain_layout domain_layout_choose(const struct parameters *p, size_t par
   }
   if (group_size < l.leaf_size) group_size = l.leaf_size;
   const unsigned levels = halvings(particles, group_size);
+  if (levels > LEVELS_MOST)
+    fail(EXIT_BAD_USAGE, "%zu particles in groups of %zu make more than 2^%d groups", particles,
+         group_size, LEVELS_MOST);
   l.group_count = 1u << levels;
   l.depth = halvings(((particles - 1) >> levels) + 1, l.leaf_size);
   return l;

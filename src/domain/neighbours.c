@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "photons/base/comm.h"
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
@@ -78,6 +79,22 @@ static void find_part(void *context, uint32_t task) {
     find_neighbours(search, &d->groups[own + i]);
 }
 
+static bool is_neighbour(const struct neighbours *near, uint32_t group) {
+  for (uint32_t k = 0; k < near->count; k++)
+    if (near->group[k] == group) return true;
+  return false;
+}
+
+/** Of two groups of this rank each is in reach of the other, or neither. */
+static void check_mutual(struct domain *d) {
+  FOR_GROUPS(d, g) for (uint32_t k = 0; k < g->near.count; k++) {
+    const struct group *other = &d->groups[g->near.group[k]];
+    DEBUG_CHECK(other->owner != comm_rank() || is_neighbour(&other->near, g->index),
+                "group %u has the neighbour %u, but not the other way round", g->index,
+                other->index);
+  }
+}
+
 void domain_find_neighbours(struct domain *d) {
   const uint32_t groups = d->group_count, own = group_first(d, comm_rank());
   struct node *box = allocate(2 * (size_t)groups, sizeof *box, "boxes of all groups"),
@@ -92,6 +109,7 @@ void domain_find_neighbours(struct domain *d) {
     box[node] = box_around(&d->geometry, &box[2 * node], &box[2 * node + 1]);
   struct search search = {.domain = d, .box = box, .tasks = groups < 64 ? 1 : 64};
   loop_run(&neighbours_stage, search.tasks, find_part, &search);
+  if (DEBUG_CHECKS) check_mutual(d);
   free(bytes);
   free(mine);
   free(box);

@@ -8,6 +8,7 @@
 #include "bisect.h"
 #include "keys.h"
 #include "photons/base/comm.h"
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
@@ -291,8 +292,31 @@ static void move_keys(struct rebuild *r) {
   loop_run(&rebuild_stage, CHUNKS, number_keys, r);
 }
 
+/** A number that depends on which ids there are on all ranks, not on their order. */
+static uint64_t sum_of_ids(const struct particles *p) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < p->count; i++) { /* scrambled, so that different sets differ */
+    const uint64_t mixed = (p->id[i] ^ p->id[i] >> 31) * 0x9e3779b97f4a7c15u;
+    sum += mixed ^ mixed >> 29;
+  }
+  comm_sum_u64(&sum, 1);
+  return sum;
+}
+
+/** The blocks of all ranks hold every particle that there was, each rank those of its groups. */
+static void check_rebuilt(const struct particles *p, uint64_t ids_before) {
+  uint64_t all = p->count;
+  comm_sum_u64(&all, 1);
+  DEBUG_CHECK(all == p->all, "%llu particles of %zu", (unsigned long long)all, p->all);
+  size_t count = 0;
+  for (size_t g = 0; g < p->blocks; g++) count += particles_block(p, g).count;
+  DEBUG_CHECK(count == p->count, "the groups of this rank hold %zu particles of %zu", count, p->count);
+  DEBUG_CHECK(sum_of_ids(p) == ids_before, "ids of %zu particles changed", p->all);
+}
+
 void domain_rebuild(struct domain *d) {
   struct particles *p = &d->particles;
+  const uint64_t ids = DEBUG_CHECKS ? sum_of_ids(p) : 0;
   struct rebuild r = {.domain = d, .old = *p};
   if (p->count > UINT32_MAX)
     fail(EXIT_RUN_FAILED, "%zu particles on one rank are more than 2^32: use more ranks", p->count);
@@ -320,4 +344,5 @@ void domain_rebuild(struct domain *d) {
   free(r.arrive);
   free(r.part_first);
   free(r.send);
+  if (DEBUG_CHECKS) check_rebuilt(p, ids);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
@@ -28,6 +29,9 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
   /* r_cut < L/2, so that at most one image is in reach */
   const uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2);
   if (p->gravity.pm_grid == 0 && l.cells < least) l.cells = least;
+  if (l.cells > MESH_MOST)
+    fail(EXIT_BAD_USAGE, "%zu particles want a mesh of %u^3 cells, more than %d^3: set gravity.pm_grid",
+         particles, l.cells, MESH_MOST);
   l.slabs = l.cells / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;
   l.columns = l.slabs;
@@ -108,6 +112,7 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
   l->groups = allocate(d->group_count, sizeof *l->groups, "groups");
   create_slabs(l);
+  l->slab_sum = allocate(slab_rows(l), sizeof *l->slab_sum, "sums of slabs");
   l->fft = allocate(engine_workers(), sizeof *l->fft, "FFT scratch");
   l->gpu = allocate(engine_workers(), sizeof(struct gpu_mesh *), "mesh tables");
   for (uint32_t w = 0; w < engine_workers(); w++)
@@ -132,7 +137,19 @@ void long_range_free(struct long_range *l) {
     free(l->block[i]);
   }
   for (uint32_t w = 0; w < engine_workers(); w++) free(l->fft[w]);
-  void *const tables[] = {l->slab, l->slab_handle, l->block, l->block_handle, l->fft, l->gpu};
+  void *const tables[] = {l->slab, l->slab_handle, l->block, l->block_handle, l->fft, l->gpu, l->slab_sum};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
   mesh_free(l->mesh);
+}
+
+void long_range_check_mass(const struct long_range *l) {
+  if (scheduler_any_gpu()) return; /* slabs are on the GPU */
+  for (uint32_t set = 0; set < l->sets; set++) {
+    const double all = (double)l->domain->particles.all;
+    double sum = 0.0;
+    for (uint32_t slab = 0; slab < l->mesh->slabs; slab++)
+      if (slab_owner(l->mesh, slab) == comm_rank()) sum += l->slab_sum[slab_row(l, set, 0, slab)];
+    comm_sum_double(&sum, 1);
+    DEBUG_CHECK(fabs(sum - all) <= 1e-5 * all, "mesh %u holds %.9g particles of %.9g", set, sum, all);
+  }
 }

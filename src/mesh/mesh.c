@@ -101,17 +101,15 @@ static void tables_create(struct mesh *m) {
 
 struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment,
                          enum gradient gradient, bool interlace, const struct split *split) {
-  if (cells < 8 || cells > 16384 || cells % 2)
-    fail(EXIT_BAD_USAGE, "a mesh of %u cells a side: the number must be even, 8 to 16384", cells);
+  if (cells < 8 || cells > MESH_MOST || cells % 2)
+    fail(EXIT_BAD_USAGE, "a mesh of %u cells a side: the number must be even, 8 to %d", cells,
+         MESH_MOST);
   if (slabs < 1 || slabs > cells || columns < 1 || columns > cells)
     fail(EXIT_BAD_USAGE, "%u slabs and %u columns for a mesh of %u cells a side: allowed are 1 to that number", slabs,
          columns, cells);
   struct mesh *m = allocate(1, sizeof *m, "mesh");
-  /* An odd number of cache lines a row: neighbouring rows do not compete for the same cache
-   * sets. */
-  uint32_t lines = (cells + 4 + 15) / 16;
   *m = (struct mesh){.cells = cells,
-                     .row = 16 * (lines | 1),
+                     .row = mesh_row(cells),
                      .kz = cells / 2 + 1,
                      .slabs = slabs,
                      .columns = columns,

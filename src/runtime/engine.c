@@ -13,6 +13,7 @@
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
+#include "start_guard.h"
 
 struct worker {
   struct gpu *gpu; /* CUDA workers only */
@@ -40,12 +41,16 @@ static void free_gpu(void *context) {
 void engine_start(const struct parameters *p, struct trace *trace) {
   struct starpu_conf conf;
   host_share(p); /* before starpu_conf_init(), which reads the environment */
+  const long workers = scheduler_check(p);
   if (starpu_conf_init(&conf) != 0)
     fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init() failed");
   scheduler_configure(&conf, p);
   conf.catch_signals = 0;
   if (trace) trace_prepare(trace, p);
+  start_guard_probe((unsigned)workers + 1); /* StarPU has one more, for what its workers share */
+  start_guard_begin();
   const int status = starpu_init(&conf);
+  start_guard_end();
   if (status != 0)
     fail(EXIT_RUN_FAILED, "StarPU does not start: %s; check the STARPU_* environment variables", strerror(-status));
   if (starpu_cpu_worker_get_count() == 0)

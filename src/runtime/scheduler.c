@@ -13,6 +13,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/config/scheduler_names.h"
 #ifdef PHOTONS_CUDA
 #include <cuda_runtime_api.h>
 #endif
@@ -50,6 +51,37 @@ static void map_buckets(unsigned context) {
   if (!gpu) return;
   starpu_heteroprio_set_nb_prios(context, (worker_type)CUDA_TYPE, BUCKETS - 1);
   for (unsigned i = 1; i < BUCKETS; i++) starpu_heteroprio_set_mapping(context, (worker_type)CUDA_TYPE, i - 1, i);
+}
+
+/** The number of processor cores that are to work, by environment or parameters; 0: StarPU chooses. */
+static long workers_asked(const struct parameters *p, const char **by) {
+  const char *text = getenv("STARPU_NCPU");
+  char *end;
+  *by = "runtime.workers";
+  if (!text) return (long)p->runtime.workers;
+  *by = "STARPU_NCPU";
+  const long asked = strtol(text, &end, 10);
+  if (end == text || *end || asked < 0)
+    fail(EXIT_BAD_USAGE, "STARPU_NCPU=%s: not a number of processor cores", text);
+  if (asked == 0)
+    fail(EXIT_RUN_FAILED, "STARPU_NCPU=0: StarPU needs one processor core at least to work with");
+  return asked;
+}
+
+long scheduler_check(const struct parameters *p) {
+  const char *scheduler = getenv("STARPU_SCHED"), *by;
+  char names[1024] = "";
+  if (scheduler && !scheduler_allowed(scheduler, names, sizeof names))
+    fail(EXIT_BAD_USAGE, "STARPU_SCHED=%s: not a scheduler of this StarPU; allowed:%s", scheduler, names);
+  const long asked = workers_asked(p, &by), cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (asked > STARPU_MAXCPUS)
+    fail(EXIT_BAD_USAGE, "%s = %ld: this StarPU is built for %d processor cores at most", by, asked,
+         STARPU_MAXCPUS);
+  if (asked > cores && comm_rank() == 0)
+    warn("%s = %ld: this machine has %ld processor cores, which more workers make slower", by, asked,
+         cores);
+  if (asked > 0) return asked;
+  return cores < STARPU_MAXCPUS ? cores : STARPU_MAXCPUS;
 }
 
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {

@@ -2,7 +2,6 @@
 /* The N-body system: its start and end, migration of groups, and the sizes of its parts. */
 #include "photons/step/nbody.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "photons/base/error.h"
@@ -13,6 +12,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   const struct layout layout = layout_choose(p, particles.all);
   const double cell = particles.box / layout.mesh.cells;
   n->kernels = step_kernels_select();
+  n->a = 1.0;
   n->domain = domain_make(particles, &layout.domain,
                           geometry_make(particles.box, p->gravity.r_cut * cell));
   domain_start(&n->domain);
@@ -42,13 +42,10 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
                      .mesh = mesh_layout_choose(p, particles)};
   const int order = (int)p->gravity.order;
   const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
-  const double sets = p->gravity.interlace ? 2.0 : 1.0;
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
     l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
   l.bytes_tree =
       nodes * (double)(sizeof(struct node) +
                        sizeof(float) * (fmm_multipole_size(order) + fmm_local_size(order)));
-  l.bytes_mesh = sizeof(float) * pow(l.mesh.cells, 3) * sets *
-                 (p->gravity.gradient == GRADIENT_SPECTRAL ? 5.0 : 2.0);
   return l;
 }

@@ -8,7 +8,9 @@
 
 #include <math.h>
 
+#include "motion_check.h"
 #include "photons/base/comm.h"
+#include "photons/base/debug_check.h"
 #include "photons/domain/codelets.h"
 #include "photons/mesh/codelets.h"
 #include "photons/runtime/message.h"
@@ -125,6 +127,8 @@ void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *
   FOR_GROUPS(d, g) kick_submit(n, g, (float)kick);
   if (meanwhile) meanwhile(context);
   message_wait();
+  motion_check(n, 0.0);
+  if (DEBUG_CHECKS) long_range_check_mass(l);
 }
 
 void step_drift(struct nbody *n, double kick, double drift) {
@@ -134,6 +138,7 @@ void step_drift(struct nbody *n, double kick, double drift) {
     refit_submit(&n->short_range, g);
   }
   message_wait();
+  motion_check(n, drift);
 }
 
 static void refit(struct nbody *n) {
@@ -168,11 +173,12 @@ void step_first_forces(struct nbody *n) {
 void step_measure(struct nbody *n) {
   FOR_GROUPS(&n->domain, g) kick_submit(n, g, 0.0f);
   message_wait();
+  motion_check(n, 0.0);
 }
 
 double step_acc_max(const struct nbody *n) {
   double largest = 0.0;
-  FOR_GROUPS(&n->domain, g) largest = fmax(largest, (double)g->acc_max);
+  FOR_GROUPS(&n->domain, g) largest = fmax(largest, (double)g->largest.acceleration);
   comm_max_double(&largest, 1);
   return largest;
 }

@@ -397,19 +397,21 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   const struct nbody *s = b->s;
   const struct particle_block p = particles_block(&s->domain.particles, g->index);
   const size_t n = 3 * (size_t)g->count;
-  float *momentum = allocate(n, sizeof *momentum, "momenta"), *back = allocate(n, sizeof *back, "momenta"),
-        acc_max[2] = {0};
+  float *momentum = allocate(n, sizeof *momentum, "momenta"),
+        *back = allocate(n, sizeof *back, "momenta");
+  struct kick_largest largest[2] = {{0}};
   uint32_t *x = allocate(n, sizeof *x, "positions"), *x_back = allocate(n, sizeof *x_back, "positions");
   memcpy(momentum, p.p[0], n * sizeof *momentum);
   memcpy(x, p.x[0], n * sizeof *x);
   float *momentum_out = to_device(momentum, n * sizeof *momentum);
   uint32_t *x_out = to_device(x, n * sizeof *x);
   const float half = 1e-3f, factor = 1e-4f * (float)(4294967296.0 / s->domain.particles.box);
-  acc_max[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
-  gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out, &acc_max[1]);
+  largest[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
+  gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out, &largest[1]);
   to_host(b, back, momentum_out, n * sizeof *back);
   compare(kick, momentum, back, n);
-  compare(kick, &acc_max[0], &acc_max[1], 1);
+  compare(kick, &largest[0].acceleration, &largest[1].acceleration, 1);
+  compare(kick, &largest[0].momentum, &largest[1].momentum, 1);
   s->kernels->drift(g->count, factor, back, x);
   gpu_drift(b->gpu, g->count, factor, momentum_out, x_out);
   to_host(b, x_back, x_out, n * sizeof *x_back);

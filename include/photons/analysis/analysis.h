@@ -52,4 +52,8 @@ void power_write(const char *path, const struct power_bin *bins, size_t count, c
  */
 void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness);
 
+/** Bytes that a picture takes at most on all ranks together; 0 where the parameters ask for none. Local.
+ * @param groups  of all ranks */
+double image_memory(const struct parameters *p, size_t particles, size_t groups);
+
 #endif

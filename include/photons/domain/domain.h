@@ -12,6 +12,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/domain/geometry.h"
+#include "photons/domain/kick_largest.h"
 #include "photons/domain/particles.h"
 #include "photons/domain/tree.h"
 
@@ -46,7 +47,7 @@ struct group {
   struct node *top;   /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own
                        *   groups and ghosts */
   struct neighbours near;
-  float acc_max;  /**< largest |acceleration| of its particles at the last kick, (km/s)^2/(Mpc/h) */
+  struct kick_largest largest; /**< of its particles at the last kick */
   /** NULL: not on this rank. Ghosts have position and tree. */
   starpu_data_handle_t column[PARTICLE_COLUMN_COUNT], tree;
 };

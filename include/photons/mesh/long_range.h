@@ -63,6 +63,7 @@ struct long_range {
                               then the fields' spectra; allocated for this rank's slabs and
                               columns */
   starpu_data_handle_t *slab_handle, *block_handle;
+  double *slab_sum;      /**< by slab_row(): sums of densities, for long_range_check_mass() */
   void **fft;            /**< [worker] scratch memory of mesh_scratch_bytes() */
   struct gpu_mesh **gpu; /**< [worker] tables and plans on the worker's GPU; NULL for CPU workers */
 };
@@ -93,6 +94,10 @@ int column_owner(const struct mesh *m, uint32_t column);
 void long_range_place(struct long_range *l);
 /** Free patches and pieces, before groups change owners. */
 void long_range_leave(struct long_range *l);
+
+/** With --enable-debug-checks, after forces computed on cores: the density of each set adds up to all
+ * particles. Collective. */
+void long_range_check_mass(const struct long_range *l);
 
 static inline struct group_cells *cells_of(struct long_range *l, const struct group *g) {
   return &l->groups[g->index];

@@ -86,6 +86,11 @@ struct mesh {
   struct mesh_plans *plans;
 };
 
+enum { MESH_MOST = 16384 }; /**< cells a side */
+
+/** Floats of a z-row. An odd number of cache lines: neighbouring rows of a column do not compete for
+ * the same cache sets. */
+static inline uint32_t mesh_row(uint32_t cells) { return 16 * (((cells + 4 + 15) / 16) | 1); }
 /** First x-plane of slab s / first ky of column c: s N / slabs. */
 static HOST_DEVICE inline uint32_t slab_first(const struct mesh *m, uint32_t s) {
   return (uint32_t)((uint64_t)m->cells * s / m->slabs);

@@ -5,13 +5,16 @@
 
 #include <stdint.h>
 
+#include "photons/domain/kick_largest.h"
 #include "photons/runtime/isa.h"
 
 /** Kernels for the particles of one group. Component c of an array stands at array + c * count. */
 struct step_kernels {
-  /** momentum += factor * acceleration; returns the largest |acceleration|. */
-  float (*kick)(uint32_t count, float factor, const float *acceleration, float *momentum);
-  /** x += factor * momentum; factor in position units (2^32 = L) per unit of momentum (km/s). */
+  /** momentum += factor * acceleration; returns the largest |acceleration| and |momentum|. */
+  struct kick_largest (*kick)(uint32_t count, float factor, const float *acceleration,
+                              float *momentum);
+  /** x += factor * momentum; factor in position units (2^32 = L) per unit of momentum (km/s). The
+   * result of a displacement of half the box or more is undefined: step.c ends the run then. */
   void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
 };
 

@@ -15,6 +15,8 @@ struct nbody {
   struct short_range short_range;
   struct long_range long_range;
   const struct step_kernels *kernels;
+  int64_t step; /**< what is being computed, for messages: the number of the step */
+  double a;     /**< and the scale factor at its end; 1 until it is set */
 };
 
 /**
@@ -31,12 +33,12 @@ void nbody_free(struct nbody *n);
  * tasks must have ended, and a refit must follow. Collective. */
 void nbody_migrate(struct nbody *n, const uint32_t *owner_first);
 
-/** Sizes that follow from the parameters and N, and estimates of the memory they need, in bytes
- * over all ranks. */
+/** Sizes that follow from the parameters and N, and the memory that particles and trees need, in
+ * bytes over all ranks. */
 struct layout {
   struct domain_layout domain;
   struct mesh_layout mesh;
-  double bytes_particles, bytes_tree, bytes_mesh;
+  double bytes_particles, bytes_tree;
 };
 /** The layout for N = `particles`. It also depends on scheduler_any_gpu(). */
 struct layout layout_choose(const struct parameters *p, size_t particles);

@@ -5,22 +5,27 @@
 
 #include "photons/step/kernels.h"
 
-float KERNEL(kick)(uint32_t count, float factor, const float *acceleration, float *momentum) {
+struct kick_largest KERNEL(kick)(uint32_t count, float factor, const float *acceleration,
+                                 float *momentum) {
   const size_t n = count;
-  float largest = 0.0f;
+  int32_t acceleration2 = 0, momentum2 = 0;
   for (size_t i = 0; i < n; i++) {
     float ax = acceleration[i], ay = acceleration[n + i], az = acceleration[2 * n + i];
-    float a2 = ax * ax + ay * ay + az * az;
-    largest = a2 > largest ? a2 : largest;
-    momentum[i] += factor * ax;
-    momentum[n + i] += factor * ay;
-    momentum[2 * n + i] += factor * az;
+    float px = momentum[i] + factor * ax, py = momentum[n + i] + factor * ay,
+          pz = momentum[2 * n + i] + factor * az;
+    int32_t a2 = magnitude_bits(ax * ax + ay * ay + az * az),
+            p2 = magnitude_bits(px * px + py * py + pz * pz);
+    acceleration2 = a2 > acceleration2 ? a2 : acceleration2;
+    momentum2 = p2 > momentum2 ? p2 : momentum2;
+    momentum[i] = px;
+    momentum[n + i] = py;
+    momentum[2 * n + i] = pz;
   }
-  return sqrtf(largest);
+  return (struct kick_largest){.acceleration = sqrtf(magnitude_from_bits(acceleration2)),
+                               .momentum = sqrtf(magnitude_from_bits(momentum2))};
 }
 
 void KERNEL(drift)(uint32_t count, float factor, const float *momentum, uint32_t *x) {
-  /* A step's displacement is far shorter than half the box and fits a signed integer. */
   for (size_t i = 0; i < 3 * (size_t)count; i++) x[i] += (uint32_t)(int32_t)rintf(factor * momentum[i]);
 }
 

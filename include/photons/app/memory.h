@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How much memory a run needs, from the sizes of what it allocates. */
+#ifndef PHOTONS_APP_MEMORY_H
+#define PHOTONS_APP_MEMORY_H
+
+#include "photons/step/nbody.h"
+
+struct parameters;
+
+/** Peak of the resident memory in bytes, all ranks together. The peak is the sum of all these. */
+struct memory_use {
+  double program;   /**< the program, its libraries and StarPU, once a rank */
+  double particles; /**< their columns */
+  double trees;     /**< nodes and expansions */
+  double mesh;      /**< slabs, blocks and the patches of groups */
+  double tasks;     /**< StarPU's handles and tasks of the groups */
+  double at_times;  /**< of initial conditions, rebuilds and outputs, which follow each other, the largest */
+};
+struct memory_use memory_estimate(const struct parameters *p, size_t particles);
+double memory_peak(const struct memory_use *use);
+
+/** End the program where this machine cannot hold so many particles: where memory is promised freely,
+ * the kernel kills who uses it. */
+void memory_require(const struct parameters *p, size_t particles);
+
+#endif

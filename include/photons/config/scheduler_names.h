@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PHOTONS_CONFIG_SCHEDULER_NAMES_H
+#define PHOTONS_CONFIG_SCHEDULER_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Is it a scheduler that a run may use? All of StarPU's are, but graph_test, which waits for a call that
+ * this program does not make.
+ * @param[out] allowed  the names, each after a space, where the answer is no
+ */
+bool scheduler_allowed(const char *name, char *allowed, size_t size);
+
+#endif

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --dry-run refuses what a run refuses, with the same exit code and message, and the memory that it
+# foretells is the peak of the run within 15 %.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+
+cat >config.ini <<END
+[box]
+size = 50
+npart_side = 8
+[time]
+z_end = 10
+step = fixed
+steps = 2
+END
+printf '1 2\n2 none\n' >table.txt
+
+# refused CODE MESSAGE ARGUMENT...: the dry run says so, and the run does.
+refused() {
+  code=$1 message=$2
+  shift 2
+  for dry in --dry-run ''; do
+    timeout 60 "$PHOTONS" $dry --quiet --set output.dir=none "$@" config.ini >out 2>err
+    found=$?
+    [ $found -eq "$code" ] || complain "$dry $*: exit code $found, not $code"
+    [ "$(wc -l <err)" -eq 1 ] && grep -qF -- "$message" err ||
+      complain "$dry $*: not one line with: $message"
+    [ -n "$dry" ] && [ -e none ] && complain "$dry $*: made the output folder"
+    rm -rf none
+  done
+}
+refused 1 'GB of memory' --set box.npart_side=4096
+refused 2 'groups' --set box.npart_side=65536
+refused 2 'a mesh of 20000^3 cells' --set box.npart_side=20000 --set runtime.group_size=1000000000
+refused 3 'table.txt:2' --set ic.power_spectrum=file --set ic.power_spectrum_file=table.txt
+refused 1 'cannot make the folder' --set output.dir=/proc/none
+STARPU_SCHED=nonsense
+export STARPU_SCHED
+refused 2 'STARPU_SCHED=nonsense: not a scheduler of this StarPU; allowed: '
+unset STARPU_SCHED
+
+for side in 16 32 64; do
+  "$PHOTONS" --dry-run --set box.npart_side=$side config.ini >out 2>err || complain "$side^3: dry run"
+  "$PHOTONS" --set box.npart_side=$side --set output.dir=$side config.ini >>out 2>err ||
+    complain "$side^3: run"
+  awk -v side=$side '
+    /^  memory  / && !foretold { foretold = $3 }
+    /^peak memory / { peak = $3 }
+    END {
+      printf "%d^3: foretold %.1f MB, used %.1f MB\n", side, foretold, peak
+      exit !(foretold > 0 && peak > 0 && foretold < 1.15 * peak && foretold > 0.85 * peak)
+    }' out || complain "$side^3: memory"
+done
+finish
