@@ -45,7 +45,7 @@ static struct particles make_particles(const struct parameters *p) {
 static void write_checkpoints(const struct parameters *p) {
   struct particles s = make_particles(p);
   const struct checkpoint_state state = {
-      .a = 0.1, .start_a = 0.02, .step = 12, .spread = 0.5, .wall_seconds = 60.0};
+      .a = 0.1, .start_a = 0.02, .step = 12, .wall_seconds = 60.0};
   checkpoint_write(place("checkpoint", "one_block.hdf5"), p, &s, &state);
   s.blocks = s.all_blocks = 3;
   checkpoint_write(place("checkpoint", "three_blocks.hdf5"), p, &s, &state);

@@ -170,6 +170,12 @@ void fail(enum exit_code code, const char *format, ...) {
   longjmp(now.end, 1);
 }
 
+/* No reader ends a run that is in order. */
+void end_program(int code, const char *format, ...) {
+  (void)code;
+  give_up(format);
+}
+
 void warn(const char *format, ...) {
   char message[8192];
   va_list arguments;
