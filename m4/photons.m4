@@ -25,6 +25,29 @@ AC_DEFUN([PHOTONS_LIBRARY], [
 AC_DEFUN([PHOTONS_SYSTEM_INCLUDES],
   [$1_CFLAGS=`AS_ECHO([" $$1_CFLAGS"]) | $SED 's| -I *| -isystem |g'`])
 
+# PHOTONS_FUZZING: the compiler must be a clang with libFuzzer. The sanitizers report what the fuzzer
+# provokes.
+AC_DEFUN([PHOTONS_FUZZING], [
+  AC_MSG_CHECKING([whether $CC has libFuzzer])
+  photons_saved_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS -fsanitize=fuzzer,address,undefined"
+  AC_LINK_IFELSE([AC_LANG_SOURCE([[
+    int LLVMFuzzerTestOneInput(const unsigned char *bytes, __SIZE_TYPE__ size);
+    int LLVMFuzzerTestOneInput(const unsigned char *bytes, __SIZE_TYPE__ size) {
+      return bytes == 0 && size > 0;
+    }]])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([--enable-fuzzing needs clang and its libFuzzer, but CC is $CC.
+  Configure with CC=clang; on Debian 12 the packages are clang and libclang-rt-14-dev])])
+  CFLAGS=$photons_saved_CFLAGS
+  SANITIZER_FLAGS="-fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow"
+  SANITIZER_FLAGS="$SANITIZER_FLAGS -fno-sanitize-recover=all -fno-omit-frame-pointer"
+  # No reader calls a kernel: one copy, with little optimisation, saves most of the build's time.
+  photons_cv_x86_kernels=no
+  AS_IF([test -z "$CFLAGS"], [CFLAGS="-O1 -g"])
+])
+
 # PHOTONS_HDF5: through pkg-config, or where Debian and plain installations put it.
 AC_DEFUN([PHOTONS_HDF5], [
   photons_saved_missing=$photons_missing photons_saved_packages=$photons_packages
@@ -74,7 +97,7 @@ AC_DEFUN([PHOTONS_MPI], [
 # A PYTHON that the user names stays, whatever it lacks.
 AC_DEFUN([PHOTONS_PYTHON], [
   AC_ARG_VAR([PYTHON],
-    [Python 3 of the tools and the tests (default: the first with h5py, matplotlib, numpy and yt)])
+    [Python 3 of the tools and the tests (default: the first with h5py, matplotlib, numpy, xxhash and yt)])
   AC_MSG_CHECKING([for a Python with the modules of the tools and the tests])
   AS_CASE([$PYTHON], [""], [PYTHON=`"$srcdir/tools/find-python.sh"`],
     [/*], [], [*/*], [PYTHON=$PWD/$PYTHON])

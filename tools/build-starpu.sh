@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Build StarPU 1.4 the way photons-starpu likes it: with FxT traces and MPI, for up to 256 cores, and with CUDA where asked.
+# Build StarPU 1.4 as photons-starpu needs it: with FxT traces and MPI, for up to 256 cores, and
+# with CUDA on request.
+# CUDA on request.
 set -eu
 name=build-starpu
 
@@ -63,7 +65,8 @@ if [ "$cuda" != no ]; then
   cuda_version=$("$cuda/bin/nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
   cuda_options="--enable-cuda --with-cuda-dir=$cuda --enable-maxcudadev=8"
 fi
-# maxcpus=auto would take the machine that builds for the one that runs. What is disabled takes long to build and is not used here.
+# maxcpus=auto would use the core count of the machine that builds, not of the machine that runs. The
+# disabled parts take long to build and are not used by photons-starpu.
 options="$cuda_options --with-fxt --enable-maxcpus=256 --enable-maxbuffers=32 --disable-opencl --disable-hip --disable-build-doc
   --disable-build-examples --disable-build-tests --disable-socl --disable-starpufft --disable-starpupy --disable-openmp
   --disable-fortran"
@@ -88,7 +91,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/$name.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# Source packages of a newer suite from the very servers that this machine's apt uses, with lists and caches of our own.
+# Get source packages of a newer suite from the servers that this machine's apt uses, with lists and
+# caches of this script's own.
 fetch_source() {
   command -v apt-get >/dev/null || die "no apt-get here: give StarPU 1.4's tarball as argument"
   mkdir -p "$work/apt/parts" "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
@@ -128,7 +132,7 @@ unpack_source() {
   case $starpu_version in 1.4*) ;; *) die "this is StarPU $starpu_version; 1.4 is wanted" ;; esac
 }
 
-# CUDA 13 has no cudaDeviceProp.computeMode any more; the attribute is in every CUDA.
+# CUDA 13 has no cudaDeviceProp.computeMode; every CUDA version has the attribute.
 fix_source() {
   for driver in src/drivers/cuda/driver_cuda.c src/drivers/cuda/driver_cuda1.c; do
     [ -f "$driver" ] || continue
@@ -158,7 +162,8 @@ unpack_source
 fix_source
 mkdir "$work/build"
 cd "$work/build"
-# The driver library is linked through its stub: it comes with the GPU, and a machine without one runs the result all the same.
+# Link the driver library through its stub. The library itself comes with the GPU driver; the result
+# also runs on a machine without a GPU.
 if [ "$cuda" != no ]; then set -- LDFLAGS="-L$cuda/lib64/stubs -Wl,-rpath,$cuda/lib64"; else set --; fi
 run_logged "configuring StarPU $starpu_version, CUDA $cuda_version" ../source/configure --prefix="$prefix" $options "$@"
 if [ "$cuda" != no ] && ! grep -q 'define STARPU_USE_CUDA 1' include/starpu_config.h; then

@@ -13,7 +13,7 @@ find src include codelets cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' |
     return n > 2 && part[1] ~ /^(src|photons|codelets|cuda)$/ ? part[2] : ""
   }
   function name(path) { sub(/^include\//, "", path); return path }
-  # Depth-first search: a header met again while its own includes are followed closes a circle.
+  # Depth-first search: a header reached again while its own includes are followed closes a circle.
   function follow(header,   i, n, next_one) {
     state[header] = 1
     n = split(includes[header], next_one, " ")

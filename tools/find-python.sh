@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # usage: tools/find-python.sh [PYTHON...]
-# Print the path of the first Python that has all modules of the tools and the tests. Where none has
-# all, take the first that serves the tools, and where none does, the first Python 3 at all.
+# Print the path of the first Python that has all modules of the tools and the tests. If none has all
+# of them, print the first that has the modules of the tools; if none has these, the first Python 3.
 needed=$(dirname "$0")/needed_modules.py
-# A python3 from elsewhere (pyenv, conda, a virtual environment) often stands before Debian's.
+# A python3 of pyenv, conda or a virtual environment often precedes Debian's in PATH.
 [ $# -gt 0 ] || set -- python3 /usr/bin/python3 \
   python3.14 python3.13 python3.12 python3.11 python3.10 python3.9
 
-# can_import PYTHON [MODULE...]
+# can_import PYTHON [MODULE...]: succeeds if PYTHON runs and can import the modules.
 can_import() {
   python=$1
   shift

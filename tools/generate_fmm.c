@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes fmm_generated.h: the expansions of include/photons/fmm.h as straight-line code over vectors of lanes, orders 1 to 6.
+/* Writes fmm_generated.h: the expansions of include/photons/tree/fmm.h as straight-line code over vectors of lanes, orders 1 to 6.
  * No multi-index is left at run time: every sum is unrolled into multiply-adds in a fixed order. A lane is a particle (p2m, l2p),
  * a node (m2m, l2l) or a pair of nodes (m2l). */
 #include <stdbool.h>

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 
-ALL = ["h5py", "matplotlib", "numpy", "yt"]
+ALL = ["h5py", "matplotlib", "numpy", "xxhash", "yt"]
 NOT_IN_DEBIAN = {"camb": "pip install camb"}
 OLDEST_PYTHON = (3, 9)
 

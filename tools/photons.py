@@ -26,7 +26,7 @@ h5py, np = Deferred("h5py"), Deferred("numpy")
 
 
 class Table(dict):
-    """Columns by name; header: what the file says about itself."""
+    """A dictionary of columns; its attribute `header` has the values of the file's header."""
 
     def __init__(self, columns=(), header=None):
         super().__init__(columns)
@@ -39,7 +39,7 @@ def _comments(path):
 
 
 def _header_numbers(comments):
-    """The `name = number` of comment lines."""
+    """All `name = number` in the comment lines of a file."""
     found = re.findall(r"([A-Za-z0-9_()/ ]+?) = ([-+0-9.eE]+)", ",".join(comments))
     return {name.strip(" ,"): float(value) for name, value in found}
 
@@ -56,8 +56,8 @@ def _read_text(path, names):
 
 
 def read_power(path):
-    """powerspec_NNN.txt: k [h/Mpc]; P, P_shot, P_linear, P_halofit [(Mpc/h)^3] (shot noise is part
-    of P); modes."""
+    """Read powerspec_NNN.txt: k [h/Mpc]; P, P_shot, P_linear, P_halofit [(Mpc/h)^3] (shot noise is
+    part of P); modes."""
     return _read_text(path, ["k", "P", "modes", "P_shot", "P_linear", "P_halofit"])
 
 
@@ -71,15 +71,15 @@ MASS_FUNCTIONS = [
 
 
 def read_mass_function(path):
-    """massfunc_NNN.txt: edges low, high [Msun/h]; counts; dn/dlnM [(Mpc/h)^-3] with errors, and of
-    theory."""
+    """Read massfunc_NNN.txt: edges low, high [Msun/h]; counts; measured dn/dlnM [(Mpc/h)^-3] with
+    errors; theoretical dn/dlnM."""
     counted = ["low", "high", "N_FoF", "FoF", "FoF_error", "N_200c", "200c", "200c_error"]
     return _read_text(path, counted + MASS_FUNCTIONS)
 
 
 def read_timings(path):
-    """log/timings.csv: a row a step; where a run was stopped and begun again, the last row of a
-    step counts."""
+    """Read log/timings.csv, one row for each step. If a run was restarted, the last row of a step
+    counts."""
     with open(path) as file:
         names = file.readline().strip().split(",")
     rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
@@ -88,8 +88,8 @@ def read_timings(path):
 
 
 def _join(paths, group):
-    """The files of a set as one file in memory; datasets of the group are read from all files when
-    asked for."""
+    """The files of a set as one file. A dataset of the group is read from all files when it is
+    accessed."""
     whole = h5py.File(f"{paths[0]}.{uuid.uuid4()}", "w", driver="core", backing_store=False)
     files = [h5py.File(path, "r") for path in paths]
     for name in ("Header", "Parameters", "Config"):
@@ -113,8 +113,8 @@ def _join(paths, group):
 
 
 def _files_of_set(path):
-    """All files of the set whose first file, or the common part of whose names (NAME of
-    NAME.0.hdf5), is given."""
+    """All files of a set, from the path of its first file or the common part of the names (NAME of
+    NAME.0.hdf5)."""
     if not os.path.exists(path):
         path = next((p for p in (f"{path}.0.hdf5", f"{path}.hdf5") if os.path.exists(p)), path)
     with h5py.File(path, "r") as file:
@@ -124,7 +124,7 @@ def _files_of_set(path):
 
 
 class _Hdf5(Table):
-    """Datasets of one group, and the attributes of Header; a dataset is read when asked for."""
+    """Datasets of one HDF5 group, and the attributes of Header. A dataset is read when accessed."""
 
     def __init__(self, path, group):
         paths = _files_of_set(path)
@@ -135,7 +135,7 @@ class _Hdf5(Table):
         return super().__getitem__(name)
 
     def config(self):
-        """The parameters of the run, as config.ini."""
+        """The parameters of the run, as the text of a config.ini."""
         for name in ("Config", "Parameters"):
             if name in self.file and "config.ini" in self.file[name].attrs:
                 text = self.file[name].attrs["config.ini"]
@@ -154,7 +154,7 @@ def read_snapshot(path):
 
 
 class Halos(_Hdf5):
-    """fof_tab_NNN.hdf5, datasets of Group."""
+    """Halos of fof_tab_NNN.hdf5: datasets of the HDF5 group Group."""
 
     def __init__(self, path):
         super().__init__(path, "Group")
@@ -170,7 +170,7 @@ def read_halos(path):
 
 
 def read_config(path_or_text):
-    """config.ini (file or text) as {section: {key: text}}."""
+    """Read a config.ini (path or text) as {section: {key: text}}."""
     import configparser
 
     parser = configparser.ConfigParser(
@@ -186,7 +186,7 @@ def read_config(path_or_text):
 
 
 class Run:
-    """The output folder of a run, or of --analyse. Outputs are known by their numbers."""
+    """The output folder of a run, or of --analyse. Outputs are identified by their numbers."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -197,7 +197,7 @@ class Run:
         self.numbers = sorted({int(match.group(1)) for match in found if match})
 
     def path(self, stem, number, ending):
-        """Path of a product (of its first file), None where there is none."""
+        """Path of a product (of its first file); None if there is none."""
         names = (f"{stem}_{number:03d}.{ending}", f"{stem}_{number:03d}.0.{ending}")
         paths = (os.path.join(self.folder, name) for name in names)
         return next((path for path in paths if os.path.exists(path)), None)
@@ -219,7 +219,7 @@ class Run:
         return self._read(read_snapshot, "snap", number, "hdf5")
 
     def redshift(self, number):
-        """Of an output, from the first product that tells; None where none does."""
+        """The redshift of an output, from the first of its products that exists; None if none does."""
         for product in (self.power(number), self.mass_function(number)):
             if product is not None:
                 return max(product.header["z"], 0.0)

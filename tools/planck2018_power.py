@@ -11,8 +11,8 @@ from needed_modules import Deferred, need
 
 camb, np = Deferred("camb"), Deferred("numpy")
 
-# Planck 2018 (arXiv:1807.06209, table 2), base LCDM: neutrinos of 0.06 eV fill up what is missing
-# from Omega_c + Omega_b + Omega_Lambda = 1.
+# Planck 2018 (arXiv:1807.06209, table 2), base LCDM. Neutrinos of 0.06 eV make up the difference
+# between Omega_c + Omega_b + Omega_Lambda and 1.
 OMEGA_LAMBDA, OMEGA_C, OMEGA_B, H, SIGMA8, N_S = 0.684, 0.265, 0.0494, 0.6732, 0.812, 0.966
 NEUTRINO_MASS = 0.06
 K_MIN, K_MAX, ROWS = 1e-4, 200.0, 800

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of a run of photons-starpu: power spectra with their residuals, mass functions, growth,
-where the time went.
+computing time of the stages.
 
 usage: plot.py FOLDER [--out DIR] [--format png|pdf] [--reference FOLDER] [--labels A,B,...]
                [FOLDER...]
@@ -42,7 +42,8 @@ def two_panels(height=6.0):
 
 
 def plot_power(run):
-    """P(k) less shot noise of all outputs, linear theory and HALOFIT; below the ratio to HALOFIT."""
+    """P(k) minus shot noise of all outputs, with linear theory and HALOFIT; lower panel: ratio to
+    HALOFIT."""
     figure, (top, bottom) = two_panels()
     drawn = False
     for i, number in enumerate(run.numbers):
@@ -75,7 +76,7 @@ def plot_power(run):
 
 
 def plot_mass_function(run):
-    """dn/dlnM of friends of friends, Poisson errors and theory; below the ratio to Reed 2007."""
+    """dn/dlnM of FoF halos with Poisson errors, and theory; lower panel: ratio to Reed 2007."""
     figure, (top, bottom) = two_panels()
     drawn = False
     styles = {
@@ -152,7 +153,7 @@ def plot_growth(run):
 
 
 def plot_timings(run):
-    """Busy time of the stages a step, stacked, and wall time."""
+    """Busy time of the stages in each step, stacked, and wall-clock time."""
     timings = run.timings()
     if timings is None or len(timings["step"]) == 0:
         return None
@@ -224,7 +225,7 @@ FIGURES = {
 
 
 def make_figures(folder, out=None, ending="png"):
-    """Draw what the folder has data for; returns {name: path}."""
+    """Draw all figures that the folder has data for; returns {name: path}."""
     run, out, paths = photons.Run(folder), out or os.path.join(folder, "figures"), {}
     os.makedirs(out, exist_ok=True)
     for name, function in FIGURES.items():

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Picture and numbers of a trace: who worked on what and when, who idled, and which stages kept them waiting.
+"""Picture and numbers of a trace: busy and idle workers, and the stages that idle workers wait for.
 
 usage: timeline.py FOLDER [PICTURE.png] [--steps A:B] [--width INCHES]
-FOLDER holds paje.trace and tasks.rec as starpu_fxt_tool writes them (tools/trace.sh does it all), or only the tasks_RANK.csv that the program
-itself writes: these know tasks, but not what StarPU did between them nor which task waited for which.
+FOLDER holds paje.trace and tasks.rec as written by starpu_fxt_tool (tools/trace.sh runs it), or
+only the tasks_RANK.csv written by the program itself. The latter contain tasks, but neither
+StarPU's own work between tasks nor the dependences of tasks.
 """
 import argparse
 import collections
@@ -16,14 +17,10 @@ import sys
 
 from needed_modules import need
 
-# States of a worker that are StarPU's own work; what is neither a task nor one of these is idle.
+# States of a worker that are StarPU's own work. A worker with neither a task nor one of these
+# states is idle.
 RUNTIME_STATES = {"B": "overhead", "Sc": "scheduling", "Fi": "waiting for data", "Po": "handing on", "C": "callback"}
 RUNTIME_COLOUR, IDLE_COLOUR = "#444444", "#f4f4f4"
-CODELET_COLOURS = {  # those of the program's codelets, where no trace of StarPU tells them
-    "rebuild": "#808080", "sort": "#999999", "refit": "#bbbbbb", "p2m": "#88ccee", "m2m": "#66aadd", "walk": "#ddcc77", "walk_fill": "#eedd99", "p2p": "#cc6677",
-    "m2l": "#117733", "l2l": "#44aa99", "l2p": "#55bbaa", "pm_assign": "#aa4499", "patch_add": "#882255", "fft_yz": "#332288",
-    "fft_x": "#4444aa", "ifft_yz": "#6666cc", "pm_cut": "#77aadd", "pm_read": "#ee8866", "kick": "#eeaa99", "drift": "#ddbb88",
-    "patch_cut": "#ddaacc", "ghost_cut": "#99bbbb", "ghost_paste": "#bbdddd", "put": "#bbbb55", "get": "#dddd77"}
 
 Task = collections.namedtuple("Task", "job name worker start end submit step after")
 Interval = collections.namedtuple("Interval", "start end state")
@@ -38,7 +35,8 @@ def short(name):
 
 
 def read_paje(path):
-    """Workers' names and intervals, colours of the codelets, and the number of ready tasks. Times in ms."""
+    """Names and intervals of the workers, colours of the codelets, and the number of ready tasks.
+    Times in ms."""
     names, intervals, colours, ready, now = {}, collections.defaultdict(list), {}, [], {}
     end = 0.0
     with open(path, encoding="utf-8", errors="replace") as file:
@@ -67,7 +65,8 @@ def read_paje(path):
 
 
 def read_tasks(path):
-    """Tasks by job, with the jobs that they come after; jobs without a worker (starts and ends of graphs) pass these on."""
+    """Tasks by job, with the jobs that they depend on. Jobs without a worker (starts and ends of
+    graphs) pass their dependences on."""
     tasks, links = {}, {}
     with open(path, encoding="utf-8", errors="replace") as file:
         for record in file.read().split("\n\n"):
@@ -85,9 +84,15 @@ def read_tasks(path):
     return tasks, links
 
 
+def read_colours(folder):
+    """Colours of the stages, which the program writes beside its tables of tasks."""
+    with open(os.path.join(folder, "stages.csv"), encoding="ascii") as file:
+        return {row["stage"]: row["colour"] for row in csv.DictReader(file)}
+
+
 def read_rows(folder):
-    """The same as read_paje() and read_tasks() from the program's own tables. Each process counts time from a start of its own; steps
-    begin together, so their first tasks are taken as simultaneous."""
+    """The same as read_paje() and read_tasks(), from the program's own tables. Each rank counts time
+    from its own start. Steps begin together, so their first tasks are taken as simultaneous."""
     tasks, intervals, names, origin = {}, collections.defaultdict(list), {}, None
     files = sorted(glob.glob(os.path.join(folder, "tasks_*.csv")))
     for path in files:
@@ -108,17 +113,18 @@ def read_rows(folder):
         busy = sorted(intervals[worker])
         gaps = [Interval(a.end, b.start, "I") for a, b in zip(busy, busy[1:]) if b.start > a.end]
         intervals[worker] = sorted(busy + gaps)
-    return [(names[w], intervals[w]) for w in order], dict(CODELET_COLOURS), [], tasks
+    return [(names[w], intervals[w]) for w in order], read_colours(folder), [], tasks
 
 
 def gpu_of(worker):
-    """The GPU that a worker is a stream of, by its name: CUDA0_1 of StarPU, GPU0_1 of the program; None: a core."""
+    """The GPU to which a worker belongs, from the worker's name (CUDA0_1 in StarPU, GPU0_1 in the
+    program); None for a core."""
     found = re.match(r"((?:rank \d+ )?)(?:CUDA|GPU)(?: ?)(\d+)", worker)
     return f"{found.group(1)}GPU {found.group(2)}" if found else None
 
 
 def covered(intervals):
-    """Length of the union."""
+    """Length of the union of intervals."""
     total, until = 0.0, float("-inf")
     for i in sorted(intervals):
         total += max(i.end - max(i.start, until), 0.0)
@@ -133,7 +139,7 @@ def clipped(intervals, start, end):
 
 
 def longest_chain(tasks, links):
-    """The chain of dependent tasks that takes longest: what would remain of a step with any number of workers."""
+    """The longest chain of dependent tasks: the duration of a step with any number of workers."""
     length, before = {}, {}
     done = set()
     for first in links:
@@ -163,7 +169,8 @@ def longest_chain(tasks, links):
 
 
 def waited_for(workers, start, end, is_task):
-    """For the worker-time idle in start .. end: what other workers ran meanwhile (None: nothing)."""
+    """For the idle time of workers in start .. end: the tasks that other workers ran meanwhile
+    (None: none)."""
     events = []
     for _, intervals in workers:
         for i in clipped(intervals, start, end):
@@ -318,7 +325,7 @@ def main():
         fail(f"no tasks of any step in '{arguments.folder}': was one of runtime.trace_steps run?")
     spans = {s: (min(t.submit for t in tasks.values() if t.step == s), max(t.end for t in tasks.values() if t.step == s))
              for s in steps}
-    # Colours come as 0 .. 1, from some versions of StarPU as 0 .. 255.
+    # Colours are in 0 .. 1, from some versions of StarPU in 0 .. 255.
     colours = {k: v if isinstance(v, str) else tuple(c / (255.0 if max(v) > 1.0 else 1.0) for c in v)
                for k, v in colours.items() if k in names}
     for step, (start, end) in spans.items():

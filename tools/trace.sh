@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# From the trace of a run (runtime.trace_steps) to paje.trace, the task graph, pictures and numbers.
+# Make from the trace of a run (runtime.trace_steps) paje.trace, the task graph, pictures and numbers.
 set -eu
 tools=$(cd "$(dirname "$0")" && pwd)
 
@@ -32,7 +32,7 @@ shift
 set -- "$folder" "$folder/timeline.png" "$@"
 
 draw() { "$tools/python.sh" "$tools/timeline.py" "$@"; }
-# Without a trace of StarPU's the program's own tables have to do.
+# If StarPU recorded no trace, use the program's own tables of tasks.
 own_tables() {
   why=$1
   shift
@@ -50,7 +50,7 @@ for file in "$folder"/fxt_*; do
 done
 [ -n "$inputs" ] || own_tables "StarPU recorded no fxt_*" "$@"
 
-# The tool must be of the StarPU that recorded: the one configured here, else the one in PATH.
+# The tool must belong to the StarPU that recorded: the one configured here, else the one in PATH.
 fxt_tool=${STARPU_FXT_TOOL:-}
 configured=$(sed -n 's/^STARPU_PREFIX = //p' "$tools/../Makefile" 2>/dev/null)
 for prefix in "$configured" "$HOME/.local/starpu-1.4-cuda" "$HOME/.local/starpu-1.4"; do
@@ -75,7 +75,7 @@ mv "$work/scaled" "$work/paje.trace"
 mv "$work"/* "$folder/"
 
 if command -v vite >/dev/null; then
-  # from the first to the last recorded task: the start of StarPU is in the trace too
+  # from the first to the last recorded task; the trace also contains the start of StarPU
   range=$(awk '/^StartTime: / && (!n++ || $2 < a) { a = $2 }
     /^EndTime: / && $2 > b { b = $2 }
     END { print a ":" b }' "$folder/tasks.rec")

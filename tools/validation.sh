@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The validation runs of docs/validation.md and their figures. Run at the top of the tree, where
-# ./photons-starpu stands.
+# Make the validation runs of docs/results/validation.md and their figures. Start it at the top of
+# the build tree, which has ./photons-starpu.
 set -eu
 usage() {
   cat <<END
@@ -34,7 +34,7 @@ run() {
   shift 3
   out=$folder/$name
   [ ! -e "$out/powerspec_$last.txt" ] || { echo "$name: finished"; return; }
-  [ ! -e "$out/checkpoint.hdf5" ] || set -- --restart "$@"
+  if [ -e "$out/checkpoint.hdf5" ]; then set -- --restart "$@"; else set -- --overwrite "$@"; fi
   $print ./photons-starpu "$config" --set output.dir="$out" "$@"
 }
 
@@ -63,8 +63,8 @@ figures() {
 for what in "$@"; do
   case $what in
     paper | default | high) precision "$what" --set gravity.accuracy="$what" ;;
-    # steps of adaptive size go as the square root of eta; the polynomial of degree 12 is exact to
-    # the last digits of floats; gravity.p2p_kernel=exact, in double precision, is for GPUs
+    # Adaptive steps are proportional to the square root of eta. The polynomial of degree 12 is exact
+    # to the last digits of floats. gravity.p2p_kernel=exact, in double precision, is for GPUs.
     fiducial)
       precision fiducial --set gravity.accuracy=high --set gravity.p2p_degree=12 \
         --set gravity.mac=geometric --set gravity.theta=0.01 \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ghost_cut, ghost_paste: the positions of a group that another rank needs, packed to be sent, and put
- * back where they stand in the group there; the group's other positions stay undefined. Cut reads the
- * group's positions and writes the packed ones; paste reads the packed ones and writes the group's. */
+/* ghost_cut packs the positions of a group that another rank needs, to be sent. There, ghost_paste
+ * copies them to their places in the group; the group's other positions stay undefined.
+ * ghost_cut   reads the group's positions, writes the packed positions
+ * ghost_paste reads the packed positions, writes the group's positions */
 #include <string.h>
 
 #include "codelets/runtime/task.h"
@@ -13,13 +14,13 @@ struct ghost_cut_argument {
   const struct domain *domain;
   const struct ghost *ghost;
 };
-#define ghost_paste_argument ghost_cut_argument /* told the same */
+#define ghost_paste_argument ghost_cut_argument /* same argument */
 enum { TO, FROM };
 
 static double ghost_cut_work(const struct ghost_cut_argument *a) { return a->ghost->count; }
 #define ghost_paste_work ghost_cut_work
 
-/** Three rows of coordinates, of one array into another. */
+/** A copy of three rows of coordinates from one array to another. */
 struct rows {
   uint32_t *to;
   const uint32_t *from;
@@ -37,7 +38,11 @@ static void copy_rows(struct gpu *gpu, const struct rows *r) {
     memcpy(r->to + c * r->to_stride, r->from + c * r->from_stride, r->width * size);
 }
 
-/** Copy run by run of wanted branches that follow each other. @param gpu  NULL: in host memory */
+/**
+ * Copy the branches of a ghost; branches that follow each other are copied together.
+ * @param gpu  NULL: the buffers are in host memory
+ * @param cut  ghost_cut, otherwise ghost_paste
+ */
 static void copy_branches(struct gpu *gpu, void *buffers[], const struct ghost_cut_argument *a,
                           bool cut) {
   const struct ghost *g = a->ghost;
@@ -76,7 +81,7 @@ static void ghost_paste_gpu(struct gpu *gpu, void *buffers[], const struct ghost
 STAGE(ghost_cut, 0x99bbbb, NULL);
 STAGE(ghost_paste, 0xbbdddd, NULL);
 
-/** One datum of every ghost, to or from the rank at the other end. */
+/** Send or receive the positions or the trees of all ghosts. */
 static void transfer(const struct domain *d, const struct ghosts *ghosts, unsigned kind) {
   const int me = comm_rank();
   for (const struct ghost *ghost = ghosts->ghost; ghost < ghosts->ghost + ghosts->count; ghost++) {

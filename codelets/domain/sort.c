@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort: a group's particles back in the order of its tree. Reads the tree, for where the group lies;
- * updates every column. */
+/* sort: restores the order of a group's particles in its tree.
+ *
+ * reads   the tree (the group's centre)
+ * updates every column of the particles */
 #include "codelets/runtime/task.h"
 #include "cuda/domain/gpu_domain.h"
 #include "photons/domain/codelets.h"

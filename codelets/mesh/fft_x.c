@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fft_x: a column of wave numbers transformed along x, multiplied by Green's function, and transformed
- * back, one result a spectrum. Updates the density's blocks, which become spectrum 0; writes those of
- * the other spectra. */
+/* fft_x: transforms a column of wave numbers along x, multiplies it by Green's function, and
+ * transforms it back, with one result for each spectrum. (A tile is the part of a spectrum in one
+ * slab and one column; identifiers say `block`.)
+ *
+ * updates the density's tiles, which become those of spectrum 0
+ * writes  the tiles of the other spectra */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
@@ -14,7 +17,7 @@ struct fft_x_argument {
   const struct long_range *l;
   uint32_t column;
 };
-/* Slots: the column's blocks, [set][spectrum][slab]. */
+/* Slots: the column's tiles, [set][spectrum][slab]. */
 
 static double fft_x_work(const struct fft_x_argument *a) {
   return (double)block_size(a->l->mesh, 0, a->column);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fft_yz: the planes of a slab transformed along y and z and scattered to the blocks of all columns.
- * Uses the slab up; writes its blocks. */
+/* fft_yz: transforms the planes of a slab along y and z, and scatters them to the tiles of all
+ * columns (fft_x.c).
+ *
+ * updates the slab, whose contents are lost
+ * writes  the slab's tiles */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"

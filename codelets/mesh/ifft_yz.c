@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ifft_yz: the planes of one field in a slab, back in real space. Reads the slab's blocks; writes the
- * slab. */
+/* ifft_yz: transforms the planes of one field in a slab back to real space.
+ *
+ * reads  the slab's tiles (fft_x.c)
+ * writes the slab */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"

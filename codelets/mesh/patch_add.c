@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* patch_add: the density of one slab, summed from the patches that reach into it in the order of the
- * groups, so that the sum is the same whichever worker computes it. Reads patches and pieces of
- * patches; writes the slab. */
+/* patch_add: sums the density of one slab from the patches that overlap it, in the order of the
+ * groups, so that the sum is the same whichever worker computes it.
+ *
+ * reads  patches, and pieces of patches of other ranks' groups
+ * writes the slab */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,22 +23,22 @@ static double patch_add_work(const struct patch_add_argument *a) {
   return (double)block_size(a->l->mesh, a->slab, 0);
 }
 
-/** Do planes [first, first + size) modulo N meet the slab? */
+/** Whether a patch overlaps the slab; its planes are origin .. origin + size - 1, modulo N. */
 static bool patch_meets_slab(const struct mesh *m, const struct patch *p, uint32_t slab) {
   const uint32_t begin = slab_first(m, slab), end = slab_first(m, slab + 1);
-  /* planes from the patch's first up to the slab's first */
+  /* number of planes from the patch's first plane to the slab's first plane */
   const uint32_t to_slab = (begin + m->cells - p->origin[0]) % m->cells;
   return to_slab < p->size[0] || m->cells - to_slab < end - begin;
 }
 
-/** A patch or a piece of one, and the handle of its cells. */
+/** A patch or a piece of a patch, and the handle of its cells. */
 struct part {
   struct patch patch;
   starpu_data_handle_t handle;
 };
 
-/** All patches and pieces of patches here that meet the slab, in the order of the groups, which is that
- * of the task's slots. @return free() it */
+/** All patches and pieces of patches on this rank that overlap the slab, in the order of the
+ * groups, which is that of the task's slots. @return free() it */
 static struct part *list_parts(const struct long_range *l, uint32_t set, uint32_t slab,
                                uint32_t *count) {
   struct part *list = NULL;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* patch_cut: the planes of a group's patch that another rank adds up. Reads the patch; writes the piece
- * that is sent. */
+/* patch_cut: copies the planes of a group's patch that overlap another rank's slabs, to be sent
+ * there.
+ *
+ * reads  the patch
+ * writes the piece */
 #include <string.h>
 
 #include "codelets/runtime/task.h"
@@ -9,7 +12,7 @@
 #include "photons/runtime/message.h"
 
 struct patch_cut_argument {
-  size_t first, cells; /* of the piece, in the patch */
+  size_t first, cells; /* first cell of the piece in the patch, number of cells */
   uint32_t planes;
 };
 enum { PIECE, PATCH, SLOTS };

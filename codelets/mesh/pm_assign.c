@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_assign: a group's particles deposited into its own patch of cells. Reads positions; writes the
- * patch. */
+/* pm_assign: deposits a group's particles in the group's patch of cells.
+ *
+ * reads  positions
+ * writes the patch */
 #include "codelets/runtime/task.h"
 #include "cuda/mesh/gpu_mesh.h"
 #include "photons/mesh/codelets.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_cut: what a group of another rank reads of the fields, cut out of the slabs of this rank, so that
- * no more than that has to travel. Reads the slabs; writes a piece. */
+/* pm_cut: copies the part of the fields that a group of another rank reads from this rank's slabs,
+ * to be sent there.
+ *
+ * reads  slabs of all fields
+ * writes a piece */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
@@ -14,18 +17,18 @@ struct pm_cut_argument {
   const struct mesh_piece *piece;
   const struct field_box *box;
 };
-enum { PIECE, SLABS }; /* SLABS: [field][slab], from the slab of the piece's first plane on */
+enum { PIECE, SLABS }; /* SLABS: [field][slab], beginning at the piece's first plane */
 
 static double pm_cut_work(const struct pm_cut_argument *a) {
   return (double)(field_box_floats(a->box) * a->piece->planes);
 }
 
-/** Slabs of a piece, from that of its first plane on. */
+/** Number of slabs that a piece overlaps. */
 static uint32_t slabs_of_piece(const struct mesh *m, const struct mesh_piece *piece) {
   return slabs_of_planes(m, piece->first, piece->planes);
 }
 
-/** Plane i of a piece, of one field. */
+/** Plane i of a piece in one field. */
 static const float *plane_of_piece(const struct mesh *m, const struct mesh_piece *piece,
                                    uint32_t slabs, void *buffers[], uint32_t field, uint32_t i) {
   const uint32_t x = (piece->first + i) % m->cells, slab = slab_of_plane(m, x);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_read: long-range accelerations interpolated from the fields. Reads positions and the slabs that the
- * group touches, or, where some of these are on other ranks, the pieces cut out of them; adds to
- * accelerations. */
+/* pm_read: interpolates long-range accelerations from the fields.
+ *
+ * reads  positions; the slabs that the group overlaps, or, if some of these are on other ranks,
+ *        the pieces that pm_cut copied from them
+ * adds to accelerations */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
@@ -16,11 +18,12 @@ struct pm_read_argument {
   uint32_t set;
 };
 enum { ACCELERATION, POSITION, FIELDS };
-/* FIELDS: the pieces, or the slabs [field][slab] from the first that the group touches on. */
+/* FIELDS: the pieces; or the slabs [field][slab], beginning with the first one that the group
+ * overlaps. */
 
 static double pm_read_work(const struct pm_read_argument *a) { return a->g->count; }
 
-/** Where the planes are: fills plane[field * N + x]. */
+/** Find the planes: fills plane[field * N + x]. */
 static struct field_view unwrap(void *buffers[], const struct mesh *m, const struct group_cells *c,
                                 const float **plane) {
   const uint32_t cells = m->cells;

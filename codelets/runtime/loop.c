@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A loop over independent parts as StarPU tasks on all CPU workers. */
 #include "photons/runtime/loop.h"
 
 #include <pthread.h>
@@ -10,17 +11,18 @@
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/task_log.h"
 
-/** A loop at work. A task for every i would cost more than many of the functions do, so each worker
- * gets one task. Tasks that start late find nothing to do; the last user frees the loop. */
+/** The state of a loop. A task for every i would cost more than many of the functions, so each
+ * worker gets one task. Tasks that start late find nothing to do. The last user frees the loop. */
 struct loop {
   const struct stage *stage;
   void (*function)(void *context, uint32_t i);
   void *context;
   uint32_t n;
-  _Atomic uint32_t next, users; /* next i to take; tasks and the thread that waits */
+  /* next: the next i to take; users: the tasks, plus the waiting thread, that still use the loop */
+  _Atomic uint32_t next, users;
   pthread_mutex_t lock;
   pthread_cond_t done;
-  uint32_t left; /* how many i have not ended */
+  uint32_t left; /* number of i that have not ended */
 };
 
 static void leave(struct loop *loop) {
@@ -45,14 +47,15 @@ void loop_on_cpu(void *buffers[], void *arguments) {
   pthread_mutex_unlock(&loop->lock);
 }
 
-/** StarPU's callback at the end of a task: the loop may go after this. */
+/** StarPU's callback at the end of a task; the last callback may free the loop. */
 static void task_ended(void *argument) {
   struct loop *loop = argument;
   if (!loop->stage->untimed) task_log_add(loop->stage, NO_OWNER);
   leave(loop);
 }
 
-/** Behind all tasks of a step, to fill its gaps; heteroprio's bucket for cores has no order. */
+/** A priority below that of all tasks of a step, so that loops fill gaps. In heteroprio's bucket
+ * for CPUs all tasks have equal priority. */
 static int loop_priority(void) {
   enum { BEHIND_ALL = -1 };
   if (scheduler_is_heteroprio()) return scheduler_bucket(0, 0, true);
@@ -80,7 +83,8 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
   for (uint32_t i = 0; i < tasks; i++)
     if (starpu_task_insert(stage->codelet, STARPU_VALUE, &loop, sizeof loop, STARPU_PRIORITY, priority,
                            STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, loop, 0) != 0)
-      fail(EXIT_RUN_FAILED, "StarPU could not take a %s task: no CPU worker", stage_name(stage));
+      fail(EXIT_RUN_FAILED, "StarPU refused a task of the loop %s: it has no CPU worker; check STARPU_NCPU",
+           stage_name(stage));
   pthread_mutex_lock(&loop->lock);
   while (loop->left > 0) pthread_cond_wait(&loop->done, &loop->lock);
   pthread_mutex_unlock(&loop->lock);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Messages between ranks: StarPU-MPI, and the stages put and get for ranks of one host. */
 #include "photons/runtime/message.h"
 
 #include <starpu_mpi.h>
@@ -12,14 +13,14 @@
 #include "photons/config/parameters.h"
 #include "photons/runtime/host_memory.h"
 
-/** Where in its sender's shared memory a message lies. */
+/** The place of a message in its sender's shared memory, as data of StarPU. */
 struct token {
   size_t place;
   starpu_data_handle_t handle;
 };
 
 static struct {
-  struct token **token; /* used again in each step */
+  struct token **token; /* all tokens; they are used again in each step */
   size_t count, used;
 } tokens;
 
@@ -28,13 +29,13 @@ static size_t vector_bytes(void *buffer) {
 }
 
 struct put_argument {
-  size_t place; /* in the shared memory of this rank */
+  size_t place; /* offset in this rank's shared memory */
   size_t bytes;
 };
 enum { PUT_TOKEN, PUT_DATA };
 
 struct get_argument {
-  int rank; /* whose shared memory */
+  int rank; /* rank whose shared memory holds the message */
   size_t bytes;
 };
 enum { GET_DATA, GET_TOKEN };
@@ -55,8 +56,8 @@ static void get_cpu(void *buffers[], const struct get_argument *a) {
          vector_bytes(buffers[GET_DATA]));
 }
 
-/** Copy between a place in a rank's shared memory and a vector, in pieces that each lie in one
- * page-locked chunk: CUDA takes no others. */
+/** Copy between a rank's shared memory and a vector. CUDA takes only page-locked memory, so the
+ * copy is cut into pieces that each lie in one page-locked chunk. */
 static void copy_by_gpu(struct gpu *gpu, int rank, size_t place, bool put, void *buffer) {
   const size_t bytes = vector_bytes(buffer);
   for (size_t done = 0, n; done < bytes; done += n) {
@@ -68,7 +69,7 @@ static void copy_by_gpu(struct gpu *gpu, int rank, size_t place, bool put, void 
 
 static void put_gpu(struct gpu *gpu, void *buffers[], const struct put_argument *a) {
   copy_by_gpu(gpu, comm_rank(), a->place, true, buffers[PUT_DATA]);
-  /* the token is sent when the task has ended, and the copy with it */
+  /* The token is sent after the task, and with it the copy, has ended. */
   *token_place(buffers[PUT_TOKEN]) = a->place;
 }
 
@@ -79,7 +80,7 @@ static void get_gpu(struct gpu *gpu, void *buffers[], const struct get_argument 
 STAGE(put, 0xbbbb55, NULL);
 STAGE(get, 0xdddd77, NULL);
 
-/** Tokens stay in host memory, whichever device copies. */
+/** Make StarPU keep tokens in host memory, whichever device copies the data. */
 static void keep_token_on_host(struct starpu_codelet *codelet, int token) {
   codelet->specific_nodes = 1;
   for (int i = 0; i < 2; i++) codelet->nodes[i] = i == token ? STARPU_SPECIFIC_NODE_CPU : STARPU_SPECIFIC_NODE_LOCAL;
@@ -91,7 +92,8 @@ void message_start(const struct parameters *p) {
   keep_token_on_host(&get_codelet, 1);
   if (starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD) != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
   if (p->runtime.shared_memory && !host_memory_start() && comm_rank() == 0)
-    warn("processes of one host cannot share memory: what they exchange goes through MPI, which is slower");
+    warn("ranks of one host cannot share memory (are they in different containers?): their messages go "
+         "through MPI, which is slower");
 }
 
 void message_stop(void) {
@@ -108,7 +110,8 @@ void message_stop(void) {
 }
 
 void message_begin(void) {
-  if (host_memory_shared()) comm_barrier(); /* readers of the last step's messages are done */
+  /* After the barrier all ranks have read the last step's messages. */
+  if (host_memory_shared()) comm_barrier();
   host_memory_reset();
   tokens.used = 0;
 }
@@ -162,5 +165,5 @@ void message_transfer(starpu_data_handle_t data, unsigned kind, size_t thing, in
     if (token) get_submit(token, data, from, priority);
   }
   if (status != 0)
-    fail(EXIT_RUN_FAILED, "StarPU-MPI could not take a message between ranks %d and %d", from, to);
+    fail(EXIT_RUN_FAILED, "StarPU-MPI refused a message from rank %d to rank %d", from, to);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Submission of tasks, and what happens when they end. */
 #include "codelets/runtime/task.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include "photons/base/error.h"
 #include "photons/runtime/task_log.h"
 
-/** cl_arg of every task: this, and then the argument of its stage. */
+/** The cl_arg of every task: this header, followed by the argument of the task's stage. */
 struct header {
   const struct stage *stage;
   uint32_t owner;
@@ -37,7 +38,7 @@ void task_submit(const struct stage *stage, const struct task *task, const void 
                          STARPU_CL_ARGS, h, sizeof *h + bytes, STARPU_PRIORITY, priority,
                          STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, h, 0);
   if (status != 0)
-    fail(EXIT_RUN_FAILED, "StarPU could not take a %s task (error %d): no worker can run it",
+    fail(EXIT_RUN_FAILED, "StarPU refused a %s task (error %d): no worker can run it",
          stage_name(stage), status);
 }
 

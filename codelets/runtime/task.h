@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files under codelets/ share: how a stage is defined and how its tasks are submitted.
+/* Definition of stages and submission of their tasks, for the files under codelets/.
  *
  * The file of a stage NAME defines
- *   struct NAME_argument                                   what a task of it is told
+ *   struct NAME_argument                                   the argument of its tasks
  *   void NAME_cpu(void *buffers[], const struct NAME_argument *a)
  *   void NAME_gpu(struct gpu *gpu, void *buffers[], const struct NAME_argument *a)
  *   double NAME_work(const struct NAME_argument *a)        amount of work, for performance models
- * and then STAGE(NAME, colour, family), or STAGE_ON_CPU where there is no CUDA version. That gives it
+ * and then STAGE(NAME, colour, family), or STAGE_ON_CPU if there is no CUDA version. The macro
+ * defines
  *   void NAME_insert(struct NAME_argument a, struct task task)
  * which submits a task. An enum in the file names the slots of `buffers`. */
 #ifndef PHOTONS_CODELETS_TASK_H
@@ -19,23 +20,27 @@
 #include "photons/runtime/gpu.h"
 #include "photons/runtime/stage.h"
 
-/** One task, beside its argument. */
+/** A task, without its argument. */
 struct task {
-  const struct starpu_data_descr *data; /**< by slot */
-  size_t count;                         /**< of data */
+  const struct starpu_data_descr *data; /**< [slot] */
+  size_t count;                         /**< number of slots */
   enum priority priority;
-  const uint32_t *owner;        /**< index of the group that it works for; NULL: none */
-  void (*ended)(void *context); /**< called when it has ended, on a worker's thread; may be NULL */
+  const uint32_t *owner;        /**< index of the group that the task works on; NULL: none */
+  void (*ended)(void *context); /**< called after the task has ended, on a worker's thread; may be
+                                 *   NULL */
   void *context;
 };
 
-/** Submit a task. @param argument  copied */
+/**
+ * Submit a task; ends the program if no worker can run it.
+ * @param argument  `bytes` bytes, which are copied
+ */
 void task_submit(const struct stage *stage, const struct task *task, const void *argument,
                  size_t bytes);
 /** The argument of the task whose cl_arg this is. */
 const void *task_argument(const void *cl_arg);
-/** Footprint for history-based performance models: the amount of work in steps of 15 %, and the
- * variant of the engine. */
+/** Footprint for StarPU's history-based performance models: the amount of work in steps of 15 %,
+ * and engine_variant(). */
 uint32_t task_footprint(double work);
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* drift: x += p int dt/a^2, in position units: the overflow is the periodic wrap. Reads momenta; updates
- * positions. */
+/* drift: x += p int dt/a^2, in position units, whose overflow is the periodic wrap.
+ *
+ * reads   momenta
+ * updates positions */
 #include "codelets/runtime/task.h"
 #include "cuda/step/gpu_step.h"
 #include "photons/step/codelets.h"
@@ -8,7 +10,7 @@
 struct drift_argument {
   const struct step_kernels *kernels;
   uint32_t count;
-  float factor; /* position units per momentum */
+  float factor; /* position units per unit of momentum */
 };
 enum { MOMENTUM, POSITION, SLOTS };
 

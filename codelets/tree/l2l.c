@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* l2l: local expansions handed down from each node to its children. Reads the tree; updates the local
- * expansions. Does nothing where no pair of nodes went by expansions. */
+/* l2l: adds the local expansion of each node to those of its children. Does nothing if the far list
+ * is empty.
+ *
+ * reads   the tree
+ * updates the local expansions */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/tree/codelets.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* l2p: accelerations from the leaves' local expansions. Reads positions, the tree and the local
- * expansions; adds to accelerations. Does nothing where no pair of nodes went by expansions. */
+/* l2p: accelerations from the local expansions of the leaves. Does nothing if the far list is
+ * empty.
+ *
+ * reads  positions, the tree, the local expansions
+ * adds to accelerations */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/tree/codelets.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2l: local expansions of a group from its far list. Reads the list, and the trees and multipoles of
- * the neighbours; writes the local expansions, unless the list is empty: then no stage reads them. */
+/* m2l: local expansions of a group from its far list. Does nothing if the list is empty; then no
+ * stage reads the local expansions.
+ *
+ * reads  the far list; trees and multipoles of the neighbours
+ * writes the local expansions */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
@@ -14,7 +17,7 @@ struct m2l_argument {
   const struct lists *lists;
 };
 enum { LOCAL, TREES };
-/* Behind the trees of n neighbours come their multipoles, and then the list. */
+/* The trees of n neighbours are followed by their multipoles and then by the list. */
 static uint32_t multipoles_slot(uint32_t n) { return TREES + n; }
 static uint32_t list_slot(uint32_t n) { return TREES + 2 * n; }
 

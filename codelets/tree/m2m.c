@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2m: multipoles of a group's inner nodes from their children's. Reads the tree; updates the
- * multipoles. */
+/* m2m: multipoles of a group's inner nodes from those of their children.
+ *
+ * reads   the tree
+ * updates the multipoles */
 #include <math.h>
-
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"

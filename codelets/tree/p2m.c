@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2m: multipoles of a group's leaves. Reads positions and the tree; writes the multipoles. */
+/* p2m: multipoles of a group's leaves.
+ *
+ * reads  positions, the tree
+ * writes the multipoles */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"

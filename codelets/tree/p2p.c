@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: direct short-range forces of a group. Reads its near list and tree, and the positions of the
- * neighbours; writes accelerations. */
+/* p2p: direct short-range forces on a group's particles.
+ *
+ * reads  the near list and the tree of the group, positions of the neighbours
+ * writes accelerations */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,16 +18,16 @@ struct p2p_argument {
   struct group_expansions *e;
 };
 enum { ACCELERATION, TREE, POSITIONS };
-/* Behind the positions of n neighbours comes the list. */
+/* The positions of n neighbours are followed by the list. */
 static uint32_t list_slot(uint32_t n) { return POSITIONS + n; }
 
-/* The pairs of the last step foretell those of this one better than the list, which counts sources out
- * of reach. */
+/* The pairs of the last step predict those of this step better than the list does, because the list
+ * includes sources beyond r_cut. */
 static double p2p_work(const struct p2p_argument *a) {
   return (double)(a->e->pairs ? a->e->pairs : a->e->lists.walked.pairs);
 }
 
-/** The task's target; the near list and the table of sources are filled in. */
+/** The task's target. Fills in the near list and the tables of sources. */
 static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, bool on_gpu,
                                 struct interaction_list *near, const uint32_t **x,
                                 uint32_t *count) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refit: boxes of all nodes of a group from its particles. Reads positions and accelerations; writes
- * the tree, and its upper levels for the host. */
+/* refit: boxes of all nodes of a group from its particles.
+ *
+ * reads  positions, accelerations
+ * writes the tree; group.top (its upper levels, for the host) */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* walk, walk_fill: interaction lists of a group with its neighbours. Both read the trees of all of
- * them. On a core walk writes the lists. On a GPU walk finds how long they are and writes their
- * offsets; the host waits for that and makes room, and walk_fill writes the entries. */
+/* walk, walk_fill: the interaction lists of a group with its neighbours. On a CPU, walk writes the
+ * lists into host memory. On a GPU, walk counts the entries and writes their offsets; the host
+ * waits for the counts and makes handles of that size; walk_fill writes the entries.
+ *
+ * walk      reads the trees of all neighbours; writes counts, and on a GPU offsets
+ * walk_fill reads the trees and the offsets; writes the entries of both lists */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,8 +21,8 @@ struct walk_argument {
   const struct group *g;
   struct lists *lists;
 };
-#define walk_fill_argument walk_argument /* told the same */
-enum { WALK_LISTS, WALK_TREES };                       /* the offsets behind the trees */
+#define walk_fill_argument walk_argument /* same argument */
+enum { WALK_LISTS, WALK_TREES };                       /* offsets follow the trees */
 enum { FILL_NEAR, FILL_FAR, FILL_OFFSET, FILL_TREES };
 
 static double walk_work(const struct walk_argument *a) {
@@ -27,7 +30,7 @@ static double walk_work(const struct walk_argument *a) {
 }
 #define walk_fill_work walk_work
 
-/** Trees of the neighbours, which begin at buffers[first], and their numbers of particles. */
+/** The trees of the neighbours, from buffers[first] on, and numbers of their particles. */
 static void unwrap(void *buffers[], const struct walk_argument *a, uint32_t first,
                    const struct node **trees, uint32_t *count) {
   for (uint32_t i = 0; i < a->g->near.count; i++) {
@@ -93,8 +96,8 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
 static void walk_cpu(void *buffers[], const struct walk_argument *a) {
   walk_on_core(buffers, a, WALK_TREES);
 }
-/** A whole walk: a core and a GPU may judge a pair at the edge of the criterion differently, so that
- * lengths found by the GPU need not fit. */
+/** Repeats the whole walk: a CPU and a GPU may judge a pair at the limit of the criterion
+ * differently, so the CPU's lists need not have the lengths that the GPU counted. */
 static void walk_fill_cpu(void *buffers[], const struct walk_fill_argument *a) {
   walk_on_core(buffers, a, FILL_TREES);
 }
@@ -139,7 +142,7 @@ static void walk_submit(struct short_range *s, struct group *g) {
   walk_insert((struct walk_argument){s, g, l},
               (struct task){.data = data,
                             .count = count,
-                            /* the host waits for GPUs' walks */
+                            /* with GPUs the host waits for walks */
                             .priority = lists_wait() ? PRIORITY_HIGHEST : PRIORITY_LOWEST,
                             .owner = &g->index});
   free(data);
@@ -167,7 +170,8 @@ void lists_begin(struct short_range *s, struct group *g) {
   if (lists_wait()) walk_submit(s, g);
 }
 
-/** Room for so many entries: StarPU keeps freed memory for the next data of the same size. */
+/** A handle for so many entries, of a rounded size: StarPU reuses freed memory for data of the same
+ * size. */
 static starpu_data_handle_t room_for(uint64_t entries) {
   interactions_check(entries);
   const size_t room = entries == 0 ? 1 : handle_room(entries);
@@ -190,7 +194,7 @@ void lists_make(struct short_range *s, struct group *g) {
 }
 
 bool lists_known_no_far(const struct lists *l) {
-  /* Schedulers other than heteroprio may leave walk_fill to a core, whose rounding differs. */
+  /* Schedulers other than heteroprio may run walk_fill on a CPU, whose lists may differ. */
   return l->on_gpu && engine_gpu() && scheduler_is_heteroprio() && l->walked.interactions == 0;
 }
 

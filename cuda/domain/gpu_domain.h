@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/** As group_sort(), but that nodes end at the blocks of targets of direct sums on GPUs, and that they
- * are cut within 2^-16 of their side from the median.
- * @param nodes  of the last refit, for the centre of the first */
+/** Sort a group's particles into its tree as group_sort() does, except that nodes end at multiples
+ * of the P2P target block, and that a cut may miss the median by 2^-16 of the node's side.
+ * @param nodes  of the last refit; the sort needs the centre of the root */
 void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes,
               void *const column[PARTICLE_COLUMN_COUNT]);
 

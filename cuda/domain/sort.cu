@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort: the order of a group's tree, level by level: the boxes of the nodes, then all places at once sorted by node and, within it, along
- * the longest side. Coordinates along it have 16 bits: a cut may miss the median by as little. */
+/* sort: the order of the particles in a group's tree. For each level: measure the boxes of the
+ * nodes, then sort all particles at once by node and, within a node, along the node's longest side.
+ * Coordinates along the longest side have 16 bits, so a cut may miss the median by 2^-16 of the
+ * side. */
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cuda/domain/gpu_domain.h"
 #include "cuda/domain/targets.cuh"
 #include "cuda/runtime/gpu.cuh"
 
-enum { BLOCK = 256, ROWS = 16 /* of a warp's places, where boxes are measured */, COORDINATE_BITS = 16 };
+enum { BLOCK = 256, ROWS = 16 /* rows of places in which a warp measures boxes */, COORDINATE_BITS = 16 };
 
-/** What kernels know of a group whose particles are in the order of the nodes of a level. */
+/** What the kernels know of a group whose particles are in the order of one level's nodes. */
 struct level {
   uint32_t count;
   unsigned level;
   const uint32_t *x;
-  const struct node *root; /* its centre: no particle is half a box from it, and none lies across the edge of what is counted from there */
+  const struct node *root; /* coordinates count from its centre, which is less than half a box from
+                              every particle */
   const uint32_t *order;   /* [place] particle */
   uint32_t *low, *high;    /* [node][3] */
 };
@@ -39,7 +42,7 @@ static __device__ inline uint32_t warp_least(uint32_t a) {
   return a;
 }
 
-/** A warp goes through its places row by row, and tells of a node's box when it leaves the node. */
+/** A warp walks through its places row by row and updates a node's box when it leaves the node. */
 static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
   const uint32_t lane = threadIdx.x % WARP, warp = (blockIdx.x * BLOCK + threadIdx.x) / WARP;
   const uint64_t begin = (uint64_t)warp * ROWS * WARP;
@@ -57,7 +60,7 @@ static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
     uint32_t x[3];
     for (uint32_t c = 0; c < 3; c++) x[c] = coordinate(l, particle, c);
     const uint32_t first = __shfl_sync(~0u, mine, 0);
-    if (!__all_sync(~0u, mine == first)) { /* several nodes in a row */
+    if (!__all_sync(~0u, mine == first)) { /* several nodes in this row of places */
       widen(l, mine, x, x);
       continue;
     }
@@ -77,7 +80,8 @@ static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
   tell();
 }
 
-/** Keys that put every node's particles in order along its longest side; x before y before z where sides differ by less than a sixteenth. */
+/** Keys that order the particles of every node along the node's longest side. Of sides that differ
+ * by less than a sixteenth, x is preferred to y and y to z. */
 static __global__ void __launch_bounds__(BLOCK) make_keys(const struct level l, unsigned bits, uint32_t *key) {
   const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
   if (place >= l.count) return;
@@ -120,7 +124,7 @@ static void sort_pairs(struct gpu *g, void *room, size_t *bytes, cub::DoubleBuff
   CHECK_CUDA(cub::DeviceRadixSort::SortPairs(room, *bytes, key, order, count, 0, (int)bits, g->stream));
 }
 
-/** Numbers of each particle of the widest column, in words of four bytes. */
+/** Size of the widest column, in 4-byte words for each particle. */
 static size_t widest_words() {
   size_t widest = 0;
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) widest = max(widest, particle_column_bytes(&particle_columns[k]));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Targets of a block of p2p, and where sort ends. Tuned: more share one list of sources, fewer waste
- * fewer pairs. */
+/* Size of the P2P target block, and the size at which the sort ends. Tuned by measurement: a larger
+ * block uses one source list for more targets, a smaller one computes fewer pairs beyond the
+ * cutoff. */
 #ifndef PHOTONS_CUDA_TARGETS_CUH
 #define PHOTONS_CUDA_TARGETS_CUH
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fft_x: a column gathered as [x][ky][kz], transformed along x by cuFFT, multiplied by Green's function, transformed back, scattered.
- * Kernels have a thread for each kz and a block for each (x, ky). */
+/* fft_x: gather a column as [x][ky][kz], transform it along x with cuFFT, multiply by Green's
+ * function, transform back, scatter. Kernels have a CUDA block for each (x, ky) and a thread for
+ * each kz. */
 #include "cuda/mesh/blocks.cuh"
 
 enum { BLOCK = 128 };
 
 static __device__ inline int signed_index(const struct mesh &m, uint32_t n) { return n <= m.cells / 2 ? (int)n : (int)n - (int)m.cells; }
 
-/** Place of the row (x, ky) in a column's array and in the blocks of its slabs. */
+/** Place of the row (x, ky) in a column's array and in the transpose blocks of its slabs. */
 struct row {
   uint32_t x, ky;  /* ky of the whole mesh */
-  size_t in_column; /* of its first number */
+  size_t in_column; /* offset of its first number */
   uint32_t slab;
   size_t in_block;
 };
@@ -33,7 +34,7 @@ static __global__ void gather(const struct device_mesh d, uint32_t first_ky, con
   for (uint32_t z = threadIdx.x; z < d.m.kz; z += BLOCK) column[r.in_column + z] = from[z];
 }
 
-/** e^{+-i k . shift}: from the shifted mesh to the other (+) or back (-). */
+/** e^{+-i k . shift}: from the shifted mesh to the mesh (+) or back (-). */
 static __device__ inline float2 shift(const struct mesh &m, const struct row &r, uint32_t z, float direction) {
   const int n = signed_index(m, r.x) + signed_index(m, r.ky) + (int)z + (int)m.cells;
   const float2 phase = ((const float2 *)m.phase)[n];
@@ -42,7 +43,8 @@ static __device__ inline float2 shift(const struct mesh &m, const struct row &r,
 
 static __device__ inline float2 times(float2 a, float2 b) { return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }
 
-/** Densities (shifted: NULL without interlacing) to the potential phi (fd4) or to -i phi (spectral), in field; times k_x in x_field. */
+/** Density to the potential phi (fd4) or to -i phi (spectral), written to `field`; the same times
+ * k_x to x_field. `shifted`: density of the shifted mesh, NULL without interlacing. */
 static __global__ void green(const struct device_mesh d, uint32_t first_ky, float2 *field, const float2 *shifted, float2 *x_field) {
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
@@ -52,7 +54,8 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
   for (uint32_t z = threadIdx.x; z < m.kz; z += BLOCK) {
     float2 n = field[r.in_column + z];
     if (shifted) {
-      /* the images that the mesh folds into k have opposite signs in the two densities (Hockney & Eastwood 1981, 7-8-3) */
+      /* the aliased images of k have opposite signs in the two densities (Hockney & Eastwood 1981,
+       * section 7-8-3) */
       const float2 other = times(shifted[r.in_column + z], shift(m, r, z, 1.0f));
       n.x += other.x;
       n.y += other.y;
@@ -65,7 +68,7 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
   }
 }
 
-/** The same for the second set: the field seen by the shifted mesh. */
+/** The same for the second set: the field on the shifted mesh. */
 static __global__ void shift_back(const struct device_mesh d, uint32_t first_ky, float2 *field, float2 *x_field) {
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
@@ -83,7 +86,7 @@ static __global__ void scatter(const struct device_mesh d, uint32_t first_ky, co
   for (uint32_t z = threadIdx.x; z < d.m.kz; z += BLOCK) to[z] = column[r.in_column + z];
 }
 
-/** A column at work. */
+/** A column in progress. */
 struct column_work {
   struct gpu_mesh *g;
   cufftHandle plan;
@@ -96,7 +99,7 @@ static void transform(const struct column_work *c, float2 *from, float2 *to, int
   CHECK_CUFFT(cufftExecC2C(c->plan, (cufftComplex *)from, (cufftComplex *)to, direction));
 }
 
-/** Spectra of one set from that in field (and k_x times it in work). */
+/** Spectra of one set from the spectrum in `field` and, times k_x, in `work`. */
 static void scatter_spectra(const struct column_work *c, float2 *const *out) {
   const struct device_mesh &d = c->g->device;
   if (d.m.gradient == GRADIENT_SPECTRAL) {
@@ -104,7 +107,8 @@ static void scatter_spectra(const struct column_work *c, float2 *const *out) {
     scatter<<<c->grid, BLOCK, 0, c->g->gpu->stream>>>(d, c->first_ky, c->work, out);
     out += d.m.slabs;
   }
-  /* Along x, the components of y and z differ by a factor only: one transform serves both. */
+  /* The spectra of components y and z differ by a factor constant along x, so that one transform
+   * along x serves both. */
   transform(c, c->field, c->result, CUFFT_INVERSE);
   scatter<<<c->grid, BLOCK, 0, c->g->gpu->stream>>>(d, c->first_ky, c->result, out);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fft_yz: planes of a slab transformed by cuFFT, the spectra scattered to the blocks of all columns. */
+/* fft_yz: transform the planes of a slab with cuFFT and scatter the spectra to the transpose blocks
+ * of all columns. */
 #include "cuda/mesh/blocks.cuh"
 
 enum { BLOCK = 256 };
 
-/** spectrum: [plane][ky][kz]; a block of threads has a row of kz. */
+/** spectrum: [plane][ky][kz]. One CUDA block for each row of kz. */
 static __global__ void scatter(const struct mesh m, const float2 *__restrict__ spectrum, float2 *const *__restrict__ blocks) {
   const uint32_t ky = blockIdx.x, plane = blockIdx.y, column = column_of(m, ky);
   const uint32_t first = column_first(&m, column), width = column_first(&m, column + 1) - first;

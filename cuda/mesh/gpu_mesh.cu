@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a CUDA worker has for the mesh: tables and FFT plans. */
+/* The mesh's tables and FFT plans of a CUDA worker. */
 #include "cuda/mesh/gpu_mesh.cuh"
 
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static void create_mesh_tables(struct gpu_mesh *g) {
   free(slab);
 }
 
-/** A plan without work area of its own; returns the bytes it needs. */
+/** Make a plan that has no work area of its own. Returns the bytes of work area that the plan
+ * needs. */
 static size_t plan_create(struct gpu_mesh *g, cufftHandle *plan, int rank, int *n, int *in, int in_step, int in_distance, int *out,
                           int out_step, int out_distance, cufftType type, uint32_t batch) {
   size_t bytes;

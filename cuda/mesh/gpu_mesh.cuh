@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The mesh as its CUDA files see it: tables in device memory, and cuFFT plans. */
 #ifndef PHOTONS_CUDA_MESH_CUH
 #define PHOTONS_CUDA_MESH_CUH
 
@@ -7,9 +8,10 @@
 #include "cuda/mesh/gpu_mesh.h"
 #include "cuda/runtime/gpu.cuh"
 
-/** FFT plans for slabs or columns of one width; as widths differ by one at most, there are two. */
+/** FFT plans for slabs or columns of one width. Widths differ by one at most, so there are two
+ * plans. */
 struct gpu_plans {
-  uint32_t width; /* planes of a slab, ky of a column; 0: none */
+  uint32_t width; /* planes of a slab, or ky of a column; 0: none */
   cufftHandle forward, backward;
 };
 
@@ -24,7 +26,7 @@ struct gpu_mesh {
   const struct mesh *mesh; /* in host memory */
   struct device_mesh device;
   struct gpu_plans slab_plans[2], column_plans[2];
-  void *fft_work; /* of all plans: they follow each other on the stream */
+  void *fft_work; /* work area of all plans; they follow each other on the stream */
 };
 
 #define CHECK_CUFFT(call) gpu_check_fft((call), #call)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stages of the mesh on a GPU; see photons/runtime/gpu.h. Arguments mean what they mean on cores
- * (mesh.h). */
+/* Stages of the mesh on a GPU; see photons/runtime/gpu.h. Arguments have the same meaning as for
+ * the CPU functions in mesh.h. */
 #ifndef PHOTONS_CUDA_MESH_H
 #define PHOTONS_CUDA_MESH_H
 
@@ -19,22 +19,23 @@ extern "C" {
 
 /** A mesh's tables and FFT plans in the memory of a GPU, for one worker. */
 struct gpu_mesh;
-/** On the worker that they are for. @param m  must outlive them */
+/** Called on the worker that the tables are for. @param m  must outlive the result */
 struct gpu_mesh *gpu_mesh_create(struct gpu *gpu, const struct mesh *m);
 void gpu_mesh_free(struct gpu_mesh *g);
 
-/** @param depth of the group's tree: its leaves are deposited one by one */
+/** @param depth  of the group's tree; its leaves are deposited one by one */
 void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint32_t *x, bool shifted, const struct patch *patch,
                  float *data);
-/** Clear the slab and add n patches in their order. */
+/** Clear the slab and add n patches in the given order. */
 void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,
                    float *slab);
 void gpu_fft_yz(struct gpu_mesh *g, uint32_t slab_number, float *slab, float complex *const *blocks);
 void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float complex *const *in, float complex *const *out);
 void gpu_ifft_yz(struct gpu_mesh *g, uint32_t slab_number, uint32_t field, const float complex *const *blocks, float *slab);
-/** Cut planes, [y][row] of slabs, one after the other: see mesh_cut_plane(). */
+/** Copy planes [y][row] of slabs to the field box, one after the other: see mesh_cut_plane(). */
 void gpu_cut(struct gpu_mesh *g, const struct field_box *box, uint32_t planes, const float *const *plane, float *out);
-/** @param slabs  the view is of whole slabs: only their first planes are looked at */
+/** @param slabs  the view consists of whole slabs: only the first plane pointer of each slab is
+ *         used */
 void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const struct field_view *view, bool slabs,
               float *acceleration);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ifft_yz: the spectra of a slab gathered from the blocks of all columns and transformed back by cuFFT. */
+/* ifft_yz: gather the spectra of a slab from the transpose blocks of all columns and transform them
+ * back with cuFFT. */
 #include "cuda/mesh/blocks.cuh"
 
-enum { BLOCK = 256, REPEATED = 4 /* cells of a row that follow its end again */ };
+enum { BLOCK = 256, REPEATED = 4 /* first cells of a row, repeated after its end */ };
 
-/** spectrum: [plane][ky][kz]; a block of threads has a row of kz. */
+/** spectrum: [plane][ky][kz]. One CUDA block for each row of kz. */
 static __global__ void gather(const struct mesh m, uint32_t field, const float2 *const *__restrict__ blocks, float2 *__restrict__ spectrum) {
   const uint32_t ky = blockIdx.x, plane = blockIdx.y, column = column_of(m, ky);
   const uint32_t first = column_first(&m, column), width = column_first(&m, column + 1) - first;

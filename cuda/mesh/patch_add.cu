@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* patch_add: a block for some rows of a plane. It finds the patches that meet them and adds these in their order, each cell on its own. */
+/* patch_add: one CUDA block for some rows of a plane. The block finds the patches that overlap its
+ * rows and adds them in the order of the patches, each cell on its own. */
 #include "cuda/mesh/gpu_mesh.cuh"
 
-enum { BLOCK = 256, ROWS = 8, PATCHES = 96 /* a launch: they travel in its arguments */ };
+enum { BLOCK = 256, ROWS = 8, PATCHES = 96 /* of one launch: the patches are kernel arguments */ };
 
 struct patches {
   uint32_t n;

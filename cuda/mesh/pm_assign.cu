@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_assign: a block a leaf. Weights are added as integers, so that the sum does not depend on the order: first into a tile of cells around
- * the leaf in shared memory, with as many binary places as the leaf's particles leave in 32 bits, then into the patch with 32 places of 64. */
+/* pm_assign: one CUDA block for each leaf. Weights are added as integers, so that the sum does not
+ * depend on the order: first into a tile of cells around the leaf in CUDA shared memory, with as
+ * many fraction bits as the leaf's number of particles leaves in 32 bits, then into the patch with
+ * 32 fraction bits of 64. */
 #include "cuda/mesh/stencil.cuh"
+#include "photons/domain/tree.h"
 
 enum { BLOCK = 128, TILE_CELLS = 3072, PLACES = 32 };
 
@@ -12,11 +15,11 @@ struct assignment_task {
   uint32_t cells;
   uint64_t offset[3];
   struct patch patch;
-  unsigned places; /* of a tile */
+  unsigned places; /* fraction bits of a tile */
   unsigned long long *sum;
 };
 
-/** Where a particle's stencil begins, counted from the patch's first cell, and its weights. */
+/** First cell of a particle's stencil, counted from the patch's first cell, and the weights. */
 template <int SCHEME>
 static __device__ inline void stencil(const struct assignment_task &t, uint32_t i, uint32_t first[3], float w[3][4]) {
   for (int c = 0; c < 3; c++) {
@@ -26,16 +29,17 @@ static __device__ inline void stencil(const struct assignment_task &t, uint32_t 
   }
 }
 
-/** Add to cells first + (a, b, c), which may be beyond the edge of a patch that goes round the box. */
+/** Add to cells first + (a, b, c), which may lie beyond the edge of a patch that wraps around the
+ * box. */
 static __device__ inline void add_to_patch(const struct assignment_task &t, const uint32_t cell[3], unsigned long long amount) {
   const uint32_t x = wrap(cell[0], t.cells), y = wrap(cell[1], t.cells), z = wrap(cell[2], t.cells);
   if (x < t.patch.size[0] && y < t.patch.size[1] && z < t.patch.size[2])
     atomicAdd(t.sum + ((size_t)x * t.patch.size[1] + y) * t.patch.size[2] + z, amount);
   else
-    __trap(); /* a particle outside its group's patch */
+    __trap(); /* a particle lies outside its group's patch */
 }
 
-/** Smallest and largest of a over the block. */
+/** Smallest and largest value of a over the CUDA block. */
 static __device__ inline void block_range(int a, bool valid, int *range) {
   const int low = warp_min(valid ? a : INT32_MAX), high = warp_max(valid ? a : INT32_MIN);
   if (threadIdx.x % WARP == 0) {
@@ -49,7 +53,7 @@ static __global__ void __launch_bounds__(BLOCK) deposit(const __grid_constant__ 
   constexpr uint32_t W = SCHEME == ASSIGN_CIC ? 2 : SCHEME == ASSIGN_TSC ? 3 : 4, CELLS = W * W * W;
   __shared__ int tile[TILE_CELLS];
   __shared__ float weight[3][4][BLOCK];
-  __shared__ uint32_t corner[BLOCK]; /* of a stencil in the tile, or its particle */
+  __shared__ uint32_t corner[BLOCK]; /* of a stencil in the tile, or the index of its particle */
   __shared__ int range[3][2];
   const uint32_t begin = level_first(t.count, t.depth, blockIdx.x), end = level_first(t.count, t.depth, blockIdx.x + 1);
   uint32_t first[3];
@@ -88,7 +92,7 @@ static __global__ void __launch_bounds__(BLOCK) deposit(const __grid_constant__ 
         const int amount = __float2int_rn(weight[0][a][j] * weight[1][b][j] * weight[2][c][j]);
         atomicAdd(&tile[corner[j] + (a * size[1] + b) * size[2] + c], amount);
       }
-    } else if (i < end) { /* a leaf that spans much of the box: cell by cell */
+    } else if (i < end) { /* a leaf that spans much of the box: add cell by cell */
       for (uint32_t a = 0; a < W; a++)
         for (uint32_t b = 0; b < W; b++)
           for (uint32_t c = 0; c < W; c++) {
@@ -127,7 +131,8 @@ void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint3
   t.cells = g->mesh->cells;
   t.patch = *patch;
   for (int c = 0; c < 3; c++) t.offset[c] = assignment_offset(g->mesh, patch->origin[c], shifted);
-  /* all of a leaf in one cell must fit: a particle gives a cell 1 at most, and a place is lost to the sign */
+  /* The sum of a leaf in one cell must fit: each particle adds at most 1, and one bit is the
+   * sign. */
   t.places = 30;
   for (uint64_t most = ((uint64_t)count - 1 >> depth) + 1; most > 1; most = (most + 1) / 2) t.places--;
   t.sum = (unsigned long long *)gpu_scratch(g->gpu, SCRATCH_CELLS, cells * sizeof *t.sum);

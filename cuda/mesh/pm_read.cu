@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_read: a thread a particle. pm_cut: a block a row. */
+/* pm_read: one thread for each particle. pm_cut: one CUDA block for each row. */
 #include "cuda/mesh/stencil.cuh"
 
 enum { BLOCK = 128 };
@@ -9,7 +9,7 @@ struct reading {
   const uint32_t *x;
   uint64_t offset[3];
   float factor;
-  const float *const *slabs; /* [field][slab] whole, or NULL: */
+  const float *const *slabs; /* [field][slab] whole slabs; if NULL: */
   const float *const *planes; /* [field * N + x] */
   uint32_t row;
   float *acceleration;
@@ -57,7 +57,8 @@ static __global__ void __launch_bounds__(BLOCK) read_fields(const __grid_constan
   }
 }
 
-/** Weights of four-point differences, interpolated, first for two cells before the scheme's first: see src/kernels/mesh.c. */
+/** Weights of interpolated four-point differences, beginning two cells before the scheme's first
+ * cell: see src/mesh/kernels/mesh.c. */
 static __device__ inline void difference_weights(const float w[4], float d[8]) {
   const float padded[12] = {0, 0, 0, 0, w[0], w[1], w[2], w[3], 0, 0, 0, 0};
 #pragma unroll

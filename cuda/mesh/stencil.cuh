@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Assignment to the mesh for one particle: src/kernels/mesh.c has the same for batches. */
+/* Mass assignment for one particle. src/mesh/kernels/mesh.c has the same for batches of
+ * particles. */
 #ifndef PHOTONS_STENCIL_CUH
 #define PHOTONS_STENCIL_CUH
 
 #include "cuda/mesh/gpu_mesh.cuh"
 
-/* Modulo N of what is below 2N. */
+/* cell modulo N, for cell < 2N */
 static __device__ inline uint32_t wrap(uint32_t cell, uint32_t cells) { return cell < cells ? cell : cell - cells; }
 
-/** Weights of a particle f cells (low 32 bits of the scaled position) past its first cell. */
+/** Weights of a particle that is f cells past its first cell; `low` holds f 2^32. */
 template <int SCHEME>
 static __device__ inline void weights(uint32_t low, float w[4]) {
   const float f = (float)(int)(low >> 8) * 0x1p-24f, g = 1.0f - f;
@@ -29,7 +30,7 @@ static __device__ inline void weights(uint32_t low, float w[4]) {
   }
 }
 
-/** Calls a host function template with the assignment scheme as its argument. */
+/** Call a host function template with the assignment scheme as its argument. */
 #define FOR_SCHEME(scheme, function, ...)                          \
   do {                                                             \
     switch (scheme) {                                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A CUDA worker: its stream and scratch memory. */
+/* A CUDA worker: its stream, its scratch memory, and small uploads. */
 #include "gpu.cuh"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes) {
   return s->data;
 }
 
-enum { UPLOAD_WORDS = 960 }; /* arguments of a kernel may have 4 KB */
+enum { UPLOAD_WORDS = 960 }; /* kernel arguments are limited to 4 KB */
 
 struct upload {
   uint32_t word[UPLOAD_WORDS];
@@ -56,7 +56,7 @@ struct gpu *gpu_create(cudaStream_t stream) {
   g->stream = stream;
   int device;
   cudaMemPool_t pool;
-  uint64_t keep = UINT64_MAX; /* freed scratch goes back to the pool, never to the driver */
+  uint64_t keep = UINT64_MAX; /* freed scratch memory returns to the pool, never to the driver */
   CHECK_CUDA(cudaGetDevice(&device));
   CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
   CHECK_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the CUDA files share: the worker's state, checked calls, scratch, and sums over a warp. */
+/* Common to the CUDA files: the worker's state, checked calls, scratch memory, and sums over a
+ * warp. */
 #ifndef PHOTONS_GPU_CUH
 #define PHOTONS_GPU_CUH
 
@@ -16,7 +17,8 @@ extern "C" {
 
 enum { WARP = 32 };
 
-/** Scratch of a worker, by what it is for. Tasks of a stream follow each other: they can share it. */
+/** Scratch memory of a worker, by use. Tasks on one stream follow each other, so that they can use
+ * the same memory. */
 enum scratch_use { SCRATCH_LIST, SCRATCH_ORDER, SCRATCH_TABLE, SCRATCH_CELLS, SCRATCH_SPECTRUM, SCRATCH_LINES, SCRATCH_SORT, SCRATCH_USES };
 
 struct scratch {
@@ -32,14 +34,16 @@ struct gpu {
 
 #define CHECK_CUDA(call) gpu_check((call), #call)
 void gpu_check(cudaError_t status, const char *what);
-/** After a launch. */
+/** Check for errors after a kernel launch. */
 inline void gpu_launched(const char *what) { gpu_check(cudaGetLastError(), what); }
 
-/** At least so many bytes, contents undefined; grows in the order of the stream, nobody waits. */
+/** Scratch memory of at least the given bytes, with undefined contents. Memory grows in the order
+ * of the stream, without synchronisation. */
 void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes);
-/** Copy a small table from pageable host memory, which may change at once: it travels in the arguments of a kernel. */
+/** Copy a small table from pageable host memory. The table travels in kernel arguments, so that the
+ * caller may change it at once. */
 void gpu_upload(struct gpu *g, void *to, const void *from, size_t bytes);
-/** Two tables, one after the other: one launch less, if they are small. */
+/** Copy two tables, one after the other; small ones need only one launch. */
 void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_bytes, const void *second, size_t second_bytes);
 
 inline uint32_t blocks_for(uint64_t threads, uint32_t block) { return (uint32_t)((threads + block - 1) / block); }
@@ -62,7 +66,7 @@ static __device__ inline int warp_max(int a) {
   return a;
 }
 
-/** A copy in device memory, for cudaFree(). */
+/** A copy in device memory; free it with cudaFree(). */
 template <typename T>
 static T *device_copy(const T *from, size_t n) {
   T *to = NULL;

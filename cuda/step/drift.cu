@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* drift: one thread a coordinate. */
+/* drift: one thread for each coordinate. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/step/gpu_step.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kick: one thread a particle; the last block to finish has the largest numbers. */
+/* kick: one thread for each particle. The last CUDA block to finish writes the largest numbers. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/step/gpu_step.h"
 

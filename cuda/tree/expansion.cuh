@@ -16,7 +16,7 @@ static __device__ inline float v_keep(bool m, float a) { return m ? a : 0.0f; }
 #define GENERATED static __device__ __forceinline__
 #include "fmm_generated.h"
 
-/** Calls the generated function of order P, a template argument where this stands. */
+/** Call the generated function of order P, a template argument. */
 #define EXPANSION(P, name, ...)                       \
   do {                                                \
     if constexpr (P == 1) name##_1(__VA_ARGS__);      \
@@ -27,7 +27,7 @@ static __device__ inline float v_keep(bool m, float a) { return m ? a : 0.0f; }
     else name##_6(__VA_ARGS__);                       \
   } while (0)
 
-/** Calls a host function template with the order as its argument. */
+/** Call a host function template with the expansion order as its argument. */
 #define FOR_ORDER(order, function, ...)            \
   do {                                             \
     switch (order) {                               \
@@ -40,14 +40,15 @@ static __device__ inline float v_keep(bool m, float a) { return m ? a : 0.0f; }
     }                                              \
   } while (0)
 
-/** Floats a node at order P, as constants. */
+/** Floats of one node at order P, as constants. */
 template <int P>
 struct expansion {
   static constexpr int multipole = P * (P + 1) * (P + 2) / 6;
   static constexpr int local = (P + 1) * (P + 2) * (P + 3) / 6 - 1;
 };
 
-/** a - b of two nodes' centres along axis c: the integer difference is the nearest image. */
+/** a - b of two nodes' centres along axis c; the integer difference is that of the nearest
+ * image. */
 static __device__ inline float centre_difference(const struct node *a, const struct node *b, int c, float scale) {
   return (float)position_difference(a->centre[c], b->centre[c]) * scale;
 }

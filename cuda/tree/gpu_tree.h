@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stages of trees and of the short-range force on a GPU; see photons/runtime/gpu.h. Arguments mean what
- * they mean on cores (fmm.h, p2p.h, walk.h). */
+/* Stages of the tree and of the short-range force on a GPU; see photons/runtime/gpu.h. Arguments
+ * have the same meaning as for the CPU functions in fmm.h, p2p.h and walk.h. */
 #ifndef PHOTONS_CUDA_TREE_H
 #define PHOTONS_CUDA_TREE_H
 
@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-/** Tables of a split in the memory of a GPU, for direct sums. */
+/** Tables of a split in the memory of a GPU, for P2P. */
 struct gpu_split;
-/** On the worker that they are for. */
+/** Called on the worker that the tables are for. */
 struct gpu_split *gpu_split_create(const struct split *split);
 void gpu_split_free(struct gpu_split *s);
 
@@ -33,12 +33,13 @@ void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float sca
 void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
              float *multipole);
 
-/** The walk in two steps, between which the caller makes room for the lists: first how long they are,
- * then their entries.
+/** The walk in two passes: the first finds the lengths of the lists, the caller allocates memory
+ * for them, and the second writes their entries.
  * @param slots, source_nodes, source_count  neighbours, the group itself first
- * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1 numbers
- * @param result  in pinned host memory: entries and interactions are the lists' lengths, which must be
- *                below 2^32 for the second step */
+ * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1
+ *         numbers
+ * @param result  in pinned host memory. Its entries and interactions are the lists' lengths, which
+ *         must be below 2^32 for the second pass */
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes,
               uint32_t slots, const struct node *const *source_nodes, const uint32_t *source_count,
               uint32_t *offset, struct walk_result *result);
@@ -48,7 +49,8 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count,
                    uint32_t *far);
 
 /** @param slots  number of neighbours
- * @param far     in pinned host memory, and must stay until the stream has passed, or in device memory */
+ * @param far    in device memory, or in pinned host memory that must stay valid until the stream
+ *         has passed */
 void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct split *split,
              const struct interaction_list *far, const struct node *nodes, uint32_t slots,
              const struct node *const *source_nodes, const float *const *source_multipole,
@@ -58,11 +60,12 @@ void gpu_l2l(struct gpu *g, int order, unsigned depth, float scale, const struct
 void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, float scale, float factor,
              const uint32_t *x, const struct node *nodes, const float *local, float *acceleration);
 
-/** target.near: in pinned host memory, and must stay until the stream has passed, or in device memory.
+/** target.near: in device memory, or in pinned host memory that must stay valid until the stream
+ * has passed.
  * @param slots             number of neighbours
  * @param double_precision  all arithmetic in double precision
- * @param pairs  in pinned host memory: pairs computed, targets times the sources within r_cut of their
- *               block */
+ * @param pairs  in pinned host memory: pairs computed, i.e. targets times the sources within r_cut
+ *         of their target block */
 void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
              const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs);

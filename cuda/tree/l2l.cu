@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* l2l: a thread a child, level by level. */
+/* l2l: one thread for each child, level by level. */
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/expansion.cuh"
 #include "cuda/tree/levels.cuh"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes of a tree visited level by level: children before their parents (upward) or after them (downward).
- * A block has a subtree of up to SUBTREE levels to itself and needs no other; one block does the levels above. */
+/* Visit the nodes of a tree level by level: children before their parents (upward) or after them
+ * (downward). One launch visits up to SUBTREE levels. Each of its CUDA blocks visits one subtree,
+ * without waiting for other blocks. */
 #ifndef PHOTONS_LEVELS_CUH
 #define PHOTONS_LEVELS_CUH
 
@@ -26,7 +27,7 @@ static __global__ void visit_downward(unsigned root_level, unsigned lowest, Visi
   }
 }
 
-/** visit(node) for the nodes of levels lowest .. 0. */
+/** Call visit(node) for the nodes of levels lowest .. 0. */
 template <typename Visit>
 static void upward(struct gpu *g, unsigned lowest, Visit visit) {
   for (;;) {
@@ -38,7 +39,7 @@ static void upward(struct gpu *g, unsigned lowest, Visit visit) {
   }
 }
 
-/** visit(node) for the nodes of levels highest .. lowest. */
+/** Call visit(node) for the nodes of levels highest .. lowest. */
 template <typename Visit>
 static void downward(struct gpu *g, unsigned highest, unsigned lowest, Visit visit) {
   for (unsigned root = highest; root <= lowest; root += SUBTREE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Interaction lists where kernels can read them. */
+/* Interaction lists in memory that kernels can read. */
 #ifndef PHOTONS_CUDA_LISTS_CUH
 #define PHOTONS_CUDA_LISTS_CUH
 
@@ -11,8 +11,8 @@ struct device_list {
   const uint32_t *offset, *entry;
 };
 
-/** The list where it is, or a copy in SCRATCH_LIST of a list in host memory.
- * @param targets  of which the list has offsets */
+/** The list itself if it is in device memory, or a copy of it in SCRATCH_LIST.
+ * @param targets  number of targets whose offsets the list has */
 static inline struct device_list gpu_list(struct gpu *g, const struct interaction_list *list, uint32_t targets) {
   if (list->on_gpu) return {list->offset, list->entry};
   const size_t offset_bytes = ((size_t)targets + 1) * sizeof *list->offset, entry_bytes = list->entries * sizeof *list->entry;

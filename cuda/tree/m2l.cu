@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2l: a warp a target node, its lanes taking the entries of the node's far list in turn; the lanes' sums are added in a fixed order. */
+/* m2l: one warp for each target node. The lanes take the entries of the node's far list in turn,
+ * and their sums are added in a fixed order. */
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/expansion.cuh"
 #include "cuda/tree/lists.cuh"
@@ -22,10 +23,11 @@ struct far_lists {
   float *local;
 };
 
-/** e[j] = r^j f_(j), 1 <= j <= P, from r^2 and 1/r. Zero from range on. */
+/** e[j] = r^j f_(j), 1 <= j <= P, from r^2 and 1/r. Zero beyond the range of the force. */
 template <int P>
 static __device__ inline void prefactors(const struct derivatives &h, float r2, float inverse, float *e) {
-  constexpr float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f}; /* (-1)^j (2j-1)!! */
+  /* (-1)^j (2j-1)!! */
+  constexpr float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
   const bool inside = r2 < h.range;
   const float t = inside ? fmaf(r2, 2.0f / h.range, -1.0f) : 0.0f, r = r2 * inverse;
   float r_power = 1.0f, inverse_power = inverse;

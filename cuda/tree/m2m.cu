@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2m: a thread a parent, level by level. */
+/* m2m: one thread for each parent, level by level. */
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/expansion.cuh"
 #include "cuda/tree/levels.cuh"

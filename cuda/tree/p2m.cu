@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2m: a warp a leaf. */
+/* p2m: one warp for each leaf. */
 #include "photons/domain/geometry.h"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/expansion.cuh"

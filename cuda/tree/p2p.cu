@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: a block for some targets of a leaf. Its warps take turns in reading the sources, 64 at a time; each keeps those in reach of the
- * targets' box in shared memory and lets them act on all targets: a lane holds up to T targets in registers, and where the targets
- * leave lanes over, these split the sources among them. All sums run in a fixed order.
- * Few sources are so near that softening could matter: they are listed apart, so that the main loop need not ask. */
+/* p2p: one CUDA block for some targets of a leaf, its target block. The warps of the CUDA block
+ * take turns in reading the sources, 64 at a time. Each warp keeps the sources in reach of the
+ * targets' box in CUDA shared memory and computes their force on all targets. A lane holds up to T
+ * targets in registers; where there are fewer targets than lanes, several lanes divide the sources
+ * of one target. All sums run in a fixed order. The few sources that are near enough for softening
+ * to matter are listed apart, so that the main loop needs no test for them. */
 #include "photons/domain/geometry.h"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/domain/targets.cuh"
 #include "cuda/tree/lists.cuh"
 #include "cuda/tree/p2p_force.cuh"
 
-/* What was tuned: blocks that registers must leave room for on a multiprocessor, sources in one turn of the main loop. */
+/* Tuned by measurement: CUDA blocks resident on a multiprocessor (limits registers), sources in one
+ * step of the main loop. */
 #ifndef P2P_BLOCKS
 #define P2P_BLOCKS 5
 #endif
@@ -18,11 +21,12 @@
 #endif
 
 enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = STEP };
-enum { LENGTHS = 256, ORDER_BLOCK = 1024 }; /* of the lists, as far as their order goes */
+enum { LENGTHS = 256, ORDER_BLOCK = 1024 }; /* the ordering distinguishes list lengths up to
+                                               LENGTHS */
 
 struct problem {
   uint32_t count;
-  unsigned depth, block_level; /* of the leaves, and of the targets' blocks below them */
+  unsigned depth, block_level; /* levels of the leaves, and of the target blocks below them */
   float scale, factor;
   const uint32_t *x, *offset, *entry, *order;
   const uint32_t *const *source_x;
@@ -31,8 +35,9 @@ struct problem {
   unsigned long long *pairs;
 };
 
-/** Leaves by falling length of their lists: what takes longest begins first, and no multiprocessor waits for it in the end. Which of
- * equals comes first is left to chance and changes no result. */
+/** Order the leaves by falling length of their lists: the longest work begins first, so that no
+ * multiprocessor waits for it at the end. The order of leaves of equal length varies between runs
+ * and changes no result. */
 static __global__ void __launch_bounds__(ORDER_BLOCK) order_leaves(uint32_t leaves, const uint32_t *offset, uint32_t *order) {
   __shared__ uint32_t longest, first[LENGTHS];
   const uint32_t me = threadIdx.x;
@@ -44,7 +49,7 @@ static __global__ void __launch_bounds__(ORDER_BLOCK) order_leaves(uint32_t leav
   const auto rank = [&](uint32_t i) { return (uint32_t)((uint64_t)(longest - (offset[i + 1] - offset[i])) * (LENGTHS - 1) / longest); };
   for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) atomicAdd(&first[rank(i)], 1);
   __syncthreads();
-  if (me < WARP) { /* counts to places */
+  if (me < WARP) { /* counts to offsets */
     uint32_t sum = 0;
     for (uint32_t k = me * (LENGTHS / WARP); k < (me + 1) * (LENGTHS / WARP); k++) sum += first[k];
     uint32_t before = sum;
@@ -63,7 +68,7 @@ static __global__ void __launch_bounds__(ORDER_BLOCK) order_leaves(uint32_t leav
   for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) order[atomicAdd(&first[rank(i)], 1)] = i;
 }
 
-/** Relative to the centre of the targets' box, in r_cut. */
+/** Position relative to the centre of the targets' box, in r_cut. */
 template <typename real>
 struct alignas(4 * sizeof(real)) source {
   real x, y, z, unused;
@@ -74,7 +79,8 @@ struct targets {
   real x[T], y[T], z[T], a[T][3];
 };
 
-/** How the lanes of a warp share the sources: each takes every parts-th from part on. */
+/** Division of the sources among the lanes of a warp: a lane takes every parts-th source, beginning
+ * with source `part`. */
 struct share {
   uint32_t part, parts;
 };
@@ -82,7 +88,8 @@ struct share {
 template <typename real, int FORM, int T, bool SOFT>
 static __device__ inline void act_one(const struct law<real> &law, const float *table, const struct source<real> s,
                                       struct targets<real, T> &t) {
-  real d[T][3], u[T], f[T]; /* in step for all targets: the chain of one leaves the arithmetic units waiting */
+  real d[T][3], u[T], f[T]; /* all targets advance together: the dependent operations of one alone
+                               would leave the arithmetic units idle */
 #pragma unroll
   for (int j = 0; j < T; j++) {
     d[j][0] = s.x - t.x[j];
@@ -111,7 +118,7 @@ static __device__ inline void act_one(const struct law<real> &law, const float *
   for (int j = 0; j < T; j++) add_in_reach(u[j], f[j], d[j], t.a[j]);
 }
 
-/** The first n sources act on the targets; n is a multiple of UNROLL * parts. */
+/** Force of the first n sources on the targets; n is a multiple of UNROLL * parts. */
 template <typename real, int FORM, int T, bool SOFT>
 static __device__ inline void act(const struct law<real> &law, const float *table, const struct source<real> *sources, uint32_t n,
                                   const struct share &share, struct targets<real, T> &t) {
@@ -124,20 +131,21 @@ static __device__ inline void act(const struct law<real> &law, const float *tabl
   }
 }
 
-/** Sources that a warp has collected: until there are ROOM, and those of one step. */
+/** Sources that a warp has collected: up to ROOM, and those of one step. */
 template <typename real, int ROOM>
 struct list {
   static_assert(ROOM >= UNROLL * WARP, "a turn must fit");
   struct source<real> source[ROOM + STEP];
 };
 
-/** The sources of a list act, but for those that make no whole turn, which move to its front, unless all shall. Returns how many acted. */
+/** Force of the collected sources on the targets. Sources that do not fill a whole step are moved
+ * to the front of the list, unless `all`. Returns the number of sources used. */
 template <typename real, int FORM, int T, bool SOFT, int ROOM>
 static __device__ inline uint32_t empty(const struct law<real> &law, const float *table, struct list<real, ROOM> *list, uint32_t n,
                                         bool all, const struct share &share, struct targets<real, T> &t) {
   const uint32_t lane = threadIdx.x % WARP, turn = UNROLL * share.parts;
   const uint32_t acting = (all ? n + turn - 1 : (uint32_t)ROOM) / turn * turn;
-  if (all) /* what is missing from the last turn is out of reach */
+  if (all) /* fill the last step with sources out of reach */
     for (uint32_t k = n + lane; k < acting; k += WARP) list->source[k] = {real(1e3), real(1e3), real(1e3), real(0)};
   __syncwarp();
   act<real, FORM, T, SOFT>(law, table, list->source, acting, share, t);
@@ -151,7 +159,7 @@ static __device__ inline uint32_t empty(const struct law<real> &law, const float
   return min(acting, n);
 }
 
-/** Where a warp works: lists of sources, then sums. */
+/** A warp's working memory: lists of sources, later sums. */
 template <typename real, int T>
 union workspace {
   static constexpr uint32_t TILE = 512 / sizeof(real);
@@ -188,7 +196,7 @@ static __device__ struct reach reach_of(const struct problem &p, uint32_t first,
   return r;
 }
 
-/** Particles of a source leaf, or of several in a row; no x: none. */
+/** Particles of a source leaf, or of several consecutive ones; x is NULL where there are none. */
 struct range {
   const uint32_t *x;
   uint32_t group_count, first, end;
@@ -207,7 +215,7 @@ struct candidate {
   float distance2;
 };
 
-/** @param valid else it is out of reach */
+/** @param valid  otherwise the source is placed out of reach */
 template <typename real>
 static __device__ inline struct candidate<real> candidate_at(const struct reach &reach, real scale, uint32_t x, uint32_t y, uint32_t z,
                                                              bool valid) {
@@ -220,7 +228,7 @@ static __device__ inline struct candidate<real> candidate_at(const struct reach 
   return c;
 }
 
-/** Append those of the lanes' sources that are wanted. Returns how many. */
+/** Append the wanted sources of all lanes. Returns their number. */
 template <typename real, int ROOM>
 static __device__ inline uint32_t append(struct list<real, ROOM> *list, uint32_t n, bool wanted, const struct source<real> &source) {
   const uint32_t lanes = __ballot_sync(~0u, wanted), before = (1u << threadIdx.x % WARP) - 1;
@@ -228,19 +236,22 @@ static __device__ inline uint32_t append(struct list<real, ROOM> *list, uint32_t
   return __popc(lanes);
 }
 
-/** The sources that are this warp's act on the targets (at most WARP * T). Returns the number of those in reach. */
+/** Force of this warp's sources on the targets (at most WARP * T). Returns the number of sources in
+ * reach. */
 template <typename real, int FORM, int T>
 static __device__ uint32_t act_on(const struct problem &p, const struct law<real> &law, const float *table,
                                   union workspace<real, T> *work, uint32_t leaf, const struct reach &reach, const struct share &share,
                                   struct targets<real, T> &t) {
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, entries_end = p.offset[leaf + 1];
-  const float close2 = law.plummer2 > real(0) ? 1.0f : float(law.support2) * 1.0001f; /* Plummer's softening is everywhere */
+  /* Plummer softening acts at all distances */
+  const float close2 = law.plummer2 > real(0) ? 1.0f : float(law.support2) * 1.0001f;
   const real scale = real(p.scale);
   uint32_t far = 0, close = 0, in_reach = 0, turn = warp; /* steps until it is this warp's turn */
-  bool last = false; /* after the last entry comes a turn that reads nothing and empties the lists */
+  bool last = false; /* after the last entry follows a step that reads nothing and empties the
+                        lists */
   for (uint32_t batch = p.offset[leaf]; !last; batch += WARP) {
     last = batch >= entries_end;
-    /* each lane looks up a source leaf; leaves in a row are then read as one */
+    /* each lane looks up a source leaf; consecutive leaves are then read as one range */
     struct range mine = {last ? p.x : nullptr, 0, 0, 0};
     if (batch + lane < entries_end) mine = source_range(p, p.entry[batch + lane]);
     const unsigned long long x_before = __shfl_up_sync(~0u, (unsigned long long)mine.x, 1);
@@ -327,7 +338,8 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
   const uint32_t begin = level_first(p.count, p.block_level, block), end = level_first(p.count, p.block_level, block + 1);
   if (begin == end) return;
   struct reach reach = reach_of(p, begin, end);
-  /* where a source's nearest image differs between the targets, each has its own sources */
+  /* where the nearest image of a source differs between the targets, each target has its own
+   * sources */
   const bool wide = fmaxf(fmaxf(reach.half[0], reach.half[1]), reach.half[2]) + R_CUT >= (float)(0.5 * POSITION_TURN) * p.scale;
   unsigned long long pairs = 0;
   for (uint32_t first = begin; first < end;) {
@@ -343,7 +355,8 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
       t.z[j] = rounded_product(real(position_difference(p.x[2 * (size_t)p.count + i], reach.centre[2])), real(p.scale));
       t.a[j][0] = t.a[j][1] = t.a[j][2] = real(0);
     }
-    const struct share share = {part < parts ? part : 0, parts}; /* nobody asks what lanes beyond the last part find */
+    /* results of lanes beyond the last part are not used */
+    const struct share share = {part < parts ? part : 0, parts};
     pairs += (unsigned long long)n * act_on<real, FORM, T>(p, law, table, &work[warp], leaf, reach, share, t);
     store<real, T>(p, t, work, first, n, lanes, parts);
     first += n;
@@ -384,7 +397,7 @@ static void launch_form(const struct gpu *g, const struct gpu_split *tables, con
   }
 }
 
-/** Targets a lane, such that n targets leave the fewest places of a warp empty. */
+/** Targets of each lane such that n targets leave the fewest lanes of a warp idle. */
 static int targets_per_lane(uint32_t n) {
   int best = 4;
   uint32_t used = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What acts between two particles, in single and in double precision: polynomial, table or exact, with and without softening. */
+/* The force between two particles, in single and in double precision: polynomial, table or exact,
+ * with and without softening. */
 #ifndef PHOTONS_P2P_FORCE_CUH
 #define PHOTONS_P2P_FORCE_CUH
 
@@ -7,7 +8,7 @@
 
 #include "cuda/tree/split.cuh"
 
-/** The force as the kernel needs it. Lengths in r_cut, u = r^2. */
+/** Coefficients of the force as the kernel needs them. Lengths in r_cut, u = r^2. */
 template <typename real>
 struct law {
   real support2, inverse_support, plummer2;
@@ -29,7 +30,8 @@ static struct law<real> law_for(const struct gpu_split *tables, const struct p2p
   law.plummer2 = real(l->plummer2);
   law.degree = split->p2p_degree;
   for (int k = 0; k <= split->p2p_degree; k++)
-    law.coefficient[k] = real(ldexp((double)split->p2p[k], k)); /* from powers of 2u - 1, without rounding */
+    /* from powers of 2u - 1, without rounding */
+    law.coefficient[k] = real(ldexp((double)split->p2p[k], k));
   law.table = tables->table;
   law.to_argument = real(split->r_cut / (2.0 * split->r_s));
   law.inverse_step = real(1.0 / split->table_step);
@@ -42,8 +44,8 @@ static struct law<real> law_for(const struct gpu_split *tables, const struct p2p
 
 /* The few operations that differ between single and double precision. */
 
-/** The single-precision estimate errs by 3e-8 (rms; mean -5e-9, at most 1.3e-7), as a rounding does: a Newton step would change
- * nothing in the sums of forces. */
+/** u^-1/2 of hardware precision. The estimate's error, 3e-8 rms (mean -5e-9, at most 1.3e-7), is
+ * that of one rounding; a Newton step would not improve sums of forces. */
 static __device__ inline float inverse_root(float a) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
@@ -51,11 +53,13 @@ static __device__ inline float inverse_root(float a) {
 }
 static __device__ inline double inverse_root(double a) { return rsqrt(a); }
 
-/** A product that is rounded, and not by half fused into the subtraction that follows: a particle is nowhere else as a source. */
+/** A product rounded before the subtraction that follows. With a fused multiply-add a particle's
+ * position as a source would differ from its position as a target. */
 static __device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
 static __device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
 
-/** a += f d where u < 1. One predicate on three instructions: a selection would be one more, a branch would cut the loop. */
+/** a += f d where u < 1. One predicate guards three instructions: a select would cost a fourth, and
+ * a branch would break up the loop. */
 static __device__ inline void add_in_reach(float u, float f, const float d[3], float a[3]) {
   asm("{\n\t.reg .pred in_reach;\n\tsetp.lt.f32 in_reach, %3, 0f3F800000;\n\t"
       "@in_reach fma.rn.f32 %0, %4, %5, %0;\n\t"
@@ -76,8 +80,8 @@ static __device__ inline real inverse_cube(real u) {
   return y * y * y;
 }
 
-/** Forms of the force: DEGREE > 0 a polynomial of that degree, else one of these. */
-enum { ANY_DEGREE = 0, EXACT = -1, TABLE = -2 /* of order 0; -3: order 1 ... -6: order 4 */ };
+/** Forms of the force: DEGREE > 0 is a polynomial of that degree; the others are listed here. */
+enum { ANY_DEGREE = 0, EXACT = -1, TABLE = -2 /* table of order 0; -3: order 1 ... -6: order 4 */ };
 
 /** h(u) of the split: F/d = r^-3 - h. */
 template <typename real, int FORM>
@@ -99,7 +103,7 @@ static __device__ inline real smooth_part(const struct law<real> &law, real u) {
   }
 }
 
-/** T(x') by Taylor expansion about the nearest of the table's entries. */
+/** T(x') by Taylor expansion about the nearest entry of the table. */
 template <typename real, int ORDER>
 static __device__ inline real table_value(const struct law<real> &law, const float *table, real r) {
   const real x = r * law.to_argument;
@@ -127,7 +131,8 @@ static __device__ inline real unsoftened(const struct law<real> &law, const floa
   return inverse_cube(u) - smooth_part<real, FORM>(law, u);
 }
 
-/** The same with softening, for any u. Where particles nearly touch, h is taken from its polynomial or series: 1 - T has no digits there. */
+/** F/d with softening, for any u. Where particles nearly touch, h comes from its polynomial or
+ * series, because 1 - T loses all digits there. */
 template <typename real, int FORM>
 static __device__ inline real softened(const struct law<real> &law, const float *table, real u) {
   constexpr int SERIES = FORM >= ANY_DEGREE || FORM == EXACT ? FORM : ANY_DEGREE;
@@ -137,7 +142,8 @@ static __device__ inline real softened(const struct law<real> &law, const float 
     return soft - (inverse_cube(u) - unsoftened<real, FORM>(law, table, u));
   }
   if (FORM != SERIES && u >= law.support2) return unsoftened<real, FORM>(law, table, u);
-  /* spline_factor() of p2p.h at q = r/support, without branches; at u = 0 anything finite will do */
+  /* spline_factor() of p2p.h at q = r/support, without branches. At u = 0 any finite value will
+   * do. */
   const real safe = u > real(1e-30) ? u : real(1e-30), q = safe * inverse_root(safe) * law.inverse_support;
   const real newton = inverse_cube(safe), cube = law.inverse_support * law.inverse_support * law.inverse_support;
   const real inner = real(32.0 / 3.0) + q * q * (real(32) * q - real(38.4));

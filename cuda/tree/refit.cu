@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refit: a warp a leaf, then the parents level by level (levels.cuh). */
+/* refit: one warp for each leaf, then the parents level by level (levels.cuh). */
 #include "photons/domain/geometry.h"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/levels.cuh"
 
-#define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
+#define ROUND_UP 1.000001f /* floats converted from integers may round down, but boxes must not
+                              shrink */
 
 static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *__restrict__ x,
                                     const float *__restrict__ acceleration, struct node *nodes) {
@@ -43,7 +44,7 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale,
   if (lane == 0) nodes[leaves + leaf] = node;
 }
 
-/** The union of two boxes, in the frame of the first: correct across the periodic edge. */
+/** The union of two boxes relative to the centre of the first, correct across the periodic edge. */
 struct refit_parent {
   float scale;
   struct node *nodes;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of a split that direct sums use beside the polynomial, which travels in their arguments. */
+/* The tables of a split that P2P needs besides the polynomial, which is a kernel argument. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "cuda/tree/split.cuh"
 
-/** h = -2 dH/du about u = 1/2 as a power series in t = 2u - 1, cut where double precision ends. */
+/** h = -2 dH/du as a power series in t = 2u - 1 about u = 1/2, truncated at double precision. */
 static void create_exact_series(struct gpu_split *s, const struct split *split) {
   double c[SPLIT_SERIES], largest = 0.0;
   int degree = SPLIT_SERIES - 2;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables of a split in device memory. */
 #ifndef PHOTONS_CUDA_SPLIT_CUH
 #define PHOTONS_CUDA_SPLIT_CUH
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* walk: a warp a target leaf. It replays the dual walk, but of the targets takes only its leaf and that leaf's ancestors: a lane judges a
- * pair of (ancestor, source node), and pairs to be opened go back to the stack with the source's two children, or with the one child of
- * the target that holds the leaf. Pairs whose target is above all leaves of a block are judged once, by its first warp; where their ways
- * part begins what each warp does for itself. An expansion that an ancestor accepts is listed by the first leaf below it. Entries come in
- * the order of lanes: the same at every run, and near leaves mostly in a row. */
+/* walk: one warp for each target leaf. The warp repeats the dual walk, but of the target nodes it
+ * visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node). A
+ * pair to be opened returns to the stack as two pairs, one with each child of the source, or as one
+ * pair with the child of the target that holds the leaf. Pairs whose target lies above all leaves
+ * of a CUDA block are judged once, by the first warp of the block; from there on each warp
+ * continues alone. An expansion accepted by an ancestor is listed by the first leaf below the
+ * ancestor. Entries are listed in the order of lanes, which is the same in every run; leaves near
+ * each other are mostly consecutive. */
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/runtime/gpu.cuh"
 
-enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP }; /* the leaves of a block: those of a subtree of so many levels */
+/* leaves of a CUDA block: a subtree of COMMON levels */
+enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP };
 enum { ROOTS = 256, SCAN_BLOCK = 1024 };
 
 struct problem {
@@ -15,31 +19,35 @@ struct problem {
   const struct node *nodes;
   const struct node *const *source_nodes;
   const uint32_t *source_count;
-  uint32_t *near_offset, *far_offset; /* lengths of the lists when counting, else where they begin */
+  uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
+                                         other */
   uint32_t *near, *far;
-  struct walk_result *result; /* summed up when counting */
+  struct walk_result *result; /* sums, written in the counting pass */
 };
 
-/** Level of the root of a block's subtree. */
+/** Level of the root of a CUDA block's subtree. */
 static HOST_DEVICE inline unsigned parting_level(unsigned depth) { return depth > COMMON ? depth - COMMON : 0; }
 
-/** Pairs to be judged: the source node and the level of the target. */
+/** Pairs to be judged: the source node, and the level of the target. */
 struct stack {
   uint32_t *entry;
   uint8_t *level;
   uint32_t top;
 };
 
-/* Children are put on top in order and the topmost pairs are taken, so that generations (roots: 0) never fall from the bottom of the
- * stack to its top. Pairs of generation k are made from such of k - 1 only, when all pairs of higher ones are taken with them;
- * thereafter there are at most 64 of generation k and above together. The next turn that reaches generation k takes of it what is missing
- * to 32 in those above, which leaves at most 32. So after any turn each generation has 32 at most, but for the newest ones, 64 together.
- * Roots are not stored, and a path opens each level of the source once and each of the target's that it has. */
+/* Bound on the depth of the stack. Children are pushed in order and the topmost pairs are taken
+ * first, so that generations (roots: 0) rise from the bottom of the stack to its top. Pairs of
+ * generation k are made only from pairs of generation k - 1 that are taken after all pairs of
+ * higher generations; then at most 64 pairs of generations >= k exist together. The next turn that
+ * reaches generation k takes from it as many pairs as the higher generations lack to 32, which
+ * leaves at most 32. After any turn, therefore, each generation has at most 32 pairs, except that
+ * the newest have 64 together. Roots are not stored. A path opens each level of the source once,
+ * and each level of the target that it has once. */
 static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned target_levels) { return WARP * (depth + target_levels + 1); }
 
-/** What a warp keeps in shared memory. */
+/** A warp's working memory in CUDA shared memory. */
 struct workspace {
-  struct node *ancestor; /* [level] of the leaf */
+  struct node *ancestor; /* [level] ancestors of the leaf */
   uint32_t *far;         /* [level] entries found */
   struct stack stack;
 };
@@ -64,7 +72,7 @@ static __device__ inline struct workspace workspace_at(char *memory, unsigned de
   return w;
 }
 
-/** In two loads. */
+/** Read a node in two loads. */
 static __device__ inline struct node load_node(const struct node *from) {
   static_assert(sizeof(struct node) == 2 * sizeof(uint4), "a node is two loads");
   union {
@@ -76,25 +84,25 @@ static __device__ inline struct node load_node(const struct node *from) {
   return u.node;
 }
 
-/** Lanes before this one. */
+/** Mask of the lanes before this one. */
 static __device__ inline uint32_t lanes_before() { return (1u << threadIdx.x % WARP) - 1; }
 
 static __device__ inline uint32_t ancestor_of(uint32_t leaf, unsigned depth, unsigned level) {
   return ((1u << depth) + leaf) >> (depth - level);
 }
-/** Of the leaves below its ancestor of a level? */
+/** Is the leaf the first one below its ancestor of the given level? */
 static __device__ inline bool is_first(uint32_t leaf, unsigned depth, unsigned level) {
   return (leaf & ((1u << (depth - level)) - 1)) == 0;
 }
 
-/** What a warp has found: entries of its near list, and its lane's share of the sums. */
+/** Findings of a warp: entries of its near list, and this lane's part of the sums. */
 struct found {
   uint32_t near_at, near;
   unsigned long long pairs, visits;
 };
 
-/** A turn: the topmost pairs of the stack, and as many of `roots` more as there are lanes left, are judged. Children whose target has the
- * level `parting` go to `parted`, others to the stack. */
+/** One turn: judge the topmost pairs of the stack, and as many pairs of `roots` as lanes are left.
+ * Children whose target has the level `parting` go to `parted`, other children to the stack. */
 template <bool FILL, typename Root>
 static __device__ inline void take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, const struct workspace &w,
                                         struct stack &stack, uint32_t roots, Root root, unsigned root_level, unsigned parting,
@@ -135,7 +143,7 @@ static __device__ inline void take_turn(const struct problem &p, const struct ac
   const uint32_t part_lanes = __ballot_sync(~0u, part), children = __popc(one) + 2 * __popc(two);
   if (part) parted[parted_count + __popc(part_lanes & lanes_before())] = entry;
   parted_count += __popc(part_lanes);
-  if (open) { /* the first lane's on top */
+  if (open) { /* the first lane's children on top */
     const uint32_t at = stack.top + children - 1 - __popc(one & lanes_before()) - 2 * __popc(two & lanes_before());
     stack.entry[at] = split_target ? entry : entry + source;
     stack.level[at] = (uint8_t)(level + split_target);
@@ -167,7 +175,7 @@ static __device__ void store_lengths(const struct problem &p, unsigned depth, ui
   }
   if (lane > 0) return;
   p.near_offset[leaf] = found.near;
-  if (leaf == 0) p.far_offset[0] = 0; /* no node has this number */
+  if (leaf == 0) p.far_offset[0] = 0; /* heap numbers begin at 1: no node has this offset */
   atomicAdd((unsigned long long *)&p.result->pairs, found.pairs);
   atomicAdd((unsigned long long *)&p.result->visits, found.visits);
 }
@@ -194,7 +202,8 @@ static __global__ void __launch_bounds__(BLOCK) walk(const __grid_constant__ str
   for (bool last = false; !last;) {
     if (warp == 0) {
       uint32_t n = 0;
-      if (parting == 0) { /* nothing in common but the roots of the walk */
+      if (parting == 0) { /* the leaves of this CUDA block have nothing in common but the roots of
+                             the walk */
         n = min(p.slots - slot, (uint32_t)ROOTS);
         for (uint32_t i = lane; i < n; i += WARP) roots[i] = (slot + i) << (depth + 1) | 1;
         slot += n;
@@ -225,7 +234,8 @@ static __global__ void __launch_bounds__(BLOCK) walk(const __grid_constant__ str
     if (has_leaf) store_lengths(p, depth, leaf, w, found);
 }
 
-/** Lengths to offsets, and their sums: a block for the near list, one for the far list. */
+/** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
+ * list. */
 static __global__ void __launch_bounds__(SCAN_BLOCK) scan(uint32_t leaves, const __grid_constant__ struct problem p) {
   __shared__ uint64_t warp_sum[SCAN_BLOCK / WARP];
   uint32_t *offset = blockIdx.x == 0 ? p.near_offset : p.far_offset;
@@ -250,11 +260,11 @@ static __global__ void __launch_bounds__(SCAN_BLOCK) scan(uint32_t leaves, const
     __syncthreads();
   }
   if (threadIdx.x > 0) return;
-  offset[n] = (uint32_t)before; /* more than fit: the caller looks at the result first */
+  offset[n] = (uint32_t)before; /* wrong beyond 2^32; the caller looks at the result first */
   (blockIdx.x == 0 ? p.result->entries : p.result->interactions) = before;
 }
 
-/** Tables of the sources to the GPU. */
+/** Copy the tables of the sources to the GPU. */
 static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth, const struct node *nodes, uint32_t slots,
                                  const struct node *const *source_nodes, const uint32_t *source_count, uint32_t *offset) {
   struct problem p = {};

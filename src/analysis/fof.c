@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends over the blocks of this process. */
+/* Friends of friends on this rank: the boxes of the trees, links inside each ORB group and between
+ * the ORB groups of this rank. `block` stands for the particles of one ORB group. */
 #include "photons/domain/geometry.h"
 #include "photons/analysis/fof.h"
 
@@ -13,9 +14,10 @@
 
 LOOP_STAGE(fof, 0x332288, .untimed = true);
 
-/* The tree above the blocks. Where their number is no power of two its last leaves are missing. */
+/* The tree above the ORB groups of the run, whose leaves they are. Where their number is no power
+ * of two, the last leaves are missing. */
 
-/** First block under a node of the top tree. */
+/** First ORB group under a node of the top tree. */
 static size_t top_first(const struct fof *f, uint32_t node) {
   return ((size_t)node << (f->top_depth - node_level(node))) - ((size_t)1 << f->top_depth);
 }
@@ -48,7 +50,7 @@ void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t di
   if (first < end) search_node(&s, 1);
 }
 
-/** Learn of all blocks of the run. */
+/** Gather the boxes of all ORB groups of the run. Collective. */
 static void fill_top(struct fof *f) {
   const size_t blocks = f->particles->all_blocks;
   const uint32_t leaf_begin = 1u << f->top_depth;
@@ -69,8 +71,8 @@ static void fill_top(struct fof *f) {
 static void fill_shares(struct fof *f) {
   const struct particles *s = f->particles;
   const size_t ranks = (size_t)comm_size();
-  f->rank_block = allocate(ranks + 1, sizeof *f->rank_block, "shares of the processes");
-  f->rank_first = allocate(ranks + 1, sizeof *f->rank_first, "shares of the processes");
+  f->rank_block = allocate(ranks + 1, sizeof *f->rank_block, "first groups of the ranks");
+  f->rank_first = allocate(ranks + 1, sizeof *f->rank_first, "first particles of the ranks");
   comm_gather_all(&s->first_block, sizeof s->first_block, f->rank_block);
   f->rank_block[ranks] = s->all_blocks;
   for (size_t r = 0; r <= ranks; r++) f->rank_first[r] = block_first(s->all, s->all_blocks, f->rank_block[r]);
@@ -92,7 +94,7 @@ int fof_rank_of_block(const struct fof *f, size_t g) {
   return fof_rank_of_particle(f, block_first(f->particles->all, f->particles->all_blocks, g));
 }
 
-/* Tasks, one a block. */
+/* Tasks, one for each ORB group. */
 
 static void link_block(void *context, uint32_t g) {
   struct fof *f = context;
@@ -104,7 +106,7 @@ static void link_block(void *context, uint32_t g) {
   link_end(&l);
 }
 
-/** One block against others. */
+/** One ORB group to be linked with others. */
 struct block_link {
   struct link link;
   struct side side;
@@ -139,7 +141,7 @@ uint64_t fof_length2(double length, double box) {
 
 struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
   if (s->count > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles are more than 2^32 on one process", s->count);
+    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles are more than 2^32 on one rank", s->count);
   if (length >= 0.25 * s->box)
     fail(EXIT_BAD_USAGE, "analysis.linking_length: %g Mpc/h is a quarter of the box or more", length);
   struct fof *f = allocate(1, sizeof *f, "friends of friends");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends along trees: links inside a block, and of pairs. */
+/* Friends of friends along trees: links inside an ORB group or between two of them. */
 #include "photons/domain/geometry.h"
 #include "fof_link.h"
 
@@ -9,7 +9,7 @@
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
 
-/* Boxes. */
+/* Boxes of the nodes. */
 
 static struct fof_box box_around(size_t n, uint32_t *const x[3], size_t first) {
   struct fof_box box;
@@ -40,11 +40,12 @@ struct fof_box box_union(const struct fof_box *a, const struct fof_box *b) {
   return box;
 }
 
-/** Are any two points of the box within the linking length? */
+/** Are any two points of the box within the linking length of each other? */
 static bool box_is_small(const struct fof *f, const struct fof_box *box) {
   uint64_t sum = 0;
   for (int c = 0; c < 3; c++) {
-    if (box->extent[c] > INT32_MAX) return false; /* the length is shorter than half the box */
+    /* the linking length is shorter than half the box */
+    if (box->extent[c] > INT32_MAX) return false;
     sum += (uint64_t)box->extent[c] * box->extent[c];
   }
   return sum <= f->length2;
@@ -74,10 +75,11 @@ struct link link_begin(struct fof *f) {
   const struct particles *s = f->particles;
   const size_t leaf = ((s->all / s->all_blocks + 1) >> f->depth) + 1,
                most = leaf > GHOST_LEAF + 1 ? leaf : GHOST_LEAF + 1;
-  const uint32_t room = (uint32_t)(most + 7) & ~7u; /* kernels write whole bytes of eight */
+  const uint32_t room = (uint32_t)(most + 7) & ~7u; /* kernels write whole bytes of eight flags */
   struct link l = {.fof = f,
                    .kernels = fof_kernels_select(),
-                   .limit2 = (float)((double)f->length2 * (1.0 + 1e-5)), /* float's rounding is 1e-7 */
+                   /* float's rounding is 1e-7 */
+                   .limit2 = (float)((double)f->length2 * (1.0 + 1e-5)),
                    .reach = (uint32_t)ceil(sqrt((double)f->length2)) + 1,
                    .room = room};
   l.near_a = allocate(6 * (size_t)room, sizeof *l.near_a, "friends of friends");
@@ -93,7 +95,7 @@ static inline uint32_t node_head(const struct link *l, const struct side *s, uin
   return fof_head(l->fof, s->first + node_first(s->count, node));
 }
 
-/** Indices of a leaf's particles within reach of another's box. */
+/** List the particles of a leaf that are in reach of the other box. @return their number */
 static uint32_t near_box(const struct link *l, const struct side *s, uint32_t leaf, const struct fof_box *other,
                          uint32_t *index) {
   const uint32_t first = node_first(s->count, leaf), n = node_end(s->count, leaf) - first;
@@ -109,10 +111,12 @@ static uint32_t near_box(const struct link *l, const struct side *s, uint32_t le
   return found;
 }
 
-/** Link the particles of two leaves. Where both are whole one link is all that there is to find. */
+/** Link the particles of two leaves. If all particles of each leaf are already known to be in one
+ * FoF group, one link is all there is to find. */
 static void link_leaves(const struct link *l, const struct side *a, uint32_t leaf_a, const struct side *b,
                         uint32_t leaf_b) {
-  if (b->whole[leaf_b] < a->whole[leaf_a]) { /* the whole one last: its search ends with the first hit */
+  if (b->whole[leaf_b] < a->whole[leaf_a]) { /* the leaf known to be whole comes last: its search
+                                                ends with the first hit */
     const struct side *side = a;
     const uint32_t leaf = leaf_a;
     a = b, leaf_a = leaf_b, b = side, leaf_b = leaf;
@@ -156,7 +160,8 @@ void link_pair(const struct link *l, const struct side *a, uint32_t node_a, cons
   const bool leaf_a = node_a >= a->leaf_begin, leaf_b = node_b >= b->leaf_begin;
   if (leaf_a && leaf_b) {
     link_leaves(l, a, node_a, b, node_b);
-  } else if (leaf_b || (!leaf_a && node_a <= node_b)) { /* heap order: the lower number stands higher in its tree */
+  } else if (leaf_b || (!leaf_a && node_a <= node_b)) { /* heap order: the lower number stands
+                                                           higher in its tree */
     link_pair(l, a, 2 * node_a, b, node_b);
     link_pair(l, a, 2 * node_a + 1, b, node_b);
   } else {
@@ -165,7 +170,7 @@ void link_pair(const struct link *l, const struct side *a, uint32_t node_a, cons
   }
 }
 
-/** Link the particles inside a leaf; are they of one group? */
+/** Link the particles inside a leaf. @return whether they are all in one FoF group */
 static bool link_leaf(const struct link *l, const struct side *s, uint32_t leaf) {
   const uint32_t first = node_first(s->count, leaf), end = node_end(s->count, leaf);
   uint32_t *const *x = s->x;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Linking of friends of friends along trees: what fof.c does with blocks and fof_ranks.c with ghosts. */
+/* Linking of friends of friends along trees. fof.c applies it to the ORB groups of this rank,
+ * fof_ranks.c to ghosts of other ranks. */
 #ifndef PHOTONS_FOF_LINK_H
 #define PHOTONS_FOF_LINK_H
 
@@ -12,11 +13,12 @@
 /** Loops of friends of friends. */
 extern struct stage fof_stage;
 
-enum { GHOST_LEAF = 32 }; /* particles in a leaf of ghosts */
+enum { GHOST_LEAF = 32 }; /* most particles in a leaf of ghosts */
 
-/* Union-find without locks: head[i] is an earlier particle of i's group, or i itself. Only the head of a group is ever
- * given a new one, by compare-and-swap and always an earlier particle, so that in the end every group's head is its first
- * particle, whoever linked what first. */
+/* Union-find without locks: head[i] is an earlier particle of i's FoF group, or i itself. Only the
+ * head of a FoF group is ever given a new head, by compare-and-swap, and the new head is always an
+ * earlier particle. In the end the head of every FoF group is therefore its first particle, in
+ * whatever order the links were made. */
 
 static inline uint32_t fof_head(struct fof *f, uint32_t i) {
   _Atomic uint32_t *head = (_Atomic uint32_t *)f->head;
@@ -25,7 +27,8 @@ static inline uint32_t fof_head(struct fof *f, uint32_t i) {
     if (above == i) return i;
     uint32_t next = atomic_load_explicit(&head[above], memory_order_relaxed);
     if (next == above) return above;
-    atomic_store_explicit(&head[i], next, memory_order_relaxed); /* shorten the path: any ancestor will do */
+    /* shorten the path: any ancestor is correct */
+    atomic_store_explicit(&head[i], next, memory_order_relaxed);
     i = next;
   }
 }
@@ -42,43 +45,45 @@ static inline void fof_unite(struct fof *f, uint32_t i, uint32_t j) {
   }
 }
 
-/** Particles in the order of a tree: a block, or ghosts. */
+/** Particles in the order of a tree: those of an ORB group, or ghosts. */
 struct side {
-  uint32_t first, count; /* first: in fof.head */
+  uint32_t first, count; /* first: index in fof.head */
   uint32_t *x[3];
-  uint32_t leaf_begin; /* first leaf in the heap */
+  uint32_t leaf_begin; /* first leaf in heap order */
   struct fof_box *boxes;
   bool *whole;
 };
 
-/** Linking of one side, or of a pair. */
+/** Working memory for linking one side or a pair of sides. */
 struct link {
   struct fof *fof;
   const struct fof_kernels *kernels;
-  float limit2;                    /* length2 with a margin for float */
+  float limit2;                    /* length2 with a margin for float rounding */
   uint32_t reach;                  /* linking length, rounded up */
-  uint32_t *near_a, *near_b, *hit; /* indices in a leaf */
+  uint32_t *near_a, *near_b, *hit; /* indices of particles in a leaf */
   uint32_t *x;                     /* coordinates of near_b, one component after the other */
-  uint32_t room;                   /* of each of them */
+  uint32_t room;                   /* elements of each of these arrays */
 };
 
 struct link link_begin(struct fof *f);
 void link_end(struct link *l);
 
-/** Block g of this process. */
+/** The particles of this rank's ORB group g. */
 struct side side_of_block(struct fof *f, size_t g);
-/** Fill the boxes of its nodes. */
+/** Fill the boxes of the nodes of a side. */
 void side_fill_boxes(const struct side *s);
 
-/** The shorter of the two periodic intervals that begin at one's low end and cover both. */
+/** The shorter of the two periodic boxes that begin at the low corner of one of the boxes and cover
+ * both. */
 struct fof_box box_union(const struct fof_box *a, const struct fof_box *b);
 
-/** Link the particles inside a node; are they of one group? */
+/** Link the particles inside a node. @return whether they are all in one FoF group */
 bool link_node(const struct link *l, const struct side *s, uint32_t node);
-/** Link the particles of two nodes. */
+/** Link the particles of two nodes with each other. */
 void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b, uint32_t node_b);
 
-/** Find the links to other processes' particles and make the heads of all processes agree: head and span. */
+/** Find the links to particles of other ranks and make the heads of all ranks agree: fills head and
+ * span. Collective. */
 void fof_link_ranks(struct fof *f);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends across processes. Particles next to another process's blocks go there as ghosts and are linked like
- * any others; what they are linked to tells which groups of two processes are one. Such groups then take the lowest label
- * among their neighbours until all agree. */
+/* Friends of friends across ranks. Particles near the ORB groups of another rank are sent there as
+ * ghosts and are linked like other particles. The links to ghosts tell which FoF groups of two
+ * ranks are the same. These FoF groups then repeatedly take the lowest label among their neighbours
+ * until all ranks agree. */
 #include <stdlib.h>
 
 #include "src/base/exchange.h"
@@ -13,7 +14,7 @@
 
 struct ghost {
   uint32_t x[3];
-  uint32_t head; /* on the process that it comes from */
+  uint32_t head; /* on the rank that the ghost comes from */
 };
 
 /* Particles to send. */
@@ -23,7 +24,7 @@ struct outgoing {
   uint32_t particle;
 };
 
-/** What a block sends. */
+/** The particles that one ORB group sends. */
 struct outbox {
   struct outgoing *list;
   size_t count, capacity;
@@ -33,11 +34,12 @@ struct collector {
   struct fof *fof;
   struct side side;
   struct outbox *out;
-  int rank;   /* to which particles are being collected; -1: none */
-  bool *near; /* of the side's particles: they go there */
+  int rank;   /* rank for which particles are being collected; -1: none */
+  bool *near; /* [particle of the side] is sent to this rank */
 };
 
-/** One of two processes sends its particles to the other; each does so with about half of its neighbours. */
+/** Of two neighbouring ranks one sends its particles to the other. Each rank sends to about half of
+ * its neighbours. */
 static bool sends_to(int from, int to) { return ((from + to) % 2 == 0) == (from > to); }
 
 static void collect_marked(struct collector *c) {
@@ -47,7 +49,7 @@ static void collect_marked(struct collector *c) {
     struct outbox *out = c->out;
     if (out->count == out->capacity) {
       out->capacity = 2 * out->capacity + 256;
-      out->list = reallocate(out->list, out->capacity, sizeof *out->list, "particles for other processes");
+      out->list = reallocate(out->list, out->capacity, sizeof *out->list, "particles for other ranks");
     }
     out->list[out->count++] = (struct outgoing){c->rank, c->side.first + i};
   }
@@ -85,22 +87,23 @@ static void collect_block(void *context, uint32_t g) {
   const struct sending *s = context;
   const struct particles *p = s->fof->particles;
   struct collector c = {.fof = s->fof, .side = side_of_block(s->fof, g), .out = &s->boxes[g], .rank = -1};
-  c.near = allocate(c.side.count, sizeof *c.near, "particles for other processes");
+  c.near = allocate(c.side.count, sizeof *c.near, "particles for other ranks");
   fof_near_blocks(s->fof, &c.side.boxes[1], s->fof->length2, 0, p->first_block, meet_block, &c);
   fof_near_blocks(s->fof, &c.side.boxes[1], s->fof->length2, p->first_block + p->blocks, p->all_blocks, meet_block, &c);
   collect_marked(&c);
   free(c.near);
 }
 
-/** @return the other processes' particles next to this one's; count: how many of each */
+/** Exchange particles near the boundaries between ranks.
+ * @return particles received; count: how many from each rank */
 static struct ghost *exchange_ghosts(struct fof *f, size_t *count) {
   const struct particles *p = f->particles;
-  struct sending s = {f, allocate(p->blocks, sizeof *s.boxes, "particles for other processes")};
+  struct sending s = {f, allocate(p->blocks, sizeof *s.boxes, "particles for other ranks")};
   loop_run(&fof_stage, (uint32_t)p->blocks, collect_block, &s);
   size_t *send_count = exchange_counts(), *next = exchange_counts();
   for (size_t g = 0; g < p->blocks; g++)
     for (size_t i = 0; i < s.boxes[g].count; i++) next[s.boxes[g].list[i].rank] = ++send_count[s.boxes[g].list[i].rank];
-  struct ghost *ghosts = allocate(exchange_total(send_count), sizeof *ghosts, "particles for other processes");
+  struct ghost *ghosts = allocate(exchange_total(send_count), sizeof *ghosts, "particles for other ranks");
   exchange_begins(next);
   for (size_t g = 0; g < p->blocks; g++) {
     const struct side side = side_of_block(f, g);
@@ -121,7 +124,7 @@ static struct ghost *exchange_ghosts(struct fof *f, size_t *count) {
 
 /* Links to ghosts. */
 
-/** One group here and one on another process are the same. */
+/** A FoF group on this rank and a FoF group on another rank are the same. */
 struct edge {
   uint32_t mine; /* a particle here */
   int rank;
@@ -133,7 +136,7 @@ struct edges {
   size_t count;
 };
 
-/** The ghosts from one process. */
+/** The ghosts received from one rank. */
 struct ghost_side {
   struct side side;
   int rank;
@@ -145,12 +148,12 @@ static int compare_u64(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/** @param first  of these ghosts in f->head */
+/** @param first  index in f->head of the first of these ghosts */
 static struct ghost_side ghost_side_begin(struct fof *f, const struct ghost *ghosts, uint32_t count, uint32_t first,
                                           int rank) {
   unsigned depth = 0;
   while (count >> depth > GHOST_LEAF) depth++;
-  const char *what = "particles of other processes";
+  const char *what = "particles of other ranks";
   struct ghost_side g = {.side = {.first = first, .count = count, .leaf_begin = 1u << depth},
                          .rank = rank,
                          .order = allocate(count, sizeof *g.order, what)};
@@ -167,7 +170,7 @@ static struct ghost_side ghost_side_begin(struct fof *f, const struct ghost *gho
     g.order[i] = (uint64_t)ghosts[i].head << 32 | i;
   }
   qsort(g.order, count, sizeof *g.order, compare_u64);
-  for (uint32_t i = 1; i < count; i++) /* what is one group there is one here */
+  for (uint32_t i = 1; i < count; i++) /* ghosts in one FoF group there are in one FoF group here */
     if (g.order[i] >> 32 == g.order[i - 1] >> 32)
       fof_unite(f, first + (uint32_t)g.order[i], first + (uint32_t)g.order[i - 1]);
   for (uint32_t node = 2 * s->leaf_begin - 1; node > 0; node--) {
@@ -204,17 +207,17 @@ static void link_to_ghosts(void *context, uint32_t g) {
   link_end(&l);
 }
 
-/** Which groups the ghosts made one. */
+/** Find the FoF groups of this rank that belong to FoF groups of other ranks. */
 static struct edges find_edges(struct fof *f) {
   const uint32_t count = (uint32_t)f->particles->count;
   size_t *count_from = exchange_counts();
   struct ghost *ghosts = exchange_ghosts(f, count_from);
   const size_t all = exchange_total(count_from);
   if (count + all > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles and those around them are more than 2^32 on one process",
+    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles and those around them are more than 2^32 on one rank",
          f->particles->count);
   f->head = reallocate(f->head, count + all, sizeof *f->head, "heads of groups");
-  struct ghost_sides sides = {f, allocate((size_t)comm_size(), sizeof *sides.list, "particles of other processes"), 0};
+  struct ghost_sides sides = {f, allocate((size_t)comm_size(), sizeof *sides.list, "particles of other ranks"), 0};
   size_t first = 0;
   for (int r = 0; r < comm_size(); first += count_from[r++])
     if (count_from[r] > 0)
@@ -223,7 +226,7 @@ static struct edges find_edges(struct fof *f) {
   free(ghosts);
   free(count_from);
   loop_run(&fof_stage, (uint32_t)f->particles->blocks, link_to_ghosts, &sides);
-  struct edges e = {allocate(all, sizeof *e.list, "links between processes"), 0};
+  struct edges e = {allocate(all, sizeof *e.list, "links between ranks"), 0};
   for (size_t s = 0; s < sides.count; s++) {
     struct ghost_side *g = &sides.list[s];
     for (uint32_t i = 0; i < g->side.count; i++) {
@@ -237,17 +240,17 @@ static struct edges find_edges(struct fof *f) {
   return e;
 }
 
-/** Both processes of an edge get to know it: append those that others found. */
+/** Tell the other rank of each edge, and append the edges that other ranks found. */
 static void mirror_edges(struct edges *e) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
-  struct edge *mirrored = allocate(e->count, sizeof *mirrored, "links between processes");
-  for (size_t i = 0; i < e->count; i++) { /* they are in the order of ranks */
+  struct edge *mirrored = allocate(e->count, sizeof *mirrored, "links between ranks");
+  for (size_t i = 0; i < e->count; i++) { /* the edges are in the order of ranks */
     mirrored[i] = (struct edge){e->list[i].other, comm_rank(), e->list[i].mine};
     send_count[e->list[i].rank]++;
   }
   struct edge *received = exchange_records(mirrored, sizeof *mirrored, send_count, count_from);
   const size_t more = exchange_total(count_from);
-  e->list = reallocate(e->list, e->count + more, sizeof *e->list, "links between processes");
+  e->list = reallocate(e->list, e->count + more, sizeof *e->list, "links between ranks");
   for (size_t i = 0; i < more; i++) e->list[e->count++] = received[i];
   free(received);
   free(mirrored);
@@ -272,7 +275,7 @@ static int compare_labels(const void *a, const void *b) {
   return x->label != y->label ? (x->label > y->label ? 1 : -1) : compare_heads(a, b);
 }
 
-/** Sort the spans by head and leave one of each. */
+/** Sort the spans by head and keep one for each head. */
 static void unique_spans(struct fof *f) {
   size_t count = 0;
   qsort(f->span, f->spans, sizeof *f->span, compare_heads);
@@ -288,10 +291,11 @@ static size_t span_of(struct fof *f, uint32_t particle) {
 
 struct message {
   uint64_t label;
-  uint32_t particle; /* of the receiver */
+  uint32_t particle; /* index on the receiving rank */
 };
 
-/** Tell the neighbours the labels that are new, take theirs where lower; @return whether any process took one. */
+/** Send new labels to the neighbouring ranks and take lower labels from them.
+ * @return whether any rank took one */
 static bool spread_labels(struct fof *f, const struct edges *e, const size_t *edge_span, bool *is_new) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts(), count = 0;
   struct message *send = allocate(e->count, sizeof *send, "labels of groups");
@@ -339,7 +343,7 @@ void fof_link_ranks(struct fof *f) {
   free(is_new);
   free(edge_span);
   free(e.list);
-  /* Groups that only others' particles join. */
+  /* FoF groups that are connected only through particles of other ranks. */
   qsort(f->span, f->spans, sizeof *f->span, compare_labels);
   for (size_t i = 1; i < f->spans; i++)
     if (f->span[i].label == f->span[i - 1].label) fof_unite(f, f->span[i].head, f->span[i - 1].head);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Halos from friends-of-friends groups. */
+/* The halo catalogue: numbers halos and their members, and puts particles in the order of the
+ * catalogue. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ uint64_t *halo_member_ids(const struct halo_catalogue *c) {
   return ids;
 }
 
-/** All particles of this process by rising row: members, then the others. */
+/** List all particles of this rank by rising row: members of halos, then the others. */
 static uint32_t *list_by_row(const struct halo_catalogue *c, uint64_t *row) {
   const size_t n = c->particles->count;
   uint32_t *particle = allocate(n, sizeof *particle, "particles in halo order");
@@ -64,10 +65,11 @@ static uint32_t *list_by_row(const struct halo_catalogue *c, uint64_t *row) {
   return particle;
 }
 
-/** One component of a vector of the particles of this process to its place. @param room for two such components */
+/** Put one component of a vector of this rank's particles in order.
+ * @param vectors  room for two such components */
 static void order_component(const struct index_order *order, const struct particles *s, const uint32_t *particle,
                             const void *vectors, size_t component, uint32_t *room, void *ordered) {
-  const uint32_t *from = vectors; /* or float, of the same size */
+  const uint32_t *from = vectors; /* float has the same size */
   uint32_t *plain = room, *values = room + s->count;
   for (size_t g = 0; g < s->blocks; g++) {
     const struct particle_block b = particles_block(s, g);

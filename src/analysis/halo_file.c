@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The halo catalogue as a file: Gadget-4's fof_tab. */
+/* Writes the halo catalogue in the format of Gadget-4's fof_tab. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,9 +10,11 @@
 
 enum { TYPES = 6, HALO = 1 };
 
-static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5; /* Gadget's */
+/* Gadget's units */
+static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5;
 
-/** A dataset of the group Group. Physical value in cgs = value * to_cgs * a^a_scaling * h^h_scaling. */
+/** A dataset of the HDF5 group Group. Physical value in cgs = value * to_cgs * a^a_scaling *
+ * h^h_scaling. */
 struct field {
   const char *name;
   void (*fill)(const struct halo_catalogue *c, double length, void *rows);
@@ -52,7 +54,8 @@ static const struct field fields[] = {
   {"GroupMassType", fill_mass_type, TYPES, 0, FLOAT, MASS},
   {"Group_M_Crit200", fill_m_200, 1, 0, FLOAT, MASS},
   {"Group_R_Crit200", fill_r_200, 1, 1, FLOAT, LENGTH},
-  {"GroupPeakPos", fill_centre, 3, 1, DOUBLE, LENGTH}, /* the centre of Group_R_Crit200; not in Gadget's files */
+  /* the centre of Group_R_Crit200; Gadget's files do not have it */
+  {"GroupPeakPos", fill_centre, 3, 1, DOUBLE, LENGTH},
 };
 /* clang-format on */
 
@@ -62,18 +65,9 @@ static hid_t number_type(const struct field *f) {
   return types[f->number];
 }
 
-static hid_t create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows, size_t columns) {
-  const hsize_t size[2] = {rows, columns};
-  const hid_t space = hdf5_check(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), EXIT_RUN_FAILED, path,
-                                 "make a dataset");
-  const hid_t dataset = hdf5_check(H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                                   EXIT_RUN_FAILED, path, "make a dataset");
-  H5Sclose(space);
-  return dataset;
-}
-
 static void create_field(hid_t group, const char *path, const struct field *f, size_t halos, double length) {
-  const hid_t dataset = create_dataset(group, path, f->name, number_type(f), halos, f->columns);
+  const hid_t dataset = hdf5_create_dataset(group, path, f->name, number_type(f), halos, f->columns,
+                                            H5P_DEFAULT);
   const double units[] = {
       [NONE] = 1.0, [LENGTH] = cm_per_kpc * 1000.0 / length, [MASS] = g_per_mass_unit, [VELOCITY] = cm_per_s_per_km_per_s};
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
@@ -92,7 +86,7 @@ static void write_rows(hid_t file, const char *path, const char *name, hid_t typ
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
-/** The halos of this process. */
+/** Write one field of this rank's halos. */
 static void write_field(hid_t file, const char *path, const struct field *f, const struct halo_catalogue *c,
                         double length) {
   char name[64];
@@ -133,10 +127,10 @@ static void write_header(hid_t file, const char *path, const struct parameters *
   hdf5_write_double(header, path, "UnitLength_in_cm", cm_per_kpc * 1000.0 / length);
   hdf5_write_double(header, path, "UnitMass_in_g", g_per_mass_unit);
   hdf5_write_double(header, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
-  H5Gclose(header);
+  hdf5_close_group(header, path);
 }
 
-/** The catalogue as all processes write it. */
+/** What all ranks know about the file that they write. */
 struct writing {
   const struct parameters *parameters;
   const struct halo_catalogue *catalogue;
@@ -144,22 +138,23 @@ struct writing {
   const uint64_t *ids;              /* halo_member_ids() */
 };
 
-/** The file with all its datasets, which have no values yet. */
+/** Create the file with all its datasets, still without values. */
 static void create_file(const struct writing *w, const char *temporary, const char *path) {
-  const hid_t file = hdf5_create(temporary, path, HDF5_COMPATIBLE);
+  const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, w->parameters, w->catalogue, w->a, w->length, w->linking_length);
   const hid_t parameters = hdf5_create_group(file, path, "Parameters");
   hdf5_write_config(parameters, path, w->parameters);
-  H5Gclose(parameters);
+  hdf5_close_group(parameters, path);
   const hid_t group = hdf5_create_group(file, path, "Group");
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
     create_field(group, path, &fields[f], w->catalogue->all, w->length);
-  H5Gclose(group);
-  H5Gclose(hdf5_create_group(file, path, "Subhalo"));
+  hdf5_close_group(group, path);
+  hdf5_close_group(hdf5_create_group(file, path, "Subhalo"), path);
   const hid_t ids = hdf5_create_group(file, path, "IDs");
-  const hid_t dataset = create_dataset(ids, path, "ID", H5T_NATIVE_UINT64, w->catalogue->all_members, 1);
+  const hid_t dataset = hdf5_create_dataset(ids, path, "ID", H5T_NATIVE_UINT64,
+                                            w->catalogue->all_members, 1, H5P_DEFAULT);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-  H5Gclose(ids);
+  hdf5_close_group(ids, path);
   hdf5_close_written(file, path);
 }
 
@@ -170,7 +165,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   const size_t first = comm_first(c->all_members, comm_rank()),
                ids = comm_first(c->all_members, comm_rank() + 1) - first;
   if (c->count == 0 && ids == 0) return;
-  const hid_t file = hdf5_continue(turn->temporary, turn->path, HDF5_COMPATIBLE);
+  const hid_t file = hdf5_continue(turn->temporary, turn->path);
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) write_field(file, turn->path, &fields[f], c, w->length);
   write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);
@@ -190,6 +185,6 @@ void halo_catalogue_write(const char *path, const struct parameters *p, const st
                       .linking_length = linking_length,
                       .ids = ids};
   char *const paths[] = {(char *)path};
-  output_together(paths, 1, write_part, &w);
+  output_together(paths, 1, NULL, write_part, &w);
   free(ids);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Members of halos, each halo whole on one process. */
+/* Halos and their members, with each halo complete on one rank, its home. */
 #include "halo_home.h"
 
 #include <stdlib.h>
@@ -19,16 +19,16 @@ void halo_find_block(const struct particles *s, size_t i, struct particle_block 
   *block = particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) - s->first_block);
 }
 
-/** A group that has members here and its home elsewhere. */
+/** A FoF group that has members on this rank and its home on another. */
 struct away {
-  uint64_t label, count; /* members here */
-  int rank;              /* of its home */
-  uint32_t head;         /* here */
+  uint64_t label, count; /* count: members on this rank */
+  int rank;              /* home of the FoF group */
+  uint32_t head;         /* on this rank */
   bool is_halo;
 };
 
 struct away_list {
-  struct away *list; /* by rank */
+  struct away *list; /* in the order of ranks */
   size_t count;
 };
 
@@ -41,10 +41,11 @@ struct part_count {
   uint64_t label, count;
 };
 
-/** Sum the members of groups that span processes.
- * @param size  [head] members here; on return of the whole group at its home, else 0 */
+/** Sum up the members of FoF groups that span ranks.
+ * @param size  [head] members on this rank; on return members of the whole FoF group at its home,
+ *         else 0 */
 static struct away_list count_spans(const struct fof *f, size_t min_members, uint32_t *size) {
-  struct away_list away = {allocate(f->spans, sizeof *away.list, "groups across processes"), 0};
+  struct away_list away = {allocate(f->spans, sizeof *away.list, "FoF groups across ranks"), 0};
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
   for (size_t i = 0; i < f->spans; i++) {
     const struct fof_span *s = &f->span[i];
@@ -55,15 +56,17 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
     size[s->head] = 0;
   }
   qsort(away.list, away.count, sizeof *away.list, compare_away);
-  struct part_count *parts = allocate(away.count, sizeof *parts, "groups across processes");
+  struct part_count *parts = allocate(away.count, sizeof *parts, "FoF groups across ranks");
   for (size_t i = 0; i < away.count; i++) parts[i] = (struct part_count){away.list[i].label, away.list[i].count};
   struct part_count *received = exchange_records(parts, sizeof *parts, send_count, count_from);
   const size_t receives = exchange_total(count_from);
-  bool *is_halo = allocate(receives, sizeof *is_halo, "groups across processes");
+  bool *is_halo = allocate(receives, sizeof *is_halo, "FoF groups across ranks");
   const uint64_t first = particles_first(f->particles);
   for (size_t i = 0; i < receives; i++) {
-    uint32_t *sum = &size[received[i].label - first]; /* a home's head is the group's first particle */
-    if (received[i].count > UINT32_MAX - *sum) fail(EXIT_RUN_FAILED, "a group of more than 2^32 particles");
+    /* at home the head is the FoF group's first particle */
+    uint32_t *sum = &size[received[i].label - first];
+    if (received[i].count > UINT32_MAX - *sum)
+      fail(EXIT_RUN_FAILED, "friends of friends: a group of more than 2^32 particles");
     *sum += (uint32_t)received[i].count;
   }
   for (size_t i = 0; i < receives; i++) is_halo[i] = size[received[i].label - first] >= min_members;
@@ -78,8 +81,8 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
   return away;
 }
 
-/** List the halos of this home; on return slot[head] is a halo's number + 1, above all of these for halos that are away,
- * 0 for groups too small. */
+/** List the halos whose home is this rank. On return slot[head] is the halo's number + 1, 0 for FoF
+ * groups that are too small, and larger than any number here for halos whose home is elsewhere. */
 static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slot, const struct away_list *away) {
   const size_t n = home->fof->particles->count;
   for (size_t i = 0; i < n; i++) home->count += slot[i] >= min_members && slot[i] > 0;
@@ -97,7 +100,8 @@ static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slo
     if (away->list[k].is_halo) slot[away->list[k].head] = (uint32_t)(home->count + 1 + k);
 }
 
-/** @param block  any of this process, or empty: that of the particle on return */
+/** @param block  the particle's ORB group is stored here; on entry any ORB group of this rank, or
+ *         an empty one */
 static struct guest make_guest(const struct particles *s, uint64_t label, uint32_t i, struct particle_block *block) {
   halo_find_block(s, i, block);
   const size_t at = i - block->first;
@@ -107,7 +111,8 @@ static struct guest make_guest(const struct particles *s, uint64_t label, uint32
                         .p = {block->p[0][at], block->p[1][at], block->p[2][at]}};
 }
 
-/** Send the members of halos that are away (home->sent), receive those of halos that are here. */
+/** Send members to the homes of their halos on other ranks (home->sent), and receive members of
+ * halos whose home is this rank. */
 static void exchange_guests(struct halo_home *home, const struct away_list *away) {
   size_t sends = 0, k = 0;
   for (size_t i = 0; i < away->count; i++)
@@ -124,7 +129,8 @@ static void exchange_guests(struct halo_home *home, const struct away_list *away
   free(guests);
 }
 
-/** Put the members that are away in the order of the list, and find the lowest ids of the halos that are here. */
+/** Sort the members whose halos are elsewhere by the list, and find the lowest ids of the halos at
+ * home here. */
 static void look_through(struct halo_home *home, const uint32_t *slot, const struct away_list *away) {
   const struct particles *s = home->fof->particles;
   uint64_t *next = allocate(away->count, sizeof *next, "halo members"), sends = 0;
@@ -160,7 +166,7 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
   const uint64_t first = particles_first(s);
   const size_t guests = exchange_total(home.guests_from);
   if (s->count + guests > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "halos: %zu particles and %zu members from elsewhere are more than 2^32 on one process",
+    fail(EXIT_RUN_FAILED, "halos: %zu particles and %zu members received are more than 2^32 on one rank",
          s->count, guests);
   for (size_t i = 0; i < guests; i++) {
     struct halo *h = &home.halo[slot[home.guest[i].label - first] - 1];
@@ -169,7 +175,7 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
   qsort(home.halo, home.count, sizeof *home.halo, halo_compare);
   uint64_t *next = allocate(home.count, sizeof *next, "halo members");
   for (size_t h = 0; h < home.count; h++) {
-    slot[home.halo[h].first] = (uint32_t)h + 1; /* first was the head */
+    slot[home.halo[h].first] = (uint32_t)h + 1; /* `first` still holds the head here */
     next[h] = home.halo[h].first = home.members;
     home.members += home.halo[h].count;
   }

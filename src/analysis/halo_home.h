@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Halos while they are made: each whole at its home, the process that has its first particle. */
+/* Halos while they are measured. Each halo is complete at its home, the rank that has its first
+ * particle. */
 #ifndef PHOTONS_HALO_HOME_H
 #define PHOTONS_HALO_HOME_H
 
@@ -9,9 +10,9 @@
 /** Loops over halos. */
 extern struct stage halos_stage;
 
-/** A particle of another process that is a member of a halo of this one. */
+/** A particle of another rank that is a member of a halo of this rank. */
 struct guest {
-  uint64_t label; /**< of its group */
+  uint64_t label; /**< of its FoF group */
   uint64_t id;
   uint32_t x[3];
   float p[3];
@@ -19,27 +20,30 @@ struct guest {
 
 struct halo_home {
   const struct fof *fof;
-  size_t count, members; /**< halos of this home in the order of halo_compare(); their members */
-  struct halo *halo;     /**< with `first` in member[] */
-  uint32_t *member;    /**< particles of this process, from particles->count on guests; measured: by id in each halo */
-  struct guest *guest; /**< by rank */
-  size_t *guests_from; /**< [ranks] how many each sent */
-  uint32_t *sent;      /**< particles of this process that are guests elsewhere, by rank */
-  size_t *sent_to;     /**< [ranks] how many */
+  size_t count, members; /**< halos of this home in the order of halo_compare(), and the number of
+                              their members */
+  struct halo *halo;     /**< `first` is an index into member[] */
+  uint32_t *member;      /**< particle of this rank, or guest + particles->count; after
+                              halo_measure() by id in each halo */
+  struct guest *guest;   /**< in the order of ranks */
+  size_t *guests_from;   /**< [rank] guests received from it */
+  uint32_t *sent;        /**< particles of this rank that are guests elsewhere, in the order of
+                            ranks */
+  size_t *sent_to;       /**< [rank] particles sent to it */
 };
 
-/** Largest first, by rising lowest id among equals; for qsort(). */
+/** Largest halo first, halos of equal size by rising lowest id; for qsort(). */
 int halo_compare(const void *a, const void *b);
 
-/** Find the halos and bring their members home; all processes call this. */
+/** Find the halos and bring their members to their homes. Collective. */
 struct halo_home halo_home_create(const struct fof *f, size_t min_members);
 void halo_home_free(struct halo_home *home);
 
-/** Number the halos of all homes and their members: fills all of the catalogue but particles. All processes call
- * this. */
+/** Number the halos of all homes and their members: fills all of the catalogue except its
+ * particles. Collective. */
 void halo_number(struct halo_catalogue *c, const struct halo_home *home);
 
-/** Sort members and find all properties; all processes call this. */
+/** Sort the members of each halo and compute all properties. Collective. */
 void halo_measure(struct halo_home *home, double threshold);
 
 /* Spherical overdensity. */
@@ -53,21 +57,23 @@ struct gathering {
   size_t count, capacity;
 };
 
-/** A sphere that may hold particles of other processes. */
+/** A sphere that may contain particles of other ranks. */
 struct open_sphere {
-  struct halo *halo; /**< NULL: this one is done */
+  struct halo *halo; /**< NULL: this sphere is done */
   uint32_t point[3];
-  double radius; /**< up to which to look, position units */
+  double radius; /**< search radius, position units */
 };
 
-/** Find r_200 and count_200 about g->point, where no other process's particles matter.
- * @param threshold_count  particles in a sphere of unit radius (position units) at the threshold density
- * @return what is left to do where they do */
+/** Find r_200 and count_200 about g->point where no particles of other ranks can matter.
+ * @param threshold_count  particles in a sphere of unit radius (position units) at the threshold
+ *         density
+ * @return the remaining work where particles of other ranks can matter */
 struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count, struct halo *h);
-/** Finish the open spheres; all processes call this. */
+/** Finish the open spheres. Collective. */
 void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open, size_t count);
 
-/** The block of this process's particle i. @param block  the block of another particle, which may be the same, or empty */
+/** Find the ORB group of this rank's particle i.
+ * @param block  result; on entry the ORB group of another particle, or an empty one */
 void halo_find_block(const struct particles *s, size_t i, struct particle_block *block);
 
 #endif

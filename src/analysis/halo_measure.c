@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Properties of halos that do not depend on the order of the particles. */
+/* Properties of halos. They do not depend on the order of the particles. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,9 +10,9 @@
 
 LOOP_STAGE(halos, 0x661100, .untimed = true);
 
-#define SHRINK 0.9       /* radius of one sphere over the one before */
-#define PEAK_LEAST 10    /* members in the last sphere at least, */
-#define PEAK_SHARE 0.005 /* and this share of all */
+#define SHRINK 0.9       /* radius of a sphere over that of the sphere before */
+#define PEAK_LEAST 10    /* the last sphere has at least this number of members, */
+#define PEAK_SHARE 0.005 /* and at least this fraction of all members */
 enum { TASKS = 64 };
 
 struct ranked {
@@ -25,7 +25,7 @@ static int compare_ranked(const void *a, const void *b) {
   return (x->id > y->id) - (x->id < y->id);
 }
 
-/** Put a halo's members in the order of their ids. */
+/** Sort a halo's members by id. */
 static void sort_members(const struct halo_home *home, size_t n, uint32_t *member) {
   const struct particles *s = home->fof->particles;
   struct ranked *rank = allocate(n, sizeof *rank, "halo members");
@@ -43,7 +43,8 @@ struct body {
   float p[3];
 };
 
-/** @param block  any of this process, or empty: that of the member on return */
+/** @param block  the member's ORB group is stored here; on entry any ORB group of this rank, or an
+ *         empty one */
 static struct body body_of(const struct halo_home *home, uint32_t member, struct particle_block *block) {
   const struct particles *s = home->fof->particles;
   struct body b;
@@ -58,7 +59,7 @@ static struct body body_of(const struct halo_home *home, uint32_t member, struct
   return b;
 }
 
-/** A point by its distance to a reference particle, position units. */
+/** A point relative to a reference particle, position units. */
 struct offset {
   int32_t x[3];
 };
@@ -82,7 +83,8 @@ static inline uint64_t offset_distance2(const struct offset *a, const struct off
   return sum;
 }
 
-/** The peak of n offsets: the centre of mass inside ever smaller spheres about the last one. Rearranges the offsets. */
+/** The density peak of n offsets: the centre of mass of ever smaller spheres, each about the last
+ * centre (Power et al. 2003, MNRAS 338, 14). Changes the order of the offsets. */
 static struct offset find_peak(size_t n, struct offset *o) {
   const double share = PEAK_SHARE * (double)n;
   const size_t least = share > PEAK_LEAST ? (size_t)share : PEAK_LEAST;
@@ -111,7 +113,7 @@ static struct offset find_peak(size_t n, struct offset *o) {
 struct measuring {
   struct halo_home *home;
   double threshold_count;
-  struct open_sphere *open; /* one a halo */
+  struct open_sphere *open; /* [halo] */
 };
 
 static struct open_sphere measure_halo(const struct measuring *w, struct gathering *g, struct halo *h) {
@@ -143,7 +145,7 @@ static struct open_sphere measure_halo(const struct measuring *w, struct gatheri
   return halo_measure_sphere(g, w->threshold_count, h);
 }
 
-/** The halos whose members begin in this part of all members. */
+/** Measure the halos whose members begin in this part of all members. */
 static void measure_part(void *context, uint32_t part) {
   const struct measuring *w = context;
   struct halo_home *home = w->home;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The order of the catalogue, which no process knows as a whole: halos are dealt out by size (sample sort), numbered, and
- * every process learns the rows of its particles. */
+/* The order of the catalogue. No rank holds the whole catalogue: halos are distributed by size
+ * (sample sort) and numbered, and every rank learns the rows of its particles. */
 #include <stdlib.h>
 
 #include "src/base/exchange.h"
@@ -8,9 +8,9 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-enum { SAMPLES = 64 }; /* halos of each home that choose where processes begin */
+enum { SAMPLES = 64 }; /* halos of each home that determine where ranks begin */
 
-/** One of a home's halos, and how many of them it stands for: 0 if for none. */
+/** A halo of a home, and the number of halos that it represents; 0: unused. */
 struct sample {
   struct halo halo;
   uint64_t weight;
@@ -22,7 +22,7 @@ static int compare_samples(const void *a, const void *b) {
   return halo_compare(&x->halo, &y->halo);
 }
 
-/** How many of this home's halos go to each process. */
+/** How many halos of this home go to each rank. */
 static void choose_processes(const struct halo_home *home, size_t *send_count) {
   const size_t ranks = (size_t)comm_size();
   size_t most = home->count;
@@ -40,19 +40,20 @@ static void choose_processes(const struct halo_home *home, size_t *send_count) {
   size_t next = 0, to = 0;
   for (size_t i = 0; i < SAMPLES * ranks && all[i].weight > 0; before += all[i++].weight) {
     for (; next < home->count && halo_compare(&home->halo[next], &all[i].halo) < 0; next++) send_count[to]++;
-    to = (size_t)((unsigned __int128)before * ranks / sum); /* process 0 for the first, the largest halo of the run */
+    /* rank 0 for the first, the largest halo of the run */
+    to = (size_t)((unsigned __int128)before * ranks / sum);
   }
   send_count[to] += home->count - next;
   free(all);
 }
 
-/** A halo on its way to its place, and where among those received it came. */
+/** A halo on its way to its place, and its place among the halos received. */
 struct placed {
   struct halo halo;
   size_t from;
 };
 
-/** Fill the catalogue's halos; @return first row of each of the home's */
+/** Fill the catalogue's halos. @return first row of each halo of the home */
 static uint64_t *order_halos(struct halo_catalogue *c, const struct halo_home *home) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
   choose_processes(home, send_count);
@@ -60,7 +61,8 @@ static uint64_t *order_halos(struct halo_catalogue *c, const struct halo_home *h
   c->count = exchange_total(count_from);
   struct placed *placed = allocate(c->count, sizeof *placed, "the order of halos");
   for (size_t i = 0; i < c->count; i++) placed[i] = (struct placed){received[i], i};
-  qsort(placed, c->count, sizeof *placed, halo_compare); /* the halo is its first member */
+  /* the comparison reads the halo, which is the first member */
+  qsort(placed, c->count, sizeof *placed, halo_compare);
   c->halo = received;
   uint64_t members = 0, *first = allocate(c->count, sizeof *first, "the order of halos");
   for (size_t i = 0; i < c->count; i++) members += placed[i].halo.count;
@@ -82,7 +84,7 @@ static uint64_t *order_halos(struct halo_catalogue *c, const struct halo_home *h
   return first_row;
 }
 
-/** A particle in a halo that is not at home here. */
+/** A particle in a halo whose home is another rank. */
 struct sent_member {
   uint64_t row;
   uint32_t particle;
@@ -93,7 +95,7 @@ static int compare_rows(const void *a, const void *b) {
   return (x->row > y->row) - (x->row < y->row);
 }
 
-/** Rows of the particles that were sent, which their homes know. */
+/** Ask the homes for the rows of the particles that were sent to them. */
 static struct sent_member *rows_of_sent(const struct halo_home *home, const uint64_t *first_row) {
   const size_t count = home->fof->particles->count, sends = exchange_total(home->sent_to);
   uint64_t *guest_row = allocate(exchange_total(home->guests_from), sizeof *guest_row, "the order of halo members");
@@ -118,8 +120,9 @@ void halo_number(struct halo_catalogue *c, const struct halo_home *home) {
   const size_t most = home->members - exchange_total(home->guests_from) + sends;
   c->member = allocate(most, sizeof *c->member, "halo members");
   c->row = allocate(most, sizeof *c->row, "halo members");
-  size_t next = 0;                            /* of those sent */
-  for (size_t h = 0; h <= home->count; h++) { /* a home's halos are in the order of the catalogue: merge */
+  size_t next = 0;                            /* index of the next particle sent */
+  for (size_t h = 0; h <= home->count; h++) { /* the halos of a home have the order of the
+                                                 catalogue, so that both lists can be merged */
     for (; next < sends && (h == home->count || sent[next].row < first_row[h]); next++) {
       c->member[c->members] = sent[next].particle;
       c->row[c->members++] = sent[next].row;

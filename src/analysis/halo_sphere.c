@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Spherical overdensity: how far the particles around a halo are denser than a threshold. */
+/* Spherical overdensity: the largest radius at which the mean density about a halo's centre reaches
+ * the threshold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,8 +12,9 @@
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
 
-#define GROWTH 1.5 /* of the radius where a sphere is denser than the threshold even at its edge */
-enum { PARTS = 64, SHELLS = 128, BATCH = 1 << 22 /* distances asked for by one process at a time */ };
+#define GROWTH 1.5 /* of the radius, where a sphere is still denser than the threshold at its
+                      edge */
+enum { PARTS = 64, SHELLS = 128, BATCH = 1 << 22 /* distances requested by one rank at a time */ };
 
 static void gather_leaf(struct gathering *g, const struct particle_block *b, uint32_t leaf) {
   const uint32_t first = node_first((uint32_t)b->count, leaf), end = node_end((uint32_t)b->count, leaf);
@@ -45,7 +47,7 @@ static void gather_block(void *context, size_t block) {
   gather_node(g, &b, g->fof->boxes + mine * tree_nodes(g->fof->depth), &point, 1);
 }
 
-/** The distances of this process's particles. */
+/** Gather the distances of this rank's particles. */
 static void gather(struct gathering *g) {
   const struct particles *s = g->fof->particles;
   const struct fof_box point = fof_point_box(g->point[0], g->point[1], g->point[2]);
@@ -53,7 +55,7 @@ static void gather(struct gathering *g) {
   fof_near_blocks(g->fof, &point, g->radius2, s->first_block, s->first_block + s->blocks, gather_block, g);
 }
 
-/** Blocks of other processes that a sphere meets. */
+/** Visit the ORB groups of other ranks that overlap a sphere. */
 static void visit_others(const struct fof *f, const uint32_t point[3], uint64_t radius2,
                          void (*visit)(void *context, size_t block), void *context) {
   const struct particles *s = f->particles;
@@ -76,12 +78,13 @@ static int compare_distances(const void *a, const void *b) {
 static double threshold_radius(double threshold_count, double n) { return cbrt(n / threshold_count); }
 
 /**
- * Where the mean density falls below the threshold: the largest j >= 1 with r_j <= R_j < r_(j+1), r_j the distance of the
- * j-th particle and R_j the radius at which j particles have the threshold density.
- * @return j; 0: not among the gathered particles
+ * Where the mean density falls below the threshold: the largest j >= 1 with r_j <= R_j < r_(j+1).
+ * Here r_j is the distance of the j-th particle and R_j the radius at which j particles have the
+ * threshold density.
+ * @return j; 0: the crossing is not among the gathered particles
  */
 static size_t find_crossing(double threshold_count, const struct gathering *g) {
-  /* Only the shell where it happens needs to be sorted. */
+  /* Only the shell in which the crossing lies needs to be sorted. */
   size_t begin[SHELLS + 1] = {0}, shell_end[SHELLS];
   const double scale = SHELLS / (sqrt((double)g->radius2) * (1.0 + 1e-9) + 1.0);
   uint8_t *shell = allocate(g->count, 1, "spherical overdensity");
@@ -96,7 +99,8 @@ static size_t find_crossing(double threshold_count, const struct gathering *g) {
   for (size_t k = SHELLS; k-- > 0 && !found;) {
     const size_t first = begin[k], end = begin[k + 1];
     const double inner = (double)k / scale, outer = fmin((double)(k + 1) / scale, sqrt((double)g->radius2));
-    if (threshold_radius(threshold_count, (double)end) < inner) continue; /* below the threshold throughout */
+    /* below the threshold throughout */
+    if (threshold_radius(threshold_count, (double)end) < inner) continue;
     qsort(sorted + first, end - first, sizeof *sorted, compare_distances);
     for (size_t j = end; j >= 1 && j >= first && !found; j--) {
       /* A crossing belongs to the shell in which R_j lies. */
@@ -113,7 +117,7 @@ static size_t find_crossing(double threshold_count, const struct gathering *g) {
 
 static uint64_t square(double radius) { return (uint64_t)(radius * radius); }
 
-/** Does the threshold lie inside what has been gathered? */
+/** Is the crossing inside the gathered radius? */
 static bool is_far_enough(double threshold_count, const struct gathering *g) {
   return threshold_radius(threshold_count, (double)g->count) < sqrt((double)g->radius2);
 }
@@ -123,7 +127,8 @@ static void set_sphere(const struct fof *f, double threshold_count, struct halo 
   h->r_200 = threshold_radius(threshold_count, (double)count) * f->particles->box / POSITION_TURN;
 }
 
-/* The search begins at twice the mass of the friends, and goes on where it is denser even there. */
+/* The search begins at twice the mass of the halo's members and continues while the density there
+ * is above the threshold. */
 struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count, struct halo *h) {
   g->count = 0;
   for (double radius = threshold_radius(threshold_count, 2.0 * (double)h->count); radius < 0x1p31; radius *= GROWTH) {
@@ -138,14 +143,15 @@ struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_cou
   return (struct open_sphere){0};
 }
 
-/* Spheres that hold particles of other processes: these are asked for the distances of theirs. */
+/* Spheres that contain particles of other ranks: these ranks are asked for the distances of their
+ * particles. */
 
 struct question {
   uint32_t point[3];
   uint64_t radius2;
 };
 
-/** Questions to other processes about a batch of spheres, and the answers. */
+/** Questions to other ranks about a batch of spheres, and the answers. */
 struct batch {
   const struct fof *fof;
   double threshold_count;
@@ -154,11 +160,13 @@ struct batch {
   struct asked {
     int rank;
     size_t sphere;
-  } * asked;                           /* first by sphere, then by rank */
-  size_t questions, capacity, current; /* current: sphere */
-  uint64_t *count, *distance2;         /* answers in the order of `asked`; all distances one after the other */
+  } * asked;                           /* by sphere, then by rank */
+  size_t questions, capacity, current; /* current: index of a sphere */
+  uint64_t *count, *distance2;         /* answers in the order of `asked`; all distances one after
+                                          the other */
   size_t *begin, *first,
-      *next; /* of each answer in distance2; each sphere's first answer and each answer's next, + 1 */
+      *next; /* chains of answers: `first` of each sphere and `next` of each answer, both + 1;
+                begin: of each answer in distance2 */
 };
 
 static void ask(void *context, size_t block) {
@@ -179,7 +187,7 @@ static int compare_asked(const void *a, const void *b) {
                             : (x->sphere > y->sphere) - (x->sphere < y->sphere);
 }
 
-/** What others ask. */
+/** Questions received from other ranks. */
 struct answering {
   const struct fof *fof;
   const struct question *question;
@@ -197,7 +205,7 @@ static void answer_part(void *context, uint32_t part) {
   }
 }
 
-/** Ask the questions of all processes' batches and fill in count and distance2 (to be freed). */
+/** Send the questions of all ranks' batches; fills count and distance2, which the caller frees. */
 static void exchange_questions(struct batch *b) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
   size_t *distances_to = exchange_counts(), *distances_from = exchange_counts();
@@ -238,7 +246,7 @@ static void exchange_questions(struct batch *b) {
   free(send_count);
 }
 
-/** With all distances: done, or on to a larger radius. */
+/** With all distances known, finish the sphere or continue with a larger radius. */
 static void close_sphere(const struct batch *b, size_t i) {
   struct open_sphere *s = &b->sphere[i];
   struct gathering g = {.fof = b->fof, .point = {s->point[0], s->point[1], s->point[2]}, .radius2 = square(s->radius)};
@@ -289,14 +297,14 @@ static void close_batch(struct batch *b) {
 void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open, size_t count) {
   struct batch b = {.fof = f, .threshold_count = threshold_count, .sphere = open};
   for (;;) {
-    double expected = 0.0; /* particles in the batch, if at the threshold */
+    double expected = 0.0; /* particles in the batch, if at the threshold density */
     for (b.spheres = 0; b.spheres < count && (b.spheres == 0 || expected < BATCH); b.spheres++)
       expected += threshold_count * pow(b.sphere[b.spheres].radius, 3.0);
     uint64_t left = b.spheres;
     comm_sum_u64(&left, 1);
     if (left == 0) break;
     close_batch(&b);
-    size_t done = 0; /* these to the front, the others stay in line */
+    size_t done = 0; /* move finished spheres to the front; the others keep their order */
     for (size_t i = 0; i < b.spheres; i++)
       if (!b.sphere[i].halo) {
         const struct open_sphere swap = b.sphere[done];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A picture of the projected density: logarithmic, smoothed where particles are few, with a scale bar and the
- * redshift. */
+/* A picture of the projected density: logarithmic, smoothed where particles are few, with a scale
+ * bar and the redshift. */
 #include <math.h>
 #include <png.h>
 #include <stdlib.h>
@@ -18,18 +18,20 @@ LOOP_STAGE(image, 0xaa4466, .untimed = true);
 #define PIXELS_MIN 256
 #define PIXELS_MAX 1024
 #define SMOOTHING \
-  0.4             /* kernel width over particle spacing at mean density: dims the lattice of the initial conditions */
-#define BLEND 0.5 /* how fast a finer smoothing fades in with density, per octave */
-#define DARKEST 0.005 /* share of pixels that are black, and of those that are brightest */
+  0.4             /* kernel width over particle spacing at the mean density; hides the lattice of
+                     the initial conditions */
+#define BLEND 0.5 /* how fast a finer smoothing takes over with density, per octave */
+#define DARKEST 0.005 /* fraction of the pixels that are black, */
 #define BRIGHTEST 0.001
-#define RANGE_MIN 0.2 /* dex from black to the brightest colour at least, or a uniform field would show its rounding */
-#define FLOOR 1e-3    /* of the mean density: what an empty pixel counts as */
+#define RANGE_MIN 0.2 /* least range in dex from black to the brightest colour, because a uniform
+                         field would show its rounding */
+#define FLOOR 1e-3    /* density of an empty pixel, over the mean */
 
 #define COLOURS 11 /* anchors of the colour map */
 enum { BANDS = 32, PARTS_MAX = 32 };
 enum { WIDEST = 16 }; /* pixels across the picture at the widest smoothing */
-#define MAPS_MAX (256.0 * 1048576.0) /* bytes of the parts' maps on one machine */
-#define MAP_UNIT 0x1p-30             /* particles: whole numbers add up exactly, whatever the order */
+#define MAPS_MAX (256.0 * 1048576.0) /* most bytes of the maps of all parts on one host */
+#define MAP_UNIT 0x1p-30             /* particles; integers add up exactly in any order */
 
 /** RGB picture, rows from the top. */
 struct picture {
@@ -37,13 +39,13 @@ struct picture {
   png_byte *rgb;
 };
 
-/** Map `magma` of Smith & van der Walt (CC0) at equal steps: lightness rises evenly, also to the colour-blind and in
- * print. */
+/** Colour map `magma` of Smith & van der Walt (CC0) at equal steps. Its lightness rises evenly,
+ * also for colour-blind readers and in print. */
 static const png_byte colours[COLOURS][3] = {{0, 0, 4},       {20, 14, 54},    {59, 15, 112},  {100, 26, 128},
                                              {140, 41, 129},  {183, 55, 121},  {222, 73, 104}, {247, 112, 92},
                                              {254, 159, 109}, {254, 207, 146}, {252, 253, 191}};
 
-/** Five columns by seven rows, one byte a row, leftmost column in bit 4. */
+/** Five columns by seven rows, one byte for each row, leftmost column in bit 4. */
 static const struct glyph {
   char character;
   unsigned char rows[7];
@@ -57,8 +59,8 @@ static const struct glyph {
     {'z', {0, 0, 31, 2, 4, 8, 31}},      {'k', {16, 16, 18, 20, 24, 20, 18}},
 };
 
-/** Pixel in which a coordinate lies, and the weights of its left neighbour, itself and its right neighbour (quadratic
- * B-spline). */
+/** The pixel that contains a coordinate, and the weights of its left neighbour, itself and its
+ * right neighbour (quadratic B-spline). */
 static inline size_t pixel_weights(uint32_t u, size_t pixels, double weight[3]) {
   uint64_t position = (uint64_t)u * pixels; /* 32 bits of fraction */
   double d = (double)(uint32_t)position * 0x1p-32 - 0.5;
@@ -68,7 +70,7 @@ static inline size_t pixel_weights(uint32_t u, size_t pixels, double weight[3]) 
   return (size_t)(position >> 32);
 }
 
-/** This process's particles of a slice projected to pixels, by parts of the particles with a map each. */
+/** This rank's particles of a slice projected to pixels, in parts that have a map each. */
 struct projection {
   const struct particles *particles;
   size_t pixels;
@@ -99,7 +101,8 @@ static void project_part(void *context, uint32_t part) {
   }
 }
 
-/** Particles a pixel over all processes, added up in the map of part 0; returns their number. */
+/** Particles per pixel over all ranks, summed up in the map of part 0.
+ * @return number of particles */
 static uint64_t project(const struct projection *p) {
   loop_run(&image_stage, p->parts, project_part, (void *)p);
   const size_t all = p->pixels * p->pixels;
@@ -113,7 +116,7 @@ static uint64_t project(const struct projection *p) {
   return count;
 }
 
-/** Convolution along one axis, by bands of rows. */
+/** Convolution along one axis, in bands of rows. */
 struct convolution {
   const double *in;
   double *out;
@@ -129,7 +132,8 @@ static void convolve_band(void *context, uint32_t band) {
     for (size_t x = 0; x < pixels; x++) {
       double sum = 0.0;
       for (size_t i = 0; i < 5; i++) {
-        size_t there = (v->along_y ? y : x) + pixels + i * v->step - 2 * v->step; /* 2 step < pixels */
+        /* 2 step < pixels */
+        size_t there = (v->along_y ? y : x) + pixels + i * v->step - 2 * v->step;
         if (there >= pixels) there -= pixels;
         if (there >= pixels) there -= pixels;
         sum += weight[i] * (v->along_y ? v->in[there * pixels + x] : v->in[y * pixels + there]);
@@ -138,8 +142,8 @@ static void convolve_band(void *context, uint32_t band) {
     }
 }
 
-/** Convolve along one axis with (1, 4, 6, 4, 1)/16, its points @p step apart: adds step^2 to the variance of the kernel
- * so far. */
+/** Convolve along one axis with (1, 4, 6, 4, 1)/16, points @p step apart; adds step^2 to the
+ * variance of the kernel. */
 static void smooth_axis(const double *in, double *out, size_t pixels, size_t step, bool along_y) {
   struct convolution v = {.in = in, .pixels = pixels, .step = step, .along_y = along_y};
   v.out = out;
@@ -147,9 +151,11 @@ static void smooth_axis(const double *in, double *out, size_t pixels, size_t ste
 }
 
 /**
- * Adaptive smoothing that conserves mass. From the widest of a series of smoothings on, a pixel's mass passes to the
- * next finer one where the density found so far is high enough for its width: width >= SMOOTHING * particle spacing *
- * mean / density, in parts around equality. The picture is then level_0 + S_0 (level_1 + S_1 (level_2 + ...)).
+ * Adaptive smoothing that conserves mass. Beginning with the widest of a series of smoothings, the
+ * mass of a pixel passes to the next finer smoothing where the density found so far is high enough
+ * for the width of the present one: width >= SMOOTHING * particle spacing * mean / density. Near
+ * equality part of the mass passes. The picture is then level_0 + S_0 (level_1 + S_1 (level_2 +
+ * ...)).
  */
 static void smooth(double *map, size_t pixels, double spacing, double count) {
   size_t all = pixels * pixels, levels = 0;
@@ -165,8 +171,9 @@ static void smooth(double *map, size_t pixels, double spacing, double count) {
   for (size_t i = 0; i < all; i++) {
     double mass = map[i];
     for (size_t j = levels; j-- > 0;) {
+      /* 1/4 is the variance of the assignment, the rest the sum of 4^i for i < j. */
       double width = sqrt(0.25 +
-                          (ldexp(1.0, 2 * (int)j) - 1.0) / 3.0); /* of the assignment, and sum of 4^i for i < j */
+                          (ldexp(1.0, 2 * (int)j) - 1.0) / 3.0);
       double octaves = log2(1e-30 + level[(j + 1) * all + i] * width / enough);
       double share = fmin(1.0, fmax(0.0, 0.5 + BLEND * octaves));
       level[(j + 1) * all + i] = (1.0 - share) * mass;
@@ -208,7 +215,7 @@ static void colour(double value, png_byte rgb[3]) {
   for (size_t c = 0; c < 3; c++) rgb[c] = (png_byte)lrint((1.0 - d) * colours[i][c] + d * colours[i + 1][c]);
 }
 
-/** Fill a rectangle; what lies outside the picture is left out. */
+/** Fill the part of a rectangle that lies inside the picture. */
 static void fill(struct picture *p, size_t x, size_t y, size_t width, size_t height, png_byte grey) {
   for (size_t j = y; j < y + height && j < p->pixels; j++)
     for (size_t i = x; i < x + width && i < p->pixels; i++) memset(p->rgb + 3 * (j * p->pixels + i), grey, 3);
@@ -224,14 +231,14 @@ static void draw_text(struct picture *p, size_t x, size_t y, size_t scale, const
     }
 }
 
-/** The scale bar's length: 1, 2 or 5 times a power of ten, at most a quarter of the box. */
+/** The length of the scale bar: 1, 2 or 5 times a power of ten, at most a quarter of the box. */
 static double bar_length(double box) {
   double power = pow(10.0, floor(log10(0.25 * box))), digit = 0.25 * box / power;
   return power * (digit >= 5.0 ? 5.0 : digit >= 2.0 ? 2.0 : 1.0);
 }
 
-/** Redshift at the top left, scale bar and its length at the bottom left; a dark copy one step off keeps them legible
- * on bright ground. */
+/** Draw the redshift at the top left, the scale bar and its length at the bottom left. A dark copy,
+ * one step off, keeps them legible on a bright background. */
 static void draw_labels(struct picture *p, double box, double a) {
   size_t scale = p->pixels / 256 > 0 ? p->pixels / 256 : 1, margin = 8 * scale, bottom = p->pixels - margin;
   double length = bar_length(box), z = fmax(0.0, 1.0 / a - 1.0);
@@ -257,7 +264,7 @@ static void png_warned(png_structp png, png_const_charp message) {
   warn("picture %s: %s", (const char *)png_get_error_ptr(png), message);
 }
 
-/** libpng calls png_failed() on errors, which does not return. */
+/** On errors libpng calls png_failed(), which does not return. */
 static void write_png(const char *path, const struct picture *p) {
   char *temporary = output_begin(path);
   FILE *file = output_open(temporary);
@@ -286,7 +293,8 @@ static void draw(const char *path, const uint64_t *particles, size_t pixels, dou
   for (size_t i = 0; i < all; i++) map[i] = (double)particles[i] * MAP_UNIT;
   smooth(map, pixels, spacing * (double)pixels, count);
   scale_contrast(map, all, fmax(count, 1.0) / (double)all);
-  for (size_t y = 0; y < pixels; y++) /* y upwards in the box, rows downwards in the picture */
+  for (size_t y = 0; y < pixels; y++) /* y points upwards in the box, rows downwards in the
+                                         picture */
     for (size_t x = 0; x < pixels; x++) colour(map[y * pixels + x], p.rgb + 3 * ((pixels - 1 - y) * pixels + x));
   draw_labels(&p, box, a);
   write_png(path, &p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* massfunc_NNN.txt. */
+/* The mass function of the halos of the run as a text file, massfunc_NNN.txt. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +13,20 @@
 
 #define BIN_DEX 0.15            /* width of a bin in log10 M */
 
-/** A bin of masses in numbers of particles, and the halos in it by their members and inside r_200. */
+/** A bin of masses in numbers of particles: the halos in it by members and by particles inside
+ * r_200. */
 struct mass_bin {
   double low, high;
   uint64_t count[2];
 };
 
-/** The bins from the smallest halo to the largest of the run; all processes call this. */
+/** The bins from the smallest to the largest halo of the run. Collective. */
 static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t min_members, size_t *bins) {
   double largest = 0.0; /* exact: counts are below 2^53 */
   for (size_t h = 0; h < halos->count; h++)
     largest = fmax(largest, fmax((double)halos->halo[h].count, (double)halos->halo[h].count_200));
   comm_max_double(&largest, 1);
-  /* Masses are whole numbers of particles: edges stand between them. */
+  /* Masses are integer numbers of particles: bin edges lie between integers. */
   struct mass_bin *bin = NULL;
   double low = (double)min_members - 0.5;
   for (*bins = 0; low < largest; low = bin[(*bins)++].high) {

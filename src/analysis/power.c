@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Power spectrum of the particles: P(k) = V <|sum_j exp(-i k x_j) / N|^2>, shot noise V/N included.
  *
- * Fold f puts all particles into a box 2^f times smaller by taking positions modulo L/2^f. Wave vectors that are
- * multiples of 2^f 2 pi/L keep their sums, so that the same mesh reaches 2^f times further (Jenkins et al. 1998). Two
- * meshes, one displaced by half a cell, are averaged in Fourier space, which removes the odd images of the spectrum
- * (Sefusatti et al. 2016). */
+ * Fold f maps all particles into a box 2^f times smaller by taking positions modulo L/2^f. Wave
+ * vectors that are multiples of 2^f 2 pi/L keep their sums, so that the same mesh reaches 2^f times
+ * larger k (Jenkins et al. 1998, ApJ 499, 20). Two meshes, one shifted by half a cell, are averaged
+ * in Fourier space, which removes the odd images of the spectrum (Sefusatti et al. 2016, MNRAS 460,
+ * 3624). */
 #include <fftw3.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,24 +22,25 @@
 
 LOOP_STAGE(power_spectrum, 0x6699cc, .untimed = true);
 
-#define BIN_RATIO 1.05 /* of a bin's edges where bins are logarithmic */
+#define BIN_RATIO 1.05 /* ratio of a bin's edges where bins are logarithmic */
 
-#define LAST_SHARE 1.0   /* share of the mesh's Nyquist frequency up to which the last fold is used, */
-#define FIRST_SHARE 0.75 /* and those before it */
+#define LAST_SHARE 1.0   /* fraction of the mesh's Nyquist frequency up to which the last fold is
+                            used, */
+#define FIRST_SHARE 0.75 /* and up to which the other folds are used */
 enum { FOLD_STEP = 2, PARTS = 32 };
 
 /** Sums over modes of equal |k|^2 = n2 (units of the fold's fundamental mode). */
 struct shell {
-  double power; /* of |delta_k|^2, modes counted once for k and -k */
+  double power; /* of |delta_k|^2; k and -k count as one mode */
   double modes;
 };
 
 struct measurement {
   struct power_mesh mesh;
   fftwf_plan line_plan;
-  uint32_t parts;      /* of this process's planes ky, one task each */
+  uint32_t parts;      /* parts of this rank's planes ky, one task each */
   struct shell *shell; /* [part][n^2/4 + 1] */
-  float *phase;        /* exp(-i k h/2) of one axis: the displacement of the second mesh */
+  float *phase;        /* exp(-i k h/2) of one axis: the shift of the second mesh */
   float *deconvolve;   /* 1/W^2 of one axis */
   size_t *square;      /* k^2 of one axis */
 };
@@ -99,8 +101,8 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
 
 /* Modes. */
 
-/** Add |delta_k|^2 of the modes (all kx, ky, kz), below the mesh's Nyquist frequency; a and b: their lines of the two
- * meshes. */
+/** Add |delta_k|^2 of the modes (all kx, ky, kz) below the mesh's Nyquist frequency. a, b: the line
+ * of these modes in the mesh and in the shifted mesh. */
 static void add_line(const struct measurement *m, size_t y, size_t z, const float *a, const float *b,
                      struct shell *shell) {
   const size_t n = m->mesh.n, rest = m->square[y] + m->square[z], limit = n * n; /* 4 n2 < n^2 */
@@ -120,7 +122,7 @@ static void add_line(const struct measurement *m, size_t y, size_t z, const floa
   }
 }
 
-/** The transform along x, and the modes, of a part of this process's planes ky. */
+/** Transform a part of this rank's planes ky along x and sum up the modes. */
 static void measure_part(void *context, uint32_t part) {
   const struct measurement *m = context;
   enum { LINES = 16 };
@@ -152,7 +154,7 @@ static void measure_part(void *context, uint32_t part) {
   fftwf_free(line);
 }
 
-/** All shells of one fold, over all processes, in those of part 0. */
+/** Measure all shells of one fold, summed over all ranks, in the shells of part 0. */
 static void measure_fold(struct measurement *m, unsigned fold) {
   const size_t shells = shell_count(m->mesh.n);
   power_mesh_fill(&m->mesh, fold);
@@ -166,8 +168,9 @@ static void measure_fold(struct measurement *m, unsigned fold) {
 }
 
 /**
- * The next bin from @p low upwards: one mode of the fold wide, or BIN_RATIO.
- * @return false if it would end beyond what the last fold measures
+ * The next bin from @p low upwards: one mode of the fold wide, or with edges in the ratio
+ * BIN_RATIO.
+ * @return false if the bin would end beyond what the last fold measures
  */
 static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *bin) {
   for (unsigned fold = bin->fold;; fold = fold + FOLD_STEP < folds ? fold + FOLD_STEP : folds) {
@@ -178,7 +181,7 @@ static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *
   }
 }
 
-/** Append the bins that fold @p bin->fold serves; on return @p bin is the first one of the next fold.
+/** Append the bins of fold @p bin->fold. On return @p bin is the first bin of the next fold.
  * @return whether there is one */
 static bool bin_shells(const struct shell *shell, double volume, double fundamental, size_t mesh, unsigned folds,
                        struct bin_edges *bin, struct power_bin *bins, size_t *count) {

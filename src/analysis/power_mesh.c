@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Deposit of particles on the meshes of a power spectrum, and their transforms along y and z. */
+/* Deposit of particles on the meshes of a power spectrum, and the transforms of the meshes along y
+ * and z. */
 #include "power_mesh.h"
 
 #include <math.h>
@@ -11,13 +12,15 @@
 #include "photons/base/error.h"
 
 enum {
-  GHOSTS = 2,  /* a particle of a plane touches two planes on either side, with those of the displaced mesh */
-  COLOURS = 3, /* along one axis: tiles of one colour touch no cell in common */
+  GHOSTS = 2,  /* a particle touches two planes on either side of its own, the shifted mesh
+                  included */
+  COLOURS = 3, /* along one axis; tiles of one colour touch no common cell */
   UNIT_BITS =
-      20 /* deposits are multiples of 2^-20 while 2048 particles are the most in a cell: rounding is 5e-12 of the shot noise */
+      20 /* deposits are multiples of 2^-20 if no cell holds more than 2048 particles; their
+            rounding is 5e-12 of the shot noise */
 };
 
-/** Four cells of a row at once. */
+/** Four cells of a row. */
 typedef float floats4 __attribute__((vector_size(16), may_alias));
 typedef int32_t integers4 __attribute__((vector_size(16)));
 typedef int32_t cells4 __attribute__((vector_size(16), aligned(4), may_alias));
@@ -26,7 +29,8 @@ typedef int32_t cell __attribute__((may_alias));
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 struct shape {
-  size_t planes, ghosts, row, plane, floats; /* floats: of one mesh, before and after the transform */
+  size_t planes, ghosts, row, plane, floats; /* floats: of one mesh, before or after the
+                                                transform */
 };
 
 static struct shape shape_of(size_t n, int rank) {
@@ -69,18 +73,20 @@ void power_mesh_free(struct power_mesh *m) {
 
 double power_mesh_memory(size_t particles, size_t n) {
   const struct shape s = shape_of(n, 0);
-  const double size = comm_size(), sets = size > 1 ? 3.0 : 2.0; /* one more where a mesh is exchanged, */
-  const double points = size > 1 ? 2.0 : 1.0;                   /* and where particles are */
+  /* one more mesh and one more copy of the points where ranks exchange them */
+  const double size = comm_size(), sets = size > 1 ? 3.0 : 2.0, points = size > 1 ? 2.0 : 1.0;
   return sets * sizeof(float) * (double)s.floats +
          points * sizeof(struct point) * (double)particles / size;
 }
 
 /* Deposit. */
 
-/** First of the four cells that a particle touches along one side, and their weights (cubic B-spline).
+/** First of the four cells that a particle touches along one side, and the weights of these cells
+ * (cubic B-spline).
  * @param shift  of the mesh, 2^-32 cells */
 static inline size_t spline_weights(uint32_t u, size_t n, uint64_t shift, float weight[4]) {
-  uint64_t whole = (uint64_t)n << 32, position = (uint64_t)u * n + whole - shift; /* cells, 32 bits of fraction */
+  /* cells, 32 bits of fraction */
+  uint64_t whole = (uint64_t)n << 32, position = (uint64_t)u * n + whole - shift;
   float d = (float)(uint32_t)position * 0x1p-32f, e = 1.0f - d;
   weight[0] = e * e * e * (1.0f / 6.0f);
   weight[1] = 2.0f / 3.0f - d * d * (1.0f - 0.5f * d);
@@ -94,12 +100,12 @@ static inline size_t spline_weights(uint32_t u, size_t n, uint64_t shift, float 
 struct target {
   cell *mesh;
   size_t n, row, plane;
-  size_t from, planes; /* plane x of the first plane here, their number */
+  size_t from, planes; /* plane x of the first plane here, and the number of planes */
   uint64_t shift;
   float per_unit;
 };
 
-/** @return bits of all sums */
+/** @return OR of the bits of all sums */
 static inline integers4 deposit_point(const struct target *t, const struct point *p) {
   float wx[4], wy[4], wz[4];
   const size_t n = t->n;
@@ -126,7 +132,7 @@ static inline integers4 deposit_point(const struct target *t, const struct point
   return bits;
 }
 
-/** Colour of a tile along one axis: neighbours differ, across the edge too. */
+/** Colour of a tile along one axis. Neighbours differ, also across the periodic edge. */
 static uint32_t tile_colour(uint32_t tile, uint32_t tiles) { return tile + 1 == tiles && tiles % 2 ? 2 : tile % 2; }
 
 static void deposit_tile(void *context, uint32_t tile) {
@@ -134,7 +140,7 @@ static void deposit_tile(void *context, uint32_t tile) {
   const struct power_points *p = &m->points;
   if (tile_colour(tile / p->y_tiles, p->x_tiles) * COLOURS + tile_colour(tile % p->y_tiles, p->y_tiles) != m->colour)
     return;
-  if (atomic_load(&m->overflow)) return; /* all in vain */
+  if (atomic_load(&m->overflow)) return; /* the deposit will be repeated with larger units */
   const struct target target = {.mesh = (cell *)(void *)m->cells[0],
                                 .n = m->n,
                                 .row = m->row,
@@ -150,7 +156,7 @@ static void deposit_tile(void *context, uint32_t tile) {
   for (power_points_range(p, tile, &i, &end); i < end; i++)
     seen |= deposit_point(&target, &p->point[i]) | deposit_point(&displaced, &p->point[i]);
   if ((seen[0] | seen[1] | seen[2] | seen[3]) < 0)
-    atomic_store(&m->overflow, true); /* on its way round a sum turned negative */
+    atomic_store(&m->overflow, true); /* a sum that overflows was negative at some time */
 }
 
 static void clear_plane(void *context, uint32_t x) {
@@ -158,14 +164,15 @@ static void clear_plane(void *context, uint32_t x) {
   for (int set = 0; set < 2; set++) memset(m->cells[set] + x * m->plane, 0, m->plane * sizeof(float));
 }
 
-/** The plane x that process r's ghost g < 2 GHOSTS stands for, and its number on that process. */
+/** The plane x that ghost plane g < 2 GHOSTS of rank r stands for, and the number of this plane on
+ * its own rank. */
 static size_t ghost_plane(size_t n, int r, size_t g, size_t *local) {
   const size_t first = comm_first(n, r), planes = comm_first(n, r + 1) - first;
   *local = g < GHOSTS ? g : g + planes;
   return (first + n - GHOSTS + *local) % n;
 }
 
-/** Add what was deposited on ghost planes to the planes that they stand for. */
+/** Add the deposits on ghost planes to the planes that they stand for. */
 static void add_ghosts(struct power_mesh *m) {
   const size_t size = (size_t)comm_size(), n = m->n, bytes = n * m->row * sizeof(cell);
   const int rank = comm_rank();
@@ -218,7 +225,8 @@ static void deposit(struct power_mesh *m) {
   if (m->ghosts > 0) add_ghosts(m);
 }
 
-/** Deposit in units as small as the fullest cell of all processes allows; few folds need a second attempt. */
+/** Deposit in the smallest unit that the fullest cell of all ranks allows; few folds need a second
+ * attempt. */
 static void deposit_finely(struct power_mesh *m) {
   for (double over = 1.0; over > 0.0;) {
     deposit(m);
@@ -230,8 +238,8 @@ static void deposit_finely(struct power_mesh *m) {
 
 /* Transform. */
 
-/** Counts in cells less their mean: else the transform's rounding would be relative to the mean, not to the
- * fluctuations. */
+/** Subtract the mean from the counts in cells before the transform; else the transform's rounding
+ * would be relative to the mean, not to the fluctuations. */
 static void transform_plane(void *context, uint32_t x) {
   const struct power_mesh *m = context;
   const size_t n = m->n;
@@ -244,7 +252,8 @@ static void transform_plane(void *context, uint32_t x) {
         const cells4 *cells = (const cells4 *)(const void *)(row + z);
         *(floats4 *)(void *)(row + z) = __builtin_convertvector(*cells, floats4) * unit - mean;
       }
-      for (size_t z = 0; z < 3; z++) row[z] += row[n + z] + mean; /* deposits across the end */
+      /* deposits beyond the end of the row */
+      for (size_t z = 0; z < 3; z++) row[z] += row[n + z] + mean;
     }
     fftwf_execute_dft_r2c(m->plane_plan, plane, (fftwf_complex *)plane);
   }
@@ -252,7 +261,7 @@ static void transform_plane(void *context, uint32_t x) {
 
 static void transform_planes(struct power_mesh *m) {
   loop_run(&power_spectrum_stage, (uint32_t)m->planes, transform_plane, m);
-  double excess = 0.0; /* of mass: the modes (0, 0) of all planes */
+  double excess = 0.0; /* of mass over the mean: the sum of the modes (0, 0) of all planes */
   for (int set = 0; set < 2; set++)
     for (size_t x = 0; x < m->planes; x++) excess += (double)m->cells[set][(m->ghosts + x) * m->plane];
   comm_sum_double(&excess, 1);
@@ -264,7 +273,7 @@ struct packing {
   const float *from;
 };
 
-/** One plane x in pieces, to each process its planes ky. */
+/** Cut one plane x into pieces, the planes ky of each rank. */
 static void pack_plane(void *context, uint32_t x) {
   const struct packing *p = context;
   const struct power_mesh *m = p->mesh;
@@ -277,7 +286,7 @@ static void pack_plane(void *context, uint32_t x) {
   }
 }
 
-/** From planes x to planes ky: what arrives is [x][ky here][kz]. */
+/** From planes x to planes ky. The data received are [x][ky here][kz]. */
 static void transpose(struct power_mesh *m) {
   const size_t size = (size_t)comm_size(), n = m->n, modes = n + 2;
   size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size;

@@ -1,4 +1,6 @@
-/* The meshes of a measured power spectrum, over all processes: from folded particles to modes. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The meshes of a measured power spectrum, distributed over all ranks: from folded particles to
+ * modes. */
 #ifndef PHOTONS_POWER_MESH_H
 #define PHOTONS_POWER_MESH_H
 
@@ -8,32 +10,36 @@
 #include "power_points.h"
 
 /**
- * Two meshes of n^3 cells, the second displaced by half a cell. A process has some planes x, with ghost planes on both sides where there
- * are others; transformed, it has some planes ky. Mass is deposited as integers: sums are exact, and so the same for any number of
- * processes and tasks in any order. Rows are padded for deposits across their end, planes by one row, so that the strides of
- * a power of two do not fall on the same cache lines.
+ * Two meshes of n^3 cells, the second shifted by half a cell. A rank has some planes x, with ghost
+ * planes on both sides if there are several ranks; after the transform a rank has some planes ky.
+ * Mass is deposited as integers: sums are exact, and therefore the same for any number of ranks and
+ * any order of tasks. Rows are padded for deposits beyond their end. Planes are padded by one row,
+ * so that strides of a power of two do not compete for the same cache sets.
  */
 struct power_mesh {
   struct power_points points;
-  size_t n, first, planes, ghosts; /**< ghosts: planes on either side */
+  size_t n, first, planes, ghosts; /**< ghosts: ghost planes on either side */
   size_t row, plane;               /**< strides in floats */
   float *cells[2];                 /**< int32_t while mass is deposited */
   double unit;                     /**< of the deposits, particles */
-  double mass;          /**< deposited on a mesh: the number of particles but for the rounding of small deposits */
-  atomic_bool overflow; /**< a cell holds more than an integer can */
+  double mass;                     /**< deposited on a mesh: the number of particles, except for the
+                                        rounding of deposits */
+  atomic_bool overflow;            /**< a cell holds more than an integer can represent */
   uint32_t colour;
   fftwf_plan plane_plan;
-  /* Transformed along y and z: mode (x, ky, kz) stands at cells[set] + x * x_stride + (ky - first) * y_stride + 2 kz. */
+  /* After the transform along y and z: mode (x, ky, kz) is at cells[set] + x * x_stride + (ky -
+   * first) * y_stride + 2 kz. */
   size_t x_stride, y_stride;
-  float *packed; /**< what other processes get */
+  float *packed; /**< send buffer for other ranks */
 };
 
-/** Functions for all processes together. */
+/** Collective. */
 struct power_mesh power_mesh_create(const struct particles *s, size_t n);
 void power_mesh_free(struct power_mesh *m);
-/** Deposit the density contrast of a fold (times the mean number of particles a cell) and transform it along y and z. */
+/** Deposit the density contrast of a fold (times the mean number of particles per cell) and
+ * transform it along y and z. Collective. */
 void power_mesh_fill(struct power_mesh *m, unsigned fold);
-/** Bytes that this process needs for it, particles included. */
+/** Bytes of this memory on one rank, particles included. */
 double power_mesh_memory(size_t particles, size_t n);
 
 #endif

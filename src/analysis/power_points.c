@@ -11,18 +11,20 @@
 #include "photons/base/error.h"
 
 enum { CHUNKS = 64 };  /* pieces of the input, one task each */
-#define ROUND_MOST 1.5 /* points that a round brings at most, over the mean number of particles a process */
+#define ROUND_MOST 1.5 /* most points received in a round, over the mean number of particles of a
+                          rank */
 
-/** Sorting by x_key[cell] y_keys + y_key[cell]: counted, then moved. The input is the particles of some blocks or points. */
+/** Sorting by x_key[cell] y_keys + y_key[cell]: count, then move. The input is the particles of
+ * some ORB groups, or points. */
 struct sorting {
-  const struct particles *particles; /* NULL: points */
+  const struct particles *particles; /* NULL: the input is points */
   const struct point *in;
   size_t count, n;
   unsigned fold;
-  const uint32_t *x_key, *y_key; /* y_key NULL: one */
+  const uint32_t *x_key, *y_key; /* y_key NULL: a single key along y */
   size_t keys, y_keys;
   uint32_t chunks;
-  size_t *offset; /* [key][chunk] in out, and the end */
+  size_t *offset; /* [key][chunk] index in `out`, and the end */
   struct point *out;
   bool move;
 };
@@ -50,7 +52,8 @@ static void sort_chunk(void *context, uint32_t chunk) {
   }
 }
 
-/** Sort into malloc'ed s->out. @param[out] key_end  [key] in it */
+/** Sort into s->out, allocated here.
+ * @param[out] key_end  [key] end of each key's points in s->out */
 static void sort(struct sorting *s, size_t *key_end) {
   const size_t pieces = s->particles ? s->particles->blocks : s->count;
   s->chunks = pieces < CHUNKS ? (uint32_t)pieces : CHUNKS;
@@ -66,12 +69,13 @@ static void sort(struct sorting *s, size_t *key_end) {
     sum += count;
   }
   s->move = true;
-  loop_run(&power_spectrum_stage, s->chunks, sort_chunk, s); /* each offset moves on to the next one's begin */
+  /* each task moves its offsets to where the next task's begin */
+  loop_run(&power_spectrum_stage, s->chunks, sort_chunk, s);
   for (size_t key = 0; key < s->keys; key++) key_end[key] = s->offset[(key + 1) * s->chunks - 1];
   free(s->offset);
 }
 
-/** Tiles over @p cells cells from @p first on. */
+/** Divide @p cells cells into tiles, beginning with cell @p first. @return number of tiles */
 static uint32_t cut_tiles(uint32_t *tile, size_t first, size_t cells) {
   const size_t tiles = cells < 2 * POWER_TILE ? cells > 0 : cells / POWER_TILE;
   for (size_t i = 0; i < cells; i++) tile[first + i] = (uint32_t)(i * tiles / cells);
@@ -126,7 +130,7 @@ void power_points_fold(struct power_points *p, unsigned fold) {
   p->loaded = p->rounds;
 }
 
-/** The points of a round that belong to this process's planes, malloc'ed. */
+/** The points of a round that belong to this rank's planes, in memory that the caller frees. */
 static struct point *exchange(struct power_points *p, size_t round, size_t *count) {
   const size_t size = (size_t)comm_size();
   size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size, sum = 0;
@@ -146,7 +150,7 @@ static struct point *exchange(struct power_points *p, size_t round, size_t *coun
   struct point *arrived = allocate(*count, sizeof *arrived, "the power spectrum's particles");
   comm_exchange(part, send, arrived, receive);
   free(part);
-  if (p->rounds == 1) p->sent = NULL; /* the round stays loaded */
+  if (p->rounds == 1) p->sent = NULL; /* the points of the only round stay in memory */
   free(send);
   return arrived;
 }

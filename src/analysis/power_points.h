@@ -1,4 +1,6 @@
-/* The particles of a power spectrum's mesh: folded positions on the process that has their planes, sorted into tiles. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The particles of a power spectrum's mesh: folded positions on the rank that has their planes,
+ * sorted into tiles. */
 #ifndef PHOTONS_POWER_POINTS_H
 #define PHOTONS_POWER_POINTS_H
 
@@ -12,36 +14,36 @@ extern struct stage power_spectrum_stage;
 
 enum {
   POWER_TILE = 16
-}; /**< cells along x and y of a tile, at least, where the mesh has as many; it is n cells long */
+}; /**< least cells of a tile along x and y, if the mesh has as many; along z a tile has n cells */
 
 /** A folded position; the box is 2^32. */
 struct point {
   uint32_t x[3];
 };
 
-/** Which particles go where among n planes of cells dealt out over the processes. What one tile touches stays in cache however the
- * fold scatters neighbours. */
+/** Which particles go to which rank, for n planes of cells distributed over the ranks. The cells
+ * that one tile touches stay in cache, however the fold scatters neighbouring particles. */
 struct power_points {
   const struct particles *particles;
   size_t n;
-  uint32_t x_tiles, y_tiles;         /**< of this process; 0 where it has no planes */
-  uint32_t *owner, *x_tile, *y_tile; /**< process and tile of the cells along an axis */
+  uint32_t x_tiles, y_tiles;         /**< of this rank; 0 where it has no planes */
+  uint32_t *owner, *x_tile, *y_tile; /**< [cell along an axis] rank and tile */
   unsigned fold;
-  size_t
-      rounds; /**< parts in which the points are exchanged, so that no process needs room for much more than its share */
-  size_t loaded;       /**< the round whose points are here, `rounds`: none */
-  struct point *sent;  /**< all of this process's particles, by owner */
-  size_t *sent_end;    /**< [owner] in sent */
-  struct point *point; /**< those of the round, by tile */
-  size_t *tile_end;    /**< [tile] in point */
+  size_t rounds;       /**< number of parts in which points are exchanged, so that no rank needs
+                            much more memory than its particles do */
+  size_t loaded;       /**< the round whose points are in memory; `rounds`: none */
+  struct point *sent;  /**< all particles of this rank, by owner */
+  size_t *sent_end;    /**< [owner] end in `sent` */
+  struct point *point; /**< points of the round, by tile */
+  size_t *tile_end;    /**< [tile] end in `point` */
 };
 
-/** Functions for all processes together, but for power_points_range(). */
+/** Collective, except for power_points_range(). */
 struct power_points power_points_create(const struct particles *s, size_t n);
 void power_points_free(struct power_points *p);
-/** Begin with fold @p fold: positions shifted left. */
+/** Begin with fold @p fold: positions shifted left by @p fold bits. Collective. */
 void power_points_fold(struct power_points *p, unsigned fold);
-/** Bring the points of a round here, unless they are. */
+/** Bring the points of a round to this rank, unless they are there already. Collective. */
 void power_points_load(struct power_points *p, size_t round);
 /** The points of tile x_tile * y_tiles + y_tile. */
 static inline void power_points_range(const struct power_points *p, size_t tile, size_t *first, size_t *end) {
@@ -49,7 +51,7 @@ static inline void power_points_range(const struct power_points *p, size_t tile,
   *end = p->tile_end[tile];
 }
 
-/** Cell along one axis. */
+/** The cell that contains a coordinate along one axis. */
 static inline size_t power_cell(uint32_t x, size_t n) { return ((uint64_t)x * n) >> 32; }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --analyse: from a snapshot to halos, mass function, power spectrum and pictures, on any number of processes. */
+/* --analyse: halos, mass function, power spectrum and pictures from a snapshot, on any number of
+ * ranks. */
 #include "photons/app/analyse.h"
 
 #include <ctype.h>
@@ -14,13 +15,13 @@
 #include "photons/base/input_file.h"
 #include "photons/ic/ic.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/base/output_file.h"
+#include "photons/base/folder_lock.h"
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
 #include "photons/runtime/engine.h"
 #include "photons/step/nbody.h"
 
-/** Texts SECTION.KEY=VALUE as --set takes them. */
+/** Settings as text SECTION.KEY=VALUE, the format of --set. */
 struct settings {
   char **text;
   size_t count;
@@ -38,7 +39,7 @@ static void settings_free(struct settings *s) {
   free(s->text);
 }
 
-/** What the header of a snapshot does not tell. */
+/** Whether a parameter is needed that the header of a snapshot does not contain. */
 static bool wanted(const char *section, const char *key) {
   static const char *const keys[][2] = {
       {"cosmology", "Omega_b"}, {"cosmology", "n_s"},          {"cosmology", "sigma8"},
@@ -49,10 +50,10 @@ static bool wanted(const char *section, const char *key) {
   return false;
 }
 
-/** Settings from the text that parameters_print() made. */
+/** Take the wanted settings from a configuration that parameters_print() wrote. */
 static void take_settings(struct settings *s, const char *text) {
   bool table_missing = false;
-  for (int pass = 0; pass < 2; pass++) { /* a table that is gone takes the choice of a table with it */
+  for (int pass = 0; pass < 2; pass++) { /* pass 0: does the table of the spectrum exist? */
     char section[32] = "", line[PARAMETER_PATH_MAX + 64], key[64], value[PARAMETER_PATH_MAX];
     for (const char *next = text; *next;) {
       const size_t length = strcspn(next, "\n");
@@ -67,16 +68,20 @@ static void take_settings(struct settings *s, const char *text) {
     }
   }
   if (table_missing && comm_rank() == 0)
-    warn("the table of the run's linear spectrum is not there: theory is that of Eisenstein & Hu (1998)");
+    warn("the table of the run's linear power spectrum cannot be read: theory curves use Eisenstein & Hu (1998); "
+         "for the table give --set ic.power_spectrum=file --set ic.power_spectrum_file=TABLE");
 }
 
-/** What one of our own snapshots says about the run that made it. */
+/**
+ * Take the settings of the run that wrote a snapshot, if this program wrote it.
+ * @return whether the snapshot contains settings
+ */
 static bool take_run(struct settings *s, const char *name) {
   char path[PARAMETER_PATH_MAX + 16];
   snprintf(path, sizeof path, "%s", name);
-  if (access(path, F_OK) != 0)
-    snprintf(path, sizeof path, "%s.0.hdf5", name); /* what the names of several have in common */
-  const char *reason;                               /* said where the snapshot is read */
+  /* The name may be that of a set of files NAME.0.hdf5, NAME.1.hdf5 ... */
+  if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s.0.hdf5", name);
+  const char *reason; /* not printed: reading the snapshot fails later */
   FILE *file = input_open(path, &reason);
   unsigned char begin[8] = {0};
   const bool is_hdf5 = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&
@@ -98,7 +103,7 @@ static bool take_run(struct settings *s, const char *name) {
   return found;
 }
 
-/** NNN of NAME_NNN, NAME_NNN.hdf5 or NAME_NNN.0.hdf5; 0 where there is none. */
+/** The number NNN of NAME_NNN, NAME_NNN.hdf5 or NAME_NNN.0.hdf5; 0 if there is none. */
 static size_t number_of(const char *path) {
   const char *name = strrchr(path, '/'), *underscore = strrchr(name ? name : path, '_');
   return underscore && isdigit((unsigned char)underscore[1]) ? strtoul(underscore + 1, NULL, 10) : 0;
@@ -114,8 +119,8 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   settings.text = reallocate(settings.text, own + count, sizeof *settings.text, "settings");
   for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
   parameters_read(&p, NULL, (const char *const *)settings.text, own + count);
-  output_folder(p.output.dir);
-  p.runtime.gpu = GPU_NO; /* the analysis has no codelets for GPUs */
+  const int lock = folder_lock(p.output.dir); /* products of an earlier run may be there */
+  p.runtime.gpu = GPU_NO; /* the analysis has no CUDA codelets */
   engine_start(&p, NULL);
   double start = wall_clock();
   struct particles particles = ic_read_gadget(&p);
@@ -147,6 +152,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   linear_power_free(linear);
   particles_free(&particles);
   engine_stop();
+  folder_unlock(lock);
   settings.count = own;
   settings_free(&settings);
   return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program photons-starpu: a run, or the analysis of a snapshot. */
 #include <gsl/gsl_errno.h>
 #include <signal.h>
 
@@ -9,8 +10,9 @@
 #include "photons/app/run.h"
 
 int main(int argc, char **argv) {
-  gsl_set_error_handler_off(); /* results are checked where they arise; GSL's own handler would abort */
-  signal(SIGXFSZ, SIG_IGN);    /* a limit on file sizes is then an error of the write, which says what and where */
+  gsl_set_error_handler_off(); /* callers check results; GSL's default handler aborts */
+  /* Beyond the limit of the file size, write() fails and the error names the file. */
+  signal(SIGXFSZ, SIG_IGN);
   comm_start(&argc, &argv);
   struct options options = options_read(argc, argv);
   int status;

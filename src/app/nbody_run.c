@@ -33,6 +33,7 @@ struct nbody_run {
   bool begun;               /* whose first part is done */
   double beside_seconds;    /* and took so long */
   struct progress output_progress; /* when it was begun */
+  char obstacle[512];              /* why no step can be taken */
 };
 
 /** Softening chosen from the mean spacing where the parameter asks for it. */
@@ -55,8 +56,12 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     particles = checkpoint_read(checkpoint, p, &state);
     p->box.size = particles.box;
     r->policy = state.policy;
-    *now = (struct progress){state.a, state.start_a, state.step, state.outputs_done,
-                             state.wall_seconds};
+    *now = (struct progress){.a = state.a,
+                             .start_a = state.start_a,
+                             .step = state.step,
+                             .outputs_done = state.outputs_done,
+                             .last_output = state.last_output,
+                             .wall_seconds = state.wall_seconds};
   } else {
     const bool generate = p->ic.source == IC_GENERATE;
     if (!generate) particles = ic_read_gadget(p);
@@ -169,6 +174,23 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
   return true;
 }
 
+static const char *stuck(void *state, const struct progress *now, bool *sound) {
+  struct nbody_run *r = state;
+  const struct parameters *p = r->parameters;
+  if (p->time.step != STEP_ADAPTIVE) return NULL;
+  const double acc_max = step_acc_max(r->nbody), softening = softening_at(p, now->a);
+  const double dlna = timeline_adaptive_dlna(p, &r->cosmology, now->a, acc_max, softening);
+  if (dlna >= p->time.min_dlna) return NULL;
+  *sound = isfinite(acc_max);
+  snprintf(r->obstacle, sizeof r->obstacle,
+           "at z = %.4g the next step would be %.3g in ln a, below time.min_dlna = %g: the largest "
+           "acceleration is %.3g (km/s)^2/(Mpc/h) and the softening %.3g kpc/h; a new run with a "
+           "larger gravity.softening or time.eta takes longer steps, a smaller time.min_dlna lets "
+           "this run go on",
+           1.0 / now->a - 1.0, dlna, p->time.min_dlna, acc_max, 1e3 * softening);
+  return r->obstacle;
+}
+
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
                  void *context, struct step_record *record) {
   struct nbody_run *r = state;
@@ -217,6 +239,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .start_a = now->start_a,
                                      .step = now->step,
                                      .outputs_done = now->outputs_done,
+                                     .last_output = now->last_output,
                                      .policy = r->policy,
                                      .wall_seconds = now->wall_seconds};
   domain_acquire(&r->nbody->domain);
@@ -277,7 +300,7 @@ struct solver nbody_run_create(struct parameters *p, const struct run_options *o
     r->linear = linear_power_create(p);
   }
   nbody_run_require_memory(p, particles.all);
-  timeline_init(timeline, p, now->start_a);
+  timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
-  return (struct solver){r, describe, begin, step, write_output, checkpoint, end};
+  return (struct solver){r, describe, begin, stuck, step, write_output, checkpoint, end};
 }

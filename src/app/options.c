@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The command line, and what is printed without a run. */
+/* The command line, and the output of options that run nothing (--help, --version, --defaults). */
 #include "photons/app/options.h"
 
 #ifdef PHOTONS_CUDA
@@ -27,17 +27,22 @@ static const char help[] =
     "  -n, --dry-run                 check everything, print parameters, memory and groups, run nothing\n"
     "  -P, --set SECTION.KEY=VALUE   override a parameter of config.ini (may be repeated)\n"
     "  -s, --steps N                 stop after N steps (0: initial conditions and first forces only)\n"
-    "  -r, --restart                 go on from the newest checkpoint in the output folder\n"
+    "  -r, --restart                 continue from the newest checkpoint in the output folder\n"
+    "      --overwrite               remove first what an earlier run left in the output folder\n"
     "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of a Gadget snapshot\n"
     "      --defaults                print a complete commented config.ini\n"
-    "      --reference               print a page about all parameters (Markdown)\n"
+    "      --reference               print a reference of all parameters (Markdown)\n"
     "  -q, --quiet                   print warnings and errors only\n"
     "  -v, --verbose                 print more\n"
     "  -h, --help                    print this\n"
     "  -V, --version                 print the versions of the program and its libraries\n"
     "\n"
-    "Exit codes: 0 done, 1 failure while running, 2 bad usage or configuration, 3 bad input file,\n"
-    "130, 138 or 143 stopped by a signal (INT, USR1, TERM) after a checkpoint.\n";
+    "While it runs, a file `stop` in the output folder asks for a checkpoint and the end, a file\n"
+    "`output-now` for an output with the next number.\n"
+    "\n"
+    "Exit codes: 0 done, or stopped by a file `stop` or by runtime.wall_time; 1 failure while running,\n"
+    "2 bad usage or configuration, 3 bad input file; 129, 130, 138, 143 or 152 stopped by a signal\n"
+    "(HUP, INT, USR1, TERM, XCPU). The last line of a stopped run says which checkpoint stands.\n";
 
 static void print_help(FILE *out) { fputs(help, out); }
 
@@ -47,14 +52,14 @@ static void print_version(FILE *out) {
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;
   starpu_get_version(&starpu[0], &starpu[1], &starpu[2]);
-  if (H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]) < 0) fail(EXIT_RUN_FAILED, "HDF5 does not tell its version");
-  if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS) fail(EXIT_RUN_FAILED, "MPI does not tell its version");
-  mpi[strcspn(mpi, ",\n")] = 0; /* Open MPI goes on with package and date */
+  if (H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]) < 0) fail(EXIT_RUN_FAILED, "cannot read the version of HDF5");
+  if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS) fail(EXIT_RUN_FAILED, "cannot read the version of MPI");
+  mpi[strcspn(mpi, ",\n")] = 0; /* Open MPI adds package and date */
   fprintf(out, "photons-starpu %s\n", PACKAGE_VERSION);
   fprintf(out, "StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2], BUILD_STARPU_VERSION);
 #ifdef PHOTONS_CUDA
   int cuda;
-  if (cudaRuntimeGetVersion(&cuda) != cudaSuccess) fail(EXIT_RUN_FAILED, "CUDA does not tell its version");
+  if (cudaRuntimeGetVersion(&cuda) != cudaSuccess) fail(EXIT_RUN_FAILED, "cannot read the version of CUDA");
   fprintf(out, "CUDA    %d.%d (built with %s), GPUs: ", cuda / 1000, cuda % 1000 / 10, BUILD_CUDA_VERSION);
   scheduler_print_gpus(out);
   fputs("\n", out);
@@ -66,7 +71,7 @@ static void print_version(FILE *out) {
   fprintf(out, "MPI     %s (built with %s)\n", mpi, BUILD_MPI_VERSION);
 }
 
-/* One process prints. A full disk must not look like success. */
+/* Print on rank 0 and end the program. A write error (full disk) is reported. */
 static _Noreturn void print_and_end(void (*print)(FILE *out)) {
   if (comm_rank() == 0) print(stdout);
   if (fflush(stdout) != 0 || ferror(stdout))
@@ -85,11 +90,12 @@ static int64_t read_steps(const char *text) {
 }
 
 struct options options_read(int argc, char **argv) {
-  enum { DEFAULTS = 256, REFERENCE };
+  enum { DEFAULTS = 256, REFERENCE, OVERWRITE };
   static const struct option names[] = {
       {"analyse", required_argument, NULL, 'a'},   {"dry-run", no_argument, NULL, 'n'},
       {"set", required_argument, NULL, 'P'},       {"steps", required_argument, NULL, 's'},
       {"restart", no_argument, NULL, 'r'},         {"defaults", no_argument, NULL, DEFAULTS},
+      {"overwrite", no_argument, NULL, OVERWRITE},
       {"reference", no_argument, NULL, REFERENCE}, {"quiet", no_argument, NULL, 'q'},
       {"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
       {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
@@ -98,7 +104,7 @@ struct options options_read(int argc, char **argv) {
       .overrides = allocate((size_t)argc, sizeof *o.overrides, "the command line"),
       .run = {.steps = -1, .verbosity = 1},
   };
-  opterr = 0; /* our own messages */
+  opterr = 0; /* getopt_long() prints no messages */
   for (int option; (option = getopt_long(argc, argv, ":a:nP:s:rqvhV", names, NULL)) != -1;) {
     switch (option) {
     case 'a': o.analyse = optarg; break;
@@ -106,6 +112,7 @@ struct options options_read(int argc, char **argv) {
     case 'P': o.overrides[o.override_count++] = optarg; break;
     case 's': o.run.steps = read_steps(optarg); break;
     case 'r': o.run.restart = true; break;
+    case OVERWRITE: o.run.overwrite = true; break;
     case 'q': o.run.verbosity = 0; break;
     case 'v': o.run.verbosity = 2; break;
     case DEFAULTS: print_and_end(parameters_print_defaults);
@@ -114,20 +121,23 @@ struct options options_read(int argc, char **argv) {
     case 'V': print_and_end(print_version);
     case ':': fail(EXIT_BAD_USAGE, "the option %s needs a value; try --help", argv[optind - 1]);
     default:
-      /* optopt is 0 for an unknown long option, the option's code for one that got a value which it does not take. */
+      /* optopt is 0 for an unknown long option. For an option with a value that it does not take,
+       * optopt is the option's code. */
       if (optopt && strncmp(argv[optind - 1], "--", 2) == 0)
         fail(EXIT_BAD_USAGE, "the option %s takes no value; try --help", argv[optind - 1]);
       if (optopt) fail(EXIT_BAD_USAGE, "unknown option -%c; try --help", optopt);
       fail(EXIT_BAD_USAGE, "unknown option %s; try --help", argv[optind - 1]);
     }
   }
+  if (o.run.restart && o.run.overwrite)
+    fail(EXIT_BAD_USAGE, "--restart goes on with a run and --overwrite removes it: not together");
   if (o.analyse) {
-    if (optind < argc || o.run.dry_run || o.run.restart || o.run.steps >= 0)
-      fail(EXIT_BAD_USAGE, "--analyse takes a snapshot and --set, -q and -v only: no config.ini and nothing that is "
+    if (optind < argc || o.run.dry_run || o.run.restart || o.run.overwrite || o.run.steps >= 0)
+      fail(EXIT_BAD_USAGE, "--analyse takes a snapshot and --set, -q and -v only: no config.ini and no options "
                            "for runs; try --help");
     return o;
   }
-  if (optind == argc) fail(EXIT_BAD_USAGE, "no config.ini was given; try --help, or --defaults for one to begin with");
+  if (optind == argc) fail(EXIT_BAD_USAGE, "no config.ini was given; try --help, or --defaults for a complete example");
   if (optind + 1 < argc)
     fail(EXIT_BAD_USAGE, "more than one config.ini: %s and %s; try --help", argv[optind], argv[optind + 1]);
   o.config = argv[optind];

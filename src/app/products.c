@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One output. */
+/* The products of one output time: snapshot, halos, mass function, power spectrum and pictures. */
 #include "photons/app/products.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "photons/base/clock.h"
 #include "photons/io/snapshot.h"
 
-enum { FOLDS = 2 }; /* P(k) reaches four times the mesh's Nyquist frequency */
+enum { FOLDS = 2 }; /* P(k) reaches 2^FOLDS times the mesh's Nyquist frequency */
 
 struct name {
   char path[PARAMETER_PATH_MAX + 64];
@@ -26,7 +26,7 @@ static struct name name_of(const struct products *o, const char *stem, const cha
   return n;
 }
 
-/** Is it for this process to print? */
+/** Whether this rank prints. */
 static bool speaks(const struct products *o) { return !o->quiet && comm_rank() == 0; }
 
 static void write_halos(const struct products *o, const struct halo_catalogue *halos, double length) {
@@ -34,7 +34,7 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
   halo_catalogue_write(name_of(o, "fof_tab", "hdf5").path, p, halos, o->a, length);
   mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members, o->linear,
                       o->cosmology, o->a);
-  if (!speaks(o) || halos->all == 0) return; /* the first process has the largest halo */
+  if (!speaks(o) || halos->all == 0) return; /* rank 0 has the largest halo */
   const struct halo *h = &halos->halo[0];
   printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
          halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,

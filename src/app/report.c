@@ -2,6 +2,7 @@
 /* Messages and the timing log. Every process takes part, the first one prints and writes. */
 #include "photons/app/report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "build_config.h"
+#include "photons/app/results.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
@@ -56,11 +58,27 @@ static void print_banner(const struct parameters *p, void (*print)(void *, FILE 
   fflush(stdout);
 }
 
-static void open_csv(struct report *r, const struct parameters *p) {
+/** The log of a run that goes on ends with the step of its checkpoint: steps after that are taken
+ * again. */
+static void cut_csv(const char *path, int64_t last_step) {
+  FILE *file = fopen(path, "r+");
+  if (!file) return;
+  char *line = NULL;
+  size_t size = 0;
+  long end = 0;
+  for (ssize_t n; (n = getline(&line, &size, file)) > 0; end += n)
+    if (line[n - 1] != '\n' || strtoll(line, NULL, 10) > last_step) break;  /* 0: the header */
+  free(line);
+  if (ftruncate(fileno(file), end) != 0 || fclose(file) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
+}
+
+static void open_csv(struct report *r, const struct parameters *p, int64_t steps) {
   char path[PARAMETER_PATH_MAX + 32];
   snprintf(path, sizeof path, "%s/log", p->output.dir);
   output_folder(path);
   snprintf(path, sizeof path, "%s/log/timings.csv", p->output.dir);
+  cut_csv(path, steps);
   r->csv = fopen(path, "a"); /* a log grows line by line: it has no temporary name */
   if (!r->csv) fail(EXIT_RUN_FAILED, "cannot write %s", path);
   if (ftell(r->csv) == 0) {
@@ -75,7 +93,18 @@ static void open_csv(struct report *r, const struct parameters *p) {
   }
 }
 
-/** Rows of the tasks of traced steps, a file a process. */
+/** trace/stages.csv: names, families and colours of the stages, for pictures of the tasks. */
+static void write_stages(const struct parameters *p) {
+  char path[PARAMETER_PATH_MAX + 48];
+  snprintf(path, sizeof path, "%s/trace/stages.csv", p->output.dir);
+  char *temporary = output_begin(path);
+  FILE *file = output_open(temporary);
+  task_log_write_stages(file);
+  output_close(file, path);
+  output_commit(temporary, path);
+}
+
+/** Rows of the tasks of traced steps, a file a rank. */
 static void open_rows(struct report *r, const struct parameters *p) {
   r->first_row = 0;
   r->last_row = -1;
@@ -83,6 +112,7 @@ static void open_rows(struct report *r, const struct parameters *p) {
   char path[PARAMETER_PATH_MAX + 48];
   snprintf(path, sizeof path, "%s/trace", p->output.dir);
   output_folder(path);
+  if (comm_rank() == 0) write_stages(p);
   snprintf(path, sizeof path, "%s/trace/tasks_%d.csv", p->output.dir, comm_rank());
   r->rows = fopen(path, "w");
   if (!r->rows) fail(EXIT_RUN_FAILED, "cannot write %s", path);
@@ -91,13 +121,13 @@ static void open_rows(struct report *r, const struct parameters *p) {
 
 void report_begin(struct report *r, const struct parameters *p, const struct run_options *options,
                   void (*print)(void *, FILE *), void *context, double a, double a_end,
-                  double wall_before) {
+                  int64_t steps, double wall_before) {
   *r = (struct report){.verbosity = comm_rank() == 0 ? options->verbosity : 0,
                        .terminal = comm_rank() == 0 && options->verbosity == 1 && isatty(STDOUT_FILENO),
                        .begin = log(a),
                        .end = log(a_end),
                        .wall = wall_before};
-  if (comm_rank() == 0) open_csv(r, p);
+  if (comm_rank() == 0) open_csv(r, p, steps);
   open_rows(r, p);
   if (r->verbosity > 0) print_banner(p, print, context, a, a_end);
   task_log_begin();
@@ -226,7 +256,7 @@ static void print_stages(const struct usage *u, const char *kind) {
   printf("\n");
 }
 
-void report_end(struct report *r, const char *dir) {
+void report_end(struct report *r, const char *dir, bool stopped) {
   task_log_end();
   if (r->csv && fclose(r->csv) != 0) fail(EXIT_RUN_FAILED, "cannot write log/timings.csv: is the disk full?");
   if (r->rows && fclose(r->rows) != 0)
@@ -237,8 +267,10 @@ void report_end(struct report *r, const char *dir) {
   format_time(wall, sizeof wall, r->wall);
   const bool gpus = r->gpus.units > 0;
   const double steps = (double)r->particle_steps;
-  printf("done in %s: %.4g particle-steps, %.3g per second and %s, workers idle %.1f%% of the steps' time\n", wall,
-         steps, steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
+  printf("%s %s: %.4g particle-steps, %.3g per second and %s, workers idle %.1f%% of the steps' "
+         "time\n",
+         stopped ? "stopped after" : "done in", wall, steps,
+         steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
          100.0 * fmax(1.0 - r->cores.busy / fmax(r->core_seconds, 1e-9), 0.0));
   if (gpus) {
     printf("GPUs idle %.1f%% of the steps' time; ", 100.0 * fmax(1.0 - r->gpus.busy / fmax(r->gpu_seconds, 1e-9), 0.0));
@@ -247,8 +279,5 @@ void report_end(struct report *r, const char *dir) {
   print_stages(&r->cores, "cores");
   printf("peak memory %.1f MB (%.0f bytes a particle), %u cores\n", 1e-6 * r->peak_bytes,
          r->peak_bytes / fmax((double)r->particles, 1.0), r->cores.units);
-  printf("results in %s: snapshots snap_*.hdf5 and halos fof_tab_*.hdf5 (Gadget HDF5), powerspec_*.txt, "
-         "massfunc_*.txt, pictures *.png, "
-         "log/timings.csv; one page of all that: tools/report.py %s\n",
-         dir, dir);
+  results_print(stdout, dir);
 }

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The loop of a run: steps from output to output, checkpoints, signals, the end. */
+/* The loop of a run: steps from output to output, checkpoints, wishes to stop, the end. */
 #include "photons/app/run.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "photons/app/nbody_run.h"
 #include "photons/app/report.h"
+#include "photons/app/results.h"
 #include "photons/app/solver.h"
+#include "photons/app/stop.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/folder_lock.h"
 #include "photons/base/output_file.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/trace.h"
+
+struct path {
+  char text[PARAMETER_PATH_MAX + 32];
+};
 
 struct run {
   struct parameters *parameters;
@@ -27,31 +34,27 @@ struct run {
   struct timeline timeline;
   struct report report;
   struct trace trace;
-  double checkpoint_wall; /* when the last checkpoint was written */
+  size_t outputs_passed;         /* of those in the timeline */
+  int64_t first_step;            /* steps done before this start of the program */
+  int64_t saved_step;            /* steps done at the last checkpoint; -1: there is none */
+  bool stopped;                  /* before its end, because it was asked to */
+  double start, checkpoint_wall; /* by the wall clock: of the program, and its last checkpoint */
+  double longest_step, longest_turn, longest_checkpoint; /* seconds */
 };
 
-static volatile sig_atomic_t caught_signal; /* a handler may touch nothing else */
-
-static void note_signal(int number) { caught_signal = number; }
-
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = note_signal,
-                             .sa_flags = SA_RESTART | (int)SA_RESETHAND}; /* a second one ends at once */
-  sigemptyset(&action.sa_mask);
-  if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 ||
-      sigaction(SIGUSR1, &action, NULL) != 0) /* mpirun passes this one on and waits */
-    fail(EXIT_RUN_FAILED, "cannot install signal handlers: %s", strerror(errno));
+/** A file in output.dir. */
+static struct path path_of(const struct run *r, const char *name) {
+  struct path path;
+  snprintf(path.text, sizeof path.text, "%s/%s", r->parameters->output.dir, name);
+  return path;
 }
 
-static void checkpoint_path(char *out, size_t size, const struct parameters *p) {
-  snprintf(out, size, "%s/checkpoint.hdf5", p->output.dir);
-}
-
+static double redshift(double a) { return 1.0 / a - 1.0; }
 static bool speaks(const struct run *r) { return r->options->verbosity > 0 && comm_rank() == 0; }
 
 static bool output_due(void *context, double a) {
   const struct run *r = context;
-  return (size_t)r->now.outputs_done < timeline_outputs_until(&r->timeline, a);
+  return r->outputs_passed < timeline_outputs_until(&r->timeline, a);
 }
 
 static void write_output(struct run *r) {
@@ -61,23 +64,28 @@ static void write_output(struct run *r) {
   const double spent = wall_clock() - start;
   r->report.output_seconds += spent;
   if (speaks(r))
-    printf("output %lld at z = %.4g written in %.2f s%s\n", (long long)r->now.outputs_done,
-           1.0 / r->now.a - 1.0, spent + beside,
+    printf("output %" PRId64 " at z = %.4g written in %.2f s%s\n", r->now.outputs_done,
+           redshift(r->now.a), spent + beside,
            beside > 0.0 ? ", part of it beside the step's forces" : "");
+  r->now.outputs_done++;
+  r->now.last_output = r->now.a;
 }
 
 static void write_due_outputs(struct run *r) {
-  for (; output_due(r, r->now.a); r->now.outputs_done++) write_output(r);
+  for (; output_due(r, r->now.a); r->outputs_passed++) write_output(r);
 }
 
 static void write_checkpoint(struct run *r) {
-  char path[PARAMETER_PATH_MAX + 32];
-  checkpoint_path(path, sizeof path, r->parameters);
+  const struct path path = path_of(r, "checkpoint.hdf5");
+  const double start = wall_clock();
   r->now.wall_seconds = r->report.wall;
-  r->solver.checkpoint(r->solver.state, path, &r->now);
+  r->solver.checkpoint(r->solver.state, path.text, &r->now);
+  stop_checkpoint_stands(path.text, redshift(r->now.a));
+  r->saved_step = r->now.step;
   r->checkpoint_wall = wall_clock();
+  r->longest_checkpoint = fmax(r->longest_checkpoint, r->checkpoint_wall - start);
   report_pause(&r->report);
-  if (speaks(r)) printf("checkpoint at z = %.4g written to %s\n", 1.0 / r->now.a - 1.0, path);
+  if (speaks(r)) printf("checkpoint at z = %.4g written to %s\n", redshift(r->now.a), path.text);
 }
 
 static void first_forces(struct run *r) {
@@ -86,13 +94,34 @@ static void first_forces(struct run *r) {
   trace_begin_step(&r->trace, r->now.step);
   const bool computed = r->solver.begin(r->solver.state, r->options->restart, &record);
   trace_end_step(&r->trace);
-  record.wall = wall_clock() - start;
+  record.wall = r->longest_step = wall_clock() - start;
   if (computed) report_step(&r->report, &record);
+}
+
+static bool unsaved(const struct run *r) {
+  return r->now.step > r->first_step && r->now.step > r->saved_step;
+}
+
+/** A step that does not advance is an end, too: one that keeps what was reached. */
+static void require_advance(struct run *r) {
+  bool sound = false;
+  const char *reason = r->solver.stuck(r->solver.state, &r->now, &sound);
+  if (!reason) return;
+  if (sound && unsaved(r)) write_checkpoint(r);
+  report_pause(&r->report);
+  fail(EXIT_RUN_FAILED, "%s; %s", reason, stop_what_stands());
+}
+
+/** How long a step may go on after a signal. */
+static double patience(const struct run *r) {
+  const double grace = r->parameters->runtime.signal_grace;
+  return grace > 0.0 ? fmax(grace, 2.0 * r->longest_step) : 0.0;
 }
 
 static void take_step(struct run *r) {
   struct step_record record = {.step = r->now.step + 1};
   const double start = wall_clock(), a0 = r->now.a;
+  stop_enter(STOP_STEP, patience(r));
   trace_begin_step(&r->trace, record.step);
   r->solver.step(r->solver.state, &r->now, output_due, r, &record);
   trace_end_step(&r->trace);
@@ -100,84 +129,194 @@ static void take_step(struct run *r) {
   record.a = r->now.a;
   record.dlna = log(record.a / a0);
   record.wall = wall_clock() - start;
+  r->longest_step = fmax(r->longest_step, record.wall);
   report_step(&r->report, &record);
+  stop_enter(STOP_SAVING, 0.0);
 }
+
+static bool at_end(const struct run *r) { return r->now.a >= r->timeline.end * (1.0 - 1e-12); }
 
 static bool finished(const struct run *r) {
   const int64_t limit = r->options->steps;
-  return r->now.a >= r->timeline.end * (1.0 - 1e-12) || (limit >= 0 && r->now.step >= limit);
+  return at_end(r) || (limit >= 0 && r->now.step >= limit);
 }
 
-/** What any process has noticed, or the first one's clock says, all do. */
+/** Whether someone has made this file in output.dir. It is removed with the question. */
+static bool asked_by_file(const struct run *r, const char *name) {
+  return unlink(path_of(r, name).text) == 0;
+}
+
+/** Whether another step and a checkpoint after it may not fit into the time that is left. How long
+ * a checkpoint takes is not known before the first: as long as a step, then. */
+static bool time_is_up(const struct run *r) {
+  const double limit = 3600.0 * r->parameters->runtime.wall_time;
+  const double turn = fmax(r->longest_turn, r->longest_step);
+  const double checkpoint = r->longest_checkpoint > 0.0 ? r->longest_checkpoint : turn;
+  return limit > 0.0 && wall_clock() - r->start + 1.5 * (turn + checkpoint) > limit;
+}
+
+/** What any process has noticed, or the first one sees, all do. */
 struct events {
-  double signal, checkpoint;
+  double signal, stop_file, no_time, output, checkpoint; /* 0: no */
 };
 
 static struct events events_now(const struct run *r) {
   const double interval = 60.0 * r->parameters->output.checkpoint_minutes;
-  struct events e = {.signal = (double)caught_signal};
-  if (comm_rank() == 0) e.checkpoint = interval > 0.0 && wall_clock() - r->checkpoint_wall > interval;
-  double both[2] = {e.signal, e.checkpoint};
-  comm_max_double(both, 2);
-  return (struct events){both[0], both[1]};
+  struct events e = {.signal = (double)stop_signal()};
+  if (comm_rank() == 0) {
+    e.stop_file = asked_by_file(r, "stop");
+    e.no_time = time_is_up(r);
+    e.output = asked_by_file(r, "output-now");
+    e.checkpoint = interval > 0.0 && wall_clock() - r->checkpoint_wall > interval;
+  }
+  comm_max_double(&e.signal, sizeof e / sizeof e.signal);
+  return e;
 }
 
+/** The events, of which an output is taken care of at once. An output just written will do. */
+static struct events take_events(struct run *r) {
+  const struct events e = events_now(r);
+  if (e.output > 0.0 && r->now.last_output < r->now.a) write_output(r);
+  return e;
+}
+
+static bool asked_to_stop(const struct events *e) {
+  return e->signal > 0.0 || e->stop_file > 0.0 || e->no_time > 0.0;
+}
+
+/** A step, with all that is written after it. */
+static struct events take_turn(struct run *r) {
+  const double start = wall_clock();
+  require_advance(r);
+  take_step(r);
+  write_due_outputs(r);
+  const struct events e = take_events(r);
+  r->longest_turn = fmax(r->longest_turn, wall_clock() - start);
+  if (e.checkpoint > 0.0 && !asked_to_stop(&e)) write_checkpoint(r);
+  return e;
+}
+
+static void say_stopped(const struct run *r, const struct events *e) {
+  char why[PARAMETER_PATH_MAX + 64] = "runtime.wall_time", when[64] = "before the first step";
+  if (e->stop_file > 0.0) snprintf(why, sizeof why, "the file %s", path_of(r, "stop").text);
+  if (e->signal > 0.0) snprintf(why, sizeof why, "signal %d", (int)e->signal);
+  if (r->now.step > r->first_step) snprintf(when, sizeof when, "after step %" PRId64, r->now.step);
+  report_pause(&r->report);
+  if (comm_rank() == 0)
+    fprintf(stderr, "photons-starpu: stopped by %s %s: %s\n", why, when, stop_what_stands());
+}
+
+/** @return the exit code */
 static int run_steps(struct run *r) {
   first_forces(r);
   write_due_outputs(r);
-  struct events e = events_now(r);
-  while (!finished(r) && e.signal == 0.0) {
-    take_step(r);
-    write_due_outputs(r);
-    e = events_now(r);
-    if (e.checkpoint > 0.0 && e.signal == 0.0) write_checkpoint(r);
-  }
-  const int signal_number = (int)e.signal;
-  if (signal_number == 0) return 0;
-  write_checkpoint(r);
-  report_pause(&r->report);
-  if (comm_rank() == 0)
-    fprintf(stderr, "photons-starpu: stopped by signal %d after step %lld; go on with --restart\n",
-            signal_number, (long long)r->now.step);
-  return 128 + signal_number;
+  struct events e = take_events(r);
+  while (!finished(r) && !asked_to_stop(&e)) e = take_turn(r);
+  stop_enter(STOP_SAVING, 0.0);
+  r->stopped = asked_to_stop(&e) && !at_end(r);
+  /* Who has checkpoints wants the last one, too: it knows that the run has ended. */
+  const bool keeps = r->parameters->output.checkpoint_minutes > 0.0 || r->saved_step >= 0;
+  if (unsaved(r) && (r->stopped || keeps)) write_checkpoint(r);
+  if (r->stopped) say_stopped(r, &e);
+  return r->stopped && e.signal > 0.0 ? 128 + (int)e.signal : 0;
 }
 
-static void write_used_parameters(const struct parameters *p) {
+static void write_used_parameters(const struct run *r) {
   if (comm_rank() > 0) return;
-  char path[PARAMETER_PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/config-used.ini", p->output.dir);
-  char *temporary = output_begin(path);
+  const struct path path = path_of(r, "config-used.ini");
+  char *temporary = output_begin(path.text);
   FILE *file = output_open(temporary);
-  parameters_print(p, file);
-  output_close(file, path);
-  output_commit(temporary, path);
+  parameters_print(r->parameters, file);
+  output_close(file, path.text);
+  output_commit(temporary, path.text);
+}
+
+/** A folder with results of another run is refused; a dry run warns of that. */
+static void check_folder(const struct run *r) {
+  if (r->options->restart || r->options->overwrite || comm_rank() > 0) return;
+  static const char text[] = "the folder %s holds results of another run, such as %s: go on with "
+                             "that run (--restart), replace its results (--overwrite), or choose "
+                             "another output.dir";
+  char *example = results_example(r->parameters->output.dir);
+  if (example && !r->options->dry_run)
+    fail(EXIT_BAD_USAGE, text, r->parameters->output.dir, example);
+  if (example) warn(text, r->parameters->output.dir, example);
+  free(example);
+}
+
+/** The folder is this run's, and no wish of an earlier one is left in it. */
+static int claim_folder(const struct run *r) {
+  const int lock = folder_lock(r->parameters->output.dir);
+  check_folder(r);
+  if (comm_rank() == 0) {
+    asked_by_file(r, "stop");
+    asked_by_file(r, "output-now");
+    if (r->options->overwrite) results_remove_traces(r->parameters->output.dir);
+  }
+  comm_barrier();
+  return lock;
+}
+
+static void create_solver(struct run *r) {
+  const struct path path = path_of(r, "checkpoint.hdf5");
+  const bool restart = r->options->restart;
+  if (restart) stop_checkpoint_stands(path.text, NAN);
+  r->solver = nbody_run_create(r->parameters, r->options, &r->report, restart ? path.text : NULL,
+                               &r->now, &r->timeline);
+  r->first_step = r->now.step;
+  r->saved_step = restart ? r->now.step : -1;
+  if (restart) stop_checkpoint_stands(path.text, redshift(r->now.a));
+}
+
+static void check_times(const struct run *r) {
+  const struct parameters *p = r->parameters;
+  const size_t behind = p->output.redshift_count - r->timeline.outputs;
+  if (r->options->restart) return;
+  if (r->timeline.end <= r->now.a && r->options->steps != 0)
+    fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g",
+         p->time.z_end, redshift(r->now.a));
+  if (behind > 0 && comm_rank() == 0)
+    warn("output.redshifts: %zu of them, z = %g the highest, lie before the initial conditions at "
+         "z = %g and are left out",
+         behind, p->output.redshifts[0], redshift(r->now.a));
+}
+
+static int run_to_end(struct run *r) {
+  const struct parameters *p = r->parameters;
+  if (r->options->overwrite && comm_rank() == 0) results_remove(p->output.dir);
+  write_used_parameters(r);
+  report_begin(&r->report, p, r->options, r->solver.describe, r->solver.state, r->now.a,
+               r->timeline.end, r->now.step, r->now.wall_seconds);
+  const int code = run_steps(r);
+  report_end(&r->report, p->output.dir, r->stopped);
+  return code;
 }
 
 int run_simulation(struct parameters *p, const struct run_options *options) {
-  struct run r = {.parameters = p, .options = options, .checkpoint_wall = wall_clock()};
+  const double start = wall_clock();
+  struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) {
     nbody_run_dry(p);
+    check_folder(&r);
     return 0;
   }
   if (nbody_run_generated(p) > 0) nbody_run_require_memory(p, nbody_run_generated(p));
-  output_folder(p->output.dir);
+  stop_listen();
+  const int lock = claim_folder(&r);
   engine_start(p, &r.trace);
   message_start(p);
-  catch_signals();
-  char path[PARAMETER_PATH_MAX + 32];
-  checkpoint_path(path, sizeof path, p);
-  r.solver = nbody_run_create(p, options, &r.report, options->restart ? path : NULL, &r.now, &r.timeline);
-  if (r.timeline.end <= r.now.a && options->steps != 0 && !options->restart)
-    fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g",
-         p->time.z_end, 1.0 / r.now.a - 1.0);
-  write_used_parameters(p);
-  report_begin(&r.report, p, options, r.solver.describe, r.solver.state, r.now.a, r.timeline.end,
-               r.now.wall_seconds);
-  const int code = run_steps(&r);
-  report_end(&r.report, p->output.dir);
+  create_solver(&r);
+  check_times(&r);
+  int code = 0;
+  if (!options->restart || !at_end(&r) || output_due(&r, r.now.a))
+    code = run_to_end(&r);
+  else if (speaks(&r))
+    printf("the run has ended at z = %.4g: nothing is left to do\n", redshift(r.now.a));
+  stop_enter(STOP_SAVING, 0.0);
   r.solver.end(r.solver.state);
   message_stop();
   engine_stop();
   trace_close(&r.trace);
+  folder_unlock(lock);
   return code;
 }

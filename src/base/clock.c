@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The wall clock. */
 #include "photons/base/clock.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The processes of a run, over MPI. */
+/* The ranks of a run, over MPI. */
 #include "photons/base/comm.h"
 
 #include <mpi.h>
@@ -12,20 +12,24 @@
 
 #include "photons/base/error.h"
 
-enum { PIECE_MOST = 1 << 30, TAG = 1 }; /* bytes of one message: MPI counts with int */
-enum { CORES_LEAST = 4, NAP = 20000 };  /* cores a process, below which waiting threads disturb; nanoseconds */
+/* Most bytes of one message (MPI counts with int), and the tag of messages. */
+enum { PIECE_MOST = 1 << 30, TAG = 1 };
+/* Cores per rank below which threads that wait by polling slow down the others; nanoseconds. */
+enum { CORES_LEAST = 4, NAP = 20000 };
 
-/* As MPI itself: one for the process. fail() needs it wherever it is called. */
+/* The one communicator. A file-scope variable like MPI's own state, because fail() needs it on any
+ * thread. */
 static struct {
   bool started;
   int rank, size, host, host_rank, host_size;
-  bool crowded; /* this host has fewer cores than threads that wait or work */
-  MPI_Comm all; /* of our own, so that nothing meets the messages of StarPU */
+  bool crowded; /* this host has fewer than CORES_LEAST cores per rank */
+  MPI_Comm all; /* a communicator apart from StarPU's, so that messages do not mix */
 } comm = {.size = 1, .host_size = 1};
 
 static void check(int status, const char *what) {
   if (status == MPI_SUCCESS) return;
-  sleep(2); /* most likely another process has ended: it, or the launcher, says why and ends this one */
+  /* Most likely another rank has failed. It, or the launcher, prints why and ends this rank. */
+  sleep(2);
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   if (MPI_Error_string(status, text, &length) != MPI_SUCCESS) length = 0;
@@ -40,9 +44,11 @@ static bool launched(void) {
 }
 
 /**
- * In place of the C library's: StarPU's idle workers, its thread for messages and Open MPI wait by yielding in a loop. The kernel hardly
- * lets others in for that, so that on a crowded host every message waits for time slices to end: there a thread that yields
- * sleeps a little, which makes steps of three processes on two cores some twenty times faster.
+ * Replaces the C library's sched_yield(). StarPU's idle workers, StarPU-MPI's progress thread and
+ * Open MPI call sched_yield() in a loop while they wait. The kernel hardly lets other threads in
+ * for it, so on a crowded host every message waits for time slices to end. There this function
+ * sleeps for a short time instead: steps of three ranks on two cores become some twenty times
+ * faster.
  */
 int sched_yield(void) {
   if (!comm.crowded) return (int)syscall(SYS_sched_yield);
@@ -55,7 +61,7 @@ void comm_start(int *argc, char ***argv) {
   if (!launched()) return;
   int provided;
   if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0) !=
-      0) /* else Open MPI yields only where processes are more than cores */
+      0) /* Without this, Open MPI yields only if a host has more ranks than cores. */
     fail(EXIT_RUN_FAILED, "cannot set an environment variable");
   check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
   comm.started = true;
@@ -72,7 +78,8 @@ void comm_start(int *argc, char ***argv) {
   check(MPI_Comm_free(&host), "MPI_Comm_free");
   comm.crowded = comm.host_size > 1 && sysconf(_SC_NPROCESSORS_ONLN) < (long)CORES_LEAST * comm.host_size;
   if (comm.size > 1 && provided < MPI_THREAD_MULTIPLE)
-    fail(EXIT_RUN_FAILED, "this MPI has no support for threads (MPI_THREAD_MULTIPLE), which many ranks need");
+    fail(EXIT_RUN_FAILED, "this MPI has no support for threads (MPI_THREAD_MULTIPLE), which more than one rank "
+                          "needs: use another MPI or one rank");
 }
 
 void comm_end(void) {
@@ -96,7 +103,7 @@ void comm_barrier(void) {
   if (comm.size > 1) check(MPI_Barrier(comm.all), "MPI_Barrier");
 }
 
-/** In pieces, since MPI counts with int. */
+/** Allreduce in pieces, since MPI counts with int. */
 static void reduce(void *values, size_t n, size_t size, MPI_Datatype type, MPI_Op operation) {
   if (comm.size == 1) return;
   for (size_t done = 0; done < n;) {
@@ -116,7 +123,7 @@ void comm_max_u32(uint32_t *values, size_t n) { reduce(values, n, sizeof *values
 uint64_t comm_sum_before(uint64_t value) {
   uint64_t sum = 0;
   if (comm.size > 1) check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm.all), "MPI_Exscan");
-  return comm.rank == 0 ? 0 : sum; /* MPI leaves that of the first process undefined */
+  return comm.rank == 0 ? 0 : sum; /* MPI_Exscan() leaves the result of rank 0 undefined */
 }
 
 void comm_broadcast(void *data, size_t bytes, int root) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Errors: message, removal of unfinished files, end of the program. */
+/* Errors: the message, the removal of temporary files, the end of all ranks. */
 #include "photons/base/error.h"
 
 #include <math.h>
@@ -16,20 +16,29 @@
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 
-/** One fprintf, so that lines of several threads and processes do not mix. */
-__attribute__((format(printf, 2, 0))) static void print_message(const char *kind, const char *format,
-                                                                va_list arguments) {
-  char message[8192]; /* on the stack: the trouble may be a lack of memory */
-  vsnprintf(message, sizeof message, format, arguments);
-  fflush(stdout); /* what was said before comes before, where both go to one file */
-  if (comm_size() > 1)
-    fprintf(stderr, "photons-starpu: %s: %s (rank %d)\n", kind, message, comm_rank());
-  else
-    fprintf(stderr, "photons-starpu: %s: %s\n", kind, message);
+/** A thread that waits for a reader who does not read has standard output locked: the end of the
+ * program does not wait for that reader. */
+static void flush(FILE *file) {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush(file);
+  funlockfile(stdout);
 }
 
-/** What all processes find wrong is told by the first, which ends the others before it is their turn: by SIGTERM, as launchers do, which
- * during a run asks for a checkpoint, but no longer here. */
+/** Print a line with one fprintf(), so that lines of several threads and ranks do not mix. */
+__attribute__((format(printf, 2, 0))) static void print_message(const char *kind, const char *format,
+                                                                va_list arguments) {
+  char message[8192]; /* on the stack: the error may be a lack of memory */
+  vsnprintf(message, sizeof message, format, arguments);
+  flush(stdout); /* keeps the order where stdout and stderr are one file */
+  if (comm_size() > 1)
+    fprintf(stderr, "photons-starpu: %s%s (rank %d)\n", kind, message, comm_rank());
+  else
+    fprintf(stderr, "photons-starpu: %s%s\n", kind, message);
+}
+
+/** If every rank fails, rank 0 reports; the others wait so that they are stopped before they print.
+ * Rank 0 stops them by SIGTERM, through the launcher. During a run SIGTERM asks for a checkpoint;
+ * here it must end the process. */
 static void wait_for_lower_ranks(void) {
   signal(SIGTERM, SIG_DFL);
   const double seconds = fmin(1.0 * comm_rank(), 3.0);
@@ -37,27 +46,47 @@ static void wait_for_lower_ranks(void) {
   nanosleep(&time, NULL);
 }
 
-void fail(enum exit_code code, const char *format, ...) {
+/** Only one thread ends the program, and lower ranks do so first. */
+static void wait_for_turn(void) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   static _Thread_local bool failing;
-  if (!failing) pthread_mutex_lock(&first_only); /* never unlocked: threads that fail later wait here for the end */
-  failing = true;                                /* what follows may fail, too */
+  /* Never unlocked: other threads that fail wait here until the process ends. */
+  if (!failing) pthread_mutex_lock(&first_only);
+  failing = true; /* for a fail() in what follows */
   if (!output_failed()) wait_for_lower_ranks();
+}
+
+_Noreturn static void leave(int code) {
+  output_discard_all();
+  flush(NULL);
+  comm_abort(code);
+  /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for StarPU's workers, and the calling thread
+   * may be one of these. */
+  _exit(code);
+}
+
+void fail(enum exit_code code, const char *format, ...) {
+  wait_for_turn();
   va_list arguments;
   va_start(arguments, format);
-  print_message("error", format, arguments);
+  print_message("error: ", format, arguments);
   va_end(arguments);
-  output_discard_all();
-  fflush(NULL);
-  comm_abort((int)code);
-  /* Not exit(): its handlers (HDF5, StarPU, MPI) wait for workers, and this may be one of them. */
-  _exit((int)code);
+  leave((int)code);
+}
+
+void end_program(int code, const char *format, ...) {
+  wait_for_turn();
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("", format, arguments);
+  va_end(arguments);
+  leave(code);
 }
 
 void warn(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_message("warning", format, arguments);
+  print_message("warning: ", format, arguments);
   va_end(arguments);
 }
 

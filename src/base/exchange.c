@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Records of one size from every process to every other. */
+/* Exchange of records of one size between every pair of ranks. */
 #include "exchange.h"
 
 #include <stdlib.h>

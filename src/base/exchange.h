@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Records of one size from every process to every other, and answers to them. All processes call these. */
+/* Exchange of records of one size between every pair of ranks, and of one answer to each record.
+ * All functions that send are collective. */
 #ifndef PHOTONS_EXCHANGE_H
 #define PHOTONS_EXCHANGE_H
 
 #include <stddef.h>
 
 /**
- * @param send           records for process 0, then those for process 1, ...
- * @param send_count     [comm_size()] how many for each
- * @param receive_count  [comm_size()] on return: how many from each
- * @return those received, by rank; free()
+ * Send records to every rank and receive theirs.
+ * @param send           records for rank 0, then those for rank 1, ...
+ * @param size           bytes of a record
+ * @param send_count     [comm_size()] records for each rank
+ * @param receive_count  [comm_size()] on return: records from each rank
+ * @return the records received, by rank; free() it
  */
 void *exchange_records(const void *send, size_t size, const size_t *send_count, size_t *receive_count);
 
-/** The same where the counts are known on both sides: one answer to each record, in the order of the records, has the
- * counts of exchange_records() the other way round. */
+/** The same where both sides know the counts: one answer to each record, in the order of the
+ * records. The counts are those of exchange_records() with send and receive exchanged. */
 void *exchange_answers(const void *send, size_t size, const size_t *send_count, const size_t *receive_count);
 
-/** count[rank] of all processes, summed. */
+/** Sum of count[r] over the ranks. */
 size_t exchange_total(const size_t *count);
 
-/** Room for one count a process, zero; free(). */
+/** An array of comm_size() counts, all zero; free() it. */
 size_t *exchange_counts(void);
 
-/** Counts to the places at which each process's records begin; in place. */
+/** Turn counts into the index of each rank's first record; in place. */
 void exchange_begins(size_t *count);
 
 #endif

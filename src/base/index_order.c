@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Values brought into the order of an index 0 .. n - 1 that is spread over all ranks. */
 #include "index_order.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static size_t *in_bytes(const size_t *counts, size_t size) {
   return bytes;
 }
 
-/* What the processes have for this one, one process's after the other's. */
+/* What the ranks have for this rank, one rank's values after the other's. */
 static void exchange(const struct index_order *o, const void *values, size_t size, void *received) {
   size_t *send = in_bytes(o->send, size), *receive = in_bytes(o->receive, size);
   comm_exchange(values, send, received, receive);

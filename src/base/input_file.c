@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Input files: only regular files are opened. */
 #include "photons/base/input_file.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** What a path is, if it is not a regular file; NULL: it is one. */
+/** What a file is, if it is not a regular file; NULL for a regular file. */
 static const char *other_kind(mode_t mode) {
   if (S_ISREG(mode)) return NULL;
   if (S_ISDIR(mode)) return "it is a folder";
@@ -19,9 +20,9 @@ static const char *other_kind(mode_t mode) {
 FILE *input_open(const char *path, const char **reason) {
   struct stat status;
   *reason = NULL;
-  /* The kind is asked before opening, because opening a device may act on it, and again after it,
-   * because the path may have changed between. With O_NONBLOCK open() does not wait for the writer
-   * of a pipe; on regular files the flag has no effect. */
+  /* The kind is checked before opening, because opening a device may act on it, and again after
+   * opening, because the path may have changed in between. With O_NONBLOCK open() does not wait for
+   * the writer of a pipe; on regular files the flag has no effect. */
   if (stat(path, &status) == 0 && (*reason = other_kind(status.st_mode))) return NULL;
   const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor >= 0 && fstat(descriptor, &status) == 0) *reason = other_kind(status.st_mode);

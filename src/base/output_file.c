@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output files: complete under their final name, or not there. */
+/* Output files: written under a temporary name and renamed when complete. */
 #include "photons/base/output_file.h"
 
 #include <errno.h>
@@ -17,10 +17,11 @@
 #include "photons/base/error.h"
 #include "photons/base/parts.h"
 
-/* Files begun and not committed. Global because fail() is called from everywhere, on any thread. */
+/* Temporary files that are not committed. A file-scope variable because fail() may be called on any
+ * thread. */
 static struct unfinished {
   struct unfinished *next;
-  const char *path; /* the very pointer that output_begin() returned */
+  const char *path; /* the pointer that output_begin() returned */
 } * unfinished_files;
 static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -34,16 +35,17 @@ static char *copy_text(const char *text, const char *suffix) {
 void output_folder(const char *path) {
   char *folder = copy_text(path, "");
   for (char *end = folder; *end; end++) {
-    while (*end == '/') end++; /* the root, and doubled slashes */
+    while (*end == '/') end++; /* the root folder, and doubled slashes */
     end += strcspn(end, "/");
     const char after = *end;
     *end = '\0';
     if (mkdir(folder, 0777) != 0) {
-      const int reason = errno; /* EROFS and EACCES may hide that it exists, so look */
+      const int reason = errno; /* EROFS and EACCES may hide that the folder exists */
       struct stat status;
       if (stat(folder, &status) != 0) fail(EXIT_RUN_FAILED, "cannot make the folder %s: %s", folder, strerror(reason));
       if (!S_ISDIR(status.st_mode))
-        fail(EXIT_RUN_FAILED, "cannot make the folder %s: a file of that name exists", folder);
+        fail(EXIT_RUN_FAILED,
+             "cannot make the folder %s: a file of that name exists; remove it or choose another output.dir", folder);
     }
     *end = after;
     if (!after) break;
@@ -75,6 +77,11 @@ char *output_begin(const char *path) {
   return temporary;
 }
 
+void output_clear(const char *temporary) {
+  if (unlink(temporary) != 0 && errno != ENOENT)
+    fail(EXIT_RUN_FAILED, "cannot remove %s: %s", temporary, strerror(errno));
+}
+
 static void forget(const char *temporary) {
   pthread_mutex_lock(&unfinished_lock);
   for (struct unfinished **link = &unfinished_files; *link; link = &(*link)->next)
@@ -88,7 +95,7 @@ static void forget(const char *temporary) {
 }
 
 static void sync_file(const char *temporary) {
-  const int descriptor = open(temporary, O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0 || fsync(descriptor) != 0)
     fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
   close(descriptor);
@@ -99,13 +106,29 @@ static void leave(char *temporary) {
   free(temporary);
 }
 
+/** Give the file at @p path, if there is one, the name @p previous as well. Names change only by
+ * rename(), so that at any moment each of the two names, once it exists, is that of a complete
+ * file. */
+static void keep(const char *path, const char *previous) {
+  char *link_name = copy_text(previous, ".tmp");
+  output_clear(link_name);
+  const bool linked = link(path, link_name) == 0;
+  /* On file systems without hard links, for a moment only the previous name exists. */
+  const bool kept = linked ? rename(link_name, previous) == 0
+                           : errno == ENOENT || rename(path, previous) == 0;
+  if (!kept) fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, previous, strerror(errno));
+  output_clear(link_name); /* rename() keeps it if both names are links to one file */
+  free(link_name);
+}
+
 void output_commit(char *temporary, const char *path) {
   sync_file(temporary);
   if (rename(temporary, path) != 0)
     fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
   leave(temporary);
 
-  /* The new name is data of the folder. Not every folder can be opened or synced; the file is whole all the same. */
+  /* Sync the folder, since the new name is part of its data. Some folders cannot be opened or
+   * synced; the file is complete all the same. */
   char *folder = copy_text(path, "");
   char *slash = strrchr(folder, '/');
   if (slash) slash[slash == folder] = '\0';
@@ -117,19 +140,21 @@ void output_commit(char *temporary, const char *path) {
   free(folder);
 }
 
-/* Whose turn it is on this thread: a failure now is agreed on with the others before anyone ends. */
+/* The turn that this thread is in, or NULL. On a failure in it, all ranks agree before any of them
+ * ends. */
 static _Thread_local const struct output_turn *turn_now;
 
-/** By all when all have written, or failed to: where any failed, only the first of those returns, and no files are left. */
+/** Called by all ranks when all have written or failed. If any rank failed, only the lowest of
+ * those returns, and no files are left. */
 static void agree(bool failed) {
   const uint32_t rank = (uint32_t)comm_rank();
   uint32_t first_failed = failed ? rank : UINT32_MAX;
   comm_min_u32(&first_failed, 1);
   if (first_failed == UINT32_MAX) return;
   output_discard_all();
-  comm_barrier(); /* nobody ends, nor is ended, before all have removed theirs */
+  comm_barrier(); /* no rank ends, or is stopped, before all ranks have removed their files */
   if (first_failed == rank) return;
-  sleep(10); /* the one that failed says why and ends this process */
+  sleep(10); /* the rank that failed prints why and stops this rank */
   _exit(EXIT_RUN_FAILED);
 }
 
@@ -142,8 +167,8 @@ bool output_failed(void) {
   return true;
 }
 
-void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
-                     void *context) {
+void output_together(char *const *paths, size_t files, const char *previous,
+                     void (*write)(void *context, const struct output_turn *turn), void *context) {
   const size_t size = (size_t)comm_size(), rank = (size_t)comm_rank();
   if (files == 0) return;
   size_t mine = 0;
@@ -161,23 +186,29 @@ void output_together(char *const *paths, size_t files, void (*write)(void *conte
     turn_now = NULL;
   }
   comm_turn_end(turn.last, file_failed);
-  agree(false); /* all are written and synced: only now do they get their names */
-  if (comm_rank() == turn.last)
+  agree(false); /* all files are written and synced: only now rename them */
+  if (comm_rank() == turn.last) {
+    if (previous && mine == 0) keep(turn.path, previous);
     output_commit(temporary, turn.path);
-  else
+  } else {
     leave(temporary);
+  }
   comm_barrier();
 }
 
 FILE *output_open(const char *temporary) {
-  FILE *file = fopen(temporary, "w");
+  output_clear(temporary);
+  const int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              0666);
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
   if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
   return file;
 }
 
 void output_close(FILE *file, const char *path) {
   errno = 0;
-  const bool failed_before = ferror(file) != 0; /* its reason is gone unless it happens again */
+  /* If a write failed before, its errno is lost. */
+  const bool failed_before = ferror(file) != 0;
   const bool failed = fflush(file) != 0 || failed_before;
   const int reason = errno;
   if (fclose(file) != 0 || failed)

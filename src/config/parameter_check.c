@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What must be right between values, and between values and the machine's files, before a run may begin. */
+/* Checks of config.ini that need several values, or the files and hardware of the host. They end
+ * the program before a run begins. */
 #include <assert.h>
 #include <errno.h>
 #include <libgen.h>
@@ -27,7 +28,8 @@ static double omega_curvature(const struct parameters *p) {
   return 1 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
 }
 
-/** The lowest redshift up to z_init at which the universe does not expand. NAN: it always does. */
+/** The lowest redshift up to z_init at which the universe does not expand. NAN: it always
+ * expands. */
 static double expansion_ends(const struct parameters *p) {
   const double w0 = p->cosmology.w0, wa = p->cosmology.wa, omega_k = omega_curvature(p);
   enum { SAMPLES = 256 };
@@ -81,7 +83,7 @@ static void check_readable(const struct parameters *p, struct parameter_problems
                  *path == '/' ? "" : " (the path begins at the current directory)");
 }
 
-/* The file itself, or the first one of a set with this stem. */
+/* Check the file itself, or the first file of a set with this stem. */
 static void check_gadget_file(const struct parameters *p, struct parameter_problems *problems,
                               const struct parameter *row, const char *path) {
   static const char *const suffixes[] = {".0", ".0.hdf5", ".hdf5"};
@@ -117,7 +119,8 @@ static void check_generated(const struct parameters *p, struct parameter_problem
   if (sound(problems, glass) && *p->ic.glass) check_gadget_file(p, problems, glass, p->ic.glass);
 }
 
-/* Read initial conditions are compared with the linear spectrum, too. */
+/* The linear spectrum is also needed with initial conditions from a file: measured spectra are
+ * compared with it. */
 static void check_power_spectrum(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *table = row_of("ic", "power_spectrum_file");
   const bool from_file = p->ic.power_spectrum == POWER_FILE;
@@ -127,14 +130,15 @@ static void check_power_spectrum(const struct parameters *p, struct parameter_pr
   if (!sound(problems, row_of("ic", "power_spectrum"))) return;
   if (!from_file && *p->ic.power_spectrum_file)
     problem_with(problems, table, p, NULL,
-                 "of no use with ic.power_spectrum = eh98; set that to file, or leave this empty");
+                 "not used with ic.power_spectrum = eh98; set ic.power_spectrum = file, or leave this empty");
   if (!from_file && !p->ic.normalise)
     problem_with(problems, row_of("ic", "normalise"), p, NULL,
                  "ic.power_spectrum = eh98 has no amplitude of its own; allowed: yes");
 }
 
 static void check_gravity(const struct parameters *p, struct parameter_problems *problems) {
-  /* The power series of the split has enough terms up to this ratio; below the least one the cut is felt as a jump. */
+  /* Up to the largest ratio the power series of the split has enough terms. Below the least ratio
+   * the force jumps noticeably at the cutoff. */
   static const double least_ratio = 2, largest_ratio = 8;
   const struct parameter *r_cut = row_of("gravity", "r_cut"), *grid = row_of("gravity", "pm_grid");
   const struct parameter *theta = row_of("gravity", "theta");
@@ -153,7 +157,8 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
     problem_with(problems, theta, p, NULL, "not below 1, as mac = geometric needs it: expansions would not converge");
 }
 
-/* Adaptive steps are as the root of the softening: without any, time would stand still. */
+/* Adaptive steps are proportional to the root of the softening length: without softening they would
+ * be zero. */
 static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *softening = row_of("gravity", "softening"), *step = row_of("time", "step");
   if (!sound(problems, step)) return;
@@ -162,6 +167,11 @@ static void check_steps(const struct parameters *p, struct parameter_problems *p
   else if (sound(problems, softening) && p->gravity.softening == 0)
     problem_with(problems, softening, p, NULL,
                  "no length for time.step = adaptive; allowed: more than 0, or time.step = fixed");
+  const struct parameter *least = row_of("time", "min_dlna");
+  if (p->time.step == STEP_ADAPTIVE && sound(problems, least) &&
+      sound(problems, row_of("time", "max_dlna")) && p->time.min_dlna > p->time.max_dlna)
+    problem_with(problems, least, p, NULL, "more than the longest step, max_dlna = %g",
+                 p->time.max_dlna);
 }
 
 static void check_redshifts(const struct parameters *p, struct parameter_problems *problems) {
@@ -179,7 +189,7 @@ static void check_redshifts(const struct parameters *p, struct parameter_problem
   }
 }
 
-/* The folder may be made later, in the nearest folder above that exists. */
+/* The folder may be created later, inside the nearest folder above it that exists. */
 static void check_folder(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = row_of("output", "dir");
   char buffer[PARAMETER_PATH_MAX], *path = buffer;
@@ -212,7 +222,7 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
   int64_t first, last;
   if (!sound(problems, row) || !*p->runtime.trace_steps) return;
   if (!parameter_step_range(p->runtime.trace_steps, &first, &last))
-    problem_with(problems, row, p, NULL, "not steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
+    problem_with(problems, row, p, NULL, "not a range of steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
 }
 
 void parameters_check(const struct parameters *p, struct parameter_problems *problems) {

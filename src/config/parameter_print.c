@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the program says about its parameters: config.ini with defaults or resolved values, and the reference page. */
+/* Prints parameters: config.ini with defaults (--defaults) or resolved values (--dry-run), and the
+ * reference page (--reference). */
 #include <string.h>
 
 #include "photons/config/parameter_table.h"
@@ -39,7 +40,7 @@ void parameters_print_defaults(FILE *out) {
   }
 }
 
-/* A table cell with the default: of all three presets where they differ. */
+/* A table cell with the default. If the presets differ, all three are printed. */
 static void print_default_cell(const struct parameter *row, FILE *out) {
   const struct preset *preset = preset_find(row);
   const char *initial = parameter_initial(row, ACCURACY_DEFAULT);

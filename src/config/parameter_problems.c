@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All that is wrong with a configuration, collected and said in one go. */
+/* Collects all problems of a configuration and reports them together. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ void problem_add(struct parameter_problems *problems, const char *format, ...) {
   problems->count++;
 }
 
-/* Where the value stands, and what it is. */
+/* Where the value was given, and the value. */
 static void begin_line(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
                        const char *found) {
   const size_t i = (size_t)(row - parameter_table);

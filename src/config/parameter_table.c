@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every parameter of config.ini: name, place, default, range and meaning. Parsing, checking, --defaults, --dry-run and
- * --reference are all made from this table. */
+/* Every parameter of config.ini: name, place, default, range and meaning. Parsing, checks,
+ * --defaults, --dry-run and --reference are all made from this table. The help texts are user
+ * documentation. */
 #include "photons/config/parameter_table.h"
 
 #include <assert.h>
@@ -38,86 +39,89 @@ static const char *const gpu_uses[] = {[GPU_AUTO] = "auto", [GPU_NO] = "no", [GP
 
 /* clang-format off */
 const struct parameter parameter_table[] = {
-  {"cosmology", "Omega_m", REAL, FIELD(cosmology.omega_m), "0.3144", .help = "all matter, today", RANGE(1e-3, 2), .aliases = {"Omega0"}},
-  {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "0.6856", .help = "dark energy, today", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
-  {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "baryons, part of Omega_m", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
+  {"cosmology", "Omega_m", REAL, FIELD(cosmology.omega_m), "0.3144", .help = "density of all matter today, over the critical density", RANGE(1e-3, 2), .aliases = {"Omega0"}},
+  {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "0.6856", .help = "density of dark energy today, over the critical density", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
+  {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "density of baryons today, part of Omega_m", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
   {"cosmology", "h", REAL, FIELD(cosmology.h), "0.6732", .help = "Hubble constant", .unit = "100 km/s/Mpc", RANGE(0.1, 2), .aliases = {"HubbleParam"}},
   {"cosmology", "n_s", REAL, FIELD(cosmology.n_s), "0.966", .help = "spectral index of the primordial spectrum", RANGE(0, 2)},
   {"cosmology", "sigma8", REAL, FIELD(cosmology.sigma8), "0.812", .help = "linear rms density contrast in spheres of 8 Mpc/h at z = 0", RANGE(1e-3, 10)},
-  {"cosmology", "w0", REAL, FIELD(cosmology.w0), "-1", .help = "dark energy: w = w0 + wa (1 - a)", RANGE(-3, 1)},
-  {"cosmology", "wa", REAL, FIELD(cosmology.wa), "0", .help = "dark energy: w = w0 + wa (1 - a)", RANGE(-5, 5)},
-  {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "radiation, today", RANGE(0, 0.1)},
+  {"cosmology", "w0", REAL, FIELD(cosmology.w0), "-1", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-3, 1)},
+  {"cosmology", "wa", REAL, FIELD(cosmology.wa), "0", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-5, 5)},
+  {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density", RANGE(0, 0.1)},
 
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
-  {"ic", "source", WORD(ic.source), "generate", .help = "make initial conditions or read a Gadget file", .words = ic_sources},
-  {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several"},
-  {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: judged from its box size", .words = ic_units},
+  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions, or read them from a Gadget file", .words = ic_sources},
+  {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several files"},
+  {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
   {"ic", "order", INTEGER, FIELD(ic.order), "2", .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
-  {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", .help = "random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
-  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", .help = "cells a side of the mesh of the displacements, even; automatic: npart_side, twice that where it is odd", RANGE(2, 65536), .automatic = "0"},
-  {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", .help = "drop modes with |k| beyond the particles' Nyquist frequency; no: keep the cube", .words = no_yes},
-  {"ic", "fixed", SWITCH(ic.fixed), "no", .help = "fixed amplitudes: |delta_k|^2 = P(k)", .words = no_yes},
-  {"ic", "paired", SWITCH(ic.paired), "no", .help = "turn all phases by pi, for the partner of a pair of runs", .words = no_yes},
-  {"ic", "glass", TEXT(ic.glass), "", .help = "Gadget file with a glass; empty: the particles start from a grid"},
-  {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear spectrum: Eisenstein & Hu (1998) or a table", .words = power_sources},
+  {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", .help = "seed of the random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
+  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", .help = "cells a side of the mesh for displacements, even; automatic: npart_side, or twice npart_side if that is odd", RANGE(2, 65536), .automatic = "0"},
+  {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", .help = "yes: drop modes with |k| beyond the particles' Nyquist frequency; no: keep the whole cube of modes", .words = no_yes},
+  {"ic", "fixed", SWITCH(ic.fixed), "no", .help = "fixed amplitudes, |delta_k|^2 = P(k), instead of random ones", .words = no_yes},
+  {"ic", "paired", SWITCH(ic.paired), "no", .help = "shift all phases by pi; a run and its partner with the same seed are a pair", .words = no_yes},
+  {"ic", "glass", TEXT(ic.glass), "", .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
+  {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
-  {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "scale the spectrum to sigma8; no: use the table as it is", .words = no_yes},
+  {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "yes: scale the power spectrum to sigma8; no: use the table as it is", .words = no_yes},
 
-  {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "sets the defaults of the rest of this section", .words = accuracies},
-  {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: from the number of particles", RANGE(8, 16384), .automatic = "0"},
-  {"gravity", "assignment", WORD(gravity.assignment), PRESET, .help = "mass assignment to the mesh", .words = assignments},
-  {"gravity", "gradient", WORD(gravity.gradient), PRESET, .help = "mesh force: four-point differences or ik", .words = gradients},
-  {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, .help = "average two meshes half a cell apart", .words = no_yes},
-  {"gravity", "split", WORD(gravity.split), PRESET, .help = "form of the force split", .words = splits},
-  {"gravity", "r_split", REAL, FIELD(gravity.r_split), PRESET, .help = "split radius between mesh and tree", .unit = "cells", RANGE(0.1, 20)},
-  {"gravity", "r_cut", REAL, FIELD(gravity.r_cut), PRESET, .help = "where the short-range force ends", .unit = "cells", RANGE(0.5, 100)},
+  {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
+  {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
+  {"gravity", "assignment", WORD(gravity.assignment), PRESET, .help = "mass assignment to the mesh: cloud-in-cell, triangular-shaped cloud or piecewise cubic spline", .words = assignments},
+  {"gravity", "gradient", WORD(gravity.gradient), PRESET, .help = "force from the mesh potential: four-point differences, or ik in Fourier space", .words = gradients},
+  {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, .help = "average the forces of two meshes shifted by half a cell, which reduces aliasing", .words = no_yes},
+  {"gravity", "split", WORD(gravity.split), PRESET, .help = "function that divides the force between mesh and tree: Gaussian or Kaiser window", .words = splits},
+  {"gravity", "r_split", REAL, FIELD(gravity.r_split), PRESET, .help = "split radius: scale beyond which the mesh computes most of the force", .unit = "cells", RANGE(0.1, 20)},
+  {"gravity", "r_cut", REAL, FIELD(gravity.r_cut), PRESET, .help = "cutoff: the short-range force is zero beyond this distance", .unit = "cells", RANGE(0.5, 100)},
   {"gravity", "order", INTEGER, FIELD(gravity.order), PRESET, .help = "order of the multipole expansions", RANGE(1, FMM_ORDER_MAX)},
-  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "when nodes interact as wholes: opening angle alone, or also the error relative to the last acceleration", .words = macs},
-  {"gravity", "theta", REAL, FIELD(gravity.theta), PRESET, .help = "opening angle, (r_A + r_B)/d; below 1 with mac = geometric", RANGE(0.01, 1.5)},
-  {"gravity", "mac_tolerance", REAL, FIELD(gravity.mac_tolerance), PRESET, .help = "mac = relative: error of one interaction over |acceleration|", RANGE(1e-8, 1)},
-  {"gravity", "softening", REAL, FIELD(gravity.softening), "-1", .help = "Plummer-equivalent, comoving; automatic: 1/30 of the mean particle spacing", .unit = "kpc/h", RANGE(0, 1e6), .automatic = "-1"},
-  {"gravity", "softening_max_physical", REAL, FIELD(gravity.softening_max_physical), "0", .help = "largest softening in physical length; 0: no limit", .unit = "kpc/h", RANGE(0, 1e6)},
-  {"gravity", "softening_kernel", WORD(gravity.softening_kernel), "spline", .help = "shape of a softened particle", .words = softenings},
-  {"gravity", "p2p_kernel", WORD(gravity.p2p_kernel), PRESET, .help = "particle-particle force: fitted, tabulated or exact", .words = p2p_kernels},
-  {"gravity", "p2p_degree", INTEGER, FIELD(gravity.p2p_degree), PRESET, .help = "degree of the polynomial", RANGE(1, P2P_DEGREE_MAX)},
-  {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "Taylor order of the table", RANGE(0, TABLE_ORDER_MAX)},
+  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "acceptance criterion, when two nodes interact by expansions: the opening angle alone, or also the error relative to the last acceleration", .words = macs},
+  {"gravity", "theta", REAL, FIELD(gravity.theta), PRESET, .help = "opening angle: largest (r_A + r_B)/d of two nodes that interact by expansions; below 1 with mac = geometric", RANGE(0.01, 1.5)},
+  {"gravity", "mac_tolerance", REAL, FIELD(gravity.mac_tolerance), PRESET, .help = "with mac = relative: allowed error of one interaction over |acceleration|", RANGE(1e-8, 1)},
+  {"gravity", "softening", REAL, FIELD(gravity.softening), "-1", .help = "Plummer-equivalent softening length, comoving; automatic: 1/30 of the mean particle spacing", .unit = "kpc/h", RANGE(0, 1e6), .automatic = "-1"},
+  {"gravity", "softening_max_physical", REAL, FIELD(gravity.softening_max_physical), "0", .help = "largest softening length in physical units; 0: no limit", .unit = "kpc/h", RANGE(0, 1e6)},
+  {"gravity", "softening_kernel", WORD(gravity.softening_kernel), "spline", .help = "shape of a softened particle: spline or Plummer", .words = softenings},
+  {"gravity", "p2p_kernel", WORD(gravity.p2p_kernel), PRESET, .help = "particle-particle force: fitted polynomial, table, or exact function", .words = p2p_kernels},
+  {"gravity", "p2p_degree", INTEGER, FIELD(gravity.p2p_degree), PRESET, .help = "with p2p_kernel = polynomial: degree of the polynomial", RANGE(1, P2P_DEGREE_MAX)},
+  {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "with p2p_kernel = table: order of the Taylor expansion about table entries", RANGE(0, TABLE_ORDER_MAX)},
 
   {"time", "z_end", REAL, FIELD(time.z_end), "0", .help = "redshift where the run ends", RANGE(0, 10000)},
-  {"time", "step", WORD(time.step), "adaptive", .help = "steps of equal ln a, or from the accelerations", .words = steps},
-  {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
-  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "step = adaptive: longest step in ln a", RANGE(1e-6, 1)},
-  {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "step = adaptive: dt = sqrt(2 eta softening/|acceleration|)", RANGE(1e-6, 10)},
+  {"time", "step", WORD(time.step), "adaptive", .help = "steps of equal length in ln a, or steps chosen from the accelerations", .words = steps},
+  {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
+  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a", RANGE(1e-6, 1)},
+  {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
+  {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive: dt = sqrt(2 eta softening/|acceleration|)", RANGE(1e-6, 10)},
 
-  {"output", "dir", TEXT(output.dir), "output", .help = "folder for everything that is written; made if need be"},
-  {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "outputs, in any order; empty: z_end", RANGE(0, 10000)},
+  {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
+  {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
-  {"output", "files", INTEGER, FIELD(output.files), "1", .help = "files of a snapshot; 0: one for each process", RANGE(0, 1000000)},
+  {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
-  {"output", "image_size", INTEGER, FIELD(output.image_size), "0", .help = "pixels a side; automatic: from the number of particles", RANGE(16, 16384), .automatic = "0"},
-  {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "snapshots hold the members of halos first, in the order of the halo catalogue", .words = no_yes},
-  {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "time between checkpoints; 0: only when a signal stops the run", .unit = "min", RANGE(0, 1e6)},
+  {"output", "image_size", INTEGER, FIELD(output.image_size), "0", .help = "pixels a side of the images; automatic: chosen from the number of particles", RANGE(16, 16384), .automatic = "0"},
+  {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
+  {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "wall-clock time between checkpoints, with one more at the end of the run; 0: only when the run is stopped", .unit = "min", RANGE(0, 1e6)},
 
-  {"analysis", "fof", SWITCH(analysis.fof), "yes", .help = "find halos by friends of friends at every output: catalogue and mass function", .words = no_yes},
-  {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},
-  {"analysis", "min_members", INTEGER, FIELD(analysis.min_members), "20", .help = "particles of the smallest halo", RANGE(2, 1 << 30)},
-  {"analysis", "slice", REAL, FIELD(analysis.slice), "0.05", .help = "thickness of the slice through the middle of the box that is drawn besides the projection; 0: none", .unit = "box", RANGE(0, 1)},
+  {"analysis", "fof", SWITCH(analysis.fof), "yes", .help = "find halos by friends of friends at every output, and write the catalogue and the mass function", .words = no_yes},
+  {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "linking length of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},
+  {"analysis", "min_members", INTEGER, FIELD(analysis.min_members), "20", .help = "least number of particles of a halo", RANGE(2, 1 << 30)},
+  {"analysis", "slice", REAL, FIELD(analysis.slice), "0.05", .help = "thickness of the slice through the middle of the box that is drawn besides the full projection; 0: no slice", .unit = "box", RANGE(0, 1)},
 
-  {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", .help = "particles a group; automatic: from their number and the workers", RANGE(64, 1 << 30), .automatic = "0"},
-  {"runtime", "leaf_size", INTEGER, FIELD(runtime.leaf_size), "0", .help = "most particles a leaf", RANGE(1, 4096), .automatic = "0"},
-  {"runtime", "sort_interval", INTEGER, FIELD(runtime.sort_interval), "0", .help = "steps after which every group's tree is made anew; automatic: tuned from the work that was counted", RANGE(1, 1000000), .automatic = "0"},
-  {"runtime", "rebuild_interval", INTEGER, FIELD(runtime.rebuild_interval), "0", .help = "steps after which the groups are made anew; automatic: when they have spread", RANGE(1, 1000000), .automatic = "0"},
-  {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen (the environment variable STARPU_SCHED wins)"},
-  {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "processor cores that work; automatic: all (the environment variable STARPU_NCPU wins)", RANGE(1, 4096), .automatic = "0"},
-  {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "use GPUs where there are any, never, or end with an error where there is none", .words = gpu_uses},
-  {"runtime", "shared_memory", SWITCH(runtime.shared_memory), "yes", .help = "processes of one host hand data over through shared memory; no: by MPI", .words = no_yes},
-  {"runtime", "trace_steps", TEXT(runtime.trace_steps), "", .help = "record steps A:B for tools/trace.sh (0: the first forces); empty: none; all but a table of tasks needs a StarPU with FxT"},
+  {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", .help = "particles of an ORB group; automatic: chosen from the number of particles and whether GPUs are in use", RANGE(64, 1 << 30), .automatic = "0"},
+  {"runtime", "leaf_size", INTEGER, FIELD(runtime.leaf_size), "0", .help = "most particles of a tree leaf", RANGE(1, 4096), .automatic = "0"},
+  {"runtime", "sort_interval", INTEGER, FIELD(runtime.sort_interval), "0", .help = "steps between sorts of the particles into their group's tree; automatic: chosen from the counted work", RANGE(1, 1000000), .automatic = "0"},
+  {"runtime", "rebuild_interval", INTEGER, FIELD(runtime.rebuild_interval), "0", .help = "steps between rebuilds of the groups; automatic: when the groups have spread out", RANGE(1, 1000000), .automatic = "0"},
+  {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen by the program (the environment variable STARPU_SCHED takes precedence)"},
+  {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "number of CPU cores that run tasks; automatic: all (the environment variable STARPU_NCPU takes precedence)", RANGE(1, 4096), .automatic = "0"},
+  {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "auto: use GPUs if there are any; no: never; require: end with an error if there is none", .words = gpu_uses},
+  {"runtime", "shared_memory", SWITCH(runtime.shared_memory), "yes", .help = "ranks of one host exchange data through shared memory; no: through MPI", .words = no_yes},
+  {"runtime", "wall_time", REAL, FIELD(runtime.wall_time), "0", .help = "wall-clock time that the program may take: the run writes a checkpoint and ends before it is used up; 0: no limit", .unit = "h", RANGE(0, 1e6)},
+  {"runtime", "signal_grace", REAL, FIELD(runtime.signal_grace), "120", .help = "time that a step may go on after a signal to stop, at least twice the longest step; a longer step is given up; 0: give up the step at once", .unit = "s", RANGE(0, 1e6)},
+  {"runtime", "trace_steps", TEXT(runtime.trace_steps), "", .help = "steps A:B to record for tools/trace.sh (0: the first force computation); empty: none; without FxT in StarPU only a table of tasks is written"},
 };
 
 const struct preset preset_table[] = {
@@ -177,7 +181,8 @@ const char *parameter_initial(const struct parameter *row, enum accuracy accurac
   return row->initial ? row->initial : preset_find(row)->value[accuracy];
 }
 
-/* Insertions, deletions and replacements that turn a into b (Levenshtein), upper and lower case being the same. */
+/* Number of insertions, deletions and replacements that turn a into b (Levenshtein distance), upper
+ * and lower case being the same. */
 static size_t edit_distance(const char *a, const char *b) {
   enum { LONGEST = 64 };
   size_t m = strlen(a), n = strlen(b), row[LONGEST];
@@ -196,7 +201,7 @@ static size_t edit_distance(const char *a, const char *b) {
   return row[n];
 }
 
-/* More changes than this and it is another word. */
+/* Largest edit distance at which a name is still suggested. */
 static size_t nearness(const char *written) { return 1 + strlen(written) / 3; }
 
 const char *section_suggest(const char *written) {

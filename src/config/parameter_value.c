@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One value of config.ini: text to field and field to text. */
+/* Conversion of one value of config.ini from text to field and from field to text. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +16,7 @@ static const void *const_field(const struct parameter *row, const struct paramet
   return (const char *)p + row->offset;
 }
 
-/* Decimal numbers only: strtod also takes hexadecimal ones, "nan" and "infinity". */
+/* Decimal numbers only: strtod also accepts hexadecimal numbers, "nan" and "infinity". */
 static bool read_real(const char *text, double *value, char *reason, size_t size) {
   char *end;
   *value = strtod(text, &end);
@@ -63,13 +63,14 @@ static bool read_text(const struct parameter *row, const char *text, char *value
     snprintf(reason, size, "too long: at most %zu characters", row->size - 1);
     return false;
   }
-  /* What a config.ini could not repeat. */
+  /* Characters that a printed config.ini could not represent. */
   for (const char *c = text; *c; c++)
     if (iscntrl((unsigned char)*c) || ((*c == '#' || *c == ';') && (c == text || c[-1] == ' '))) {
       snprintf(reason, size, "contains a control character or the beginning of a comment");
       return false;
     }
-  memset(value, 0, row->size); /* no rest of a longer text: equal values are equal bytes */
+  memset(value, 0, row->size); /* clear the rest of a longer text, so that equal values are equal
+                                  bytes */
   memcpy(value, text, strlen(text) + 1);
   return true;
 }
@@ -149,7 +150,7 @@ static int print_real(double value, FILE *out) {
 
 int parameter_print(const struct parameter *row, const struct parameters *p, FILE *out) {
   const void *value = const_field(row, p);
-  const bool none = row->initial && !*row->initial; /* no default: zero is "not given" */
+  const bool none = row->initial && !*row->initial; /* no default: zero means "not given" */
   switch (row->type) {
   case PARAMETER_REAL: return none && *(const double *)value == 0 ? 0 : print_real(*(const double *)value, out);
   case PARAMETER_INTEGER:
@@ -174,7 +175,7 @@ bool parameter_allows(const char *section, const char *key, double value, char *
   if (in_range(row, value, reason, sizeof reason)) return true;
   FILE *text = fmemopen(allowed, size, "w");
   if (!text)
-    fail(EXIT_RUN_FAILED, "no memory to say what %s.%s may be: %s", section, key, strerror(errno));
+    fail(EXIT_RUN_FAILED, "not enough memory to print the range of %s.%s: %s", section, key, strerror(errno));
   parameter_print_allowed(row, " | ", text);
   fclose(text);
   return false;
@@ -199,7 +200,7 @@ void parameter_print_allowed(const struct parameter *row, const char *separator,
   }
 }
 
-/** A step number at *text, which is moved behind it. */
+/** Read a step number at *text, and move *text behind it. */
 static bool parse_step(const char **text, int64_t *step) {
   char *end;
   if (!isdigit((unsigned char)**text)) return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading config.ini and --set. libinih tells sections, keys and values apart; lines are counted, and what it passes
- * over in silence is found, in the function that feeds it. */
+/* Reads config.ini and --set. libinih parses sections, keys and values. The function that feeds it
+ * lines counts them and finds what libinih would ignore silently. */
 #include "photons/config/parameters.h"
 
 #include <assert.h>
@@ -21,13 +21,13 @@ struct ini_source {
   FILE *file;
   char *line;      /* as read */
   size_t capacity; /* of line */
-  char *text;      /* the line without comment and outer blanks */
-  int number;      /* of the line, from 1 */
-  bool open;       /* libinih has not made anything of the line yet */
+  char *text;      /* the line without comment and without leading and trailing blanks */
+  int number;      /* line number, from 1 */
+  bool open;       /* libinih has not reported a key or section for the line yet */
   bool binary;
 };
 
-/* Give a row its value; an empty text stands for the default. */
+/* Assign a value to the parameter of a row. An empty text stands for the default. */
 static void assign(struct parameters *p, struct parameter_problems *problems, const struct parameter *row,
                    const char *text) {
   char reason[128];
@@ -51,7 +51,7 @@ void parameters_default(struct parameters *p) {
   apply_presets(p);
 }
 
-/** Say that there is no such key, and which one may have been meant. */
+/** Report an unknown key, and the key that may have been meant. */
 static void unknown_key(struct parameter_problems *problems, const char *where, const char *section, const char *key) {
   const struct parameter *near = parameter_suggest(section, key);
   if (near)
@@ -69,20 +69,22 @@ static void unknown_section(struct parameter_problems *problems, const char *whe
     problem_add(problems, "%s: [%s]: unknown section; --defaults lists them all", where, section);
 }
 
-/* Outer blanks off, in place. */
+/* Remove leading and trailing blanks, in place. */
 static char *trim(char *text) {
   while (isspace((unsigned char)*text)) text++;
   for (size_t n = strlen(text); n && isspace((unsigned char)text[n - 1]);) text[--n] = 0;
   return text;
 }
 
-/* A comment begins with # or ; at the start of the line or after a blank, so that file#1 stays a name. */
+/* A comment begins with # or ; at the start of the line or after a blank, so that file#1 stays a
+ * name. */
 static void cut_comment(char *text) {
   for (char *c = text; *c; c++)
     if ((*c == '#' || *c == ';') && (c == text || isspace((unsigned char)c[-1]))) *c = 0;
 }
 
-/* A line that begins with [. Returns what libinih gets: [?] stands for a section whose keys are passed over. */
+/* Check a line that begins with [. Returns the line for libinih: [?] stands for a section whose
+ * keys are skipped. */
 static const char *check_section_line(struct parameter_problems *problems, const char *where, char *text) {
   char *end = strchr(text, ']');
   if (!end) {
@@ -98,9 +100,10 @@ static const char *check_section_line(struct parameter_problems *problems, const
   return known ? text : "[?]";
 }
 
-/* The next line for libinih. In its usual builds it has no line numbers, takes an indented line for the value above
- * gone on, skips what it does not understand and cuts lines at 199 characters: so outer blanks go here, a line of which
- * nothing was made is reported, and take_value() uses s->text. */
+/* The next line for libinih. libinih's usual builds have no line numbers, take an indented line as
+ * a continuation of the value above, skip lines that they do not understand, and cut lines at 199
+ * characters. Therefore leading blanks are removed here, a line for which libinih reported nothing
+ * becomes a problem, and take_value() uses s->text. */
 static char *next_line(char *buffer, int size, void *source) {
   static const char byte_order_mark[] = "\xEF\xBB\xBF";
   struct ini_source *s = source;
@@ -132,7 +135,7 @@ static int take_value(void *source, const char *section, const char *key, const 
   snprintf(where, sizeof where, "%s:%d", problems->path, s->number);
   s->open = false;
   if (!*section) problem_add(problems, "%s: %s: a key before the first [section]", where, key);
-  if (!section_known(section)) return 1; /* reported where it began */
+  if (!section_known(section)) return 1; /* reported where the section began */
   const struct parameter *row = parameter_find(section, key);
   if (!row) {
     unknown_key(problems, where, section, key);
@@ -162,7 +165,7 @@ static void read_file(struct parameters *p, struct parameter_problems *problems)
   fclose(s.file);
 }
 
-/* One --set SECTION.KEY=VALUE. */
+/* Read one --set SECTION.KEY=VALUE. */
 static void read_override(struct parameters *p, struct parameter_problems *problems, const char *override) {
   const char *dot = strchr(override, '.'), *equals = strchr(override, '=');
   char section[64], key[64], where[PARAMETER_PATH_MAX];
@@ -193,7 +196,7 @@ static int compare_falling(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-/* Outputs in the order in which the run meets them, each once. */
+/* Sort the outputs in the order in which the run reaches them, and drop duplicates. */
 static void arrange_redshifts(struct parameters *p) {
   double *z = p->output.redshifts;
   size_t count = p->output.redshift_count, kept = 0;
@@ -207,7 +210,9 @@ static void arrange_redshifts(struct parameters *p) {
 
 void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count) {
   struct parameter_problems problems;
-  if (comm_rank() > 0) comm_barrier(); /* what is wrong for all processes the first one says, and ends them */
+  /* All ranks find the same problems. Rank 0 reports them and ends the run; the others wait, so
+   * that they are stopped before they print. */
+  if (comm_rank() > 0) comm_barrier();
   problems_begin(&problems, path ? path : "--set");
   parameters_default(p);
   if (path) read_file(p, &problems);

@@ -10,7 +10,8 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 
-/* Densities of the components over today's critical density; dark energy with w = w0 + wa (1 - a). */
+/* Densities of the components over today's critical density; dark energy with w = w0 + wa (1 -
+ * a). */
 struct densities {
   double matter, radiation, curvature, dark_energy;
 };
@@ -80,8 +81,8 @@ double cosmology_drift(const struct cosmology *c, double a0, double a1) { return
 /* State of the growth equations: y = (D1, D1', D2, D2'), ' = d/dln a. */
 enum { D1, D1_PRIME, D2, D2_PRIME, GROWTH_SIZE };
 
-/* D1'' + (2 + dln H/dln a) D1' = 3/2 Omega_m(a) D1, and D2'' + (2 + dln H/dln a) D2' = 3/2 Omega_m(a) (D2 - D1^2):
- * Bouchet et al. 1995 (A&A 296, 575), with ln a for time. */
+/* D1'' + (2 + dln H/dln a) D1' = 3/2 Omega_m(a) D1, and D2'' + (2 + dln H/dln a) D2' = 3/2
+ * Omega_m(a) (D2 - D1^2): Bouchet et al. 1995 (A&A 296, 575), with ln a as time. */
 static int growth_derivatives(double ln_a, const double y[], double derivative[], void *context) {
   const struct cosmology *c = context;
   double a = exp(ln_a);
@@ -99,13 +100,14 @@ static int growth_derivatives(double ln_a, const double y[], double derivative[]
   return GSL_SUCCESS;
 }
 
-/* Growing modes at a start so early that only matter and radiation count; returns the start.
- * First order: Meszaros 1974, D1 = a + 2/3 a_equality. Second order: -3/7 D1^2 in matter domination, and from the source
- * alone, as D2 is small, in radiation domination. What is left of the decaying mode is gone when structure matters. */
+/* Growing modes at a start so early that only matter and radiation count. Returns the scale factor
+ * of the start. First order: Meszaros 1974, D1 = a + 2/3 a_equality. Second order: -3/7 D1^2 in
+ * matter domination; in radiation domination from the source alone, as D2 is small. Errors in the
+ * decaying mode have vanished by the time of structure formation. */
 static double growth_start(const struct cosmology *c, double y[]) {
   double a = 1e-6;
   double equality = c->omega_r / c->omega_m;
-  if (equality < 1e-12) { /* matter dominates all the time that is integrated */
+  if (equality < 1e-12) { /* matter dominates at all times that are integrated */
     y[D1] = y[D1_PRIME] = a;
     y[D2] = -3.0 / 7.0 * a * a;
     y[D2_PRIME] = 2.0 * y[D2];
@@ -131,9 +133,12 @@ struct growth cosmology_growth(const struct cosmology *c, double a) {
   if (!driver) fail(EXIT_RUN_FAILED, "not enough memory to integrate the growth of structure");
   double y[GROWTH_SIZE], today[GROWTH_SIZE];
   double ln_a = log(growth_start(c, y));
-  /* Where H^2 falls below 0 on the way the integration would only fail to go on: cosmology_hubble() says why. */
+  /* Where H^2 becomes negative the integration would only fail to go on; cosmology_hubble() reports
+   * the reason. */
   for (double at = ln_a; at < 0.0; at += 0.01) cosmology_hubble(c, exp(at));
-  if (log(a) < ln_a) fail(EXIT_BAD_USAGE, "growth of structure is asked for at a = %g, before %g", a, exp(ln_a));
+  if (log(a) < ln_a)
+    fail(EXIT_BAD_USAGE, "the growth of structure is needed at a = %g, but its integration begins at %g",
+         a, exp(ln_a));
   growth_advance(driver, &ln_a, log(a), y);
 
   for (int i = 0; i < GROWTH_SIZE; i++) today[i] = y[i];

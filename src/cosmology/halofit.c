@@ -7,7 +7,8 @@
 
 #include "photons/cosmology/linear_power.h"
 
-/** Moments of Delta^2 under a Gaussian window of radius r: sigma^2 and what its logarithmic derivatives are made of. */
+/** Moments of Delta^2 under a Gaussian window of radius r: sigma^2 and the terms of its logarithmic
+ * derivatives. */
 struct moments {
   double sigma2, first, second;
 };
@@ -16,7 +17,8 @@ static double dimensionless(const struct halofit *h, double k) {
   return k * k * k * linear_power_at(h->linear, k) * h->growth * h->growth / (2.0 * M_PI * M_PI);
 }
 
-/** The integrands fall off faster than exponentially at both ends, so that the trapezoidal rule converges at once. */
+/** The integrands fall off faster than exponentially at both ends, so that the trapezoidal rule
+ * converges fast. */
 static struct moments moments_at(const struct halofit *h, double r) {
   const double step = 0.01;
   struct moments m = {0};
@@ -29,7 +31,7 @@ static struct moments moments_at(const struct halofit *h, double r) {
   return m;
 }
 
-/** Where sigma(1/k) = 1 (A4); 0 where there is no such scale below 10 kpc/h. */
+/** The k with sigma(1/k) = 1 (A4), in h/Mpc; 0 if there is no such scale above 10 kpc/h. */
 static double find_k_sigma(const struct halofit *h) {
   double low = log(1e-3), high = log(100.0);
   if (moments_at(h, exp(-high)).sigma2 < 1.0) return 0.0;
@@ -41,7 +43,8 @@ static double find_k_sigma(const struct halofit *h) {
   return exp(0.5 * (low + high));
 }
 
-/** Exponents of Omega_m(z) for a flat and for an open universe, mixed by what there is of dark energy (A14; Smith et al. 2003). */
+/** Exponents of Omega_m(z) for a flat and for an open universe, interpolated in the fraction of
+ * dark energy (A14; Smith et al. 2003, MNRAS 341, 1311). */
 static double omega_power(double omega_m, double omega_lambda, double flat, double open) {
   if (fabs(1.0 - omega_m) < 1e-6) return 1.0;
   const double share = omega_lambda / (1.0 - omega_m);

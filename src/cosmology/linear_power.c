@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The linear power spectrum: Eisenstein & Hu (1998), or a table, and its top-hat variance. */
+/* The linear power spectrum: Eisenstein & Hu (1998) or a table, and its variance in top-hat
+ * spheres. */
 #include "photons/cosmology/linear_power.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 #include "photons/base/input_file.h"
 #include "photons/config/parameters.h"
 
-/* Eisenstein & Hu 1998 (ApJ 496, 605); wavenumbers in 1/Mpc, lengths in Mpc, as there. */
+/* Eisenstein & Hu 1998 (ApJ 496, 605), with their equation numbers and units: wavenumbers in 1/Mpc,
+ * lengths in Mpc. */
 struct eisenstein_hu {
   double h, n_s, baryon_fraction;
   double k_equality, sound_horizon, k_silk;
@@ -32,7 +34,8 @@ struct linear_power {
   struct eisenstein_hu fit;
 };
 
-/** The spectrum has values that no computation can use: bad input, if it is from a table. */
+/** End the program because of values that no computation can use: bad input, if the spectrum is
+ * from a table. */
 __attribute__((format(printf, 2, 3))) _Noreturn static void
 fail_spectrum(const struct linear_power *power, const char *format, ...) {
   char what[256];
@@ -45,9 +48,9 @@ fail_spectrum(const struct linear_power *power, const char *format, ...) {
 }
 
 static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b, double h, double n_s) {
-  const double temperature = 2.7255 / 2.7; /* of the CMB: Fixsen 2009 */
+  const double temperature = 2.7255 / 2.7; /* of the CMB: Fixsen 2009 (ApJ 707, 916), over 2.7 K */
   const double t2 = temperature * temperature, t4 = t2 * t2;
-  /* The fit has no limit without baryons in closed form; so few make no difference. */
+  /* The fit has no closed-form limit without baryons; a fraction of 1e-6 makes no difference. */
   const double baryon_fraction = fmin(1.0, fmax(omega_b / omega_m, 1e-6));
   const double cdm_fraction = 1.0 - baryon_fraction;
   const double matter = omega_m * h * h, baryons = baryon_fraction * matter;
@@ -87,7 +90,7 @@ static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b,
   };
 }
 
-/* T0 of equations 19 and 20; k over 13.41 k_equality is q of equation 10. */
+/* T0 of equations 19 and 20. q: k over 13.41 k_equality, equation 10. */
 static double transfer_pressureless(double q, double alpha, double beta) {
   double logarithm = log(M_E + 1.8 * beta * q);
   double c = 14.2 / alpha + 386.0 / (1.0 + 69.9 * pow(q, 1.08));
@@ -126,7 +129,8 @@ static void rows_append(struct rows *rows, double k, double power) {
   rows->power[rows->count++] = power;
 }
 
-/* One line to ln k and ln P; a negative first k in the table says that columns are log10. */
+/* Read one line into ln k and ln P. A negative first k in the table means that columns are
+ * log10. */
 static void parse_line(struct rows *rows, bool *logarithmic, char *line, const char *path, size_t number) {
   line[strcspn(line, "#\r\n")] = '\0';
   const char *text = line + strspn(line, " \t");
@@ -149,6 +153,25 @@ static void parse_line(struct rows *rows, bool *logarithmic, char *line, const c
   if (rows->count > 0 && ln_k <= rows->k[rows->count - 1])
     fail(EXIT_BAD_INPUT, "%s:%zu: k must rise from row to row, but %g is not above the row before", path, number, k);
   rows_append(rows, ln_k, *logarithmic ? power * M_LN10 : log(power));
+}
+
+/* A spline swings far beyond rows that are close together in k and far apart in P. Between these
+ * limits P can be integrated without overflow. */
+static void check_spline(const struct linear_power *power, const char *path) {
+  enum { PLACES = 16, MOST = 300 }; /* places between two rows: the spline is a cubic there */
+  const gsl_spline *table = power->table;
+  for (size_t i = 0; i + 1 < table->size; i++)
+    for (int place = 0; place <= PLACES; place++) {
+      const double low = table->x[i], high = table->x[i + 1];
+      const double ln_k = fmin(low + (high - low) * place / PLACES, high);
+      const double log_power = (gsl_spline_eval(table, ln_k, NULL) + log(power->amplitude)) /
+                               M_LN10;
+      if (!(fabs(log_power) <= MOST)) /* false for NaN, too */
+        fail(EXIT_BAD_INPUT,
+             "power spectrum table %s: the spline through its rows is 10^%.4g at k = 10^%.4g, "
+             "expected 10^-%d .. 10^%d",
+             path, log_power, ln_k / M_LN10, MOST, MOST);
+    }
 }
 
 static void table_read(struct linear_power *power, const char *path) {
@@ -175,11 +198,13 @@ static void table_read(struct linear_power *power, const char *path) {
   if (!power->table) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum table %s", path);
   int status = gsl_spline_init(power->table, rows.k, rows.power, rows.count);
   if (status) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, gsl_strerror(status));
+  check_spline(power, path);
   free(rows.k);
   free(rows.power);
 }
 
-/* To be normalised, a table must hold what sigma8 is made of: 99 % of its square come from these k for CDM-like spectra. */
+/* To be normalised, a table must cover the scales of sigma8: 99 % of sigma8^2 comes from these k
+ * for CDM-like spectra. */
 static void check_range(const struct linear_power *power, const char *path) {
   const double low = 0.01, high = 2.0;
   if (power->k_min > low || power->k_max < high)
@@ -208,6 +233,7 @@ struct linear_power *linear_power_create(const struct parameters *p) {
   if (!isnormal(power->amplitude))
     fail_spectrum(power, "cannot be scaled from sigma8 = %g to %g: beyond what numbers can hold",
                   sigma, p->cosmology.sigma8);
+  if (from_file) check_spline(power, power->path);
   return power;
 }
 
@@ -236,7 +262,8 @@ static double variance_at(double ln_k, void *context) {
 
 double linear_power_sigma(const struct linear_power *power, double r) {
   enum { INTERVALS = 2000 };
-  /* W^2 < 9/x^4, so less than 1e-8 of the integral lies beyond kr = 1000; EH98 is as good as zero below 1e-7/r. */
+  /* W^2 < 9/x^4, so that less than 1e-8 of the integral lies beyond kr = 1000; the EH98 spectrum is
+   * negligible below 1e-7/r. */
   double from = fmax(power->k_min, 1e-7 / r), to = fmin(power->k_max, 1e3 / r);
   if (!(from < to)) return 0.0;
   struct variance_integrand context = {power, r};

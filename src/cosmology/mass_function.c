@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Halo mass functions. */
+/* Halo mass functions; their sources are in the header. */
 #include "photons/cosmology/mass_function.h"
 
 #include <gsl/gsl_spline.h>
@@ -9,9 +9,10 @@
 #include "photons/base/error.h"
 #include "photons/cosmology/linear_power.h"
 
-#define COLLAPSE 1.686470199841 /* linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3) */
+/* Linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3). */
+#define COLLAPSE 1.686470199841
 
-/* f(sigma) = M/rho dn/dln(1/sigma). */
+/* Fits of f(sigma) = M/rho dn/dln(1/sigma). */
 
 static double press_schechter(double sigma) {
   const double nu = COLLAPSE / sigma;
@@ -23,7 +24,7 @@ static double sheth_tormen(double sigma) {
   return norm * sqrt(2.0 * nu2 / M_PI) * (1.0 + pow(nu2, -p)) * exp(-0.5 * nu2);
 }
 
-/** Their equation 11. @param slope dln(1/sigma)/dlnM */
+/** Reed et al. 2007, equation 11. @param slope  dln(1/sigma)/dlnM */
 static double reed_2007(double sigma, double slope) {
   const double norm = 0.3222, c = 1.08, stretch = 0.764 / c, p = 0.3, nu = COLLAPSE / sigma, nu2 = stretch * nu * nu;
   const double ln_inverse = -log(sigma), n_eff = 6.0 * slope - 3.0;
@@ -33,7 +34,8 @@ static double reed_2007(double sigma, double slope) {
          exp(-0.5 * c * nu2 - 0.03 / pow(n_eff + 3.0, 2.0) * pow(nu, 0.6));
 }
 
-/** Their table 2 at z = 0, interpolated by natural cubic splines in log10 Delta as in their appendix B, and equations 5 to 8 for z. */
+/** Tinker et al. 2008: table 2 at z = 0, interpolated by natural cubic splines in log10 Delta
+ * (appendix B), and equations 5 to 8 for z > 0. */
 static double tinker_2008(double sigma, double a, double delta) {
   enum { ROWS = 9 };
   static const double density[ROWS] = {200, 300, 400, 600, 800, 1200, 1600, 2400, 3200};

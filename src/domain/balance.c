@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Groups keep their order, and each process has a run of them: neighbours stay together, and a table of first groups tells all. */
+/* Load balance between ranks. Groups keep their order and each rank has consecutive groups, so that
+ * neighbours stay together and a table of first groups describes the ownership of all groups. */
 #include "photons/domain/balance.h"
 
 #include <stdlib.h>
@@ -8,13 +9,14 @@
 #include "photons/base/error.h"
 #include "photons/domain/domain.h"
 
-/* The price of a move, in seconds a particle that the busiest process gains or loses (packing, sending, registering), the steps in which it
- * must have paid, and the least gain, below which the noise of measurement would move groups to and fro. */
+/* MOVE_COST: seconds per particle that the rank with the largest change gains or loses (packing,
+ * sending, registering). PAYBACK_STEPS: steps within which the move must have paid. LEAST_GAIN:
+ * smallest relative gain; below it, noise of the measurement would move groups back and forth. */
 #define MOVE_COST 1e-7
 enum { PAYBACK_STEPS = 8 };
 #define LEAST_GAIN 0.03
 
-/** Number of runs needed if none may cost more than `most`. */
+/** Number of consecutive parts needed if none may cost more than `most`. */
 static uint32_t runs_needed(const double *cost, uint32_t n, double most, uint32_t *first, uint32_t parts) {
   uint32_t runs = 0;
   double sum = 0.0;
@@ -67,8 +69,9 @@ bool balance_wanted(struct domain *d, uint32_t *first) {
     d->group_seconds[i] = 0.0;
   }
   comm_sum_double(cost, groups);
-  /* Half of what was thought before stays: a worker that was interrupted does not move groups. The order of groups is that of space, so that
-   * a group's past is nearly its own also after a rebuild. */
+  /* The running mean of the cost keeps half of its old value, so that one interrupted worker does
+   * not move groups. The order of groups follows space, so a group's past cost applies to nearly
+   * the same region even after a rebuild. */
   if (!d->group_cost) {
     d->group_cost = allocate(groups, sizeof *d->group_cost, "costs of groups");
     for (uint32_t i = 0; i < groups; i++) d->group_cost[i] = cost[i];
@@ -87,6 +90,6 @@ bool balance_wanted(struct domain *d, uint32_t *first) {
   free(now);
   free(cost);
   bool wanted = moved > 0 && before - after > LEAST_GAIN * before && gain * PAYBACK_STEPS > BALANCE_STEPS * price;
-  comm_broadcast(&wanted, sizeof wanted, 0); /* processes may have different numbers of workers */
+  comm_broadcast(&wanted, sizeof wanted, 0); /* ranks may have different numbers of workers */
   return wanted;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The upper levels of the domain decomposition, over all processes and workers: particles are counted, not moved. */
+/* The upper levels of the domain decomposition. All ranks and workers split a level together:
+ * particles are counted, not moved. */
 #include "bisect.h"
 
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
 
-/* Parts enough for the workers of one process to go on with, each on its own. */
+/* LEVELS_TOGETHER: levels that are always split this way, so that there are enough parts for the
+ * workers of one rank to split further, each on its own. */
 enum { LEVELS_TOGETHER = 6, DIGITS = 3, DIGIT_VALUES = 1 << 11, CHUNK_LEAST = 1 << 14, CHUNKS_MOST = 64 };
 static const unsigned digit_shift[DIGITS] = {21, 10, 0};
 
@@ -19,18 +21,18 @@ static const unsigned digit_shift[DIGITS] = {21, 10, 0};
 struct cut {
   uint32_t node; /* in its level */
   int axis;
-  uint64_t left;  /* particles, of all processes, that still belong to the left of `value` */
-  uint32_t value; /* of the median, as far as its digits are known */
+  uint64_t left;  /* particles of all ranks still to be found on the left of `value` */
+  uint32_t value; /* median, as far as its digits are known */
 };
 
 struct splitting {
   const struct key *keys;
   size_t count;
-  uint32_t *node; /* of each particle, heap order over the ORB tree */
+  uint32_t *node; /* [particle] its node of the ORB tree, heap order */
   uint32_t chunks;
   struct cut *cut;
   uint32_t cuts;
-  int32_t *cut_of;                /* by heap node: its cut, -1 where it is not split now */
+  int32_t *cut_of;                /* [heap node] its cut; -1 if it is not split now */
   uint32_t (*low)[3], (*high)[3]; /* [chunk][cut] boxes */
   uint64_t *histogram;            /* [chunk][cut][DIGIT_VALUES] */
   uint64_t *ties;                 /* [chunk][cut] particles at the median that go left */
@@ -100,7 +102,8 @@ static void choose_axes(struct splitting *b, struct domain *d, unsigned level) {
   for (uint32_t k = 0; k < b->cuts; k++) b->cut[k].axis = side_to_cut(level, d->group_count, b->low[k], b->high[k]);
 }
 
-/** Fix one more digit of every median. On return histograms hold each chunk's own counts, ties the counts at the digit. */
+/** Find one more digit of every median. On return histograms hold each chunk's own counts, and ties
+ * hold the counts at the digit found. */
 static void choose_digit(struct splitting *b) {
   loop_run(&rebuild_stage, b->chunks, count_digits, b);
   const size_t size = (size_t)b->cuts * DIGIT_VALUES;
@@ -112,7 +115,8 @@ static void choose_digit(struct splitting *b) {
     struct cut *cut = &b->cut[k];
     const uint64_t *row = sum + (size_t)k * DIGIT_VALUES;
     uint32_t digit = 0;
-    /* The value at which the count first exceeds what is left of it; the last one where everything goes left. */
+    /* The digit at which the cumulated count first exceeds `left`; the last digit if all particles
+     * go left. */
     while (digit + 1 < DIGIT_VALUES && cut->left >= row[digit]) cut->left -= row[digit++];
     cut->value |= digit << digit_shift[b->digit];
     for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
@@ -121,7 +125,8 @@ static void choose_digit(struct splitting *b) {
   free(sum);
 }
 
-/** Of the particles at the median, `left` go left: the first ones. From counts to what each chunk sends. */
+/** Of the particles at the median the first `left` ones, in the order of ranks and chunks, go left.
+ * Turns the counts of each chunk into the numbers that go left. */
 static void share_ties(struct splitting *b) {
   uint64_t *mine = allocate(b->cuts, sizeof *mine, "ties"),
            *all = allocate((size_t)comm_size() * b->cuts, sizeof *all, "ties");
@@ -160,7 +165,7 @@ static void split_level(struct splitting *b, struct domain *d, unsigned level) {
   free(b->ties);
 }
 
-/** Groups [first, end) below a node. */
+/** The groups [first, end) below a node. */
 static void groups_below(const struct domain *d, unsigned level, uint32_t node, uint32_t *first, uint32_t *end) {
   *first = (uint32_t)block_first(d->group_count, (size_t)1 << level, node);
   *end = (uint32_t)block_first(d->group_count, (size_t)1 << level, (size_t)node + 1);
@@ -178,7 +183,7 @@ static int compare_parts(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/** Parts from low to high, and from a particle's node to its part. */
+/** Sort the parts by their groups, and replace each particle's node by its part. */
 static void number_parts(struct orb_parts *parts, struct splitting *b) {
   qsort(parts->part, parts->count, sizeof *parts->part, compare_parts);
   for (uint32_t i = 0; i < parts->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Orthogonal recursive bisection of particles that lie on many processes. */
+/* Orthogonal recursive bisection of particles that are spread over many ranks. */
 #ifndef PHOTONS_BISECT_H
 #define PHOTONS_BISECT_H
 
@@ -9,25 +9,27 @@
 struct key;
 struct domain;
 
-/** A node of the ORB tree above the groups that one process alone will split further: node `index` of its level. */
+/** A node of the ORB tree, above the groups or one of them, that one rank will split further: node
+ * `index` of its level. */
 struct orb_part {
   unsigned level;
   uint32_t index;
   int owner;
 };
 
-/** Which part each of this process's particles belongs to. */
+/** The parts of the domain, and the part of each of this rank's particles. */
 struct orb_parts {
   uint32_t count;
-  struct orb_part *part; /* [count], from low to high groups, hence by owner */
-  uint32_t *part_of;     /* [particles of this process] */
+  struct orb_part *part; /* [count] by group, hence by owner */
+  uint32_t *part_of;     /* [particle of this rank] */
 };
 
 /**
- * Split the particles of all processes, by exact medians along the longest side, down to parts of one owner each. Nothing is
- * moved: the median is found digit by digit from counts, which are added up over processes and workers. Ties fall in the
- * order of the particles over all processes.
- * @param keys  of this process's particles, in their order, index = place
+ * Split the particles of all ranks, by exact medians along the longest side, down to parts of one
+ * owner each. No particle is moved: a median is found digit by digit from counts, which are summed
+ * over ranks and workers. Ties keep the order of the particles over all ranks. Collective.
+ * @param keys  of this rank's particles, in their order, index = place
+ * @param count number of keys
  */
 struct orb_parts orb_split(struct domain *d, const struct key *keys, size_t count);
 void orb_parts_free(struct orb_parts *p);

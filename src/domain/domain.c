@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Groups: their number and size, their memory and their StarPU handles. */
 #include "photons/domain/domain.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "photons/runtime/scheduler.h"
 
 enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 32 };
-enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32 }; /* with a GPU: fewer, larger tasks */
+enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32 }; /* with GPUs: fewer, larger tasks */
 
 enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
 
@@ -84,7 +85,7 @@ void domain_start(struct domain *d) {
   if (!d->particles.sorted || d->particles.all_blocks != d->group_count) domain_rebuild(d);
   d->groups = allocate(d->group_count, sizeof *d->groups, "groups");
   d->group_seconds = allocate(d->group_count, sizeof *d->group_seconds, "times of groups");
-  pin_memory(d->groups, d->group_count * sizeof *d->groups); /* GPUs write results into it */
+  pin_memory(d->groups, d->group_count * sizeof *d->groups); /* GPU tasks write results into it */
   for (uint32_t i = 0; i < d->group_count; i++) {
     const size_t first = block_first(d->particles.all, d->group_count, i);
     const size_t end = block_first(d->particles.all, d->group_count, i + 1);
@@ -154,7 +155,8 @@ void domain_unregister(struct domain *d) {
   d->registered = false;
 }
 
-/** Bring data on its way to the host: handle by handle, each would cost a round trip to the GPU. */
+/** Start copying data to the host. Without this, acquiring the handles one by one would cost a
+ * round trip to the GPU each. */
 static void prefetch(starpu_data_handle_t handle) {
   (void)starpu_data_prefetch_on_node(handle, STARPU_MAIN_RAM, 1);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ghosts: groups of other processes that groups here can meet. Of the positions only those in branches of the tree within reach are sent:
- * both ends know the branches' boxes and find the same. */
+/* Ghosts: groups of other ranks that are neighbours of this rank's groups. Of their positions, only
+ * those in branches of the tree within reach are sent. Both ends know the boxes of the branches and
+ * find the same ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static int compare_ghosts(const void *a, const void *b) {
                                   : (x->group > y->group) - (x->group < y->group);
 }
 
-/** Sort by process and group, each once. */
+/** Sort by rank and group, and remove duplicates. */
 static void sort_ghosts(struct ghosts *g) {
   qsort(g->ghost, g->count, sizeof *g->ghost, compare_ghosts);
   uint32_t n = 0;
@@ -24,7 +25,8 @@ static void sort_ghosts(struct ghosts *g) {
   g->count = n;
 }
 
-/** Who gets which own group, or which groups come from whom; neighbourhood is mutual, so that both ends see it. */
+/** List this rank's groups to send, or the groups to receive, with the other rank. If A is a
+ * neighbour of B, then B is one of A, so both ends find the same list. */
 static struct ghosts list_ghosts(const struct domain *d, bool sent) {
   const int me = comm_rank();
   size_t most = 0;
@@ -41,7 +43,7 @@ static struct ghosts list_ghosts(const struct domain *d, bool sent) {
   return g;
 }
 
-/** The uppermost nodes of all ghosts' trees. */
+/** Exchange the upper levels of the trees of all ghosts. */
 static void exchange_tops(struct domain *d) {
   const size_t processes = (size_t)comm_size(), nodes = tree_nodes(d->top_depth), size = nodes * sizeof(struct node);
   size_t *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");
@@ -56,7 +58,8 @@ static void exchange_tops(struct domain *d) {
   free(bytes);
 }
 
-/** Branches of a group's tree below a node that are within reach of a box. Rounding may hide a gap of this size above the leaves. */
+/** Bits of the branches of a group's tree, below a node, that are within reach of a box. For nodes
+ * above the leaves rounding may hide a gap of 1e-4 in units of r_cut^2. */
 static uint64_t branches_near(const struct domain *d, const struct node *top, uint32_t node,
                               const struct node *box) {
   if (box_gap_squared(&d->geometry, &top[node], box) >= R_CUT_SQUARED + 1e-4f) return 0;
@@ -71,7 +74,7 @@ static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank
   return bsearch(&key, g->ghost, g->count, sizeof key, compare_ghosts);
 }
 
-/** Which branches are in reach of any group of the other side. */
+/** Find the branches that are within reach of any group of the other rank. */
 static void find_branches(struct domain *d) {
   const int me = comm_rank();
   for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++) {
@@ -89,7 +92,8 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
   for (uint32_t i = 0; i < g->count; i++) {
     struct ghost *ghost = &g->ghost[i];
     const uint32_t all = d->groups[ghost->group].count;
-    if (ghost->branches == 0) ghost->branches = 1; /* something: what is never written cannot be read */
+    /* StarPU requires an initialised handle, so at least one branch is sent. */
+    if (ghost->branches == 0) ghost->branches = 1;
     for (uint32_t b = 0; b < 1u << d->top_depth; b++)
       if (ghost->branches >> b & 1)
         ghost->count += level_first(all, d->top_depth, b + 1) - level_first(all, d->top_depth, b);
@@ -97,7 +101,10 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
   }
 }
 
-/** The new list takes the old one's place, and the handles of those that are on both. @param drop  what else to do with those that are not */
+/**
+ * Replace a list of ghosts. Ghosts that are on both lists keep their handles.
+ * @param drop  called for the group of a ghost that is only on the old list; may be NULL
+ */
 static void replace(struct domain *d, struct ghosts *old, struct ghosts new, void (*drop)(struct group *)) {
   for (uint32_t i = 0; i < old->count; i++) {
     struct ghost *ghost = &old->ghost[i], *heir = find_ghost(&new, ghost->group, ghost->rank);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Medians of particles in memory, and the order that they make. */
+/* Medians of particles in the memory of one rank, and the order of particles that they define. */
 #include "keys.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 static inline uint64_t key_value(const struct key *k, int axis) { return (uint64_t)k->x[axis] << 32 | k->index; }
 
-/** A pivot close to the rank-th of n keys: the matching order statistic of a regular sample. */
+/** A pivot close to the rank-th of n keys: the same order statistic of a regular sample of them. */
 static uint64_t choose_pivot(const struct key *keys, size_t n, size_t rank, int axis) {
   enum { SAMPLE_MOST = 63 };
   uint64_t sample[SAMPLE_MOST];
   const size_t size = n < 512 ? 7 : n < 8192 ? 21 : SAMPLE_MOST;
-  for (size_t i = 0; i < size; i++) { /* insertion sort on the way in */
+  for (size_t i = 0; i < size; i++) { /* insertion sort of the sample */
     uint64_t value = key_value(&keys[(2 * i + 1) * n / (2 * size)], axis);
     size_t j = i;
     for (; j > 0 && sample[j - 1] > value; j--) sample[j] = sample[j - 1];
@@ -25,7 +25,8 @@ static uint64_t choose_pivot(const struct key *keys, size_t n, size_t rank, int 
   return sample[rank * size / n];
 }
 
-/** Move keys with value < pivot to the front, without branches on the data; returns their number. */
+/** Move keys with value < pivot to the front; returns their number. There are no branches that
+ * depend on the data, which processors would mispredict. */
 static size_t partition(struct key *keys, size_t n, uint64_t pivot, int axis) {
   size_t front = 0;
   for (size_t i = 0; i < n; i++) {
@@ -46,12 +47,13 @@ static void insertion_sort(struct key *keys, size_t n, int axis) {
   }
 }
 
-/** Arrange keys so that the first `rank` are the smallest along the axis. */
+/** Arrange keys so that the first `rank` are the smallest along the axis (quickselect). */
 static void select_rank(struct key *keys, size_t n, size_t rank, int axis) {
   while (n > 24 && rank > 0 && rank < n) {
     uint64_t pivot = choose_pivot(keys, n, rank, axis);
     size_t front = partition(keys, n, pivot, axis);
-    if (front == 0) front = partition(keys, n, pivot + 1, axis); /* the pivot is the smallest: part it off alone */
+    /* If the pivot is the smallest key, split off this key alone. */
+    if (front == 0) front = partition(keys, n, pivot + 1, axis);
     if (rank <= front) {
       n = front;
     } else {
@@ -108,8 +110,10 @@ void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
       widest = particle_column_bytes(&particle_columns[k]);
   void *old = allocate(count, widest, "particles of a group");
   uint32_t *x = column[COLUMN_position], origin[3];
+  /* The origin is half a box below the centre, so that relative coordinates do not wrap inside a
+   * group. */
   for (int c = 0; c < 3; c++)
-    origin[c] = centre[c] + (1u << 31); /* so that no group lies across the edge of the numbers */
+    origin[c] = centre[c] + (1u << 31);
   for (uint32_t i = 0; i < count; i++)
     keys[i] = (struct key){
         {x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};

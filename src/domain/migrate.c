@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Groups that change owners. */
+/* Migration: groups that change owners, with all columns of their particles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,12 +7,12 @@
 #include "photons/base/error.h"
 #include "photons/domain/domain.h"
 
-/** One array of `size` bytes a particle, in blocks, to the new owners. */
+/** Send a column, `size` bytes per particle, to the new owners of its groups. Frees `old`. */
 static void *hand_over(void *old, const size_t *particles, size_t count, size_t size) {
   const size_t processes = (size_t)comm_size();
   size_t *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");
   for (size_t i = 0; i < 2 * processes; i++) bytes[i] = particles[i] * size;
-  void *new = allocate(count, size, "particles of this process");
+  void *new = allocate(count, size, "particles of this rank");
   comm_exchange(old, bytes, new, bytes + processes);
   free(bytes);
   free(old);

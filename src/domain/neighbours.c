@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which groups are in reach of each other, from the boxes of all groups. */
+/* The search for neighbours: groups whose boxes are within r_cut of each other. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ float box_gap_squared(const struct geometry *geometry, const struct node *a, con
   return gap2;
 }
 
-/** A box around two others, the nearest images of each other; widened by more than the rounding of floats. */
+/** A box around the nearest images of two boxes, widened by more than the rounding of floats. */
 static struct node box_around(const struct geometry *geometry, const struct node *a, const struct node *b) {
   struct node box = {0};
   for (int c = 0; c < 3; c++) {
@@ -31,11 +31,11 @@ static struct node box_around(const struct geometry *geometry, const struct node
   return box;
 }
 
-/** Rounding may hide a gap of this size, in squares of r_cut, above the groups, never one between two
- * groups. */
+/** Units of r_cut^2. For nodes above the groups, rounding may hide a gap of this size; between two
+ * groups the gap is taken as computed. */
 #define ROUNDING 1e-4f
 
-/** Boxes of the ORB tree's nodes in heap order; those of the groups are the last level. */
+/** The boxes of the nodes of the ORB tree, in heap order; the groups are the last level. */
 struct search {
   struct domain *domain;
   struct node *box;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory of the particles: all columns of the table in particles.h. */
 #include "photons/domain/particles.h"
 
 #include <stddef.h>
@@ -11,8 +12,8 @@
 #define TYPE_OF(type)                                                           \
   _Generic((type){0}, uint8_t: COLUMN_UINT8, uint32_t: COLUMN_UINT32, uint64_t: COLUMN_UINT64, \
            float: COLUMN_FLOAT)
-#define ROW(name, type, components, dataset) \
-  {#name, TYPE_OF(type), sizeof(type), components, dataset, offsetof(struct particles, name)},
+#define ROW(name, type, components) \
+  {#name, TYPE_OF(type), sizeof(type), components, offsetof(struct particles, name)},
 const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT] = {PARTICLE_COLUMNS(ROW)};
 
 void *particles_column(const struct particles *s, enum particle_column_index column) {

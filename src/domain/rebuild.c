@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The domain: particles sorted into groups and leaves by orthogonal recursive bisection, and moved to the processes that own them. */
+/* The rebuild of the domain: particles are sorted into groups and leaves by orthogonal recursive
+ * bisection and moved to the ranks that own them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,30 +15,33 @@
 
 enum { CHUNKS = 64 };
 
-/** A rebuild at work. Particles pass through three orders: the old one; by part, as it arrives at its owner; the new one. On one
- * process nothing travels, and arrays go from the old order to the new one at once. */
+/** The state of a rebuild. Particles pass through three orders: the old order; the order by part (a
+ * part is split further by one rank), in which they are sent; the new order. With one rank nothing
+ * is sent, and arrays go from the old order to the new order at once. */
 struct rebuild {
   struct domain *domain;
   struct particles old;
   struct orb_parts parts;
+  /* key.index: place in the order that decides ties, from which the other columns are
+   * rearranged */
   struct key *keys,
-      *sorted;            /* index: in the order that ties follow, and from which the other arrays are put in order */
-  size_t count;           /* particles here in the end */
-  size_t *send, *receive; /* [process] particles */
-  size_t *next;           /* [chunk][part] place of the chunk's next particle by part */
-  uint32_t *place;        /* [old count] place by part */
-  size_t *arrive;         /* [source process][own part] particles */
+      *sorted;
+  size_t count;           /* particles of this rank after the rebuild */
+  size_t *send, *receive; /* [rank] particles */
+  size_t *next;           /* [chunk][part] place, by part, of the next particle */
+  uint32_t *place;        /* [old count] place in the order by part */
+  size_t *arrive;         /* [source rank][own part] particles */
   uint32_t first_part, own_parts;
-  size_t *part_first; /* [own part] first of its particles here */
-  const struct particle_column *column; /* what is being moved, */
-  const void *array;                    /* in the old order, */
-  char *rows;         /* packed or arrived, NULL on one process, */
-  char *permuted;     /* and in its new order */
+  size_t *part_first; /* [own part] first of its particles on this rank */
+  const struct particle_column *column; /* the column being moved */
+  const void *array;                    /* its array in the old order */
+  char *rows;         /* its rows as packed or received; NULL for one rank */
+  char *permuted;     /* its array in the new order */
 };
 
 static size_t chunk_first(const struct rebuild *r, uint32_t chunk) { return block_first(r->old.count, CHUNKS, chunk); }
 
-/** The old block that holds particle i of this process. */
+/** The range of the old order that holds particle i of this rank. */
 static struct particle_block old_block(const struct rebuild *r, size_t i) {
   const struct particles *p = &r->old;
   return particles_block(p, block_containing(p->all, p->all_blocks, particles_first(p) + i) - p->first_block);
@@ -70,7 +74,10 @@ static void sort_keys(void *context, uint32_t chunk) {
   }
 }
 
-/** Keys in the order of the parts, within each in the old one. @param of_part  particles here of each part */
+/**
+ * Sort keys by part, and inside a part by the old order.
+ * @param of_part  [part] on return: particles of this rank in each part
+ */
 static void sort_by_part(struct rebuild *r, size_t *of_part) {
   r->next = allocate((size_t)CHUNKS * r->parts.count, sizeof *r->next, "parts");
   r->sorted = allocate(r->old.count, sizeof *r->sorted, "keys by part");
@@ -89,7 +96,8 @@ static void sort_by_part(struct rebuild *r, size_t *of_part) {
   free(r->keys);
 }
 
-/** Move rows of `size` bytes, sorted by part, to their owners; there by part, and within by process. Returns the new rows. */
+/** Send rows of `size` bytes, sorted by part, to the owners of the parts. Returns the received
+ * rows, sorted by part and inside a part by source rank. Frees `sorted`. */
 static char *move_rows(const struct rebuild *r, char *sorted, size_t size) {
   const int processes = comm_size();
   size_t *bytes = allocate(2 * (size_t)processes, sizeof *bytes, "message sizes");
@@ -116,7 +124,7 @@ static char *move_rows(const struct rebuild *r, char *sorted, size_t size) {
   return rows;
 }
 
-/** Who sends how many of which part to whom. */
+/** Find out how many particles of each part this rank sends and receives. */
 static void plan_moves(struct rebuild *r, const size_t *of_part) {
   const size_t processes = (size_t)comm_size();
   size_t *parts_of = allocate(2 * processes, sizeof *parts_of, "parts"), *own = parts_of + processes;
@@ -142,7 +150,7 @@ static void plan_moves(struct rebuild *r, const size_t *of_part) {
   free(parts_of);
 }
 
-/** Split a part on, down to its groups. */
+/** Split a part further, down to its groups. */
 static void split_part(void *context, uint32_t k) {
   struct rebuild *r = context;
   struct domain *d = r->domain;
@@ -166,10 +174,10 @@ static void split_group(void *context, uint32_t g) {
   keys_into_tree(r->keys + b.first, (uint32_t)b.count, d->depth);
 }
 
-/* Columns, one after the other: from the old order to rows sorted by part, to their owners, to the new
- * order. A row has the components of one particle. */
+/* The columns are moved one after the other: from the old order to rows sorted by part, to their
+ * owners, to the new order. A row has the components of one particle. */
 
-/** Rows of the old particles of a chunk, at their places by part. */
+/** Write the rows of a chunk of the old order to their places in the order by part. */
 #define PACK(type)                                                                               \
   for (; i < end && i < b.first + b.count; i++)                                                  \
     for (size_t c = 0; c < components; c++)                                                      \
@@ -190,7 +198,7 @@ static void pack_rows(void *context, uint32_t chunk) {
   }
 }
 
-/** A group's part of the column in its new order, from rows or, on one rank, from the old order. */
+/** Write a group's particles in the new order, from rows or, for one rank, from the old order. */
 #define UNPACK(type)                                                                           \
   for (size_t i = 0; i < b.count; i++) {                                                       \
     const size_t from = r->keys[b.first + i].index;                                            \
@@ -238,7 +246,8 @@ static void copy_chunk(void *context, uint32_t chunk) {
   memcpy(copy->to + first, copy->from + first, block_first(copy->bytes, CHUNKS, chunk + 1) - first);
 }
 
-/** Put a column in its new order: where StarPU knows its memory, in place, else in new memory. */
+/** Put a column in its new order. If its memory is registered with StarPU, the memory is kept;
+ * otherwise new memory replaces it. */
 static void rearrange(struct rebuild *r, enum particle_column_index column) {
   struct particles *p = &r->domain->particles;
   void *old = particles_column(p, column);
@@ -270,7 +279,8 @@ static void number_keys(void *context, uint32_t chunk) {
     r->keys[i].index = (uint32_t)i;
 }
 
-/** Keys by part, on their owners. Their new indices keep the order of all processes' particles, which ties follow. */
+/** Send keys, sorted by part, to the owners of the parts. Their new indices keep the order of the
+ * particles of all ranks, which decides ties. */
 static void move_keys(struct rebuild *r) {
   size_t *of_part = allocate(r->parts.count, sizeof *of_part, "parts");
   sort_by_part(r, of_part);
@@ -309,7 +319,7 @@ void domain_rebuild(struct domain *d) {
   const uint64_t ids = DEBUG_CHECKS ? sum_of_ids(p) : 0;
   struct rebuild r = {.domain = d, .old = *p};
   if (p->count > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "%zu particles on one process are more than 2^32: use more", p->count);
+    fail(EXIT_RUN_FAILED, "%zu particles on one rank are more than 2^32: use more ranks", p->count);
   r.keys = allocate(p->count, sizeof *r.keys, "keys of the domain decomposition");
   loop_run(&rebuild_stage, CHUNKS, fill_keys, &r);
   r.parts = orb_split(d, r.keys, p->count);
@@ -326,7 +336,7 @@ void domain_rebuild(struct domain *d) {
     p->position = allocate(3 * r.count, sizeof *p->position, "particle positions");
   }
   loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_position, &r);
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) /* positions come from the keys */
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) /* positions are taken from the keys */
     if (k != COLUMN_position) rearrange(&r, k);
   orb_parts_free(&r.parts);
   free(r.keys);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checks of initial conditions: header values, cosmology, and warnings about unusual particles. */
 #include "ic_check.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ void ic_check_header(const char *path, struct gadget_header *h) {
     fail(EXIT_BAD_INPUT, "%s: BoxSize is %g: not a periodic cosmological volume", path, h->box);
   for (unsigned t = 0; t < GADGET_TYPES; t++)
     if (!(h->mass[t] >= 0.0) || !isfinite(h->mass[t]))
-      fail(EXIT_BAD_INPUT, "%s: mass of type %u is %g", path, t, h->mass[t]);
+      fail(EXIT_BAD_INPUT, "%s: mass of particle type %u in the header is %g", path, t, h->mass[t]);
   if (h->redshift == GADGET_ABSENT && h->time != GADGET_ABSENT) h->redshift = 1.0 / h->time - 1.0;
   if (h->time == GADGET_ABSENT && h->redshift != GADGET_ABSENT) h->time = 1.0 / (1.0 + h->redshift);
   if (h->redshift < 0.0 && h->redshift > -1e-5) h->redshift = 0.0; /* 1/a - 1, rounded */
@@ -48,8 +49,8 @@ void ic_check_universe(const char *path, const struct gadget_header *h) {
   if (gadget_gives(h->h)) ic_check_range(path, "HubbleParam", "cosmology", "h", h->h);
 }
 
-/** Whether all particles are near the first one; the distance may be across a side of the box. The
- * loop ends at a particle that is far, which in usual initial conditions is one of the first. */
+/** Whether all particles are near the first one, the periodic image included. The loop ends at the
+ * first particle that is far; in usual initial conditions that is one of the first. */
 static bool at_one_point(const struct particles *s) {
   const int32_t near = INT32_MAX / 500; /* a thousandth of the box */
   uint32_t origin[3] = {0};

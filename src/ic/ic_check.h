@@ -10,8 +10,8 @@ struct gadget_header;
 struct parameters;
 
 /**
- * Check what the header of a glass must have, too: a box, masses, no gas. Where only one of Time and
- * Redshift is in the file, the other one is computed.
+ * Check what every header must have, also that of a glass: a box, masses, no gas. Where only one of
+ * Time and Redshift is in the file, the other one is computed.
  */
 void ic_check_header(const char *path, struct gadget_header *h);
 
@@ -24,13 +24,14 @@ void ic_check_header(const char *path, struct gadget_header *h);
  */
 void ic_check_universe(const char *path, const struct gadget_header *h);
 
-/** Check that a number of a header is in the range of `section.key`. @param name of the number */
+/** Check that a number of a header is in the range of `section.key`.
+ * @param name  of the number, for the message */
 void ic_check_range(const char *path, const char *name, const char *section, const char *key,
                     double value);
 
 /**
  * Warn if there are few particles, if all are at one point, or if the universe is far from flat.
- * Call it on every process; the first one prints.
+ * Collective; rank 0 prints.
  * @param source  where the particles are from, for messages
  */
 void ic_warn(const struct particles *s, double omega_k, const char *source);

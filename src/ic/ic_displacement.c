@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Displacements in first and second order of Lagrangian perturbation theory, on a mesh. */
+/* Displacements in first and second order of Lagrangian perturbation theory, on a mesh (Crocce et
+ * al. 2006, MNRAS 373, 369, appendix D). */
 #include "ic_displacement.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 static size_t plane_modes(const struct displacement *d) { return d->fft.n * d->fft.kz; }
 
-/* Left to the tasks to touch first. */
+/* Allocate without touching the memory: tasks touch it first. */
 static void *allocate_planes(const struct displacement *d, size_t planes) {
   fftw_complex *modes = fftw_alloc_complex(planes * plane_modes(d) + 1);
   if (!modes)
@@ -22,8 +23,9 @@ static void *allocate_planes(const struct displacement *d, size_t planes) {
   return modes;
 }
 
-/* Wavenumber for derivatives, in units of the fundamental mode. The slope of a wave at the Nyquist frequency vanishes at
- * mesh points: 0. (2LPTic has -mesh/2 there, which moves 7 % of the second order, so 3e-4 of all, at z = 49.) */
+/* Wavenumber for derivatives, in units of the fundamental mode. The slope of a wave at the Nyquist
+ * frequency vanishes at mesh points, hence 0. (2LPTic has -mesh/2 there. At z = 49 that changes the
+ * second-order displacement by 7 % and the whole displacement by 3e-4.) */
 static double frequency(const struct displacement *d, size_t i) {
   if (2 * i == d->fft.n) return 0.0;
   return 2 * i < d->fft.n ? (double)i : (double)i - (double)d->fft.n;
@@ -39,7 +41,7 @@ struct loop {
   const struct displacement *d;
   const fftw_complex *modes;
   fftw_complex *out;
-  unsigned axis[2]; /* of a gradient; the first of a displacement */
+  unsigned axis[2]; /* of a gradient; axis[0] of a displacement */
   double factor;
 };
 
@@ -69,7 +71,7 @@ static double *displacement_gradient(const struct displacement *d, unsigned a, u
   return field;
 }
 
-/* Terms of the source come one after the other. */
+/* The terms of the second-order source are computed one after the other. */
 struct source {
   const struct displacement *d;
   double *source, *sum, *next;
@@ -96,7 +98,8 @@ static void source_plane(void *context, uint32_t plane) {
   }
 }
 
-/* Sum over a < b of Psi_aa Psi_bb - Psi_ab^2, in place of three of its six terms at a time; it comes where the modes will stand. */
+/* Sum over a < b of Psi_aa Psi_bb - Psi_ab^2, with memory for three of its six terms at a time. The
+ * result is in the array of the second-order modes. */
 static void second_order_source(const struct displacement *d) {
   const uint32_t planes = (uint32_t)d->fft.planes;
   struct source s = {.d = d, .source = (double *)d->modes[1], .sum = d->field[0], .next = d->field[1]};
@@ -129,8 +132,9 @@ static void inverse_laplacian_plane(void *context, uint32_t plane) {
     }
 }
 
-/* Crocce et al. 2006, appendix D: Psi2 = D2 grad phi2, laplacian phi2 = the source of D1 = 1, so A2 = -i D2 S/k^2.
- * The source here is of the first-order displacements at this redshift: it carries D1^2. */
+/* Crocce et al. 2006, appendix D: Psi2 = D2 grad phi2, where the Laplacian of phi2 is the source
+ * for D1 = 1; so A2 = -i D2 S/k^2. The source here is computed from the first-order displacements
+ * at this redshift and therefore contains a factor D1^2. */
 static void second_order_modes(struct displacement *d, const struct growth *g) {
   d->modes[1] = allocate_planes(d, d->fft.planes);
   second_order_source(d);
@@ -173,7 +177,7 @@ static void component_plane(void *context, uint32_t plane) {
   }
 }
 
-/* The plane that follows those of this process is the first of another. */
+/* Receive the plane that follows this rank's planes; it is the first plane of another rank. */
 static void fetch_next_plane(const struct displacement *d, double *field) {
   const size_t n = d->fft.n, plane = 2 * plane_modes(d), size = (size_t)comm_size();
   size_t *send = allocate(2 * size, sizeof *send, "message sizes"), *receive = send + size;

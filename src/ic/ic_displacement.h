@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Displacement fields of generated initial conditions: random phases, second order, reading at a point. Meshes are distributed
- * over the processes as slab_fft.h has it, and the same whatever their number.
+/* Displacement fields of generated initial conditions: random phases, second order, interpolation
+ * to a point. Meshes are distributed over the ranks as described in slab_fft.h. The fields are the
+ * same for any number of ranks.
  *
- * Of the modes of the mesh, one scalar A each is kept, from which the displacement comes as Psi_k = k A_k, k in h/Mpc;
- * the rest of a mode's story (which are used, their order) is N-GenIC's and 2LPTic's. */
+ * For each mode of the mesh one scalar A is stored, from which the displacement follows as Psi_k =
+ * k A_k, k in h/Mpc. Which modes are used, and the order in which their random numbers are drawn,
+ * are those of N-GenIC and 2LPTic. */
 #ifndef PHOTONS_IC_DISPLACEMENT_H
 #define PHOTONS_IC_DISPLACEMENT_H
 
@@ -22,10 +24,11 @@ struct parameters;
 struct linear_power;
 
 /**
- * Random first-order modes: A_k = i delta_k/k^2 with |delta_k|^2 L^3 = -P(k) ln(u) d1^2 (or P(k) d1^2: ic.fixed).
- * Zero at k = 0, where a component is the mesh's Nyquist frequency, and beyond the particles' Nyquist frequency.
- * @param f           the mesh's share of this process
- * @param d1          growth factor to scale P(k) of z = 0 with
+ * Random first-order modes: A_k = i delta_k/k^2 with |delta_k|^2 L^3 = -P(k) ln(u) d1^2 (or P(k)
+ * d1^2: ic.fixed). Zero at k = 0, where a component is the mesh's Nyquist frequency, and beyond the
+ * particles' Nyquist frequency. Collective.
+ * @param f           mesh and the planes of this rank
+ * @param d1          growth factor; scales P(k) from z = 0
  * @param[out] modes  [ky here][kx][kz]
  */
 void ic_random_modes(const struct parameters *p, const struct linear_power *power, const struct slab_fft *f, double d1,
@@ -34,24 +37,26 @@ void ic_random_modes(const struct parameters *p, const struct linear_power *powe
 struct displacement {
   struct slab_fft fft;
   double scale;           /**< h/Mpc of the fundamental mode */
-  bool between;           /**< particles stand between mesh points */
-  double *window;         /**< by index along a side: the inverse window of the interpolation, or 1 */
-  fftw_complex *modes[2]; /**< A of first and second order, [ky here][kx][kz]; [1] is NULL with ic.order = 1 */
-  double *field[2];       /**< one component of the displacement, Mpc/h: [x here, and the next if `between`][y][2 kz] */
+  bool between;           /**< particles lie between mesh points */
+  double *window;         /**< by index along a side: inverse of the interpolation window, or 1 */
+  fftw_complex *modes[2]; /**< A of first and second order, [ky here][kx][kz]; [1] is NULL with
+                               ic.order = 1 */
+  double *field[2];       /**< one component of the displacement, Mpc/h: [x here, and the next if
+                               `between`][y][2 kz] */
 };
 
 /**
- * The displacement fields at the redshift whose growth is @p g. On every process, as displacement_transform().
+ * Make the modes of the displacement fields at the redshift of the growth factors @p g. Collective.
  * @param mesh     cells a side, even
- * @param between  particles will stand between mesh points: undo the smoothing of cloud-in-cell interpolation, whose
- *                 window is the mean over all places in a cell
+ * @param between  particles will lie between mesh points: the modes are divided by the window of
+ *         cloud-in-cell interpolation, averaged over all positions in a cell
  */
 struct displacement displacement_create(const struct parameters *p, const struct linear_power *power,
                                         const struct growth *g, size_t mesh, bool between);
-/** Compute component @p axis of first and second order into field[]. */
+/** Compute component @p axis of first and second order into field[]. Collective. */
 void displacement_transform(struct displacement *d, unsigned axis);
-/** The component of all orders at a point given in mesh cells (0 <= q < mesh), by cloud-in-cell; exact at mesh points.
- * The plane x = floor(q[0]) must be this process's. */
+/** Interpolate the component of all orders to a point given in mesh cells (0 <= q < mesh), by
+ * cloud-in-cell; exact at mesh points. The plane x = floor(q[0]) must be a plane of this rank. */
 void displacement_read(const struct displacement *d, const double q[3], double psi[2]);
 void displacement_free(struct displacement *d);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Initial conditions from Gadget files: the set of files, what their headers must agree on, and with config.ini. */
+/* Initial conditions from Gadget files: finds the files of a set, and checks that their headers
+ * agree with each other and with config.ini. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -20,12 +21,12 @@ enum { PATH_SIZE = PARAMETER_PATH_MAX + 32 };
 
 struct gadget_set {
   char first[PATH_SIZE]; /* file 0 */
-  size_t number;         /* where "0" stands in its name; 0: a single file */
+  size_t number;         /* position of "0" in the name of file 0; 0: a single file */
   bool hdf5;
-  struct gadget_header *headers; /* one a file */
+  struct gadget_header *headers; /* [file] */
   size_t files;
   uint64_t count; /* particles of the set */
-  unsigned type;  /* of the particles */
+  unsigned type;  /* type of the particles */
 };
 
 static const struct gadget_format *set_format(const struct gadget_set *set) {
@@ -38,7 +39,7 @@ static const char *set_path(const struct gadget_set *set, size_t file, char path
   return path;
 }
 
-/** The file itself, or the first of the set with this stem. */
+/** Find the file itself, or the first file of the set with this stem. */
 static void find_first(struct gadget_set *set, const char *name) {
   static const char *const endings[] = {"", ".hdf5", ".0", ".0.hdf5"};
   struct stat status;
@@ -64,7 +65,7 @@ static const struct gadget_format *find_format(const char *path) {
   return count == sizeof begin && memcmp(begin, signature, sizeof begin) == 0 ? &gadget_hdf5 : &gadget_binary;
 }
 
-/** Place of the file's number in the name of file 0: NAME.0, NAME.0.hdf5, NAME.0.h5. */
+/** Position of the file's number in the name of file 0: NAME.0, NAME.0.hdf5, NAME.0.h5. */
 static size_t find_number(const char *path, uint64_t files) {
   size_t end = strlen(path);
   static const char *const endings[] = {".hdf5", ".h5"};
@@ -79,7 +80,7 @@ static size_t find_number(const char *path, uint64_t files) {
   return end - 1;
 }
 
-/** NaN is a fault of its own, not a difference. */
+/** Two NaNs are equal here: NaN is reported as an error of its own, not as a difference. */
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 static bool same_masses(const struct gadget_header *a, const struct gadget_header *b) {
@@ -102,7 +103,7 @@ static void check_same(const struct gadget_set *set, const char *path, const str
   if (differs) fail(EXIT_BAD_INPUT, "%s: %s in its header differs from that in %s", path, differs, set->first);
 }
 
-/** The one type of the set; its count must be what the headers promise. */
+/** Find the one particle type of the set, and check its count against the headers. */
 static void count_particles(struct gadget_set *set) {
   set->type = GADGET_TYPES;
   for (unsigned t = 0; t < GADGET_TYPES; t++) {
@@ -123,7 +124,17 @@ static void count_particles(struct gadget_set *set) {
   if (set->type == GADGET_TYPES) fail(EXIT_BAD_INPUT, "%s: holds no particles", set->first);
 }
 
-/** Headers are shared out over the processes by files. */
+/** End the program unless a file of the set is there. */
+static void require_file(const struct gadget_set *set, size_t file) {
+  char buffer[PATH_SIZE];
+  const char *path = set_path(set, file, buffer);
+  struct stat status;
+  if (stat(path, &status) != 0)
+    fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, file + 1,
+         set->files, strerror(errno));
+}
+
+/** Read the headers, each rank those of some files. Collective. */
 static void read_headers(struct gadget_set *set) {
   const size_t size = (size_t)comm_size(), first = comm_first(set->files, comm_rank());
   const size_t end = comm_first(set->files, comm_rank() + 1);
@@ -131,9 +142,7 @@ static void read_headers(struct gadget_set *set) {
   for (size_t f = first; f < end; f++) {
     char buffer[PATH_SIZE];
     const char *path = set_path(set, f, buffer);
-    struct stat status;
-    if (stat(path, &status) != 0)
-      fail(EXIT_BAD_INPUT, "cannot read %s (file %zu of %zu of a set): %s", path, f + 1, set->files, strerror(errno));
+    require_file(set, f);
     if (find_format(path) != set_format(set)) fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set->first);
     set_format(set)->header(path, &headers[f - first]);
     ic_check_header(path, &headers[f - first]);
@@ -156,9 +165,10 @@ static struct gadget_set open_set(const char *name) {
     set_format(&set)->header(set.first, &first);
     if (first.files > 1) {
       if (first.files > 1000000)
-        fail(EXIT_BAD_INPUT, "%s: says it is one of %llu files", set.first, (unsigned long long)first.files);
+        fail(EXIT_BAD_INPUT, "%s: the header says that the set has %llu files", set.first, (unsigned long long)first.files);
       set.files = first.files;
       set.number = find_number(set.first, first.files);
+      require_file(&set, set.files - 1); /* before there is memory for so many headers */
     }
   }
   comm_broadcast(&set, sizeof set, 0);
@@ -171,7 +181,8 @@ static struct gadget_set open_set(const char *name) {
   return set;
 }
 
-/** Box size in Mpc/h: N masses must be Omega_m rho_crit L^3, where kpc or Mpc makes a factor of 10^9. */
+/** Box size in Mpc/h: N masses must be Omega_m rho_crit L^3, where taking kpc for Mpc makes a
+ * factor of 10^9. */
 static double box_from_mass(const struct parameters *p, const struct gadget_set *set, double mass) {
   const double box = set->headers[0].box, omega_m = p->cosmology.omega_m;
   const double ratio_mpc = mass * (double)set->count / (omega_m * RHO_CRITICAL * pow(box, 3));
@@ -202,7 +213,7 @@ __attribute__((format(printf, 2, 3))) static void complain(struct complaints *c,
   va_end(arguments);
 }
 
-/** A value that stands in the file and perhaps in config.ini, too. */
+/** Compare a value of the file with the same value in config.ini, if given there. */
 static void agree(const struct parameters *p, const char *section, const char *key, double *value, double in_file,
                   double tolerance, struct complaints *c) {
   if (parameter_given(p, section, key) && !(fabs(*value - in_file) <= tolerance))
@@ -210,7 +221,8 @@ static void agree(const struct parameters *p, const char *section, const char *k
   *value = in_file;
 }
 
-/** Take what the file says into @p p; contradictions with config.ini are fatal. @return the box size in Mpc/h */
+/** Store the file's values in @p p. Contradictions with config.ini end the program.
+ * @return the box size in Mpc/h */
 static double settle(struct parameters *p, const struct gadget_set *set, double mass) {
   const struct gadget_header *h = &set->headers[0];
   const double rounding = 1e-5; /* float headers, and values printed with six digits */
@@ -236,14 +248,16 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
   return box;
 }
 
-/** Read particles [first, first + s->count) of an open set; lengths and positions become fractions of its box. */
-static void read_range(const struct gadget_set *set, size_t first, struct particles *s) {
+/** Read particles [first, first + s->count) of an open set. Positions become fractions of the box.
+ * @param checksum  see gadget_sink, [file][block]; may be NULL */
+static void read_range(const struct gadget_set *set, size_t first, struct particles *s,
+                       uint64_t *checksum) {
   const struct gadget_header *h = &set->headers[0];
   struct gadget_sink sink = {.particles = s,
                              .box = h->box,
                              .momentum_factor = pow(1.0 + h->redshift, -1.5),
                              .velocity_factor = pow(1.0 + h->redshift, -0.5)};
-  size_t before = 0; /* particles in the files before */
+  size_t before = 0; /* particles in earlier files */
   for (size_t f = 0; f < set->files; f++) {
     const size_t count = set->headers[f].in_file[set->type], end = before + count;
     const size_t begin = first > before ? first : before, stop = first + s->count < end ? first + s->count : end;
@@ -253,27 +267,43 @@ static void read_range(const struct gadget_set *set, size_t first, struct partic
       sink.place = begin - first;
       sink.row = begin - before;
       sink.rows = stop - begin;
+      sink.checksum = checksum ? checksum + f * GADGET_BLOCKS : NULL;
       set_format(set)->read(sink.path, &set->headers[f], &sink);
     }
     before = end;
   }
 }
 
-/** This process's share of the set. */
+/** Compare the sum of the checksums of all ranks with the checksums in the files. Collective. */
+static void check_checksums(const struct gadget_set *set, uint64_t *checksum) {
+  comm_sum_u64(checksum, set->files * GADGET_BLOCKS);
+  for (size_t i = 0; i < set->files * GADGET_BLOCKS; i++) {
+    char buffer[PATH_SIZE];
+    if (checksum[i] != 0)
+      fail(EXIT_BAD_INPUT, "%s: block %s is not what was written (checksum)",
+           set_path(set, i / GADGET_BLOCKS, buffer), gadget_block_name[i % GADGET_BLOCKS]);
+  }
+}
+
+/** Read this rank's particles of the set. */
 static struct particles read_share(const struct gadget_set *set, double box, double mass) {
   struct particles s = particles_create_share(set->count, box, mass);
-  read_range(set, particles_first(&s), &s);
+  uint64_t *checksum = allocate(set->files * GADGET_BLOCKS, sizeof *checksum, "checksums");
+  read_range(set, particles_first(&s), &s, checksum);
+  check_checksums(set, checksum);
+  free(checksum);
   gadget_check_ids(&s, set->first);
   return s;
 }
 
-/** The mass that all must have: from the header, else that of the set's first particle. */
+/** The mass that all particles must have: from the header, else the mass of the set's first
+ * particle. */
 static double read_mass(const struct gadget_set *set) {
   double mass = set->headers[0].mass[set->type];
   if (mass > 0.0) return mass;
   if (comm_rank() == 0) {
     struct particles first = particles_create(1, 1.0, 0.0);
-    read_range(set, 0, &first);
+    read_range(set, 0, &first, NULL);
     mass = first.mass;
     particles_free(&first);
   }
@@ -298,7 +328,7 @@ struct particles ic_read_gadget(struct parameters *p) {
 
 struct particles ic_read_glass(const char *path) {
   struct gadget_set set = open_set(path);
-  set.headers[0].redshift = 0.0; /* velocities are of no use, so that their factor is any number */
+  set.headers[0].redshift = 0.0; /* velocities of a glass are not used */
   struct particles s = read_share(&set, set.headers[0].box, read_mass(&set));
   free(set.headers);
   return s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generated initial conditions: particles of a grid or glass, displaced. */
+/* Generated initial conditions: the particles of a grid or glass, displaced. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,16 +24,16 @@ static size_t choose_mesh(const struct parameters *p) {
     return (size_t)p->ic.mesh;
   }
   const size_t n = (size_t)p->box.npart_side;
-  return n % 2 ? 2 * n : n; /* even, and with the grid on its points */
+  return n % 2 ? 2 * n : n; /* even, and such that grid points are mesh points */
 }
 
-/* The particles over this process's planes, one component at a time. */
+/* The particles over this rank's planes, one component at a time. */
 struct displaced {
   const struct lattice *lattice;
   const struct displacement *displacement;
   const struct growth *growth;
   const struct parameters *parameters;
-  double box, a, velocity; /* a^2 H */
+  double box, a, velocity; /* velocity: a^2 H */
   unsigned axis;
   uint32_t *position;
   float *momentum;
@@ -53,7 +53,8 @@ static void index_part(void *context, uint32_t part) {
     d->index[i] = lattice_particle(d->lattice, i, q);
 }
 
-/** The power spectrum must be wrong: bad input, if it is from a table. */
+/** End the program: such a displacement means that the power spectrum is wrong. Bad input if the
+ * spectrum is from a table. */
 _Noreturn static void fail_displacement(const struct displaced *d, uint64_t id, double psi,
                                         double momentum) {
   const struct parameters *p = d->parameters;
@@ -96,7 +97,8 @@ static void number_part(void *context, uint32_t part) {
   for (size_t i = (size_t)part * PART; i < part_end(s->count, part); i++) s->id[i] = particles_first(s) + i + 1;
 }
 
-/* One process has its particles in the order of the lattice already; many exchange them. */
+/* With one rank the particles are already in the order of the lattice; several ranks exchange
+ * them. */
 static void displace_particles(struct displaced *work, struct displacement *field, struct particles *s) {
   const bool alone = comm_size() == 1;
   const size_t count = work->lattice->count;

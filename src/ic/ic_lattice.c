@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Undisplaced particles: reads a glass or makes a grid, and sends every particle to the ranks that
+ * need it. */
 #include "ic_lattice.h"
 
 #include <math.h>
@@ -11,7 +13,8 @@
 #include "photons/config/parameters.h"
 #include "photons/mesh/slab_fft.h"
 
-/** Until they are distributed, the points are this process's share of the glass; a grid has one, on the first process. */
+/** Until lattice_distribute(), `points` holds this rank's part of the glass; a grid is one point,
+ * on rank 0. */
 struct lattice lattice_create(const struct parameters *p) {
   const size_t side = (size_t)p->box.npart_side, count = side * side * side;
   struct lattice l = {.tiles = side, .glass = 1, .points_count = comm_rank() == 0};
@@ -23,7 +26,7 @@ struct lattice lattice_create(const struct parameters *p) {
     l.tiles = (size_t)llround(cbrt((double)count / (double)l.glass));
     if (l.tiles * l.tiles * l.tiles * l.glass != count)
       fail(EXIT_BAD_INPUT,
-           "glass %s has %zu particles; box.npart_side^3 = %zu is not that number times a cube (1, 8, 27 ...)",
+           "glass %s has %zu particles; box.npart_side^3 = %zu must be that number times a cube (1, 8, 27 ...)",
            p->ic.glass, l.glass, count);
   }
   l.points = allocate(l.points_count, sizeof *l.points, "the particles of a glass");
@@ -43,7 +46,8 @@ static size_t plane_of(const struct lattice *l, size_t tile, const struct lattic
   return (size_t)coordinate(l, tile, point->place[0]) % l->mesh;
 }
 
-/** The processes that need a point, of which there may be one for each tile: count them, or with `to` put the point there. */
+/** Find the ranks that need a point, of which there may be one for each tile. Without `to` count
+ * the bytes for each of them, with `to` store the point there. */
 static void address(const struct lattice *l, const struct lattice_point *point, size_t *bytes, char *to,
                     const size_t *offset) {
   size_t last = SIZE_MAX;
@@ -56,7 +60,8 @@ static void address(const struct lattice *l, const struct lattice_point *point, 
   }
 }
 
-/** Send the points of a glass where they are needed; they arrive by number. */
+/** Send the points of a glass to the ranks that need them. They are received in the order of their
+ * numbers. */
 static void send_points(struct lattice *l) {
   const size_t size = (size_t)comm_size();
   size_t *send = allocate(3 * size, sizeof *send, "message sizes"), *receive = send + size, *offset = receive + size;
@@ -87,7 +92,8 @@ void lattice_distribute(struct lattice *l, const struct slab_fft *mesh) {
   for (size_t tile = 0; tile < l->tiles; tile++) {
     size_t end = l->begin[tile];
     for (size_t i = 0; i < l->points_count; i++) {
-      if (plane_of(l, tile, &l->points[i]) - mesh->first >= mesh->planes) continue; /* before the first it is huge */
+      /* wraps to a large number before the first plane */
+      if (plane_of(l, tile, &l->points[i]) - mesh->first >= mesh->planes) continue;
       if (end == room) {
         room = room ? 2 * room : l->points_count;
         l->entries = reallocate(l->entries, room, sizeof *l->entries, "the particles of a glass");

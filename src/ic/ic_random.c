@@ -19,21 +19,24 @@ static gsl_rng *generator_create(void) {
   return generator;
 }
 
-/* Seeds of the columns (i, j) of modes with j here, [j][i], and of their partners (-i, -j). */
+/* Seeds of the columns (i, j) of modes with j on this rank, [j][i], and of their partners (-i,
+ * -j). */
 struct seeds {
   const struct slab_fft *f;
   uint32_t *own, *partner;
 };
 
-/* All processes draw all seeds, and keep what they need. */
+/* All ranks draw all seeds, and keep the ones that they need. */
 static void draw_seed(struct seeds *s, gsl_rng *generator, size_t i, size_t j) {
   const size_t n = s->f->n, here = j - s->f->first, mirrored = (n - j) % n - s->f->first;
   const uint32_t seed = (uint32_t)(0x7fffffff * gsl_rng_uniform(generator));
-  if (here < s->f->planes) s->own[here * n + i] = seed; /* below the first it is huge */
+  /* wraps to a large number below the first plane */
+  if (here < s->f->planes) s->own[here * n + i] = seed;
   if (mirrored < s->f->planes) s->partner[mirrored * n + (n - i) % n] = seed;
 }
 
-/* The order is from low to high frequencies, so that a finer mesh has the same large-scale modes. */
+/* The order is from low to high frequencies, so that a finer mesh has the same large-scale
+ * modes. */
 static struct seeds seeds_create(const struct slab_fft *f, uint64_t seed) {
   const size_t n = f->n, last = n - 1;
   struct seeds s = {.f = f};
@@ -86,7 +89,7 @@ struct random_modes {
   const struct slab_fft *f;
   struct seeds seeds;
   const double *amplitude; /* by the square of the mode number, below `squares` */
-  size_t largest, squares; /* of the numbers of the modes that are used */
+  size_t largest, squares; /* of the mode numbers that are used */
   double sign;
   bool fixed;
   fftw_complex *modes;
@@ -103,7 +106,7 @@ static void draw_mode(const struct random_modes *r, gsl_rng *generator, size_t s
   mode[1] = size * cos(phase);
 }
 
-/* The columns (i, j) of one j. */
+/* Draw the columns (i, j) of one j. */
 static void draw_plane(void *context, uint32_t plane) {
   const struct random_modes *r = context;
   const size_t n = r->f->n, half = n / 2, j = r->f->first + plane;
@@ -119,7 +122,8 @@ static void draw_plane(void *context, uint32_t plane) {
     for (size_t k = 0; k <= r->largest && square_ij + k * k < r->squares; k++)
       draw_mode(r, generator, square_ij + k * k, column[k]);
     if (i == 0 ? j < half : i < half) continue;
-    /* Of the plane k = 0 a half is free: a real field has A(-k) = -A(k)*. */
+    /* In the plane k = 0 only half of the modes are independent: a real field has A(-k) =
+     * -A(k)*. */
     gsl_rng_set(generator, r->seeds.partner[plane * n + i]);
     draw_mode(r, generator, square_ij, column[0]);
     column[0][0] = -column[0][0];
@@ -130,7 +134,8 @@ static void draw_plane(void *context, uint32_t plane) {
 void ic_random_modes(const struct parameters *p, const struct linear_power *power, const struct slab_fft *f, double d1,
                      fftw_complex *modes) {
   const size_t half = f->n / 2, cut = (size_t)p->box.npart_side / 2;
-  /* k may be up to `cut` in the cube; in the sphere its square is bounded. Nyquist frequencies are never used. */
+  /* k may be up to `cut` in the cube; in the sphere its square is bounded. Nyquist frequencies are
+   * never used. */
   const size_t largest = cut < half ? cut : half - 1;
   const size_t most = p->ic.sphere_mode ? cut * cut : 3 * largest * largest;
   const size_t squares = (most < 3 * largest * largest ? most : 3 * largest * largest) + 1;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checkpoints: the exact state of a run in HDF5, one file in the order of the blocks, whatever the number of processes. Every piece
- * of the file has a checksum: data by the Fletcher32 filter, metadata by the file format of HDF5 1.10. */
+/* Checkpoints: the exact state of a run in HDF5, one file in the order of the blocks, whatever the
+ * number of processes. The newest two are kept. Every piece of a file has a checksum. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "build_config.h"
+#include "checkpoint_values.h"
+#include "hdf5_checksum.h"
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 #include "photons/config/parameter_table.h"
 #include "photons/io/snapshot.h"
 
-static const char format[] = "photons-starpu checkpoint 2";
-enum { CHUNK = 1 << 18 /* numbers under one checksum */ };
+static const char format[] = "photons-starpu checkpoint 3";
 
 static const struct {
   const char *name;
@@ -24,6 +26,7 @@ static const struct {
     {"start_a", offsetof(struct checkpoint_state, start_a), false},
     {"step", offsetof(struct checkpoint_state, step), true},
     {"outputs_done", offsetof(struct checkpoint_state, outputs_done), true},
+    {"last_output", offsetof(struct checkpoint_state, last_output), false},
     {"steps_since_sort", offsetof(struct checkpoint_state, policy.steps_since_sort), true},
     {"steps_since_rebuild", offsetof(struct checkpoint_state, policy.steps_since_rebuild), true},
     {"sort_debt", offsetof(struct checkpoint_state, policy.sort_debt), false},
@@ -35,11 +38,15 @@ static const struct {
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
 
-/** A column of the particles as it lies in memory: numbers [first, first + count) of `all`. */
+/**
+ * A column of the particles as it lies in memory: rows [first, first + count) of `all`, a row for
+ * each particle. A block has one component after the other, so that a row of several numbers is not
+ * that of one particle: a row only says which numbers are under one term of the checksum.
+ */
 struct array {
   const char *name;
   hid_t type;
-  size_t first, count, all;
+  size_t columns, first, count, all;
   void *values;
 };
 
@@ -51,29 +58,24 @@ static struct array array_of(const struct particles *s, enum particle_column_ind
                          [COLUMN_FLOAT] = H5T_NATIVE_FLOAT};
   return (struct array){.name = c->name,
                         .type = types[c->type],
-                        .first = c->components * particles_first(s),
-                        .count = c->components * s->count,
-                        .all = c->components * s->all,
+                        .columns = c->components,
+                        .first = particles_first(s),
+                        .count = s->count,
+                        .all = s->all,
                         .values = particles_column(s, k)};
 }
 
 static void create_array(hid_t file, const char *path, const struct array *array) {
-  const hsize_t count = array->all, chunk = array->all < CHUNK ? array->all : CHUNK;
-  const hid_t space = hdf5_check(H5Screate_simple(1, &count, NULL), EXIT_RUN_FAILED, path, "make a dataset");
-  const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path, "make a dataset");
-  hdf5_check(H5Pset_chunk(layout, 1, &chunk), EXIT_RUN_FAILED, path, "make a dataset");
-  hdf5_check(H5Pset_fletcher32(layout), EXIT_RUN_FAILED, path, "make a dataset");
-  const hid_t dataset = hdf5_check(H5Dcreate2(file, array->name, array->type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
-                                   EXIT_RUN_FAILED, path, "make a dataset");
+  const hid_t dataset = hdf5_create_dataset(file, path, array->name, array->type, array->all,
+                                            array->columns, H5P_DEFAULT);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-  H5Pclose(layout);
-  H5Sclose(space);
 }
 
 static void write_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
                                    "continue the file");
-  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
+  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count,
+                  array->columns, array->values);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
@@ -101,22 +103,58 @@ static void write_part(void *context, const struct output_turn *turn) {
   const struct checkpoint *c = context;
   const char *path = turn->path;
   const bool first = comm_rank() == turn->first;
-  const hid_t file = first ? hdf5_create(turn->temporary, path, HDF5_CHECKSUMS)
-                           : hdf5_continue(turn->temporary, path, HDF5_CHECKSUMS);
+  const hid_t file = first ? hdf5_create(turn->temporary, path)
+                           : hdf5_continue(turn->temporary, path);
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
     const struct array array = array_of(c->particles, k);
     if (first) create_array(file, path, &array);
     write_array(file, path, &array);
   }
   if (first) write_state(file, path, c);
-  if (comm_rank() == turn->last) hdf5_write_text(file, path, "format", format); /* with it the checkpoint is complete */
+  if (comm_rank() == turn->last) { /* with these the checkpoint is complete */
+    hdf5_write_text(file, path, "format", format);
+    hdf5_checksum_attributes(file, path);
+  }
   hdf5_close_written(file, path);
+}
+
+/** NAME-WORD.hdf5 for NAME.hdf5 (malloc'ed). */
+static char *other_name(const char *path, const char *word) {
+  static const char ending[] = ".hdf5";
+  size_t stem = strlen(path);
+  if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0)
+    stem -= strlen(ending);
+  const size_t size = stem + strlen(word) + 8;
+  char *name = allocate(size, 1, "a file name");
+  snprintf(name, size, "%.*s-%s%s", (int)stem, path, word, ending);
+  return name;
 }
 
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
                       const struct checkpoint_state *state) {
   struct checkpoint c = {.parameters = p, .particles = s, .state = state};
-  output_together((char *[]){(char *)path}, 1, write_part, &c);
+  char *previous = other_name(path, "previous");
+  output_together((char *[]){(char *)path}, 1, previous, write_part, &c);
+  free(previous);
+}
+
+bool checkpoint_check(const char *path, char *reason, size_t size) {
+  return hdf5_intact(path, format, reason, size);
+}
+
+/** Name of the newest checkpoint that is whole (malloc'ed). */
+static char *choose(const char *path) {
+  char reason[1024], other_reason[1024];
+  if (checkpoint_check(path, reason, sizeof reason)) {
+    char *name = strdup(path);
+    if (!name) fail(EXIT_RUN_FAILED, "not enough memory for a file name");
+    return name;
+  }
+  char *previous = other_name(path, "previous");
+  if (!checkpoint_check(previous, other_reason, sizeof other_reason))
+    fail(EXIT_BAD_INPUT, "no checkpoint to go on from: %s; %s", reason, other_reason);
+  if (comm_rank() == 0) warn("%s; going on from the one before, %s", reason, previous);
+  return previous;
 }
 
 /** Value of section.key in a printed config.ini; @p length 0 and NULL where there is none. */
@@ -140,6 +178,7 @@ static const char *find_value(const char *config, const char *section, const cha
 static bool changes_results(const struct parameters *p, const struct parameter *row) {
   if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "z_end") == 0) return p->time.step == STEP_FIXED;
+  if (strcmp(row->section, "time") == 0 && strcmp(row->key, "min_dlna") == 0) return false;
   if (strcmp(row->section, "runtime") != 0) return true;
   return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
          strcmp(row->key, "sort_interval") == 0 || strcmp(row->key, "rebuild_interval") == 0;
@@ -195,25 +234,54 @@ static uint64_t read_count(hid_t file, const char *path, const char *name) {
   return count;
 }
 
-static void read_array(hid_t file, const char *path, const struct array *array) {
+/** A dataset that must have as many numbers as the array. */
+static hid_t open_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
                                    "read the checkpoint");
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
   const hssize_t count = H5Sget_simple_extent_npoints(space);
-  if (count < 0 || (size_t)count != array->all)
-    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path, array->name,
-         (long long)count, array->all);
-  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count, 1, array->values);
+  const size_t expected = array->all * array->columns;
+  if (count < 0 || (size_t)count != expected)
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %s has %lld numbers, expected %zu", path,
+         array->name, (long long)count, expected);
   H5Sclose(space);
+  return dataset;
+}
+
+/** The arrays are as long as the counts say, and whole. Memory is allocated for them after this. */
+static void check_arrays(hid_t file, const char *path, uint64_t count, uint64_t blocks) {
+  if (blocks > count || count > SIZE_MAX / 64)
+    fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks",
+         path, count, blocks);
+  const struct particles promised = {.all = count, .all_blocks = blocks};
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    const struct array array = array_of(&promised, k);
+    const hid_t dataset = open_array(file, path, &array);
+    hdf5_check_stored(dataset, path, array.name);
+    H5Dclose(dataset);
+  }
+}
+
+static void read_array(hid_t file, const char *path, const struct array *array) {
+  const hid_t dataset = open_array(file, path, array);
+  hdf5_read_rows(dataset, path, array->name, array->type, array->first, array->count,
+                 array->columns, array->values, NULL);
   H5Dclose(dataset);
 }
 
-struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state) {
+/** Give a damaged file another name: else the next checkpoint would let it take the place of the good
+ * one before. */
+static void set_aside(const char *path) {
+  char *damaged = other_name(path, "damaged");
+  if (comm_rank() == 0 && rename(path, damaged) != 0 && errno != ENOENT)
+    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, damaged, strerror(errno));
+  free(damaged);
+}
+
+struct particles checkpoint_read(const char *newest, struct parameters *p,
+                                 struct checkpoint_state *state) {
+  char *path = choose(newest);
   const hid_t file = hdf5_open(path);
-  char *found = hdf5_read_text(file, path, "format");
-  if (!found) fail(EXIT_BAD_INPUT, "%s: not a complete checkpoint of this program", path);
-  if (strcmp(found, format) != 0) fail(EXIT_BAD_INPUT, "%s: is '%s', expected '%s'", path, found, format);
-  free(found);
   char *then = hdf5_read_config(file, path);
   compare_parameters(path, p, then);
   free(then);
@@ -228,6 +296,9 @@ struct particles checkpoint_read(const char *path, struct parameters *p, struct 
       !hdf5_read_attribute(file, path, "mass", H5T_NATIVE_DOUBLE, 1, &mass))
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
   const uint64_t count = read_count(file, path, "particles"), blocks = read_count(file, path, "blocks");
+  checkpoint_check_state(path, state);
+  checkpoint_check_sizes(path, p, count, blocks, box, mass);
+  check_arrays(file, path, count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
@@ -235,5 +306,8 @@ struct particles checkpoint_read(const char *path, struct parameters *p, struct 
     read_array(file, path, &array);
   }
   H5Fclose(file);
+  checkpoint_check_particles(path, &s, state->a);
+  if (strcmp(path, newest) != 0) set_aside(newest);
+  free(path);
   return s;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gadget-2 binary files, formats 1 and 2, either byte order (Gadget-2 user guide, section 6).
- * A file is a row of records, each between two 32-bit markers with its size modulo 2^32. Format 1 has the blocks in
- * fixed order; in format 2 a small record with the block's label goes before each. */
+/* Gadget-2 binary files, formats 1 and 2, either byte order (Gadget-2 user guide, section 6). A
+ * file is a sequence of records, each between two 32-bit markers with the record's size modulo
+ * 2^32. In format 1 the blocks have a fixed order. In format 2 a small record with the block's
+ * label precedes each block. */
 #include <byteswap.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 #include "photons/base/input_file.h"
 
 enum block_kind { BLOCK_POS, BLOCK_VEL, BLOCK_ID, BLOCK_MASS, BLOCK_KINDS };
-static const char *const block_label[BLOCK_KINDS] = {"POS", "VEL", "ID", "MASS"}; /* in files padded with blanks */
+/* in files padded with blanks */
+static const char *const block_label[BLOCK_KINDS] = {"POS", "VEL", "ID", "MASS"};
 
 enum { HEADER_SIZE = 256, HEADER_TYPES = 6, LABEL_SIZE = 8 };
 
@@ -21,13 +23,13 @@ struct binary_file {
   FILE *stream;
   const char *path;
   uint64_t size;
-  bool swapped, labelled; /* other byte order; format 2 */
+  bool swapped, labelled; /* swapped: other byte order; labelled: format 2 */
 };
 
-/** Where the values of a block stand. */
+/** Position of a block's values in the file. */
 struct block {
   uint64_t offset;
-  unsigned width; /* bytes a number, 0: no such block */
+  unsigned width; /* bytes of a number; 0: no such block */
 };
 
 static void read_bytes(const struct binary_file *file, const char *block, void *bytes, size_t count) {
@@ -48,7 +50,7 @@ static uint32_t read_marker(const struct binary_file *file, const char *block, u
   return file->swapped ? bswap_32(marker) : marker;
 }
 
-/** Past a record of @p size bytes at @p offset, whose markers must both say so. */
+/** Check the markers of a record of @p size bytes at @p offset. @return the offset behind it */
 static uint64_t check_record(const struct binary_file *file, const char *block, uint64_t offset, uint64_t size) {
   const uint64_t end = offset + 4 + size;
   const uint32_t before = read_marker(file, block, offset);
@@ -88,7 +90,7 @@ static uint64_t header_offset(const struct binary_file *file) {
   return file->labelled ? check_record(file, "HEAD", 0, LABEL_SIZE) : 0;
 }
 
-/** Numbers of @p width bytes, in the byte order of this machine. */
+/** Read numbers of @p width bytes, converted to the byte order of this machine. */
 static void read_numbers(const struct binary_file *file, const char *block, unsigned width, size_t count,
                          void *numbers) {
   read_bytes(file, block, numbers, count * width);
@@ -133,7 +135,8 @@ static void binary_header(const char *path, struct gadget_header *header) {
   for (unsigned t = 0; t < HEADER_TYPES; t++) {
     header->in_file[t] = in_file[t];
     header->mass[t] = mass[t];
-    /* Some older writers have other things where the high words are: believe them only for a type that is there. */
+    /* Some older writers store other data where the high words are: use them only for a type that
+     * is present. */
     const bool present = in_file[t] > 0 || total[t] > 0;
     header->total[t] = total[t] + (present ? (uint64_t)high[t] << 32 : 0);
     if (present && high[t] > 0) header->total_is_32_bit = false;
@@ -141,8 +144,9 @@ static void binary_header(const char *path, struct gadget_header *header) {
 }
 
 /**
- * Bytes a number in a block of @p elements numbers, from its record markers. With 2^30 particles the size of a
- * block is 0 modulo 2^32 in single and in double precision: then the marker of the record that follows decides, too.
+ * Bytes of a number in a block of @p elements numbers, from its record markers. With 2^30 particles
+ * the size of a block is 0 modulo 2^32 in single and in double precision: then the marker of the
+ * record that follows decides.
  */
 static unsigned number_width(const struct binary_file *file, const char *block, uint64_t offset, uint64_t elements) {
   const uint32_t marker = read_marker(file, block, offset);
@@ -186,7 +190,7 @@ static void find_blocks(const struct binary_file *file, const struct gadget_head
       label[strcspn(label, " ")] = '\0';
       offset = record;
       for (kind = 0; kind < needed && strcmp(label, block_label[kind]) != 0; kind++) {}
-      if (kind == needed) { /* a block of no interest */
+      if (kind == needed) { /* a block that is not needed */
         offset = check_record(file, label, offset, read_marker(file, label, offset));
         continue;
       }
@@ -213,8 +217,9 @@ typedef void put_reals(const struct gadget_sink *sink, const char *block, size_t
 
 static void read_reals(const struct binary_file *file, enum block_kind kind, const struct block *block, size_t columns,
                        const struct gadget_sink *sink, put_reals *put) {
-  double *values = allocate(GADGET_CHUNK * columns, sizeof *values, "reading initial conditions");
-  float *singles = allocate(GADGET_CHUNK * columns, sizeof *singles, "reading initial conditions");
+  const size_t most = sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
+  double *values = allocate(most * columns, sizeof *values, "reading initial conditions");
+  float *singles = allocate(most * columns, sizeof *singles, "reading initial conditions");
   const size_t end = sink->row + sink->rows;
   seek(file, block->offset + (uint64_t)sink->row * columns * block->width);
   for (size_t first = sink->row, n; first < end; first += n) {
@@ -232,8 +237,9 @@ static void read_reals(const struct binary_file *file, enum block_kind kind, con
 }
 
 static void read_ids(const struct binary_file *file, const struct block *block, const struct gadget_sink *sink) {
-  uint64_t *ids = allocate(GADGET_CHUNK, sizeof *ids, "reading initial conditions");
-  uint32_t *short_ids = allocate(GADGET_CHUNK, sizeof *short_ids, "reading initial conditions");
+  const size_t most = sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
+  uint64_t *ids = allocate(most, sizeof *ids, "reading initial conditions");
+  uint32_t *short_ids = allocate(most, sizeof *short_ids, "reading initial conditions");
   const size_t end = sink->row + sink->rows;
   seek(file, block->offset + (uint64_t)sink->row * block->width);
   for (size_t first = sink->row, n; first < end; first += n) {

@@ -4,14 +4,18 @@
 #include <stdlib.h>
 
 #include "gadget.h"
+#include "hdf5_checksum.h"
 #include "hdf5_util.h"
 
 static hid_t open_group(hid_t file, const char *path, const char *name) {
   if (hdf5_check(H5Lexists(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "look for a group") == 0) return -1;
-  return hdf5_check(H5Gopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "open a group");
+  const hid_t group = hdf5_check(H5Gopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                 "open a group");
+  hdf5_check_attributes(group, path);
+  return group;
 }
 
-/** A number from /Header, or from /Parameters where Gadget-4 has it. */
+/** A number from /Header, or from /Parameters where Gadget-4 stores it. */
 static double header_number(hid_t header, hid_t parameters, const char *path, const char *name) {
   double value = GADGET_ABSENT;
   if (hdf5_read_attribute(header, path, name, H5T_NATIVE_DOUBLE, 1, &value) == 0 && parameters >= 0)
@@ -39,12 +43,13 @@ static void hdf5_header(const char *path, struct gadget_header *header) {
   for (unsigned t = 0; t < GADGET_TYPES; t++) header->total[t] += high[t] << 32;
   hdf5_read_attribute(group, path, "MassTable", H5T_NATIVE_DOUBLE, GADGET_TYPES, header->mass);
   hdf5_read_attribute(group, path, "NumFilesPerSnapshot", integer, 1, &header->files);
+  header->checksums = hdf5_check_attributes(group, path);
   if (parameters >= 0) H5Gclose(parameters);
   H5Gclose(group);
   H5Fclose(file);
 }
 
-/** Open a dataset of @p count rows and check its shape and kind of number. */
+/** Open a dataset of @p count rows and check its shape and number class. */
 static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_class_t class, uint64_t count,
                           uint64_t columns) {
   if (H5Lexists(group, name, H5P_DEFAULT) <= 0) fail(EXIT_BAD_INPUT, "%s: there is no block %s", path, name);
@@ -59,24 +64,27 @@ static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_c
     fail(EXIT_BAD_INPUT, "%s: block %s has %llu rows of %llu, expected %llu of %llu (NumPart_ThisFile)", path, name,
          (unsigned long long)size[0], (unsigned long long)size[1], (unsigned long long)count,
          (unsigned long long)columns);
+  hdf5_check_stored(dataset, path, name);
   H5Tclose(type);
   H5Sclose(space);
   return dataset;
 }
 
+const char *const gadget_block_name[GADGET_BLOCKS] = {"ParticleIDs", "Coordinates", "Velocities",
+                                                      "Masses"};
 static const struct {
-  const char *name;
   H5T_class_t class;
   size_t columns;
   void (*put)(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *values);
-} blocks[] = {
-    {"ParticleIDs", H5T_INTEGER, 1, NULL}, /* gadget_put_ids */
-    {"Coordinates", H5T_FLOAT, 3, gadget_put_positions},
-    {"Velocities", H5T_FLOAT, 3, gadget_put_velocities},
-    {"Masses", H5T_FLOAT, 1, gadget_put_masses},
+} blocks[GADGET_BLOCKS] = {
+    {H5T_INTEGER, 1, NULL}, /* gadget_put_ids: first, so that messages about the other blocks can
+                               name ids */
+    {H5T_FLOAT, 3, gadget_put_positions},
+    {H5T_FLOAT, 3, gadget_put_velocities},
+    {H5T_FLOAT, 1, gadget_put_masses},
 };
 
-/** Check the blocks; with a sink, read what it wants. */
+/** Check the datasets; with a sink, read the particles that it asks for. */
 static void visit_blocks(const char *path, const struct gadget_header *header, const struct gadget_sink *sink) {
   const unsigned type = gadget_type(header);
   if (type == GADGET_TYPES) return;
@@ -85,21 +93,29 @@ static void visit_blocks(const char *path, const struct gadget_header *header, c
   snprintf(name, sizeof name, "PartType%u", type);
   const hid_t file = hdf5_open(path), group = open_group(file, path, name);
   if (group < 0) fail(EXIT_BAD_INPUT, "%s: there is no group %s, but Header counts %zu particles", path, name, count);
-  void *chunk = allocate(3 * GADGET_CHUNK, sizeof(double), "reading initial conditions");
-  const size_t needed = sizeof blocks / sizeof *blocks - (header->mass[type] != 0.0);
+  const size_t most = !sink ? 0 : sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
+  void *chunk = allocate(3 * most, sizeof(double), "reading initial conditions");
+  const size_t needed = GADGET_BLOCKS - (header->mass[type] != 0.0);
   for (size_t b = 0; b < needed; b++) {
-    const hid_t dataset = open_dataset(group, path, blocks[b].name, blocks[b].class, count, blocks[b].columns);
+    const char *block = gadget_block_name[b];
+    const hid_t dataset = open_dataset(group, path, block, blocks[b].class, count,
+                                       blocks[b].columns);
+    uint64_t stored = 0, sum = 0;
+    if (hdf5_checksum_stored(dataset, path, &stored) != header->checksums)
+      fail(EXIT_BAD_INPUT, "%s: only one of block %s and Header has a checksum", path, block);
     const bool integers = blocks[b].class == H5T_INTEGER;
     const size_t begin = sink ? sink->row : 0, end = sink ? begin + sink->rows : 0;
     for (size_t first = begin, n; first < end; first += n) {
       n = end - first < GADGET_CHUNK ? end - first : GADGET_CHUNK;
-      hdf5_read_rows(dataset, path, blocks[b].name, integers ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE, first, n,
-                     blocks[b].columns, chunk);
+      hdf5_read_rows(dataset, path, block, integers ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE, first,
+                     n, blocks[b].columns, chunk, header->checksums ? &sum : NULL);
       if (integers)
-        gadget_put_ids(sink, blocks[b].name, first, n, chunk);
+        gadget_put_ids(sink, block, first, n, chunk);
       else
-        blocks[b].put(sink, blocks[b].name, first, n, chunk);
+        blocks[b].put(sink, block, first, n, chunk);
     }
+    if (sink && sink->checksum && header->checksums)
+      sink->checksum[b] += begin == 0 ? sum - stored : sum;
     H5Dclose(dataset);
   }
   free(chunk);

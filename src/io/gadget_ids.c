@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every particle has an id of its own: found out by sending ids to the process that answers for their value. */
+/* Check that all ids differ: ids are sent to the rank that is responsible for their value, which
+ * finds duplicates. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,14 @@
 
 struct ids {
   uint64_t lowest, highest;
-  bool scattered; /* processes answer for scattered values, else for ranges */
+  bool scattered; /* true: ranks are responsible for hashed values; false: for ranges */
 };
 
-/** The process that answers for an id. */
+/** The rank that is responsible for an id. */
 static size_t owner(const struct ids *all, uint64_t id) {
   const size_t size = (size_t)comm_size();
-  if (all->scattered)
-    return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % size; /* Knuth's multiplicative hash */
+  if (all->scattered) /* Knuth's multiplicative hash */
+    return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % size;
   return (size_t)((unsigned __int128)(id - all->lowest) * size / ((unsigned __int128)(all->highest - all->lowest) + 1));
 }
 
@@ -38,7 +39,8 @@ static struct ids find_range(const uint64_t *id, size_t count) {
   return all;
 }
 
-/** Bytes of ids to and from each process. @return the most that a process will have to hold */
+/** Bytes of ids sent to and received from each rank.
+ * @return the largest number that any rank receives */
 static size_t count_ids(const struct particles *s, const struct ids *all, size_t *send, size_t *receive) {
   memset(send, 0, (size_t)comm_size() * sizeof *send);
   for (size_t i = 0; i < s->count; i++) send[owner(all, s->id[i])] += sizeof *s->id;
@@ -49,11 +51,12 @@ static size_t count_ids(const struct particles *s, const struct ids *all, size_t
   return (size_t)most;
 }
 
-/** The ids that this process answers for. */
+/** Gather the ids that this rank is responsible for. */
 static uint64_t *gather_ids(const struct particles *s, struct ids *all, size_t *count) {
   const size_t size = (size_t)comm_size(), share = s->all / size + 1;
   size_t *send = allocate(3 * size, sizeof *send, "message sizes"), *receive = send + size, *end = receive + size;
-  if (count_ids(s, all, send, receive) > 2 * share * sizeof *s->id) { /* a few ids are far from the others */
+  /* a few ids are far from the others */
+  if (count_ids(s, all, send, receive) > 2 * share * sizeof *s->id) {
     all->scattered = true;
     count_ids(s, all, send, receive);
   }
@@ -79,7 +82,7 @@ static int compare_ids(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/** Of ids of a grid, the usual case: one bit an id is little memory. */
+/** Check ids of a grid, the usual case: one bit for each possible id needs little memory. */
 static void check_dense(const uint64_t *id, size_t count, uint64_t lowest, uint64_t range, const char *path) {
   uint64_t *seen = allocate((size_t)(range / 64 + 1), sizeof *seen, "the check of particle ids");
   for (size_t i = 0; i < count; i++) {
@@ -114,5 +117,5 @@ void gadget_check_ids(const struct particles *s, const char *path) {
   else
     check_sparse(id, count, path);
   free(gathered);
-  comm_barrier(); /* nobody goes on before all ids are checked */
+  comm_barrier(); /* no rank continues before all ids are checked */
 }

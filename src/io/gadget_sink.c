@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the values in a Gadget file to particles: every value is checked here, whatever the format. */
+/* From the values in a Gadget file to particles. Every value is checked here, whatever the
+ * format. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ void gadget_put_positions(const struct gadget_sink *sink, const char *block, siz
                           const double *x) {
   const struct particles *s = sink->particles;
   const size_t place = sink->place + first - sink->row;
-  const double excess = 1e-6 * sink->box; /* rounding of a float position that was wrapped in double */
+  const double excess = 1e-6 * sink->box; /* rounding of a float position that was wrapped in
+                                             double */
   for (size_t i = 0; i < count; i++)
     for (size_t c = 0; c < 3; c++) {
       const double value = x[3 * i + c];
@@ -53,7 +55,7 @@ void gadget_put_velocities(const struct gadget_sink *sink, const char *block, si
 
 void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                     const uint64_t *ids) {
-  (void)block; /* any integer is an id; that they differ is seen at the end */
+  (void)block; /* any integer is a valid id; gadget_check_ids() finds duplicates */
   memcpy(sink->particles->id + sink->place + first - sink->row, ids, count * sizeof *ids);
 }
 
@@ -61,11 +63,12 @@ void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t
   struct particles *s = sink->particles;
   if (s->mass == 0.0 && count > 0) s->mass = m[0];
   for (size_t i = 0; i < count; i++) {
-    if (!(m[i] >= 0.0) || isinf(m[i])) /* 0 is for a glass, whose masses do not matter */
+    if (!(m[i] >= 0.0) || isinf(m[i])) /* 0 is allowed for a glass, whose masses do not matter */
       fail(EXIT_BAD_INPUT,
            "%s: block %s: particle %zu (id %" PRIu64 ") has mass %g, expected a finite number from 0 on",
            sink->path, block, first + i, id_of(sink, first + i), m[i]);
-    if (!(fabs(m[i] - s->mass) <= 1e-5 * s->mass)) /* float masses written by different codes agree to 1e-7 */
+    /* float masses written by different codes agree to 1e-7 */
+    if (!(fabs(m[i] - s->mass) <= 1e-5 * s->mass))
       fail(EXIT_BAD_INPUT,
            "%s: block %s: particle %zu (id %" PRIu64
            ") has mass %g, others %g: only particles of one mass can be run",

@@ -3,12 +3,15 @@
 #include "hdf5_util.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "build_config.h"
 #include "photons/base/input_file.h"
+#include "hdf5_checksum.h"
+#include "photons/base/output_file.h"
 
 /** Keep the innermost message of HDF5's error stack, of a failed system call only strerror()'s part. */
 static herr_t innermost_reason(unsigned depth, const H5E_error2_t *entry, void *reason_256) {
@@ -21,10 +24,15 @@ static herr_t innermost_reason(unsigned depth, const H5E_error2_t *entry, void *
   return 0;
 }
 
+void hdf5_reason(char reason_256[256]) {
+  snprintf(reason_256, 256, "no reason given");
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost_reason, reason_256);
+}
+
 int64_t hdf5_check(int64_t result, enum exit_code code, const char *path, const char *what) {
   if (result >= 0) return result;
-  char reason[256] = "no reason given";
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost_reason, reason);
+  char reason[256];
+  hdf5_reason(reason);
   fail(code, "%s: cannot %s: %s", path, what, reason);
 }
 
@@ -43,23 +51,24 @@ static int64_t reading(int64_t result, const char *path, const char *name) {
 /** HDF5 prints its error stack itself unless told not to; ours is the only message. */
 static void silence(void) { H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
 
-static hid_t file_access(const char *path, enum hdf5_format format) {
+static hid_t file_access(const char *path) {
   silence();
   const hid_t access = writing(H5Pcreate(H5P_FILE_ACCESS), path, "create", "the file");
-  if (format == HDF5_CHECKSUMS)
-    writing(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST), path, "create", "the file");
+  writing(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18), path, "create", "the file");
   return access;
 }
 
-hid_t hdf5_create(const char *temporary, const char *path, enum hdf5_format format) {
-  const hid_t access = file_access(path, format);
-  const hid_t file = writing(H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access), path, "create", "the file");
+hid_t hdf5_create(const char *temporary, const char *path) {
+  const hid_t access = file_access(path);
+  output_clear(temporary);
+  const hid_t file = writing(H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, access), path,
+                             "create", "the file");
   H5Pclose(access);
   return file;
 }
 
-hid_t hdf5_continue(const char *temporary, const char *path, enum hdf5_format format) {
-  const hid_t access = file_access(path, format);
+hid_t hdf5_continue(const char *temporary, const char *path) {
+  const hid_t access = file_access(path);
   const hid_t file = writing(H5Fopen(temporary, H5F_ACC_RDWR, access), path, "continue", "the file");
   H5Pclose(access);
   return file;
@@ -72,6 +81,23 @@ void hdf5_close_written(hid_t file, const char *path) {
 
 hid_t hdf5_create_group(hid_t file, const char *path, const char *name) {
   return writing(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path, "write", name);
+}
+
+void hdf5_close_group(hid_t group, const char *path) {
+  hdf5_checksum_attributes(group, path);
+  writing(H5Gclose(group), path, "write", "a group");
+}
+
+hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows,
+                          size_t columns, hid_t layout) {
+  const hsize_t size[2] = {rows, columns};
+  const hid_t space = writing(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), path, "make",
+                              name);
+  const hid_t dataset = writing(
+      H5Dcreate2(group, name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT), path, "make", name);
+  H5Sclose(space);
+  hdf5_checksum_begin(dataset, path);
+  return dataset;
 }
 
 void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t count,
@@ -112,11 +138,15 @@ void hdf5_write_config(hid_t object, const char *path, const struct parameters *
   free(text);
 }
 
+hid_t hdf5_try_open(const char *path) {
+  silence();
+  return H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+}
+
 hid_t hdf5_open(const char *path) {
   const char *refusal = input_refusal(path);
   if (refusal) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, refusal);
-  silence();
-  return hdf5_check(H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), EXIT_BAD_INPUT, path, "open the HDF5 file");
+  return hdf5_check(hdf5_try_open(path), EXIT_BAD_INPUT, path, "open the HDF5 file");
 }
 
 size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t room, void *values) {
@@ -138,11 +168,16 @@ size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid
 }
 
 char *hdf5_read_text(hid_t object, const char *path, const char *name) {
+  hdf5_check_attributes(object, path);
   if (!reading(H5Aexists(object, name), path, name)) return NULL;
   const hid_t attribute = reading(H5Aopen(object, name, H5P_DEFAULT), path, name);
   const hid_t type = reading(H5Aget_type(attribute), path, name);
   if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type))
     fail(EXIT_BAD_INPUT, "%s: attribute %s is not a string of fixed length", path, name);
+  const hid_t space = reading(H5Aget_space(attribute), path, name);
+  if (H5Sget_simple_extent_npoints(space) != 1) /* H5Aread() would write them all */
+    fail(EXIT_BAD_INPUT, "%s: attribute %s is not one string", path, name);
+  H5Sclose(space);
   char *text = allocate(H5Tget_size(type) + 1, 1, name);
   reading(H5Aread(attribute, type, text), path, name);
   H5Tclose(type);
@@ -154,6 +189,48 @@ char *hdf5_read_config(hid_t object, const char *path) {
   char *text = hdf5_read_text(object, path, "config.ini");
   if (!text) fail(EXIT_BAD_INPUT, "%s: there is no config.ini in it", path);
   return text;
+}
+
+/** How many bytes of values one byte in the file can stand for. */
+static double most_expansion(hid_t layout, const char *path, const char *name) {
+  static const double deflate_most = 1032.0; /* of zlib's format: 258 bytes in two bits */
+  double expansion = 1.0;
+  const int filters = (int)reading(H5Pget_nfilters(layout), path, name);
+  for (int i = 0; i < filters; i++) {
+    unsigned flags, config;
+    size_t values = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL, 0, NULL,
+                                               &config);
+    if (filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32) continue;
+    if (filter < 0 || H5Zfilter_avail(filter) <= 0)
+      fail(EXIT_BAD_INPUT,
+           "%s: %s is stored through a filter (number %d) that this HDF5 does not have", path, name,
+           (int)filter);
+    expansion *= filter == H5Z_FILTER_DEFLATE ? deflate_most : 1e6; /* more than others reach */
+  }
+  return expansion;
+}
+
+void hdf5_check_stored(hid_t dataset, const char *path, const char *name) {
+  const hid_t layout = reading(H5Dget_create_plist(dataset), path, name),
+              space = reading(H5Dget_space(dataset), path, name),
+              type = reading(H5Dget_type(dataset), path, name);
+  if (H5Sget_simple_extent_ndims(space) > 2)
+    fail(EXIT_BAD_INPUT, "%s: %s has more than two dimensions", path, name);
+  if (H5Pget_layout(layout) == H5D_VIRTUAL || H5Pget_external_count(layout) > 0)
+    fail(EXIT_BAD_INPUT, "%s: the values of %s are in other files", path, name);
+  const hid_t file = reading(H5Iget_file_id(dataset), path, name);
+  hsize_t in_file;
+  reading(H5Fget_filesize(file, &in_file), path, name);
+  const double promised = (double)H5Sget_simple_extent_npoints(space) * (double)H5Tget_size(type);
+  const double stored = fmin((double)H5Dget_storage_size(dataset), (double)in_file);
+  if (promised > stored * most_expansion(layout, path, name))
+    fail(EXIT_BAD_INPUT, "%s: %s should have %.0f bytes of values, but the file holds %.0f", path,
+         name, promised, stored);
+  H5Fclose(file);
+  H5Tclose(type);
+  H5Sclose(space);
+  H5Pclose(layout);
 }
 
 struct selection {
@@ -174,16 +251,42 @@ void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t ty
   const struct selection s = select_rows(dataset, first, count, columns);
   writing(s.memory < 0 ? s.memory : s.file, path, "write", name);
   writing(H5Dwrite(dataset, type, s.memory, s.file, H5P_DEFAULT, rows), path, "write", name);
+  hdf5_checksum_add(dataset, path, checksum_rows(rows, columns * H5Tget_size(type), first, count));
   H5Sclose(s.memory);
   H5Sclose(s.file);
 }
 
-void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
-                    size_t columns, void *rows) {
-  if (count == 0) return;
+herr_t hdf5_try_rows(hid_t dataset, hid_t type, size_t first, size_t count, size_t columns,
+                     void *rows) {
   const struct selection s = select_rows(dataset, first, count, columns);
-  reading(s.memory < 0 ? s.memory : s.file, path, name);
-  reading(H5Dread(dataset, type, s.memory, s.file, H5P_DEFAULT, rows), path, name);
-  H5Sclose(s.memory);
-  H5Sclose(s.file);
+  const herr_t status = s.memory < 0 || s.file < 0
+                            ? -1
+                            : H5Dread(dataset, type, s.memory, s.file, H5P_DEFAULT, rows);
+  const hid_t reasons = H5Eget_current_stack(); /* the next call would forget them */
+  if (s.memory >= 0) H5Sclose(s.memory);
+  if (s.file >= 0) H5Sclose(s.file);
+  H5Eset_current_stack(reasons);
+  return status;
+}
+
+void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
+                    size_t count, size_t columns, void *rows, uint64_t *sum) {
+  if (count == 0) return;
+  if (!sum) {
+    reading(hdf5_try_rows(dataset, type, first, count, columns, rows), path, name);
+    return;
+  }
+  /* As stored, which the checksum is of; then converted in place, as H5Dread() would have done. */
+  const hid_t stored = reading(H5Dget_type(dataset), path, name);
+  const size_t stored_size = H5Tget_size(stored), size = H5Tget_size(type),
+               numbers = count * columns;
+  void *bytes = stored_size > size ? allocate(numbers, stored_size, "reading a dataset") : rows;
+  reading(hdf5_try_rows(dataset, stored, first, count, columns, bytes), path, name);
+  *sum += checksum_rows(bytes, columns * stored_size, first, count);
+  reading(H5Tconvert(stored, type, numbers, bytes, NULL, H5P_DEFAULT), path, name);
+  if (bytes != rows) {
+    memcpy(rows, bytes, numbers * size);
+    free(bytes);
+  }
+  H5Tclose(stored);
 }

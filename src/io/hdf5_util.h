@@ -1,5 +1,7 @@
-/* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues share. `path` is the
- * file's name in messages. Failures end the program: EXIT_RUN_FAILED when writing, EXIT_BAD_INPUT when reading. */
+/* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues
+ * share. `path` is the file's name in messages. Failures end the program: EXIT_RUN_FAILED when
+ * writing, EXIT_BAD_INPUT when reading. Files are written in the format of HDF5 1.8, whose metadata
+ * have checksums of their own; hdf5_checksum.h has those of the data. */
 #ifndef PHOTONS_HDF5_UTIL_H
 #define PHOTONS_HDF5_UTIL_H
 
@@ -12,17 +14,25 @@
 /** Result of an HDF5 call (identifier, status, count); ends the program with HDF5's own reason where it is negative. */
 int64_t hdf5_check(int64_t result, enum exit_code code, const char *path, const char *what);
 
-enum hdf5_format {
-  HDF5_COMPATIBLE, /**< readable by every HDF5 */
-  HDF5_CHECKSUMS,  /**< of HDF5 1.10: all metadata have checksums */
-};
-/** Create a file, replacing what is there. @param path final name, for messages */
-hid_t hdf5_create(const char *temporary, const char *path, enum hdf5_format format);
+/** HDF5's innermost reason for the last failure. */
+void hdf5_reason(char reason_256[256]);
+
+/** Create a file under its temporary name. @param path final name, for messages */
+hid_t hdf5_create(const char *temporary, const char *path);
 /** Open a file that another process has created, to write more. */
-hid_t hdf5_continue(const char *temporary, const char *path, enum hdf5_format format);
+hid_t hdf5_continue(const char *temporary, const char *path);
 /** Close a written file; what was buffered may fail only now (full disk). */
 void hdf5_close_written(hid_t file, const char *path);
 hid_t hdf5_create_group(hid_t file, const char *path, const char *name);
+/** Close a group that has been written, with a checksum of its attributes. */
+void hdf5_close_group(hid_t group, const char *path);
+/**
+ * A dataset without values yet, whose checksum hdf5_write_rows() makes.
+ * @param columns 1: one dimension
+ * @param layout  a property list for its creation, or H5P_DEFAULT
+ */
+hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows,
+                          size_t columns, hid_t layout);
 /** @param type of the values in memory and file @param count 0: a scalar, else an array */
 void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t count,
                           const void *value);
@@ -32,18 +42,33 @@ void hdf5_write_text(hid_t object, const char *path, const char *name, const cha
 void hdf5_write_config(hid_t object, const char *path, const struct parameters *p);
 
 hid_t hdf5_open(const char *path);
+/** The same, but negative where the file cannot be opened. */
+hid_t hdf5_try_open(const char *path);
 /** Numbers of an attribute; returns how many (at most @p room, more is an error), 0 where it does not exist. */
 size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t room, void *values);
-/** A string of fixed length, malloc'ed; NULL where it does not exist. */
+/** A string of fixed length, malloc'ed; NULL where it does not exist. Where the attributes of
+ * @p object have a checksum, it must be right. */
 char *hdf5_read_text(hid_t object, const char *path, const char *name);
 /** What hdf5_write_config() wrote (malloc'ed); what it would write for other parameters. */
 char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
 
-/** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension. */
+/**
+ * Fail unless a dataset has one or two dimensions and its values are in the file. HDF5 gives zeros
+ * for values that were never written, and a damaged file can announce any number of them. To be
+ * called before memory is allocated for the values.
+ */
+void hdf5_check_stored(hid_t dataset, const char *path, const char *name);
+
+/** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension.
+ * Each row must be written only once: it becomes part of the dataset's checksum. */
 void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
                      size_t columns, const void *rows);
-void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
-                    size_t columns, void *rows);
+/** @param[in,out] sum gets what checksum_rows() finds for the stored bytes of these rows, or NULL */
+void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
+                    size_t count, size_t columns, void *rows, uint64_t *sum);
+/** Read rows without a check: negative where they cannot be read. */
+herr_t hdf5_try_rows(hid_t dataset, hid_t type, size_t first, size_t count, size_t columns,
+                     void *rows);
 
 #endif

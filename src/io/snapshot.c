@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hdf5_checksum.h"
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
@@ -23,6 +24,7 @@ static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per
 /** Factors from internal to file units, and file units in cgs. */
 struct file_units {
   double position, momentum, acceleration;
+  double mass; /* of a particle, in the file's unit */
   double length_cgs;
 };
 
@@ -59,21 +61,30 @@ static void convert_ids(const struct file_units *units, const struct particle_bl
   for (size_t n = 0; n < count; n++) out[n] = b->id[i + n];
 }
 
+static void convert_masses(const struct file_units *units, const struct particle_block *b, size_t i,
+                           size_t count, void *rows) {
+  (void)b;
+  (void)i;
+  float *out = rows;
+  for (size_t n = 0; n < count; n++) out[n] = (float)units->mass;
+}
+
 /** A dataset. Physical value in cgs = stored value * to_cgs * a^a_scaling * h^h_scaling (Gadget-4's attributes). */
 struct field {
   const char *name;
   enum { DOUBLE, FLOAT, ID } number;
   size_t columns;
-  convert *convert; /**< NULL: the particle mass, for all */
+  bool constant; /**< one value for all, which takes no space in the file */
+  convert *convert;
   double a_scaling, h_scaling, length_scaling, mass_scaling, velocity_scaling;
 };
 
 static const struct field fields[] = {
-    {"Coordinates", DOUBLE, 3, convert_positions, 1, -1, 1, 0, 0},
-    {"Velocities", FLOAT, 3, convert_velocities, 0.5, 0, 0, 0, 1},
-    {"ParticleIDs", ID, 1, convert_ids, 0, 0, 0, 0, 0},
-    {"Masses", FLOAT, 1, NULL, 0, -1, 0, 1, 0},
-    {"Acceleration", FLOAT, 3, convert_accelerations, -2, 1, -1, 0, 2}, /* last: optional */
+    {"Coordinates", DOUBLE, 3, false, convert_positions, 1, -1, 1, 0, 0},
+    {"Velocities", FLOAT, 3, false, convert_velocities, 0.5, 0, 0, 0, 1},
+    {"ParticleIDs", ID, 1, false, convert_ids, 0, 0, 0, 0, 0},
+    {"Masses", FLOAT, 1, true, convert_masses, 0, -1, 0, 1, 0},
+    {"Acceleration", FLOAT, 3, false, convert_accelerations, -2, 1, -1, 0, 2}, /* last: optional */
 };
 
 /** A snapshot, one file or several, as all processes write it. */
@@ -117,7 +128,7 @@ static void write_header(hid_t file, const char *path, const struct snapshot *s,
   for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
     hdf5_write_attribute(header, path, flags[f], H5T_NATIVE_INT32, 0, &none);
   hdf5_write_attribute(header, path, "Flag_Entropy_ICs", H5T_NATIVE_INT32, TYPES, no_entropy);
-  H5Gclose(header);
+  hdf5_close_group(header, path);
 }
 
 static void write_parameters(hid_t file, const char *path, const struct snapshot *s) {
@@ -133,7 +144,7 @@ static void write_parameters(hid_t file, const char *path, const struct snapshot
   hdf5_write_double(group, path, "UnitLength_in_cm", s->units.length_cgs);
   hdf5_write_double(group, path, "UnitMass_in_g", g_per_mass_unit);
   hdf5_write_double(group, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
-  H5Gclose(group);
+  hdf5_close_group(group, path);
 }
 
 static hid_t number_type(const struct field *f) {
@@ -145,23 +156,21 @@ static hid_t create_dataset(hid_t group, const char *path, const struct field *f
                             size_t in_file) {
   const hid_t type = number_type(f);
   const int64_t compression = s->parameters->output.compression;
-  const hsize_t size[2] = {in_file, f->columns}, chunk[2] = {in_file < PIECE ? in_file : PIECE, f->columns};
-  const int rank = f->columns > 1 ? 2 : 1;
-  const hid_t space = hdf5_check(H5Screate_simple(rank, size, NULL), EXIT_RUN_FAILED, path, "make a dataset");
+  const hsize_t chunk[2] = {in_file < PIECE ? in_file : PIECE, f->columns};
   const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path, "make a dataset");
-  if (!f->convert) {
-    /* Never written: readers get the fill value, and one mass for all takes no space. */
-    const float mass = (float)s->particles->mass;
-    hdf5_check(H5Pset_fill_value(layout, type, &mass), EXIT_RUN_FAILED, path, "make a dataset");
+  if (f->constant) {
+    double value;
+    f->convert(&s->units, NULL, 0, 1, &value);
+    hdf5_check(H5Pset_fill_value(layout, type, &value), EXIT_RUN_FAILED, path, "make a dataset");
   } else if (compression > 0) {
-    hdf5_check(H5Pset_chunk(layout, rank, chunk), EXIT_RUN_FAILED, path, "compress");
+    hdf5_check(H5Pset_chunk(layout, f->columns > 1 ? 2 : 1, chunk), EXIT_RUN_FAILED, path,
+               "compress");
     hdf5_check(H5Pset_shuffle(layout), EXIT_RUN_FAILED, path, "compress");
     hdf5_check(H5Pset_deflate(layout, (unsigned)compression), EXIT_RUN_FAILED, path, "compress");
   }
-  const hid_t dataset = hdf5_check(H5Dcreate2(group, f->name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
-                                   EXIT_RUN_FAILED, path, "make a dataset");
+  const hid_t dataset = hdf5_create_dataset(group, path, f->name, type, in_file, f->columns,
+                                            layout);
   H5Pclose(layout);
-  H5Sclose(space);
   return dataset;
 }
 
@@ -195,19 +204,22 @@ static void write_rows(hid_t dataset, const char *path, const struct field *f, c
       f->convert(&snapshot->units, &block, i, count, rows + (done - first) * row_size);
       done += count;
     }
-    hdf5_write_rows(dataset, path, f->name, type, begin + first, done - first, f->columns, rows);
+    if (f->constant) /* readers get the fill value */
+      hdf5_checksum_add(dataset, path, checksum_rows(rows, row_size, begin + first, done - first));
+    else
+      hdf5_write_rows(dataset, path, f->name, type, begin + first, done - first, f->columns, rows);
   }
   free(rows);
 }
 
 /** The file with all its datasets, which have no values yet. */
 static void create_file(const struct snapshot *s, const char *temporary, const char *path, size_t in_file) {
-  const hid_t file = hdf5_create(temporary, path, HDF5_COMPATIBLE);
+  const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, s, in_file);
   write_parameters(file, path, s);
   const hid_t config = hdf5_create_group(file, path, "Config");
   hdf5_write_config(config, path, s->parameters);
-  H5Gclose(config);
+  hdf5_close_group(config, path);
   if (in_file > 0) {
     const hid_t group = hdf5_create_group(file, path, "PartType1");
     for (size_t f = 0; f < s->fields; f++) {
@@ -215,7 +227,7 @@ static void create_file(const struct snapshot *s, const char *temporary, const c
       write_scaling(dataset, path, &fields[f], s->units.length_cgs);
       hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
     }
-    H5Gclose(group);
+    hdf5_close_group(group, path);
   }
   hdf5_close_written(file, path);
 }
@@ -225,10 +237,9 @@ static void write_part(void *context, const struct output_turn *turn) {
   const char *path = turn->path;
   if (comm_rank() == turn->first) create_file(s, turn->temporary, path, count_ranks(s, turn->first, turn->last + 1));
   if (s->particles->count == 0) return;
-  const hid_t file = hdf5_continue(turn->temporary, path, HDF5_COMPATIBLE);
+  const hid_t file = hdf5_continue(turn->temporary, path);
   const size_t begin = count_ranks(s, turn->first, comm_rank());
   for (size_t f = 0; f < s->fields; f++) {
-    if (!fields[f].convert) continue;
     char name[64];
     snprintf(name, sizeof name, "/PartType1/%s", fields[f].name);
     const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path, "continue the file");
@@ -267,12 +278,13 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
   s.units = (struct file_units){.position = s.box / POSITION_TURN,
                                 .momentum = pow(a, -1.5), /* u = v_pec / sqrt(a), p = a v_pec */
                                 .acceleration = 1.0 / length,
+                                .mass = particles->mass,
                                 .length_cgs = cm_per_kpc * 1000.0 / length};
   s.count = allocate(ranks, sizeof *s.count, "particle counts");
   comm_gather_all(&particles->count, sizeof particles->count, s.count);
   s.all = count_ranks(&s, 0, comm_size());
   char **paths = list_paths(path, s.files);
-  output_together(paths, s.files, write_part, &s);
+  output_together(paths, s.files, NULL, write_part, &s);
   for (size_t f = 0; f < s.files; f++) free(paths[f]);
   free(paths);
   free(s.count);

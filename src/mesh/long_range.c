@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Start and end of the long-range force: the sizes of the mesh and its parts, their memory, their
+ * StarPU handles and their owners. */
 #include "photons/mesh/long_range.h"
 
 #include <math.h>
@@ -15,7 +17,8 @@
 #include "photons/runtime/scheduler.h"
 
 enum { SLABS_MOST = 32, PLANES_LEAST = 8, GPU_SLABS_MOST = 16 };
-/* On many ranks: more slabs, so that each rank has some, but few columns, which make messages. */
+/* Most slabs and columns of each rank when there are several ranks. Every rank owns some slabs; few
+ * columns keep the number of messages low. */
 enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
 
 struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particles) {
@@ -23,7 +26,7 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
   const uint32_t slabs_most = scheduler_any_gpu() ? GPU_SLABS_MOST : SLABS_MOST;
   const double side = cbrt((double)particles);
   l.cells = p->gravity.pm_grid ? (uint32_t)p->gravity.pm_grid : mesh_good_size((uint32_t)lround(side));
-  /* r_cut < L/2: one image at most is in reach */
+  /* r_cut < L/2, so that at most one image is in reach */
   const uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2);
   if (p->gravity.pm_grid == 0 && l.cells < least) l.cells = least;
   if (l.cells > MESH_MOST)
@@ -43,15 +46,15 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
   return l;
 }
 
-/** The rank that has thing i of n dealt out evenly. */
+/** The rank that owns item i of n when items are dealt out evenly. */
 static int dealt_to(uint32_t n, uint32_t i) {
   return (int)((((uint64_t)i + 1) * (uint64_t)comm_size() + n - 1) / n - 1);
 }
 int slab_owner(const struct mesh *m, uint32_t slab) { return dealt_to(m->slabs, slab); }
 int column_owner(const struct mesh *m, uint32_t column) { return dealt_to(m->columns, column); }
 
-/** Memory that matters only within a step: with a GPU it has no place on the host unless a task there
- * writes it. */
+/** Register memory that matters only within a step. With a GPU, StarPU gives the data host memory
+ * only where a task on the host writes it. */
 static starpu_data_handle_t register_scratch(void **data, size_t count, size_t size,
                                              const char *what) {
   if (engine_gpu()) return handle_make(count, size);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The particle mesh: tables, FFTW plans, and the transforms between density slabs, k-space columns and field slabs. */
+/* The particle mesh: tables, FFTW plans, and the transforms between density slabs, k-space columns
+ * and field slabs. */
 #include "photons/mesh/mesh.h"
 
 #include <fftw3.h>
@@ -9,16 +10,17 @@
 
 #include "photons/base/error.h"
 
-/* Lines transformed together along x or y, and the stride between their cells in complex numbers: neighbouring kz
- * fill vector registers and cache lines, N of them stay in the second cache level, and the stride is no power of two,
- * which would alias. With planes cut up like this, FFTW_ESTIMATE finds plans nearly as fast as FFTW_MEASURE does, and
- * the same ones in each run. */
+/* Number of lines transformed together along x or y, and the stride between the cells of a line, in
+ * complex numbers. Neighbouring kz fill vector registers and cache lines, LINES lines of N cells
+ * stay in the second-level cache, and the stride is no power of two, which would alias. On planes
+ * cut up like this, FFTW_ESTIMATE finds plans nearly as fast as those of FFTW_MEASURE, and the same
+ * ones in each run. */
 enum { LINES = 64, LINE_STRIDE = 72, ALIGNMENT = 64 };
 
 struct mesh_plans {
   fftwf_plan z_forward, z_backward; /* one row */
-  /* Along y, between the transform of z (stride row/2) and a line buffer; along x, between line buffers. [0]: LINES
-   * lines, [1]: the last lines of a row of kz. Out of place. */
+  /* y: between the transform along z (stride row/2) and a line buffer. x: between line buffers.
+   * [0]: LINES lines, [1]: the last lines of a row of kz. Out of place. */
   fftwf_plan y_forward[2], y_backward[2], x_forward[2], x_backward[2];
 };
 
@@ -27,7 +29,7 @@ static float complex *align(void *scratch) {
   return (float complex *)((p + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
-/* Complex numbers of a line buffer and of a plane after the transform along z. */
+/* Complex numbers of a line buffer, and of a plane after the transform along z. */
 static size_t lines_size(const struct mesh *m) { return (size_t)m->cells * LINE_STRIDE; }
 static size_t spectrum_size(const struct mesh *m) { return plane_floats(m) / 2; }
 
@@ -48,7 +50,7 @@ static struct mesh_plans *plans_create(const struct mesh *m) {
   fftwf_complex *spectrum = fftwf_alloc_complex(spectrum_size(m));
   fftwf_complex *lines = fftwf_alloc_complex(lines_size(m)), *lines_out = fftwf_alloc_complex(lines_size(m));
   if (!plane || !spectrum || !lines || !lines_out)
-    fail(EXIT_RUN_FAILED, "out of memory for FFT plans of a mesh of %d", n);
+    fail(EXIT_RUN_FAILED, "not enough memory for FFT plans of a mesh of %d cells a side", n);
 
   p->z_forward = fftwf_plan_dft_r2c_1d(n, plane, spectrum, FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
   p->z_backward = fftwf_plan_dft_c2r_1d(n, spectrum, plane, FFTW_ESTIMATE);
@@ -82,7 +84,8 @@ static void tables_create(struct mesh *m) {
   }
   m->window = allocate(n, sizeof *m->window, "assignment window");
   m->wave = allocate(n, sizeof *m->wave, "wave numbers");
-  const double power = -2.0 * assignment_width(m->assignment); /* the window of a scheme of width w is sinc^w */
+  /* the window of a scheme of width w is sinc^w */
+  const double power = -2.0 * assignment_width(m->assignment);
   for (uint32_t i = 0; i < n; i++) {
     int s = signed_index(m, i);
     double x = M_PI * s / n;
@@ -99,9 +102,11 @@ static void tables_create(struct mesh *m) {
 struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment,
                          enum gradient gradient, bool interlace, const struct split *split) {
   if (cells < 8 || cells > MESH_MOST || cells % 2)
-    fail(EXIT_BAD_USAGE, "a mesh of %u cells a side: must be even, 8 to %d", cells, MESH_MOST);
+    fail(EXIT_BAD_USAGE, "a mesh of %u cells a side: the number must be even, 8 to %d", cells,
+         MESH_MOST);
   if (slabs < 1 || slabs > cells || columns < 1 || columns > cells)
-    fail(EXIT_BAD_USAGE, "%u slabs and %u columns for a mesh of %u cells a side", slabs, columns, cells);
+    fail(EXIT_BAD_USAGE, "%u slabs and %u columns for a mesh of %u cells a side: allowed are 1 to that number", slabs,
+         columns, cells);
   struct mesh *m = allocate(1, sizeof *m, "mesh");
   *m = (struct mesh){.cells = cells,
                      .row = mesh_row(cells),
@@ -152,7 +157,8 @@ struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const
   struct patch patch;
   for (int c = 0; c < 3; c++) {
     const uint32_t width = c == 2 ? 4 : assignment_width(m->assignment);
-    /* Positions are integers: rounding the half width down loses none, and all that follows is exact. */
+    /* Positions are integers: rounding the half width down loses none of them, and all that follows
+     * is exact. */
     const int64_t reach = (int64_t)half[c];
     const int64_t low = (int64_t)centre[c] - reach, high = (int64_t)centre[c] + reach;
     const int64_t first = (low * m->cells + (int64_t)assignment_offset(m, 0, false)) >> 32;
@@ -165,7 +171,8 @@ struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const
 }
 
 struct field_box field_box_for_patch(const struct mesh *m, const struct patch *patch) {
-  const uint32_t margin = m->gradient == GRADIENT_FD4 ? 2 : 0; /* differences reach farther than the window */
+  /* differences reach two cells beyond the window */
+  const uint32_t margin = m->gradient == GRADIENT_FD4 ? 2 : 0;
   uint32_t origin[3], size[3];
   for (int c = 0; c < 3; c++) {
     const bool whole = patch->size[c] + 2 * margin >= m->cells;
@@ -184,7 +191,8 @@ void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float
   for (uint32_t i = 0; i < b->size[0]; i++, out += b->row) {
     const float *row = plane + (size_t)((b->origin[0] + i) % m->cells) * m->row;
     memcpy(out, row + b->origin[1], before * sizeof *out);
-    memcpy(out + before, row, (b->row - before) * sizeof *out); /* a slab's row goes on by four cells as well */
+    /* rows of a slab also repeat their first four cells */
+    memcpy(out + before, row, (b->row - before) * sizeof *out);
   }
 }
 
@@ -214,7 +222,7 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
   }
 }
 
-/** Of the fields y and z: the spectrum that they share times the wave number. */
+/** Fields y and z: their common spectrum times the wave number. */
 static void multiply_row(const struct mesh *m, uint32_t field, uint32_t ky, uint32_t z, uint32_t count,
                          float complex *row) {
   for (uint32_t i = 0; i < count; i++) row[i] *= field == 1 ? m->wave[ky] : m->wave[z + i];
@@ -247,12 +255,13 @@ void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field, const float 
   }
 }
 
-/* Some lines along x: those of ky and z .. z + count - 1 in column c. */
+/* Lines along x: those of ky and z .. z + count - 1 in column c. */
 struct lines {
   uint32_t column, ky, z, count;
 };
 
-/* First of the lines' numbers of slab s, and the distance from one x to the next. */
+/* Offset of the lines' first number in a transpose block, and the distance in the transpose block
+ * from one x to the next. */
 static size_t lines_offset(const struct mesh *m, const struct lines *l) {
   return (size_t)(l->ky - column_first(m, l->column)) * m->kz + l->z;
 }
@@ -277,7 +286,8 @@ static void scatter(const struct mesh *m, const struct lines *l, const float com
   }
 }
 
-/* -phi_k / n_k (n: particles a cell) of the lines for |kx| = 0 .. N/2: Green's function, split factor, both windows. */
+/* -phi_k / n_k (n: particles per cell) of the lines for |kx| = 0 .. N/2: Green's function, split
+ * factor and both windows. */
 static void potential_factor(const struct mesh *m, const struct lines *l, float (*factor)[LINES]) {
   const int ky = signed_index(m, l->ky);
   for (uint32_t kx = 0; kx <= m->cells / 2; kx++) {
@@ -290,7 +300,7 @@ static void potential_factor(const struct mesh *m, const struct lines *l, float 
   }
 }
 
-/* Times e^{+-i k . shift}: from the shifted mesh to the other (+) or back (-). */
+/* Multiply by e^{+-i k . shift}: from the shifted mesh to the mesh (+) or back (-). */
 static void multiply_phase(const struct mesh *m, const struct lines *l, float direction, float complex *spectrum) {
   for (uint32_t x = 0; x < m->cells; x++) {
     const int n = signed_index(m, x) + signed_index(m, l->ky) + (int)l->z + (int)m->cells;
@@ -309,7 +319,8 @@ static void add_lines(const struct mesh *m, const struct lines *l, const float c
     for (uint32_t i = 0; i < l->count; i++) to[x * LINE_STRIDE + i] += from[x * LINE_STRIDE + i];
 }
 
-/* Density to potential phi (fd4) or to -i phi, which times k_i is the acceleration along i (spectral). */
+/* Density to potential phi (fd4), or to -i phi (spectral), which times k_i is the acceleration
+ * along i. */
 static void apply_green(const struct mesh *m, const struct lines *l, float (*factor)[LINES], float complex *density) {
   potential_factor(m, l, factor);
   for (uint32_t x = 0; x < m->cells; x++) {
@@ -328,7 +339,7 @@ static void multiply_wave(const struct mesh *m, const struct lines *l, const flo
     for (uint32_t i = 0; i < l->count; i++) to[x * LINE_STRIDE + i] = from[x * LINE_STRIDE + i] * m->wave[x];
 }
 
-/* From the spectrum of potential or acceleration to the spectra of one set. */
+/* From the spectrum of the potential or the acceleration to the spectra of one set. */
 static void scatter_fields(const struct mesh *m, const struct lines *l, float complex *field, float complex *work,
                            float complex *result, float complex *const *out) {
   const fftwf_plan backward = m->plans->x_backward[l->count < LINES];
@@ -338,7 +349,8 @@ static void scatter_fields(const struct mesh *m, const struct lines *l, float co
     scatter(m, l, result, out);
     out += m->slabs;
   }
-  /* Along x, the components of y and z differ by a factor only: one transform serves both. */
+  /* The spectra of components y and z differ by a factor constant along x, so that one transform
+   * along x serves both. */
   fftwf_execute_dft(backward, field, result);
   scatter(m, l, result, out);
 }
@@ -356,8 +368,8 @@ void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in
       if (m->interlace) {
         gather(m, &l, in + m->slabs, work);
         fftwf_execute_dft(forward, work, result);
-        /* The images that the mesh folds into k have opposite signs in the two densities (Hockney & Eastwood 1981,
-         * 7-8-3). */
+        /* The aliased images of k have opposite signs in the two densities (Hockney & Eastwood
+         * 1981, section 7-8-3). */
         multiply_phase(m, &l, 1.0f, result);
         add_lines(m, &l, result, field);
       }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where groups lie on the mesh: their patches, and the pieces of the mesh that travel between ranks. */
+/* Where groups lie on the mesh: their patches, and the pieces of the mesh that ranks exchange. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void drop_handles(struct mesh_piece *piece) {
   for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&piece->handle[set]);
 }
 
-/** Forget the patch and the pieces of a group. */
+/** Free the patch and the pieces of a group. */
 static void leave(struct group_cells *c) {
   for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&c->patch_handle[set]);
   for (uint32_t k = 0; k < c->sent.count; k++) drop_handles(&c->sent.piece[k]);
@@ -30,11 +30,12 @@ void long_range_leave(struct long_range *l) {
   for (uint32_t i = 0; i < l->domain->group_count; i++) leave(&l->groups[i]);
 }
 
-/** Runs of planes first .. that one rank has. @param own  those of the group's own rank too */
+/** Cut planes first .. into runs of planes that one rank owns.
+ * @param own  include the planes of the group's own rank */
 static uint32_t cut_planes(const struct mesh *m, const struct group *g, uint32_t first,
                            uint32_t planes, bool own, struct mesh_piece *piece) {
   uint32_t n = 0;
-  int last = -1; /* who has the plane before */
+  int last = -1; /* owner of the plane before */
   for (uint32_t i = 0; i < planes; i++) {
     const uint32_t plane = (first + i) % m->cells;
     const int rank = slab_owner(m, slab_of_plane(m, plane));
@@ -49,7 +50,8 @@ static uint32_t cut_planes(const struct mesh *m, const struct group *g, uint32_t
   return n;
 }
 
-/** Replace a group's pieces by those now wanted, of so many floats a plane; handles that fit stay. */
+/** Replace the pieces of a group by new ones with the given number of floats a plane. Handles of
+ * unchanged pieces are kept. */
 static void place_pieces(const struct long_range *l, const struct group *g,
                          struct mesh_pieces *pieces, struct mesh_piece *now, uint32_t count,
                          size_t plane) {
@@ -67,7 +69,8 @@ static void place_pieces(const struct long_range *l, const struct group *g,
   pieces->count = count;
 }
 
-/** Nothing of the fields is cut where a group's own rank has all the planes that it reads. */
+/** Find a group's patch and pieces. No field planes are copied where the group's own rank owns all
+ * that the group reads. */
 static void place_group(const struct long_range *l, const struct group *g, struct group_cells *c,
                         struct mesh_piece *now) {
   const struct mesh *m = l->mesh;
@@ -132,7 +135,7 @@ void long_range_place(struct long_range *l) {
     if (is_own(g) || reads_planes(l->mesh, &c->patch, own))
       place_group(l, g, c, now);
     else
-      leave(c); /* this rank is neither end of its pieces */
+      leave(c); /* this rank is neither end of the group's pieces */
   }
   free(now);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Chooses the mesh kernels of an instruction set. */
 #include "build_config.h"
 #include "photons/mesh/kernels.h"
 

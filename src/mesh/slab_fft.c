@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Transforms of distributed meshes: planes in y and z, an exchange that gathers the lines along x, and these lines. */
+/* Transforms of distributed meshes: along y and z plane by plane, an exchange that gathers the
+ * lines along x, and a transform of these lines. */
 #include "photons/mesh/slab_fft.h"
 
 #include <fftw3.h>
@@ -13,7 +14,8 @@
 
 LOOP_STAGE(mesh_transform, 0xddcc77, .untimed = true);
 
-/* Every plan works in place on one plane: which algorithm FFTW takes, hence its rounding, then knows nothing of processes. */
+/* Every plan works in place on one plane. The algorithm that FFTW chooses, and so the rounding,
+ * does not depend on the number of ranks. */
 struct slab_fft_plans {
   fftw_plan plane_forward, plane_backward; /* [y][z] */
   fftw_plan lines_forward, lines_backward; /* [x][kz] along x */
@@ -23,9 +25,9 @@ struct slab_fft slab_fft_create(size_t n) {
   const size_t first = comm_first(n, comm_rank()), kz = n / 2 + 1;
   struct slab_fft f = {.n = n, .kz = kz, .first = first, .planes = comm_first(n, comm_rank() + 1) - first};
   fftw_complex *plane = fftw_alloc_complex(n * kz);
-  if (!plane) fail(EXIT_RUN_FAILED, "not enough memory to plan transforms of %zu cells a side", n);
+  if (!plane) fail(EXIT_RUN_FAILED, "not enough memory to plan transforms of a mesh of %zu cells a side", n);
   const int side = (int)n, row = (int)kz;
-  struct slab_fft_plans *plans = allocate(1, sizeof *plans, "plans of transforms");
+  struct slab_fft_plans *plans = allocate(1, sizeof *plans, "FFT plans");
   plans->plane_forward = fftw_plan_dft_r2c_2d(side, side, (double *)plane, plane, FFTW_ESTIMATE);
   plans->plane_backward = fftw_plan_dft_c2r_2d(side, side, plane, (double *)plane, FFTW_ESTIMATE);
   fftw_plan *const lines[2] = {&plans->lines_forward, &plans->lines_backward};
@@ -50,11 +52,11 @@ void slab_fft_free(struct slab_fft *f) {
 
 size_t slab_fft_size(const struct slab_fft *f) { return 2 * f->planes * f->n * f->kz; }
 
-/* A transform under way. Rows are the kz complex numbers (or 2 kz reals) at one (x, y). */
+/* A transform in progress. Rows are the kz complex numbers (or 2 kz reals) at one (x, y). */
 struct work {
   const struct slab_fft *f;
   fftw_complex *mesh;
-  fftw_complex *buffer; /* of the mesh's size; NULL with one process */
+  fftw_complex *buffer; /* of the mesh's size; NULL with one rank */
   fftw_plan plan;
 };
 
@@ -63,7 +65,8 @@ static void copy_row(const struct slab_fft *f, fftw_complex *to, size_t to_row, 
   memcpy(to + to_row * f->kz, from + from_row * f->kz, f->kz * sizeof *to);
 }
 
-/* One process: rows (i, j) and (j, i) change places, those of the first and the last i together for equal tasks. */
+/* One rank: swap rows (i, j) and (j, i). Tasks take the i-th row from the start and the i-th from
+ * the end together, for equal work. */
 static void swap_rows(void *context, uint32_t i) {
   const struct work *w = context;
   const size_t n = w->f->n, kz = w->f->kz;
@@ -79,7 +82,8 @@ static void swap_rows(void *context, uint32_t i) {
     }
 }
 
-/* Many: [plane here][line] to what goes to process after process, [process][plane here][line of the process]. */
+/* Several ranks: from [plane here][line] to the send buffer [rank][plane here][line of the
+ * rank]. */
 static void pack_plane(void *context, uint32_t plane) {
   const struct work *w = context;
   const struct slab_fft *f = w->f;
@@ -90,14 +94,15 @@ static void pack_plane(void *context, uint32_t plane) {
   }
 }
 
-/* What came, [line][plane here] as processes follow each other, to [plane here][line]. */
+/* From the receive buffer, [line][plane here] in the order of the ranks, to [plane here][line]. */
 static void unpack_plane(void *context, uint32_t plane) {
   const struct work *w = context;
   for (size_t line = 0; line < w->f->n; line++)
     copy_row(w->f, w->buffer, plane * w->f->n + line, w->mesh, line * w->f->planes + plane);
 }
 
-/* [x here][y] to [y here][x] or back: the same thing. The result of many processes is left in the buffer. */
+/* Transpose [x here][y] to [y here][x] or back; both are the same operation. With several ranks the
+ * result is left in the buffer. */
 static void transpose(struct work *w) {
   const struct slab_fft *f = w->f;
   if (comm_size() == 1) {
@@ -150,7 +155,8 @@ struct pass {
 };
 
 static void transform(const struct slab_fft *f, double *mesh, const struct pass pass[2]) {
-  if (fftw_alignment_of(mesh) != 0) fail(EXIT_RUN_FAILED, "a mesh to transform does not begin where FFTW needs it");
+  if (fftw_alignment_of(mesh) != 0)
+    fail(EXIT_RUN_FAILED, "the memory of a mesh to transform lacks the alignment that FFTW needs");
   struct work w = {.f = f, .mesh = (fftw_complex *)mesh, .plan = pass[0].plan};
   if (comm_size() > 1) {
     w.buffer = fftw_alloc_complex(f->planes * f->n * f->kz + 1);

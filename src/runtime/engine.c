@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* StarPU's start and end, and the data that its workers keep between tasks. */
 #include "photons/runtime/engine.h"
 
 #include <starpu.h>
@@ -19,7 +20,7 @@ enum { START_BYTES = 24 << 20 };
 struct worker {
   struct gpu *gpu; /* CUDA workers only */
   struct task_log log;
-  char padding[64]; /* workers do not share cache lines */
+  char padding[64]; /* so that workers do not share cache lines */
 };
 
 static struct {
@@ -41,10 +42,10 @@ static void free_gpu(void *context) {
 
 void engine_start(const struct parameters *p, struct trace *trace) {
   struct starpu_conf conf;
-  host_share(p); /* first: StarPU reads its settings when the structure is made */
+  host_share(p); /* before starpu_conf_init(), which reads the environment */
   const long workers = scheduler_check(p);
   if (starpu_conf_init(&conf) != 0)
-    fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init failed");
+    fail(EXIT_RUN_FAILED, "StarPU does not start: starpu_conf_init() failed");
   scheduler_configure(&conf, p);
   conf.catch_signals = 0;
   if (trace) trace_prepare(trace, p);
@@ -54,12 +55,12 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   const int status = starpu_init(&conf);
   start_guard_end();
   if (status != 0)
-    fail(EXIT_RUN_FAILED, "StarPU does not start: %s (STARPU_* settings?)", strerror(-status));
+    fail(EXIT_RUN_FAILED, "StarPU does not start: %s; check the STARPU_* environment variables", strerror(-status));
   if (starpu_cpu_worker_get_count() == 0)
-    fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU");
+    fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU and runtime.workers");
   engine.gpu = starpu_cuda_worker_get_count() > 0;
   if (p->runtime.gpu == GPU_REQUIRE && !engine.gpu)
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but StarPU uses no GPU: is it built with CUDA?");
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but StarPU uses no GPU: check that StarPU is built with CUDA");
   scheduler_started();
   engine.heteroprio = scheduler_is_heteroprio();
   engine.worker_count = starpu_worker_get_count();
@@ -70,7 +71,7 @@ void engine_start(const struct parameters *p, struct trace *trace) {
 }
 
 void engine_stop(void) {
-  starpu_task_wait_for_all(); /* callbacks of loops may still be under way */
+  starpu_task_wait_for_all(); /* callbacks of loops may still be running */
   if (engine.gpu) engine_on_gpu_workers(free_gpu, NULL);
   pinned_pool_free(engine.pool);
   for (uint32_t w = 0; w < engine.worker_count; w++) task_log_free(&engine.workers[w].log);

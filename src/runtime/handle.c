@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* StarPU data handles of vectors. */
 #include "photons/runtime/handle.h"
 
 #include <stdint.h>
@@ -7,7 +8,10 @@
 
 static uint32_t checked(size_t count) {
   if (count > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "%zu elements in one piece are more than StarPU's 2^32", count);
+    fail(EXIT_RUN_FAILED,
+         "%zu elements in one piece are more than StarPU's 2^32: use more ranks or a smaller "
+         "runtime.group_size",
+         count);
   return (uint32_t)count;
 }
 

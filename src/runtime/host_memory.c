@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Segments without a name: they end with the processes that have them, however these end. */
+/* Memory shared among the ranks of a host. Segments are files without a name (memfd_create()): they
+ * vanish when the processes that map them end, however these end. */
 #include "photons/runtime/host_memory.h"
 
 #include <fcntl.h>
@@ -17,23 +18,26 @@
 #include "photons/runtime/pinned.h"
 
 enum { ALIGNMENT = 256 };
-#define PIN_CHUNK ((size_t)64 << 20) /* as page-locking is slow, and once for all */
+/* Bytes page-locked at a time, once in a run, since page-locking is slow. */
+#define PIN_CHUNK ((size_t)64 << 20)
 
-/** Where the other processes of a host find a segment; it begins with a copy, so that they know it is this one. */
+/** How the other ranks of a host find a segment. A segment begins with a copy of its address, so
+ * that a reader can check that it has mapped the right one. */
 struct address {
   uint64_t process, descriptor, bytes, time;
   int host;
 };
 
 static struct {
-  char **segment; /* [rank], NULL: on another host; NULL: nothing is shared */
+  char **segment; /* [rank], NULL for a rank of another host; NULL: nothing is shared */
   size_t *bytes;  /* [rank] */
-  size_t *pinned; /* [rank] chunks from the start: segments are filled from there */
-  size_t used;    /* of the own segment */
+  size_t *pinned; /* [rank] page-locked chunks, from the start on */
+  size_t used;    /* bytes of this rank's segment */
 } memory;
 static pthread_mutex_t pin_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/** As large as the host's memory, of which it takes what is written. bytes == 0: could not be made. */
+/** Make this rank's segment. Its size is that of the host's memory, but only pages that are written
+ * take up memory. On failure bytes == 0. */
 static struct address make_segment(void) {
   struct address own = {.host = comm_host(), .process = (uint64_t)getpid()};
   struct timespec now;
@@ -48,7 +52,7 @@ static struct address make_segment(void) {
   return own;
 }
 
-/** NULL where it is not to be had. */
+/** Map a rank's segment; NULL if that fails. */
 static char *map_segment(const struct address *of) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%llu/fd/%llu", (unsigned long long)of->process,
@@ -60,7 +64,8 @@ static char *map_segment(const struct address *of) {
   if (segment == MAP_FAILED) return NULL;
   const struct address *found = (const struct address *)segment;
   if (found->process == of->process && found->time == of->time) return segment;
-  munmap(segment, of->bytes); /* the number of a process in another container */
+  /* The process number means another process here: the rank is in another container. */
+  munmap(segment, of->bytes);
   return NULL;
 }
 
@@ -80,14 +85,14 @@ bool host_memory_start(void) {
     if (!memory.segment[r]) missing = 1;
   }
   free(all);
-  comm_max_u32(&missing, 1); /* and now that all have it, */
+  comm_max_u32(&missing, 1); /* all ranks have mapped this rank's segment by now */
   if ((int)own.descriptor >= 0) close((int)own.descriptor);
   host_memory_reset();
   if (missing) host_memory_stop();
   return !missing;
 }
 
-/** Bytes up to a chunk's start, as far as there are any. */
+/** Offset of a chunk's start, or the segment's size if the chunk lies beyond it. */
 static size_t chunk_start(int rank, size_t chunk) {
   return chunk * PIN_CHUNK < memory.bytes[rank] ? chunk * PIN_CHUNK : memory.bytes[rank];
 }
@@ -127,7 +132,7 @@ size_t host_memory_take(size_t bytes) {
   const size_t place = memory.used;
   memory.used += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   if (memory.used > memory.bytes[comm_rank()])
-    fail(EXIT_RUN_FAILED, "messages of a step to the processes of this host need more than its memory");
+    fail(EXIT_RUN_FAILED, "messages of a step to the ranks of this host need more than its memory: use more hosts");
   return place;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* sets of cores; NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+/* Division of a host's cores and GPUs among its ranks, through STARPU_* environment variables. */
+/* for cpu_set_t */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "photons/runtime/host_share.h"
 
 #include <sched.h>
@@ -23,7 +25,8 @@ static void set_default(const char *variable, int value) {
   if (setenv(variable, text, 0) != 0) fail(EXIT_RUN_FAILED, "cannot set %s", variable);
 }
 
-/** Cores that this process may use; all of them after a binding to fewer than its share is lifted. */
+/** Number of cores that this rank may use. A binding to fewer cores than `share` is widened to
+ * all. */
 static int usable_cores(int all, int share) {
   cpu_set_t *set = CPU_ALLOC((size_t)all);
   const size_t bytes = CPU_ALLOC_SIZE((size_t)all);
@@ -31,20 +34,22 @@ static int usable_cores(int all, int share) {
   int usable = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : all;
   if (usable < share) {
     for (int i = 0; i < all; i++) CPU_SET_S((size_t)i, bytes, set);
-    if (sched_setaffinity(0, bytes, set) == 0) usable = all; /* else the launcher's word stands */
+    /* If this fails, the launcher's binding stays. */
+    if (sched_setaffinity(0, bytes, set) == 0) usable = all;
   }
   CPU_FREE(set);
   return usable;
 }
 
-/** StarPU before 1.4 takes all cores of the host, whatever the launcher gave to this process. */
+/** Whether StarPU respects the launcher's binding; before 1.4 it takes all cores of the host. */
 static bool follows_binding(void) {
   int major, minor, release;
   starpu_get_version(&major, &minor, &release);
   return major > 1 || minor >= 4;
 }
 
-/** GPUs of this process; the others' stay out of its sight. */
+/** Assign GPUs to this rank and hide the other GPUs from StarPU. Returns the number of this rank's
+ * GPUs where it is set here, otherwise 0. */
 static int share_gpus(void) {
   int mine = 0;
 #ifdef PHOTONS_CUDA
@@ -71,9 +76,11 @@ void host_share(const struct parameters *p) {
   const int all = (int)sysconf(_SC_NPROCESSORS_ONLN), share = all / comm_host_size();
   if (getenv("STARPU_NCPU") || p->runtime.workers > 0) return;
   const int usable = usable_cores(all, share), cores = usable < all ? usable : share;
-  if (usable < all && follows_binding()) return; /* a binding of at least the share */
-  /* Beside the workers there are a thread for each stream of a GPU, one for messages, and with a GPU the main thread, which must not have
-   * to wait for a core behind workers that poll: it fetches data from the GPU handle by handle. One more is for all else. */
+  /* Keep a launcher's binding that has at least an equal part of the cores. */
+  if (usable < all && follows_binding()) return;
+  /* Besides the CPU workers there are a thread for each stream of a GPU, one for messages, and with
+   * a GPU the main thread. The main thread must not wait for a core behind polling workers, because
+   * it fetches data from the GPU handle by handle. One more core is left for all other threads. */
   const int workers = cores - scheduler_streams() * gpus - (cores > 3) - 2 * (gpus > 0);
   set_default("STARPU_NCPU", workers > 1 ? workers : 1);
   set_default("STARPU_WORKERS_NOBIND", 1);

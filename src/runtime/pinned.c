@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A pool of page-locked memory: large chunks, cut into blocks whose sizes are powers of two, a free list for each. */
+/* A pool of page-locked memory. Large chunks are cut into buffers whose sizes are powers of two;
+ * each size has a list of free buffers. */
 #include "photons/runtime/pinned.h"
 
 #include <pthread.h>
@@ -13,7 +14,8 @@
 
 enum { SMALLEST_LOG = 12, LARGEST_LOG = 40, CHUNK_LOG = 26, HUGE_PAGE = 1 << 21 };
 
-/** The head of a free block, and of a chunk (whose first block it occupies). */
+/** Stands at the start of a free buffer, and of a chunk, where it takes up 2^SMALLEST_LOG
+ * bytes. */
 struct link {
   struct link *next;
   size_t bytes;
@@ -23,20 +25,22 @@ struct pinned_pool {
   pthread_mutex_t lock;
   struct link *free[LARGEST_LOG + 1];
   struct link *chunks;
-  char *rest; /* of the newest chunk */
+  char *rest; /* unused part of the newest chunk */
   size_t rest_bytes;
 };
 
 static unsigned size_log(size_t bytes) {
   unsigned log = SMALLEST_LOG;
   while (((size_t)1 << log) < bytes) log++;
-  if (log > LARGEST_LOG) fail(EXIT_RUN_FAILED, "%zu bytes in one piece are too many", bytes);
+  if (log > LARGEST_LOG)
+    fail(EXIT_RUN_FAILED, "%zu bytes of page-locked memory in one piece are too many: make runtime.group_size smaller",
+         bytes);
   return log;
 }
 
 struct pinned_pool *pinned_pool_create(void) {
   struct pinned_pool *p = allocate(1, sizeof *p, "memory pool");
-  if (pthread_mutex_init(&p->lock, NULL) != 0) fail(EXIT_RUN_FAILED, "no lock for the memory pool");
+  if (pthread_mutex_init(&p->lock, NULL) != 0) fail(EXIT_RUN_FAILED, "cannot make a lock for the memory pool");
   return p;
 }
 
@@ -52,7 +56,7 @@ void pinned_pool_free(struct pinned_pool *p) {
   free(p);
 }
 
-/** What is left of the newest chunk goes to the free lists. */
+/** Move the unused part of the newest chunk to the lists of free buffers. */
 static void divide_rest(struct pinned_pool *p) {
   for (unsigned log = LARGEST_LOG; log >= SMALLEST_LOG; log--)
     for (const size_t block = (size_t)1 << log; p->rest_bytes >= block; p->rest += block, p->rest_bytes -= block) {
@@ -66,9 +70,10 @@ static void new_chunk(struct pinned_pool *p, size_t block) {
   divide_rest(p);
   const size_t head = (size_t)1 << SMALLEST_LOG,
                bytes = (block > (size_t)1 << CHUNK_LOG ? block : (size_t)1 << CHUNK_LOG) + head;
-  /* Touched before it is locked, and in huge pages: cudaHostAlloc() goes page by page, which takes a second in a virtual machine. */
+  /* Written before it is locked, and in huge pages: page-locking goes page by page, which for small
+   * pages takes a second in a virtual machine. */
   void *memory = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-  if (!memory) fail(EXIT_RUN_FAILED, "no memory for %zu bytes of interaction lists", bytes);
+  if (!memory) fail(EXIT_RUN_FAILED, "not enough memory for %zu bytes of interaction lists", bytes);
   (void)madvise(memory, bytes, MADV_HUGEPAGE);
   memset(memory, 0, bytes);
   pin_memory(memory, bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The choice of workers and scheduler. */
+/* StarPU's configuration: the choice of workers and scheduler, and defaults for STARPU_*
+ * variables. */
 #include "photons/runtime/scheduler.h"
 
 #include <starpu.h>
@@ -25,9 +26,9 @@ enum { CPU_TYPE = STARPU_CPU_IDX, CUDA_TYPE = STARPU_CUDA_IDX };
 typedef enum starpu_heteroprio_types worker_type;
 #endif
 
-enum { BUCKETS = 8 }; /* more than there are priorities */
+enum { BUCKETS = 8 }; /* at least one for each priority, and bucket 0 */
 
-/** GPUs that StarPU will find. */
+/** Number of GPUs that StarPU will find. */
 static int gpus_present(void) {
 #ifdef PHOTONS_CUDA
   const char *limit = getenv("STARPU_NCUDA");
@@ -39,7 +40,9 @@ static int gpus_present(void) {
 #endif
 }
 
-/** Bucket 0 belongs to the processors. With a GPU it has all others to itself: what it does in one millisecond takes a core a hundred. */
+/** Map heteroprio's buckets to devices. CPUs take tasks from bucket 0. With GPUs, the GPUs take all
+ * other buckets, and CPUs none of them: a task that takes a GPU one millisecond takes a core a
+ * hundred. */
 static void map_buckets(unsigned context) {
   const bool gpu = starpu_cuda_worker_get_count() > 0;
   starpu_heteroprio_set_nb_prios(context, (worker_type)CPU_TYPE, gpu ? 1 : BUCKETS);
@@ -85,7 +88,7 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
   if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
 #ifdef PHOTONS_CUDA
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but there is no GPU that CUDA and STARPU_NCUDA let us use: try "
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but CUDA and STARPU_NCUDA make no GPU available: try "
                          "nvidia-smi, or gpu = auto");
 #else
     fail(EXIT_BAD_USAGE,
@@ -100,28 +103,33 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   conf->sched_policy_init = map_buckets;
 #endif
   if (p->runtime.workers > 0) conf->ncpus = (int)p->runtime.workers;
-  /* A core for the main thread: workers poll without rest, and while it waits behind one of them for the kernel's time slice (8 ms)
-   * nobody submits; worse, bringing data back from a GPU needs it once for every handle. */
+  /* Reserve a core for the main thread. Workers poll without pause; while the main thread waits
+   * behind one of them for the kernel's time slice (8 ms), no task is submitted. Also, copying data
+   * back from a GPU needs the main thread once for every handle. */
   if (gpus > 0 && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
-  /* not the user's settings: these are kept */
+  /* Without overwriting (0): variables that the user has set are kept. */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
-  if (gpus > 1) setenv("STARPU_HETEROPRIO_USE_LA", "1", 0); /* tasks go to the GPU that has their data */
+  /* Tasks run on the GPU that has their data. */
+  if (gpus > 1) setenv("STARPU_HETEROPRIO_USE_LA", "1", 0);
   const char *asked = getenv("STARPU_SCHED");
   const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
-  /* Kernels of two streams fill each other's gaps, and those of several processes a GPU's wait for copies; but then a task's time depends
-   * on its neighbour's, which no model foretells. */
+  /* Several streams per GPU: kernels of one stream run while another stream is idle or waits for
+   * data of other ranks. But then the time of a task depends on its neighbour's, which performance
+   * models cannot predict, so schedulers with models (dm*) get one stream. */
   char streams[16];
   snprintf(streams, sizeof streams, "%d", by_models ? 1 : scheduler_streams());
   setenv("STARPU_NWORKER_PER_CUDA", streams, 0);
-  setenv("STARPU_CUDA_THREAD_PER_WORKER", "1", 0); /* it takes a core some 20 us to start a task */
-  /* Every amount of work is tried so often on every kind of worker before it is predicted (10 times otherwise, a p2p task of the GPU's
-   * size taking a core 0.1 s), and a model is kept although one of its tasks was interrupted. */
+  setenv("STARPU_CUDA_THREAD_PER_WORKER", "1", 0); /* starting a task takes a core some 20 us */
+  /* Runs of each amount of work on each kind of worker before a model predicts (StarPU's default is
+   * 10, and a p2p task of the size for GPUs takes a core 0.1 s). A model is kept although one of
+   * its tasks was interrupted. */
   setenv("STARPU_CALIBRATE_MINIMUM", "3", 0);
   setenv("STARPU_HISTORY_MAX_ERROR", "1000", 0);
 }
 
 int scheduler_streams(void) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN) / comm_host_size(); /* of which each stream's thread takes one */
+  /* Cores of this rank; each stream's thread takes one of them. */
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN) / comm_host_size();
   return comm_size() > 1 && cores >= 8 ? 4 : 2;
 }
 
@@ -154,7 +162,7 @@ uint32_t scheduler_gpus(int *device) {
 #endif
   for (int w = 0; w < (int)starpu_worker_get_count(); w++) {
     if (starpu_worker_get_type(w) != STARPU_CUDA_WORKER) continue;
-    uint32_t i = 0; /* a GPU has as many workers as it has streams */
+    uint32_t i = 0; /* a GPU has one worker for each stream */
     while (i < gpus && device[i] != starpu_worker_get_devid(w)) i++;
     if (i == gpus) device[gpus++] = starpu_worker_get_devid(w);
   }
@@ -169,7 +177,7 @@ void scheduler_print_gpus(FILE *out) {
   struct cudaDeviceProp gpu, next;
   for (uint32_t i = 0, equal = 1; i < gpus; i++, equal++) {
     if (cudaGetDeviceProperties(&gpu, device[i]) != cudaSuccess)
-      fail(EXIT_RUN_FAILED, "GPU %d does not tell its name", device[i]);
+      fail(EXIT_RUN_FAILED, "cannot read the name of GPU %d", device[i]);
     if (i + 1 < gpus && cudaGetDeviceProperties(&next, device[i + 1]) == cudaSuccess &&
         strcmp(gpu.name, next.name) == 0)
       continue;

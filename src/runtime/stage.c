@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The list of stages. */
 #include "photons/runtime/stage.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ uint32_t stage_count(void) {
   if (count > 0 || !registered) return count;
   for (struct stage *s = registered; s; s = s->next) {
     if (s->untimed) continue;
-    if (count == STAGES_MOST) fail(EXIT_RUN_FAILED, "more than %d stages", STAGES_MOST);
+    if (count == STAGES_MOST)
+      fail(EXIT_RUN_FAILED, "more than %d stages are registered: raise STAGES_MOST in stage.h", STAGES_MOST);
     by_name[count++] = s;
   }
   qsort(by_name, count, sizeof *by_name, compare_names);

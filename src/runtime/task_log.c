@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Records of finished tasks and what follows from them. */
+/* Records of finished tasks, and the times of stages, devices and groups computed from them. */
 #include "photons/runtime/task_log.h"
 
 #include <inttypes.h>
@@ -29,7 +29,8 @@ void task_log_add(const struct stage *stage, uint32_t owner) {
   const struct starpu_task *task = starpu_task_get_current();
   struct starpu_profiling_task_info *info = task ? task->profiling_info : NULL;
   if (!logging || !info) return;
-  struct task_log *log = worker_log((uint32_t)info->workerid); /* its own thread calls this */
+  /* The worker's own thread calls this function. */
+  struct task_log *log = worker_log((uint32_t)info->workerid);
   if (log->count == log->capacity) {
     log->capacity = 2 * log->capacity + 256;
     log->record = reallocate(log->record, log->capacity, sizeof *log->record, "records of tasks");
@@ -55,7 +56,10 @@ static int compare_events(const void *a, const void *b) {
   return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : y->change - x->change;
 }
 
-/** Share the time of a device among the tasks that its workers' logs have. @param weight  of its seconds in those of owners */
+/**
+ * Divide the time of a device among the tasks in its workers' logs.
+ * @param weight  factor for the device's seconds in owner_seconds
+ */
 static void add_device(const uint32_t *workers, uint32_t n, double weight, struct usage *u,
                        double *owner_seconds) {
   size_t count = 0, events = 0;
@@ -69,7 +73,7 @@ static void add_device(const uint32_t *workers, uint32_t n, double weight, struc
     }
   }
   qsort(event, events, sizeof *event, compare_events);
-  /* starts come before ends of the same time: a task of no length is begun before it is ended */
+  /* starts sort before ends of the same time, so that a task of no length starts before it ends */
   const struct task_record **running = allocate(count + 1, sizeof(struct task_record *), "running tasks");
   double busy = 0.0;
   size_t runs = 0;
@@ -111,7 +115,7 @@ void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *
                    double *owner_seconds) {
   *cores = *gpus = (struct usage){0};
   int device[STARPU_NMAXWORKERS];
-  (void)stage_count(); /* numbers the stages */
+  (void)stage_count(); /* sets the numbers of the stages */
   const uint32_t n = engine_workers(), gpu_count = scheduler_gpus(device);
   uint32_t *streams = allocate(n, sizeof *streams, "workers of a GPU");
   for (uint32_t g = 0; g < gpu_count; g++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Traces of chosen steps. */
+/* Traces of chosen steps, through StarPU's FxT interface. */
 #include "photons/runtime/trace.h"
 
 #include <errno.h>
@@ -21,15 +21,14 @@ void trace_prepare(struct trace *t, const struct parameters *p) {
   if (!*p->runtime.trace_steps || !parameter_step_range(p->runtime.trace_steps, &t->first, &t->last)) return;
 #ifndef STARPU_USE_FXT
   if (comm_rank() == 0)
-    warn("this build's StarPU has no FxT: trace/tasks_*.csv will tell who ran which task when, but no trace of "
-         "StarPU's own; "
-         "tools/build-starpu.sh builds one that has it");
+    warn("this build's StarPU has no FxT: trace/tasks_*.csv will list which worker ran which task when, but there "
+         "will be no trace of StarPU's own; tools/build-starpu.sh builds one that has it");
 #endif
   char folder[PARAMETER_PATH_MAX + 16];
   snprintf(folder, sizeof folder, "%s/trace", p->output.dir);
   set_default("STARPU_FXT_TRACE", "1");
   set_default("STARPU_FXT_PREFIX", folder); /* StarPU makes the folder */
-  set_default("STARPU_FXT_SUFFIX", "fxt");  /* the file's name ends in the rank */
+  set_default("STARPU_FXT_SUFFIX", "fxt");  /* StarPU appends the rank */
   starpu_fxt_autostart_profiling(0);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The N-body system: its start and end, migration of groups, and the sizes of its parts. */
 #include "photons/step/nbody.h"
 
 #include <stdlib.h>

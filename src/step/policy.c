@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The policy when to sort and when to rebuild. */
 #include "photons/step/policy.h"
 
 #include <math.h>
@@ -6,21 +7,24 @@
 #include "photons/config/parameters.h"
 #include "photons/runtime/scheduler.h"
 
-/* Nanoseconds on one core, or on a GPU, roughly. These are constants, so that results are independent of
- * timing noise and of the number of workers. */
+/* Rough costs in nanoseconds on one core or on a GPU. They are constants, so that results depend
+ * neither on the noise of measured times nor on the number of workers. */
 static const struct cost {
-  double pair, interaction, visit, sort; /* sort: of one particle */
+  double pair, interaction, visit, sort; /* sort: per particle */
 } core_cost = {0.5, 25.0, 6.0, 100.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0};
 
 static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
 
-/* Groups go on interpenetrating however well sorted each is: cut anew when their reach has grown so. */
+/* Groups interpenetrate more and more, however well each is sorted. The domain is rebuilt when
+ * their reach has grown by this factor. */
 #define SPREAD_MOST 1.5
-/* Where every step sorts, the policy will after some time try again how a step without a sort does. */
+/* If every step sorts, the estimate of the growth of work is reduced by this factor each time, so
+ * that the policy eventually tries a step without a sort again. */
 #define FORGET 0.97
 
-/** Sort when the work lost to loosened trees since the last sort, and to be lost by the next step, pays
- * for a sort: where the loss grows with the age of the trees, this costs least. */
+/** Sort when the extra work since the last sort, plus the extra work expected in the next step,
+ * equals the cost of a sort. If the extra work grows with the age of the trees, this minimises the
+ * total. */
 static bool sort_due(const struct sort_policy *s, const struct parameters *p, size_t particles) {
   const int64_t interval = p->runtime.sort_interval;
   if (interval > 0) return s->steps_since_sort >= interval;
@@ -28,7 +32,7 @@ static bool sort_due(const struct sort_policy *s, const struct parameters *p, si
   return s->sort_debt + loss >= cost()->sort * (double)particles;
 }
 
-/** Cut groups anew, instead of a sort, when they have spread too far. */
+/** Rebuild instead of a sort if the groups' reach has grown by SPREAD_MOST. */
 static bool rebuild_due(const struct sort_policy *s, const struct parameters *p, size_t particles) {
   const int64_t interval = p->runtime.rebuild_interval;
   if (interval > 0) return s->steps_since_rebuild >= interval;

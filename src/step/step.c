@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The step as a task graph: one line a stage. Each rank submits the tasks of its own groups, slabs and
- * columns, and the messages that bring what other ranks make. Data dependencies order the stages. Mesh
- * and tree meet only in the acceleration, which p2p writes and l2p and pm_read add to, always in this
- * order, so that sums do not depend on which worker or rank computes them. */
+/* The step as a task graph, one line for each stage. Each rank submits the tasks of its own groups,
+ * slabs and columns, and the messages that send data to other ranks and receive theirs. Data
+ * dependencies order the stages. Mesh and tree meet only in the acceleration, which p2p writes and
+ * l2p and pm_read add to, always in this order, so that sums do not depend on which worker or rank
+ * computes them. */
 #include "photons/step/step.h"
 
 #include <math.h>
@@ -50,13 +51,13 @@ static void submit_mesh(struct domain *d, struct long_range *l) {
   pieces_transfer(l);
 }
 
-/** With default accuracy hardly any pair of nodes goes by expansions: where the host knows that a group
- * has none, it saves the tasks. */
+/** Whether a group needs expansions. With the default accuracy hardly any pair of nodes uses them;
+ * if the host knows that a group's far list is empty, its tasks are not submitted. */
 static bool far_wanted(struct short_range *s, const struct group *g) {
   return !lists_known_no_far(&expansions_of(s, g)->lists);
 }
 
-/** Any group's expansions, on any rank. */
+/** Whether any group on any rank needs expansions. */
 static bool any_far_wanted(struct domain *d, struct short_range *s) {
   uint32_t any = 0;
   FOR_GROUPS(d, g) any |= far_wanted(s, g);
@@ -64,8 +65,8 @@ static bool any_far_wanted(struct domain *d, struct short_range *s) {
   return any;
 }
 
-/** Neighbours are mutual: the groups that read a group's multipoles are among its own neighbours. Of
- * those on other ranks nothing is known. */
+/** Whether any group reads this group's multipoles. These groups are its own neighbours, because
+ * neighbourhood is mutual. For neighbours on other ranks the host does not know. */
 static bool multipoles_wanted(struct domain *d, struct short_range *s, const struct group *g) {
   if (comm_size() > 1) return true;
   for (uint32_t k = 0; k < g->near.count; k++)
@@ -85,7 +86,7 @@ static void submit_near(struct short_range *s, struct group *g) {
 }
 
 static void submit_tree(struct domain *d, struct short_range *s) {
-  for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* walks that need no other rank first */
+  for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
     FOR_GROUPS(d, g) if (meets_ghosts(d, g) == ghosts) submit_near(s, g);
   if (any_far_wanted(d, s)) {
     FOR_GROUPS(d, g) {
@@ -117,7 +118,9 @@ void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *
   long_range_place(l);
   message_begin();
   ghosts_submit(d);
-  FOR_GROUPS(d, g) lists_begin(s, g); /* what follows keeps GPUs busy while the host waits for walks */
+  /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
+   * walks. */
+  FOR_GROUPS(d, g) lists_begin(s, g);
   submit_mesh(d, l);
   submit_tree(d, s);
   for (uint32_t set = 0; set < l->sets; set++) FOR_GROUPS(d, g) pm_read_submit(l, g, set);

@@ -1,20 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Step sizes and output times. */
+/* The sizes of steps and the times of outputs. */
 #include "photons/step/timeline.h"
 
 #include <math.h>
 
-#define SAME 1e-12 /* relative difference at which two scale factors are one */
+#define SAME 1e-12 /* relative difference below which two scale factors are equal */
+#define NEAR 1e-6  /* the same where one is a file's redshift, or a step would be very short */
 
-void timeline_init(struct timeline *t, const struct parameters *p, double begin) {
+void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
+                   double written) {
   *t = (struct timeline){.begin = begin, .end = 1.0 / (1.0 + p->time.z_end)};
-  for (size_t i = 0; i < p->output.redshift_count; i++) t->output[t->outputs++] = 1.0 / (1.0 + p->output.redshifts[i]);
+  for (size_t i = 0; i < p->output.redshift_count; i++) {
+    const double a = 1.0 / (1.0 + p->output.redshifts[i]);
+    if (a >= now * (1.0 - NEAR) && a > written * (1.0 + SAME)) t->output[t->outputs++] = a;
+  }
 }
 
 size_t timeline_outputs_until(const struct timeline *t, double a) {
   size_t n = 0;
   while (n < t->outputs && t->output[n] <= a * (1.0 + SAME)) n++;
   return n;
+}
+
+double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,
+                              double acc_max, double softening) {
+  double dlna = p->time.max_dlna;
+  if (acc_max > 0.0)
+    dlna = fmin(dlna, cosmology_hubble(c, a) *
+                          sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
+  return dlna;
 }
 
 static double step_wanted(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
@@ -24,10 +38,7 @@ static double step_wanted(const struct timeline *t, const struct parameters *p, 
     double done = floor(log(a / t->begin) / interval + 1e-6);
     return t->begin * exp((done + 1.0) * interval);
   }
-  double dlna = p->time.max_dlna;
-  if (acc_max > 0.0)
-    dlna = fmin(dlna, cosmology_hubble(c, a) * sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
-  return a * exp(dlna);
+  return a * exp(timeline_adaptive_dlna(p, c, a, acc_max, softening));
 }
 
 double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
@@ -35,7 +46,7 @@ double timeline_next(const struct timeline *t, const struct parameters *p, const
   double wanted = step_wanted(t, p, c, a, acc_max, softening);
   size_t done = timeline_outputs_until(t, a);
   double stop = done < t->outputs ? fmin(t->output[done], t->end) : t->end;
-  if (log(wanted / stop) > -1e-6) return stop;
+  if (log(wanted / stop) > -NEAR) return stop;
   if (p->time.step == STEP_ADAPTIVE && log(wanted / a) > 0.5 * log(stop / a)) return sqrt(a * stop);
   return wanted;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* P2P set-up and the double-precision reference. */
+/* Direct short-range forces: the force law and the reference in double precision. */
 #include "photons/domain/geometry.h"
 #include "photons/tree/p2p.h"
 
@@ -9,13 +9,15 @@
 
 #include "photons/base/error.h"
 
+/* Radius of the spline kernel / Plummer-equivalent softening (Springel et al. 2001). */
 #define SPLINE_SUPPORT \
-  2.8 /* radius of the spline kernel over the Plummer-equivalent softening (Springel et al. 2001) */
+  2.8
 
 void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening,
                   int table_order, const struct split *split) {
-  const double least =
-      1e-6; /* positions in a leaf are no finer in float; without it particles at one point, and each by itself, give 0/0 */
+  /* Resolution of float positions in a leaf. Without this limit, particles at one point, and a
+   * particle's force on itself, would give 0/0. */
+  const double least = 1e-6;
   double epsilon = fmax(softening / split->r_cut, least);
   *law = (struct p2p_law){.kind = kind, .softening_kind = softening_kind, .split = split, .table_order = table_order};
   if (softening_kind == SOFTENING_SPLINE)
@@ -28,7 +30,7 @@ void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources, unsigned levels)
   if (sources <= s->capacity && levels <= s->levels) return;
   s->capacity = sources > s->capacity ? sources + sources / 2 + 256 : s->capacity;
   s->levels = levels > s->levels ? levels : s->levels;
-  free(s->data); /* lists do not outlive a leaf */
+  free(s->data); /* no list is kept from one leaf to the next, so nothing is copied */
   s->data = allocate(3 * s->capacity * s->levels, sizeof(float), "gathered sources");
 }
 
@@ -37,7 +39,7 @@ void p2p_scratch_free(struct p2p_scratch *s) {
   *s = (struct p2p_scratch){0};
 }
 
-/** F/d at squared distance u (units of r_cut). */
+/** F/d at squared distance u, in units of r_cut^2. */
 static double exact_factor(const struct p2p_law *law, double u) {
   if (u >= (double)R_CUT_SQUARED) return 0.0;
   double r = sqrt(u), support = sqrt((double)law->support2);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The choice of the tree kernels for the processor's instruction set. */
 #include "build_config.h"
 #include "photons/tree/kernels.h"
 

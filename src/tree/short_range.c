@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The short-range force of a domain: set-up, and the memory and handles of expansions and lists. */
 #include "photons/tree/short_range.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   short_range_set_softening(s, p, 1e-3 * p->gravity.softening); /* kpc/h to Mpc/h */
   s->factor = (float)(GRAVITY * d->particles.mass / (s->split.r_cut * s->split.r_cut));
   s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
-  pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPUs write results into it */
+  pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPU tasks write results into it */
   for (uint32_t i = 0; i < d->group_count; i++)
     for (int k = 0; k < LISTS; k++) s->groups[i].lists.host[k].pool = engine_pool();
   s->scratch = allocate(engine_workers(), sizeof *s->scratch, "worker scratch");
@@ -44,8 +45,8 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
 void short_range_set_softening(struct short_range *s, const struct parameters *p, double softening) {
   p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening,
                (int)p->gravity.table_order, &s->split);
-  /* Expansions are Newton's: the spline is Newton's law from 2.8 softening lengths on, Plummer's within
-   * 1e-3 from sqrt(1.5e3) on. */
+  /* Expansions are of Newton's law. The spline is Newton's law from 2.8 softening lengths on;
+   * Plummer's law agrees within 1e-3 from sqrt(1.5e3) softening lengths on. */
   const double newtonian =
       p->gravity.softening_kernel == SOFTENING_SPLINE ? 2.8 * softening : 39.0 * softening;
   acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance,

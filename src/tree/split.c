@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The force split and its polynomials. Inside, r_cut is the unit of length, x = r / r_cut, u = x^2, t = 2u - 1.
+/* The force split and its polynomials. Here r_cut is the unit of length: x = r / r_cut, u = x^2,
+ * and
+ * t = 2u - 1.
  *
- * Both families are clouds: the long-range potential of a unit mass is H = W(x) / x with W = int_0^x w, so that H(u) =
- * int_0^1 w(u y^2) dy. Everything follows from its Taylor series about u = 1/2: that about 0 alternates in sign and
- * loses up to seven digits at r_cut = 8 r_s, this one does not. */
+ * In both families the long-range potential of a unit mass is that of a cloud: H = W(x) / x, where
+ * W = int_0^x w, so that H(u) = int_0^1 w(u y^2) dy. Everything is computed from the Taylor series
+ * of H about u = 1/2. The series about 0 alternates in sign and loses up to seven digits at
+ * r_cut = 8 r_s; the series about 1/2 does not. */
 #include "photons/tree/split.h"
 
 #include <stdbool.h>
@@ -17,13 +20,14 @@
 
 #include "photons/base/error.h"
 
-#define QUADRATURE_POINTS 128 /* exact for y^(2k), k < SPLIT_SERIES, times a polynomial of the same degree */
-#define FIT_POINTS 2048       /* grid on which the minimax polynomial is sought */
+/* Exact for y^(2k), k < SPLIT_SERIES, times a polynomial of that degree. */
+#define QUADRATURE_POINTS 128
+#define FIT_POINTS 2048 /* points of the grid for the minimax fit */
 #define FIT_EXCHANGES 100
-#define PAPER_TABLE_END 3.0 /* the paper's table ends at x' = 3 */
+#define PAPER_TABLE_END 3.0 /* the table of PhotoNs-GPU ends at x' = 3 */
 
-/** d^k w/du^k at u in [0, 1/2]; w is normalised so that int_0^1 w dx is W(1): 1 (kaiser) or erf(r_cut / 2 r_s)
- * (gauss). */
+/** d^k w/du^k at u in [0, 1/2]. w is normalised such that int_0^1 w dx = W(1), which is 1 (kaiser)
+ * or erf(r_cut / 2 r_s) (gauss). */
 static double cloud_derivative(const struct split *s, int k, double u) {
   if (s->kind == SPLIT_GAUSS) {
     double g = 0.5 * s->r_cut / s->r_s;
@@ -35,7 +39,8 @@ static double cloud_derivative(const struct split *s, int k, double u) {
   return gsl_pow_int(-0.5 * s->beta / root, k) * gsl_sf_bessel_In_scaled(k, z) * exp(z - s->beta) / norm;
 }
 
-/** Both series of H. All integrands are positive and smooth, so that each coefficient has full relative accuracy. */
+/** Both series of H. All integrands are positive and smooth, so each coefficient has full relative
+ * accuracy. */
 static void expand_series(struct split *s) {
   gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc(QUADRATURE_POINTS);
   if (rule == NULL) fail(EXIT_RUN_FAILED, "not enough memory for the quadrature of the force split");
@@ -88,7 +93,8 @@ static double polynomial(const double *coefficient, int degree, double t) {
   return sum;
 }
 
-/** What the minimax fit works on: target(t) and its weight x^3 on a grid of t in (-1, 1], denser towards the ends. */
+/** The grid of the minimax fit: target(t) and its weight x^3 for t in (-1, 1], denser towards the
+ * ends. */
 struct fit_grid {
   double t[FIT_POINTS], weight[FIT_POINTS], target[FIT_POINTS];
 };
@@ -97,7 +103,8 @@ static double fit_error(const struct fit_grid *grid, const double *coefficient, 
   return grid->weight[i] * (grid->target[i] - polynomial(coefficient, degree, grid->t[i]));
 }
 
-/** The polynomial whose weighted errors at the degree + 2 points of @p reference are equal and alternate in sign. */
+/** Find the polynomial whose weighted errors at the degree + 2 points of @p reference are equal and
+ * alternate in sign. */
 static void fit_reference(const struct fit_grid *grid, const size_t *reference, int degree, double *coefficient) {
   double matrix[(P2P_DEGREE_MAX + 2) * (P2P_DEGREE_MAX + 2)], rhs[P2P_DEGREE_MAX + 2], solution[P2P_DEGREE_MAX + 2];
   size_t permutation_data[P2P_DEGREE_MAX + 2] = {0}, n = (size_t)degree + 2;
@@ -117,8 +124,8 @@ static void fit_reference(const struct fit_grid *grid, const size_t *reference, 
   memcpy(coefficient, solution, (n - 1) * sizeof *coefficient);
 }
 
-/** Take @p point into the reference in place of a neighbour whose error has the same sign, so that the signs still
- * alternate. */
+/** Put @p point into the reference in place of a neighbour whose error has the same sign, so that
+ * the signs still alternate. */
 static void fit_exchange(const struct fit_grid *grid, const double *coefficient, int degree, size_t *reference,
                          size_t point) {
   size_t last = (size_t)degree + 1, right = 0;
@@ -137,8 +144,8 @@ static void fit_exchange(const struct fit_grid *grid, const double *coefficient,
   }
 }
 
-/** Best polynomial in the largest weighted error: Remez' algorithm, one point exchanged at a time. Returns that
- * error. */
+/** The polynomial with the smallest largest weighted error, by Remez' algorithm with one point
+ * exchanged at a time. Returns that error. */
 static double fit_minimax(const struct fit_grid *grid, int degree, double *coefficient) {
   size_t reference[P2P_DEGREE_MAX + 2] = {0};
   for (int i = 0; i <= degree + 1; i++) reference[i] = (size_t)((i + 1) * (FIT_POINTS - 1) / (degree + 2));
@@ -157,8 +164,8 @@ static double fit_minimax(const struct fit_grid *grid, int degree, double *coeff
   return largest;
 }
 
-/** Coefficients are rounded to float from the highest down, each time fitting the lower ones again to make up for
- * it. */
+/** Fit p2p. Coefficients are rounded to float from the highest down; after each rounding the lower
+ * ones are fitted again to compensate for it. */
 static void fit_p2p(struct split *s) {
   struct fit_grid *grid = allocate(1, sizeof *grid, "fit of the force kernel");
   for (size_t i = 0; i < FIT_POINTS; i++) {
@@ -177,7 +184,7 @@ static void fit_p2p(struct split *s) {
   free(grid);
 }
 
-/** Interpolation of 2^n H^(n) at the Chebyshev points, turned from T_k(t) into powers of t. */
+/** Interpolate 2^n H^(n) at the Chebyshev points, and convert T_k(t) to powers of t. */
 static void fit_fmm(struct split *s, int n) {
   enum { POINTS = FMM_DEGREE + 1 };
   double value[POINTS], power[POINTS] = {0}, previous[POINTS] = {1.0}, current[POINTS] = {0.0, 1.0};
@@ -210,7 +217,8 @@ static void force_taylor(const struct split *s, double x, double taylor[TABLE_OR
   taylor[4] = x * (48.0 * w[2] + u * (72.0 * w[3] + 16.0 * u * w[4])) / 24.0;
 }
 
-/** The entry in which the cutoff lies is continued beyond it; the following ones are zero. */
+/** Fill the table of PhotoNs-GPU. The entry that contains the cutoff is continued beyond it; later
+ * ones are zero. */
 static void fill_table(struct split *s) {
   double to_x = 2.0 * s->r_s / s->r_cut; /* x = r / r_cut per x' = r / (2 r_s) */
   s->table_step = fmax(PAPER_TABLE_END, 1.0 / to_x) / TABLE_ENTRIES;

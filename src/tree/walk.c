@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Acceptance criterion and storage of the interaction lists. */
+/* The acceptance criterion, and the storage of interaction lists. */
 #include "photons/domain/geometry.h"
 #include "photons/tree/walk.h"
 
@@ -9,7 +9,8 @@
 #include "photons/base/error.h"
 #include "photons/runtime/pinned.h"
 
-/** |d^n psi/dr^n| / (n-1)! of psi = 1/r - H(r^2), lengths in r_cut: the series differentiated term by term. */
+/** |d^n psi/dr^n| / (n-1)! of psi = 1/r - H(r^2), lengths in units of r_cut: the series
+ * differentiated term by term. */
 static double radial_derivative(const struct split *split, int n, double r) {
   double factorial = 1.0, sum = 0.0; /* (n-1)! */
   for (int i = 2; i < n; i++) factorial *= i;
@@ -24,7 +25,7 @@ static double radial_derivative(const struct split *split, int n, double r) {
 
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
                      double softening_support, double box, unsigned depth, const struct split *split) {
-  const double least = 1e-4; /* of r_cut: closer nodes would bring float to its limits at order 6 */
+  const double least = 1e-4; /* units of r_cut; closer nodes would overflow floats at order 6 */
   double separation = softening_support / split->r_cut;
   *a = (struct acceptance){.kind = kind,
                            .theta = (float)theta,

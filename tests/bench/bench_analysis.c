@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time of the analysis of a Gadget snapshot: PHOTONS_BENCH_SNAPSHOT, else the test data's late32. */
+/* Time of the analysis of a Gadget snapshot: PHOTONS_BENCH_SNAPSHOT, else the clustered force set. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +29,7 @@ static void watch_print(const char *what, struct stopwatch w) {
 
 int main(void) {
   const char *snapshot = getenv("PHOTONS_BENCH_SNAPSHOT");
-  if (!snapshot || !*snapshot) snapshot = test_data("forces/late32.hdf5");
-  if (!snapshot) {
-    puts("skipped: neither PHOTONS_BENCH_SNAPSHOT nor PHOTONS_TEST_DATA names a snapshot");
-    return 77;
-  }
+  if (!snapshot || !*snapshot) snapshot = force_set_path("late.hdf5");
   start_starpu_for_tests();
   struct parameters p;
   parameters_default(&p);

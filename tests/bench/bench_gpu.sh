@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What docs/performance.md reports of GPUs: the rate of direct forces on real lists, steps from early to late times on one GPU and several,
+# What docs/results/performance-gpu.md reports of GPUs: the rate of direct forces on real lists, steps from early to late times on one GPU and several,
 # by one process and by one a GPU, and a whole run. With SECTION..., only these. About 15 minutes on one H200; nothing without a GPU.
 #
 #   bench_gpu.sh [kernels] [first] [steps] [processes] [whole]

@@ -38,7 +38,7 @@ halos = run.halos(0)
 header, length = halos.header, halos["GroupLen"][:]
 check(
     "header",
-    header["Ngroups_Total"] == len(length) > 50
+    header["Ngroups_Total"] == len(length) > 30
     and header["BoxSize"] == box
     and abs(header["Redshift"] - z) < 1e-9,
 )

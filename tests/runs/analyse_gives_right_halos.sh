@@ -4,10 +4,22 @@
 # from the catalogue. Bad snapshots end with one clear line.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py matplotlib numpy
-need_data forces/late32.hdf5
-foreign=$PHOTONS_TEST_DATA/forces/late32.hdf5
 
-# Another code's snapshot.
+# A snapshot as other codes write it: the clustered particles with no more than Gadget's header, float
+# positions and short ids.
+foreign=foreign.hdf5
+"$PYTHON" - "${PHOTONS_FORCE_SETS:?the folder of the force sets}/late.hdf5" $foreign <<'END' || exit 1
+import sys
+import h5py
+names = ('BoxSize', 'Redshift', 'Time', 'Omega0', 'OmegaLambda', 'HubbleParam', 'MassTable',
+         'NumPart_ThisFile', 'NumPart_Total', 'NumFilesPerSnapshot')
+with h5py.File(sys.argv[1]) as own, h5py.File(sys.argv[2], 'w') as other:
+    for name in names:
+        other.require_group('Header').attrs[name] = own['Header'].attrs[name]
+    part = other.create_group('PartType1')
+    for name, kind in (('Coordinates', 'f4'), ('Velocities', 'f4'), ('ParticleIDs', 'u4')):
+        part[name] = own['PartType1'][name][...].astype(kind)
+END
 "$PHOTONS" -q --analyse "$foreign" --set output.dir=foreign --set cosmology.sigma8=0.9 || exit 1
 for product in fof_tab_000.hdf5 massfunc_000.txt powerspec_000.txt density_000.png slice_000.png; do
   [ -s "foreign/$product" ] || complain "no $product"

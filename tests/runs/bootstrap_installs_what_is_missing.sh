@@ -49,7 +49,11 @@ case $1 in
     printf '%s\n' '[ic]' 'dir = wrong' '[output]' 'dir = results of a run   ; comment' \
       '[time]' 'dir = wrong'
     ;;
-  *) mkdir -p 'results of a run' && touch 'results of a run/snap_000.hdf5' ;;
+  *)
+    echo "run $*" >>"$WORK/log"
+    mkdir -p 'results of a run'
+    touch 'results of a run/snap_000.hdf5' 'results of a run/config-used.ini'
+    ;;
 esac
 END
 chmod +x program
@@ -127,11 +131,17 @@ expect "a run names its folder" said 'results of a.ini in results of a run:'
 expect "a run names its files" said '^snap_000.hdf5$'
 expect "a run ends with a page about it" called '^python.sh .*/tools/report.py results of a run$'
 expect "a run names the page" said 'a page about the run: results of a run/report.html$'
+expect "a first run finds no earlier one" called '^run a.ini$'
 rm page
 bootstrap run a.ini
+expect "a second run replaces the first" called '^run --overwrite a.ini$'
+expect "a second run: says so" said 'results of an earlier run in results of a run are replaced'
 expect "no page: the run ends well" test $status -eq 0
 expect "no page: says so" said '^bootstrap: no page about the run$'
 : >page
+touch 'results of a run/checkpoint.hdf5'
+bootstrap run a.ini
+expect "a run that may go on is not replaced" called '^run a.ini$'
 bootstrap walk
 expect "an unknown command is bad usage" test $status -eq 2
 

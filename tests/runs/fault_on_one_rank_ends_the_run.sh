@@ -23,6 +23,7 @@ expect() {
   code=$1 message=$2
   shift 2
   export BAD FAULT
+  rm -rf run
   timeout 30 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 \
     ./start "$@" >out 2>err </dev/null
   found=$?
@@ -100,7 +101,7 @@ BAD=1 FAULT='ulimit -f 4000'
 timeout 60 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 \
   ./start config.ini >out 2>err </dev/null ||
   complain 'no shared memory: the run fails'
-[ "$(grep -c "photons-starpu: warning: processes of one host cannot share memory" err)" -eq 1 ] ||
+[ "$(grep -c "photons-starpu: warning: ranks of one host cannot share memory" err)" -eq 1 ] ||
   complain 'no shared memory: not said once'
 
 # One process has no workers.
@@ -156,5 +157,27 @@ found=$?
 [ "$(grep -c 'stopped by signal 10 .*go on with --restart' err)" -eq 1 ] ||
   complain 'SIGUSR1: not said once'
 go_on SIGUSR1
+
+# Before the first step there is nothing to wait for.
+rm -rf run pid.*
+timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./start --set box.npart_side=160 \
+  --set runtime.group_size=50000 config.ini >out 2>err &
+id=$!
+waited=0
+until [ -e run/.lock ] || [ $waited -ge 200 ]; do
+  sleep 0.1
+  waited=$((waited + 1))
+done
+kill -s TERM "$(cat pid.2)"
+wait $id
+found=$?
+[ $found -eq 143 ] || complain "SIGTERM before the first step: exit code $found, not 143"
+[ "$(grep -c 'stopped by signal 15 before the first step: there is no checkpoint' err)" -eq 1 ] ||
+  complain 'SIGTERM before the first step: not said once'
+
+# The results of another run stay.
+mkdir used && touch used/snap_000.hdf5
+expect 2 'folder used holds results of another run, such as used/snap_000.hdf5' \
+  --set output.dir=used config.ini
 
 finish

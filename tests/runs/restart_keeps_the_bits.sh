@@ -78,6 +78,14 @@ refused cosmology.Omega_m --set cosmology.Omega_m=0.35
 refused runtime.leaf_size --set runtime.leaf_size=7
 refused ic.seed --set ic.seed=4
 
+# The newest checkpoint is damaged: a warning says that the one before is taken; the end is the same.
+cp -r parts damaged
+printf 'damage' | dd of=damaged/checkpoint.hdf5 bs=1 seek=700000 conv=notrunc 2>err
+timeout 120 "$PHOTONS" --quiet --restart --set output.dir=damaged config.ini >out 2>err ||
+  complain "a damaged checkpoint: exit code $?"
+grep 'warning: damaged/checkpoint.hdf5: dataset ' err | grep -q damaged/checkpoint-previous.hdf5 ||
+  complain 'a damaged checkpoint: not said'
+
 timeout 120 "$PHOTONS" --quiet --restart --set output.dir=parts --set runtime.workers=1 \
   --set output.images=yes config.ini 2>err ||
   complain "the last part: exit code $?"
@@ -86,6 +94,7 @@ for k in 000 001 002 003; do
   support same_snapshots.py whole/snap_$k.hdf5 parts/snap_$k.hdf5 || failures=$((failures + 1))
   cmp whole/powerspec_$k.txt parts/powerspec_$k.txt || complain "power spectrum $k"
 done
+support same_snapshots.py whole/snap_003.hdf5 damaged/snap_003.hdf5 || failures=$((failures + 1))
 "$PYTHON" - <<'END' || failures=$((failures + 1))
 import csv
 import sys
@@ -113,5 +122,11 @@ timeout 60 "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 
 found=$?
 [ $found -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'broken/checkpoint.hdf5' err ||
   complain "restart from half a checkpoint: exit code $found"
+cp broken/checkpoint.hdf5 broken/checkpoint-previous.hdf5
+timeout 60 "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 2>err
+found=$?
+[ $found -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] &&
+  grep -q 'broken/checkpoint.hdf5.*broken/checkpoint-previous.hdf5' err ||
+  complain "restart from two halves: exit code $found"
 
 finish

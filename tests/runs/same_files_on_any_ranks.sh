@@ -36,6 +36,7 @@ import numpy as np, photons
 one, three = (photons.read_snapshot(f"kept/{name}") for name in ("set.hdf5", "set.0.hdf5"))
 assert three.header.pop("NumFilesPerSnapshot") == 3
 assert three.header.pop("NumPart_ThisFile")[1] < 200001
+assert three.header.pop("xxh3_attributes") != one.header["xxh3_attributes"]
 assert all(np.array_equal(one.header[name], value) for name, value in three.header.items())
 assert one.config() == three.config() != "" and len(three["ParticleIDs"]) == 200001
 for name in one:

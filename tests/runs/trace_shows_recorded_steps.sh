@@ -50,6 +50,7 @@ expect numbers '^  longest chain of dependent tasks: 6.000 ms, .*: p2p 67 %, m2l
 # The same from the program's own table, with a GPU of two streams: they overlap from 12 to 14, and
 # 16 to 20 has neither: idle 40 %.
 mkdir own
+printf 'stage,family,colour\np2p,p2p,#cc6677\n' >own/stages.csv
 cat >own/tasks_0.csv <<'END'
 step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us
 7,0,CPU0,walk,0,10000,10000,20000,nan
@@ -98,7 +99,7 @@ if [ ! -f out/trace/fxt_0 ]; then
 elif [ -x "${STARPU_FXT_TOOL:-}" ]; then # else trace.sh reads the program's own tables
   expect numbers '^  longest chain'
 fi
-"$PHOTONS" config.ini --set runtime.trace_steps=9 >out.txt 2>err
+"$PHOTONS" --overwrite config.ini --set runtime.trace_steps=9 >out.txt 2>err
 expect err 'warning: runtime.trace_steps = 9:9 recorded nothing: the run ended at step 3'
 
 finish

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What cmocka 1.1 lacks: comparing doubles with an absolute tolerance. Include after cmocka.h. */
+/* Missing in cmocka 1.1: a comparison of doubles with an absolute tolerance. Include after
+ * cmocka.h. */
 #ifndef PHOTONS_TESTS_ASSERT_NEAR_H
 #define PHOTONS_TESTS_ASSERT_NEAR_H
 

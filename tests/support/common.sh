@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What every script in tests/runs begins with: it says what the test needs, takes the test to a
-# folder of its own, $work, which is gone at the end, and counts failures.
+# Sourced by every script in tests/runs. It provides functions to state what a test needs, runs the
+# test in a folder of its own, $work, which is removed at the end, and counts failures.
 set -u
 : "${PHOTONS:?the program}" "${PHOTONS_SOURCE:?the source folder}"
 skip() {
@@ -10,7 +10,8 @@ skip() {
 [ -x "$PHOTONS" ] || { echo "error: $PHOTONS is not built"; exit 99; }
 unit_tests=$(dirname "$PHOTONS")/tests/unit
 
-# need_python MODULE...: $PYTHON can import the modules; its scripts may import those of tools/.
+# need_python MODULE...: skip the test unless $PYTHON can import the modules. Scripts may then
+# import the modules of tools/.
 need_python() {
   [ -n "${PYTHON:-}" ] || skip 'configure found no Python 3 (Debian package python3)'
   lacking=$("$PYTHON" "$PHOTONS_SOURCE/tools/needed_modules.py" "$@" 2>/dev/null) ||
@@ -20,30 +21,22 @@ need_python() {
   PYTHONDONTWRITEBYTECODE=1 # the source folder may be read-only
   export PYTHONPATH PYTHONDONTWRITEBYTECODE
 }
-# helper ARGUMENT...: the Python script beside the test, under the same stem.
+# helper ARGUMENT...: run the Python script that has the test's name and stands beside it.
 helper() { "$PYTHON" "$PHOTONS_SOURCE/tests/runs/$(basename "$0" .sh).py" "$@"; }
-# support NAME ARGUMENT...: a Python script of tests/support.
+# support NAME ARGUMENT...: run a Python script of tests/support.
 support() {
   script=$PHOTONS_SOURCE/tests/support/$1
   shift
   "$PYTHON" "$script" "$@"
 }
 
-# Several processes; each test says itself how many workers they have.
+# For several ranks; each test sets the number of workers itself.
 need_mpi() {
   command -v mpirun >/dev/null || skip 'there is no mpirun'
   mpirun --oversubscribe -n 2 true 2>/dev/null || skip 'mpirun starts no two processes here'
 }
 
-# need_data FILE...: the files are in the folder of test data.
-need_data() {
-  for file; do
-    [ -r "${PHOTONS_TEST_DATA:-}/$file" ] ||
-      skip "no $file in PHOTONS_TEST_DATA=${PHOTONS_TEST_DATA:-}"
-  done
-}
-
-# link_tools FOLDER TOOL...: a folder for a PATH that has these tools only.
+# link_tools FOLDER TOOL...: make a folder that, as PATH, has only these tools.
 link_tools() {
   folder=$1
   shift
@@ -54,14 +47,14 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-# complain TEXT: a failure, with what the last program said in $work/err.
+# complain TEXT: count a failure, and print TEXT and the last program's messages in $work/err.
 failures=0
 complain() {
   echo "FAILED: $1"
   [ ! -s "$work/err" ] || sed 's/^/    /' "$work/err"
   failures=$((failures + 1))
 }
-# At the end of a test.
+# The last command of a test.
 finish() {
   [ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
 }

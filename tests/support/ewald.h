@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exact accelerations of few particles in a periodic box, by Ewald summation in double precision. Shares nothing with the solver. */
+/* Exact accelerations of particles in a periodic box, by Ewald summation in double precision.
+ * Independent of the solver's code. Newton's attraction is split with erf(alpha r): the short-range
+ * part is summed over nearest images, the rest over plane waves. The result does not depend on
+ * alpha, which moves work from one part to the other. */
 #ifndef PHOTONS_TESTS_EWALD_H
 #define PHOTONS_TESTS_EWALD_H
 
@@ -9,28 +12,104 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With splitting at alpha = 3.5/L, what is left out is below erfc(3.5 * 1.5) = 1e-13 in real and e^-40 in k space. */
-#define EWALD_ALPHA 3.5
-enum {
-  EWALD_IMAGES = 1,
-  EWALD_WAVES = 6,
-  EWALD_SIDE = 2 * EWALD_WAVES + 1,
-  EWALD_MODES = EWALD_SIDE * EWALD_SIDE * EWALD_SIDE
+/* The sums are truncated at alpha r = 6 and at waves with pi m/alpha = 6, where the rest is about
+ * e^-36 = 2e-16 of G m/L^2. With alpha >= 12/L only nearest images are within that distance. */
+#define EWALD_TAIL 6.0
+#define EWALD_ALPHA_MIN 12.0
+enum { EWALD_WAVES_MAX = 48, EWALD_SIDE = 2 * EWALD_WAVES_MAX + 1 };
+
+/** e^(2 pi i m x) of the three components, m = -EWALD_WAVES_MAX .. EWALD_WAVES_MAX. */
+struct ewald_phases {
+  double re[3][EWALD_SIDE], im[3][EWALD_SIDE];
 };
 
-/** e^(2 pi i n x) of the three components, n = -EWALD_WAVES .. EWALD_WAVES. */
-static inline void ewald_phases(const double *x, double complex phase[3][EWALD_SIDE]) {
+static inline void ewald_find_phases(const double *x, struct ewald_phases *p) {
+  enum { ZERO = EWALD_WAVES_MAX };
   for (int c = 0; c < 3; c++) {
-    double complex one = cexp(2.0 * M_PI * I * x[c]), power = 1.0;
-    for (int n = 0; n <= EWALD_WAVES; n++, power *= one) {
-      phase[c][EWALD_WAVES + n] = power;
-      phase[c][EWALD_WAVES - n] = conj(power);
+    const double complex one = cexp(2.0 * M_PI * I * x[c]);
+    double complex power = 1.0;
+    for (int m = 0; m <= EWALD_WAVES_MAX; m++, power *= one) {
+      p->re[c][ZERO + m] = p->re[c][ZERO - m] = creal(power);
+      p->im[c][ZERO + m] = cimag(power);
+      p->im[c][ZERO - m] = -cimag(power);
     }
   }
 }
 
-/** Softened attraction over distance, F/d: Gadget's spline of support h = 2.8 epsilon (Springel, Yoshida & White 2001), from its density,
- * or Plummer's. */
+/** The density's waves in the half m_0 >= 0 of the sphere |m| <= waves. The other half is the
+ * complex conjugate. */
+struct ewald_waves {
+  int waves;
+  double re[EWALD_WAVES_MAX + 1][EWALD_SIDE][EWALD_SIDE], im[EWALD_WAVES_MAX + 1][EWALD_SIDE][EWALD_SIDE];
+};
+
+/** Largest |m_2| in the sphere; -1 outside of it. */
+static inline int ewald_row(int waves, int m0, int m1) {
+  const int rest = waves * waves - m0 * m0 - m1 * m1;
+  return rest < 0 ? -1 : (int)sqrt(rest);
+}
+
+/** Compute the waves of the density, times the factors of their part of an acceleration. */
+static inline struct ewald_waves *ewald_waves_create(const double *x, size_t n, double alpha) {
+  enum { ZERO = EWALD_WAVES_MAX };
+  struct ewald_waves *w = calloc(1, sizeof *w);
+  if (!w) abort();
+  w->waves = (int)ceil(EWALD_TAIL * alpha / M_PI);
+  if (alpha < EWALD_ALPHA_MIN || w->waves > EWALD_WAVES_MAX) abort();
+  for (size_t j = 0; j < n; j++) {
+    struct ewald_phases p;
+    ewald_find_phases(x + 3 * j, &p);
+    for (int m0 = 0; m0 <= w->waves; m0++)
+      for (int m1 = -w->waves; m1 <= w->waves; m1++) {
+        const double a = p.re[0][ZERO + m0], b = p.im[0][ZERO + m0], c = p.re[1][ZERO + m1], d = p.im[1][ZERO + m1];
+        const double re = a * c - b * d, im = a * d + b * c, *re2 = &p.re[2][ZERO], *im2 = &p.im[2][ZERO];
+        double *re_row = &w->re[m0][ZERO + m1][ZERO], *im_row = &w->im[m0][ZERO + m1][ZERO];
+        const int end = ewald_row(w->waves, m0, m1);
+        for (int m2 = -end; m2 <= end; m2++) {
+          re_row[m2] += re * re2[m2] - im * im2[m2];
+          im_row[m2] -= re * im2[m2] + im * re2[m2];
+        }
+      }
+  }
+  for (int m0 = 0; m0 <= w->waves; m0++)
+    for (int m1 = -w->waves; m1 <= w->waves; m1++) {
+      const int end = ewald_row(w->waves, m0, m1);
+      for (int m2 = -end; m2 <= end; m2++) {
+        const double square = m0 * m0 + m1 * m1 + m2 * m2;
+        double factor = (m0 > 0 ? 4.0 : 2.0) * exp(-M_PI * M_PI * square / (alpha * alpha)) / square;
+        if (square == 0.0) factor = 0.0; /* the mean density does not attract */
+        w->re[m0][ZERO + m1][ZERO + m2] *= factor;
+        w->im[m0][ZERO + m1][ZERO + m2] *= factor;
+      }
+    }
+  return w;
+}
+
+/** Add the waves' part of the acceleration at x. */
+static inline void ewald_add_waves(const struct ewald_waves *w, const double *x, double *a) {
+  enum { ZERO = EWALD_WAVES_MAX };
+  struct ewald_phases p;
+  ewald_find_phases(x, &p);
+  for (int m0 = 0; m0 <= w->waves; m0++)
+    for (int m1 = -w->waves; m1 <= w->waves; m1++) {
+      const double b = p.re[0][ZERO + m0], c = p.im[0][ZERO + m0], d = p.re[1][ZERO + m1], e = p.im[1][ZERO + m1];
+      const double re = b * d - c * e, im = b * e + c * d, *re2 = &p.re[2][ZERO], *im2 = &p.im[2][ZERO];
+      const double *re_row = &w->re[m0][ZERO + m1][ZERO], *im_row = &w->im[m0][ZERO + m1][ZERO];
+      const int end = ewald_row(w->waves, m0, m1);
+      double sum = 0.0, moment = 0.0;
+      for (int m2 = -end; m2 <= end; m2++) {
+        const double wave_im = re_row[m2] * (re * im2[m2] + im * re2[m2]) + im_row[m2] * (re * re2[m2] - im * im2[m2]);
+        sum += wave_im;
+        moment += wave_im * m2;
+      }
+      a[0] -= m0 * sum;
+      a[1] -= m1 * sum;
+      a[2] -= moment;
+    }
+}
+
+/** Softened attraction over distance, F/d: Gadget's spline of support h = 2.8 epsilon (Springel,
+ * Yoshida & White 2001), integrated from its density, or Plummer's law. */
 static inline double softened_attraction(double r, double epsilon, int plummer) {
   if (plummer) return pow(r * r + epsilon * epsilon, -1.5);
   double q = r / (2.8 * epsilon);
@@ -41,61 +120,80 @@ static inline double softened_attraction(double r, double epsilon, int plummer) 
   return r > 0.0 ? mass / (r * r * r) : 32.0 / 3.0 / pow(2.8 * epsilon, 3);
 }
 
-/** What the waves add to Newton's attraction over distance: (1 - T(alpha r))/r^3. */
-static inline double ewald_smooth(double r) {
-  const double x = EWALD_ALPHA * r, x2 = x * x;
-  if (x < 0.05)
-    return 2.0 / 3.0 * M_2_SQRTPI * pow(EWALD_ALPHA, 3) * (1.0 - 0.6 * x2 + 3.0 / 14.0 * x2 * x2 - x2 * x2 * x2 / 18.0);
-  return (erf(x) - M_2_SQRTPI * x * exp(-x2)) / (r * r * r);
+/* The waves' part of Newton's attraction over distance is (erf(x) - 2 x e^(-x^2)/sqrt(pi))/r^3 with
+ * x = alpha r. This is 4 alpha^3/sqrt(pi) F_1(x^2) with Boys' function F_m(t) = int_0^1 u^(2m)
+ * e^(-t u^2) du. Because F_m' = -F_(m+1), a table of F_m at a point has all derivatives there. The
+ * Taylor series about a point at most 1/32 away is truncated below 1e-15. */
+enum { BOYS_TERMS = 7, BOYS_POINTS = 16 /* for each unit of t */ };
+struct boys {
+  double coefficient[36 * BOYS_POINTS + 1][BOYS_TERMS];
+};
+
+/** F_m(t) = e^(-t) sum_i (2t)^i/((2m+1)(2m+3) ... (2m+2i+1)): all terms are positive. */
+static inline double boys_series(int m, double t) {
+  double sum = 0.0, term = 1.0 / (2 * m + 1);
+  for (int i = 1; term > 1e-17 * sum; i++) {
+    sum += term;
+    term *= 2.0 * t / (2 * m + 2 * i + 1);
+  }
+  return exp(-t) * sum;
+}
+
+static inline struct boys *boys_create(void) {
+  struct boys *b = malloc(sizeof *b);
+  if (!b) abort();
+  for (size_t i = 0; i < sizeof b->coefficient / sizeof *b->coefficient; i++) {
+    double factor = 1.0; /* (-1)^k/k! */
+    for (int k = 0; k < BOYS_TERMS; factor /= -++k)
+      b->coefficient[i][k] = factor * boys_series(1 + k, (double)i / BOYS_POINTS);
+  }
+  return b;
+}
+
+/** F_1(t), 0 <= t <= EWALD_TAIL^2. */
+static inline double boys_1(const struct boys *b, double t) {
+  const int i = (int)(t * BOYS_POINTS + 0.5);
+  const double d = t - (double)i / BOYS_POINTS, *c = b->coefficient[i];
+  return c[0] + d * (c[1] + d * (c[2] + d * (c[3] + d * (c[4] + d * (c[5] + d * c[6])))));
 }
 
 /**
  * Accelerations of the particles 0, stride, 2 stride ... for G m = L = 1.
  * @param x       [n][3] positions in [0, 1)
+ * @param alpha   of the split, at least EWALD_ALPHA_MIN; more is faster for many targets
  * @param epsilon softening (the same length unit) of the nearest image
  * @param[out] a  [3] for each target
  */
-static inline void ewald_accelerations(const double *x, size_t n, size_t stride, double epsilon, int plummer,
-                                       double *a) {
-  double complex(*density) = calloc(EWALD_MODES, sizeof *density), phase[3][EWALD_SIDE];
-  if (!density) abort();
-  for (size_t j = 0; j < n; j++) {
-    ewald_phases(x + 3 * j, phase);
-    for (int k = 0; k < EWALD_MODES; k++)
-      density[k] += conj(phase[0][k / EWALD_SIDE / EWALD_SIDE] * phase[1][k / EWALD_SIDE % EWALD_SIDE] *
-                         phase[2][k % EWALD_SIDE]);
-  }
-  for (size_t i = 0; i < n; i += stride, a += 3) {
-    memset(a, 0, 3 * sizeof *a);
-    ewald_phases(x + 3 * i, phase);
-    for (int k = 0; k < EWALD_MODES; k++) {
-      const int m[3] = {k / EWALD_SIDE / EWALD_SIDE - EWALD_WAVES, k / EWALD_SIDE % EWALD_SIDE - EWALD_WAVES,
-                        k % EWALD_SIDE - EWALD_WAVES};
-      const double m2 = m[0] * m[0] + m[1] * m[1] + m[2] * m[2];
-      if (m2 == 0.0) continue; /* the mean density does not attract */
-      double complex wave = density[k] * phase[0][m[0] + EWALD_WAVES] * phase[1][m[1] + EWALD_WAVES] *
-                            phase[2][m[2] + EWALD_WAVES];
-      double factor = 2.0 * cimag(wave) / m2 * exp(-M_PI * M_PI * m2 / (EWALD_ALPHA * EWALD_ALPHA));
-      for (int c = 0; c < 3; c++) a[c] -= factor * m[c];
-    }
-    for (size_t j = 0; j < n; j++) {
-      double d[3];
-      for (int c = 0; c < 3; c++) {
-        d[c] = x[3 * j + (size_t)c] - x[3 * i + (size_t)c];
-        d[c] -= floor(d[c] + 0.5);
+static inline void ewald_accelerations(const double *x, size_t n, size_t stride, double alpha, double epsilon,
+                                       int plummer, double *a) {
+  struct ewald_waves *waves = ewald_waves_create(x, n, alpha);
+  struct boys *boys = boys_create();
+  const double alpha2 = alpha * alpha, smooth = 2.0 * M_2_SQRTPI * alpha2 * alpha, tail2 = EWALD_TAIL * EWALD_TAIL;
+  const int all = stride == 1; /* each pair is summed once, for both particles */
+  memset(a, 0, (n + stride - 1) / stride * 3 * sizeof *a);
+  for (size_t i = 0; i < n; i += stride) {
+    double *target = a + i / stride * 3;
+    ewald_add_waves(waves, x + 3 * i, target);
+    for (size_t j = all ? i + 1 : 0; j < n; j++) {
+      double d[3], r2 = 0.0;
+      for (size_t c = 0; c < 3; c++) {
+        d[c] = x[3 * j + c] - x[3 * i + c];
+        d[c] += (d[c] < -0.5) - (d[c] > 0.5);
+        r2 += d[c] * d[c];
       }
-      for (int image = 0; image < 27; image++) {
-        const int shift[3] = {image / 9 - 1, image / 3 % 3 - 1, image % 3 - 1};
-        const double e[3] = {d[0] + shift[0], d[1] + shift[1], d[2] + shift[2]};
-        const double r = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
-        const int nearest = image == 13;
-        if (r > 1.5 || r == 0.0) continue;
-        double factor = (nearest ? softened_attraction(r, epsilon, plummer) : 1.0 / (r * r * r)) - ewald_smooth(r);
-        for (int c = 0; c < 3; c++) a[c] += factor * e[c];
+      const int near = alpha2 * r2 < tail2;
+      /* Plummer's law differs from Newton's at all distances */
+      if (r2 == 0.0 || !(near || plummer)) continue;
+      const double r = sqrt(r2), waves_part = near ? smooth * boys_1(boys, alpha2 * r2) : 1.0 / (r2 * r),
+                   factor = softened_attraction(r, epsilon, plummer) - waves_part;
+      for (size_t c = 0; c < 3; c++) {
+        target[c] += factor * d[c];
+        if (all) a[3 * j + c] -= factor * d[c];
       }
     }
   }
-  free(density);
+  free(boys);
+  free(waves);
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of what ends the program, and a folder for their files. Include after cmocka.h. */
+/* Tests of functions that end the program, and a folder for the tests' files. Include after
+ * cmocka.h. */
 #ifndef PHOTONS_TESTS_FAILURE_H
 #define PHOTONS_TESTS_FAILURE_H
 
@@ -10,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#undef fail /* cmocka's macro, from here on the function of error.h */
+#undef fail /* cmocka's macro; from here on the function of error.h */
 
 static char scratch_path[256];
 
@@ -29,7 +30,7 @@ static inline unsigned scratch_count_files(void) {
   return count;
 }
 
-/** A path in the scratch folder; the result holds until eight more are asked for. */
+/** A path in the scratch folder. The result is valid until the eighth next call. */
 static inline char *scratch(const char *name) {
   static char paths[8][520];
   static unsigned next;
@@ -38,7 +39,7 @@ static inline char *scratch(const char *name) {
   return path;
 }
 
-/** Remove the files of the folder; for cmocka's teardown, too. */
+/** Remove the files of the folder; also usable as cmocka's teardown. */
 static inline int scratch_empty(void **state) {
   (void)state;
   DIR *folder = opendir(scratch_path);
@@ -49,7 +50,7 @@ static inline int scratch_empty(void **state) {
 
 static inline int scratch_remove(void **state) { return scratch_empty(state) != 0 || rmdir(scratch_path) != 0; }
 
-/** Call function(context) in a process of its own. @return its status, as of waitpid() */
+/** Call function(context) in a child process. @return its status, as of waitpid() */
 static inline int run_apart(void (*function)(void *), void *context, char *messages, size_t size) {
   int ends[2], status = -1;
   size_t length = 0;
@@ -78,8 +79,8 @@ static inline int is_one_line(const char *messages, const char *begin, const cha
 #define expect_failure(function, context, code, part) \
   expect_failure_at(function, context, code, part, __FILE__, __LINE__)
 
-/** Call function(context) in a process of its own: it must end with @p code and print one line with
- * @p part on stderr. */
+/** Call function(context) in a child process: it must end with @p code and print one line that
+ * contains @p part on stderr. */
 static inline void expect_failure_at(void (*function)(void *), void *context, int code,
                                      const char *part, const char *file, int line) {
   char messages[4096];
@@ -95,7 +96,8 @@ static inline void expect_failure_at(void (*function)(void *), void *context, in
 #define expect_warning(function, context, part) \
   expect_warning_at(function, context, part, __FILE__, __LINE__)
 
-/** The same for a function that must return after one warning with @p part; "": without any. */
+/** The same for a function that must return after printing one warning that contains @p part; "":
+ * no warning. */
 static inline void expect_warning_at(void (*function)(void *), void *context, const char *part,
                                      const char *file, int line) {
   char messages[4096];

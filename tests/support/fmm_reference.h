@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The potential of the force split and its derivatives in long double, for the tests of the FMM operators. */
+/* The potential of the force split and its derivatives in long double, for the tests of the FMM
+ * operators. */
 #ifndef PHOTONS_TESTS_FMM_REFERENCE_H
 #define PHOTONS_TESTS_FMM_REFERENCE_H
 
@@ -12,7 +13,8 @@
 enum { TERMS_MAX = 84, SERIES = 200 };
 enum { NEWTON, GAUSS, KAISER, LAWS };
 
-/** psi = 1/r - H with H's power series in long double, which the cancellation of its alternating terms leaves 12 digits. */
+/** psi = 1/r - H with H's power series in long double; after the cancellation of the alternating
+ * terms 12 digits are left. */
 struct law {
   struct split split;
   long double h[SERIES];
@@ -25,12 +27,14 @@ static struct law make_law(int which) {
   split_init(&l.split, which == GAUSS ? SPLIT_GAUSS : SPLIT_KAISER, r_s, ratio * r_s, 9);
   const long double g2 = 0.25L * ratio * ratio, beta2 = 0.25L * ratio * ratio * ratio * ratio;
   long double sum = 0.0L;
-  for (int j = 0; j < SERIES; j++) { /* w(v) = sum a_j v^j; H(u) = int_0^1 w(u y^2) dy = sum a_j u^j / (2j + 1) */
+  for (int j = 0; j < SERIES; j++) { /* w(v) = sum a_j v^j; H(u) = int_0^1 w(u y^2) dy = sum a_j u^j
+                                        / (2j + 1) */
     long double a;
     if (which == GAUSS) { /* w = 2/sqrt(pi) g exp(-g^2 v) */
       a = 1.12837916709551257390L * sqrtl(g2);
       for (int k = 1; k <= j; k++) a *= -g2 / k;
-    } else { /* w ~ I0(beta sqrt(1 - v)) = sum (beta^2/4)^k (1 - v)^k / k!^2, of which (1 - v)^k gives binomial(k, j) (-v)^j */
+    } else { /* w ~ I0(beta sqrt(1 - v)) = sum (beta^2/4)^k (1 - v)^k / k!^2, of which (1 - v)^k
+                gives binomial(k, j) (-v)^j */
       long double term = j % 2 ? -1.0L : 1.0L;
       for (int k = 1; k <= j; k++) term *= beta2 / 4 / ((long double)k * k);
       a = term;
@@ -93,9 +97,11 @@ static double power(const double x[3], struct index i) {
 }
 
 /**
- * D_n = grad^n psi at R by composing Taylor series, another way than the recurrence's: psi at |R + y| is
- * sum_q f_(q) / (2^q q!) s^q with s = 2 R.y + y^2, and D_n / n! is the coefficient of y^n.
- * @param[out] bound the same with every term replaced by the largest value of its parts: what rounding errors are relative to
+ * D_n = grad^n psi at R by composition of Taylor series, unlike the recurrence in the program: psi
+ * at |R + y| is sum_q f_(q) / (2^q q!) s^q with s = 2 R.y + y^2, and D_n / n! is the coefficient of
+ * y^n.
+ * @param[out] bound  the same with every term replaced by the largest value of its parts; rounding
+ * errors are relative to it
  */
 static void derivatives(const struct law *l, const double r[3], long double *d, double *bound) {
   const struct index *index = indices();

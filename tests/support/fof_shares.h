@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles for tests of friends of friends and halos, on any number of processes: each of them knows all particles and
- * gives its share to what is tested. Include before cmocka. */
+/* Particles for tests of friends of friends and halos, on any number of ranks. Each rank makes all
+ * particles and passes its part of them to the tested function. Include before cmocka. */
 #ifndef PHOTONS_TESTS_FOF_SHARES_H
 #define PHOTONS_TESTS_FOF_SHARES_H
 
@@ -16,16 +16,17 @@
 #include "photons/config/parameters.h"
 #include "photons/ic/ic.h"
 #include "sorted_particles.h"
+#include "test_files.h"
 
 #define BOX 50.0
 
-/** A way to cut the particles. */
+/** A way to divide the particles into ORB groups and among ranks. */
 struct cut {
   uint32_t groups, depth;
-  bool sorted; /* else they stay in the order that they have */
+  bool sorted; /* false: the particles keep their order */
 };
 
-/** How many of the groups come before process r. */
+/** Number of ORB groups before those of rank r. */
 typedef size_t share(size_t groups, size_t r, size_t ranks);
 static inline size_t even_share(size_t groups, size_t r, size_t ranks) { return groups * r / ranks; }
 static inline size_t growing_share(size_t groups, size_t r, size_t ranks) { return groups * r * r / (ranks * ranks); }
@@ -36,8 +37,9 @@ static inline size_t first_has_all(size_t groups, size_t r, size_t ranks) {
 static share *const shares[] = {first_has_all, even_share, growing_share};
 enum { SHARES = sizeof shares / sizeof *shares };
 
-/** N particles, ids 0 .. N-1 in no order. Clustered: half of them in clumps of all sizes and densities, some of them across
- * the edges and corners of the box, some points more than once. */
+/** N particles with ids 0 .. N-1 in random order. Clustered: half of them are in clumps of all
+ * sizes and densities, some across the edges and corners of the box, and some points occur more
+ * than once. */
 static inline struct particles make_particles(size_t n, bool clustered, unsigned long seed) {
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
   gsl_rng_set(rng, seed);
@@ -60,9 +62,10 @@ static inline struct particles make_particles(size_t n, bool clustered, unsigned
   return s;
 }
 
-/* The reference: along x from particle to particle, no tree, no cells; labels by id are the lowest id of the group. */
+/* The reference: a search along x from particle to particle, without tree or cells. The label of an
+ * id is the lowest id of its FoF group. */
 
-static const uint32_t *compared; /* qsort has no context */
+static const uint32_t *compared; /* qsort has no context argument */
 
 static inline int compare_x(const void *a, const void *b) {
   const uint32_t x = compared[*(const uint32_t *)a], y = compared[*(const uint32_t *)b];
@@ -74,7 +77,7 @@ static inline uint64_t *root(uint64_t *label, uint64_t id) {
   return &label[id];
 }
 
-/** @return label of each id; @p s in one block */
+/** @return label of each id; free(). @p s is in one piece */
 static inline uint64_t *plain_search(const struct particles *s, uint64_t length2) {
   const size_t n = s->count;
   const uint32_t *x = s->position, *y = x + n, *z = y + n;
@@ -87,7 +90,7 @@ static inline uint64_t *plain_search(const struct particles *s, uint64_t length2
   for (size_t i = 0; i < n; i++)
     for (size_t k = 1; k < n; k++) {
       const uint32_t p = order[i], q = order[(i + k) % n];
-      if ((double)(uint32_t)(x[q] - x[p]) > length) break; /* round the box at the end */
+      if ((double)(uint32_t)(x[q] - x[p]) > length) break; /* across the end of the box */
       const int64_t d[3] = {(int32_t)(x[q] - x[p]), (int32_t)(y[q] - y[p]), (int32_t)(z[q] - z[p])};
       if ((uint64_t)(d[0] * d[0]) + (uint64_t)(d[1] * d[1]) + (uint64_t)(d[2] * d[2]) > length2) continue;
       uint64_t *a = root(label, s->id[p]), *b = root(label, s->id[q]);
@@ -101,9 +104,10 @@ static inline uint64_t *plain_search(const struct particles *s, uint64_t length2
   return label;
 }
 
-/* Shares of particles. */
+/* Division of the particles. */
 
-/** Put order[first .. end) in the order of a tree with these many leaves: groups, then 2^depth in each. */
+/** Sort order[first .. end) into the order of trees with the given number of leaves: first ORB
+ * groups, then 2^depth leaves in each. */
 static inline void sort_range(const struct particles *s, uint32_t *order, size_t first, size_t end, size_t groups,
                               unsigned depth) {
   if (groups == 1 && depth == 0) return;
@@ -127,7 +131,7 @@ static inline void sort_range(const struct particles *s, uint32_t *order, size_t
   sort_range(s, order, middle, end, inside ? 1 : groups - half, inside ? depth - 1 : depth);
 }
 
-/** The particles in the order of a cut; free(). @param whole  in one block */
+/** The particles in the order of a division; free(). @param whole  in one piece */
 static inline uint32_t *order_of_cut(const struct particles *whole, const struct cut *cut) {
   uint32_t *order = allocate(whole->count, sizeof *order, "the order of a cut");
   for (uint32_t i = 0; i < whole->count; i++) order[i] = i;
@@ -135,7 +139,7 @@ static inline uint32_t *order_of_cut(const struct particles *whole, const struct
   return order;
 }
 
-/** This process's share. @param order  order_of_cut() */
+/** The particles of this rank. @param order  order_of_cut() */
 static inline struct particles take_share(const struct particles *whole, const struct cut *cut, const uint32_t *order,
                                           share *first_of) {
   const size_t n = whole->count, rank = (size_t)comm_rank(), ranks = (size_t)comm_size();
@@ -161,16 +165,14 @@ static inline struct particles take_share(const struct particles *whole, const s
   return s;
 }
 
-/** All of a simulation's particles, ids 0 .. N-1; false: the test data are not there. */
-static inline bool read_simulated(struct particles *whole) {
-  const char *folder = getenv("PHOTONS_TEST_DATA");
+/** All particles of a simulation at z = 0, ids 0 .. N-1. */
+static inline struct particles read_simulated(void) {
   struct parameters p;
   parameters_default(&p);
-  snprintf(p.ic.file, sizeof p.ic.file, "%s/forces/late32.hdf5", folder ? folder : "");
-  if (!folder || access(p.ic.file, R_OK) != 0) return false;
-  *whole = gather_particles(ic_read_gadget(&p));
-  for (size_t i = 0; i < whole->count; i++) whole->id[i] = i;
-  return true;
+  snprintf(p.ic.file, sizeof p.ic.file, "%s", force_set_path("late.hdf5"));
+  struct particles whole = gather_particles(ic_read_gadget(&p));
+  for (size_t i = 0; i < whole.count; i++) whole.id[i] = i;
+  return whole;
 }
 
 #endif

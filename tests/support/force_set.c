@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Forces of the whole solver for tests, and their errors against exact reference accelerations. */
 #include "force_set.h"
 
 #include <hdf5.h>
@@ -13,14 +14,6 @@
 #include "photons/runtime/engine.h"
 #include "photons/step/step.h"
 #include "photons/step/timeline.h"
-
-const char *test_data(const char *name) {
-  static char path[4096];
-  const char *folder = getenv("PHOTONS_TEST_DATA");
-  if (!folder) return NULL;
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return access(path, R_OK) == 0 ? path : NULL;
-}
 
 void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides, size_t count) {
   char path[] = "/tmp/photons-test-XXXXXX";
@@ -91,8 +84,8 @@ struct force_set force_set_open(const char *path) {
   read_dataset(file, "/Reference/Acceleration", H5T_NATIVE_DOUBLE, a);
   H5Fclose(file);
   struct row *rows = rank_ids(id, n);
-  for (size_t i = 0; i < n; i++)
-    for (size_t c = 0; c < 3; c++) by_id[3 * i + c] = 1e3 * a[3 * rows[i].index + c]; /* per kpc/h to per Mpc/h */
+  for (size_t i = 0; i < n; i++) /* per kpc/h to per Mpc/h */
+    for (size_t c = 0; c < 3; c++) by_id[3 * i + c] = 1e3 * a[3 * rows[i].index + c];
   free(rows);
   free(a);
   free(id);
@@ -121,7 +114,8 @@ struct force_error force_compare(const float *acceleration, const double *refere
       r2 += r * r;
       sum[c] += a;
     }
-    error[i] = isfinite(d2) ? sqrt(d2 / r2) : INFINITY; /* comparisons with NaN would pass as small */
+    /* comparisons with NaN would take it for a small error */
+    error[i] = isfinite(d2) ? sqrt(d2 / r2) : INFINITY;
     da2 += d2;
     a2 += r2;
     largest2 = d2 <= largest2 ? largest2 : d2;
@@ -149,14 +143,20 @@ float *solver_accelerations(const struct parameters *p, struct particles particl
   return a;
 }
 
+struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
+                                     size_t count) {
+  char text[5000]; /* the softening of the reference */
+  snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n", set->path);
+  parameters_from_text(p, text, overrides, count);
+  struct particles particles = ic_read_gadget(p);
+  if (particles.count != set->count) fail(EXIT_RUN_FAILED, "%s: particles and reference differ in number", set->path);
+  return particles;
+}
+
 float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
                        struct work_counts *work) {
   struct parameters p;
-  char text[5000]; /* the softening is that of the reference */
-  snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n", set->path);
-  parameters_from_text(&p, text, overrides, count);
-  struct particles particles = ic_read_gadget(&p);
-  if (particles.count != set->count) fail(EXIT_RUN_FAILED, "%s: particles and reference differ in number", set->path);
+  struct particles particles = force_set_particles(set, &p, overrides, count);
   return solver_accelerations(&p, particles, work);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Forces of the whole solver, and particle sets with exact reference accelerations (test data, folder forces/). */
+/* Forces of the whole solver, and particle sets with exact reference accelerations: the sets that
+ * `make check` makes in tests/force-sets, and sets of other programs in the folder forces/ of
+ * PHOTONS_TEST_DATA. */
 #ifndef PHOTONS_FORCE_SET_H
 #define PHOTONS_FORCE_SET_H
 
@@ -7,6 +9,7 @@
 #include <stdint.h>
 
 #include "photons/step/nbody.h"
+#include "test_files.h"
 
 /** How accelerations differ from a reference. */
 struct force_error {
@@ -16,8 +19,6 @@ struct force_error {
   double momentum;    /**< |sum a| / sum |a|, equal masses */
 };
 
-/** Path of a file in the test data folder (valid until the next call), or NULL where there is none. */
-const char *test_data(const char *name);
 /** Parameters from the text of a config.ini and overrides of the form section.key=value. */
 void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides, size_t count);
 /** Start StarPU on CPU workers; engine_stop() ends it. */
@@ -25,11 +26,12 @@ void start_starpu_for_tests(void);
 
 /** Accelerations of particles in the order of rising id, [N][3] in (km/s)^2/(Mpc/h); free() it. */
 float *accelerations_by_id(const struct particles *s);
-/** Those that the solver finds for these particles, which it takes over and frees. @p work may be NULL. */
+/** The accelerations that the solver computes for these particles, in the same format. Takes over
+ * and frees the particles. @p work may be NULL. */
 float *solver_accelerations(const struct parameters *p, struct particles particles, struct work_counts *work);
 struct force_error force_compare(const float *acceleration, const double *reference, size_t n);
 
-/** A particle set of the test data with its reference accelerations by rising id, [N][3] in (km/s)^2/(Mpc/h). */
+/** A particle set with its reference accelerations by rising id, [N][3] in (km/s)^2/(Mpc/h). */
 struct force_set {
   char *path;
   size_t count;
@@ -37,10 +39,15 @@ struct force_set {
 };
 struct force_set force_set_open(const char *path);
 void force_set_close(struct force_set *set);
-/** Accelerations of the set's particles with these overrides of config.ini, as solver_accelerations(). */
+/** The set's particles in the order of the file, and parameters for them with these overrides of
+ * config.ini. */
+struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
+                                     size_t count);
+/** Accelerations of the set's particles with these overrides of config.ini, in the format of
+ * solver_accelerations(). */
 float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
                        struct work_counts *work);
-/** The same, compared with the reference. */
+/** The error of these accelerations against the reference. */
 struct force_error force_set_error(const struct force_set *set, const char *const *overrides, size_t count,
                                    struct work_counts *work);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For tests only: all particles on every process, so that a test asks the same of them on one process and on many. */
+/* All particles on every rank, so that a test makes the same comparisons on one rank and on
+ * several. */
 #ifndef PHOTONS_TESTS_GATHERED_H
 #define PHOTONS_TESTS_GATHERED_H
 
@@ -16,7 +17,8 @@ static inline void gather_array(const struct particles *s, size_t size, const vo
   free(bytes);
 }
 
-/** All particles of the run in one block, for one block a process; frees @p s and prints a checksum. Collective. */
+/** All particles of the run in one piece, for particles in one piece per rank. Frees @p s and
+ * prints a checksum. Collective. */
 static inline struct particles gather_particles(struct particles s) {
   struct particles g = particles_create(s.all, s.box, s.mass);
   for (size_t c = 0; c < 3; c++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Linear spectrum at z = 0 and the nonlinear ones of HALOFIT as CAMB 2.0.5 has them (halofit_version = takahashi):
- * H0 67, Omega_b 0.049, Omega_m 0.31, flat, no massive neutrinos, n_s 0.96, A_s 2e-9, T_CMB 2.7255. */
+/* Linear spectrum at z = 0 and nonlinear spectra of HALOFIT by CAMB 2.0.5 (halofit_version =
+ * takahashi): H0 67, Omega_b 0.049, Omega_m 0.31, flat, no massive neutrinos, n_s 0.96, A_s 2e-9,
+ * T_CMB 2.7255. */
 static const double camb_linear[][2] = {
     /* k [h/Mpc], P [(Mpc/h)^3] */
     {2.000000e-04, 8.271172e+02}, {2.518597e-04, 1.031425e+03}, {3.171666e-04, 1.285780e+03},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For tests: the kernel tables of all rooms, of the instruction set that isa_select() gives. */
+/* The kernel tables of all rooms, for the instruction set of isa_select(). */
 #ifndef PHOTONS_TESTS_KERNELS_H
 #define PHOTONS_TESTS_KERNELS_H
 

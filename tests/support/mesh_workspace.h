@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A whole mesh outside the task graph: its slabs, blocks and stages, for tests. */
+/* A whole mesh without tasks: its slabs, transpose blocks of the spectra (`block`) and stages. */
 #ifndef PHOTONS_TESTS_MESH_WORKSPACE_H
 #define PHOTONS_TESTS_MESH_WORKSPACE_H
 
@@ -21,14 +21,15 @@
 
 #define TURN 4294967296.0
 
-/* Slabs and blocks of a whole mesh, and the stages over them. */
+/* Slabs and transpose blocks of a whole mesh, and the stages applied to them. */
 struct workspace {
   const struct mesh *mesh;
   const struct mesh_kernels *kernels;
-  uint32_t sets, fields; /* all fields of all sets */
-  float *slabs[6];       /* [sets][fields], all planes; a density is where field 0 will be */
+  uint32_t sets, fields; /* fields: of all sets */
+  float *slabs[6];       /* [set][field] all planes; the density is stored in the memory of field
+                            0 */
   float complex *blocks; /* [sets][fields][slabs][columns] */
-  float complex **block; /* the same */
+  float complex **block; /* pointers to each transpose block of `blocks` */
 };
 
 static inline float *slab_of(const struct workspace *w, uint32_t set, uint32_t field, uint32_t s) {
@@ -62,7 +63,7 @@ static inline void workspace_free(struct workspace *w) {
   free(w->block);
 }
 
-/* Every `threads`-th slab or column, starting with `first`, of one stage. */
+/* Every `threads`-th slab or column, beginning with `first`, of one stage. */
 struct share {
   const struct workspace *w;
   int stage;
@@ -100,7 +101,7 @@ static inline void *run_share(void *argument) {
   return NULL;
 }
 
-/* Densities in the slabs become fields there. */
+/* Transform the densities in the slabs into fields. */
 static inline void transform(const struct workspace *w, uint32_t threads) {
   for (int stage = 0; stage < 3; stage++) {
     pthread_t thread[4];
@@ -113,7 +114,7 @@ static inline void transform(const struct workspace *w, uint32_t threads) {
   }
 }
 
-/* The patch of particles that lie in one another's half box. */
+/* The patch of particles that lie within half a box of each other. */
 static inline struct patch patch_of(const struct mesh *m, uint32_t count, const uint32_t *x) {
   uint32_t centre[3];
   double half[3];

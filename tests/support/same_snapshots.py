@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Do two snapshots hold the same times and particles, bit by bit?
+"""Compare two snapshots: are their times and particles the same, bit by bit?
 
 usage: same_snapshots.py SNAPSHOT OTHER
 """

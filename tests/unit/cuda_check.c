@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cuda_check [FILE] [section.key=value ...]: every CUDA stage against its CPU twin on the same input, and whole forces; with
- * PHOTONS_BENCHMARK set, the rate of the direct forces instead. Without FILE (a Gadget snapshot) a small universe is made.
- * Without FILE and with the test data (PHOTONS_TEST_DATA) also whole forces against Ewald sums. Exits with 77 where there is no GPU. */
+/* cuda_check [FILE] [section.key=value ...]: compares every CUDA stage with its CPU counterpart on
+ * the same input, and whole forces. With PHOTONS_BENCHMARK set it measures the rate of P2P instead.
+ * FILE is a Gadget snapshot; without it a small universe is generated, and whole forces are also
+ * compared with Ewald sums. The exit code is 77 where there is no GPU. */
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +18,7 @@
 #include "photons/base/error.h"
 #include "photons/domain/group_sort.h"
 #include "photons/ic/ic.h"
+#include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/runtime/engine.h"
 #include "photons/step/step.h"
@@ -73,7 +75,7 @@ static void compare(struct difference *d, const float *cpu, const float *gpu, si
   }
 }
 
-/* Each stage's rounding differs by the order of sums and fused operations alone. */
+/* Each stage's rounding differs only by the order of sums and by fused operations. */
 static void report(const struct difference *d, double limit) {
   const double rms = sqrt(d->difference2 / fmax(d->reference2, 1e-300));
   const int good = rms <= limit;
@@ -128,7 +130,8 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
   to_host(b, gpu, out, n * sizeof *gpu);
   for (uint32_t i = 1; i < tree_nodes(TOP); i++) compare(d, gpu[i].half, top[i].half, 5);
   for (uint32_t i = 1; i < n; i++) {
-    float shift[2][3] = {{0}}; /* centres may differ by rounding: compared in units of the half width */
+    float shift[2][3] = {{0}}; /* centres may differ by rounding: compared in units of the half
+                                  width */
     for (int c = 0; c < 3; c++) shift[1][c] = (float)(int32_t)(cpu[i].centre[c] - gpu[i].centre[c]) * s->domain.geometry.scale;
     compare(d, shift[0], shift[1], 3);
     compare(d, cpu[i].half, gpu[i].half, 5); /* half, radius, acc_min */
@@ -173,7 +176,8 @@ static void walk_group(const struct nbody *s, struct group *g, struct walk_scrat
                         &s->short_range.groups[g->index].lists.host[LIST_FAR]);
 }
 
-/** How two sets of interaction lists differ, and which source leaves a target leaf meets twice or, though in reach, never. */
+/** How two sets of interaction lists differ, and the number of sources that a target leaf meets
+ * twice or, though they are in reach, never. */
 struct list_difference {
   uint64_t entries, different, uncovered;
 };
@@ -183,7 +187,7 @@ static int compare_entries(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/** Entries that one list has and the other has not. Sorts both. */
+/** Count entries that one list has and the other has not. Sorts both. */
 static void compare_lists(struct list_difference *d, const struct interaction_list *cpu,
                           const struct interaction_list *gpu, uint32_t targets) {
   for (uint32_t t = 0; t < targets; t++) {
@@ -232,7 +236,7 @@ static void check_coverage(const struct nbody *s, const struct group *g, const s
   free(met);
 }
 
-/** After walk_group(): the GPU's lists against those in g->lists. */
+/** Compare the GPU's lists with those in g->lists. Call after walk_group(). */
 static void check_walk(const struct bench *b, const struct group *g, struct list_difference *d) {
   const struct nbody *s = b->s;
   const uint32_t leaves = 1u << s->domain.depth, nodes = tree_nodes(s->domain.depth);
@@ -272,7 +276,7 @@ static void check_walk(const struct bench *b, const struct group *g, struct list
   CUDA(cudaFreeHost(result));
 }
 
-/* Pairs at an edge of the criterion are judged by rounding, which differs between processors. */
+/* Pairs at the edge of the criterion are decided by rounding, which differs between processors. */
 static void report_walk(const struct list_difference *d) {
   const double different = (double)d->different / (double)d->entries;
   const bool good = different <= 1e-5 && d->uncovered == 0;
@@ -423,12 +427,12 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   CUDA(cudaFree(x_out));
 }
 
-/** A group's particles in some order, and how well its tree has them together. */
+/** A group's particles in some order, and how compact the leaves of its tree are. */
 struct order {
   uint32_t *x;
   float *momentum, *acceleration;
   uint64_t *id;
-  double extent; /* half widths of the leaves, added up */
+  double extent; /* sum of the half widths of the leaves */
 };
 
 static bool coprime(size_t a, size_t b) {
@@ -440,7 +444,7 @@ static bool coprime(size_t a, size_t b) {
   return a == 1;
 }
 
-/** Far from any order, the same for each copy. */
+/** An order far from that of any tree, the same for each copy. */
 static struct order order_copy(const struct nbody *s, const struct group *g) {
   const struct particle_block p = particles_block(&s->domain.particles, g->index);
   const size_t n = g->count;
@@ -493,7 +497,7 @@ static struct member *members(const struct order *o, size_t n) {
   return m;
 }
 
-/** Both have the same particles. */
+/** Do both orders contain the same particles? */
 static bool same_particles(const struct order *a, const struct order *b, size_t n) {
   struct member *in_a = members(a, n), *in_b = members(b, n);
   bool same = true;
@@ -510,7 +514,8 @@ static bool same_particles(const struct order *a, const struct order *b, size_t 
   return same;
 }
 
-/* A cut may go by another particle than on the CPU, within 2^-16 of a side: leaves must be as compact, to a little more than that for each of the levels. */
+/* The GPU's cuts may miss the median by 2^-16 of a side. Its leaves must be as compact as the
+ * CPU's, except for a little more than that on each level. */
 static void check_sort(const struct bench *b, const struct group *g, double extent[3]) {
   const struct nbody *s = b->s;
   const size_t n = g->count;
@@ -599,7 +604,8 @@ static void check_tree(const struct bench *b) {
   report(&m2l, 2e-6); /* at order 6 */
   report(&l2l, 1e-6);
   report(&l2p, 1e-6);
-  /* single precision: positions have 24 bits relative to the centre of a leaf here, of a block of targets there */
+  /* single precision: positions have 24 bits, relative to the centre of a leaf on the CPU, of a
+   * target block on the GPU */
   for (int i = 0; i < 6; i++)
     report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
   report(&kick, 1e-6);
@@ -678,7 +684,8 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
   void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
   const size_t rows = s->long_range.sets * m->spectra * m->slabs, slabs = s->long_range.sets * m->fields * m->slabs;
   for (uint32_t c = 0; c < m->columns; c++) {
-    float complex *out[rows], *out_gpu[rows]; /* NOLINT(clang-analyzer-core.VLASize): there are rows */
+    float complex *out[rows], *out_gpu[rows]; /* NOLINT(clang-analyzer-core.VLASize): there are
+                                                 rows */
     const float complex *in[s->long_range.sets * m->slabs], *in_gpu[s->long_range.sets * m->slabs];
     for (uint32_t i = 0; i < rows; i++) {
       out[i] = a->block[i * m->columns + c];
@@ -794,7 +801,8 @@ static void check_mesh(const struct bench *b) {
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
 }
 
-/* The rate of direct forces, lists on the host as in a run: the groups take turns on one stream, or on two as a run's workers do. */
+/* The rate of P2P with lists on the host, as in a run. The groups take turns on one stream, or on
+ * two as for a run's workers. */
 
 enum { STREAMS_MOST = 2 };
 
@@ -842,7 +850,7 @@ static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const cha
 static void measure(const struct bench *b) {
   struct nbody *s = b->s;
   struct walk_scratch scratch = {0};
-  for (uint32_t i = 0; i < s->domain.group_count; i++) { /* the GPU kept the trees */
+  for (uint32_t i = 0; i < s->domain.group_count; i++) { /* the trees are in the GPU's memory */
     const struct particle_block p = particles_block(&s->domain.particles, i);
     s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, p.x[0], p.acc[0],
                            s->domain.groups[i].nodes);
@@ -872,7 +880,7 @@ static void measure(const struct bench *b) {
   }
 }
 
-/* Set-up: the universe, once for the processors alone and once with the GPUs. */
+/* Set-up: the universe, made once with CPU workers only and once with GPUs. */
 
 struct universe {
   struct parameters p;
@@ -925,7 +933,7 @@ static float *forces_with(const char *file, const char *const *overrides, size_t
   return a;
 }
 
-/** Rates alone, of a large set: all done by the GPUs and in their layout. */
+/** Rates alone, of a large set: all stages run on the GPUs and in their layout. */
 static void benchmark(const char *file, const char *const *overrides, size_t count) {
   struct universe u = make_universe(file, overrides, count);
   start_starpu(&u.p, true);
@@ -942,7 +950,7 @@ static void benchmark(const char *file, const char *const *overrides, size_t cou
 
 /* Whole forces on the sets with Ewald sums as reference. */
 
-static const char *const set_files[] = {"forces/early32.hdf5", "forces/late32.hdf5"};
+static const char *const set_files[] = {"early.hdf5", "late.hdf5"};
 static const char *const presets[] = {"gravity.accuracy=default", "gravity.accuracy=high", "gravity.accuracy=paper"};
 enum { SETS = sizeof set_files / sizeof *set_files, PRESETS = sizeof presets / sizeof *presets };
 
@@ -955,21 +963,15 @@ static void solve_sets(const struct force_set *set, bool gpu, float *acceleratio
   engine_stop();
 }
 
-/** Forces found by the GPU against Ewald's and against those of the CPU. The paper's method has no bar but what it gives without a tree
- * (CIC and four-point differences on this mesh, exact sums up to r_cut), and a tenth more. */
+/** Forces computed by the GPU against Ewald sums and against the CPU's forces. No accuracy is
+ * documented for the paper's method. Its bound is what the method gives without a tree (CIC and
+ * four-point differences on this mesh, exact sums up to r_cut), plus a tenth. */
 static void check_sets(void) {
   static const struct {
     double early, late_median, late_p99;
   } bars[PRESETS] = {{1e-3, 3e-4, 3e-3}, {1e-4, 5e-5, 5e-4}, {5.5e-2, 2.4e-3, 1.5e-2}};
   struct force_set set[SETS];
-  for (int i = 0; i < SETS; i++) {
-    const char *path = test_data(set_files[i]);
-    if (!path) {
-      puts("no test data in PHOTONS_TEST_DATA: forces not compared with Ewald's");
-      return;
-    }
-    set[i] = force_set_open(path);
-  }
+  for (int i = 0; i < SETS; i++) set[i] = force_set_open(force_set_path(set_files[i]));
   float *cpu[SETS][PRESETS], *gpu[SETS][PRESETS];
   solve_sets(set, false, cpu);
   solve_sets(set, true, gpu);

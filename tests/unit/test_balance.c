@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cut of a row of costs among processes, against all cuts there are. */
+/* The division of a sequence of costs among ranks, against all possible divisions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static double dearest(const double *cost, const uint32_t *first, uint32_t parts)
   return most;
 }
 
-/** The best of all ways to cut n costs into PARTS runs. */
+/** The best of all divisions of n costs into PARTS runs. */
 static double best_cut(const double *cost, uint32_t n) {
   double best = 1e300;
   for (uint32_t a = 0; a <= n; a++)
@@ -44,7 +44,7 @@ static double best_cut(const double *cost, uint32_t n) {
   return best;
 }
 
-/** The next of a row of numbers below n that look like chance (Knuth's MMIX). */
+/** The next pseudo-random number below n (Knuth's MMIX). */
 static uint32_t any_below(uint64_t *row, uint32_t n) {
   *row = *row * 6364136223846793005U + 1442695040888963407U;
   return (uint32_t)(*row >> 33) % n;
@@ -80,22 +80,21 @@ static void test_one_dear_group(void **state) {
   (void)state;
   double cost[64];
   uint32_t first[5];
-  for (int i = 0; i < 64; i++) cost[i] = i == 21 ? 21.0 : 1.0; /* a dominant halo: 84 in all, 21 a part */
+  /* a dominant halo: 84 in all, 21 a part */
+  for (int i = 0; i < 64; i++) cost[i] = i == 21 ? 21.0 : 1.0;
   assert_near(balance_cut(cost, 64, 4, first), 21.0, 1e-6);
   assert_int_equal(first[2] - first[1], 1);
 }
 
-/* Clustered particles on four processes: in pairs, which are what their groups cost, within a tenth of the mean, and nearer than
- * dealt out evenly. */
+/* Clustered particles on four ranks, with pairs as the cost of a group: the cost of each rank is
+ * within a tenth of the mean, and nearer to it than with groups dealt out evenly. */
 static void test_clustered(void **state) {
   (void)state;
-  const char *path = test_data("forces/late32.hdf5");
-  if (!path) skip();
   struct parameters p;
   char text[5000];
   snprintf(text, sizeof text,
            "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\npm_grid = 24\n[runtime]\ngroup_size = 256\n",
-           path);
+           force_set_path("late.hdf5"));
   parameters_from_text(&p, text, NULL, 0);
   start_starpu_for_tests();
   struct particles particles = ic_read_gadget(&p);

@@ -19,7 +19,7 @@
 static const struct cosmology einstein_de_sitter = {.omega_m = 1.0, .w0 = -1.0};
 static const struct cosmology lambda_cdm = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
 
-/* What is asked of the integrals; they are made to 1e-11. */
+/* Required accuracy of the integrals, which are computed to 1e-11. */
 #define INTEGRAL_ERROR 1e-10
 /* The growth equations are integrated to 1e-11 a step, over some hundred steps. */
 #define GROWTH_ERROR 1e-9
@@ -28,7 +28,8 @@ static void assert_relative(double value, double expected, double tolerance) {
   assert_near(value / expected, 1.0, tolerance);
 }
 
-/* H = 100 a^(-3/2): int dt/a = (sqrt(a1) - sqrt(a0))/50, int dt/a^2 = (1/sqrt(a0) - 1/sqrt(a1))/50. */
+/* H = 100 a^(-3/2): int dt/a = (sqrt(a1) - sqrt(a0))/50, int dt/a^2 = (1/sqrt(a0) -
+ * 1/sqrt(a1))/50. */
 static void test_kick_and_drift_in_einstein_de_sitter(void **state) {
   (void)state;
   const double steps[][2] = {{0.02, 0.0201}, {0.02, 1.0}, {1e-4, 1.0}, {0.5, 0.4}};
@@ -49,7 +50,8 @@ static void test_kick_and_drift_in_radiation(void **state) {
   assert_relative(cosmology_drift(&c, 0.01, 1.0), log(100.0) / 100.0, INTEGRAL_ERROR);
 }
 
-/* Flat LCDM: t = 2/(3 sqrt(Omega_L)) asinh(sqrt(Omega_L/Omega_m) a^(3/2))/H0 has derivative 1/(aH). */
+/* Flat LCDM: t = 2/(3 sqrt(Omega_L)) asinh(sqrt(Omega_L/Omega_m) a^(3/2))/H0 has derivative
+ * 1/(aH). */
 static void test_hubble_is_that_of_the_age(void **state) {
   (void)state;
   for (double a = 0.01; a < 1.5; a *= 1.7) {
@@ -75,7 +77,8 @@ static void test_dark_energy_density(void **state) {
   }
   integral *= -log(a) / STEPS / 3.0;
   double squared = 0.3 * 64 + 0.6 * exp(integral) + 0.09 * 16 + 0.01 * 256;
-  assert_relative(cosmology_hubble(&c, a), HUBBLE_0 * sqrt(squared), 1e-9); /* Simpson: (1.4/200)^4/180 */
+  /* Simpson: (1.4/200)^4/180 */
+  assert_relative(cosmology_hubble(&c, a), HUBBLE_0 * sqrt(squared), 1e-9);
   assert_relative(cosmology_hubble(&c, 1.0), HUBBLE_0, 1e-15);
 }
 
@@ -90,8 +93,9 @@ static void test_growth_in_einstein_de_sitter(void **state) {
   }
 }
 
-/* Flat LCDM, x = (Omega_L/Omega_m) a^3: D1 = a 2F1(1/3, 1; 11/6; -x), and f1 = Omega_m(a) (5 a/(2 D1) - 3/2) from
- * Heath's integral (1977). 2F1 by Pfaff's transformation, as GSL wants |argument| < 1. */
+/* Flat LCDM, x = (Omega_L/Omega_m) a^3: D1 = a 2F1(1/3, 1; 11/6; -x), and f1 = Omega_m(a) (5 a/(2
+ * D1) - 3/2) from Heath's integral (1977). 2F1 by Pfaff's transformation, as GSL wants |argument| <
+ * 1. */
 static double lambda_growth(double x) {
   return pow(1.0 + x, -1.0 / 3.0) * gsl_sf_hyperg_2F1(1.0 / 3.0, 5.0 / 6.0, 11.0 / 6.0, x / (1.0 + x));
 }
@@ -106,8 +110,8 @@ static void test_growth_with_lambda(void **state) {
   }
 }
 
-/* The second-order equation expanded in x = (Omega_L/Omega_m) a^3 << 1: D2 = -3/7 a^2 (1 - 51/143 x), and
- * D1 = a (1 - 2/11 x), so D2/D1^2 = -3/7 (1 + x/143): Bouchet et al. 1995. */
+/* The second-order equation expanded in x = (Omega_L/Omega_m) a^3 << 1: D2 = -3/7 a^2 (1 - 51/143
+ * x), and D1 = a (1 - 2/11 x), so D2/D1^2 = -3/7 (1 + x/143): Bouchet et al. 1995. */
 static void test_second_order_growth_with_lambda(void **state) {
   (void)state;
   const double x = 1e-3, a = cbrt(x * 0.3 / 0.7);
@@ -129,8 +133,8 @@ static void test_growth_with_curvature(void **state) {
   const struct cosmology strings = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0 / 3.0};
   for (double a = 0.05; a <= 1.0; a += 0.19) {
     const double expected = open_growth(0.7 / 0.3 * a) / open_growth(0.7 / 0.3);
-    /* The start without curvature at a = 1e-6 leaves 1e-6 of decaying mode there, which falls as a^(-5/2); the closed
-     * form loses four digits to cancellation. */
+    /* The start at a = 1e-6 neglects curvature, which leaves 1e-6 of decaying mode there; that mode
+     * falls as a^(-5/2). The closed form loses four digits to cancellation. */
     assert_relative(cosmology_growth(&open, a).d1, expected, 1e-8);
     assert_relative(cosmology_growth(&strings, a).d1, expected, 1e-8);
   }
@@ -146,14 +150,16 @@ static void test_growth_with_radiation(void **state) {
     assert_relative(g.d1, (1.0 + 1.5 * y) / 14.5, GROWTH_ERROR);
     assert_near(g.f1, 1.5 * y / (1.0 + 1.5 * y), GROWTH_ERROR);
   }
-  /* Long after equality second order is -3/7 of first squared again, short of what radiation has held up: order 1/y. */
+  /* Long after equality the second order is again -3/7 of the first squared, except for the growth
+   * suppressed by radiation: order 1/y. */
   const struct cosmology late = {.omega_m = 1.0 - 1e-5, .omega_r = 1e-5, .w0 = -1.0};
   struct growth g = cosmology_growth(&late, 1.0);
   assert_near(g.d2, -3.0 / 7.0, 1e-4);
   assert_near(g.f2, 2.0, 1e-4);
 }
 
-/* Growth is a solution of its equation with w0-wa, too: the residual of D'' by differences in ln a. */
+/* Growth is a solution of its equation with w0-wa, too: the residual of D'' by differences in ln
+ * a. */
 static void test_growth_with_dynamical_dark_energy(void **state) {
   (void)state;
   const struct cosmology c = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -0.9, .wa = 0.5};
@@ -170,7 +176,8 @@ static void test_growth_with_dynamical_dark_energy(void **state) {
   assert_near(cosmology_growth(&c, 1.0).d1, 1.0, 1e-14);
 }
 
-/* 0.3 rho_crit (1 Gpc/h)^3 = 0.3 x 2.7754e11 x 1e9 Msun/h; PDG's rho_crit and Gadget's G agree to 1e-4. */
+/* 0.3 rho_crit (1 Gpc/h)^3 = 0.3 x 2.7754e11 x 1e9 Msun/h; PDG's rho_crit and Gadget's G agree to
+ * 1e-4. */
 static void test_particle_mass(void **state) {
   (void)state;
   assert_relative(cosmology_particle_mass(&lambda_cdm, 1000.0, pow(256, 3)), 0.3 * 2.7754e11 * 1e9 / pow(256, 3) / 1e10,
@@ -180,7 +187,7 @@ static void test_particle_mass(void **state) {
 static void grow(void *cosmology) { cosmology_growth(cosmology, 1.0); }
 static void kick(void *cosmology) { cosmology_kick(cosmology, 0.1, 1.0); }
 
-/* One that has turned round in the past: H^2 < 0. */
+/* A universe that has bounced in the past: H^2 < 0. */
 static void test_impossible_universe_is_bad_usage(void **state) {
   (void)state;
   struct cosmology bounce = {.omega_m = 0.1, .omega_lambda = 2.0, .omega_k = -1.1, .w0 = -1.0};

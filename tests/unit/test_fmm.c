@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The FMM operators of every order and instruction set against moments, derivatives and forces summed in higher precision. */
+/* The FMM operators of every order and instruction set against moments, derivatives and forces
+ * summed in higher precision. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 #define BOX 8.0
 #define EPSILON 0x1p-24 /* largest relative rounding error of a float */
 
-/** Call test once an instruction set of this processor. */
+/** Call the test for every instruction set of this processor. */
 static void for_each_isa(void (*test)(const struct fmm_operators *f)) {
   static const char *const isas[] = {"baseline", "avx2", "avx512"};
   unsetenv("PHOTONS_ISA");
@@ -52,7 +53,8 @@ static double random_unit(uint64_t *state) {
 
 static double separation(uint32_t a, uint32_t b) { return (double)(int32_t)(a - b) * SCALE; }
 
-/** Boxes around the particles of each node; empty nodes get a place far off, which must not matter. */
+/** Compute boxes around the particles of each node. Empty nodes get a distant place, which must not
+ * matter. */
 static void refit(struct group *g) {
   for (uint32_t i = 1; i < tree_nodes(g->depth); i++) {
     struct node *node = &g->nodes[i];
@@ -82,7 +84,8 @@ static void refit(struct group *g) {
   }
 }
 
-/** Particles at random in a ball about a place in units of r_cut, sorted so that the first half of them lies on its left side. */
+/** Random particles in a ball about a place in units of r_cut, sorted so that the first half of
+ * them lies on its left side. */
 static struct group make_group(uint32_t count, unsigned depth, double cx, double cy, double cz, double radius,
                                uint64_t seed) {
   struct group g = {.count = count, .depth = depth};
@@ -134,8 +137,9 @@ static void root_on_root(const struct fmm_operators *f, int p, const struct law 
 
 /* ---- Tests ---- */
 
-/* A term (-d)^m/m! of a leaf is right to |m| + 3 roundings, and each level above adds up terms no larger than (2 half)^m/m!, with
- * half the node's own half width, by |m| + 2 more; 12 roundings of the sum of those bounds cover the three levels. */
+/* A term (-d)^m/m! of a leaf is right to |m| + 3 roundings, and each level above adds up terms no
+ * larger than (2 half)^m/m!, with half the node's own half width, by |m| + 2 more; 12 roundings of
+ * the sum of those bounds cover the three levels. */
 static void moments(const struct fmm_operators *f, uint32_t count, unsigned depth) {
   const struct index *index = indices();
   struct group g = make_group(count, depth, 0.01, 4.0, 7.99, 0.3, 1); /* across the periodic edge */
@@ -169,9 +173,10 @@ static void test_moments(void **state) {
   for_each_isa(isa_moments);
 }
 
-/* L of a unit monopole is D itself. 1/|R| is right to 2.5 roundings and D of degree n is a product of n + 1 of them, n components of
- * R and the factors of n steps of the recurrence, two roundings each: 5 n + 4 at most, relative to the largest term. The same covers
- * the polynomials of H, which are right to 2 units in the last place of H^(n)(0). */
+/* L of a unit monopole is D itself. 1/|R| is right to 2.5 roundings and D of degree n is a product
+ * of n + 1 of them, n components of R and the factors of n steps of the recurrence, two roundings
+ * each: 5 n + 4 at most, relative to the largest term. The same covers the polynomials of H, which
+ * are right to 2 units in the last place of H^(n)(0). */
 static void isa_derivatives(const struct fmm_operators *f) {
   enum { DEPTH = 7, NODES = 2 << DEPTH };
   static struct node nodes[NODES], sources[NODES];
@@ -220,7 +225,8 @@ static void test_derivatives(void **state) {
   for_each_isa(isa_derivatives);
 }
 
-/** Largest and rms error of the target's accelerations in units of count/R^2, Newton's acceleration by the whole source. */
+/** Largest and rms error of the target's accelerations in units of count/R^2, Newton's acceleration
+ * by the whole source. */
 struct force_error {
   double largest, rms;
 };
@@ -248,12 +254,13 @@ static struct force_error measure_error(const struct law *l, const struct group 
   return e;
 }
 
-/* The force's Taylor term of degree n between points displaced by s = theta d is at most (n + 1) theta^n of Newton's force at d (the
- * gradient of a solid harmonic), so order p, which keeps degrees below p, errs by at most
- * sum_{n >= p} (n + 1) theta^n = theta^p (1 + p (1 - theta)) / (1 - theta)^2. The split adds the derivatives of H, smooth over r_s;
- * for the displacements used here they at most double the sum. From one order to the next the error falls by theta, or, where the
- * split's Gaussian governs, exp(-(d + s)^2 / 4 r_s^2), by E / (p + 1) with E = d s / 2 r_s^2 (its Taylor terms are E^n / n!).
- * 2e-6: float. */
+/* The force's Taylor term of degree n between points displaced by s = theta d is at most (n + 1)
+ * theta^n of Newton's force at d (the gradient of a solid harmonic), so order p, which keeps
+ * degrees below p, errs by at most sum_{n >= p} (n + 1) theta^n = theta^p (1 + p (1 - theta)) / (1
+ * - theta)^2. The split adds the derivatives of H, smooth over r_s; for the displacements used here
+ * they at most double the sum. From one order to the next the error falls by theta, or, where the
+ * split's Gaussian governs, exp(-(d + s)^2 / 4 r_s^2), by E / (p + 1) with E = d s / 2 r_s^2 (its
+ * Taylor terms are E^n / n!). 2e-6: float. */
 static void convergence(const struct fmm_operators *f, int which, double distance, double radius) {
   struct law l = make_law(which);
   struct group source = make_group(60, 2, 7.9, 0.05, 3.0, radius, 3);
@@ -290,8 +297,9 @@ static void test_convergence(void **state) {
   for_each_isa(isa_convergence);
 }
 
-/* Expansions that keep |m| + |k| <= p treat both nodes alike, so that the two forces cancel but for rounding: 100 roundings of the
- * sum of absolute values, some 30 of the operators and a random walk over the particles. */
+/* Expansions that keep |m| + |k| <= p treat both nodes alike, so that the two forces cancel but for
+ * rounding: 100 roundings of the sum of absolute values, some 30 of the operators and a random walk
+ * over the particles. */
 static void isa_momentum(const struct fmm_operators *f) {
   for (int which = 0; which < LAWS; which++) {
     struct law l = make_law(which);
@@ -328,7 +336,8 @@ struct lists {
   uint32_t offset[LIST_NODES + 1], entry[LIST_NODES * LIST_LONGEST];
 };
 
-/** Targets in a cube of 0.4 r_cut, the other slots' nodes in another one 0.6 r_cut away; moments as of nodes 0.05 r_cut wide. */
+/** Targets in a cube of 0.4 r_cut, the other slots' nodes in another one 0.6 r_cut away; moments as
+ * of nodes 0.05 r_cut wide. */
 static struct lists *make_lists(int p) {
   struct lists *s = allocate(1, sizeof *s, "lists");
   uint64_t seed = 21;
@@ -359,7 +368,8 @@ static void run_lists(const struct fmm_operators *f, int p, const struct law *l,
   const struct node *nodes[LIST_SLOTS];
   const float *multipole[LIST_SLOTS];
   for (int i = 0; i < LIST_SLOTS; i++) nodes[i] = s->nodes[i], multipole[i] = s->multipole[i];
-  for (uint32_t i = 0; i < LIST_NODES * fmm_local_size(p); i++) local[i] = NAN; /* must be overwritten */
+  /* must be overwritten */
+  for (uint32_t i = 0; i < LIST_NODES * fmm_local_size(p); i++) local[i] = NAN;
   f->m2l(p, LIST_DEPTH, (float)SCALE, &l->split, far, s->nodes[0], nodes, multipole, local);
 }
 
@@ -385,7 +395,8 @@ static void reference_local(int p, const struct law *l, const struct lists *s, u
   }
 }
 
-/* Up to 34 roundings of D (see the derivatives) and a random walk of at most sqrt(37 * 56) additions. */
+/* Up to 34 roundings of D (see the derivatives) and a random walk of at most sqrt(37 * 56)
+ * additions. */
 static void isa_lists(const struct fmm_operators *f) {
   static float local[LIST_NODES * 83], alone[LIST_NODES * 83];
   const struct law l = make_law(GAUSS);
@@ -400,7 +411,8 @@ static void isa_lists(const struct fmm_operators *f) {
       for (uint32_t k = 1; k <= size; k++)
         assert_near((double)local[t * size + k - 1], expected[k], 80 * EPSILON * bound[k]);
     }
-    /* the order of a target's sum does not depend on the other targets: without them it gives the same bits */
+    /* the order of a target's sum does not depend on the other targets: without them it gives the
+     * same bits */
     uint32_t offset[LIST_NODES + 1], only = LIST_NODES / 2;
     for (uint32_t t = 0; t <= LIST_NODES; t++) offset[t] = s->offset[t <= only ? only : only + 1];
     assert_true(offset[only] < offset[only + 1]);

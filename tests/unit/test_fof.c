@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends against a plain search over all particles, on however many processes this program is started with. */
+/* Friends of friends against a plain search over all particles, on any number of ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,14 +15,14 @@
 
 #include "photons/analysis/fof.h"
 
-/** Labels by id of the groups that fof_find() found: the lowest ids. */
+/** Labels by id of the FoF groups that fof_find() found: the lowest ids. */
 static uint64_t *labels_by_id(const struct fof *f) {
   const struct particles *s = f->particles;
   const size_t n = s->all, first = particles_first(s);
   uint64_t *by_index = calloc(n, sizeof *by_index), *label = calloc(n, sizeof *label),
            *lowest = calloc(n, sizeof *lowest);
   for (size_t i = 0; i < s->count; i++) label[s->id[i]] = by_index[first + i] = fof_label(f, (uint32_t)i);
-  comm_sum_u64(by_index, n); /* each element is of one process */
+  comm_sum_u64(by_index, n); /* each element is nonzero on one rank only */
   comm_sum_u64(label, n);
   for (size_t i = 0; i < n; i++) assert_true(by_index[i] <= i && by_index[by_index[i]] == by_index[i]);
   memset(lowest, 0xff, n * sizeof *lowest);
@@ -38,7 +38,7 @@ static void check_partition(const struct particles *whole, double length, const 
   uint32_t *order = NULL;
   for (size_t i = 0; i < cut_count * SHARES; i++) {
     const struct cut *cut = &cuts[i / SHARES];
-    if (comm_size() == 1 && i % SHARES > 0) continue; /* they are all the same */
+    if (comm_size() == 1 && i % SHARES > 0) continue; /* on one rank all of them are the same */
     if (i % SHARES == 0) {
       free(order);
       order = order_of_cut(whole, cut);
@@ -80,7 +80,8 @@ static void test_few_particles(void **state) {
   }
 }
 
-/* A chain round the box, and all processes, whose links have exactly the linking length, and one unit more. */
+/* A chain around the box and through all ranks, whose links have exactly the linking length, and
+ * one unit more. */
 static void test_exact_length(void **state) {
   (void)state;
   for (uint32_t more = 0; more <= 1; more++) {
@@ -99,7 +100,8 @@ static void test_exact_length(void **state) {
       uint64_t groups = 0;
       for (size_t p = 0; p < s.count; p++) groups += fof_label(f, (uint32_t)p) == particles_first(&s) + p;
       comm_sum_u64(&groups, 1);
-      assert_int_equal(groups, more ? n - 1 : 1); /* the link from the last back to the first is shorter then */
+      /* the link from the last particle back to the first is then shorter */
+      assert_int_equal(groups, more ? n - 1 : 1);
       fof_free(f);
       particles_free(&s);
       free(order);
@@ -111,11 +113,7 @@ static void test_exact_length(void **state) {
 static void test_simulated(void **state) {
   (void)state;
   static const struct cut cuts[] = {{16, 5, true}, {64, 4, true}, {1, 10, true}};
-  struct particles whole = {0};
-  if (!read_simulated(&whole)) {
-    skip();
-    return;
-  }
+  struct particles whole = read_simulated();
   check_partition(&whole, 0.2 * whole.box / cbrt((double)whole.count), cuts, sizeof cuts / sizeof *cuts);
   particles_free(&whole);
 }
@@ -125,8 +123,10 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_exact_length), cmocka_unit_test(test_simulated)};
   int failed = 0;
   comm_start(&argc, &argv);
-  if (comm_size() > 1) setenv("CMOCKA_TEST_ABORT", "1", 1); /* else the others wait for a process that failed */
-  if (comm_size() > 1) failed = cmocka_run_group_tests(tests, NULL, NULL); /* tasks are tested by one process */
+  /* otherwise the others would wait for a rank that failed */
+  if (comm_size() > 1) setenv("CMOCKA_TEST_ABORT", "1", 1);
+  /* tests of tasks run on one rank */
+  if (comm_size() > 1) failed = cmocka_run_group_tests(tests, NULL, NULL);
   for (int workers = 1; comm_size() == 1 && workers <= 3 && !failed; workers += 2) {
     start_workers(workers);
     failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Forces of the whole solver against Ewald summation: 32^3 particles at z = 49 (early: nearly a grid, forces cancel) and at
- * z = 0 (late: clustered). */
+/* Forces of the whole solver against Ewald summation: 32^3 particles at z = 49 (early: nearly a
+ * grid, forces cancel) and at z = 0 (late: clustered). If the particles of PhotoNs-2's
+ * demonstration run are there, they are tested, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,14 +19,20 @@
 
 #include <cmocka.h>
 
-enum { EARLY, LATE, SETS, WORDS = 16 };
-static struct force_set sets[SETS]; /* opened once for all tests; count is 0 where there is no test data */
+enum { EARLY, LATE, OWN_SETS, OTHER_EARLY = OWN_SETS, OTHER_LATE, SETS, WORDS = 16 };
+static const char *const names[SETS] = {"early", "late", "early32", "late32"};
+static struct force_set sets[SETS]; /* opened once for all tests */
+static int set_count;               /* OWN_SETS, or SETS if PhotoNs-2's sets are there */
 
 static int open_sets(void **state) {
-  static const char *const names[SETS] = {"forces/early32.hdf5", "forces/late32.hdf5"};
   (void)state;
-  for (int i = 0; i < SETS; i++)
-    if (test_data(names[i])) sets[i] = force_set_open(test_data(names[i]));
+  sets[EARLY] = force_set_open(force_set_path("early.hdf5"));
+  sets[LATE] = force_set_open(force_set_path("late.hdf5"));
+  set_count = other_data("forces/early32.hdf5") && other_data("forces/late32.hdf5") ? SETS : OWN_SETS;
+  if (set_count == SETS) {
+    sets[OTHER_EARLY] = force_set_open(other_data("forces/early32.hdf5"));
+    sets[OTHER_LATE] = force_set_open(other_data("forces/late32.hdf5"));
+  }
   start_starpu_for_tests();
   return 0;
 }
@@ -33,11 +40,11 @@ static int open_sets(void **state) {
 static int close_sets(void **state) {
   (void)state;
   engine_stop();
-  for (int i = 0; i < SETS; i++) force_set_close(&sets[i]);
+  for (int i = 0; i < set_count; i++) force_set_close(&sets[i]);
   return 0;
 }
 
-/* "theta=0.5 order=3" as overrides of [gravity]; a word with a dot names its section itself. */
+/* "theta=0.5 order=3" as overrides of [gravity]; a word with a dot names its own section. */
 struct words {
   char text[WORDS][64];
   const char *list[WORDS];
@@ -58,18 +65,18 @@ static void split_words(const char *text, struct words *w) {
 
 static float *solve(int set, const char *settings) {
   struct words w;
-  if (sets[set].count == 0) skip();
   split_words(settings, &w);
   return force_set_solve(&sets[set], w.list, w.count, NULL);
 }
 
-/* Every set-up must keep the sum of all forces small: 1e-5 of the sum of their sizes. Floats alone leave about 1e-8. */
+/* With all parameters the sum of all forces must be small: 1e-5 of the sum of their sizes. Float
+ * rounding alone gives about 1e-8. */
 static struct force_error error_of(int set, const char *settings) {
   float *a = solve(set, settings);
   struct force_error e = force_compare(a, sets[set].reference, sets[set].count);
   free(a);
-  print_message("%-6s %-66s rms %.2e  median %.2e  99%% %.2e  momentum %.0e\n", set == EARLY ? "early" : "late",
-                settings, e.rms, e.median, e.p99, e.momentum);
+  print_message("%-7s %-66s rms %.2e  median %.2e  99%% %.2e  momentum %.0e\n", names[set], settings, e.rms, e.median,
+                e.p99, e.momentum);
   assert_true(e.momentum <= 1e-5);
   return e;
 }
@@ -77,7 +84,8 @@ static struct force_error error_of(int set, const char *settings) {
 /* |value / expected - 1| <= tolerance */
 #define assert_ratio(value, expected, tolerance) assert_true(fabs((value) / (expected)-1.0) <= (tolerance))
 
-/* What the documentation promises for the presets, and for finer meshes than the particles need. */
+/* The accuracy that the documentation states for the presets, and for finer meshes than the
+ * particles need. */
 static void presets_meet_their_bars(void **state) {
   static const struct {
     const char *settings;
@@ -89,17 +97,21 @@ static void presets_meet_their_bars(void **state) {
       {"accuracy=high", 1e-4, 5e-5, 5e-4},
   };
   (void)state;
-  for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
-    assert_true(error_of(EARLY, bars[i].settings).rms <= bars[i].early);
-    struct force_error late = error_of(LATE, bars[i].settings);
-    assert_true(late.median <= bars[i].late_median);
-    assert_true(late.p99 <= bars[i].late_p99);
-  }
+  for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
+    for (int set = 0; set < set_count; set += 2) {
+      assert_true(error_of(set + EARLY, bars[i].settings).rms <= bars[i].early);
+      struct force_error late = error_of(set + LATE, bars[i].settings);
+      assert_true(late.median <= bars[i].late_median);
+      assert_true(late.p99 <= bars[i].late_p99);
+    }
 }
 
-/* Errors of mesh and cutoff alone, measured with an independent program (NumPy, exact short-range sums) for the split of
- * erfc with r_s = 1.2 cells. It printed two digits, so 15 % is agreement for rms and median; the 99 % quantile of a long
- * tail is less sharp. Expansions are kept out by a tolerance far below. */
+/* Errors of mesh and cutoff alone, measured with an independent program (NumPy, exact short-range
+ * sums) on PhotoNs-2's particles for the split of erfc with r_s = 1.2 cells. It printed two digits,
+ * so 15 % is agreement for rms and median; the 99 % quantile of a long tail is less sharp. The sets
+ * of `make check` have the same density and clustering but other particles. Their errors differ by
+ * some 5 %, and by 17 % where the cutoff's error, which depends on the strength of the force, is
+ * the largest. The tolerance of expansions is so low that they do not contribute. */
 static void mesh_schemes_match_figures(void **state) {
   static const struct {
     const char *scheme;
@@ -121,15 +133,18 @@ static void mesh_schemes_match_figures(void **state) {
     char settings[256];
     snprintf(settings, sizeof settings, "split=gauss r_split=1.2 %s mac_tolerance=1e-5 p2p_degree=11",
              figures[i].scheme);
-    assert_ratio(error_of(EARLY, settings).rms, figures[i].early, 0.15);
-    struct force_error late = error_of(LATE, settings);
-    assert_ratio(late.median, figures[i].late_median, 0.15);
-    assert_ratio(late.p99, figures[i].late_p99, 0.35);
+    for (int set = 0; set < set_count; set += 2) {
+      const double tolerance = set < OWN_SETS ? 0.25 : 0.15;
+      assert_ratio(error_of(set + EARLY, settings).rms, figures[i].early, tolerance);
+      struct force_error late = error_of(set + LATE, settings);
+      assert_ratio(late.median, figures[i].late_median, tolerance);
+      assert_ratio(late.p99, figures[i].late_p99, 0.35);
+    }
   }
 }
 
-/* The paper's method (geometric opening, order 3, table) is limited by its mesh: between half and 1.5 times the figures of
- * CIC with four-point differences. */
+/* The paper's method (geometric opening, order 3, table) is limited by its mesh: between half and
+ * 1.5 times the figures of CIC with four-point differences. */
 static void paper_preset_is_papers_method(void **state) {
   (void)state;
   assert_ratio(error_of(EARLY, "accuracy=paper").rms, 5.0e-2, 0.5);
@@ -138,9 +153,11 @@ static void paper_preset_is_papers_method(void **state) {
   assert_ratio(late.p99, 1.4e-2, 0.5);
 }
 
-/* With the compact split the cutoff is no floor, so every improvement of the mesh shows: a wider assignment has weaker
- * aliases, interlacing cancels the strongest ones, ik is exact where four points are of fourth order. On the clustered set, never worse by
- * more than 3 %, by which errors of two sources may happen to add. (Near a grid the aliases are a few sidebands, whose errors may also cancel.) */
+/* With the compact split the cutoff causes no error, so every improvement of the mesh shows: a
+ * wider assignment has weaker aliases, interlacing cancels the strongest ones, ik is exact where
+ * four-point differences are of fourth order. On the clustered set errors may grow by at most 3 %,
+ * because errors of two sources may happen to add. (Near a grid the aliases are a few sidebands,
+ * whose errors may also cancel.) */
 static void better_meshes_have_smaller_errors(void **state) {
   static const char *const assignment[] = {"cic", "tsc", "pcs"}, *const gradient[] = {"fd4", "spectral"},
                            *const interlace[] = {"no", "yes"};
@@ -158,14 +175,16 @@ static void better_meshes_have_smaller_errors(void **state) {
         if (g > 0) assert_true(rms[a][g][i] <= 1.03 * rms[a][g - 1][i]);
         if (i > 0) assert_true(rms[a][g][i] <= 1.03 * rms[a][g][i - 1]);
       }
-  /* The first images at the top of what S(k) lets through, k ~ 1/r_s, are (k/(k - 2 pi))^2 = 1/18 for each order of CIC, squared for PCS. */
+  /* The first images at the upper end of what S(k) passes, k ~ 1/r_s, are (k/(k - 2 pi))^2 = 1/18
+   * for each order of CIC, squared for PCS. */
   assert_true(rms[2][1][0] <= rms[0][1][0] / 18.0);
-  /* Interlacing takes away the odd images and leaves those that are weaker or that have two odd numbers. */
+  /* Interlacing removes the odd images. Left are weaker images, and those with two odd numbers. */
   assert_true(rms[2][1][1] <= 0.3 * rms[2][1][0]);
   assert_true(rms[0][1][1] <= 0.6 * rms[0][1][0]);
 }
 
-/* Two kernels differ by at most (dT_1 + dT_2) sum_j G m/r_j^2, where dT is the largest error of the force factor T of each. */
+/* Two kernels differ by at most (dT_1 + dT_2) sum_j G m/r_j^2, where dT is the largest error of the
+ * force factor T of each. */
 struct kernel_error {
   double polynomial, table[TABLE_ORDER_MAX + 1];
   double sum; /* of G m/r^2 over the reach, if the density were the mean one: 4 pi G m n r_cut */
@@ -178,7 +197,8 @@ static struct kernel_error kernel_errors(const char *settings) {
   struct split split;
   split_words(settings, &w);
   parameters_from_text(&p, "[box]\nsize = 100\nnpart_side = 32\n", w.list, w.count);
-  const double cell = 100.0 / 32.0, mass = RHO_CRITICAL * 0.25 * 1e6 / 32768.0; /* the sets' box and Omega_m */
+  /* the sets' box and Omega_m */
+  const double cell = 100.0 / 32.0, mass = RHO_CRITICAL * 0.25 * 1e6 / 32768.0;
   split_init(&split, p.gravity.split, p.gravity.r_split * cell, p.gravity.r_cut * cell, (int)p.gravity.p2p_degree);
   struct kernel_error e = {.sum = 4.0 * M_PI * GRAVITY * mass * split.r_cut / (cell * cell * cell)};
   for (int i = 1; i <= SAMPLES; i++) {
@@ -200,9 +220,10 @@ static double largest_difference(const float *a, const float *b, size_t n) {
   return largest;
 }
 
-/* On the early set, where density is the mean one within 10 % over the reach (the factor 1.3 has room for the granularity of
- * the nearest particles). Floats add a few 1e-7 to T in whatever kernel. Orders 0 and 1 of the table have errors far above that and
- * must show them, at 1 % of the bound: errors of ~100 neighbours with changing sign do not add up, nor do they vanish. */
+/* On the early set, where the density is the mean within 10 % over the reach (the factor 1.3 leaves
+ * room for the granularity of the nearest particles). Float rounding adds a few 1e-7 to T in every
+ * kernel. Orders 0 and 1 of the table have errors far above that, which must show at 1 % of the
+ * bound: errors of ~100 neighbours with changing sign do not add up, nor do they vanish. */
 static void pair_kernels_agree(void **state) {
   static const char common[] = "mac_tolerance=1e-5 p2p_degree=8";
   static const double float_error = 5e-7;
@@ -226,13 +247,14 @@ static void pair_kernels_agree(void **state) {
   free(exact);
 }
 
-/* Expansions do most of the work on a coarse mesh with small leaves. Without them (theta -> 0) the same mesh gives the
- * reference. A term of order p falls off as theta^p, so that each order must gain theta on average, and at least something. */
+/* Expansions do most of the work on a coarse mesh with small leaves. Without them (theta -> 0) the
+ * same mesh gives the reference. A term of order p falls off as theta^p, so that each order must
+ * gain theta on average, and at least something. */
 static void expansions_converge(void **state) {
   static const char common[] = "pm_grid=16 runtime.leaf_size=8 mac=geometric p2p_kernel=polynomial p2p_degree=11";
   static const double theta = 0.5;
   (void)state;
-  for (int set = 0; set < SETS; set++) {
+  for (int set = 0; set < OWN_SETS; set++) {
     char settings[160];
     struct words w;
     struct work_counts work;
@@ -247,9 +269,9 @@ static void expansions_converge(void **state) {
       split_words(settings, &w);
       float *a = force_set_solve(&sets[set], w.list, w.count, &work);
       struct force_error e = force_compare(a, reference, n);
-      print_message("%-6s order %d: rms %.2e, median %.2e, momentum %.0e\n", set == EARLY ? "early" : "late", order,
-                    e.rms, e.median, e.momentum);
-      assert_true(work.interactions > n); /* expansions are at work */
+      print_message("%-7s order %d: rms %.2e, median %.2e, momentum %.0e\n", names[set], order, e.rms, e.median,
+                    e.momentum);
+      assert_true(work.interactions > n); /* expansions are used */
       assert_true(e.momentum <= 1e-5);
       assert_true(e.rms < before);
       before = e.rms;
@@ -262,8 +284,10 @@ static void expansions_converge(void **state) {
   }
 }
 
-/* The relative criterion keeps its promise: one interaction errs by at most the tolerance times the |a| of its leaf, and of the ~10 of a
- * particle few come near that. A particle whose own |a| is far below its leaf's has a larger share: ten times that for 1 %. */
+/* The relative criterion limits errors: one interaction errs by at most the tolerance times the |a|
+ * of its leaf, and of the ~10 interactions of a particle few come near that. For a particle whose
+ * own |a| is far below its leaf's the relative error is larger: ten times the tolerance for 1 % of
+ * the particles. */
 static void relative_criterion_controls_errors(void **state) {
   static const double tolerance[] = {1e-2, 1e-3, 1e-4};
   (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Halos against plain searches over all particles, on however many processes this program is started with. */
+/* Halos against plain searches over all particles, on any number of ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,13 +14,15 @@
 #include <cmocka.h>
 #include <hdf5.h>
 
-#include "support/assert_near.h"
-#include "photons/config/parameters.h"
 #include "photons/analysis/halo.h"
+#include "photons/config/parameters.h"
 #include "photons/cosmology/mass_function.h"
+#include "src/io/hdf5_checksum.h"
+#include "support/assert_near.h"
+#include "support/flip_bits.h"
 
-/** Particles inside the largest sphere about the centre with the threshold density that find_crossing() may consider:
- * from all distances, sorted. */
+/** The particles inside the largest sphere about the centre with the threshold density that
+ * find_crossing() may consider, from all distances, sorted. */
 static int compare_doubles(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -58,7 +60,7 @@ static size_t index_of(const struct particles *s, uint64_t id) {
   return i;
 }
 
-/** A catalogue that every process knows as a whole. */
+/** A whole catalogue on every rank. */
 struct whole_catalogue {
   struct halo *halo;
   uint64_t *id; /* of all members */
@@ -101,16 +103,18 @@ static void check_halo(const struct particles *s, const struct whole_catalogue *
   }
   for (size_t k = 0; k < 3; k++) {
     const double d = position[k] + first[k] - h->position[k];
-    assert_near(d - s->box * rint(d / s->box), 0.0, 1e-8); /* positions have 2^-32 of the box */
+    /* positions are rounded to 2^-32 of the box */
+    assert_near(d - s->box * rint(d / s->box), 0.0, 1e-8);
     assert_near(momentum[k], h->momentum[k], 1e-9);
     assert_true(h->position[k] >= 0.0 && h->position[k] < s->box);
   }
   assert_int_equal(h->count_200, direct_sphere(s, h, threshold));
-  if (h->count_200) /* the radius belongs to the mass */
+  if (h->count_200) /* the radius must fit the mass */
     assert_near((double)h->count_200 * s->mass / (4.0 / 3.0 * M_PI * gsl_pow_3(h->r_200) * threshold), 1.0, 1e-12);
 }
 
-/** The groups of the plain search with enough members are there, in order, each by rising id. */
+/** All FoF groups of the plain search with enough members are there, in order, each by rising
+ * id. */
 static void check_members(const struct whole_catalogue *c, size_t n, const uint64_t *label, size_t least) {
   uint64_t *size = allocate(n, sizeof *size, "sizes of groups"), total = 0;
   size_t expected = 0;
@@ -135,7 +139,7 @@ static void check_members(const struct whole_catalogue *c, size_t n, const uint6
   free(size);
 }
 
-/** Members by row, then all others; id and coordinates moved together. */
+/** Members by row, then all others; ids and coordinates moved together. */
 static void check_order(const struct halo_catalogue *c, const struct whole_catalogue *whole_catalogue,
                         const struct particles *whole) {
   const size_t n = whole->count;
@@ -162,7 +166,27 @@ static void read_dataset(hid_t file, const char *name, hid_t type, void *values)
   H5Dclose(dataset);
 }
 
-/** What all processes wrote together. */
+/** Flip one bit of each dataset, one after the other. */
+static void check_damage(const char *path, const char *name) {
+  char reason[512];
+  const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT),
+              dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  const haddr_t offset = H5Dget_offset(dataset);
+  const hsize_t size = H5Dget_storage_size(dataset);
+  H5Dclose(dataset);
+  H5Fclose(file);
+  comm_barrier();
+  if (comm_rank() == 0) flip_bits(path, (long)(offset + size / 2), 1);
+  comm_barrier();
+  assert_false(hdf5_intact(path, NULL, reason, sizeof reason));
+  assert_non_null(strstr(reason, strrchr(name, '/') + 1)); /* the message names the dataset */
+  comm_barrier();
+  if (comm_rank() == 0) flip_bits(path, (long)(offset + size / 2), 1);
+  comm_barrier();
+  assert_true(hdf5_intact(path, NULL, reason, sizeof reason));
+}
+
+/** Check the files that all ranks wrote. */
 static void check_files(const struct halo_catalogue *c, const struct whole_catalogue *w, size_t least) {
   const char *catalogue = "test_halos_output.hdf5", *counts = "test_halos_output.txt";
   static const struct cosmology flat = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
@@ -171,6 +195,15 @@ static void check_files(const struct halo_catalogue *c, const struct whole_catal
   p.output.unit_length = LENGTH_MPC_H;
   halo_catalogue_write(catalogue, &p, c, 1.0, 0.2);
   mass_function_write(counts, c, least, NULL, &flat, 1.0);
+  char reason[512] = "";
+  if (!hdf5_intact(catalogue, NULL, reason, sizeof reason)) print_error("%s\n", reason);
+  assert_string_equal(reason, "");
+  if (w->members > 0) {
+    check_damage(catalogue, "/IDs/ID");
+    check_damage(catalogue, "/Group/GroupLen");
+    check_damage(catalogue, "/Group/GroupPeakPos");
+    check_damage(catalogue, "/Group/GroupOffsetType");
+  }
   if (comm_rank() == 0) {
     const hid_t file = H5Fopen(catalogue, H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0);
@@ -194,7 +227,7 @@ static void check_files(const struct halo_catalogue *c, const struct whole_catal
     double all = 0.0;
     while (fgets(line, sizeof line, bins)) {
       char *end = line;
-      for (int i = 0; i < 2; i++) strtod(end, &end); /* the third column counts friends of friends */
+      for (int i = 0; i < 2; i++) strtod(end, &end); /* the third column counts FoF halos */
       if (line[0] != '#') all += strtod(end, NULL);
     }
     assert_near(all, (double)w->count, 0.0);
@@ -205,8 +238,8 @@ static void check_files(const struct halo_catalogue *c, const struct whole_catal
   comm_barrier();
 }
 
-/** The first way to cut the particles, all of them on one process, is compared with plain searches; all others must give
- * its bits. */
+/** The first division, with all particles on one rank, is compared with plain searches. All other
+ * divisions must give the same bits. */
 static void check_halos(const struct particles *whole, size_t least, const struct cut *cuts, size_t cut_count) {
   const size_t n = whole->count;
   const double length = 0.2 * whole->box / cbrt((double)n),
@@ -216,7 +249,7 @@ static void check_halos(const struct particles *whole, size_t least, const struc
   uint32_t *order = NULL;
   for (size_t i = 0; i < cut_count * SHARES; i++) {
     const struct cut *cut = &cuts[i / SHARES];
-    if (comm_size() == 1 && i % SHARES > 0) continue; /* they are all the same */
+    if (comm_size() == 1 && i % SHARES > 0) continue; /* on one rank all of them are the same */
     if (i % SHARES == 0) {
       free(order);
       order = order_of_cut(whole, cut);
@@ -264,17 +297,13 @@ static void test_halos(void **state) {
 static void test_simulated_halos(void **state) {
   (void)state;
   static const struct cut cuts[] = {{32, 5, true}, {128, 3, true}};
-  struct particles whole = {0};
-  if (!read_simulated(&whole)) {
-    skip();
-    return;
-  }
+  struct particles whole = read_simulated();
   check_halos(&whole, 20, cuts, sizeof cuts / sizeof *cuts);
   particles_free(&whole);
 }
 
-/* 4000 particles with rho ~ r^-2 out to R: M(<r) = N r/R, so that the sphere of mean density Delta has
- * r = R sqrt(Delta(R)/Delta). Tolerance: 5/sqrt(N inside) for counting, 2 % for the centre. */
+/* 4000 particles with rho ~ r^-2 out to R: M(<r) = N r/R, so that the sphere of mean density Delta
+ * has r = R sqrt(Delta(R)/Delta). Tolerance: 5/sqrt(N inside) for counting, 2 % for the centre. */
 static void test_isothermal_sphere(void **state) {
   (void)state;
   const size_t n = 4096;
@@ -314,8 +343,10 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_isothermal_sphere)};
   int failed = 0;
   comm_start(&argc, &argv);
-  if (comm_size() > 1) setenv("CMOCKA_TEST_ABORT", "1", 1); /* else the others wait for a process that failed */
-  if (comm_size() > 1) failed = cmocka_run_group_tests(tests, NULL, NULL); /* tasks are tested by one process */
+  /* otherwise the others would wait for a rank that failed */
+  if (comm_size() > 1) setenv("CMOCKA_TEST_ABORT", "1", 1);
+  /* tests of tasks run on one rank */
+  if (comm_size() > 1) failed = cmocka_run_group_tests(tests, NULL, NULL);
   for (int workers = 1; comm_size() == 1 && workers <= 3 && !failed; workers += 2) {
     start_workers(workers);
     failed = cmocka_run_group_tests(tests, NULL, NULL);

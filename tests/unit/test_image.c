@@ -22,7 +22,7 @@ struct decoded {
   png_bytep rgb;
 };
 
-/** The picture, on every process; it is gone then. */
+/** The picture, on every rank. The file is removed. */
 static struct decoded decode(void) {
   comm_barrier();
   png_image image = {.version = PNG_IMAGE_VERSION};
@@ -41,7 +41,7 @@ static int brightness(const struct decoded *d, size_t column, size_t row) {
   return rgb[0] + rgb[1] + rgb[2];
 }
 
-/** @p count particles at one point of a box of 100 Mpc/h, in three blocks. */
+/** @p count particles at one point of a box of 100 Mpc/h, in three groups. */
 static struct particles make_clump(size_t count, double x, double y) {
   struct particles s = particles_create_blocks(count, 3, 100.0, 1.0);
   for (size_t g = 0; g < s.blocks; g++) {
@@ -54,8 +54,8 @@ static struct particles make_clump(size_t count, double x, double y) {
   return s;
 }
 
-/* x runs to the right, y upwards; the picture is periodic. Labels keep to the left edge: the clump stands clear of
- * them. */
+/* x runs to the right, y upwards; the picture is periodic. Labels are at the left edge, away from
+ * the clump. */
 static void test_clump(void **state) {
   (void)state;
   static const struct {
@@ -69,14 +69,15 @@ static void test_clump(void **state) {
     assert_int_equal(d.width, 128);
     assert_int_equal(d.height, 128);
     int clump = brightness(&d, cases[i].column, cases[i].row);
-    assert_true(clump > 600);               /* the map's bright end is nearly white */
+    assert_true(clump > 600);               /* the bright end of the colour map is nearly white */
     for (size_t row = 20; row < 108; row++) /* between the labels */
       for (size_t column = 0; column < 128; column++) {
         size_t dx = column > cases[i].column ? column - cases[i].column : cases[i].column - column;
         size_t dy = row > cases[i].row ? row - cases[i].row : cases[i].row - row;
         if (dx > 64) dx = 128 - dx;
         assert_true(brightness(&d, column, row) <= clump);
-        if (dx > 1 || dy > 1) assert_true(brightness(&d, column, row) < 20); /* assignment is three pixels wide */
+        /* assignment is three pixels wide */
+        if (dx > 1 || dy > 1) assert_true(brightness(&d, column, row) < 20);
       }
     free(d.rgb);
     particles_free(&s);
@@ -100,7 +101,8 @@ static void test_sizes(void **state) {
   }
 }
 
-/* A slice of a tenth of the box about its middle holds what lies at z = 45.1 and 54.9 Mpc/h, not what lies at 44.9. */
+/* A slice of a tenth of the box about its middle contains particles at z = 45.1 and 54.9 Mpc/h, but
+ * not at 44.9. */
 static void test_slice(void **state) {
   (void)state;
   static const double z[] = {45.1, 54.9, 44.9, 55.1, 0.0};
@@ -121,7 +123,8 @@ static void test_slice(void **state) {
   }
 }
 
-/* The bar is a quarter of the box at most, 1, 2 or 5 times a power of ten: 20 of 100 Mpc/h, so 51 of 256 pixels. */
+/* The bar is a quarter of the box at most, 1, 2 or 5 times a power of ten: 20 of 100 Mpc/h, so 51
+ * of 256 pixels. */
 static void test_scale_bar(void **state) {
   (void)state;
   struct particles s = make_clump(1000, 75.0, 50.0);
@@ -142,7 +145,7 @@ static size_t read_all(const char *name, char *bytes, size_t size) {
   return length;
 }
 
-/** Random particles, the same for any number of processes. */
+/** Random particles, the same for any number of ranks. */
 static struct particles make_random(size_t count, size_t blocks) {
   struct particles s = particles_create_blocks(count, blocks, 100.0, 1.0);
   for (size_t g = 0; g < s.blocks; g++) {
@@ -158,8 +161,8 @@ static struct particles make_random(size_t count, size_t blocks) {
   return s;
 }
 
-/* Not a bit depends on how the particles are dealt out; what different numbers of processes draw is kept for
- * tests/runs/same_files_on_any_ranks.sh to compare. */
+/* No bit depends on how the particles are distributed. The pictures of different numbers of ranks
+ * are kept for tests/runs/same_files_on_any_ranks.sh to compare. */
 static void test_deterministic(void **state) {
   (void)state;
   static char first[1 << 20], second[1 << 20], kept[1024];

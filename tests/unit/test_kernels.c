@@ -23,7 +23,8 @@ static void test_baseline_on_request(void **state) {
   assert_string_equal(isa_name(isa_select()), "baseline");
 }
 
-/* Without a wish the widest registers are taken, as /proc/cpuinfo (the operating system's own view) has them. */
+/* Without PHOTONS_ISA the widest registers are chosen, according to /proc/cpuinfo (the operating
+ * system's own list). */
 static void test_best_of_processor(void **state) {
   (void)state;
   FILE *info = fopen("/proc/cpuinfo", "r");

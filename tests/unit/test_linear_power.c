@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The linear spectrum against another implementation and closed forms, and what is wrong with tables. */
+/* The linear spectrum against another implementation and closed forms, and errors in tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,9 +58,11 @@ static void test_eisenstein_hu(void **state) {
         eisenstein_hu(colossus[i].omega_m, colossus[i].omega_b, colossus[i].h, 0.96));
     const double unit = linear_power_at(power, 1e-3) / (pow(1e-3, 0.96) * pow(colossus[i].transfer[0], 2.0));
     for (int k = 1; k < WAVENUMBERS; k++)
+      /* Ten digits are given. */
       assert_relative(linear_power_at(power, wavenumber[k]),
-                      unit * pow(wavenumber[k], 0.96) * pow(colossus[i].transfer[k], 2.0), 1e-8); /* ten digits given */
-    assert_relative(linear_power_sigma(power, 8.0), 0.8, 1e-7); /* the integral's tolerance is 1e-8 */
+                      unit * pow(wavenumber[k], 0.96) * pow(colossus[i].transfer[k], 2.0), 1e-8);
+    /* the integral's tolerance is 1e-8 */
+    assert_relative(linear_power_sigma(power, 8.0), 0.8, 1e-7);
     linear_power_free(power);
   }
 }
@@ -75,7 +77,8 @@ static void test_variance_by_another_rule(void **state) {
     double k = i * step, x = k * r, window = 3.0 * (sin(x) / x - cos(x)) / (x * x);
     sum += step * k * k * linear_power_at(power, k) * window * window;
   }
-  /* k^2 P ~ k^3 at k = 0 and beyond k = 10: an error of some step^2, and a tail of (k r)^-3 or so. */
+  /* k^2 P ~ k^3 at k = 0 and beyond k = 10: an error of some step^2, and a tail of (k r)^-3 or
+   * so. */
   assert_relative(linear_power_sigma(power, r), sqrt(sum / (2.0 * M_PI * M_PI)), 1e-6);
   linear_power_free(power);
 }
@@ -84,7 +87,7 @@ static void test_no_baryons(void **state) {
   (void)state;
   struct linear_power *none = linear_power_create(eisenstein_hu(0.3, 0.0, 0.7, 0.96));
   struct linear_power *few = linear_power_create(eisenstein_hu(0.3, 3e-5, 0.7, 0.96));
-  /* The fit changes by some times the share of baryons, 1e-4. */
+  /* The fit changes by a few times the baryon fraction, 1e-4. */
   for (int k = 0; k < WAVENUMBERS; k++)
     assert_relative(linear_power_at(none, wavenumber[k]), linear_power_at(few, wavenumber[k]), 2e-3);
   linear_power_free(none);
@@ -109,7 +112,8 @@ static struct parameters *table(bool normalise) {
   return &p;
 }
 
-/* P = k^-2, for which a spline of ln P is exact: sigma^2 = 1/(2 pi^2 r) int 9 j1(x)^2/x^2 dx = 3/(10 pi r). */
+/* P = k^-2, for which a spline of ln P is exact: sigma^2 = 1/(2 pi^2 r) int 9 j1(x)^2/x^2 dx =
+ * 3/(10 pi r). */
 static void write_power_law(bool logarithmic) {
   FILE *file = fopen(scratch("table.txt"), "w");
   assert_non_null(file);
@@ -134,7 +138,8 @@ static void test_table(void **state) {
     assert_true(linear_power_at(power, 0.9e-10) == 0.0);
     assert_true(linear_power_at(power, 1.1e4) == 0.0);
     assert_true(linear_power_at(power, 0.0) == 0.0);
-    /* The integral runs over kr = 1e-7 .. 1e3, outside which 5e-8 of sigma^2 are in this spectrum. */
+    /* The integral runs over kr = 1e-7 .. 1e3, outside which 5e-8 of sigma^2 are in this
+     * spectrum. */
     assert_relative(linear_power_sigma(power, 8.0), sqrt(3.0 / (80.0 * M_PI)), 5e-8);
     linear_power_free(power);
 
@@ -144,7 +149,8 @@ static void test_table(void **state) {
   }
 }
 
-/* params/planck2018_power.txt is scaled to Planck's sigma8; and Eisenstein & Hu claim some per cent for their fit. */
+/* params/planck2018_power.txt scaled to Planck's sigma8. Eisenstein & Hu claim an accuracy of some
+ * per cent for their fit. */
 static void test_planck_table(void **state) {
   (void)state;
   const char *source = getenv("PHOTONS_SOURCE");
@@ -152,7 +158,8 @@ static void test_planck_table(void **state) {
   snprintf(p->ic.power_spectrum_file, sizeof p->ic.power_spectrum_file, "%s/params/planck2018_power.txt",
            source ? source : ".");
   struct linear_power *power = linear_power_create(p);
-  assert_relative(linear_power_sigma(power, 8.0), 0.812, 1e-4); /* seven digits a row, and CAMB's integral: 1e-5 */
+  /* seven digits a row, and CAMB's integral: 1e-5 */
+  assert_relative(linear_power_sigma(power, 8.0), 0.812, 1e-4);
   p = eisenstein_hu(0.316, 0.0494, 0.6732, 0.966);
   p->cosmology.sigma8 = 0.812;
   struct linear_power *fit = linear_power_create(p);
@@ -187,14 +194,16 @@ static void test_bad_tables(void **state) {
   }
   write_table("0.1 1\n1 1\n10 1\n");
   expect_failure(create, table(true), EXIT_BAD_INPUT, "covers k = 0.1 .. 10");
-  /* Rows that numbers can hold, but not what lies between them, or their sum. */
+  /* Rows that a double can hold, but not the values between them, or their sum. */
   static const char *const large[][2] = {
-      {"1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n",
-       "variance in spheres of 8 Mpc/h"},
-      {"1e-4 1e308\n0.1 1e308\n1 1e308\n100 1e308\n", "variance in spheres of 8 Mpc/h"},
-      {"1e-4 1e-320\n0.1 1e-320\n1 1e-320\n100 1e-320\n", "to 0.8: beyond what numbers can hold"}};
+      {"1e-4 1\n0.1 1e300\n0.11 1e-300\n0.12 1e300\n1 1\n100 1\n", "is 10^"},
+      {"1e-4 1\n1e-2 1\n0.01001 1e6\n100 1e6\n", "is 10^"}, /* a swing between good rows */
+      {"1e-4 1e308\n0.1 1e308\n1 1e308\n100 1e308\n",
+       "is 10^308 at k = 10^-4, expected 10^-300 .. 10^300"},
+      {"1e-4 1e-320\n0.1 1e-320\n1 1e-320\n100 1e-320\n", "is 10^-320"}};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
     const char *path = write_table(large[i][0]);
+    expect_failure(create, table(false), EXIT_BAD_INPUT, large[i][1]);
     expect_failure(create, table(true), EXIT_BAD_INPUT, large[i][1]);
     expect_failure(create, table(true), EXIT_BAD_INPUT, path);
   }
@@ -202,7 +211,7 @@ static void test_bad_tables(void **state) {
   expect_failure(create, table(false), EXIT_BAD_INPUT, "No such file");
 }
 
-/* 1e300 in every row is a matter of units: scaled to sigma8 it is a spectrum like any other. */
+/* 1e300 in every row is a matter of units: scaled to sigma8 it is a valid spectrum. */
 static void test_scaled_table(void **state) {
   (void)state;
   write_table("1e-4 1e300\n0.1 1e300\n1 1e300\n100 1e300\n");

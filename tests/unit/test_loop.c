@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loops beside other tasks. */
+/* Loops while other tasks run. */
 #include <setjmp.h>
 #include <starpu.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ enum { PARTS = 1000 };
 
 static atomic_bool released;
 
-/** Work of somebody else: ends when it is told to. */
+/** A task of another part of the program: it ends when told to. */
 static void wait_cpu(void *buffers[], void *arguments) {
   (void)buffers;
   (void)arguments;
@@ -37,16 +37,19 @@ static void check_loop(void) {
   loop_run(&counting_stage, 0, count_part, calls);
 }
 
-/* A loop returns when its own parts have ended, whatever else runs: else this would never end. */
+/* A loop returns when its own parts have ended, even while another task runs: otherwise this test
+ * would never end. */
 static void test_others_run_on(void **state) {
   (void)state;
   static struct starpu_codelet waiting = {.cpu_funcs = {wait_cpu}, .cpu_funcs_name = {"wait_cpu"}, .name = "waiting"};
   static const char *const schedulers[] = {"lws", "prio",
-                                           "heteroprio"}; /* whose workers do not keep tasks to themselves */
+                                           /* heteroprio's workers do not keep tasks to
+                                            * themselves */
+                                           "heteroprio"};
   for (size_t i = 0; i < sizeof schedulers / sizeof *schedulers; i++) {
     struct starpu_conf conf;
     starpu_conf_init(&conf);
-    unsetenv("STARPU_NCPU"); /* it would win */
+    unsetenv("STARPU_NCPU"); /* STARPU_NCPU would take precedence */
     conf.sched_policy_name = schedulers[i];
     conf.ncpus = 2;
     conf.ncuda = 0;
@@ -56,7 +59,7 @@ static void test_others_run_on(void **state) {
     alarm(30);
     check_loop();
     alarm(0);
-    assert_true(starpu_task_nsubmitted() > 0); /* the other one is still there */
+    assert_true(starpu_task_nsubmitted() > 0); /* the other task is still there */
     atomic_store(&released, true);
     starpu_task_wait_for_all();
     starpu_shutdown();

@@ -20,8 +20,9 @@
 #include "photons/cosmology/mass_function.h"
 #include "photons/config/parameters.h"
 
-/* Of Colossus 1.4.0 (Diemer 2018): flat, H0 70, Omega_m 0.3, Omega_b 0.05, n_s 0.96, sigma8 0.8, Eisenstein & Hu 1998 with
- * T_CMB 2.7255, no radiation; f(sigma) of its models with delta_c = 1.686 constant, times rho/M dln(1/sigma)/dlnM. */
+/* Colossus 1.4.0 (Diemer 2018): flat, H0 70, Omega_m 0.3, Omega_b 0.05, n_s 0.96, sigma8 0.8,
+ * Eisenstein & Hu 1998 with T_CMB 2.7255, no radiation; f(sigma) of its models with delta_c = 1.686
+ * constant, times rho/M dln(1/sigma)/dlnM. */
 enum { MASSES = 5 };
 static const double mass[MASSES] = {1e11, 1e12, 1e13, 1e14, 1e15}; /* Msun/h */
 static const double sigma_of_mass[MASSES] = {2.790429, 2.049559, 1.418933, 0.9091884, 0.5236254};
@@ -63,8 +64,9 @@ static void test_sigma(void **state) {
   linear_power_free(linear);
 }
 
-/* 1e-3 of sigma is 1e-3 (delta_c/sigma)^2 of an exponential: 3 % at the rarest halos, (delta_c/sigma)^2 = 28. Spheres of 200
- * times the critical density: Colossus interpolates Tinker's table linearly, their appendix B and this program by splines. */
+/* 1e-3 of sigma is 1e-3 (delta_c/sigma)^2 of an exponential: 3 % for the rarest halos,
+ * (delta_c/sigma)^2 = 28. Spheres of 200 times the critical density: Colossus interpolates Tinker's
+ * table linearly; Tinker's appendix B and this program use splines. */
 static void test_mass_functions(void **state) {
   (void)state;
   struct linear_power *linear = make_linear();
@@ -72,14 +74,16 @@ static void test_mass_functions(void **state) {
     for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++)
       for (int i = 0; i < MASSES; i++) {
         const double found = mass_function(k, linear, &flat, 1.0 / (1.0 + z), 1e-10 * mass[i]);
-        const double peak = gsl_pow_2(1.686 / sigma_of_mass[i] * (z ? 1.6345 : 1.0)); /* D(z = 1) = 1/1.6345 */
+        /* D(z = 1) = 1/1.6345 */
+        const double peak = gsl_pow_2(1.686 / sigma_of_mass[i] * (z ? 1.6345 : 1.0));
         assert_near(found / reference[z][k][i], 1.0, 1e-3 * fmax(peak, 3.0) + (k == TINKER_2008_200C ? 0.04 : 0.0));
       }
   linear_power_free(linear);
 }
 
-/* All mass is in halos according to Press & Schechter: the integral of M dn/dlnM over lnM is the mean density; what lies
- * outside 10^-8 .. 10^17 Msun/h is erf(delta_c/(sqrt(2) sigma(10^-8))) = 4 % of it. */
+/* All mass is in halos according to Press & Schechter: the integral of M dn/dlnM over lnM is the
+ * mean density; what lies outside 10^-8 .. 10^17 Msun/h is erf(delta_c/(sqrt(2) sigma(10^-8))) = 4
+ * % of it. */
 static void test_all_mass(void **state) {
   (void)state;
   struct linear_power *linear = make_linear();
@@ -90,11 +94,13 @@ static void test_all_mass(void **state) {
     sum += step * m * mass_function(PRESS_SCHECHTER, linear, &flat, 1.0, m);
   }
   const double sigma = linear_power_sigma(linear, cbrt(3.0 * lowest / (4.0 * M_PI * 0.3 * RHO_CRITICAL)));
-  assert_near(sum / (0.3 * RHO_CRITICAL), erfc(1.686470 / (M_SQRT2 * sigma)), 5e-3); /* of the sum's steps */
+  /* of the sum's steps */
+  assert_near(sum / (0.3 * RHO_CRITICAL), erfc(1.686470 / (M_SQRT2 * sigma)), 5e-3);
   linear_power_free(linear);
 }
 
-/* Counts: halos of known masses fall into the bins with their Poisson errors, and theory is there. */
+/* Halos of known masses are counted in the right bins with their Poisson errors, and the theory
+ * columns are filled. */
 static void test_file(void **state) {
   (void)state;
   const char *path = "test_mass_function_output.txt";
@@ -137,14 +143,15 @@ static void test_file(void **state) {
                   0.05);
   }
   assert_near(total, 30.0, 0.0);
-  assert_near(total_200, 14.0, 0.0); /* 500 and 25 are, 10 is below the first bin */
+  assert_near(total_200, 14.0, 0.0); /* 500 and 25 are counted, 10 is below the first bin */
   fclose(file);
   unlink(path);
   linear_power_free(linear);
 }
 
-/* CAMB's own linear spectrum goes in, so that only the fit is compared: 1e-3 at z = 0, of CAMB's integration; 3e-3 at z = 1, where
- * its growth has radiation and this one has not. */
+/* The input is CAMB's own linear spectrum, so that only the fit is compared: 1e-3 at z = 0 from
+ * CAMB's integration; 3e-3 at z = 1, because CAMB's growth includes radiation and this one does
+ * not. */
 static void test_halofit(void **state) {
   (void)state;
   char path[] = "/tmp/photons-test-XXXXXX";
@@ -164,7 +171,7 @@ static void test_halofit(void **state) {
                 camb_halofit[i].z > 0.0 ? 3e-3 : 1e-3);
     assert_near(h.growth * h.growth * linear_power_at(linear, camb_halofit[i].k) / camb_halofit[i].linear, 1.0, 2e-3);
   }
-  /* Long ago nothing was nonlinear: the fit is the linear spectrum. */
+  /* At early times no scale is nonlinear: the fit is the linear spectrum. */
   const struct halofit early = halofit_create(linear, &c, 0.005);
   assert_near(halofit_power(&early, 0.5) / (gsl_pow_2(early.growth) * linear_power_at(linear, 0.5)), 1.0, 1e-12);
   linear_power_free(linear);

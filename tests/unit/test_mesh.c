@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stages of the particle mesh: deposit against B-splines, transforms and readout against plane waves. */
+/* The stages of the particle mesh: deposit against B-splines, transforms and read-out against plane
+ * waves. */
 #include "support/mesh_workspace.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@ static double uniform(uint64_t *state) {
   return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* The B-spline of 2, 3 or 4 cells at a distance of d cells: Hockney & Eastwood; Sefusatti et al. 2016, eq. 12. */
+/* The B-spline of 2, 3 or 4 cells at a distance of d cells: Hockney & Eastwood; Sefusatti et al.
+ * 2016, eq. 12. */
 static double spline(enum assignment a, double d) {
   d = fabs(d);
   switch (a) {
@@ -28,8 +30,8 @@ static double distance(double position, uint32_t cell, uint32_t cells) {
 
 static const enum assignment schemes[] = {ASSIGN_CIC, ASSIGN_TSC, ASSIGN_PCS};
 
-/* Random particles and those on cells' points, halfway, and at both ends of the box: the mesh must hold the sum of
- * their splines. */
+/* Random particles, and particles on the cells' points, halfway, and at both ends of the box: the
+ * mesh must hold the sum of their splines. */
 static void test_deposit(void **state) {
   (void)state;
   const uint32_t meshes[] = {8, 14, 16}, slabs[] = {1, 4, 16};
@@ -63,7 +65,8 @@ static void test_deposit(void **state) {
                 expected += weight;
               }
               const float found = w.slabs[3 * d][cx * plane_floats(m) + cy * m->row + cz];
-              /* Weights are products of three with float rounding, and a few particles share a cell. */
+              /* Weights are products of three with float rounding, and a few particles share a
+               * cell. */
               assert_near(found, expected, 2e-6);
               total += found;
             }
@@ -116,8 +119,8 @@ static void fill_wave(const struct workspace *w, uint32_t set, const int k[3], d
             (float)(amplitude * cos(2 * M_PI / n * (k[0] * (x - shift) + k[1] * (y - shift) + k[2] * (z - shift))));
 }
 
-/* One wave through everything but the deposit, read on the cells' points, against theory:
- * a = -k (4 pi/k^2) S(k) n/W^2 sin(k.x), times the gradient's and the interpolation's transfer functions. */
+/* One wave through all stages except the deposit, read at the cells' points, against theory: a = -k
+ * (4 pi/k^2) S(k) n/W^2 sin(k.x), times the transfer functions of gradient and interpolation. */
 static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradient gradient, bool interlace,
                        const int k[3]) {
   const double box = 50.0, cell = box / n;
@@ -125,7 +128,8 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
   struct mesh *m = mesh_create(n, slabs, slabs, box, a, gradient, interlace, &split);
   struct workspace w = workspace_create(m, mesh_kernels_select());
   fill_wave(&w, 0, k, 0, 1);
-  if (interlace) fill_wave(&w, 1, k, 0.5, 1); /* particles deposit half a cell to the right of where they are */
+  /* on the shifted mesh particles are deposited half a cell to the right of their positions */
+  if (interlace) fill_wave(&w, 1, k, 0.5, 1);
   transform(&w, 1);
   for (uint32_t i = 0; i < w.fields; i++) /* rows repeat their first four cells */
     for (uint32_t x = 0; x < n; x++)
@@ -163,7 +167,8 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
       acceleration[c * COUNT + i] = 1.0f; /* read() adds */
     }
   read_field(&w, COUNT, x, (float)factor, acceleration);
-  /* float FFTs of log2 N stages; positions are those of the cells' points to 2^-32 of the box only */
+  /* float FFTs of log2 N stages; positions are those of the cells' points to 2^-32 of the box
+   * only */
   const double tolerance = 2e-6 * amplitude * sqrt(k2) * (gradient == GRADIENT_FD4 ? n / (2 * M_PI) : 1) + 2e-7;
   for (int i = 0; i < COUNT; i++) {
     const double phase = 2 * M_PI / n * (k[0] * (double)at[0][i] + k[1] * (double)at[1][i] + k[2] * (double)at[2][i]);
@@ -201,8 +206,8 @@ static double largest_field(const struct workspace *w) {
   return largest;
 }
 
-/* The mesh folds k + 2 pi/D (odd) into k; then the shifted mesh shows it with the other sign, and nothing must be
- * left. */
+/* The mesh folds k + 2 pi/D (odd) into k. The shifted mesh then shows it with the other sign, and
+ * the two must cancel. */
 static void test_interlacing_cancels_images(void **state) {
   (void)state;
   const int k[3] = {1, -2, 3};

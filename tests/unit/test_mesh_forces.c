@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Mesh forces with exact short-range sums against Ewald sums, and what must not change them. */
+/* Mesh forces with exact short-range sums against Ewald sums, and invariances of the mesh
+ * forces. */
 #include "support/mesh_workspace.h"
 
 #include <hdf5.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 
 #include "photons/domain/particles.h"
+#include "support/test_files.h"
 
 /* Particles with their accelerations by Ewald summation, in Mpc/h and per unit G m. */
 struct reference {
@@ -32,16 +34,9 @@ static int compare_keyed(const void *a, const void *b) {
   return p->x < q->x ? -1 : p->x > q->x;
 }
 
-static void data_path(char *path, size_t size, const char *name) {
-  const char *data = getenv("PHOTONS_TEST_DATA");
-  snprintf(path, size, "%s/forces/%s", data ? data : "../shared/data", name);
-}
-
-static void reference_read(struct reference *r, const char *name) {
+static void reference_read(struct reference *r, const char *path) {
   enum { COUNT = 32768 };
   const double box = 1e5, gravity = 43007.1; /* kpc/h and km/s, as in the file */
-  char path[4096];
-  data_path(path, sizeof path, name);
   hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
   assert_true(file >= 0);
   double masses[6];
@@ -108,8 +103,8 @@ static float *mesh_forces(const struct mesh *m, const struct mesh_kernels *kerne
   return acceleration;
 }
 
-/* Force factor of Gadget's spline softening (Springel et al. 2001, eq. 71), u = r/h < 1: times r vector is the pull
- * of a unit mass. */
+/* Force factor of Gadget's spline softening (Springel et al. 2001, eq. 71), u = r/h < 1: times r
+ * vector is the pull of a unit mass. */
 static double spline_softened(double r, double h) {
   const double u = r / h;
   if (u >= 1) return 1 / (r * r * r);
@@ -165,7 +160,8 @@ static void force_error(const struct reference *r, const double *near, const flo
   *median = ratio[SUBSET / 2];
 }
 
-/* Schemes and their force errors with exact short-range sums, measured in double precision over all particles. */
+/* Schemes and their force errors with exact short-range sums, measured in double precision over all
+ * particles of PhotoNs-2's demonstration run. */
 static const struct {
   enum assignment assignment;
   enum gradient gradient;
@@ -177,9 +173,9 @@ static const struct {
              {ASSIGN_PCS, GRADIENT_SPECTRAL, false, {7.2e-4, 1.9e-4}, {1.6e-4, 4.9e-5}},
              {ASSIGN_PCS, GRADIENT_SPECTRAL, true, {7.0e-4, 5.6e-5}, {1.4e-4, 7.9e-6}}};
 
-static void check_forces(const char *name, bool early) {
+static void check_forces(const char *path, bool early, double tolerance) {
   struct reference r;
-  reference_read(&r, name);
+  reference_read(&r, path);
   double *near = allocate(3 * SUBSET, sizeof *near, "accelerations");
   for (int cut = 0; cut < 2; cut++) {
     struct split split = gauss_split(r.box / 32, 1.2, cut ? 7.2 : 6.0);
@@ -189,9 +185,8 @@ static void check_forces(const char *name, bool early) {
       float *far = mesh_forces(m, mesh_kernels_select(), &r, 8, 1);
       double rms, median;
       force_error(&r, near, far, &rms, &median);
-      /* A subset of 2048 has the statistics of the whole to some per cent. */
       const double expected = early ? known[i].early_rms[cut] : known[i].late_median[cut];
-      assert_near(early ? rms : median, expected, 0.15 * expected);
+      assert_near(early ? rms : median, expected, tolerance * expected);
       free(far);
       mesh_free(m);
     }
@@ -200,18 +195,23 @@ static void check_forces(const char *name, bool early) {
   reference_free(&r);
 }
 
+/* A subset of 2048 has the statistics of the whole to some per cent. The sets of `make check` have
+ * the density and clustering of PhotoNs-2's but other particles, which makes a difference of 17 %
+ * where the cutoff errs most; see test_forces.c. */
 static void test_early_forces(void **state) {
   (void)state;
-  check_forces("early32.hdf5", true);
+  check_forces(force_set_path("early.hdf5"), true, 0.25);
+  if (other_data("forces/early32.hdf5")) check_forces(other_data("forces/early32.hdf5"), true, 0.15);
 }
 
 static void test_late_forces(void **state) {
   (void)state;
-  check_forces("late32.hdf5", false);
+  check_forces(force_set_path("late.hdf5"), false, 0.25);
+  if (other_data("forces/late32.hdf5")) check_forces(other_data("forces/late32.hdf5"), false, 0.15);
 }
 
-/* One clustered distribution: no net force; the same bits whatever the slabs and threads; the same force on all
- * instruction sets. */
+/* One clustered distribution: no net force; the same bits whatever the slabs and threads; the same
+ * force on all instruction sets. */
 static void check_invariance(const struct reference *r, enum gradient gradient, bool interlace) {
   struct split split = gauss_split(r->box / 32, 1.2, 6.0);
   float *first = NULL;
@@ -234,7 +234,8 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
       net[c] += first[c * r->count + j];
       total += fabs((double)first[c * r->count + j]);
     }
-  /* Deposit and readout are transposed and the kernel is odd: only roundings of the float mesh are left. */
+  /* Deposit and read-out are transposes of each other and the kernel is odd: only rounding errors
+   * of the float mesh are left. */
   for (size_t c = 0; c < 3; c++) assert_near(net[c], 0, 1e-5 * total);
 
   const struct {
@@ -250,7 +251,7 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
     float *a = mesh_forces(m, mesh_kernels_select(), r, 8, 1);
     double difference = 0;
     for (size_t j = 0; j < 3 * r->count; j++) difference += fabs((double)a[j] - first[j]);
-    /* Roundings of 6e-8 in weights and sums; differences of the potential magnify them some times. */
+    /* Rounding of 6e-8 in weights and sums; differences of the potential amplify it a few times. */
     assert_near(difference, 0, 2e-6 * total);
     free(a);
     mesh_free(m);
@@ -262,7 +263,7 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
 static void test_invariance(void **state) {
   (void)state;
   struct reference r;
-  reference_read(&r, "late32.hdf5");
+  reference_read(&r, force_set_path("late.hdf5"));
   check_invariance(&r, GRADIENT_FD4, false);
   check_invariance(&r, GRADIENT_SPECTRAL, false);
   check_invariance(&r, GRADIENT_SPECTRAL, true);
@@ -275,13 +276,5 @@ int main(void) {
       cmocka_unit_test(test_late_forces),
       cmocka_unit_test(test_invariance),
   };
-  char path[4096];
-  data_path(path, sizeof path, "late32.hdf5");
-  FILE *probe = fopen(path, "rb");
-  if (!probe) {
-    fprintf(stderr, "%s: not found, set PHOTONS_TEST_DATA; skipped\n", path);
-    return 77;
-  }
-  fclose(probe);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* config.ini and --set: defaults, presets, ranges, and that every mistake is named. */
+/* config.ini and --set: defaults, presets, ranges, and that every mistake is reported. */
 #include "photons/base/error.h" /* before cmocka.h, which has a macro fail() */
 
 #include <setjmp.h>
@@ -32,7 +32,8 @@ static void read_config(struct parameters *p, const char *text, const char *cons
   parameters_read(p, CONFIG, overrides, count);
 }
 
-/* What parameters_read() says in a process of its own, which it must end with EXIT_BAD_USAGE; free() it. */
+/* The messages of parameters_read() in a child process, which must end with EXIT_BAD_USAGE; free()
+ * them. */
 static char *complaints(const char *text, const char *const *overrides, size_t count) {
   write_file(CONFIG, text);
   int ends[2], status;
@@ -62,7 +63,7 @@ static void defaults_are_a_flat_universe(void **state) {
   (void)state;
   struct parameters p;
   read_config(&p, NEEDED, NULL, 0);
-  /* Planck 2018 with massless neutrinos left out: flat by construction, so only rounding is allowed. */
+  /* Planck 2018 without massless neutrinos: flat by construction, so only rounding is allowed. */
   assert_true(fabs(p.cosmology.omega_m + p.cosmology.omega_lambda + p.cosmology.omega_r - 1) < 1e-15);
   assert_true(p.cosmology.w0 == -1 && p.cosmology.wa == 0);
   assert_true(p.box.size == 100 && p.box.npart_side == 32);
@@ -75,7 +76,8 @@ static void defaults_are_a_flat_universe(void **state) {
   assert_false(parameter_given(&p, "cosmology", "Omega_m"));
 }
 
-/* Every word of a preset reaches its field, and a value that is given wins wherever it stands. */
+/* Every word of a preset reaches its field, and a value given by the user takes precedence,
+ * wherever it stands. */
 static void presets_yield_to_given_values(void **state) {
   (void)state;
   static const char *const names[] = {"paper", "default", "high"};
@@ -153,7 +155,8 @@ static bool accepts(const struct parameter *row, double value, bool whole) {
   return true;
 }
 
-/* For each row: both ends of its range and no more, its automatic value, each of its words and no other. */
+/* For each row: both ends of its range are allowed and nothing beyond, its automatic value, and
+ * each of its words and no other. */
 static void ranges_and_words(void **state) {
   (void)state;
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
@@ -205,7 +208,8 @@ static void not_numbers(void **state) {
   assert_string_equal(reason, "not a whole number");
 }
 
-/* Printed and read back, every bit is the same: odd numbers, a long path, a list far longer than libinih's lines. */
+/* Values printed and read back have the same bits: odd numbers, a long path, a list far longer than
+ * libinih's lines. */
 static void round_trip(void **state) {
   (void)state;
   struct parameters p, again;
@@ -247,7 +251,8 @@ static void defaults_read_back(void **state) {
   memcpy(p.given, plain.given, sizeof p.given);
   assert_memory_equal(&p, &plain, sizeof p);
   parameters_read(&p, "defaults.ini", (const char *const[]){set[0], set[1], "gravity.accuracy=high"}, 3);
-  assert_true(p.gravity.r_cut > plain.gravity.r_cut); /* the printed defaults do not freeze the preset */
+  /* the printed defaults do not freeze the preset */
+  assert_true(p.gravity.r_cut > plain.gravity.r_cut);
 }
 
 struct mistake {

@@ -24,12 +24,12 @@
 #define VOLUME (BOX * BOX * BOX)
 #define FUNDAMENTAL (2.0 * M_PI / BOX)
 
-/** This process's share of particles in @p blocks blocks; position is to be filled with put(). */
+/** This rank's part of particles in @p blocks groups; positions are to be set with put(). */
 static struct particles make_particles(size_t count, size_t blocks) {
   return particles_create_blocks(count, blocks, BOX, 1.0);
 }
 
-/** Place particle i of all, if this process has it. */
+/** Place particle i of all particles, if this rank has it. */
 static void put(const struct particles *s, size_t i, const double x[3]) {
   for (size_t g = 0; g < s->blocks; g++) {
     const struct particle_block b = particles_block(s, g);
@@ -52,7 +52,7 @@ static struct particles make_lattice(const size_t n[3], size_t axis, double mode
   return s;
 }
 
-/** The bin in which k lies. */
+/** The bin that contains k. */
 static const struct power_bin *bin_at(const struct power_bin *bins, size_t count, double k) {
   size_t best = 0;
   for (size_t i = 1; i < count; i++)
@@ -67,11 +67,11 @@ static void check_order(const struct power_bin *bins, size_t count) {
   }
 }
 
-/* All of these run on any number of processes, too: tests/runs/same_files_on_any_ranks.sh. */
+/* All of these tests also run on several ranks: tests/runs/same_files_on_any_ranks.sh. */
 
-/* A lattice of n particles a side has no power but at its harmonics: |delta|^2 = 1 in the three independent modes of
- * |k| = n. Images by even multiples of the mesh add coherently, each with the ratio of the window: (16/112)^4 +
- * (16/144)^4 + ... */
+/* A lattice of n particles a side has no power but at its harmonics: |delta|^2 = 1 in the three
+ * independent modes of |k| = n. Images by even multiples of the mesh add coherently, each with the
+ * ratio of the window: (16/112)^4 + (16/144)^4 + ... */
 static void test_lattice(void **state) {
   (void)state;
   const size_t n[3] = {16, 16, 16}, mesh = 64;
@@ -82,16 +82,17 @@ static void test_lattice(void **state) {
   double amplitude = 0.0;
   for (int image = -20; image <= 20; image++) amplitude += gsl_pow_4(16.0 / fabs(16.0 + 128.0 * image));
   const struct power_bin *first = bin_at(bins, count, 16.0 * FUNDAMENTAL);
-  assert_near(first->power * first->modes / VOLUME, 3.0 * amplitude * amplitude, 1e-5); /* float transform */
+  /* float transform */
+  assert_near(first->power * first->modes / VOLUME, 3.0 * amplitude * amplitude, 1e-5);
   for (size_t i = 0; i < count && &bins[i] != first; i++) assert_true(bins[i].power < 1e-10 * VOLUME);
   free(bins);
   particles_free(&s);
 }
 
-/* x = q + A sin(k0 q) on a lattice: sum exp(-i k0 x)/N = J_1(k0 A) exactly, in the one mode k0 (Jacobi-Anger expansion;
- * the lattice's own images are of order J_(n/mode - 1), negligible). The same with a fine mesh and with a coarse one
- * folded; N is no cube. Tolerance: the window's even images, which fold f has at (k / (2 mesh - k))^4, k in its
- * fundamental modes. */
+/* x = q + A sin(k0 q) on a lattice: sum exp(-i k0 x)/N = J_1(k0 A) exactly, in the one mode k0
+ * (Jacobi-Anger expansion; the lattice's own images are of order J_(n/mode - 1), negligible). The
+ * same with a fine mesh and with a coarse one folded; N is no cube. Tolerance: the window's even
+ * images, which fold f has at (k / (2 mesh - k))^4, with k in its fundamental modes. */
 static void test_displaced_lattice(void **state) {
   (void)state;
   static const struct {
@@ -103,7 +104,7 @@ static void test_displaced_lattice(void **state) {
       {2, 32, 2, 40, 10.0 / 54}, {1, 32, 3, 104, 13.0 / 51}, {0, 33, 1, 12, 6.0 / 60},    {2, 32, 1, 5, 5.0 / 59},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    size_t n[3] = {22, 22, 22}, count; /* harmonics of 22 lie in none of the bins looked at */
+    size_t n[3] = {22, 22, 22}, count; /* no bin examined contains harmonics of 22 */
     n[cases[i].axis] = 500;
     double k0 = cases[i].mode * FUNDAMENTAL, expected = gsl_pow_2(gsl_sf_bessel_J1(0.3));
     struct particles s = make_lattice(n, cases[i].axis, cases[i].mode, 0.3 / k0);
@@ -116,9 +117,9 @@ static void test_displaced_lattice(void **state) {
   }
 }
 
-/* Independent particles: P = V/N, each bin scatters by 1/sqrt(modes), and the weighted mean of all by 1/sqrt(all
- * modes). The images' share at the Nyquist frequency is below 1e-3. Pairs at distance d in random directions: P = V/N
- * (1 + sin(kd)/(kd)). */
+/* Independent particles: P = V/N, each bin scatters by 1/sqrt(modes), and the weighted mean of all
+ * by 1/sqrt(all modes). The contribution of images at the Nyquist frequency is below 1e-3. Pairs at
+ * distance d in random directions: P = V/N (1 + sin(kd)/(kd)). */
 static void test_random(void **state) {
   (void)state;
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
@@ -144,7 +145,8 @@ static void test_random(void **state) {
       for (size_t i = 0; i < count; i++) {
         double shape = 1.0 + (pairs ? sin(bins[i].k * distance) / (bins[i].k * distance) : 0.0);
         double ratio = bins[i].power * (double)n / VOLUME / shape;
-        assert_near(ratio, 1.0, 5.5 / sqrt(bins[i].modes) + 2e-3); /* chi^2's tail where modes are few */
+        /* chi^2's tail where modes are few */
+        assert_near(ratio, 1.0, 5.5 / sqrt(bins[i].modes) + 2e-3);
         modes += bins[i].modes;
         sum += bins[i].modes * ratio;
       }
@@ -156,7 +158,8 @@ static void test_random(void **state) {
   gsl_rng_free(rng);
 }
 
-/* Without folding a bin of mean |k| near n holds half of the lattice vectors with n - 1/2 <= |k| < n + 1/2. */
+/* Without folding a bin of mean |k| near n holds half of the lattice vectors with n - 1/2 <= |k| <
+ * n + 1/2. */
 static void test_modes(void **state) {
   (void)state;
   const size_t n[3] = {4, 4, 4};
@@ -178,8 +181,8 @@ static void test_modes(void **state) {
   particles_free(&s);
 }
 
-/** Half of the particles stand in a clump, far more in a cell and in a process's planes than their share: @p turn i + 5 mod N is the
- * number in the order of the blocks. */
+/** Half of the particles are in a clump, so that one cell and one rank's planes hold far more than
+ * their average. Particle i has the number @p turn i + 5 mod N in the order of the particles. */
 static struct particles make_clump(size_t count, size_t blocks, size_t turn) {
   struct particles s = make_particles(count, blocks);
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
@@ -192,8 +195,8 @@ static struct particles make_clump(size_t count, size_t blocks, size_t turn) {
   return s;
 }
 
-/* Masses are summed as integers: not a bit depends on the order of the particles. What different numbers of processes find is written
- * for tests/runs/same_files_on_any_ranks.sh to compare. */
+/* Masses are summed as integers: no bit depends on the order of the particles. The results of
+ * different numbers of ranks are written for tests/runs/same_files_on_any_ranks.sh to compare. */
 static void test_clump(void **state) {
   (void)state;
   enum { COUNT = 20011 }; /* prime: each turn is another order */
@@ -210,8 +213,10 @@ static void test_clump(void **state) {
     }
     particles_free(&s);
   }
-  /* Where the clump has no structure yet half of all particles are one: P = V (1/4 + 1/(2 N)). */
-  assert_near(found[0][0].power / VOLUME, 0.25, 0.01 * 0.25); /* a mode's noise is 1/sqrt(2 N) of the amplitude */
+  /* Where the clump has no structure yet, half of all particles act as one: P = V (1/4 + 1/(2
+   * N)). */
+  /* a mode's noise is 1/sqrt(2 N) of the amplitude */
+  assert_near(found[0][0].power / VOLUME, 0.25, 0.01 * 0.25);
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
   if (folder && comm_rank() == 0) {
     char path[1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Transforms of distributed meshes, on whatever number of processes this program is started with. */
+/* Transforms of distributed meshes, on any number of ranks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,11 +12,11 @@
 #include "support/checksum.h"
 #include "photons/mesh/slab_fft.h"
 
-/* Powers of two and not, few planes and many. */
+/* Powers of two and other numbers; few planes and many. */
 static const size_t sides[] = {2, 6, 16, 30};
 enum { SIDES = sizeof sides / sizeof *sides };
 
-/** A number in [-1, 1) that looks random, the same for every process. */
+/** A pseudo-random number in [-1, 1), the same on every rank. */
 static double noise(size_t n, size_t x, size_t y, size_t z) {
   return (double)(int64_t)checksum_term((x * n + y) * n + z, 1) * 0x1p-63;
 }
@@ -26,13 +26,13 @@ static double *row(const struct slab_fft *f, double *mesh, size_t plane, size_t 
   return mesh + (plane * f->n + line) * 2 * f->kz;
 }
 
-/** The largest of all processes, so that all fail together. */
+/** The largest value on all ranks, so that all fail together. */
 static void assert_all_below(double largest, double bound) {
   comm_max_double(&largest, 1);
   if (!(largest < bound)) fail_msg("%g is not below %g", largest, bound);
 }
 
-/** The planes of all processes are those of the mesh. */
+/** The planes of all ranks together are those of the mesh. */
 static void test_share(void **state) {
   (void)state;
   for (int s = 0; s < SIDES; s++) {
@@ -45,7 +45,8 @@ static void test_share(void **state) {
   }
 }
 
-/** A plane wave a cos(2 pi (k x + l y + m z)/n + phase) has the one mode a n^3/2 exp(i phase), the sign of the exponent being -. */
+/** A plane wave a cos(2 pi (k x + l y + m z)/n + phase) has the one mode a n^3/2 exp(i phase), the
+ * sign of the exponent being -. */
 static void test_wave(void **state) {
   (void)state;
   for (int s = 1; s < SIDES; s++) {
@@ -73,7 +74,8 @@ static void test_wave(void **state) {
   }
 }
 
-/** There and back is n^3; and the modes are the same, bit by bit, for all numbers of processes (the caller compares). */
+/** Forward and back multiplies by n^3. The modes are the same, bit by bit, for all numbers of ranks
+ * (the caller compares). */
 static void test_return(void **state) {
   (void)state;
   uint64_t modes = 0, values = 0;
@@ -95,7 +97,8 @@ static void test_return(void **state) {
           values += checksum_double(((f.first + x) * n + y) * n + z, value);
           error = fmax(error, fabs(value / (double)(n * n * n) - noise(n, f.first + x, y, z)));
         }
-    assert_all_below(error, 1e-14); /* of values up to 1, rounding 2^-53 and log2(n^3) < 15 steps each way */
+    assert_all_below(error, 1e-14); /* of values up to 1, rounding 2^-53 and log2(n^3) < 15 steps
+                                       each way */
     free(mesh);
     slab_fft_free(&f);
   }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The solver at its edges: few particles, odd numbers, clumps, coincidences, loose trees; against Ewald summation. */
+/* The solver at its edges: few particles, odd numbers, clumps, coincidences, loose trees; against
+ * Ewald summation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,8 @@
 #define MASS 1.0                            /* 1e10 Msun/h */
 #define UNIT (GRAVITY * MASS / (BOX * BOX)) /* acceleration for G m = L = 1 */
 
-/* The documentation's bar for default parameters: rms of the errors over rms of the forces. Ten times that for the worst particle. */
+/* The documented accuracy of default parameters: rms of the errors over rms of the forces. Ten
+ * times that for the worst particle. */
 static const double rms_bar = 1e-3, largest_bar = 1e-2;
 
 static uint64_t seed;
@@ -46,7 +48,7 @@ static int stop(void **state) {
   return 0;
 }
 
-/* Positions as the solver has them, [n][3]. */
+/* Positions in the solver's format, [n][3]. */
 struct points {
   size_t n;
   uint32_t *u;
@@ -58,7 +60,8 @@ static struct points points_create(size_t n) {
   return p;
 }
 
-/* Uniform in a box of the given sides (of the box's) with a corner at the origin. */
+/* Uniform in a box with the given sides (in units of the periodic box) and a corner at the
+ * origin. */
 static struct points points_uniform(size_t n, const double origin[3], const double side[3]) {
   struct points p = points_create(n);
   for (size_t i = 0; i < 3 * n; i++) p.u[i] = position_to_integer(origin[i % 3] + side[i % 3] * uniform(), 1.0);
@@ -92,12 +95,12 @@ static float *solve(const struct points *points, const char *settings) {
   return solver_accelerations(&p, particles_from(points), NULL);
 }
 
-/* Of every stride-th particle, [n/stride][3]. */
+/* Exact accelerations of every stride-th particle, [n/stride][3]. */
 static double *exact(const struct points *p, size_t stride, double softening, int plummer) {
   double *x = calloc(3 * p->n, sizeof *x), *a = calloc(3 * p->n, sizeof *a);
   assert_true(x && a);
   for (size_t i = 0; i < 3 * p->n; i++) x[i] = p->u[i] / TURN;
-  ewald_accelerations(x, p->n, stride, softening / BOX, plummer, a);
+  ewald_accelerations(x, p->n, stride, EWALD_ALPHA_MIN, softening / BOX, plummer, a);
   for (size_t i = 0; i < 3 * p->n; i++) a[i] *= UNIT;
   free(x);
   return a;
@@ -116,12 +119,14 @@ static struct force_error check_sums(const char *name, const float *a, const dou
     for (size_t c = 0; c < 3; c++) sum[c] += (double)a[3 * i + c];
     total += hypot(hypot((double)a[3 * i], (double)a[3 * i + 1]), (double)a[3 * i + 2]);
   }
-  assert_true(hypot(hypot(sum[0], sum[1]), sum[2]) <= 1e-5 * total); /* the documentation's bar for net momentum */
+  /* the documented bound of the net momentum */
+  assert_true(hypot(hypot(sum[0], sum[1]), sum[2]) <= 1e-5 * total);
   free(some);
   return e;
 }
 
-/* Forces of the points against Ewald sums, within the documentation's bars. Softening in kpc/h. Frees the points. */
+/* Forces of the points against Ewald sums, within the documented accuracy. Softening in kpc/h.
+ * Frees the points. */
 static void check(const char *name, struct points points, const char *settings, double softening) {
   char text[512];
   const size_t stride = points.n > 400 ? points.n / 200 : 1;
@@ -136,8 +141,9 @@ static void check(const char *name, struct points points, const char *settings, 
   free(points.u);
 }
 
-/* One particle in a periodic box is at rest: the mesh must not pull it to or from its cells. Its own cloud's field is a sum of terms of
- * the size G m/cell^2 that cancel; floats leave 1e-6 of them. */
+/* One particle in a periodic box is at rest: the mesh must not pull it to or from its cells. Its
+ * own field is a sum of terms of the size G m/cell^2 that cancel; float rounding leaves 1e-6 of
+ * them. */
 static void one_particle_feels_nothing(void **state) {
   (void)state;
   seed = 3;
@@ -161,7 +167,7 @@ static void few_particles_and_odd_numbers(void **state) {
         "pm_grid = 8\n[runtime]\nleaf_size = 2\ngroup_size = 64\n", 200);
 }
 
-/* The same forces however the particles are cut into leaves and groups. */
+/* The forces are the same for any division of the particles into leaves and groups. */
 static void leaves_and_groups(void **state) {
   static const int sizes[] = {1, 2, 4, 16, 32, 128, 1000};
   char settings[128];
@@ -217,7 +223,8 @@ static void coincident_particles(void **state) {
     struct force_error e = check_sums("a quarter at one point", a, reference, p.n, 1);
     assert_true(e.rms <= rms_bar);
     const double size = hypot(hypot((double)a[0], (double)a[1]), (double)a[2]);
-    for (size_t i = 1; i < 50; i++) /* they may lie in several leaves, which meet others as wholes or not */
+    for (size_t i = 1; i < 50; i++) /* they may lie in several leaves, which may interact by
+                                       expansions or directly */
       for (size_t c = 0; c < 3; c++) assert_near((double)a[3 * i + c], (double)a[c], rms_bar * size);
     free(a);
     free(reference);
@@ -225,7 +232,7 @@ static void coincident_particles(void **state) {
   }
 }
 
-/* All at one point: nothing pulls. The mesh's field of N particles is N times that of one. */
+/* All particles at one point: no force. The mesh's field of N particles is N times that of one. */
 static void all_at_one_point(void **state) {
   static const uint32_t where[] = {0, UINT32_MAX, 1234567890};
   (void)state;
@@ -239,7 +246,7 @@ static void all_at_one_point(void **state) {
   }
 }
 
-/* Forces as they stand, against exact ones; the particles' momenta are still those that they had. */
+/* The present forces against exact ones. The particles' momenta must be unchanged. */
 static void check_forces_now(struct nbody *n, struct points *points, const float *momentum, const char *name) {
   const struct particles *s = &n->domain.particles;
   domain_acquire(&n->domain);
@@ -261,7 +268,7 @@ static void check_forces_now(struct nbody *n, struct points *points, const float
   free(reference);
 }
 
-/* Half widths of all leaves, added up. */
+/* Sum of the half widths of all leaves. */
 static double leaf_widths(const struct domain *s) {
   double sum = 0.0;
   for (uint32_t g = 0; g < s->group_count; g++) {
@@ -274,9 +281,9 @@ static double leaf_widths(const struct domain *s) {
   return sum;
 }
 
-/* Trees that particles have left are loose but right: as good as new ones at the same positions. The last
- * time particles drift in four steps, since a step takes half the box at most, and each leaf covers the
- * box. Sorted, the leaves are compact again. */
+/* Trees whose particles have moved are loose but correct: their forces are as good as those of new
+ * trees at the same positions. The last time particles drift in four steps, since a step takes half
+ * the box at most, so that each leaf covers the box. After a sort the leaves are compact again. */
 static void loose_trees(void **state) {
   static const double drift[] = {0.002, 0.01, 0.05, 0.16, 0.16}; /* rms displacement over the box */
   const size_t last = sizeof drift / sizeof *drift - 1;
@@ -306,7 +313,8 @@ static void loose_trees(void **state) {
     check_forces_now(n, &points, momentum, "the same sorted");
     const double sorted = leaf_widths(&n->domain);
     print_message("leaves sorted have %.3f of their width\n", sorted / loose);
-    /* leaves are some 0.2 of the box wide: a quarter of that as drift and more loosens them by a tenth or more, of which half must come back */
+    /* Leaves are some 0.2 of the box wide. A drift of a quarter of that or more widens them by a
+     * tenth or more, half of which the sort must undo. */
     assert_true(sorted < (drift[k] < 0.02 ? 1.0 : 0.95) * loose);
   }
   nbody_free(n);
@@ -314,9 +322,10 @@ static void loose_trees(void **state) {
   free(points.u);
 }
 
-/* Two particles, in one leaf and in two, which may meet through expansions. At these distances the mesh has less than 1e-2 of the force and
- * errs by 1e-4 of that; positions relative to a leaf and the spline's outer branch, a difference of large terms, cost ten float
- * roundings: 1e-5. Expansions take Plummer's law for Newton's where they differ by 1e-3. */
+/* Two particles, in one leaf and in two, which may interact by expansions. At these distances the
+ * mesh has less than 1e-2 of the force and errs by 1e-4 of that. Positions relative to a leaf and
+ * the spline's outer branch, a difference of large terms, cost ten float roundings: 1e-5.
+ * Expansions use Newton's law for Plummer's where they differ by 1e-3. */
 static void softened_pairs(void **state) {
   static const double distance[] = {0.05, 0.3, 1.0, 1.39, 1.41, 2.0,  2.79,
                                     2.81, 3.5, 5.0, 8.0,  20.0, 38.0, 50.0}; /* over epsilon */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The force split against closed forms and quadratures that src/split.c does not use. */
+/* The force split against closed forms and quadratures that src/tree/split.c does not use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,8 @@ static void test_force_kaiser(void **state) {
   }
 }
 
-/* The two series are one function; that about 0 has terms up to e^(ratio^2 / 4) and loses as many digits. */
+/* The two series are one function; that about 0 has terms up to e^(ratio^2 / 4) and loses as many
+ * digits. */
 static void test_series_about_zero(void **state) {
   (void)state;
   for (int kind = SPLIT_GAUSS; kind <= SPLIT_KAISER; kind++)
@@ -83,9 +84,10 @@ static void test_series_about_zero(void **state) {
     }
 }
 
-/* Gauss: the recurrence of the closed form, f_(n+1) = -[(2n+1) f_(n) + g_n] / x^2, Newton's part added back. Near x = 0
- * that recurrence cancels, hence x >= 1/2. Kaiser: a central difference of the derivative before, whose truncation
- * error is step^2/6 H^(n+2), and whose rounding 1e-16 H^(n-1)/step; both below 1e-7 of the largest value. */
+/* Gauss: the recurrence of the closed form, f_(n+1) = -[(2n+1) f_(n) + g_n] / x^2, Newton's part
+ * added back. Near x = 0 that recurrence cancels, hence x >= 1/2. Kaiser: a central difference of
+ * the derivative before, whose truncation error is step^2/6 H^(n+2), and whose rounding 1e-16
+ * H^(n-1)/step; both below 1e-7 of the largest value. */
 static void test_derivatives(void **state) {
   (void)state;
   struct split s;
@@ -124,9 +126,9 @@ static double transform_integrand(double k, void *parameter) {
   return M_2_PI * split_mesh_factor(t->split, k) * (k > 0.0 ? sin(k * t->r) / k : t->r);
 }
 
-/* Real-space and Fourier-space pieces sum to Newton: 4 pi/k^2 S(k) transforms back to (1 - r psi)/r. The kaiser factor
- * falls as 1/k only (its cloud ends with a jump), and what lies beyond the end of the integral is below (beta/sinh
- * beta) / 2000. */
+/* Real-space and Fourier-space pieces sum to Newton: 4 pi/k^2 S(k) transforms back to (1 - r
+ * psi)/r. The kaiser factor falls as 1/k only (its cloud ends with a jump), and what lies beyond
+ * the end of the integral is below (beta/sinh beta) / 2000. */
 static void test_pieces_sum_to_newton(void **state) {
   (void)state;
   for (int kind = SPLIT_GAUSS; kind <= SPLIT_KAISER; kind++)
@@ -152,8 +154,8 @@ static void test_pieces_sum_to_newton(void **state) {
     }
 }
 
-/* Both branches of the kaiser factor meet in beta/sinh(beta) where k r_cut = beta; S(0) = 1; and near 0 it is the
- * Gaussian of the same r_s up to 1/beta. */
+/* Both branches of the kaiser factor meet in beta/sinh(beta) where k r_cut = beta; S(0) = 1; and
+ * near 0 it is the Gaussian of the same r_s up to 1/beta. */
 static void test_mesh_factor(void **state) {
   (void)state;
   struct split s;
@@ -167,8 +169,9 @@ static void test_mesh_factor(void **state) {
   assert_near(split_mesh_factor(&s, 1.0 / R_S), exp(-1.0), 1e-14);
 }
 
-/* The minimax errors of the weighted fit (design of the kernel). Coefficients rounded to float add at most half a unit
- * in the last place of the lowest one, 2^-24 h(1/2); evaluation in float some units in the last place of h at x = 1. */
+/* The minimax errors of the weighted fit (design of the kernel). Coefficients rounded to float add
+ * at most half a unit in the last place of the lowest one, 2^-24 h(1/2); evaluation in float some
+ * units in the last place of h at x = 1. */
 static void test_p2p_polynomial(void **state) {
   (void)state;
   static const struct {
@@ -206,13 +209,15 @@ static void test_fmm_polynomials(void **state) {
         largest = fmax(largest, fabs(exact));
         worst = fmax(worst, fabs((double)sum - exact));
       }
-      assert_true(worst < 1e-6 * largest); /* some units in the last place of float: M2L needs no more */
+      assert_true(worst < 1e-6 * largest); /* some units in the last place of float: M2L needs no
+                                              more */
     }
   }
 }
 
-/* Taylor's remainder: half an entry to the power q + 1 times the largest next derivative of T over (q + 1)!, plus float
- * rounding of T and of the position in the table (|dT/dx'| 3 2^-24). For orders >= 2 only the rounding is left. */
+/* Taylor's remainder: half an entry to the power q + 1 times the largest next derivative of T over
+ * (q + 1)!, plus float rounding of T and of the position in the table (|dT/dx'| 3 2^-24). For
+ * orders >= 2 only the rounding is left. */
 static void test_table(void **state) {
   (void)state;
   struct split s;
@@ -225,7 +230,8 @@ static void test_table(void **state) {
       largest[q] = fmax(largest[q], fabs(split_table_value(&s, q, 2.0 * R_S * x) - gauss_force(x)));
     }
   double first = 4.0 / sqrt(M_PI) * exp(-1.0); /* |T'| at x' = 1 */
-  double x2 = (5.0 - sqrt(17.0)) / 4.0;        /* x'^2 where |T''| = (8/sqrt(pi)) x |1 - x^2| e^(-x^2) is largest */
+  double x2 = (5.0 - sqrt(17.0)) / 4.0;        /* x'^2 where |T''| = (8/sqrt(pi)) x |1 - x^2|
+                                                  e^(-x^2) is largest */
   double second = 8.0 / sqrt(M_PI) * sqrt(x2) * (1.0 - x2) * exp(-x2);
   assert_near(largest[0] / (first * half), 1.0, 1e-2);
   assert_near(largest[1] / (second * half * half / 2.0), 1.0, 4e-2);

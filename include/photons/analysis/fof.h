@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends: particles closer than the linking length, and whatever they are linked to, make one group
- * (Davis et al. 1985, ApJ 292, 371).
+/* Friends of friends (Davis et al. 1985, ApJ 292, 371): two particles closer than the linking
+ * length are linked, and all particles connected by links form one FoF group.
  *
- * Positions are integers, so "closer" is decided exactly: the partition is the same for every order and cutting of the
- * particles and any number of workers and processes. Blocks of particles are linked one by one along their trees, then
- * pairs of blocks of one process that touch. Processes send each other the particles next to the other's blocks (ghosts)
- * and link them the same way; groups that span processes then agree on their first particle. */
+ * Positions are integers, so that "closer" is decided exactly. The result does not depend on the
+ * order of the particles, nor on the number of ORB groups, workers and ranks. The particles of each
+ * ORB group (`block` in identifiers) are linked along the ORB group's tree, then pairs of touching
+ * ORB groups of one rank. Ranks send each other the particles near the other rank's ORB groups
+ * (ghosts) and link them the same way. FoF groups that span ranks then agree on their first
+ * particle. */
 #ifndef PHOTONS_FOF_H
 #define PHOTONS_FOF_H
 
@@ -15,54 +17,63 @@
 #include "photons/domain/geometry.h"
 #include "photons/domain/particles.h"
 
-/** A periodic box around particles: [low, low + extent] along each axis, in position units, across the edge if need be. */
+/** A periodic box around particles: [low, low + extent] along each axis, in position units,
+ * possibly across the edge. */
 struct fof_box {
   uint32_t low[3], extent[3];
 };
 
-/** A group of which other processes have members too. */
+/** A FoF group that has members on several ranks. */
 struct fof_span {
-  uint32_t head;  /**< its first particle on this process, */
-  uint64_t label; /**< and its first of the run */
+  uint32_t head;  /**< its first particle on this rank */
+  uint64_t label; /**< its first particle of the run */
 };
 
 struct fof {
-  const struct particles *particles; /**< every block in the order of its tree (domain_rebuild()) */
-  unsigned depth;                    /**< of the blocks' trees: tree.h */
-  unsigned top_depth;                /**< of the tree above the blocks of the run, whose leaves they are */
+  const struct particles *particles; /**< each ORB group in the order of its tree
+                                          (domain_rebuild()) */
+  unsigned depth;                    /**< of the trees of the ORB groups: tree.h */
+  unsigned top_depth;                /**< of the tree above all ORB groups of the run, which are its
+                                          leaves */
   uint64_t length2;                  /**< linking length squared, position units */
-  struct fof_box *boxes;             /**< [block of this process][tree_nodes(depth)] */
-  struct fof_box *top;   /**< tree_nodes(top_depth), heap order; node 2^top_depth + g is block g of the run */
-  bool *whole;           /**< like boxes: all particles of the node are known to be of one group */
-  uint32_t *head;        /**< [count] once found: the first particle of each one's group on this process */
-  size_t *rank_block;    /**< [ranks + 1] first block of each process */
-  uint64_t *rank_first;  /**< [ranks + 1] first particle of each process */
-  size_t spans;          /**< groups that span processes, as far as this one has members of them: */
-  struct fof_span *span; /**< by rising head */
+  struct fof_box *boxes;             /**< [ORB group of this rank][tree_nodes(depth)] */
+  struct fof_box *top;               /**< tree_nodes(top_depth), heap order; node 2^top_depth + g is
+                                          ORB group g of the run */
+  bool *whole;                       /**< like boxes: all particles of the node are known to be in
+                                          one FoF group */
+  uint32_t *head;                    /**< [count] the first particle on this rank of each particle's
+                                          FoF group */
+  size_t *rank_block;                /**< [ranks + 1] first ORB group of each rank */
+  uint64_t *rank_first;              /**< [ranks + 1] first particle of each rank */
+  size_t spans;                      /**< number of FoF groups that span ranks and have members on
+                                          this one */
+  struct fof_span *span;             /**< by rising head */
 };
 
 /**
- * Find the groups; all processes call this. Tasks over all workers where StarPU runs, else a plain loop.
- * @param s       particles in the order that domain_rebuild() makes; any number of blocks, none empty; fewer than 2^32 on
- *                one process
- * @param depth   of each block's tree; 0: blocks in any order, as one leaf each
- * @param length  linking length in Mpc/h, less than a quarter of the box; pairs at distance <= length are linked
+ * Find the FoF groups. Collective. With StarPU running, tasks on all workers, else a plain loop.
+ * @param s       particles in the order that domain_rebuild() makes; any number of ORB groups, none
+ *         empty; fewer than 2^32 on one rank
+ * @param depth   of each ORB group's tree; 0: particles in any order, each ORB group as one leaf
+ * @param length  linking length in Mpc/h, less than a quarter of the box; pairs at distance <=
+ *         length are linked
  */
 struct fof *fof_find(const struct particles *s, unsigned depth, double length);
 void fof_free(struct fof *f);
 
-/** Index among all particles of the run of the first in the group of this process's particle i. */
+/** Index among all particles of the run of the first particle in the FoF group of this rank's
+ * particle i. */
 uint64_t fof_label(const struct fof *f, uint32_t i);
 
-/** The process that has a particle, a block of the run. */
+/** The rank that has a particle or an ORB group of the run. */
 int fof_rank_of_particle(const struct fof *f, uint64_t i);
 int fof_rank_of_block(const struct fof *f, size_t g);
 
-/** Squared distance below which fof_find() links, position units. */
+/** Squared distance up to which fof_find() links, position units. */
 uint64_t fof_length2(double length, double box);
 
-/** Call visit(context, g) for the blocks of the run, first <= g < end, whose boxes are within a distance of a box;
- * g rises. */
+/** Call visit(context, g) for the ORB groups of the run, first <= g < end, whose boxes are within a
+ * distance of a box, in rising order of g. */
 void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2, size_t first, size_t end,
                      void (*visit)(void *context, size_t g), void *context);
 
@@ -72,7 +83,8 @@ static inline uint64_t distance2(uint32_t x0, uint32_t y0, uint32_t z0, uint32_t
   return (uint64_t)(x * x) + (uint64_t)(y * y) + (uint64_t)(z * z);
 }
 
-/** Gap between two periodic intervals: from the end of each to the beginning of the other, the shorter way. */
+/** Gap between two periodic intervals: from the end of each to the beginning of the other, the
+ * shorter of the two. */
 static inline uint32_t fof_gap(uint32_t low_a, uint32_t extent_a, uint32_t low_b, uint32_t extent_b) {
   uint32_t to_b = low_b - low_a, to_a = low_a - low_b;
   if (to_b <= extent_a || to_a <= extent_b) return 0;
@@ -91,7 +103,7 @@ static inline uint64_t fof_boxes_distance2(const struct fof_box *a, const struct
   return sum;
 }
 
-/** A box that is one point. */
+/** A box that consists of one point. */
 static inline struct fof_box fof_point_box(uint32_t x, uint32_t y, uint32_t z) {
   return (struct fof_box){.low = {x, y, z}};
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Candidates for links of friends of friends, one table for each instruction set. */
+/* Kernels that find candidates for friends-of-friends links. struct fof_kernels is a table of them;
+ * each instruction set has one. */
 #ifndef PHOTONS_ANALYSIS_KERNELS_H
 #define PHOTONS_ANALYSIS_KERNELS_H
 
@@ -7,7 +8,7 @@
 
 #include "photons/runtime/isa.h"
 
-/** index has room for n. Both functions return how many candidates there are. */
+/** The array `index` has room for n numbers. Both functions return the number of candidates. */
 struct fof_kernels {
   /** Particles at a squared distance <= limit2 (position units, float rounding). */
   uint32_t (*near_point)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
@@ -17,7 +18,7 @@ struct fof_kernels {
                        const uint32_t low[3], const uint32_t extent[3], uint32_t *index);
 };
 
-/** Those for isa_select(). */
+/** The table for the instruction set of isa_select(). */
 const struct fof_kernels *fof_kernels_select(void);
 
 #ifdef KERNEL_ISA

@@ -40,16 +40,18 @@ struct step_record {
 /**
  * Open log/timings.csv in the output folder (appended to on restart), print the banner, begin the log of
  * tasks. Collective, as is all of this.
+ * @param steps  done before: what the log has of later steps is taken again
  * @param print  prints what the solver has to say in the banner
  */
 void report_begin(struct report *r, const struct parameters *p, const struct run_options *options,
                   void (*print)(void *context, FILE *out), void *context, double a, double a_end,
-                  double wall_before);
+                  int64_t steps, double wall_before);
 /** One line a step, or the progress bar; takes the log of tasks. */
 void report_step(struct report *r, const struct step_record *record);
 /** Leave the progress bar's line, so that other text may follow. */
 void report_pause(const struct report *r);
-/** Where the time went, memory, files. */
-void report_end(struct report *r, const char *dir);
+/** Where the time went, memory, and which files are in the folder.
+ * @param stopped  before the end of the run, because it was asked to */
+void report_end(struct report *r, const char *dir, bool stopped);
 
 #endif

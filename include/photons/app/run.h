@@ -10,13 +10,14 @@
 struct run_options {
   bool dry_run;  /**< check everything, print parameters, memory and groups, run nothing */
   bool restart;  /**< go on from the newest checkpoint in output.dir */
+  bool overwrite; /**< first remove what an earlier run left in output.dir */
   int64_t steps; /**< stop after so many steps; -1: no limit; 0: initial conditions and first forces only */
   int verbosity; /**< 0 quiet, 1 normal, 2 verbose */
 };
 
 /**
- * Run the simulation. Returns the exit code of the program: 0, or 130/143 when a signal stopped the run after a checkpoint.
- * Failures end the program through fail().
+ * Run the simulation. Returns the exit code of the program: 0, or 128 + n when signal n stopped the
+ * run after a checkpoint. Failures end the program through fail().
  */
 int run_simulation(struct parameters *p, const struct run_options *options);
 

@@ -14,7 +14,8 @@ struct progress {
   double a;             /**< scale factor */
   double start_a;       /**< of the initial conditions */
   int64_t step;         /**< steps done */
-  int64_t outputs_done; /**< outputs written */
+  int64_t outputs_done; /**< outputs written: the number of the next */
+  double last_output;   /**< scale factor of the last one; 0: none */
   double wall_seconds;  /**< spent so far, earlier sessions of a restarted run included */
 };
 
@@ -27,6 +28,10 @@ struct solver {
   /** First forces, or after a restart whatever a checkpoint does not have. Fills the record.
    * @return false: there was nothing to compute that a log should show */
   bool (*begin)(void *state, bool restarted, struct step_record *record);
+
+  /** Why the next step would be too short to get anywhere, and what to change; NULL: it would not.
+   * @param[out] sound  whether the present state is worth a checkpoint */
+  const char *(*stuck)(void *state, const struct progress *now, bool *sound);
 
   /** Take a step from `now.a`; sets now.a to its end and fills the record.
    * @param output_due  tells whether an output is due at a scale factor: then the solver may begin it

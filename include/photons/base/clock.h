@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Wall-clock time, for measurements. */
 #ifndef PHOTONS_BASE_CLOCK_H
 #define PHOTONS_BASE_CLOCK_H
 
-/** Seconds since some moment in the past, by a clock that is never set. */
+/** Seconds since an arbitrary moment, by a monotonic clock, which is never set. */
 double wall_clock(void);
 
 #endif

@@ -1,5 +1,8 @@
-/* The processes of a run (ranks). A program that no MPI launcher started is one process: MPI is then never started, and all of
- * this is trivial. Whoever calls a function without "local" in its description must do so on every process, from the main thread. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The ranks of a run, over MPI: number of ranks, reductions, broadcasts and exchanges. A program
+ * that no MPI launcher started has one rank; MPI is then not started, and every function here is
+ * trivial. All functions are collective and called from the main thread, unless their description
+ * says "local". MPI errors end the program (EXIT_RUN_FAILED). */
 #ifndef PHOTONS_COMM_H
 #define PHOTONS_COMM_H
 
@@ -9,52 +12,63 @@
 
 #include "photons/base/parts.h"
 
-/** Start MPI if a launcher (mpirun, srun) started this program, with full thread support. Local where there is one process. */
+/** Start MPI with full thread support (MPI_THREAD_MULTIPLE) if a launcher (mpirun, srun) started
+ * this program; local otherwise. */
 void comm_start(int *argc, char ***argv);
-/** End it; after this fail() ends this process only. */
+/** End MPI. From then on fail() ends only the calling rank. */
 void comm_end(void);
 
-/** This process (local), the number of processes (local), and the same among those of this host (local), of which comm_host() is the first (local). */
+/** This rank; the number of ranks; the first rank of this host; this rank's number among the ranks
+ * of this host; the number of ranks of this host. All are local. */
 int comm_rank(void);
 int comm_size(void);
 int comm_host(void);
 int comm_host_rank(void);
 int comm_host_size(void);
 
-/** End every process of the run (local). Returns at once where there is only one. */
+/** End all ranks of the run with exit status @p code; local. Returns at once if there is one
+ * rank. */
 void comm_abort(int code);
 
+/** Wait until all ranks have called this function. */
 void comm_barrier(void);
-/** Over all processes, element by element, in place. Sums of integers only: those of floating-point numbers would depend on the
- * number of processes, except where each element is nonzero on one process at most or exactness does not matter. */
+/** Reductions over all ranks, element by element, in place. comm_sum_double() is for arrays of
+ * which at most one rank has a nonzero value per element, or where exactness does not matter: a sum
+ * of floating-point numbers depends on the number of ranks. */
 void comm_sum_u64(uint64_t *values, size_t n);
 void comm_sum_double(double *values, size_t n);
 void comm_max_double(double *values, size_t n);
 void comm_min_u32(uint32_t *values, size_t n);
 void comm_max_u32(uint32_t *values, size_t n);
-/** Sum of @p value over the processes before this one. */
+/** Sum of @p value over the ranks below this one; 0 on rank 0. */
 uint64_t comm_sum_before(uint64_t value);
-/** From process @p root to all. */
+/** Send data from rank @p root to all ranks. */
 void comm_broadcast(void *data, size_t bytes, int root);
-/** all[rank * bytes ..] = mine of each process. */
+/** all[r * bytes ..] = what rank r has in `mine`. */
 void comm_gather_all(const void *mine, size_t bytes, void *all);
-/** The same with sizes of their own; bytes_of[rank] on every process; all: the pieces one after the other. */
+/** The same with a different size for each rank: bytes_of[r], known on every rank. `all` receives
+ * the pieces one after the other, by rank. */
 void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all);
-/** receive[r] = what process r has in send[comm_rank()]. */
+/** receive[r] = what rank r has in send[comm_rank()]. */
 void comm_exchange_sizes(const size_t *send, size_t *receive);
 /**
- * Every process to every other: piece r of `send` to process r, pieces one after the other; the pieces received one after the other, by
- * rank. Sizes in bytes, 64-bit; see comm_exchange_sizes(). The buffers do not overlap.
+ * Exchange between every pair of ranks: piece r of `send` goes to rank r. The pieces of either
+ * buffer follow each other by rank. Sizes are in bytes, 64-bit; comm_exchange_sizes() finds
+ * receive_bytes. The buffers do not overlap.
  */
 void comm_exchange(const void *send, const size_t *send_bytes, void *receive, const size_t *receive_bytes);
 
-/** One process after the other, by rank, within [first, last] (this process among them): wait for one's turn. @return what the one before
- * gave to comm_turn_end(), false for the first */
+/**
+ * Let the ranks first .. last (this rank is one of them) work one after the other: wait for this
+ * rank's turn.
+ * @return the token that the rank before passed to comm_turn_end(), false on rank `first`
+ */
 bool comm_turn_begin(int first);
-/** It is the next process's turn. */
+/** End this rank's turn and pass `token` to the next rank, unless this rank is `last`. */
 void comm_turn_end(int last, bool token);
 
-/** First of n things that fall to process r of `size`, as block_first(). */
+/** The first of n things that belong to rank r if they are dealt out evenly; n for
+ * r = comm_size(). */
 static inline size_t comm_first(size_t n, int r) {
   return block_first(n, (size_t)comm_size(), (size_t)r);
 }

@@ -1,10 +1,11 @@
-/* Errors: the one place where the program reports trouble and stops. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Errors and warnings: the one place where the program prints a message and stops all ranks. */
 #ifndef PHOTONS_ERROR_H
 #define PHOTONS_ERROR_H
 
 #include <stddef.h>
 
-/** Exit codes of the program. 130, 138 and 143 (stopped by a signal after a checkpoint) are made in run.c. */
+/** Exit codes of the program. The code of a run stopped by a signal is 128 + the signal's number. */
 enum exit_code {
   EXIT_RUN_FAILED = 1, /**< failure while running: I/O, memory, runtime */
   EXIT_BAD_USAGE = 2,  /**< command line or config.ini */
@@ -12,12 +13,15 @@ enum exit_code {
 };
 
 /**
- * Print `photons-starpu: error: <message>` as one line on stderr and end the program.
- * Files being written under a temporary name (see output_file.h) are removed first.
+ * Print `photons-starpu: error: <message>` as one line on stderr and end all ranks. Temporary
+ * output files (output_file.h) are removed first. May be called on any thread.
  * @param code   one of enum exit_code
- * @param format printf format: what is wrong, where, and what to do
+ * @param format printf format: what was found, where, and what to do
  */
 _Noreturn void fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** The same without `error: `, with a code of its own: for an end that was asked for. */
+_Noreturn void end_program(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Print `photons-starpu: warning: <message>` on stderr. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -30,7 +34,7 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 void *allocate(size_t count, size_t size, const char *what);
 
-/** Like allocate(), for an existing block (or NULL); new bytes are not cleared. */
+/** Like allocate(), for an existing allocation (or NULL); new bytes are not cleared. */
 void *reallocate(void *block, size_t count, size_t size, const char *what);
 
 #endif

@@ -1,4 +1,6 @@
-/* Small functions of the headers that CUDA kernels use as well: HOST_DEVICE before `inline` makes nvcc compile them for both. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* HOST_DEVICE before `inline` makes nvcc compile a header's function for host and device, so that
+ * CPU and CUDA kernels use one definition. */
 #ifndef PHOTONS_HOST_DEVICE_H
 #define PHOTONS_HOST_DEVICE_H
 

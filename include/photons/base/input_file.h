@@ -7,12 +7,15 @@
 #include <stdio.h>
 
 /**
- * Open a regular file for reading, without ever waiting.
- * @param[out] reason  why not, for a message, if the result is NULL; valid until the next call
+ * Open a regular file for reading. Never waits.
+ * @param[out] reason  NULL, or why the file could not be opened, for a message; valid until the
+ *         next call
+ * @return NULL if it could not be opened
  */
 FILE *input_open(const char *path, const char **reason);
 
-/** Why a path cannot be read; NULL: it can. For libraries that take a path and open it. */
+/** Why a path cannot be read, or NULL if it can be read. For libraries that open the path
+ * themselves. */
 const char *input_refusal(const char *path);
 
 #endif

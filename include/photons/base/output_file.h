@@ -1,4 +1,7 @@
-/* Files appear under their final name only when complete: written as NAME.tmp, synced, renamed. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Output files appear under their final name only when they are complete: a file is written as
+ * NAME.tmp, synced and renamed. All functions are local except output_together(). Errors end the
+ * program (EXIT_RUN_FAILED). */
 #ifndef PHOTONS_OUTPUT_FILE_H
 #define PHOTONS_OUTPUT_FILE_H
 
@@ -6,37 +9,45 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* All but output_together() is local. */
-
-/** Make a folder and its parents; EXIT_RUN_FAILED with the reason if it cannot be made or written to. */
+/** Make a folder and its parents. Fails if the folder cannot be made or written to. */
 void output_folder(const char *path);
+/** Remove a file that another run or another program has left under a temporary name. */
+void output_clear(const char *temporary);
 /** The same check without making the folder: the nearest folder above it that exists must be writable. */
 void output_folder_check(const char *path);
-/** Temporary name for @p path (malloc'ed); fail() removes it if the program ends before output_commit(). */
+/** The temporary name for @p path; output_commit() frees it. fail() removes the file if the program
+ * ends before output_commit(). */
 char *output_begin(const char *path);
 /** Sync the temporary file and rename it to its final name; frees @p temporary. */
 void output_commit(char *temporary, const char *path);
-/** A process's part in writing a file with others. */
+/** One rank's part in writing a file together with other ranks. */
 struct output_turn {
   const char *temporary, *path;
-  int first, last; /**< ranks that write to this file: the first creates it */
+  int first, last; /**< ranks that write this file; `first` creates it */
 };
 /**
- * Write a set of files by all processes: each file by consecutive ranks, one after the other. All or none get their final names;
- * where a process fails, all remove their temporary files before the run ends.
- * @param files  1 .. comm_size()
- * @param write  what a process does when it is its turn
+ * Write a set of files by all ranks. Each file is written by consecutive ranks, one after the
+ * other. Either all files get their final names or none: if a rank fails, all ranks remove their
+ * temporary files before the run ends.
+ * @param files     number of files, 1 .. comm_size()
+ * @param previous  new name of an existing file at the first path; NULL: that file is replaced
+ * @param write     called on each rank when it is its turn
  */
-void output_together(char *const *paths, size_t files, void (*write)(void *context, const struct output_turn *turn),
-                     void *context);
-/** For fail(): if the calling thread is writing in output_together(), have all processes clean up; of several that fail, only the first
- * returns. @return whether it was */
+void output_together(char *const *paths, size_t files, const char *previous,
+                     void (*write)(void *context, const struct output_turn *turn), void *context);
+/**
+ * For fail(): if the calling thread is in the `write` function of output_together(), make all ranks
+ * remove their temporary files. If several ranks fail, this function returns only on the lowest.
+ * @return whether the thread was writing
+ */
 bool output_failed(void);
-/** fopen the temporary of a text file; checks. */
+/** Create a text file under a temporary name; never returns NULL. An existing file or symbolic link
+ * of that name is removed, so no link is followed. */
 FILE *output_open(const char *temporary);
-/** fclose with a check for write errors (full disk). */
+/** fclose(); fails if any write to the file failed (full disk). */
 void output_close(FILE *file, const char *path);
-/** Remove all files begun and not committed: for fail() and for the end after a signal. */
+/** Remove all temporary files that are not committed: for fail(), and before the program ends after
+ * a signal. */
 void output_discard_all(void);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How n things are dealt out in consecutive, nearly equal parts: particles to groups, groups to
- * ranks, planes to slabs, rows to tasks. */
+/* Division of n things into consecutive, nearly equal parts: particles among groups, groups among
+ * ranks, planes among slabs, rows among tasks. */
 #ifndef PHOTONS_BASE_PARTS_H
 #define PHOTONS_BASE_PARTS_H
 
 #include <stddef.h>
 
-/** First thing of part @p part, if n things are dealt out to @p parts parts; that of part `parts`
- * is n. Exact for every n. */
+/** The first thing of part @p part, if n things are divided into @p parts parts; n for
+ * part = parts. Exact for every n. */
 static inline size_t block_first(size_t n, size_t parts, size_t part) {
   return (size_t)((unsigned __int128)n * part / parts);
 }
 
-/** The part that holds thing i of n. */
+/** The part that thing i of n is in. */
 static inline size_t block_containing(size_t n, size_t parts, size_t i) {
   return (size_t)((((unsigned __int128)i + 1) * parts - 1) / n);
 }

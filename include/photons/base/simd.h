@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The few vector operations that a loop over float lanes cannot express: masks, compression, fast inverse square roots.
- * One set of names over AVX-512, AVX2 and GCC's generic vectors (baseline), chosen by the flags of the compilation. */
+/* Vector operations that a loop over float lanes cannot express: masks, compression, fast inverse
+ * square roots. The same names stand for AVX-512, AVX2 and GCC's generic vectors (baseline); the
+ * flags of the compilation choose between them. */
 #ifndef PHOTONS_SIMD_H
 #define PHOTONS_SIMD_H
 
@@ -28,7 +29,7 @@ static inline vfloat v_rsqrt_estimate(vfloat a) { return _mm512_rsqrt14_ps(a); }
 static inline vmask v_less(vfloat a, vfloat b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 static inline vmask v_both(vmask a, vmask b) { return (vmask)(a & b); }
 static inline int v_any(vmask m) { return m != 0; }
-/** a where m, else b. */
+/** a in the lanes of m, b in the others. */
 static inline vfloat v_select(vmask m, vfloat a, vfloat b) { return _mm512_mask_blend_ps(m, b, a); }
 static inline vfloat v_keep(vmask m, vfloat a) { return _mm512_maskz_mov_ps(m, a); }
 static inline float v_sum(vfloat a) { return _mm512_reduce_add_ps(a); }
@@ -36,15 +37,16 @@ static inline float v_sum(vfloat a) { return _mm512_reduce_add_ps(a); }
 static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask) ~(~0u << n); }
 /** The lanes whose bit is set. */
 static inline vmask v_bits(uint32_t bits) { return (vmask)bits; }
-/** p[lane] += a[lane] for the lanes in m, the others are not touched. */
+/** p[lane] += a[lane] for the lanes in m. The other elements of p are neither read nor written. */
 static inline void v_add_to(float *p, vmask m, vfloat a) {
   _mm512_mask_storeu_ps(p, m, _mm512_add_ps(_mm512_maskz_loadu_ps(m, p), a));
 }
-/** Lanes of p - c as signed integers, as floats: lanes outside m are not read. */
+/** (float)(int32_t)(p[lane] - c) for the lanes in m; elements of p outside m are not read. */
 static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   return _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_maskz_loadu_epi32(m, p), _mm512_set1_epi32((int)c)));
 }
-/** Store the lanes in m contiguously at p (LANES floats there may be written); the caller advances by v_count(m). */
+/** Store the lanes in m contiguously at p. All LANES floats at p may be written; the caller
+ * advances p by v_count(m). */
 static inline void v_compress(float *p, vmask m, vfloat a) { _mm512_storeu_ps(p, _mm512_maskz_compress_ps(m, a)); }
 static inline uint32_t v_count(vmask m) { return (uint32_t)__builtin_popcount(m); }
 
@@ -63,7 +65,8 @@ static inline vfloat v_fnma(vfloat a, vfloat b, vfloat c) { return _mm256_fnmadd
 static inline vfloat v_max(vfloat a, vfloat b) { return _mm256_max_ps(a, b); }
 static inline vfloat v_abs(vfloat a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 static inline vfloat v_sqrt(vfloat a) { return _mm256_sqrt_ps(a); }
-/** 1/sqrt(a): the 12-bit estimate, improved once, so that callers may treat it as the 14-bit one of AVX-512. */
+/** 1/sqrt(a): the 12-bit estimate and one Newton step, so that callers may rely on 14 bits as with
+ * AVX-512. */
 static inline vfloat v_rsqrt_estimate(vfloat a) {
   vfloat y = _mm256_rsqrt_ps(a);
   return _mm256_mul_ps(
@@ -97,7 +100,8 @@ static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
 }
 static inline uint32_t v_count(vmask m) { return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_ps(m)); }
 static inline void v_compress(float *p, vmask m, vfloat a) {
-  /* byte k of the permutation is the k-th set bit of the mask: spread the mask to bytes, then gather 0..7 by pext (BMI2) */
+  /* Byte k of the permutation is the k-th set bit of the mask: spread the mask to bytes, then
+   * gather 0..7 by pext (BMI2). */
   unsigned bits = (unsigned)_mm256_movemask_ps(m);
   uint64_t spread = 0x0101010101010101u;
   spread = __builtin_ia32_pdep_di(bits, spread) * 0xff;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between rows (the coefficients of one node follow each other in memory) and lanes (one node a lane, one coefficient a vector).
- * Four coefficients at a time: a row is cut into blocks of four floats, the last of which overlaps its predecessor where the
- * length is no multiple of four, so that nothing outside a row is touched. */
+/* Transposition between rows (the coefficients of one node follow each other in memory) and lanes
+ * (one node in each lane, one coefficient in each vector). Four coefficients are handled at a time:
+ * a row is cut into chunks of four floats. Where the length is no multiple of four the last chunk
+ * overlaps the one before it, so that nothing outside a row is touched. (Identifiers say `block`
+ * for such a chunk.) */
 #ifndef PHOTONS_TRANSPOSE_H
 #define PHOTONS_TRANSPOSE_H
 
@@ -21,13 +23,14 @@ typedef int32_t vlanes_int __attribute__((vector_size(4 * LANES)));
 #define SHUFFLE(v, w, a, b, c, d) __builtin_shufflevector(v, w, a, b, c, d)
 #endif
 
-/** Floats of the staging area of one block of every lane. */
+/** Floats of the staging area for one chunk of every lane. */
 enum { STAGE = 4 * LANES };
 
-/** Where lane's block stands in the staging area, such that transpose() brings the lanes into order. */
+/** The place of a lane's chunk in the staging area; with it transpose() brings the lanes into
+ * order. */
 static inline float *stage_lane(float *stage, int lane) { return stage + lane % 4 * LANES + lane / 4 * 4; }
 
-/** Transpose the 4x4 tiles of four vectors in place; twice is the identity. */
+/** Transpose the 4x4 tiles of four vectors in place. Done twice it is the identity. */
 static inline __attribute__((always_inline)) void transpose(vfloat v[4]) {
   vfloat ab_low = SHUFFLE(v[0], v[1], 0, LANES, 1, LANES + 1),
          ab_high = SHUFFLE(v[0], v[1], 2, LANES + 2, 3, LANES + 3);
@@ -39,7 +42,7 @@ static inline __attribute__((always_inline)) void transpose(vfloat v[4]) {
   v[3] = SHUFFLE(ab_high, cd_high, 2, 3, LANES + 2, LANES + 3);
 }
 
-/** Blocks of a row of `size` coefficients, and where block b begins. */
+/** Number of chunks of a row of `size` coefficients, and the first coefficient of chunk b. */
 static inline int row_blocks(int size) { return (size + 3) / 4; }
 static inline int block_first_term(int size, int b) { return size >= 4 && 4 * b + 4 > size ? size - 4 : 4 * b; }
 
@@ -50,7 +53,7 @@ static inline vblock load_block(const float *p) {
 }
 static inline void store_block(float *p, vblock v) { memcpy(p, &v, sizeof v); }
 
-/** Copy one lane's row into the staging area: row_blocks(size) * STAGE floats. */
+/** Copy one lane's row into the staging area, which has row_blocks(size) * STAGE floats. */
 static inline __attribute__((always_inline)) void stage_row(const float *row, int size, float *stage, int lane) {
   if (size < 4)
     for (int i = 0; i < size; i++) stage_lane(stage, lane)[i] = row[i];
@@ -68,7 +71,7 @@ static inline __attribute__((always_inline)) void unstage_row(float *stage, int 
       store_block(row + block_first_term(size, b), load_block(stage_lane(stage + b * STAGE, lane)));
 }
 
-/** All staged rows as vectors of lanes; out and in have room for at least 4. */
+/** All staged rows as vectors of lanes, and back. `out` and `in` have max(size, 4) elements. */
 static inline __attribute__((always_inline)) void stage_to_lanes(const float *stage, int size, vfloat *out) {
   for (int b = 0; b < row_blocks(size); b++) {
     vfloat v[4];
@@ -87,7 +90,8 @@ static inline __attribute__((always_inline)) void lanes_to_stage(const vfloat *i
   }
 }
 
-/** row[i] = sum over the lanes of in[i], in an order that depends on the number of lanes alone. */
+/** row[i] = sum over the lanes of in[i]. The order of the sum depends only on the number of
+ * lanes. */
 static inline __attribute__((always_inline)) void sum_lanes(const vfloat *in, int size, float *row) {
   for (int b = 0; b < row_blocks(size); b++) {
     vfloat v[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The choices that parameters offer, and the limits of the numeric ones that arrays are sized by.
- * Rooms that need a choice include this file, not the whole of parameters.h. */
+/* The choices that parameters offer, and the limits of numeric parameters that determine array
+ * sizes. Code that needs a choice includes this file instead of all of parameters.h. */
 #ifndef PHOTONS_CONFIG_CHOICES_H
 #define PHOTONS_CONFIG_CHOICES_H
 

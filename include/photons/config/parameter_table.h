@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table that declares every parameter, and what is done with one row of it: find, read, print.
- * For the modules of config.ini only; everybody else uses parameters.h. */
+/* The table that declares every parameter, and the operations on one row of it: find, read, print.
+ * For the modules of config.ini only; other code uses parameters.h. */
 #ifndef PHOTONS_PARAMETER_TABLE_H
 #define PHOTONS_PARAMETER_TABLE_H
 
@@ -14,7 +14,7 @@ enum parameter_type {
   PARAMETER_REAL,    /**< double */
   PARAMETER_INTEGER, /**< int64_t */
   PARAMETER_SWITCH,  /**< bool, yes or no */
-  PARAMETER_WORD,    /**< an enum; words[value] */
+  PARAMETER_WORD,    /**< an enum; words[value] is its name */
   PARAMETER_TEXT,    /**< char[size] */
   PARAMETER_LIST,    /**< double[PARAMETER_LIST_MAX] followed by its size_t count */
 };
@@ -24,15 +24,18 @@ struct parameter {
   enum parameter_type type;
   size_t offset, size; /**< of the field in struct parameters */
   const char *initial; /**< default as in config.ini; "": none (0 or empty); NULL: see presets */
-  const char *help;    /**< one line */
+  const char *help;    /**< one line of user documentation */
   const char *unit;    /**< NULL: none */
   const char *aliases[2];
-  double low, high;         /**< of numbers, both allowed */
-  const char *automatic;    /**< a number outside low .. high that means "chosen by the program"; NULL: none */
-  const char *const *words; /**< NULL-terminated; "" stands for an enum value that cannot be chosen */
+  double low, high;         /**< least and largest allowed number */
+  const char *automatic;    /**< a number outside low .. high that means "chosen by the program";
+                                 NULL: none */
+  const char *const *words; /**< NULL-terminated; "" stands for an enum value that cannot be
+                                 chosen */
 };
 
-/** Values that gravity.accuracy = paper | default | high gives to a key of [gravity] where the user gives none. */
+/** Values that gravity.accuracy = paper | default | high gives to a key of [gravity] that the user
+ * does not set. */
 struct preset {
   const char *key;
   const char *value[3]; /**< by enum accuracy */
@@ -44,16 +47,17 @@ extern const struct preset preset_table[];
 extern const size_t preset_count;
 
 bool section_known(const char *section);
-/** Row of a key or alias; NULL: there is none. */
+/** The row of a key or alias; NULL: there is none. */
 const struct parameter *parameter_find(const char *section, const char *key);
 /** The preset of a row; NULL: it does not depend on gravity.accuracy. */
 const struct preset *preset_find(const struct parameter *row);
-/** The row's default where accuracy is @p accuracy. */
+/** The row's default for an accuracy. */
 const char *parameter_initial(const struct parameter *row, enum accuracy accuracy);
 
-/** The known section nearest to what was written; NULL: none is near. */
+/** The known section most similar to the given text; NULL: none is similar. */
 const char *section_suggest(const char *written);
-/** The row nearest to what was written: in this section first, else one of exactly that key elsewhere; NULL: none. */
+/** The row most similar to the given text: in this section first, else the row with exactly this
+ * key in another section; NULL: none. */
 const struct parameter *parameter_suggest(const char *section, const char *written);
 
 /**
@@ -62,44 +66,48 @@ const struct parameter *parameter_suggest(const char *section, const char *writt
  */
 bool parameter_parse(const struct parameter *row, const char *text, struct parameters *p, char *reason,
                      size_t reason_size);
-/** Set the field to a default of the table, "": zero or empty. */
+/** Set the field to a default of the table; "": zero or empty. */
 void parameter_reset(const struct parameter *row, const char *initial, struct parameters *p);
-/** Print the value as parameter_parse() reads it; reals with the digits needed to get the same number back.
+/** Print the value as parameter_parse() reads it; reals with the digits needed to get the same
+ * number back.
  * @return characters printed */
 int parameter_print(const struct parameter *row, const struct parameters *p, FILE *out);
-/** Print what may be given, e.g. `0.1 .. 1` or `cic | tsc | pcs` (words separated by @p separator); nothing for texts. */
+/** Print the allowed values, e.g. `0.1 .. 1` or `cic | tsc | pcs` (words separated by @p
+ * separator); nothing for texts. */
 void parameter_print_allowed(const struct parameter *row, const char *separator, FILE *out);
 
-/** The problems found so far, and where each value came from. */
+/** The problems found so far, and the origin of each value. */
 struct parameter_problems {
   const char *path; /**< config file */
   struct {
-    int line;                    /**< of the file; 0: not there */
-    const char *set;             /**< text of --set, which wins; NULL: none */
+    int line;                    /**< in config.ini; 0: not there */
+    const char *set;             /**< text of --set, which overrides config.ini; NULL: none */
     bool bad;                    /**< a problem was reported */
   } origin[PARAMETER_COUNT_MAX]; /**< by row of the table */
-  FILE *stream;                  /**< one line a problem, into text */
+  FILE *stream;                  /**< one line for each problem, written to text */
   char *text;
   size_t length, count;
 };
 
-/** Begin and end a report; if there are problems, the end prints them all and ends the program with EXIT_BAD_USAGE. */
+/** Begin and end a report. If there are problems, the end prints all of them and ends the program
+ * with EXIT_BAD_USAGE. */
 void problems_begin(struct parameter_problems *problems, const char *path);
 void problems_end(struct parameter_problems *problems);
-/** A problem that no row stands for. */
+/** Add a problem that belongs to no row. */
 void problem_add(struct parameter_problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /**
- * A problem with one value.
- * @param found  text of the value; NULL: the field as it is; "": there is none
+ * Add a problem with one value.
+ * @param found  text of the value; NULL: print the field; "": no value was given
  */
 void problem_with(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
                   const char *found, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/** A text that parameter_parse() refuses, for the reason that it gave. */
+/** Add a problem with a text that parameter_parse() rejected, for the reason that it gave. */
 void problem_unreadable(struct parameter_problems *problems, const struct parameter *row, const char *found,
                         const char *reason);
 
-/** Check what one value alone cannot show: sums, pairs, needed values, files. Values already reported are left out. */
+/** Check what one value alone cannot show: sums, pairs, needed values, files. Values with reported
+ * problems are left out. */
 void parameters_check(const struct parameters *p, struct parameter_problems *problems);
 
 #endif

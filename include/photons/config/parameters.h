@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parameters of a run: config.ini and --set, declared in one table (parameter_table.c).
- * Relative paths among the values are relative to the current directory, not to config.ini. */
+/* Parameters of a run: config.ini and --set, declared in one table (parameter_table.c). Relative
+ * paths among the values are relative to the current directory, not to config.ini. */
 #ifndef PHOTONS_PARAMETERS_H
 #define PHOTONS_PARAMETERS_H
 
@@ -12,7 +12,7 @@
 #include "photons/config/choices.h"
 
 #define PARAMETER_PATH_MAX 1024
-#define PARAMETER_LIST_MAX 256 /**< output redshifts; more is an error that says so */
+#define PARAMETER_LIST_MAX 256 /**< most output redshifts; more are reported as an error */
 #define PARAMETER_COUNT_MAX 96 /**< room for the table's rows */
 
 struct parameters {
@@ -26,11 +26,12 @@ struct parameters {
   struct {
     enum ic_source source;
     char file[PARAMETER_PATH_MAX];
-    enum length_unit unit_length; /**< of a Gadget IC file; auto: judged from its box size */
+    enum length_unit unit_length; /**< of a Gadget IC file; auto: found from its box size and
+                                       masses */
     double z_init;
     int64_t order; /**< 1 Zel'dovich, 2 second-order LPT */
     int64_t seed;
-    int64_t mesh; /**< 0: npart_side, twice that where it is odd */
+    int64_t mesh; /**< 0: npart_side, or twice that if it is odd */
     bool sphere_mode, fixed, paired;
     char glass[PARAMETER_PATH_MAX]; /**< Gadget file with a glass, or empty for a grid */
     enum power_source power_spectrum;
@@ -38,7 +39,7 @@ struct parameters {
     bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
   } ic;
   struct {
-    enum accuracy accuracy; /**< sets the defaults of the rest of this section */
+    enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
     enum assignment assignment;
     enum gradient gradient;
@@ -48,8 +49,10 @@ struct parameters {
     int64_t order;         /**< FMM order 1..6 */
     enum mac_kind mac;
     double theta;                  /**< opening angle */
-    double mac_tolerance;          /**< relative criterion: allowed error of one interaction over |acc| */
-    double softening;              /**< Plummer-equivalent comoving, kpc/h; -1: 1/30 of the mean particle spacing */
+    double mac_tolerance;          /**< relative criterion: allowed error of one interaction over
+                                        |acc| */
+    double softening;              /**< Plummer-equivalent comoving, kpc/h; -1: 1/30 of the mean
+                                        particle spacing */
     double softening_max_physical; /**< kpc/h; 0: no limit */
     enum softening_kind softening_kernel;
     enum p2p_kind p2p_kernel;
@@ -60,22 +63,24 @@ struct parameters {
     double z_end;
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
-    double max_dlna;
+    double max_dlna, min_dlna;
     double eta;
   } time;
   struct {
     char dir[PARAMETER_PATH_MAX];
-    double redshifts[PARAMETER_LIST_MAX]; /**< falling, no two equal; z_end alone where none are given */
+    double redshifts[PARAMETER_LIST_MAX]; /**< falling, no two equal; z_end alone where none are
+                                               given */
     size_t redshift_count;
     bool snapshots;
-    int64_t files;                /**< of a snapshot; 0: one a process */
+    int64_t files;                /**< of a snapshot; 0: one for each rank */
     enum length_unit unit_length; /**< of snapshots */
     bool accelerations;
     int64_t compression; /**< gzip level of snapshots, 0 none .. 9 */
     bool power_spectrum, images;
     int64_t image_size;        /**< pixels a side; 0: chosen from N */
-    bool halo_order;           /**< snapshots hold the halos' members first, in the order of the catalogue */
-    double checkpoint_minutes; /**< 0: only when stopped by a signal */
+    bool halo_order;           /**< snapshots hold the halos' members first, in the order of the
+                                    catalogue */
+    double checkpoint_minutes; /**< 0: only when stopped */
   } output;
   struct {
     bool fof;              /**< find halos at every output */
@@ -84,26 +89,31 @@ struct parameters {
     double slice; /**< thickness of the slice that is drawn, over the box; 0: none */
   } analysis;
   struct {
-    int64_t group_size;       /**< particles a group; 0: chosen from N and workers */
-    int64_t leaf_size;        /**< most particles a leaf; 0: chosen */
-    int64_t sort_interval;    /**< steps between sorts of the groups; 0: tuned from counted work */
+    int64_t group_size;       /**< particles of an ORB group; 0: chosen from N and GPU use */
+    int64_t leaf_size;        /**< most particles of a leaf; 0: chosen */
+    int64_t sort_interval;    /**< steps between sorts of the groups; 0: from counted work */
     int64_t rebuild_interval; /**< steps between rebuilds; 0: when groups have spread */
-    char scheduler[64];       /**< StarPU scheduler; empty: chosen (STARPU_SCHED wins) */
-    int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU wins) */
+    char scheduler[64];       /**< StarPU scheduler; empty: chosen (STARPU_SCHED takes
+                                   precedence) */
+    int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU takes precedence) */
     enum gpu_use gpu;
-    bool shared_memory;   /**< between processes of one host */
+    bool shared_memory;   /**< between ranks of one host */
+    double wall_time;     /**< hours; 0: no limit */
+    double signal_grace;  /**< seconds that a step may go on after a signal to stop */
     char trace_steps[64]; /**< "A:B": steps that are recorded; empty: none */
   } runtime;
-  bool given[PARAMETER_COUNT_MAX]; /**< by row of the table: set by the user, see parameter_given() */
+  bool given[PARAMETER_COUNT_MAX]; /**< by row of the table: set by the user, see
+                                        parameter_given() */
 };
 
 /**
- * Read config.ini and the overrides, check everything, resolve presets and automatic values that depend on
- * parameters alone. All problems are collected and reported together, each with file, line, section, key, the value found
- * and what is allowed; then the program ends with EXIT_BAD_USAGE.
+ * Read config.ini and the overrides, check everything, resolve presets and automatic values that
+ * depend on parameters alone. All problems are collected and reported together, each with file,
+ * line, section, key, the value found and what is allowed; then the program ends with
+ * EXIT_BAD_USAGE.
  * @param[out] p
  * @param path       config file; NULL: there is none, only overrides
- * @param overrides  texts `section.key=value` after --set, in order; the last one of a key wins
+ * @param overrides  texts `section.key=value` of --set, in order; for each key the last one counts
  * @param count      their number
  */
 void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count);
@@ -111,7 +121,7 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
 /** The values of a run that gives no parameter at all: zero or empty where there is no default. */
 void parameters_default(struct parameters *p);
 
-/** True where `section.key` (an alias will do) was given by the user, in the file or with --set. */
+/** Whether the user gave `section.key` (or an alias), in the file or with --set. */
 bool parameter_given(const struct parameters *p, const char *section, const char *key);
 
 /**
@@ -132,10 +142,11 @@ bool cosmology_possible(const struct parameters *p, char *reason, size_t size);
 /** Print a complete commented config.ini with default values (--defaults). */
 void parameters_print_defaults(FILE *out);
 
-/** Print all resolved values as a config.ini that would repeat the run (--dry-run, log, snapshots). */
+/** Print all resolved values as a config.ini that would repeat the run (--dry-run, log,
+ * snapshots). */
 void parameters_print(const struct parameters *p, FILE *out);
 
-/** Read "A:B", or "A" for one step, as runtime.trace_steps has it.
+/** Read "A:B", or "A" for one step, the format of runtime.trace_steps.
  * @return false: neither, or not 0 <= A <= B */
 bool parameter_step_range(const char *text, int64_t *first, int64_t *last);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The expanding background: H(a), kick and drift integrals, growth of structure.
  * Units: lengths Mpc/h, velocities km/s, so times are in (Mpc/h)/(km/s) and H0 = 100. */
 #ifndef PHOTONS_COSMOLOGY_H
@@ -14,24 +15,28 @@ struct cosmology {
 };
 
 struct parameters;
-/** That of the section [cosmology]; curvature makes up what is missing to 1. */
+/** The universe of section [cosmology]; curvature makes the densities add up to 1. */
 struct cosmology cosmology_from(const struct parameters *p);
 
 /** Growth of linear and second-order perturbations at one time. */
 struct growth {
   double d1; /**< D1(a)/D1(1) */
   double f1; /**< dln D1/dln a */
-  double d2; /**< second-order growth, D2 = -(3/7) D1^2 in Einstein-de Sitter, with D1 normalised as above */
+  double d2; /**< second-order growth, D2 = -(3/7) D1^2 in Einstein-de Sitter, with D1 normalised as
+                  above */
   double f2; /**< dln D2/dln a */
 };
 
 /** H(a) in km/s/(Mpc/h). */
 double cosmology_hubble(const struct cosmology *c, double a);
-/** int dt/a from a0 to a1: multiplies -grad(phi) (comoving) to give the change of p = a^2 dx/dt. */
+/** int dt/a from a0 to a1, in (Mpc/h)/(km/s). Times -grad(phi) (comoving) it gives the change of p
+ * = a^2 dx/dt. */
 double cosmology_kick(const struct cosmology *c, double a0, double a1);
-/** int dt/a^2 from a0 to a1: multiplies p to give the change of the comoving position. */
+/** int dt/a^2 from a0 to a1, in (Mpc/h)/(km/s). Times p it gives the change of the comoving
+ * position. */
 double cosmology_drift(const struct cosmology *c, double a0, double a1);
-/** Growth factors from the ODE (matter perturbations, smooth dark energy and radiation). */
+/** Growth factors at a, integrated from early times (matter perturbations, smooth dark energy and
+ * radiation). */
 struct growth cosmology_growth(const struct cosmology *c, double a);
 /** Particle mass in 1e10 Msun/h for N particles in a box of L Mpc/h. */
 double cosmology_particle_mass(const struct cosmology *c, double box, double count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The nonlinear power spectrum by the fit HALOFIT as revised by Takahashi et al. 2012 (ApJ 761, 152). */
+/* The nonlinear power spectrum by the fit HALOFIT as revised by Takahashi et al. 2012 (ApJ 761,
+ * 152). */
 #ifndef PHOTONS_HALOFIT_H
 #define PHOTONS_HALOFIT_H
 
@@ -9,13 +10,13 @@ struct linear_power;
 
 struct halofit {
   const struct linear_power *linear;
-  double growth; /**< D1 */
-  double
-      k_sigma; /**< nonlinear wavenumber, h/Mpc; 0: nothing is nonlinear yet (or no spectrum), the fit is the linear spectrum */
+  double growth;  /**< D1 */
+  double k_sigma; /**< nonlinear wavenumber, h/Mpc; 0: no scale is nonlinear yet (or there is no
+                    spectrum), and the result is the linear spectrum */
   double a, b, c, gamma, alpha, beta, nu, f1, f2, f3;
 };
 
-/** The fit at scale factor a. */
+/** Prepare the fit at scale factor a. */
 struct halofit halofit_create(const struct linear_power *linear, const struct cosmology *c, double a);
 /** P(k) in (Mpc/h)^3; k in h/Mpc. */
 double halofit_power(const struct halofit *h, double k);

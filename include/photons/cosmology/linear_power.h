@@ -1,11 +1,14 @@
-/* The linear matter power spectrum at z = 0: a table or Eisenstein & Hu (1998), normalised to sigma8. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The linear matter power spectrum at z = 0: a table or Eisenstein & Hu (1998), normalised to
+ * sigma8. */
 #ifndef PHOTONS_LINEAR_POWER_H
 #define PHOTONS_LINEAR_POWER_H
 
 struct parameters;
 struct linear_power;
 
-/** Make the spectrum that the parameters ask for; a bad table ends the program with EXIT_BAD_INPUT. */
+/** Make the spectrum that the parameters ask for. A bad table ends the program with
+ * EXIT_BAD_INPUT. */
 struct linear_power *linear_power_create(const struct parameters *p);
 /** P(k) at z = 0 in (Mpc/h)^3; k in h/Mpc; 0 outside the range of a table. */
 double linear_power_at(const struct linear_power *power, double k);

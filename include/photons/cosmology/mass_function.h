@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Halo mass functions in theory, from sigma(M). */
+/* Theoretical halo mass functions, from sigma(M). */
 #ifndef PHOTONS_MASS_FUNCTION_H
 #define PHOTONS_MASS_FUNCTION_H
 
@@ -12,7 +12,8 @@ enum mass_function {
   SHETH_TORMEN,     /**< Sheth & Tormen 1999 (MNRAS 308, 119) */
   REED_2007,        /**< Reed et al. 2007 (MNRAS 374, 2), with n_eff: friends of friends, b = 0.2 */
   TINKER_2008_200M, /**< Tinker et al. 2008 (ApJ 688, 709), spheres of 200 times the mean density */
-  TINKER_2008_200C, /**< the same, 200 times the critical density: interpolated to 200/Omega_m(z) times the mean */
+  TINKER_2008_200C, /**< the same for 200 times the critical density: interpolated to 200/Omega_m(z)
+                         times the mean density */
   MASS_FUNCTIONS
 };
 
@@ -23,7 +24,7 @@ enum mass_function {
 double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a,
                      double mass);
 
-/** All of them at one mass, which costs little more than one. */
+/** All mass functions at one mass, for little more time than one of them. */
 void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a, double mass,
                     double result[MASS_FUNCTIONS]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stages of the domain as tasks. */
+/* Stages of the domain: loops and codelets. */
 #ifndef PHOTONS_DOMAIN_CODELETS_H
 #define PHOTONS_DOMAIN_CODELETS_H
 
@@ -10,16 +10,16 @@
 struct domain;
 struct group;
 
-/** Loops of the host: rebuilds, and the search for neighbours. */
+/** Loops on CPUs: the rebuild of the domain, and the search for neighbours. */
 extern struct stage rebuild_stage, neighbours_stage;
 
-/** Put the particles of a group back in the order of its tree; a refit must follow. */
+/** Submit the sort of a group's particles into the order of its tree. A refit must follow. */
 void sort_submit(const struct domain *d, struct group *g);
-/** Pack the positions of own groups that other ranks need, send and receive positions and trees, and put
- * received positions where they stand in their group. */
+/** Submit the exchange of ghosts: pack the positions that other ranks need, send and receive
+ * positions and trees, and unpack received positions into their groups. Collective. */
 void ghosts_submit(struct domain *d);
 
-/** Kinds of messages, see MESSAGE_KINDS. */
+/** Kinds of messages, see message_transfer(). */
 enum { MESSAGE_POSITION = 0, MESSAGE_TREE = 1 };
 
 #endif

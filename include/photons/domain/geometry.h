@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where things are: positions, differences of positions, boxes, and the units of length.
+/* Positions, differences of positions, boxes, and the units of length.
  *
  *   position unit   L / 2^32; a coordinate is a uint32_t whose overflow is the periodic wrap
- *   Mpc/h           what parameters and files have; the whole box is L = geometry.box
- *   r_cut           the reach of the short-range force; node boxes, interaction lists, expansions and
- *                   direct sums count lengths in units of r_cut, so that there the cutoff is R_CUT
+ *   Mpc/h           used in parameters and files; the side of the box is L = geometry.box
+ *   r_cut           the reach of the short-range force; node boxes, interaction lists, expansions
+ *                   and direct sums count lengths in units of r_cut, where the cutoff is R_CUT
  *   mesh cell       L / N of the particle mesh (mesh.h)
  *
- * geometry.scale leads from position units to units of r_cut. */
+ * geometry.scale converts position units to units of r_cut. */
 #ifndef PHOTONS_DOMAIN_GEOMETRY_H
 #define PHOTONS_DOMAIN_GEOMETRY_H
 
@@ -15,7 +15,7 @@
 
 #include "photons/base/host_device.h"
 
-/** Position units in a side of the box. */
+/** Number of position units in a side of the box. */
 #define POSITION_TURN 4294967296.0
 /** The cutoff r_cut of the short-range force, and its square, in units of r_cut. */
 #define R_CUT 1.0f
@@ -31,7 +31,7 @@ static inline struct geometry geometry_make(double box, double r_cut) {
   return (struct geometry){box, r_cut, (float)(box / POSITION_TURN / r_cut)};
 }
 
-/** a - b along one axis, by the nearest image: in [-L/2, L/2), position units. */
+/** a - b along one axis for the nearest images: in [-L/2, L/2), position units. */
 static HOST_DEVICE inline int32_t position_difference(uint32_t a, uint32_t b) {
   return (int32_t)(a - b);
 }
@@ -42,7 +42,7 @@ static inline uint32_t position_to_integer(double x, double box) {
   turns -= __builtin_floor(turns);
   return (uint32_t)(int64_t)(turns * POSITION_TURN + 0.5); /* 2^32 wraps to 0 */
 }
-/** The coordinate in Mpc/h, in [0, box). */
+/** The coordinate of a position in Mpc/h, in [0, box). */
 static inline double position_from_integer(uint32_t u, double box) {
   return u * (box / POSITION_TURN);
 }

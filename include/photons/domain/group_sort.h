@@ -1,4 +1,5 @@
-/* A group's particles in the order of its tree. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sort of a group's particles into the order of its tree. */
 #ifndef PHOTONS_GROUP_SORT_H
 #define PHOTONS_GROUP_SORT_H
 
@@ -7,11 +8,12 @@
 #include "photons/domain/particles.h"
 
 /**
- * Put the particles of a group back in the order of its tree, from which they stray as they move:
- * every node's particles, below the leaves down to TREE_BLOCK too, are cut in two by the median along
- * the longest side of their box. Ties fall in the order that was.
- * @param depth   of the leaves
- * @param centre  of the group's box: its particles lie within half a box of it
+ * Restore the order of a group's particles, which moving particles lose. The particles of every
+ * node are cut in two by the median along the longest side of their box, at the levels of the tree
+ * and further below the leaves, down to at most TREE_BLOCK particles. Ties keep the previous order.
+ * @param count   particles of the group
+ * @param depth   of the tree (level of the leaves)
+ * @param centre  of the group's box, position units; all particles lie within half a box of it
  * @param column  the group's part of each column, [components][count]
  */
 void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],

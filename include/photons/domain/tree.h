@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tree inside a group: a complete binary tree in heap order, so that a node needs no pointers.
- * Root 1, children 2i and 2i+1; index 0 is unused. Level l holds nodes 2^l .. 2^(l+1)-1; leaves are the level `depth`.
- * The particles of node i at level l are the range [n j >> l, n (j+1) >> l) of the group's n, with j = i - 2^l. */
+ * The root is node 1, the children of node i are 2i and 2i+1; index 0 is unused. Level l holds
+ * nodes
+ * 2^l .. 2^(l+1)-1; the leaves are level `depth`. Node i = 2^l + j at level l holds the particles
+ * [n j >> l, n (j+1) >> l) of the group's n particles. */
 #ifndef PHOTONS_TREE_H
 #define PHOTONS_TREE_H
 
@@ -11,13 +14,14 @@
 #include "photons/domain/geometry.h"
 
 struct node {
-  uint32_t centre[3]; /**< of the bounding box of its particles, box units (2^32 = L) */
+  uint32_t centre[3]; /**< of the bounding box of its particles, position units */
   float half[3];      /**< half widths of that box, units of r_cut */
   float radius;       /**< largest distance of a particle from the centre, units of r_cut */
-  float acc_min; /**< smallest |acceleration| of its particles in the last force, units of G m / r_cut^2; 0 when unknown */
+  float acc_min;      /**< smallest rms |acceleration| of a leaf below the node in the last force
+                  *   computation, units of G m / r_cut^2; 0 if unknown */
 };
 
-/** Number of array elements for the nodes of a tree (index 0 unused). */
+/** Number of array elements for the nodes of a tree (index 0 is unused). */
 static HOST_DEVICE inline uint32_t tree_nodes(unsigned depth) { return 2u << depth; }
 static HOST_DEVICE inline unsigned node_level(uint32_t node) {
 #ifdef __CUDA_ARCH__
@@ -26,7 +30,8 @@ static HOST_DEVICE inline unsigned node_level(uint32_t node) {
   return 31u - (unsigned)__builtin_clz(node);
 #endif
 }
-/** First particle of the node with index @p j in its level; the node's range ends where that of j + 1 begins. */
+/** First particle of node j of a level. The node's particles end where those of node j + 1
+ * begin. */
 static HOST_DEVICE inline uint32_t level_first(uint32_t count, unsigned level, uint32_t j) {
   return (uint32_t)(((uint64_t)count * j) >> level);
 }
@@ -39,8 +44,8 @@ static HOST_DEVICE inline uint32_t node_end(uint32_t count, uint32_t node) {
   return level_first(count, l, node + 1 - (1u << l));
 }
 
-/** The particles of a leaf are sorted by further bisection, down to parts of at most this many, which
- * direct sums on cores take as blocks of targets. */
+/** The particles of a leaf are sorted by further bisection, down to parts of at most this many,
+ * which are the blocks of targets of direct sums on CPUs (P2P_BLOCK). */
 #define TREE_BLOCK 8
 
 #endif

@@ -1,5 +1,7 @@
-/* Gadget HDF5 snapshots and checkpoints. Both are written under a temporary name, synced and renamed; all processes take part, each
- * with its own particles. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gadget HDF5 snapshots and checkpoints. Both are written under a temporary name, synced and
+ * renamed, so that no incomplete file has the final name. All functions are collective; each rank
+ * writes or reads its own particles. */
 #ifndef PHOTONS_SNAPSHOT_H
 #define PHOTONS_SNAPSHOT_H
 
@@ -10,33 +12,52 @@
 #include "photons/step/policy.h"
 
 /**
- * Write a snapshot as formats of Gadget-4 and yt have it (header, /Parameters, /Config, PartType1 with
- * Coordinates double, Velocities float v_pec/sqrt(a), ParticleIDs uint64, Masses float, optionally Acceleration), in
- * output.files files: consecutive processes write to one file, one after the other. Memory: one piece at a time, whatever N.
- * @param path  final name, e.g. out/snap_003.hdf5; of several files out/snap_003.0.hdf5 and on
- * @param p     number of files, units, compression, cosmology; the resolved config.ini goes into the file
- * @param s     of this process; counts may be uneven, the order is that of the processes
+ * Write a snapshot in the layout of Gadget-4 that yt reads, too: Header, /Parameters, /Config, and
+ * PartType1 with Coordinates double, Velocities float v_pec/sqrt(a), ParticleIDs uint64, Masses
+ * float, optionally Acceleration. The snapshot consists of output.files files. Consecutive ranks
+ * write to one file, one after the other. Memory: one chunk of particles, whatever N.
+ * @param path  final name, e.g. out/snap_003.hdf5; with several files they are out/snap_003.0.hdf5
+ *         ...
+ * @param p     number of files, units, compression, cosmology; the resolved config.ini is stored in
+ *         the file
+ * @param s     particles of this rank, stored in the order of the ranks; their numbers may differ
  * @param a     scale factor of positions and momenta
  */
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *s, double a);
 
-/** What a run needs to go on, besides the particles. */
+/** What a run needs to continue, besides the particles. */
 struct checkpoint_state {
   double a;                                /**< scale factor of positions and momenta */
-  double start_a;                          /**< of the initial conditions */
+  double start_a;                          /**< scale factor of the initial conditions */
   int64_t step;                            /**< steps done */
-  int64_t outputs_done;                    /**< output redshifts already written */
+  int64_t outputs_done;                    /**< outputs written: the number of the next */
+  double last_output;                      /**< scale factor of the last one; 0: none */
   struct sort_policy policy;               /**< of the N-body solver */
-  double wall_seconds;                     /**< spent so far */
+  double wall_seconds;                     /**< wall-clock time of the run so far */
 };
 
-/** Exact state (integer positions, momenta, accelerations, ids, block layout) in one file, whatever the number of processes, so that
- * a restarted run gives the same bits. */
+/**
+ * Write the exact state (integer positions, momenta, accelerations, ids, division into groups) to
+ * one file for all ranks, so that a restarted run gives the same bits. The previous checkpoint is
+ * kept as NAME-previous.hdf5.
+ * @param path  NAME.hdf5
+ */
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
                       const struct checkpoint_state *state);
 /**
- * Read it back, each process its share of the blocks; parameters that change the result must agree with @p p, else EXIT_BAD_INPUT with their names.
- * @param[in,out] p  what the initial conditions' file and not config.ini had said (see ic_read_gadget()) is stored here
+ * Whether a checkpoint exists, is complete and undamaged: all its checksums are right. Does not end
+ * the program. Collective.
+ * @param reason  why the checkpoint cannot be used, of @p size bytes
+ */
+bool checkpoint_check(const char *path, char *reason, size_t size);
+/**
+ * Read a checkpoint, each rank its part of the groups. If NAME.hdf5 is missing or damaged, the
+ * program prints a warning and reads NAME-previous.hdf5, and the damaged file becomes
+ * NAME-damaged.hdf5. The program ends with EXIT_BAD_INPUT if neither can be used, giving both
+ * reasons; if parameters that change the result do not agree with @p p, giving their names; and if
+ * a value makes no sense, such as NaN or a speed above that of light, giving the particle's id.
+ * @param[in,out] p  values that came from the initial conditions' file instead of config.ini (see
+ * ic_read_gadget()) are stored here
  */
 struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state);
 

@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stages of the mesh as tasks. Set 1 is the mesh shifted by half a cell (interlacing). */
+/* Tasks of the long-range force. Each *_submit() function inserts one task and returns at once;
+ * StarPU derives the order of the tasks from the data that they read and write. Argument `set`
+ * selects a mesh: 0 is the mesh itself, 1 the mesh shifted by half a cell (interlacing). */
 #ifndef PHOTONS_MESH_CODELETS_H
 #define PHOTONS_MESH_CODELETS_H
 
 #include <stdbool.h>
 
 #include "photons/mesh/long_range.h"
-
+/** Deposit a group's particles into the group's own patch. */
 void pm_assign_submit(struct long_range *l, struct group *g, uint32_t set);
-/** Planes of a group's patch that another rank adds up. */
+/** Copy the patch planes that another rank adds up into the piece that is sent to that rank. */
 void patch_cut_submit(struct long_range *l, struct group *g, uint32_t piece, uint32_t set);
+/** Add the patches of all groups to a density slab, in the order of the groups. */
 void patch_add_submit(struct long_range *l, uint32_t set, uint32_t slab);
+/** Transform a density slab along y and z. */
 void fft_yz_submit(struct long_range *l, uint32_t set, uint32_t slab);
-/** With Green's function and the inverse transform. */
+/** Transform a column along x, multiply by Green's function, and transform back along x. */
 void fft_x_submit(struct long_range *l, uint32_t column);
+/** Transform one field of a slab back along y and z. */
 void ifft_yz_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab);
-/** What another rank's group reads of the slabs here. */
+/** Copy the field planes that a group of another rank reads out of this rank's slabs. */
 void pm_cut_submit(struct long_range *l, struct group *g, uint32_t piece, uint32_t set);
+/** Interpolate the fields to a group's particles and add the result to their accelerations. */
 void pm_read_submit(struct long_range *l, struct group *g, uint32_t set);
 
-/* Messages of all groups, slabs and columns; collective. */
+/* Sends and receives of all groups, slabs and columns. Collective. */
 
+/** Send pieces of patches to the ranks that own their slabs. */
 void patches_transfer(struct long_range *l, uint32_t set);
-/** Blocks of slabs to their columns' owners, or back. */
+/** Send transpose blocks of the spectra from the owners of slabs to the owners of columns; `back`:
+ * the other way. */
 void spectra_transfer(struct long_range *l, bool back);
+/** Send pieces of the fields to the ranks whose groups read them. */
 void pieces_transfer(struct long_range *l);
 /** Kinds of messages, see MESSAGE_KINDS. */
 enum {

@@ -1,13 +1,19 @@
-/* The particle mesh: N^3 cells in slabs of x-planes, and the numerics of its stages as plain functions.
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The particle mesh: N^3 cells, and the numerics of its stages as plain functions without tasks or
+ * MPI.
  *
  * density:   each group deposits into its own patch; patches are added to slabs in a fixed order
- * forward:   fft_yz of each plane, scattered to blocks (slab s, column c); fft_x over all slabs of a column
- * k space:   Green's function, split factor, window deconvolution (deposit and readout), gradient (spectral) or
- *            potential (fd4)
- * backward:  inverse fft_x, blocks, inverse fft_yz into the slabs of each field, which particles read.
- * With interlacing there are two sets of densities and fields: the second on a mesh half a cell off.
- * A slab is a set of consecutive x-planes, a column a set of consecutive ky; block (s, c) holds
- * [x in s][ky in c][kz] complex. */
+ * forward:   fft_yz of each plane, scattered to transpose blocks (slab s, column c);
+ *            fft_x over all slabs of a column
+ * k space:   Green's function, split factor, window deconvolution (deposit and read-out),
+ *            gradient (spectral) or potential (fd4)
+ * backward:  inverse fft_x, transpose blocks, inverse fft_yz into the slabs of each field,
+ *            which particles read
+ *
+ * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Transpose block
+ * (s, c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there
+ * are two sets of densities and fields; the second set belongs to a mesh shifted by half a cell
+ * (Hockney & Eastwood 1981, section 7-8). */
 #ifndef PHOTONS_MESH_H
 #define PHOTONS_MESH_H
 
@@ -29,47 +35,54 @@ static HOST_DEVICE inline uint32_t assignment_width(enum assignment a) {
   return a == ASSIGN_CIC ? 2 : a == ASSIGN_TSC ? 3 : 4;
 }
 
-/** A box of cells around one group: cells origin .. origin + size - 1 of each side, origin taken modulo N. */
+/** A box of cells around one group: cells origin .. origin + size - 1 of each side, modulo N. */
 struct patch {
   uint32_t origin[3];
-  uint32_t size[3]; /**< at most N each (a patch as wide as the mesh wraps onto itself) */
+  uint32_t size[3]; /**< at most N each; a patch as wide as the mesh wraps onto itself */
 };
 
-/** Where the planes of fields are in memory that the particles of a group read: whole planes of slabs, or cut out of them. */
+/** The field planes that the particles of a group read: whole planes of slabs, or those of a field
+ * box. */
 struct field_view {
-  const float *const *plane; /**< [field * N + x], of those that are read */
-  uint32_t origin[2];        /**< y and z of a plane's first number */
+  const float *const *plane; /**< [field * N + x]; set for the planes that are read */
+  uint32_t origin[2];        /**< y and z of the first number of a plane */
   uint32_t row;              /**< floats from y to y + 1 */
 };
 static inline struct field_view whole_planes(uint32_t row, const float *const *plane) {
   return (struct field_view){plane, {0, 0}, row};
 }
 
-/** What a group whose patch is given reads of each field, when it is cut out: planes first .. first + planes - 1 modulo N, and of each
- * [size[0]][row] floats from origin (y, z) on; beyond size[1] a row goes on periodically by four numbers at least. */
+/** The cells of each field that a group reads, where they are copied for the group: planes first ..
+ * first + planes - 1 modulo N, of each plane [size[0]][row] floats from `origin` (y, z) on. Beyond
+ * size[1] a row is continued periodically by at least four cells. */
 struct field_box {
   uint32_t first, planes, origin[2], size[2], row;
 };
 
-struct mesh_plans; /* FFTW plans, made once on the main thread with FFTW_ESTIMATE, used with new-array execute */
+struct mesh_plans; /* FFTW plans, made once on the main thread with FFTW_ESTIMATE, used with
+                      new-array execute */
 
 struct mesh {
   uint32_t cells; /**< N, even */
-  uint32_t row;   /**< floats from one z-row of a real slab to the next: >= N + 4, an odd multiple of 16 */
+  uint32_t row;   /**< floats from one z-row of a real slab to the next: >= N + 4, an odd multiple
+                       of 16 */
   uint32_t kz;    /**< N/2 + 1 */
   uint32_t slabs, columns;
   double box; /**< Mpc/h */
   enum assignment assignment;
   enum gradient gradient;
   bool interlace;
-  uint32_t fields; /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
-  uint32_t
-      spectra; /**< what they are made of after the transform along x: 2 (x component; y and z times their wave numbers) or 1 */
+  uint32_t fields;  /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
+  uint32_t spectra; /**< spectra from which the fields are made after the transform along x: 2 (x
+                         component; y and z times their wave numbers) or 1 */
   const struct split *split;
-  float *green;  /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0, halved with interlacing */
-  float *window; /**< 1/W^2 of one axis at n = 0 .. N-1: deposit and readout deconvolved */
-  float *wave; /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the gradient's Nyquist mode) */
-  float complex *phase; /**< interlacing: e^{i pi (n - N)/N} at n = 0 .. 5N/2, half a cell's shift along each axis */
+  float *green;         /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0,
+                             halved with interlacing */
+  float *window;        /**< 1/W^2 of one axis at n = 0 .. N-1: windows of deposit and read-out */
+  float *wave;          /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the
+                             gradient's Nyquist mode) */
+  float complex *phase; /**< interlacing: e^{i pi (n - N)/N} at n = 0 .. 5N/2, the shift by half a
+                             cell along each axis */
   struct mesh_plans *plans;
 };
 
@@ -85,20 +98,23 @@ static HOST_DEVICE inline uint32_t slab_first(const struct mesh *m, uint32_t s) 
 static HOST_DEVICE inline uint32_t column_first(const struct mesh *m, uint32_t c) {
   return (uint32_t)((uint64_t)m->cells * c / m->columns);
 }
-/** The first cell that a particle at u touches along one axis, counted from cell @p origin, is ((u N + this) >> 32)
- * modulo N, its distance to the particle the low 32 bits: the integer position times N, plus half a cell for the
- * nearest cell of TSC and for the shifted mesh, minus one cell for TSC and PCS. The sum stays below 2N cells. */
+/** Position of a particle in cells: with u the integer position along one axis, c = u N +
+ * assignment_offset(). Then (c >> 32) modulo N is the first cell that the particle touches, counted
+ * from cell @p origin, and the low 32 bits of c are the particle's distance from that cell. The
+ * offset contains half a cell for the nearest cell of TSC and for the shifted mesh, and minus one
+ * cell for TSC and PCS. c stays below 2N cells. */
 static HOST_DEVICE inline uint64_t assignment_offset(const struct mesh *m, uint32_t origin, bool shifted) {
   uint32_t before = m->assignment == ASSIGN_CIC ? 0 : 1;
   uint64_t halves = (uint64_t)(m->assignment == ASSIGN_TSC) + shifted;
   return ((uint64_t)((2 * m->cells - before - origin) % m->cells) << 32) + (halves << 31);
 }
-/** Floats from one plane of a slab to the next: nine cache lines more than its rows, so that the planes that a
- * particle touches do not compete for the same cache sets when N is a power of two. */
+/** Floats from one plane of a slab to the next: nine cache lines more than the rows need, so that
+ * the planes that a particle touches do not compete for the same cache sets when N is a power of
+ * two. */
 static HOST_DEVICE inline size_t plane_floats(const struct mesh *m) { return (size_t)m->cells * m->row + 144; }
-/** The spectrum that a field comes from. */
+/** The spectrum from which a field is made. */
 static HOST_DEVICE inline uint32_t spectrum_of_field(uint32_t field) { return field > 0; }
-/** Complex numbers in one block. */
+/** Complex numbers in transpose block (s, c). */
 static HOST_DEVICE inline size_t block_size(const struct mesh *m, uint32_t s, uint32_t c) {
   return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) * (column_first(m, c + 1) - column_first(m, c)) * m->kz;
 }
@@ -108,8 +124,8 @@ static inline uint32_t slab_of_plane(const struct mesh *m, uint32_t x) {
   return (uint32_t)(((uint64_t)(x + 1) * m->slabs + m->cells - 1) / m->cells - 1);
 }
 
-/** How many slabs hold planes first .. first + planes - 1 modulo N, from the slab of the first plane on;
- * all of them where the planes go round into that slab again. */
+/** How many slabs hold planes first .. first + planes - 1 modulo N, counted from the slab of the
+ * first plane; all slabs where the planes wrap around into the first slab again. */
 static inline uint32_t slabs_of_planes(const struct mesh *m, uint32_t first, uint32_t planes) {
   const uint32_t last = slab_of_plane(m, (first + planes - 1) % m->cells);
   const uint32_t round = first + planes > m->cells ? m->slabs : 0;
@@ -118,9 +134,12 @@ static inline uint32_t slabs_of_planes(const struct mesh *m, uint32_t first, uin
 }
 
 /**
+ * Make the tables and FFTW plans of a mesh. Main thread only.
  * @param cells    N, even, 8 .. 16384
  * @param slabs    1 .. cells
  * @param columns  1 .. cells
+ * @param box      side of the box, Mpc/h
+ * @param split    its mesh factor S(k) is applied; must outlive the mesh
  */
 struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment,
                          enum gradient gradient, bool interlace, const struct split *split);
@@ -129,53 +148,57 @@ void mesh_free(struct mesh *m);
 /** The smallest even size >= n with only factors 2, 3, 5, 7 (FFT-friendly). */
 uint32_t mesh_good_size(uint32_t n);
 
-/** The patch that holds all cells which particles within [centre - half, centre + half] (box units, half <= 2^31)
- * deposit to, shifted mesh of interlacing included, four cells deep in z whatever the scheme. */
+/** The patch that holds all cells to which particles within [centre - half, centre + half] deposit
+ * (position units, half <= 2^31), on the shifted mesh of interlacing too. It is four cells deep in
+ * z for every scheme. */
 struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const double half[3]);
 
-/** The cells of the fields that particles which deposit to the patch read. */
+/** The field cells read by the particles that deposit to a patch. */
 struct field_box field_box_for_patch(const struct mesh *m, const struct patch *patch);
 /** Floats of one plane of a field box. */
 static inline size_t field_box_floats(const struct field_box *b) { return (size_t)b->size[0] * b->row; }
-/** Cut one plane of a field, [y][row] of a slab, to the box's [size[0]][row]. */
+/** Copy the part [size[0]][row] of a field box out of one plane [y][row] of a slab. */
 void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane, float *out);
 
-/** Bytes of scratch that mesh_fft_yz, mesh_fft_x and mesh_ifft_yz may use on one worker. */
+/** Bytes of scratch memory that mesh_fft_yz(), mesh_fft_x() and mesh_ifft_yz() need on one
+ * worker. */
 size_t mesh_scratch_bytes(const struct mesh *m);
 
-/** 2-D r2c of every plane of slab s (particles a cell in, [plane][y][row] floats, preserved), scattered to its blocks.
- * Slabs must be aligned to 16 bytes. */
+/** 2-D r2c transform of every plane of slab s, scattered to the slab's transpose blocks. The slab
+ * holds particles per cell, [plane][y][row] floats, aligned to 16 bytes, and is not changed. */
 void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks /* [columns] */,
                  void *scratch);
 
 /**
- * Column c: gather, FFT along x, Green's function, inverse FFT along x, scatter.
- * in: [sets][slabs] blocks of the density, the second set (with interlacing) that of the mesh shifted by half a cell;
- * out: [sets][spectra][slabs] blocks, may be the same memory as in. They come out such that the inverse transform
- * (unnormalised) gives the acceleration components (spectral) or the potential (fd4) per unit G m, in (Mpc/h)^-2 or
- * (Mpc/h)^-1, at the cells of each set's mesh: acceleration = G * particle mass * mean over the sets. Combining the
- * densities cancels the odd images of the deposit, the mean over both readings those of the readout.
+ * Column c: gather, FFT along x, Green's function, inverse FFT along x, scatter. The unnormalised
+ * inverse transform of the result gives the acceleration components (spectral) in (Mpc/h)^-2 or the
+ * potential (fd4) in (Mpc/h)^-1, per unit G m, at the cells of each set's mesh: acceleration = G *
+ * particle mass * mean over the sets. With interlacing, combining the two densities cancels the odd
+ * images of the deposit, and the mean over both read-outs cancels those of the read-out.
+ * @param in   [sets][slabs] transpose blocks of the density; set 1 is the mesh shifted by half a
+ *         cell
+ * @param out  [sets][spectra][slabs] transpose blocks; may be the same memory as in
  */
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out,
                 void *scratch);
 
-/** 2-D c2r of every plane of slab s from the blocks of one field's spectrum into [plane][y][row] floats; cells N .. N+3 of a row
- * repeat cells 0 .. 3. */
+/** 2-D c2r transform of every plane of slab s, from the transpose blocks of one field's spectrum
+ * into [plane][y][row] floats. Cells N .. N + 3 of a row repeat cells 0 .. 3. */
 void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field, const float complex *const *blocks, float *slab,
                   void *scratch);
 
-/** Kernels that exist once an instruction set. x: component c of the group's positions at x + c * count. */
+/** Kernels that each instruction set has. x: component c of a group's positions is at x + c *
+ * count. `shifted` means the mesh shifted by half a cell. */
 struct mesh_kernels {
-  /** Clear the patch ([size0][size1][size2] floats) and deposit unit masses; shifted: on the mesh displaced by half a
-   * cell. */
+  /** Clear a patch ([size0][size1][size2] floats) and deposit particles of unit mass into it. */
   void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, const struct patch *patch,
                   float *data);
-  /** Add the part of a patch that lies in slab s to it ([plane][y][row]), which the caller has cleared before the
-   * first patch. */
+  /** Add the part of a patch that lies in slab s to the slab ([plane][y][row]). The caller clears
+   * the slab before the first patch. */
   void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data, float *slab);
-  /** acceleration[c * count + i] += factor * field at the particles; shifted: fields of the second set;
-   * only cells that the particles touch need be in the view; fd4 reaches two farther. fd4: four-point differences of
-   * the potential, interpolated. */
+  /** acceleration[c * count + i] += factor * field at the particles (spectral), or factor * the
+   * interpolated four-point differences of the potential (fd4). The view must hold the cells that
+   * the particles touch, and with fd4 two more on each side. */
   void (*read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, float factor,
                const struct field_view *view, float *acceleration);
 };

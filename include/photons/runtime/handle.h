@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* StarPU's data handles. A handle that is NULL stands for data that is not here. */
+/* StarPU data handles of vectors: registering, resizing, waiting. A handle that is NULL stands for
+ * data that this rank does not have. Errors end the program (EXIT_RUN_FAILED). */
 #ifndef PHOTONS_RUNTIME_HANDLE_H
 #define PHOTONS_RUNTIME_HANDLE_H
 
 #include <starpu.h>
 #include <stddef.h>
 
-/** A handle for memory of the host. */
+/** A handle for `count` elements of `size` bytes in host memory. */
 starpu_data_handle_t handle_register(void *data, size_t count, size_t size);
-/** A handle for data that StarPU allocates where a task first writes it. */
+/** A handle for data that StarPU allocates on the device of the first task that writes the data. */
 starpu_data_handle_t handle_make(size_t count, size_t size);
-/** The size, in numbers, of a handle for at least n: in steps of an eighth, so that StarPU finds freed
- * memory of the same size, and so that the two ends of a message, which do not know each other's
- * past, agree. */
+/** The size to register for at least n elements. Sizes grow in steps of about an eighth, so that
+ * StarPU can reuse freed memory of the same size. The size depends only on n, so that sender and
+ * receiver of a message agree. */
 size_t handle_room(size_t n);
-/** Make the handle fit n numbers of four bytes: it stays where its size is handle_room(n). */
+/** Make the handle fit n elements of four bytes. A handle of size handle_room(n) is kept, with its
+ * data. */
 void handle_fit(starpu_data_handle_t *handle, size_t n);
-/** Forget a handle and what it holds, once its tasks have ended. */
+/** Unregister a handle and discard its data, after waiting for the tasks that use the handle. */
 void handle_drop(starpu_data_handle_t *handle);
-/** The same, but at once: StarPU forgets it when the tasks submitted so far have ended. */
+/** The same without waiting: StarPU unregisters the handle when the tasks submitted so far have
+ * ended. */
 void handle_release(starpu_data_handle_t *handle);
-/** Give what tasks wrote back to the host memory that it was registered for, and forget it. */
+/** Unregister a handle of handle_register(), after copying the data back to host memory. */
 void handle_unregister(starpu_data_handle_t *handle);
 
-/** Wait until the host may touch the data, and give it back. */
+/** Wait until the host may access the data; starpu_data_release() ends the access. */
 void handle_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode);
 
 #endif

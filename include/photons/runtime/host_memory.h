@@ -1,4 +1,6 @@
-/* Memory that the processes of one host share: each writes a segment of its own, which the others read. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory shared among the ranks of one host. Each rank has a segment of its own, which it fills
+ * with messages and the other ranks read. message.h uses the segments. */
 #ifndef PHOTONS_HOST_MEMORY_H
 #define PHOTONS_HOST_MEMORY_H
 
@@ -6,22 +8,31 @@
 #include <stddef.h>
 
 /**
- * Share memory among the processes of each host; by all. Pages take up memory when they are first written.
- * @return whether all can; else nobody shares any (processes of one host in different containers, say)
+ * Share memory among the ranks of each host; collective. A page takes up memory when it is first
+ * written.
+ * @return whether every rank could map the segments of its host; if not (ranks of one host in
+ *         different containers, for example) no rank shares memory
  */
 bool host_memory_start(void);
+/** Unmap and free all segments; collective. */
 void host_memory_stop(void);
-/** Whether any process shares memory: the same on all. */
+/** Whether ranks share memory; the same on all ranks. */
 bool host_memory_shared(void);
-/** Is process @p rank on this host, and its segment here? Its own does not count. */
+/** Whether the segment of rank @p rank can be read here; false for this rank itself. */
 bool host_memory_with(int rank);
-/** Begin at the start of the own segment again. Its readers must be done. */
+/** Empty this rank's segment. Its readers must have finished. */
 void host_memory_reset(void);
-/** Room in the own segment, from host_memory_of(comm_rank()) + the offset returned; main thread only. */
+/**
+ * Reserve bytes in this rank's segment; main thread only.
+ * @return offset from host_memory_of(comm_rank())
+ */
 size_t host_memory_take(size_t bytes);
-/** Page-lock what begins at a place of a segment, for this process's GPUs. Returns how many of the bytes it could in one piece, at least one. */
+/**
+ * Page-lock the memory at offset `place` of a rank's segment, for this rank's GPUs.
+ * @return how many of the bytes are page-locked in one piece; at least one
+ */
 size_t host_memory_pin(int rank, size_t place, size_t bytes);
-/** The segment of a process of this host. */
+/** The segment of a rank of this host. */
 char *host_memory_of(int rank);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A loop as tasks. */
+/* A loop over independent parts as StarPU tasks on all CPU workers. */
 #ifndef PHOTONS_RUNTIME_LOOP_H
 #define PHOTONS_RUNTIME_LOOP_H
 
@@ -7,7 +7,8 @@
 
 #include "photons/runtime/stage.h"
 
-/** Codelet of every loop: a file defines its own with LOOP_STAGE(name, colour, ...). */
+/** CPU function of every loop's codelet. LOOP_STAGE(name, colour, ...) defines the stage of a
+ * loop. */
 void loop_on_cpu(void *buffers[], void *arguments);
 #define LOOP_STAGE(stage_name, stage_colour, ...)                                  \
   static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,        \
@@ -19,9 +20,9 @@ void loop_on_cpu(void *buffers[], void *arguments);
   STAGE_REGISTER(stage_name##_stage)
 
 /**
- * Run function(context, i) for i < n as tasks of a stage and wait for them, not for other tasks.
+ * Run function(context, i) for i < n as tasks of a stage, and wait for these tasks, not for others.
  * The tasks have no data and the lowest priority; each takes one i after the other until none is
- * left. Where StarPU does not run, the calling thread does it all.
+ * left. If StarPU does not run, the calling thread runs the loop.
  */
 void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, uint32_t i),
               void *context);

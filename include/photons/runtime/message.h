@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Messages of the task graph: StarPU-MPI's detached sends and receives, which are ordered by the data
- * like tasks. Both ends of a message know from tables that every rank has what goes where, so no rank
- * asks another.
+/* Messages between ranks as part of the task graph: detached sends and receives of StarPU-MPI,
+ * ordered with tasks by their data. Sender and receiver know every message from tables that all
+ * ranks have, so no rank asks another.
  *
- * Between ranks of one host only a token of eight bytes goes through StarPU-MPI. A task of the sender
- * (put) has copied the data to shared memory before, at the place that the token names; a task of the
- * receiver (get) fetches it. Many cores, or the GPUs that have and want the data, copy instead of
- * StarPU-MPI's one thread. */
+ * Between ranks of one host only a token of eight bytes goes through StarPU-MPI. Before, a task of
+ * the sender (put) has copied the data to shared memory, to the place that the token names.
+ * Afterwards, a task of the receiver (get) copies the data from there. Thus many cores, or the GPUs
+ * that hold the data, do the copying instead of StarPU-MPI's one thread. */
 #ifndef PHOTONS_RUNTIME_MESSAGE_H
 #define PHOTONS_RUNTIME_MESSAGE_H
 
@@ -17,26 +17,28 @@
 
 struct parameters;
 
-/* Everything here is collective; on one rank it does nothing but wait for tasks. */
+/* All functions are collective. With one rank they do nothing, except that message_wait() waits for
+ * tasks. */
 
-/** Start and end StarPU-MPI and the memory shared between ranks of a host. */
+/** Start and end StarPU-MPI and the memory shared among the ranks of a host. */
 void message_start(const struct parameters *p);
 void message_stop(void);
-/** Before the first message of a step: what was sent in the last step has been used everywhere. */
+/** To be called before the first message of a step. All tasks of the last step must have ended:
+ * their shared memory is used again. */
 void message_begin(void);
-/** All tasks of this rank done, and all messages. */
+/** Wait for all tasks and messages of this rank. */
 void message_wait(void);
 
-/** What a message holds, and of which thing (a group, a row of a table): both make its tag. Each room
- * of the program has its own kinds; they must differ. */
+/** A message's tag is made of its kind (what the message holds) and the number of a thing (a group,
+ * a row of a table). Each room defines its own kinds; kinds of different rooms must differ. */
 enum { MESSAGE_KINDS = 16 };
 
 /**
- * Transfer the data of a handle from one rank to another: called on both alike, does nothing on
- * others and where `from` is `to`.
- * @param data   the handle of this rank's end
+ * Transfer the data of a handle from one rank to another. Called with the same arguments on both
+ * ranks; does nothing on other ranks and if `from` equals `to`.
+ * @param data   this rank's handle
  * @param kind   below MESSAGE_KINDS
- * @param thing  number of the thing among those of its kind, the same on both ends
+ * @param thing  number of the thing among the things of its kind, the same on both ranks
  */
 void message_transfer(starpu_data_handle_t data, unsigned kind, size_t thing, int from, int to,
                       enum priority priority);

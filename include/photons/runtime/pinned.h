@@ -1,21 +1,25 @@
-/* Page-locked host memory, which GPUs copy to and from without the processor. Without a GPU in use it is ordinary memory. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Page-locked host memory, which GPUs copy from and to without the CPU. Without a GPU in use it is
+ * ordinary memory. */
 #ifndef PHOTONS_PINNED_H
 #define PHOTONS_PINNED_H
 
 #include <stddef.h>
 
-/** Blocks that come and go with tasks, from any thread: page-locking is far too slow to be done for each. */
+/** A pool of buffers that tasks take and give back, on any thread. The pool page-locks large
+ * chunks, since page-locking each buffer would be far too slow. */
 struct pinned_pool;
 
 struct pinned_pool *pinned_pool_create(void);
-/** All blocks are gone with it. */
+/** Frees all buffers of the pool, too. */
 void pinned_pool_free(struct pinned_pool *p);
-/** A block of at least so many bytes, not cleared. */
+/** A buffer of at least so many bytes, not cleared. */
 void *pinned_take(struct pinned_pool *p, size_t bytes);
-/** @param bytes  as given to pinned_take(); block may be NULL */
+/** the number given to pinned_take(); block may be NULL */
 void pinned_give_back(struct pinned_pool *p, void *block, size_t bytes);
 
-/** Page-lock memory that is there already, if a GPU is in use; undo it before the memory is freed. */
+/** Page-lock existing memory if a GPU is in use, and undo that, which must come before the memory
+ * is freed. If locking fails, a warning is printed. */
 void pin_memory(void *memory, size_t bytes);
 void unpin_memory(void *memory, size_t bytes);
 

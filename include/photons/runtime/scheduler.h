@@ -1,4 +1,5 @@
-/* How StarPU is started: workers, GPUs and the scheduler. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* StarPU's configuration: workers, GPUs and the scheduler. */
 #ifndef PHOTONS_SCHEDULER_H
 #define PHOTONS_SCHEDULER_H
 
@@ -13,28 +14,38 @@ struct starpu_conf;
  * down is a warning. Before StarPU starts. @return workers on processor cores */
 long scheduler_check(const struct parameters *p);
 /**
- * Fill in what the parameters ask for, before starpu_init(). The user's STARPU_* settings win over it.
- * Without a GPU the default scheduler is lws, with one heteroprio, whose buckets are ours.
+ * Fill in StarPU's configuration from the parameters, before starpu_init(). The user's STARPU_*
+ * environment variables take precedence. Default scheduler: lws on CPUs, heteroprio with GPUs (our
+ * buckets: see map_buckets() in scheduler.c). Ends the program (EXIT_BAD_USAGE) if there is no GPU
+ * but runtime.gpu = require.
  */
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p);
 
-/** Streams of a GPU, each with a thread of StarPU's, unless STARPU_NWORKER_PER_CUDA says otherwise or the scheduler goes by models. */
+/** Streams per GPU, each with a StarPU worker thread. STARPU_NWORKER_PER_CUDA overrides the number;
+ * schedulers that use performance models take one stream. */
 int scheduler_streams(void);
 
-/** After starpu_init(), by all processes: learn whether any of them uses GPUs. */
+/** After starpu_init(): find out whether any rank uses GPUs. Collective. */
 void scheduler_started(void);
-/** Does any process use GPUs? What all must decide alike goes by this: on mixed nodes some have none. */
+/** Whether any rank uses GPUs. Decisions that all ranks must make alike depend on this and not on
+ * the rank's own GPUs, because a job may mix nodes with and without GPUs. */
 bool scheduler_any_gpu(void);
 
-/** Does a lower number mean more urgent, as it does to heteroprio? After starpu_init(). */
+/** Whether the scheduler is heteroprio, for which a lower number means a higher priority. After
+ * starpu_init(). */
 bool scheduler_is_heteroprio(void);
 
-/** CUDA's numbers of the GPUs in use, or before starpu_init() of all that are present. @param device  room for STARPU_NMAXWORKERS */
+/**
+ * CUDA device numbers of the GPUs in use, or, before starpu_init(), of all GPUs present.
+ * @param device  [STARPU_NMAXWORKERS] on return: the numbers
+ * @return number of GPUs
+ */
 uint32_t scheduler_gpus(int *device);
-/** Their names and memory, as "2 NVIDIA H200 (150 GB)", or "none". */
+/** Print names and memory of the GPUs, as "2 NVIDIA H200 (150 GB)", or "none". */
 void scheduler_print_gpus(FILE *out);
 
-/** The bucket of heteroprio for a priority: what only processors can do has bucket 0, as have tasks of no priority. */
+/** The heteroprio bucket for a priority. Tasks that only CPUs can run are in bucket 0, as are tasks
+ * without a priority. */
 int scheduler_bucket(int priority, int most_urgent, bool host_only);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A stage is one kind of task: one codelet under codelets/, or one loop over parts (loop.h). Each
- * stage says its own name, family and colour and registers itself when the program is loaded, so
- * that logs, traces and pictures know it without a table elsewhere. */
+/* A stage is one kind of task: one codelet under codelets/, or one loop over parts (loop.h). The
+ * file of a stage gives the stage's name, family and colour, and registers the stage when the
+ * program is loaded. Logs, traces and pictures therefore know all stages without a table
+ * elsewhere. */
 #ifndef PHOTONS_RUNTIME_STAGE_H
 #define PHOTONS_RUNTIME_STAGE_H
 
@@ -12,14 +13,15 @@
 enum { STAGES_MOST = 64 };
 
 struct stage {
-  const char *family; /**< what the progress line adds up under one name, e.g. "pm"; NULL: "other" */
-  bool untimed;       /**< outputs: not accounted for as time of a step */
-  struct starpu_codelet *codelet; /**< its name and colour are the stage's */
-  uint32_t number;                /**< 0 .. stage_count() - 1, by name; set when first asked for */
-  struct stage *next;             /**< of those registered */
+  const char *family; /**< stages whose times the progress line adds up, e.g. "pm"; NULL: "other" */
+  bool untimed;       /**< for outputs, whose time does not count as time of a step */
+  struct starpu_codelet *codelet; /**< has the stage's name and colour */
+  uint32_t number;                /**< 0 .. stage_count() - 1 in the order of the names; set by
+                                   *   stage_count() */
+  struct stage *next;             /**< in the list of registered stages */
 };
 
-/** From a function with the attribute constructor, before main(); see STAGE_REGISTER. */
+/** Register a stage before main(): called by the constructor that STAGE_REGISTER defines. */
 void stage_register(struct stage *stage);
 #define STAGE_REGISTER(variable)                                       \
   __attribute__((constructor)) static void register_##variable(void) { \
@@ -27,7 +29,8 @@ void stage_register(struct stage *stage);
   }                                                                    \
   struct stage /* takes the semicolon */
 
-/** Stages of this program that are accounted for (untimed ones are not), and each of them, by name. */
+/** Number of the program's stages that are not untimed, and each of these, in the order of their
+ * names. */
 uint32_t stage_count(void);
 const struct stage *stage_at(uint32_t number);
 static inline const char *stage_name(const struct stage *s) { return s->codelet->name; }

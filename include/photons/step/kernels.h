@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time integration of one group's particles, one table for each instruction set. */
+/* The CPU kernels of time integration, one table for each instruction set. */
 #ifndef PHOTONS_STEP_KERNELS_H
 #define PHOTONS_STEP_KERNELS_H
 
@@ -8,17 +8,17 @@
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/isa.h"
 
-/** Component c of each array stands at + c * count. */
+/** Kernels for the particles of one group. Component c of an array stands at array + c * count. */
 struct step_kernels {
   /** momentum += factor * acceleration; returns the largest |acceleration| and |momentum|. */
   struct kick_largest (*kick)(uint32_t count, float factor, const float *acceleration,
                               float *momentum);
-  /** x += factor * momentum, factor in position units (2^32 = L) per momentum. A displacement of half
-   * the box or more goes anywhere: step.c ends the run then. */
+  /** x += factor * momentum; factor in position units (2^32 = L) per unit of momentum (km/s). The
+   * result of a displacement of half the box or more is undefined: step.c ends the run then. */
   void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
 };
 
-/** Those for isa_select(). */
+/** The kernels for isa_select(). */
 const struct step_kernels *step_kernels_select(void);
 
 #ifdef KERNEL_ISA

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles and the forces between them: the domain with a short-range and a long-range force. */
+/* The N-body system: the domain with its short-range and long-range forces. */
 #ifndef PHOTONS_STEP_NBODY_H
 #define PHOTONS_STEP_NBODY_H
 
@@ -20,23 +20,27 @@ struct nbody {
 };
 
 /**
- * Take over the particles and register all data with StarPU, which must run (engine_start()); particles
- * that are not in groups are sorted into groups. Softening and other lengths come from the parameters;
- * accelerations keep their values (a restart has them). Collective.
+ * Make an N-body system that owns the particles, and register all data with StarPU, which must run
+ * (engine_start()). Particles that are not in groups are sorted into groups. Accelerations keep
+ * their values (those of a restart are valid). Collective.
+ * @param p  softening, split and mesh
  */
 struct nbody *nbody_create(const struct parameters *p, struct particles particles);
+/** Unregister all data and free the system with its particles. */
 void nbody_free(struct nbody *n);
 
-/** Hand groups over so that rank r has groups owner_first[r] .. owner_first[r + 1] - 1. All tasks done;
- * refit must follow. Collective. */
+/** Move groups to new owners: rank r gets groups owner_first[r] .. owner_first[r + 1] - 1. All
+ * tasks must have ended, and a refit must follow. Collective. */
 void nbody_migrate(struct nbody *n, const uint32_t *owner_first);
 
-/** Sizes that follow from the parameters and N, and the memory that particles and trees take. */
+/** Sizes that follow from the parameters and N, and the memory that particles and trees need, in
+ * bytes over all ranks. */
 struct layout {
   struct domain_layout domain;
   struct mesh_layout mesh;
   double bytes_particles, bytes_tree;
 };
+/** The layout for N = `particles`. It also depends on scheduler_any_gpu(). */
 struct layout layout_choose(const struct parameters *p, size_t particles);
 
 #endif

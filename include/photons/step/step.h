@@ -1,31 +1,43 @@
-/* One step: what is submitted, in which order. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One step (kick-drift-kick, Quinn et al. 1997): which tasks are submitted, in which order. All
+ * functions are collective and return when their tasks have ended. */
 #ifndef PHOTONS_STEP_H
 #define PHOTONS_STEP_H
 
 #include "photons/step/nbody.h"
 
-/** Opening half kick, drift, refit; returns when done, so that the host may look at the boxes.
- * @param kick   int dt/a of the first half
- * @param drift  int dt/a^2 of the step */
+/**
+ * The opening half kick, the drift and the refit. Afterwards the host may read the groups' boxes.
+ * @param kick   integral of dt/a over the first half of the step, (Mpc/h)/(km/s)
+ * @param drift  integral of dt/a^2 over the step, (Mpc/h)/(km/s)
+ */
 void step_drift(struct nbody *n, double kick, double drift);
 
-/** Forces at the present positions (trees refitted) and the closing half kick; returns when done. kick = 0 computes forces only.
- * @param meanwhile  what the host does while the tasks run; it may read positions (domain_acquire_positions()); NULL: nothing */
+/**
+ * The forces at the current positions, whose trees are refitted, and the closing half kick.
+ * @param kick       as in step_drift(), over the second half of the step; 0: only forces
+ * @param meanwhile  called on the main thread while the tasks run; it may read positions
+ *         (domain_acquire_positions()); NULL: nothing
+ */
 void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *context), void *context);
 
-/** Sort the particles of all into groups and leaves anew, and refit all trees. */
+/** Rebuild the domain: sort the particles of all ranks into groups and leaves, and refit all
+ * trees. */
 void step_rebuild(struct nbody *n);
 
-/** Forces of the groups as they stand where none are known yet: with a relative criterion a geometric pass comes first, which gives it accelerations. */
+/** The first forces. With the relative acceptance criterion, forces are computed twice: the first
+ * time with the geometric criterion, which gives the accelerations that the relative one needs. */
 void step_first_forces(struct nbody *n);
 
-/** Make the trees of the groups anew, each of its own particles: nothing travels. */
+/** Sort the particles of each group into the order of its tree, and refit. No particle changes
+ * groups. */
 void step_sort(struct nbody *n);
 
-/** Find the largest acceleration of each group, when forces are known but not computed here (restart). */
+/** Find the largest acceleration of each group if the forces were not computed here (restart). */
 void step_measure(struct nbody *n);
 
-/** Largest |acceleration| of all particles, (km/s)^2/(Mpc/h), comoving, after step_forces() or step_measure(), on every process. */
+/** The largest |acceleration| of all particles of the run, comoving, (km/s)^2/(Mpc/h). After
+ * step_forces() or step_measure(). */
 double step_acc_max(const struct nbody *n);
 
 #endif

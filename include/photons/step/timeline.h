@@ -1,4 +1,5 @@
-/* When steps begin and end: step sizes, and outputs hit exactly. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The times at which steps begin and end. Steps end exactly at output times. */
 #ifndef PHOTONS_TIMELINE_H
 #define PHOTONS_TIMELINE_H
 
@@ -9,28 +10,43 @@
 
 struct timeline {
   double begin, end;                     /**< scale factors of the run */
-  double output[PARAMETER_LIST_MAX + 1]; /**< scale factors of outputs, rising */
+  double output[PARAMETER_LIST_MAX + 1]; /**< of outputs that lie ahead, increasing */
   size_t outputs;
 };
 
-/** From time and output parameters; begin is the scale factor of the initial conditions. */
-void timeline_init(struct timeline *t, const struct parameters *p, double begin);
+/**
+ * Set up from the sections [time] and [output]. Outputs belong to redshifts: those that lie behind
+ * are left out. All three are scale factors.
+ * @param begin    of the initial conditions
+ * @param now      where the run begins, or goes on from a checkpoint
+ * @param written  of the last output that was written; 0: none was
+ */
+void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
+                   double written);
 
 /** Number of outputs at scale factors <= a. */
 size_t timeline_outputs_until(const struct timeline *t, double a);
 
+/** The step in ln a that the criterion below allows. */
+double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,
+                              double acc_max, double softening);
+
 /**
- * Scale factor at the end of the step that begins at a.
- * Fixed: the next of `steps` equal intervals in ln a. Adaptive: min(max_dlna, H sqrt(2 eta epsilon a^3/|acc|)), the criterion of
- * Gadget-2 (Springel 2005, eq. 34) with comoving softening and acceleration, over all particles. Either is cut at the next output or the end; a
- * remainder between one and two steps is halved, so that no sliver is left.
+ * The scale factor at the end of the step that begins at a.
+ * - Fixed steps: the next of `steps` equal intervals in ln a.
+ * - Adaptive steps: d ln a = min(max_dlna, H sqrt(2 eta epsilon a^3/|acc|)), the criterion of
+ *   Gadget-2 (Springel 2005, eq. 34) with comoving softening and acceleration, over all particles.
+ *
+ * Either is cut at the next output and at the end. A remainder between one and two adaptive steps
+ * is divided into two equal steps in ln a, so that no very short step is left.
  * @param acc_max   largest |acceleration|, comoving, (km/s)^2/(Mpc/h)
  * @param softening comoving, Mpc/h
  */
 double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
                      double acc_max, double softening);
 
-/** Comoving softening in Mpc/h at a: the parameter, or less where its physical length would exceed the limit. */
+/** The comoving softening at a, Mpc/h: the parameter gravity.softening, or less if its physical
+ * length would exceed gravity.softening_max_physical. */
 double softening_at(const struct parameters *p, double a);
 
 #endif

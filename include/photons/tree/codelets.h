@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stages of trees and of the short-range force as tasks, one task a group. */
+/* Stages of trees and of the short-range force. Each function submits the task of one group; the
+ * file of the same name under codelets/tree/ describes the task. */
 #ifndef PHOTONS_TREE_CODELETS_H
 #define PHOTONS_TREE_CODELETS_H
 
@@ -13,11 +14,11 @@ void p2p_submit(struct short_range *s, struct group *g);
 void m2l_submit(struct short_range *s, struct group *g);
 void l2l_submit(struct short_range *s, struct group *g);
 void l2p_submit(struct short_range *s, struct group *g);
-/* walk and walk_fill are submitted by lists.h. */
+/* lists.h submits the stages walk and walk_fill. */
 
-/** Send and receive the multipoles of groups with neighbours on other ranks. Collective. */
+/** Send and receive the multipoles of ghosts. Collective. */
 void multipoles_transfer(struct short_range *s);
-/** Kinds of messages, see MESSAGE_KINDS. */
+/** Kinds of messages, see message_transfer(). */
 enum { MESSAGE_MULTIPOLE = 2 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The numeric kernels of trees, one table for each instruction set. */
+/* The CPU kernels of trees and short-range forces, one table for each instruction set. */
 #ifndef PHOTONS_TREE_KERNELS_H
 #define PHOTONS_TREE_KERNELS_H
 
@@ -14,7 +14,7 @@ struct tree_kernels {
   struct walk_kernels walk;
 };
 
-/** Those for isa_select(). */
+/** The kernels for isa_select(). */
 const struct tree_kernels *tree_kernels_select(void);
 
 #ifdef KERNEL_ISA

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The interaction lists of a group: made by walks, read by direct sums and expansions. A walk on a core
- * writes them into host memory. A walk on a GPU counts first; when the host knows how long the lists
- * are, a second task fills data of StarPU's. Who uses the lists need not know which it was. */
+/* The interaction lists of a group: written by walks, read by direct sums and expansions. A walk on
+ * a CPU writes the lists into host memory. A walk on a GPU only counts the entries; when the host
+ * knows their numbers, a second task fills handles of that size. A codelet that reads a list need
+ * not know which way it was made. */
 #ifndef PHOTONS_TREE_LISTS_H
 #define PHOTONS_TREE_LISTS_H
 
@@ -18,39 +19,50 @@ struct lists {
   struct interaction_list host[LISTS]; /**< of a walk on a core */
   struct walk_result walked;           /**< counts of the last walk */
   bool on_gpu;                         /**< the last walk ran on a GPU */
-  starpu_data_handle_t walk;           /**< no data: orders the walk and who uses its lists */
+  starpu_data_handle_t walk;           /**< handle without data: orders the walk and the readers of
+                                        *   its lists */
   starpu_data_handle_t offset;         /**< GPU: offsets of both lists; NULL: no GPU in use */
-  starpu_data_handle_t entry[LISTS];   /**< GPU: from filling to the last task that reads them */
+  starpu_data_handle_t entry[LISTS];   /**< GPU: entries, from the filling to the end of the
+                                        *   reader */
 };
 
 struct short_range;
 struct group;
 
+/** Register the handles of a group's lists, for trees of the given depth; and unregister them. */
 void lists_register(struct lists *l, unsigned depth);
 void lists_unregister(struct lists *l);
+/** Free lists in host memory. */
 void lists_free(struct lists *l);
 
-/** Submit what a group's walk can do before lists_make(): with GPUs all of its counting, so that the
- * host may wait for all walks together; else nothing, so that few lists exist at a time. */
+/** Submit the part of a group's walk that can run before lists_make(). With GPUs this is the
+ * counting, so that the host can wait for all walks together. Without GPUs it is nothing, so that
+ * few lists exist at a time. */
 void lists_begin(struct short_range *s, struct group *g);
-/** From here on tasks may use the lists. With GPUs the host waits until it knows their lengths. */
+/** Submit the rest of the walk; after this, tasks that use the lists may be submitted. With GPUs
+ * the host waits until it knows the lengths of the lists. */
 void lists_make(struct short_range *s, struct group *g);
-/** Whether the host already knows that no pair of nodes goes by expansions: then no task is needed. */
+/** Whether the host already knows that the far list is empty, so that no task for it is needed. */
 bool lists_known_no_far(const struct lists *l);
-/** Whether lists_make() waits for the host's sake: then the order of the groups matters. */
+/** Whether lists_make() makes the host wait; if so, the order in which groups are submitted
+ * matters. */
 bool lists_wait(void);
 
-/* For a codelet that reads a list, being its only reader. */
+/* For codelets that read a list. Each list must have one reader. */
 
 enum { LIST_SLOTS_MOST = 3 };
-/** Add the list to a task's data: returns how many slots it takes. */
+/** Add the handles of the list to a task's data. @return number of slots used */
 size_t list_slots(const struct lists *l, enum list_kind kind, struct starpu_data_descr *data);
-/** The list in the task. @param buffers  from where list_slots() added it @param on_gpu  the task runs there */
+/**
+ * The list inside the task.
+ * @param buffers  the task's buffers, from the slot where list_slots() added the list
+ * @param on_gpu   whether the task runs on a GPU
+ */
 struct interaction_list list_unwrap(const struct lists *l, enum list_kind kind, unsigned depth,
                                     void *buffers[], bool on_gpu);
-/** The task's `ended` and `context`: frees what a core's walk made. */
+/** To be the reader's task.ended, with the list as task.context: frees a list in host memory. */
 void list_ended(void *interaction_list);
-/** After the reader is submitted, or instead of it: the list is not needed any more. */
+/** Give up a list, after its reader is submitted or if it will have none. */
 void list_release(struct lists *l, enum list_kind kind);
 
 #endif

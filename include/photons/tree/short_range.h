@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The short-range force: what the groups of a domain have for it, beside particles and trees. */
+/* The short-range force: the data that groups need for it, in addition to particles and trees. */
 #ifndef PHOTONS_TREE_SHORT_RANGE_H
 #define PHOTONS_TREE_SHORT_RANGE_H
 
@@ -16,18 +16,18 @@
 struct parameters;
 struct gpu_split;
 
-/** What a group has for the short-range force. Of ghosts there are the multipoles. */
+/** A group's data for the short-range force. Ghosts have only multipoles. */
 struct group_expansions {
-  starpu_data_handle_t multipole, local; /**< [node][terms]; NULL: not here */
+  starpu_data_handle_t multipole, local; /**< [node][terms]; NULL: not on this rank */
   struct lists lists;
-  uint64_t pairs; /**< particle pairs of the last p2p */
+  uint64_t pairs; /**< particle pairs of the last p2p task */
 };
 
 /** Scratch memory of a worker. */
 struct tree_scratch {
   struct p2p_scratch p2p;
   struct walk_scratch walk;
-  char padding[64]; /* workers do not share cache lines */
+  char padding[64]; /* so that workers do not share cache lines */
 };
 
 struct short_range {
@@ -38,23 +38,29 @@ struct short_range {
   struct acceptance acceptance;
   float factor; /**< G m / r_cut^2: unit of short-range accelerations */
   struct group_expansions *groups; /**< [group] of the domain */
-  float *multipole, *local;        /**< memory of this rank's groups' rows, in group order */
+  float *multipole, *local;        /**< memory of this rank's groups, in group order */
   struct tree_scratch *scratch;    /**< [worker] */
-  struct gpu_split **gpu;          /**< [worker] the split's tables on its GPU; NULL on cores */
+  struct gpu_split **gpu;          /**< [worker] the split's tables on its GPU; NULL on CPU
+                                    *   workers */
 };
 
-/** Radii of the split: r_split and r_cut of the parameters, which count in mesh cells, in Mpc/h.
- * @param cell  side of a mesh cell, Mpc/h */
+/**
+ * Set up the short-range force of a domain. The parameters r_split and r_cut are in mesh cells.
+ * @param cell  side of a mesh cell, Mpc/h
+ */
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
                        double cell);
 void short_range_free(struct short_range *s);
-/** Change the comoving softening (Mpc/h), as output of an upper limit in physical units. */
+/** Change the comoving softening (Mpc/h): softening_at() varies it if its physical length is
+ * limited. */
 void short_range_set_softening(struct short_range *s, const struct parameters *p, double softening);
 
-/** Handles of expansions and lists, and their memory; and their end. With domain_register(). */
+/** Allocate and register expansions and lists; and the reverse. To be called with domain_register()
+ * and domain_unregister(). */
 void short_range_register(struct short_range *s);
 void short_range_unregister(struct short_range *s);
-/** After domain_find_ghosts(): room for the multipoles of ghosts, and only of these. */
+/** After domain_find_ghosts(): make handles for the multipoles of ghosts, and drop those of groups
+ * that are no longer ghosts. */
 void short_range_follow_ghosts(struct short_range *s);
 
 static inline struct group_expansions *expansions_of(struct short_range *s, const struct group *g) {
@@ -64,12 +70,13 @@ static inline struct tree_scratch *tree_scratch(struct short_range *s) {
   return &s->scratch[worker_number()];
 }
 
-/** Pairs, expansions and visited pairs of nodes of the last forces, all ranks. Collective. */
+/** Work of the last force computation, summed over all ranks. */
 struct work_counts {
-  uint64_t pairs;        /**< of particles */
-  uint64_t interactions; /**< of nodes, by expansions */
-  uint64_t visits;       /**< pairs of nodes looked at by walks */
+  uint64_t pairs;        /**< particle pairs in direct sums */
+  uint64_t interactions; /**< node pairs by expansions */
+  uint64_t visits;       /**< node pairs that walks have judged */
 };
+/** The work of the last force computation; see struct work_counts. Collective. */
 struct work_counts short_range_work(const struct short_range *s);
 
 #endif

@@ -1,4 +1,6 @@
-/* Refit of a group's tree to its particles, and the dual walk that makes the interaction lists. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The refit of a group's tree to its particles, the acceptance criterion for pairs of nodes, and
+ * the dual walk that makes the interaction lists. */
 #ifndef PHOTONS_WALK_H
 #define PHOTONS_WALK_H
 
@@ -14,30 +16,42 @@
 #include "photons/tree/split.h"
 #include "photons/domain/tree.h"
 
-#define MAC_TABLE 128 /* entries of the error table over distances 0 .. r_cut */
+#define MAC_TABLE 128 /* entries of the error table, distances 0 .. r_cut */
 
-/** When two nodes may interact through their expansions. Lengths in r_cut, accelerations in G m / r_cut^2. */
+/** The criterion by which two nodes may interact through their expansions. Lengths are in units of
+ * r_cut, accelerations in units of G m / r_cut^2. */
 struct acceptance {
-  enum mac_kind kind; /**< relative: theta bounds it, and the estimated error stays below tolerance * |a| */
+  enum mac_kind kind; /**< relative: besides the limit theta, the estimated error must be below
+                       *   tolerance * |a| */
   float theta;
-  float theta_first; /**< geometric angle while accelerations are unknown (acc_min = 0) */
+  float theta_first; /**< theta while accelerations are unknown (acc_min = 0) */
   float tolerance;
   int order;
-  float separation; /**< least distance of the boxes: beyond softening, and far from overflow */
+  float separation; /**< least gap between the boxes: beyond the softening, and far from float
+                     *   overflow */
   float half_box;   /**< L/2 */
-  float scale;      /**< r_cut units per position unit */
+  float scale;      /**< units of r_cut per position unit */
   unsigned depth;
-  /** |d^(order+1) psi/dr^(order+1)| / order! at r = i / MAC_TABLE, made monotone: times n_B (r_A + r_B)^order
-   * it bounds the first term of the force that expansions of this order leave out (Dehnen 2014, section 3). */
+  /** |d^(order+1) psi/dr^(order+1)| / order! at r = i / MAC_TABLE, made monotonic. Times
+   * n_B (r_A + r_B)^order it bounds the first term of the force that expansions of this order leave
+   * out (Dehnen 2014, section 3). */
   float derivative[MAC_TABLE + 1];
 };
 
+/**
+ * Set up an acceptance criterion.
+ * @param order               of the expansions, 1 .. FMM_ORDER_MAX
+ * @param softening_support   distance, Mpc/h, beyond which the force is Newton's
+ * @param box                 L, Mpc/h
+ * @param depth               of the trees
+ */
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
                      double softening_support, double box, unsigned depth, const struct split *split);
 
 enum verdict { DROP, ACCEPT, OPEN };
 
-/** a * b as it is: were it fused with a sum in one CUDA kernel and not in another, these could come to different verdicts. */
+/** a * b, never fused with a following sum: if one CUDA kernel fused it and another did not, they
+ * could judge a pair of nodes differently. */
 static HOST_DEVICE inline float plain_product(float a, float b) {
 #ifdef __CUDA_ARCH__
   return __fmul_rn(a, b);
@@ -46,8 +60,9 @@ static HOST_DEVICE inline float plain_product(float a, float b) {
 #endif
 }
 
-/** Is the interaction of two nodes nothing (out of reach), one of expansions, or to be opened? The answer is the same with target and
- * source exchanged, and so is the order of opening: what A takes from B by expansion B takes from A, and momentum is conserved. */
+/** Judge a pair of nodes: out of reach (DROP), to be computed by expansions (ACCEPT), or to be
+ * opened (OPEN). The verdict is the same with target and source exchanged, and so is the order of
+ * opening: expansions between A and B act both ways, so that momentum is conserved. */
 static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const struct node *t, const struct node *s,
                                              uint32_t target_count, uint32_t source_count) {
   float d2 = 0.0f, gap2 = 0.0f;
@@ -59,7 +74,8 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
   }
   if (gap2 >= R_CUT_SQUARED) return DROP;
   float size = t->radius + s->radius, weakest = fminf(t->acc_min, s->acc_min);
-  /* beyond r_cut the expansion of psi does not hold; nodes as wide as the box meet more than one image */
+  /* Beyond r_cut the expansion of psi does not hold. Nodes as wide as the box meet more than one
+   * image. */
   if (d2 >= R_CUT_SQUARED || gap2 <= a->separation * a->separation || size + R_CUT > a->half_box) return OPEN;
   float theta = a->kind == MAC_RELATIVE && weakest <= 0.0f ? a->theta_first : a->theta;
   if (size * size >= theta * theta * d2) return OPEN;
@@ -72,38 +88,45 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
              : OPEN;
 }
 
-/** Of two nodes whose interaction is to be opened: which is? @param depth of their trees; not both are leaves */
+/**
+ * Whether the target, and not the source, of a pair of nodes is to be opened.
+ * @param depth  of their trees; at least one of the nodes is not a leaf
+ */
 static HOST_DEVICE inline bool opens_target(unsigned depth, uint32_t t, float target_radius, uint32_t s,
                                             float source_radius) {
   const uint32_t leaves = 1u << depth;
   return s >= leaves || (t < leaves && target_radius >= source_radius);
 }
 
-/** Pairs of (target, entry) as the walk finds them, before they are sorted into lists; one a worker, zero-initialise. */
+/** Pairs (target, entry) in the order in which a walk finds them, before they are sorted into
+ * lists. Each worker has one; it starts zero-initialised. */
 struct walk_scratch {
-  uint32_t *pair[2]; /**< near and far: target, entry, target, entry ... */
+  uint32_t *pair[2]; /**< [near, far] target, entry, target, entry ... */
   size_t count[2], capacity[2];
 };
+/** Free the buffers. */
 void walk_scratch_free(struct walk_scratch *s);
-/** Room for at least n more pairs. */
+/** Make room for at least n more pairs of a list (0: near, 1: far). */
 void walk_scratch_reserve(struct walk_scratch *s, int list, size_t n);
 
 struct walk_result {
-  uint64_t pairs;        /**< particle pairs on the near list, before the cut at r_cut */
+  uint64_t pairs;        /**< particle pairs on the near list, including pairs beyond r_cut */
   uint64_t interactions; /**< entries of the far list */
-  uint64_t entries;      /**< of the near list */
-  uint64_t visits;       /**< pairs of nodes looked at */
+  uint64_t entries;      /**< entries of the near list */
+  uint64_t visits;       /**< pairs of nodes judged */
 };
 
 struct walk_kernels {
-  /** Boxes, radii and acc_min of all nodes from the particles. acceleration (same layout as x) times acc_unit is in G m / r_cut^2. */
+  /** Compute boxes, radii and acc_min of all nodes from the particles. The array acceleration has
+   * the layout of x; times acc_unit it is in units of G m / r_cut^2. */
   void (*refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
                 const float *acceleration, struct node *nodes);
   /**
-   * Lists of one group: near has leaves as targets (2^depth), far all heap nodes (tree_nodes(depth)).
+   * Make the lists of one group. Targets of the near list are leaves (2^depth), those of the far
+   * list all heap nodes (tree_nodes(depth)).
    * @param slots        number of neighbours, the group itself first
    * @param source_nodes [slots] their trees
-   * @param slot_count   [slots] their particles
+   * @param slot_count   [slots] numbers of their particles
    */
   struct walk_result (*walk)(const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
                              const struct node *const *source_nodes, const uint32_t *slot_count,

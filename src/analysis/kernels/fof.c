@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Friends of friends: which of a leaf's particles are near a point or a box. Candidates only: floats decide with a margin,
- * the caller with integers. */
+/* Friends of friends: candidates among a leaf's particles near a point or a box. These kernels
+ * select in float with a margin; the caller decides with integers. */
 #include "photons/domain/geometry.h"
 #include "photons/analysis/kernels.h"
 
-enum { PIECE = 64 }; /* particles looked at at a time */
+enum { PIECE = 64 }; /* particles examined at a time */
 
 static inline uint32_t piece(uint32_t left) { return left < PIECE ? left : PIECE; }
 
-/** Indices of the flags that are not zero, 8 flags at a time. */
+/** List the indices of nonzero flags, 8 flags at a time. @return their number */
 static uint32_t collect(uint32_t n, const uint8_t *flag, uint32_t *index) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < n; i += 8) {

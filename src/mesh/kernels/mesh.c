@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles to the mesh and back: CIC, TSC and PCS (Hockney & Eastwood 1981; Sefusatti et al. 2016 for PCS).
- * A batch of particles computes its cells and weights in vector registers, then each particle scatters or gathers
- * rows of four cells along z; narrower schemes have weights of zero there. */
+/* Particles to the mesh and back: CIC, TSC and PCS (Hockney & Eastwood 1981; PCS: Sefusatti et al.
+ * 2016, MNRAS 460, 3624). The cells and weights of a batch of particles are computed in vector
+ * registers. Each particle then deposits or gathers rows of four cells along z; narrower schemes
+ * have weights of zero there. */
 #include <string.h>
 
 #include "photons/base/error.h"
@@ -18,7 +19,7 @@ static inline row4 load4(const float *p) {
 }
 static inline void store4(float *p, row4 v) { memcpy(p, &v, sizeof v); }
 
-/* Modulo N of what is below 2N. */
+/* cell modulo N, for cell < 2N */
 static inline uint32_t wrap(uint32_t cell, uint32_t cells) { return cell < cells ? cell : cell - cells; }
 
 /** Cells and weights of a batch along the three axes. */
@@ -28,7 +29,7 @@ struct stencil {
   float row[BATCH][4];       /**< z */
 };
 
-/* Weights of a particle f cells (low 32 bits of the scaled position) past its cell. */
+/* Weights of a particle that is f cells past its first cell; `low` holds f 2^32. */
 static inline __attribute__((always_inline)) void weights(enum assignment scheme, uint32_t low, float w[4]) {
   const float f = (float)(int32_t)(low >> 8) * 0x1p-24f, g = 1.0f - f;
   if (scheme == ASSIGN_CIC) {
@@ -48,7 +49,8 @@ static inline __attribute__((always_inline)) void weights(enum assignment scheme
   }
 }
 
-/* Stencils of particles i .. i + BATCH - 1 (beyond count: of the last one), cells counted from origin. */
+/* Stencils of particles i .. i + BATCH - 1, with cells counted from `origin`. Places beyond the
+ * last particle repeat the last particle. */
 static inline __attribute__((always_inline)) void stencils(struct stencil *s, enum assignment scheme,
                                                            const struct mesh *m, uint32_t count, uint32_t i,
                                                            const uint32_t *x, bool shifted, const uint32_t origin[3]) {
@@ -75,7 +77,8 @@ static inline __attribute__((always_inline)) void stencils(struct stencil *s, en
   }
 }
 
-/* One particle whose stencil leaves the patch: the patch goes round the box, or the particle is not in it. */
+/* Deposit one particle whose stencil leaves the patch: either the patch wraps around the box, or
+ * the particle lies outside its patch, which is an error. */
 static __attribute__((noinline)) void deposit_wrapped(const struct stencil *s, uint32_t width, const struct mesh *m,
                                                       int j, const struct patch *patch, float *data) {
   uint32_t cell[3][4];
@@ -138,7 +141,8 @@ void KERNEL(mesh_patch_add)(const struct mesh *m, uint32_t s, const struct patch
   const uint32_t to_edge = m->cells - patch->origin[2];
   const uint32_t before_edge = patch->size[2] < to_edge ? patch->size[2] : to_edge;
   for (uint32_t a = 0; a < patch->size[0]; a++) {
-    const uint32_t x = (patch->origin[0] + a) % m->cells - first; /* below the slab it is huge */
+    /* wraps to a large number below the slab */
+    const uint32_t x = (patch->origin[0] + a) % m->cells - first;
     if (x >= planes) continue;
     for (uint32_t b = 0; b < patch->size[1]; b++) {
       const uint32_t y = (patch->origin[1] + b) % m->cells;
@@ -152,7 +156,7 @@ void KERNEL(mesh_patch_add)(const struct mesh *m, uint32_t s, const struct patch
 
 static inline float sum4(row4 v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 
-/* Interpolate three fields. */
+/* Interpolate the three fields. */
 static inline __attribute__((always_inline)) void read_fields(enum assignment scheme, const struct mesh *m,
                                                               uint32_t count, const uint32_t *x, bool shifted,
                                                               float factor, const struct field_view *view,
@@ -179,17 +183,19 @@ static inline __attribute__((always_inline)) void read_fields(enum assignment sc
   }
 }
 
-/* Four-point differences of the potential at each cell of the stencil, interpolated: both are sums over neighbours
- * along one axis, so that their product is a stencil of eight weights. w: the scheme's four weights; d: minus the
- * derivative in units of a cell, first for two cells before the scheme's first. */
+/* Four-point differences of the potential at each cell of the stencil, interpolated to the
+ * particle. Both operations are sums over neighbours along one axis, so that together they are one
+ * stencil of eight weights. w: the scheme's four weights; d: minus the derivative per cell,
+ * beginning two cells before the scheme's first cell. */
 static inline __attribute__((always_inline)) void difference_weights(const float w[4], float d[8]) {
   const float padded[12] = {0, 0, 0, 0, w[0], w[1], w[2], w[3], 0, 0, 0, 0};
-  for (int a = 0; a < 8; a++) /* -(8 (phi(+1) - phi(-1)) - (phi(+2) - phi(-2)))/12 at the cell a - 2 */
+  for (int a = 0; a < 8; a++) /* -(8 (phi(+1) - phi(-1)) - (phi(+2) - phi(-2)))/12 at the cell a - 2
+                                 */
     d[a] = (8.0f * (padded[a + 3] - padded[a + 1]) - (padded[a + 4] - padded[a])) * (1.0f / 12.0f);
 }
 
-/* Differentiate the potential. Of the 8^3 cells only those are read that lie in the scheme's own range along two axes
- * at least. */
+/* Differentiate the potential. Of the 8^3 cells only those are read that lie within the scheme's
+ * own range along at least two axes. */
 static inline __attribute__((always_inline)) void read_potential(enum assignment scheme, const struct mesh *m,
                                                                  uint32_t count, const uint32_t *x, bool shifted,
                                                                  float factor, const struct field_view *view,
@@ -208,7 +214,8 @@ static inline __attribute__((always_inline)) void read_potential(enum assignment
         difference_weights(inner[c] + 2, d[c]);
       }
       difference_weights(s.row[j], d[2]);
-      /* Three rows of four cells along z, each inside the row and the four cells that repeat its beginning. */
+      /* Three rows of four cells along z. Each lies inside the padded row, whose last four cells
+       * repeat the first ones. */
       size_t z[3], y[8];
       for (uint32_t c = 0; c < 3; c++) z[c] = wrap(s.first[2][j] + 2 * c, cells);
       for (uint32_t b = 0; b < width + 4; b++) y[b] = (size_t)wrap(s.first[1][j] + b, cells) * view->row;

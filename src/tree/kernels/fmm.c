@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The operators of the fast multipole method on the tree of one group: the loops around the generated expansions.
- * Each operator is compiled once an order (INSTANCE below), with the order a constant; expansions of all orders share the loops. */
+/* The operators of the fast multipole method on the tree of one group: the loops around the
+ * generated expansions (fmm_generated.h). Each operator is compiled once for each order (INSTANCE
+ * below), with the order a constant. */
 #include "photons/tree/fmm.h"
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 #include "fmm_generated.h"
 
 enum {
-  MULTIPOLE_MAX = 56, /* floats a node at order 6 */
+  MULTIPOLE_MAX = 56, /* floats per node at order 6 */
   LOCAL_MAX = 83,
   ROW_STAGE_MAX = (LOCAL_MAX + 3) / 4 * STAGE
 };
@@ -21,7 +22,7 @@ enum {
 #define NOINLINE static __attribute__((noinline))
 #define ALIGNED _Alignas(64)
 
-/** Chooses the generated function; p is a constant wherever this is compiled. */
+/** Chooses the generated function of order p. p is a constant wherever it is compiled. */
 #define EXPANSION(p, name, ...)         \
   switch (p) {                          \
   case 1: name##_1(__VA_ARGS__); break; \
@@ -33,22 +34,23 @@ enum {
   default: __builtin_unreachable();     \
   }
 
-/** a - b of two nodes' centres in position units: the unsigned difference is the nearest image. The fourth component has no meaning. */
+/** a - b of two nodes' centres in position units. The unsigned difference is that of the nearest
+ * images. The fourth component has no meaning. */
 INLINE vblock centre_difference(const struct node *a, const struct node *b) {
   vblock_uint va, vb;
-  _Static_assert(sizeof(struct node) >= sizeof va, "a block is read from the start of a node");
+  _Static_assert(sizeof(struct node) >= sizeof va, "the centre and one more word are read from a node");
   memcpy(&va, a, sizeof va);
   memcpy(&vb, b, sizeof vb);
   return (vblock)(va - vb);
 }
 
-/** Staged differences as vectors of lengths. */
+/** Staged differences of positions as vectors of lengths in units of r_cut. */
 INLINE void lengths(const float *stage, float scale, vfloat r[4]) {
   stage_to_lanes(stage, 4, r);
   for (int c = 0; c < 3; c++) r[c] = v_set(scale) * __builtin_convertvector((vlanes_int)r[c], vfloat);
 }
 
-/* Particles to multipoles of the leaves. */
+/* P2M: multipoles of the leaves from their particles. */
 
 INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
                       float *multipole) {
@@ -67,7 +69,7 @@ INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const 
   }
 }
 
-/* Multipoles of the children to their parents, a vector of parents at a time. */
+/* M2M: multipoles of parents from those of their children, for a vector of parents at a time. */
 
 INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nodes, float *multipole) {
   const int size = (int)fmm_multipole_size(p);
@@ -94,10 +96,11 @@ INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nod
     }
 }
 
-/* Multipoles to local expansions. Every lane walks the list of a target of its own and takes the next target when that list ends,
- * so that lanes are never idle but at the very end, and a target's sum runs in the order of its list whatever the number of lanes. */
+/* M2L: local expansions from multipoles. Every lane works through the list of its own target and
+ * takes the next target when that list ends. Lanes are thus idle only at the very end, and a
+ * target's sum has the order of its list whatever the number of lanes. */
 
-/** What m2l works on. */
+/** The arguments of m2l. */
 struct m2l_lists {
   unsigned depth;
   float scale;
@@ -108,23 +111,24 @@ struct m2l_lists {
   float *local;
 };
 
-/** Where each lane stands. */
+/** The state of the lanes. */
 struct m2l_lanes {
-  uint32_t target[LANES];                    /**< 0: none */
-  const uint32_t *entry[LANES], *end[LANES]; /**< what is left of its list */
+  uint32_t target[LANES];                    /**< 0: no target */
+  const uint32_t *entry[LANES], *end[LANES]; /**< rest of the target's list */
   uint32_t next_target;
 };
 
-/** One interaction a lane. */
+/** One interaction for each lane. */
 struct m2l_batch {
   ALIGNED float rows[(MULTIPOLE_MAX + 3) / 4 * STAGE];
   ALIGNED float centres[STAGE];
-  uint32_t keep;     /**< bit set: the lane goes on with the target of the batch before */
-  uint32_t finished; /**< bit set: the batch before was the last one for `done` */
+  uint32_t keep;     /**< bit set: the lane continues the target of the previous batch */
+  uint32_t finished; /**< bit set: the previous batch was the last one for target `done` */
   uint32_t done[LANES];
 };
 
-/** The next target with a list; those without get zero. */
+/** Give a lane the next target that has a list. Local expansions of targets without one are set to
+ * zero. */
 static bool next_target(const struct m2l_lists *s, int size, struct m2l_lanes *lanes, int lane) {
   for (; lanes->next_target < tree_nodes(s->depth); lanes->next_target++) {
     const uint32_t target = lanes->next_target, *offset = s->far->offset + target;
@@ -142,7 +146,7 @@ static bool next_target(const struct m2l_lists *s, int size, struct m2l_lanes *l
   return false;
 }
 
-/** Stage the next interaction of every lane; false where there is none left. */
+/** Stage the next interaction of every lane; false if none is left. */
 INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes, struct m2l_batch *batch) {
   static const float no_multipole[MULTIPOLE_MAX];
   const int size = (int)fmm_multipole_size(p);
@@ -155,7 +159,8 @@ INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes, 
         batch->finished |= 1u << lane;
         batch->done[lane] = lanes->target[lane];
       }
-      if (!next_target(s, (int)fmm_local_size(p), lanes, lane)) { /* zero times something finite */
+      /* An idle lane computes zero times a finite number. */
+      if (!next_target(s, (int)fmm_local_size(p), lanes, lane)) {
         stage_row(no_multipole, size, batch->rows, lane);
         store_block(stage_lane(batch->centres, lane), far_away);
         continue;
@@ -172,9 +177,11 @@ INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes, 
   return any;
 }
 
-/** e[j] = r^j f_(j), 1 <= j <= p, from r^2 and 1/r: see split.h for H. Zero from fmm_range on. */
+/** e[j] = r^j f_(j), 1 <= j <= p, from r^2 and 1/r (f: fmm.h, H: split.h). Zero from fmm_range
+ * on. */
 INLINE void m2l_prefactors(int p, const struct split *split, vfloat r2, vfloat inverse, vfloat *e) {
-  static const float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f}; /* (-1)^j (2j-1)!! */
+  /* (-1)^j (2j-1)!! */
+  static const float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
   const vmask inside = v_less(r2, v_set(split->fmm_range));
   const vfloat t = v_keep(inside, v_fma(r2, v_set(2.0f / split->fmm_range), v_set(-1.0f)));
   vfloat r = r2 * inverse, r_power = v_set(1.0f), inverse_power = inverse;
@@ -205,7 +212,8 @@ INLINE void m2l_order(int p, const struct m2l_lists *s, const struct split *spli
   struct m2l_batch batches[2];
   vfloat local[LOCAL_MAX];
   for (uint32_t k = 0; k < size; k++) local[k] = v_set(0.0f);
-  /* One batch is staged while the processor still works on the one before, so that no load waits for a store. */
+  /* One batch is staged while the processor still computes the one before, so that no load waits
+   * for a store. */
   bool more = m2l_fill(p, s, &lanes, &batches[0]);
   for (unsigned current = 0; more; current = 1 - current) {
     struct m2l_batch *next = &batches[1 - current];
@@ -219,7 +227,8 @@ INLINE void m2l_order(int p, const struct m2l_lists *s, const struct split *spli
   }
 }
 
-/* Local expansions of the parents to their children, a vector of children at a time. */
+/* L2L: local expansions of parents added to those of their children, for a vector of children at a
+ * time. */
 
 INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nodes, float *local) {
   const int size = (int)fmm_local_size(p);
@@ -244,7 +253,7 @@ INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nod
     }
 }
 
-/* Local expansions of the leaves to their particles. */
+/* L2P: accelerations of particles from the local expansions of their leaves. */
 
 INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
                       const struct node *nodes, const float *local, float *acceleration) {
@@ -261,7 +270,7 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float 
   }
 }
 
-/* The orders, and the choice among them at run time. */
+/* One function for each order, and the choice among them at run time. */
 
 #define INSTANCE(p)                                                                                                 \
   NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x, const struct node *nodes, \

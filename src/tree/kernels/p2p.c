@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* P2P: direct short-range forces from gathered sources, two targets at a time against one vector of sources. */
+/* P2P: direct short-range forces of gathered sources, on two targets at a time with one vector of
+ * sources. */
 #include "photons/domain/geometry.h"
 #include "photons/tree/p2p.h"
 
 #include "photons/tree/kernels.h"
 #include "photons/base/simd.h"
 
-/** Sources of a leaf or of a part of it, relative to the leaf's centre, so that floats lose nothing that matters. */
+/** Sources of a leaf or of a part of it. Positions are relative to the leaf's centre, so that
+ * floats are accurate enough. */
 struct sources {
   float *x[3];
   size_t count;
 };
 
-/** A box around targets, relative to the leaf's centre: sources farther than r_cut from it are dropped. */
+/** A box around targets, relative to the leaf's centre. Sources beyond r_cut from it are
+ * dropped. */
 struct reach {
   float centre[3], half[3];
 };
@@ -37,12 +40,13 @@ static inline void append(struct sources *s, vmask keep, vfloat dx, vfloat dy, v
   s->count += v_count(keep);
 }
 
-/** The last vector is filled up with sources out of everybody's reach. */
+/** Fill up the last vector with sources that are beyond r_cut from all targets. */
 static void pad(struct sources *s) {
   for (size_t i = s->count; i < s->count + LANES; i++) s->x[0][i] = s->x[1][i] = s->x[2][i] = 1e3f;
 }
 
-/** Sources of the leaf's near list within reach, relative to `origin` (box units). */
+/** Gather the sources on the leaf's near list within reach, relative to `origin` (position
+ * units). */
 static struct sources gather(const struct p2p_target *t, uint32_t leaf, const uint32_t origin[3],
                              const struct reach *reach, struct p2p_scratch *scratch) {
   const uint32_t node_mask = tree_nodes(t->depth) - 1, begin = t->near->offset[leaf], stop = t->near->offset[leaf + 1];
@@ -70,11 +74,11 @@ static struct sources gather(const struct p2p_target *t, uint32_t leaf, const ui
   return out;
 }
 
-/** Those of a list within reach, as the list of the next level. */
+/** Copy the sources within reach to the list of the next level. */
 static struct sources filter(const struct sources *in, const struct reach *reach, const struct p2p_scratch *scratch,
                              unsigned level) {
   struct sources out = list_of_level(scratch, level);
-  for (size_t i = 0; i < in->count; i += LANES) { /* the padding is out of reach */
+  for (size_t i = 0; i < in->count; i += LANES) { /* sources of the padding are out of reach */
     vfloat dx = v_load(in->x[0] + i), dy = v_load(in->x[1] + i), dz = v_load(in->x[2] + i);
     append(&out, in_reach(reach, dx, dy, dz), dx, dy, dz);
   }
@@ -82,7 +86,8 @@ static struct sources filter(const struct sources *in, const struct reach *reach
   return out;
 }
 
-/** Spline-softened F/d where u < support^2, in a branch of its own: rare outside halos' centres. */
+/** Spline-softened F/d for u < support^2. Kept out of the pair loop, since it is rare outside the
+ * centres of halos. */
 static __attribute__((noinline)) vfloat spline_vector(vfloat u, float support2) {
   const float inverse = 1.0f / sqrtf(support2), inverse3 = inverse * inverse * inverse;
   vfloat q = v_sqrt(u) * v_set(inverse), q2 = q * q;
@@ -93,7 +98,8 @@ static __attribute__((noinline)) vfloat spline_vector(vfloat u, float support2) 
   return v_select(v_less(q, v_set(0.5f)), in, out) * v_set(inverse3);
 }
 
-/** The paper's table: T(x') by Taylor expansion about the nearest of 512 entries; x' = r/(2 r_s). Returns T. */
+/** T from the table of PhotoNs-GPU (split.h), by Taylor expansion in x' = r/(2 r_s) about the
+ * nearest of 512 entries. */
 static vfloat table_vector(const struct p2p_law *law, vfloat r) {
   const struct split *s = law->split;
   const float to_argument = (float)(s->r_cut / (2.0 * s->r_s)), inverse_step = (float)(1.0 / s->table_step),
@@ -111,12 +117,13 @@ static vfloat table_vector(const struct p2p_law *law, vfloat r) {
   return v_load(result);
 }
 
-/** F/d of one vector of squared distances (units of r_cut), zero beyond r_cut. */
+/** F/d for a vector of squared distances (units of r_cut^2); zero beyond r_cut. */
 static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law, int degree, int table,
                                                                  vfloat u) {
   const vfloat one = v_set(1.0f), support2 = v_set(law->support2);
   vfloat soft2 = u + v_set(law->plummer2); /* plummer2 is 0 for the spline */
-  /* r^-3 = y^3 (1 + 3/2 e), e = 1 - r^2 y^2, from an estimate y: one Newton step carried straight to the cube */
+  /* r^-3 = y^3 (1 + 3/2 e), e = 1 - r^2 y^2, from an estimate y of 1/r: a Newton step for the
+   * cube. */
   vfloat y = v_rsqrt_estimate(soft2), y2 = y * y;
   vfloat newton = y2 * y * v_fma(v_fnma(soft2, y2, one), v_set(1.5f), one);
   vfloat h;
@@ -136,7 +143,8 @@ static inline __attribute__((always_inline)) vfloat force_vector(const struct p2
   return f;
 }
 
-/** Forces of the sources on targets i and j (relative positions); sums into a[0..2], b[0..2]. */
+/** Forces of the sources on targets i and j (relative positions), written to a[0..2] and
+ * b[0..2]. */
 static inline __attribute__((always_inline)) void pair_of_targets(const struct p2p_law *law, int degree, int table,
                                                                   const struct sources *s, const float ti[3],
                                                                   const float tj[3], float a[3], float b[3]) {
@@ -156,8 +164,8 @@ static inline __attribute__((always_inline)) void pair_of_targets(const struct p
   b[0] = v_sum(bx), b[1] = v_sum(by), b[2] = v_sum(bz);
 }
 
-/* One copy of the pair loop for each degree, so that the coefficients stay in registers. (The declaration at the end takes the
- * semicolon.) */
+/* One copy of the pair loop for each degree, so that the coefficients stay in registers. (The
+ * declaration at its end takes the semicolon.) */
 #define PAIR_LOOP(degree)                                                                                 \
   static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s, const float ti[3], \
                                    const float tj[3], float a[3], float b[3]) {                           \
@@ -192,13 +200,13 @@ static pair_function *choose_pair_function(const struct p2p_law *law) {
   return degree >= 6 && degree <= 12 ? by_degree[degree - 6] : pair_degree_any;
 }
 
-/** A leaf at work. */
+/** The state of the computation of one leaf. */
 struct leaf {
   const struct p2p_law *law;
   const struct p2p_target *target;
   struct p2p_scratch *scratch;
   pair_function *pair;
-  uint32_t origin[3]; /* positions are relative to this */
+  uint32_t origin[3]; /* positions are relative to this point */
   float *acceleration;
   uint64_t pairs;
 };
@@ -212,7 +220,7 @@ static void store(const struct leaf *l, uint32_t i, const float a[3]) {
   for (size_t c = 0; c < 3; c++) l->acceleration[c * l->target->count + i] = l->target->factor * a[c];
 }
 
-/** Forces on particles first .. end - 1, all of whose sources are listed. */
+/** Compute the forces on particles first .. end - 1, a block, from a list of all their sources. */
 static void block(struct leaf *l, const struct sources *sources, uint32_t first, uint32_t end) {
   float a[3], b[3], ti[3], tj[3];
   for (uint32_t i = first; i < end; i += 2) {
@@ -238,12 +246,13 @@ static struct reach reach_of(const struct leaf *l, uint32_t first, uint32_t end)
   }
   for (int c = 0; c < 3; c++) {
     r.centre[c] = 0.5f * (low[c] + high[c]);
-    r.half[c] = 0.5f * (high[c] - low[c]) + 1e-6f; /* rounding of the centre */
+    r.half[c] = 0.5f * (high[c] - low[c]) + 1e-6f; /* covers the rounding of the centre */
   }
   return r;
 }
 
-/** The part j of the targets at a level of bisection below the group's root: halved until it is a block, sources with it. */
+/** Compute the forces on part j of the targets at a level of bisection, counted from the group's
+ * root: halve the part, filtering its sources, until it is a block. */
 static void halve(struct leaf *l, const struct sources *sources, unsigned level, uint32_t j) {
   const uint32_t n = l->target->count, first = level_first(n, level, j), end = level_first(n, level, j + 1);
   if (end - first <= P2P_BLOCK) {
@@ -257,8 +266,9 @@ static void halve(struct leaf *l, const struct sources *sources, unsigned level,
   }
 }
 
+/* acceleration is not const: struct leaf writes to it. */
 uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, struct p2p_scratch *scratch,
-                     float *acceleration) { /* NOLINT(readability-non-const-parameter): written through struct leaf */
+                     float *acceleration) { /* NOLINT(readability-non-const-parameter) */
   struct leaf l = {
       .law = law, .target = t, .scratch = scratch, .pair = choose_pair_function(law), .acceleration = acceleration};
   const float half_box = (float)(0.5 * POSITION_TURN) * t->scale;
@@ -273,7 +283,7 @@ uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, stru
       memcpy(l.origin, node->centre, sizeof l.origin);
       struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
       halve(&l, &sources, t->depth, leaf);
-    } else { /* a leaf so wide that a source's nearest image differs between its particles: gather for each particle alone */
+    } else { /* wide leaf: nearest images differ among its particles */
       for (uint32_t i = first; i < end; i++) {
         const struct reach reach = {.half = {0.0f, 0.0f, 0.0f}};
         for (size_t c = 0; c < 3; c++) l.origin[c] = t->x[c * t->count + i];

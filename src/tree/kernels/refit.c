@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Refit: the boxes of a group's tree from its particles, leaves first. */
+/* The refit: boxes of a group's tree from its particles, leaves first. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -8,9 +8,10 @@
 #include "photons/tree/kernels.h"
 #include "photons/tree/walk.h"
 
-#define ROUND_UP 1.000001f /* floats made from integers may round down; boxes must not shrink */
+#define ROUND_UP 1.000001f /* conversion to float may round down; boxes must not shrink */
 
-/** A leaf of n particles. With leaf_size = 1 it may be empty: then it stands at the next particle and limits no acceptance. */
+/** Compute a leaf of n particles. With leaf_size = 1 a leaf may be empty: its box is then the point
+ * of the next particle, and its acc_min limits no acceptance. */
 static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit, const uint32_t *x,
                        const float *acceleration, struct node *node) {
   for (size_t c = 0; c < 3; c++) {
@@ -41,7 +42,8 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
   node->acc_min = n > 0 ? sqrtf(acc2 / (float)n) * acc_unit : FLT_MAX;
 }
 
-/** The union of two boxes, in the frame of the first: correct across the periodic edge. */
+/** Compute a parent: the union of two boxes, relative to the first box, so that it is correct
+ * across the periodic edge. */
 static void refit_parent(float scale, const struct node *a, const struct node *b, struct node *parent) {
   float half2 = 0.0f, da2 = 0.0f, db2 = 0.0f;
   for (int c = 0; c < 3; c++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of tree kernels of one instruction set. */
 #include "photons/tree/kernels.h"
 
 extern const struct tree_kernels KERNEL(tree_kernels);

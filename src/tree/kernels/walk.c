@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The dual walk of a group's tree against each neighbour's, which makes the near and the far list. */
+/* The dual walk of a group's tree and each neighbour's tree, which makes the near and far lists. */
 #include "photons/tree/walk.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static inline void emit(struct walk_scratch *s, int list, uint32_t target, uint3
   pair[1] = entry;
 }
 
-/** Sort pairs by target, keeping the order in which they were found. */
+/** Sort pairs by target; pairs of one target keep the order in which they were found. */
 static void build_list(const struct walk_scratch *s, int which, uint32_t targets, struct interaction_list *list) {
   size_t n = s->count[which];
   const uint32_t *pair = s->pair[which];

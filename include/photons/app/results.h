@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which files in output.dir are this program's: a folder holds the results of one run. */
+#ifndef PHOTONS_APP_RESULTS_H
+#define PHOTONS_APP_RESULTS_H
+
+#include <stdio.h>
+
+/** A file of this program that is in the folder, malloc'ed; NULL: there is none. */
+char *results_example(const char *dir);
+
+/** Remove what this program wrote into the folder, and nothing else. StarPU opens its traces when
+ * it starts: those of an earlier run go before, by results_remove_traces(). */
+void results_remove(const char *dir);
+void results_remove_traces(const char *dir);
+
+/** Print one line about the results that are in the folder. */
+void results_print(FILE *out, const char *dir);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Signals that ask a run to stop: INT, TERM, USR1 (which mpirun passes on and waits), HUP, XCPU.
+ *
+ * The loop of the run looks at stop_signal() between steps and leaves a checkpoint. Where that
+ * takes too long, a thread of this file ends the process, and all others of the run, with one line
+ * that says which checkpoint stands:
+ * - before the first step at once: there is nothing to keep;
+ * - in a step that is not over within the grace time. All that the tasks of the step have changed
+ *   is worthless then. Tasks not yet begun are dropped by ending the process, not one by one: host
+ *   code and other ranks would go on with what the dropped tasks had not made;
+ * - at any time at a second signal, some seconds after the first. Launchers and batch systems send
+ *   the same signal twice within milliseconds: that is one wish. */
+#ifndef PHOTONS_APP_STOP_H
+#define PHOTONS_APP_STOP_H
+
+enum stop_phase {
+  STOP_AT_ONCE, /**< before the first step */
+  STOP_STEP,    /**< in a step */
+  STOP_SAVING   /**< between steps: outputs and checkpoints are written to their end */
+};
+
+/** Hear signals from now on, in the phase STOP_AT_ONCE. Local, as is all of this. */
+void stop_listen(void);
+/** The first signal that came; 0: none. */
+int stop_signal(void);
+/** @param patience  seconds from the signal on that the run may stay in STOP_STEP */
+void stop_enter(enum stop_phase phase, double patience);
+/** The run can go on from this checkpoint. @param z  its redshift; NAN: not known yet */
+void stop_checkpoint_stands(const char *path, double z);
+/** What the last line says of that: "there is no checkpoint to go on from", or the checkpoint. */
+const char *stop_what_stands(void);
+
+#endif

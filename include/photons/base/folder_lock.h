@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One process at a time writes into a folder. */
+#ifndef PHOTONS_BASE_FOLDER_LOCK_H
+#define PHOTONS_BASE_FOLDER_LOCK_H
+
+/**
+ * Make the folder, and lock it until folder_unlock() or the end of this process, however it ends.
+ * Where another process holds the lock, the program ends with EXIT_RUN_FAILED, the folder, and the
+ * number and host of that process. Collective: the first process holds the lock for all.
+ * @return what folder_unlock() wants
+ */
+int folder_lock(const char *folder);
+void folder_unlock(int lock);
+
+#endif

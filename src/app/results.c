@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* FNM_EXTMATCH */
+#include "photons/app/results.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "photons/base/error.h"
+
+#define NUMBER "+([0-9])"
+
+/** Names of files as fnmatch() has them with FNM_EXTMATCH. */
+static const struct kind {
+  const char *folder, *pattern;
+  const char *told; /* in the last line of a run; NULL: not there */
+} kinds[] = {
+    {"", "snap_" NUMBER "?(." NUMBER ").hdf5", "snapshots snap_*.hdf5"},
+    {"", "fof_tab_" NUMBER ".hdf5", "halos fof_tab_*.hdf5"},
+    {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
+    {"", "massfunc_" NUMBER ".txt", "massfunc_*.txt"},
+    {"", "@(density|slice)_" NUMBER ".png", "pictures *.png"},
+    {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},
+    {"log", "timings.csv", "log/timings.csv"},
+    {"", "config-used.ini", NULL},
+    {"", "report.html", NULL},
+};
+static const struct kind traces = {"trace",
+                                   "@(@(tasks_" NUMBER "|stages).csv|fxt_" NUMBER
+                                   "|timeline.png|paje.trace|vite.svg"
+                                   "|dag.@(dot|svg))",
+                                   NULL};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static char *join(const char *folder, const char *name) {
+  const size_t size = strlen(folder) + strlen(name) + 2;
+  char *path = allocate(size, 1, "a file name");
+  snprintf(path, size, *name ? "%s/%s" : "%s%s", folder, name);
+  return path;
+}
+
+/** Whether a file's name is of this kind.
+ * @param finished  false: an unfinished file, which a killed run leaves, will do as well */
+static bool is_of(const struct kind *kind, const char *name, bool finished) {
+  static const char suffix[] = ".tmp";
+  const size_t length = strlen(name), tail = sizeof suffix - 1;
+  char stem[NAME_MAX + 1];
+  snprintf(stem, sizeof stem, "%s", name);
+  if (!finished && length > tail && strcmp(name + length - tail, suffix) == 0)
+    stem[length - tail] = '\0';
+  return fnmatch(kind->pattern, stem, FNM_EXTMATCH) == 0;
+}
+
+/** The first file of a kind in the folder, malloc'ed; NULL: there is none. */
+static char *find(const char *dir, const struct kind *kind, bool finished) {
+  char *folder = join(dir, kind->folder), *found = NULL;
+  DIR *stream = opendir(folder);
+  if (!stream && errno != ENOENT)
+    fail(EXIT_RUN_FAILED, "cannot read the folder %s: %s", folder, strerror(errno));
+  for (const struct dirent *entry; stream && !found && (entry = readdir(stream));)
+    if (is_of(kind, entry->d_name, finished)) found = join(folder, entry->d_name);
+  if (stream) closedir(stream);
+  free(folder);
+  return found;
+}
+
+char *results_example(const char *dir) {
+  for (int k = 0; k < KINDS; k++) {
+    char *found = find(dir, &kinds[k], false);
+    if (found) return found;
+  }
+  return find(dir, &traces, false);
+}
+
+static void remove_kind(const char *dir, const struct kind *kind) {
+  for (char *path; (path = find(dir, kind, false)); free(path))
+    if (unlink(path) != 0) fail(EXIT_RUN_FAILED, "cannot remove %s: %s", path, strerror(errno));
+}
+
+void results_remove(const char *dir) {
+  for (int k = 0; k < KINDS; k++) remove_kind(dir, &kinds[k]);
+}
+
+void results_remove_traces(const char *dir) { remove_kind(dir, &traces); }
+
+void results_print(FILE *out, const char *dir) {
+  const char *before = ": ";
+  fprintf(out, "results in %s", dir);
+  for (int k = 0; k < KINDS; k++) {
+    char *found = kinds[k].told ? find(dir, &kinds[k], true) : NULL;
+    if (!found) continue;
+    fprintf(out, "%s%s", before, kinds[k].told);
+    before = ", ";
+    free(found);
+  }
+  fprintf(out, "; one page of all that: tools/report.py %s\n", dir);
+}

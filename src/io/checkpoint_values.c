@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A checkpoint whose checksums are right may still hold what a run gone wrong has written. */
+#include "checkpoint_values.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "photons/base/error.h"
+#include "photons/cosmology/cosmology.h"
+
+static const double speed_of_light = 299792.458; /* km/s */
+
+/** @param high may be infinite: then any number from @p low on, but not infinity itself */
+static void require(const char *path, const char *name, double value, double low, double high) {
+  if (!(value >= low && value <= high && isfinite(value)))
+    fail(EXIT_BAD_INPUT, "%s: %s is %g, expected a number from %g to %g", path, name, value, low,
+         high);
+}
+
+void checkpoint_check_state(const char *path, const struct checkpoint_state *state) {
+  const double first = 0.99e-4, last = 1.0 + 1e-9; /* redshifts 10000 and 0 */
+  require(path, "start_a", state->start_a, first, last);
+  require(path, "a", state->a, state->start_a, last);
+  require(path, "last_output", state->last_output, 0.0, state->a * (1.0 + 1e-9));
+  const struct {
+    const char *name;
+    int64_t value;
+  } counts[] = {{"step", state->step},
+                {"outputs_done", state->outputs_done},
+                {"steps_since_sort", state->policy.steps_since_sort},
+                {"steps_since_rebuild", state->policy.steps_since_rebuild}};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    require(path, counts[i].name, (double)counts[i].value, 0.0, 0x1p53);
+  require(path, "sort_debt", state->policy.sort_debt, 0.0, HUGE_VAL);
+  require(path, "fresh_work", state->policy.fresh_work, 0.0, HUGE_VAL);
+  require(path, "loosening", state->policy.loosening, -HUGE_VAL, HUGE_VAL);
+  require(path, "spread", state->policy.spread, 0.0, HUGE_VAL);
+  require(path, "fresh_spread", state->policy.fresh_spread, 0.0, HUGE_VAL);
+  require(path, "wall_seconds", state->wall_seconds, 0.0, HUGE_VAL);
+}
+
+void checkpoint_check_sizes(const char *path, const struct parameters *p, uint64_t particles,
+                            uint64_t blocks, double box, double mass) {
+  require(path, "the number of particles", (double)particles, 1.0, 0x1p48); /* of npart_side */
+  require(path, "the number of blocks", (double)blocks, 1.0, (double)particles);
+  require(path, "box", box, 1e-3, 1e6); /* of box.size, Mpc/h */
+  const double mean = p->cosmology.omega_m * RHO_CRITICAL * pow(box, 3) / (double)particles;
+  require(path, "mass", mass, 0.99 * mean, 1.01 * mean); /* as Gadget files are taken */
+}
+
+/** One component of a block. */
+static void check_component(const char *path, const char *name, const struct particle_block *b,
+                            const float *values, double most) {
+  for (size_t i = 0; i < b->count; i++)
+    if (!(fabs((double)values[i]) <= most)) /* false for NaN */
+      fail(EXIT_BAD_INPUT, "%s: %s of particle %" PRIu64 " is %g, expected at most %g", path, name,
+           b->id[i], (double)values[i], most);
+}
+
+void checkpoint_check_particles(const char *path, const struct particles *s, double a) {
+  for (size_t g = 0; g < s->blocks; g++) {
+    const struct particle_block b = particles_block(s, g);
+    for (size_t c = 0; c < 3; c++) {
+      check_component(path, "momentum", &b, b.p[c], a * speed_of_light); /* p = a v */
+      check_component(path, "acceleration", &b, b.acc[c], FLT_MAX);
+    }
+  }
+}

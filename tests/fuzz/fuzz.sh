@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# make fuzz: run the fuzzing targets one after the other, FUZZ_SECONDS in total. Each begins with the
+# files of the program corpus and with what earlier runs in this folder found. The exit code is 1 where
+# an input made a reader crash, hang, take too much memory or end with another exit code than that of a
+# bad file. Such inputs stay in findings/.
+#   fuzz.sh FOLDER    where the programs are
+set -eu
+: "${FUZZ_SECONDS:=120}"
+cd "${1:?the folder with the programs}"
+targets='gadget_binary gadget_hdf5 config power_table checkpoint'
+each=$((FUZZ_SECONDS / 5))
+[ "$each" -gt 0 ] || each=1
+# A reader's leaks are what its fail() leaves, which the harness frees. The limits are far above what
+# these small files need.
+ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16
+UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS UBSAN_OPTIONS
+options="-max_total_time=$each -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=128 -close_fd_mask=3"
+options="$options -print_final_stats=1"
+
+mkdir -p findings corpora
+./corpus seeds
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+failed=0
+printf '%-14s %12s %10s %8s %8s  %s\n' target executions 'per second' coverage corpus result
+for target in $targets; do
+  mkdir -p "corpora/$target"
+  case $target in
+    gadget_hdf5 | checkpoint) more='-max_len=65536' ;;
+    config) more="-max_len=8192 -dict=seeds/config.dict" ;;
+    *) more='-max_len=8192' ;;
+  esac
+  result=ok
+  ./fuzz_$target $options $more -artifact_prefix="findings/$target-" \
+    "corpora/$target" "seeds/$target" >/dev/null 2>"$target.log" || {
+    result="FAILED, see $target.log"
+    failed=1
+  }
+  statistic() { sed -n "s/^stat::$1: *//p" "$target.log"; }
+  last=$(grep -E '^#[0-9]+.* cov: ' "$target.log" | tail -n 1)
+  number() { printf '%s\n' "$last" | sed -n "s/.* $1: \([0-9]*\).*/\1/p"; }
+  printf '%-14s %12s %10s %8s %8s  %s\n' "$target" "$(statistic number_of_executed_units)" \
+    "$(statistic average_exec_per_sec)" "$(number cov)" "$(number corp)" "$result"
+done
+[ $failed -eq 0 ] || ls -l findings
+exit $failed

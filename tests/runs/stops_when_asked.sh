@@ -1,0 +1,193 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A run ends when it is asked to, by a signal, by a file or by its time, and leaves a checkpoint, or
+# says that there is none; a file asks for an output; steps that get nowhere end the run.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+
+cat >config.ini <<END
+[box]
+size = 30
+npart_side = 16
+[ic]
+z_init = 49
+[time]
+z_end = 1
+step = fixed
+steps = 100000
+[output]
+dir = run
+power_spectrum = no
+images = no
+[analysis]
+fof = no
+END
+
+# appears FILE: wait for it.
+appears() {
+  waited=0
+  until [ -e "$1" ] || [ $waited -ge 600 ]; do
+    sleep 0.05
+    waited=$((waited + 1))
+  done
+}
+# Set found to the exit code of the job $id, which has a minute to end.
+await() {
+  (sleep 60; kill -s KILL $id) 2>/dev/null &
+  guard=$!
+  wait $id
+  found=$?
+  kill $guard 2>/dev/null
+}
+# begin ARGUMENT...: a new run as job $id, until it has taken steps.
+begin() {
+  rm -rf run
+  "$PHOTONS" "$@" config.ini >out 2>err &
+  id=$!
+  waited=0
+  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] ||
+    [ $waited -ge 600 ]; do
+    sleep 0.05
+    waited=$((waited + 1))
+  done
+}
+# ended CODE TEXT WHAT: the job has ended so, has said TEXT, and its checkpoint is good.
+ended() {
+  await
+  [ $found -eq "$1" ] || complain "$3: exit code $found, not $1"
+  grep -q -e "$2" err || complain "$3: nothing said of: $2"
+  [ -s run/checkpoint.hdf5 ] || complain "$3: no checkpoint"
+  grep -q 'snap_' out && complain "$3: snapshots are named, but there are none"
+  "$PHOTONS" -q --restart --steps 1 config.ini >/dev/null 2>err || complain "$3: does not go on: $?"
+}
+
+begin
+kill -s TERM $id
+kill -s TERM $id
+sleep 0.01
+kill -s INT $id 2>/dev/null
+ended 143 'stopped by signal 15 .*go on with --restart' 'two signals at once'
+for signal in HUP:1 XCPU:24 USR1:10; do
+  begin
+  kill -s ${signal%:*} $id
+  ended $((128 + ${signal#*:})) 'go on with --restart' "SIG${signal%:*}"
+done
+
+# A second signal some seconds after the first is not the same wish: the run ends although its step
+# does not, here for a reader who does not read.
+mkfifo full
+sleep 60 <full &
+reader=$!
+rm -rf run
+"$PHOTONS" config.ini >full 2>err &
+id=$!
+lines=0
+until [ "$lines" -ge 5 ] && [ "$lines" -eq "$(wc -l <run/log/timings.csv)" ]; do
+  appears run/log/timings.csv
+  lines=$(wc -l <run/log/timings.csv)
+  sleep 1
+done
+kill -s TERM $id
+sleep 6
+kill -s 0 $id 2>/dev/null || complain 'a signal in a step ends the run before its time'
+kill -s TERM $id
+await
+[ $found -eq 143 ] || complain "a second signal after 6 seconds: exit code $found, not 143"
+grep -q 'stopped by signal 15 and again' err || complain 'a second signal after 6 seconds: not said'
+kill $reader
+
+# nohup's wish is respected, and a reader of the messages may go.
+rm -rf run
+(trap '' HUP; exec "$PHOTONS" config.ini >out 2>err) &
+id=$!
+appears run/log/timings.csv
+kill -s HUP $id
+kill -s PIPE $id
+sleep 1
+kill -s 0 $id 2>/dev/null || complain 'SIGHUP that was ignored, or SIGPIPE, ends the run'
+kill -s TERM $id
+ended 143 'signal 15' 'SIGPIPE'
+
+# Files in the folder.
+begin
+touch run/output-now
+appears run/snap_000.hdf5
+[ -e run/output-now ] && complain 'output-now is still there'
+touch run/output-now
+appears run/snap_001.hdf5
+kill -s TERM $id
+await
+grep -q '^results in run: .*snap_' out ||
+  complain 'output-now: the last line does not name snapshots'
+[ -e run/snap_001.hdf5 ] && [ ! -e run/snap_002.hdf5 ] || complain 'output-now: not two snapshots'
+begin
+touch run/stop
+ended 0 'stopped by the file run/stop .*go on with --restart' 'the file stop'
+[ -e run/stop ] && complain 'the file stop is still there'
+
+# Time that is used up: 9 seconds, of which the start takes one or two.
+rm -rf run
+"$PHOTONS" --set runtime.wall_time=0.0025 config.ini >out 2>err &
+id=$!
+ended 0 'stopped by runtime.wall_time .*go on with --restart' 'wall_time'
+
+# Before the first step there is nothing to keep.
+rm -rf run
+"$PHOTONS" --set box.npart_side=160 --set runtime.group_size=4096 config.ini >out 2>err &
+id=$!
+appears run/.lock
+kill -s TERM $id
+await
+[ $found -eq 143 ] || complain "before the first step: exit code $found, not 143"
+grep -q 'stopped by signal 15 before the first step: there is no checkpoint' err ||
+  complain 'before the first step: not said'
+[ -e run/checkpoint.hdf5 ] && complain 'before the first step: a checkpoint'
+
+# A step that lasts longer than it may is given up; what stands is told.
+slow='--set box.npart_side=64 --set runtime.workers=1 --set runtime.signal_grace=0'
+given_up() {
+  waited=0
+  until grep -q '^step ' out || [ $waited -ge 600 ]; do
+    sleep 0.05
+    waited=$((waited + 1))
+  done
+  sleep 0.1
+  kill -s TERM $id
+  await
+  [ $found -eq 143 ] || complain "a step given up, $1: exit code $found, not 143"
+  grep -q "stopped by signal 15 in the middle of a step: $2" err ||
+    complain "a step given up, $1: not said: $2"
+}
+rm -rf run
+STARPU_NCPU=1 "$PHOTONS" $slow config.ini >out 2>err &
+id=$!
+given_up 'no checkpoint' 'there is no checkpoint'
+rm -rf run
+STARPU_NCPU=1 "$PHOTONS" $slow --steps 1 --set output.checkpoint_minutes=1e-6 config.ini \
+  >out 2>err ||
+  complain "one step: exit code $?"
+STARPU_NCPU=1 "$PHOTONS" $slow --restart config.ini >out 2>err &
+id=$!
+given_up 'a checkpoint' 'the checkpoint run/checkpoint.hdf5 at z = 49 stands'
+
+# Steps that get nowhere.
+for softening in 1e-12 1e-30 1e-300; do
+  rm -rf run
+  timeout 60 "$PHOTONS" -q --set time.step=adaptive --set gravity.softening=$softening config.ini \
+    >out 2>err
+  found=$?
+  [ $found -eq 1 ] || complain "softening = $softening: exit code $found, not 1"
+  [ "$(wc -l <err)" -eq 1 ] &&
+    grep -q 'error: .*z = .*time.min_dlna.*acceleration.*softening' err ||
+    complain "softening = $softening: not one line that says why"
+done
+# Where steps were taken before, they are kept, and may go on.
+rm -rf run
+adaptive='--set time.step=adaptive --set time.max_dlna=0.1'
+timeout 60 "$PHOTONS" -q $adaptive --set time.min_dlna=0.09 config.ini >out 2>err
+found=$?
+[ $found -eq 1 ] && grep -q 'the checkpoint run/checkpoint.hdf5 at z = .* stands' err ||
+  complain "min_dlna after some steps: exit code $found, or no checkpoint is named"
+timeout 60 "$PHOTONS" -q $adaptive --restart --set time.min_dlna=0.001 config.ini >out 2>err ||
+  complain "min_dlna lowered: exit code $?"
+
+finish

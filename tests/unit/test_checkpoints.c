@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two generations of checkpoints: if one is damaged or missing, a run continues from the other. */
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "photons/base/comm.h"
+#include "photons/io/snapshot.h"
+#include "src/io/hdf5_util.h"
+
+#include <cmocka.h> /* after error.h, whose fail() its macro would hide */
+
+#include "support/failure.h"
+#include "support/flip_bits.h"
+#include "support/saved_run.h"
+
+enum { COUNT = 300 };
+
+static char newest[300], previous[300];
+
+static int make_folder(void **state) {
+  const int status = scratch_make(state);
+  snprintf(newest, sizeof newest, "%s/checkpoint.hdf5", scratch_path);
+  snprintf(previous, sizeof previous, "%s/checkpoint-previous.hdf5", scratch_path);
+  return status;
+}
+
+/** Write a checkpoint after the given number of steps. */
+static void write_step(int64_t step) {
+  struct parameters p;
+  set_parameters(&p);
+  struct particles s = make_particles(COUNT, 3);
+  struct checkpoint_state state = there;
+  state.step = step;
+  checkpoint_write(newest, &p, &s, &state);
+  particles_free(&s);
+}
+
+/** The step from which a run continues. */
+static int64_t read_step(void) {
+  struct parameters p;
+  struct checkpoint_state state;
+  set_parameters(&p);
+  struct particles s = checkpoint_read(newest, &p, &state), expected = make_particles(COUNT, 3);
+  assert_true(same_particles(&s, &expected));
+  particles_free(&s);
+  particles_free(&expected);
+  return state.step;
+}
+
+static void read_any(void *unused) {
+  (void)unused;
+  read_step();
+}
+
+static long size_of(const char *path) {
+  struct stat status;
+  assert_int_equal(stat(path, &status), 0);
+  return (long)status.st_size;
+}
+
+/** The newer checkpoint is read; if it is damaged or missing, the older one; if both are damaged,
+ * an error gives the reasons. */
+static void test_generations(void **state) {
+  (void)state;
+  expect_failure(read_any, NULL, EXIT_BAD_INPUT,
+                 "checkpoint.hdf5: cannot open the HDF5 file: No such file");
+  for (int64_t step = 1; step <= 3; step++) write_step(step);
+  assert_int_equal(scratch_count_files(), 2);
+  assert_int_equal(read_step(), 3);
+
+  const long place = size_of(newest) / 2;
+  flip_bits(newest, place, 4);
+  assert_int_equal(read_step(), 2);
+  assert_int_equal(access(scratch("checkpoint-damaged.hdf5"), R_OK), 0);
+  /* The next checkpoint leaves the good previous one in its place. */
+  write_step(4);
+  assert_int_equal(read_step(), 4);
+  assert_int_equal(remove(newest), 0);
+  assert_int_equal(read_step(), 2);
+  write_step(5);
+  write_step(6);
+  assert_int_equal(read_step(), 6);
+  flip_bits(newest, place, 1);
+  flip_bits(previous, place, 1);
+  expect_failure(read_any, NULL, EXIT_BAD_INPUT, "checkpoint.hdf5: dataset");
+  expect_failure(read_any, NULL, EXIT_BAD_INPUT, "checkpoint-previous.hdf5: dataset");
+  flip_bits(previous, place, 1);
+  assert_int_equal(read_step(), 5);
+  assert_int_equal(truncate(previous, 5000), 0);
+  expect_failure(read_any, NULL, EXIT_BAD_INPUT,
+                 "checkpoint-previous.hdf5: cannot open the HDF5 file: truncated");
+}
+
+/** The files of a run killed between two changes of names. */
+static void test_left_names(void **state) {
+  (void)state;
+  char reason[512], temporary[320];
+  write_step(1);
+  snprintf(temporary, sizeof temporary, "%s.tmp", newest);
+  assert_int_equal(link(newest, temporary), 0);
+  write_step(2);
+  assert_int_equal(remove(previous), 0);
+  assert_int_equal(link(newest, previous), 0); /* two names of one file */
+  snprintf(temporary, sizeof temporary, "%s.tmp", previous);
+  assert_int_equal(link(newest, temporary), 0);
+  write_step(3);
+  assert_int_equal(scratch_count_files(), 2);
+  assert_int_equal(read_step(), 3);
+  assert_true(checkpoint_check(previous, reason, sizeof reason));
+  assert_int_equal(remove(newest), 0);
+  assert_int_equal(read_step(), 2);
+}
+
+/** A run killed at any moment continues from its last checkpoint. */
+static void test_kills(void **state) {
+  (void)state;
+  enum { KILLS = 40 };
+  int64_t last = 1;
+  uint64_t random = 1;
+  write_step(last);
+  for (int k = 0; k < KILLS; k++) {
+    const pid_t child = fork();
+    if (child == 0)
+      for (int64_t step = last + 1;; step++) write_step(step);
+    random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    usleep((useconds_t)(5000 + (random >> 40) % 20000));
+    kill(child, SIGKILL);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    char reason[512];
+    assert_true(checkpoint_check(newest, reason, sizeof reason));
+    const int64_t step = read_step();
+    assert_true(step >= last);
+    last = step;
+  }
+  assert_true(last > KILLS / 4); /* checkpoints were written */
+}
+
+/** Write a checkpoint with a value that no run writes, and with right checksums. */
+static void write_wrong(void (*change)(struct particles *, struct checkpoint_state *)) {
+  struct parameters p;
+  set_parameters(&p);
+  struct particles s = make_particles(COUNT, 3);
+  struct checkpoint_state state = there;
+  change(&s, &state);
+  checkpoint_write(newest, &p, &s, &state);
+  particles_free(&s);
+}
+
+/* Component y of the fourth particle of the second group of 100; ids count down from COUNT. */
+enum { FIRST = 100, WRONG = 3 * FIRST + FIRST + 3 };
+static void nan_momentum(struct particles *s, struct checkpoint_state *c) {
+  (void)c, s->momentum[WRONG] = NAN;
+}
+static void fast_momentum(struct particles *s, struct checkpoint_state *c) {
+  s->momentum[WRONG] = (float)(-300000.0 * c->a);
+}
+static void infinite_acceleration(struct particles *s, struct checkpoint_state *c) {
+  (void)c, s->acceleration[WRONG] = -INFINITY;
+}
+static void no_box(struct particles *s, struct checkpoint_state *c) { (void)c, s->box = 0.0; }
+static void nan_mass(struct particles *s, struct checkpoint_state *c) { (void)c, s->mass = NAN; }
+static void other_mass(struct particles *s, struct checkpoint_state *c) { (void)c, s->mass *= 2.0; }
+static void nan_a(struct particles *s, struct checkpoint_state *c) { (void)s, c->a = NAN; }
+static void late_a(struct particles *s, struct checkpoint_state *c) { (void)s, c->a = 1.5; }
+static void late_start(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->start_a = 0.31;
+}
+static void negative_step(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->step = -1;
+}
+static void negative_outputs(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->outputs_done = -3;
+}
+static void later_output(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->last_output = 0.4;
+}
+static void infinite_work(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->policy.fresh_work = INFINITY;
+}
+static void nan_spread(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->policy.spread = NAN;
+}
+
+static void test_values(void **state) {
+  (void)state;
+  static const struct {
+    void (*change)(struct particles *, struct checkpoint_state *);
+    const char *message;
+  } cases[] = {{nan_momentum, "momentum of particle 197 is nan"},
+               {fast_momentum, "momentum of particle 197 is -90000"},
+               {infinite_acceleration, "acceleration of particle 197 is -inf"},
+               {no_box, "box is 0, expected"},
+               {nan_mass, "mass is nan, expected"},
+               {other_mass, "mass is "},
+               {nan_a, ": a is nan"},
+               {late_a, ": a is 1.5, expected a number from 0.02 to 1"},
+               {late_start, ": a is 0.3, expected a number from 0.31"},
+               {negative_step, "step is -1"},
+               {negative_outputs, "outputs_done is -3"},
+               {later_output, "last_output is 0.4"},
+               {infinite_work, "fresh_work is inf"},
+               {nan_spread, ": spread is nan"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_wrong(cases[i].change);
+    expect_failure(read_any, NULL, EXIT_BAD_INPUT, cases[i].message);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(test_generations, scratch_empty),
+      cmocka_unit_test_teardown(test_left_names, scratch_empty),
+      cmocka_unit_test_teardown(test_kills, scratch_empty),
+      cmocka_unit_test_teardown(test_values, scratch_empty),
+  };
+  return cmocka_run_group_tests(tests, make_folder, scratch_remove);
+}
