@@ -23,7 +23,8 @@ static void m2m_cpu(void *buffers[], const struct m2m_argument *a) {
   a->s->kernels->fmm.m2m(a->s->acceptance.order, d->depth, d->geometry.scale,
                          VECTOR(const struct node, buffers[TREE]),
                          VECTOR(float, buffers[MULTIPOLE]));
-  const float monopole = VECTOR(float, buffers[MULTIPOLE])[fmm_multipole_size(a->s->acceptance.order)];
+  const uint32_t root = fmm_multipole_size(a->s->acceptance.order);
+  const float monopole = VECTOR(float, buffers[MULTIPOLE])[root];
   DEBUG_CHECK(fabsf(monopole - (float)a->count) <= 1e-6f * (float)a->count,
               "the root has %g for %u particles", (double)monopole, a->count);
 }

@@ -60,7 +60,8 @@ static void count_meeting(uint8_t *met, unsigned depth, uint32_t target, uint32_
 static void check_lists(const struct walk_argument *a, const struct node *const *trees) {
   const unsigned depth = a->s->domain->depth;
   const uint32_t leaves = 1u << depth;
-  const struct interaction_list *near = &a->lists->host[LIST_NEAR], *far = &a->lists->host[LIST_FAR];
+  const struct interaction_list *near = &a->lists->host[LIST_NEAR];
+  const struct interaction_list *far = &a->lists->host[LIST_FAR];
   uint8_t *met = allocate((size_t)a->g->near.count << (2 * depth), 1, "meetings of leaves");
   for (uint32_t t = 0; t < leaves; t++)
     for (uint32_t e = near->offset[t]; e < near->offset[t + 1]; e++)
@@ -74,7 +75,7 @@ static void check_lists(const struct walk_argument *a, const struct node *const 
       for (uint32_t t = leaves; t < 2 * leaves; t++, pair++) {
         const float gap2 = box_gap_squared(&a->s->domain->geometry, &trees[0][t], &trees[slot][s]);
         DEBUG_CHECK(met[pair] == 1 || (met[pair] == 0 && gap2 >= R_CUT_SQUARED * (1.0f - 1e-4f)),
-                    "leaf %u of group %u meets leaf %u of group %u %u times at a distance of %g r_cut",
+                    "leaf %u of group %u meets leaf %u of group %u %u times at %g r_cut",
                     t, a->g->index, s, a->g->near.group[slot], met[pair], sqrt((double)gap2));
       }
   free(met);

@@ -15,7 +15,7 @@
 enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 32 };
 enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32 }; /* with GPUs: fewer, larger tasks */
 
-enum { LEVELS_MOST = 24 }; /* of bisection, so that every rank can have a table of all groups */
+enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
 
 LOOP_STAGE(rebuild, 0x808080);
 LOOP_STAGE(neighbours, 0xaaaaaa);

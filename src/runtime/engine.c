@@ -15,6 +15,8 @@
 #include "photons/runtime/trace.h"
 #include "start_guard.h"
 
+enum { START_BYTES = 24 << 20 };
+
 struct worker {
   struct gpu *gpu; /* CUDA workers only */
   struct task_log log;
@@ -47,7 +49,8 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   scheduler_configure(&conf, p);
   conf.catch_signals = 0;
   if (trace) trace_prepare(trace, p);
-  start_guard_probe((unsigned)workers + 1); /* StarPU has one more, for what its workers share */
+  /* One thread more than workers. Libraries that get no memory abort, too: the least run has it. */
+  start_guard_probe((unsigned)workers + 1, START_BYTES);
   start_guard_begin();
   const int status = starpu_init(&conf);
   start_guard_end();

@@ -26,7 +26,7 @@ static void *wait_for_all(void *mutex) {
   return NULL;
 }
 
-void start_guard_probe(unsigned threads) {
+void start_guard_probe(unsigned threads, size_t bytes) {
   pthread_mutex_t together = PTHREAD_MUTEX_INITIALIZER;
   pthread_t *thread = allocate(threads, sizeof *thread, "threads");
   unsigned started = 0;
@@ -36,6 +36,7 @@ void start_guard_probe(unsigned threads) {
     status = pthread_create(&thread[started], NULL, wait_for_all, &together);
     if (status == 0) started++;
   }
+  free(allocate(1, bytes, "StarPU and the libraries"));
   pthread_mutex_unlock(&together);
   for (unsigned i = 0; i < started; i++) pthread_join(thread[i], NULL);
   free(thread);
