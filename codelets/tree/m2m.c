@@ -3,12 +3,12 @@
  *
  * reads   the tree
  * updates the multipoles */
-#include <math.h>
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"
 #include "photons/runtime/message.h"
 #include "photons/tree/codelets.h"
+#include <math.h>
 
 struct m2m_argument {
   const struct short_range *s;
@@ -42,8 +42,7 @@ void m2m_submit(struct short_range *s, struct group *g) {
       [TREE] = {g->tree, STARPU_R}, [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_RW}};
   m2m_insert(
       (struct m2m_argument){s, g->count},
-      (struct task){
-          .data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
+      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
 }
 
 void multipoles_transfer(struct short_range *s) {

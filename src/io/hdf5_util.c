@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "build_config.h"
-#include "photons/base/input_file.h"
 #include "hdf5_checksum.h"
+#include "photons/base/input_file.h"
 #include "photons/base/output_file.h"
 
 /** Keep the innermost message of HDF5's error stack, of a failed system call only strerror()'s part. */
@@ -69,7 +69,8 @@ hid_t hdf5_create(const char *temporary, const char *path) {
 
 hid_t hdf5_continue(const char *temporary, const char *path) {
   const hid_t access = file_access(path);
-  const hid_t file = writing(H5Fopen(temporary, H5F_ACC_RDWR, access), path, "continue", "the file");
+  const hid_t file = writing(H5Fopen(temporary, H5F_ACC_RDWR, access), path, "continue",
+                             "the file");
   H5Pclose(access);
   return file;
 }
@@ -80,7 +81,8 @@ void hdf5_close_written(hid_t file, const char *path) {
 }
 
 hid_t hdf5_create_group(hid_t file, const char *path, const char *name) {
-  return writing(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path, "write", name);
+  return writing(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path, "write",
+                 name);
 }
 
 void hdf5_close_group(hid_t group, const char *path) {
@@ -100,11 +102,13 @@ hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t
   return dataset;
 }
 
-void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t count,
-                          const void *value) {
+void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type,
+                          size_t count, const void *value) {
   const hsize_t length = count;
-  const hid_t space = writing(count ? H5Screate_simple(1, &length, NULL) : H5Screate(H5S_SCALAR), path, "write", name);
-  const hid_t attribute = writing(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), path, "write", name);
+  const hid_t space = writing(count ? H5Screate_simple(1, &length, NULL) : H5Screate(H5S_SCALAR),
+                              path, "write", name);
+  const hid_t attribute = writing(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT),
+                                  path, "write", name);
   writing(H5Awrite(attribute, type, value), path, "write", name);
   writing(H5Aclose(attribute), path, "write", name);
   H5Sclose(space);
@@ -149,17 +153,19 @@ hid_t hdf5_open(const char *path) {
   return hdf5_check(hdf5_try_open(path), EXIT_BAD_INPUT, path, "open the HDF5 file");
 }
 
-size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t room, void *values) {
+size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type,
+                           size_t room, void *values) {
   if (!reading(H5Aexists(object, name), path, name)) return 0;
   const hid_t attribute = reading(H5Aopen(object, name, H5P_DEFAULT), path, name);
   const hid_t space = reading(H5Aget_space(attribute), path, name),
               stored = reading(H5Aget_type(attribute), path, name);
   const H5T_class_t class = H5Tget_class(stored);
-  if (class != H5T_INTEGER && class != H5T_FLOAT) fail(EXIT_BAD_INPUT, "%s: attribute %s is not a number", path, name);
+  if (class != H5T_INTEGER && class != H5T_FLOAT)
+    fail(EXIT_BAD_INPUT, "%s: attribute %s is not a number", path, name);
   const int64_t count = reading(H5Sget_simple_extent_npoints(space), path, name);
   if (count < 1 || (uint64_t)count > room)
-    fail(EXIT_BAD_INPUT, "%s: attribute %s has %lld numbers, at most %zu are expected", path, name, (long long)count,
-         room);
+    fail(EXIT_BAD_INPUT, "%s: attribute %s has %lld numbers, at most %zu are expected", path, name,
+         (long long)count, room);
   reading(H5Aread(attribute, type, values), path, name);
   H5Tclose(stored);
   H5Sclose(space);
@@ -241,12 +247,13 @@ static struct selection select_rows(hid_t dataset, size_t first, size_t count, s
   const int rank = columns > 1 ? 2 : 1;
   const hsize_t start[2] = {first, 0}, size[2] = {count, columns};
   struct selection s = {H5Screate_simple(rank, size, NULL), H5Dget_space(dataset)};
-  if (s.file >= 0 && H5Sselect_hyperslab(s.file, H5S_SELECT_SET, start, NULL, size, NULL) < 0) s.file = -1;
+  if (s.file >= 0 && H5Sselect_hyperslab(s.file, H5S_SELECT_SET, start, NULL, size, NULL) < 0)
+    s.file = -1;
   return s;
 }
 
-void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
-                     size_t columns, const void *rows) {
+void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
+                     size_t count, size_t columns, const void *rows) {
   if (count == 0) return;
   const struct selection s = select_rows(dataset, first, count, columns);
   writing(s.memory < 0 ? s.memory : s.file, path, "write", name);

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/io/hdf5_checksum.h"
 #include "photons/base/error.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/ic/ic.h"
 #include "photons/io/snapshot.h"
+#include "src/io/hdf5_checksum.h"
 #include "src/io/hdf5_util.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
