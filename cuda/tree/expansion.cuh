@@ -4,6 +4,7 @@
 #define PHOTONS_EXPANSION_CUH
 
 #include "cuda/runtime/gpu.cuh"
+#include "photons/domain/tree.h"
 #include "photons/domain/geometry.h"
 
 typedef float vfloat;
