@@ -87,7 +87,7 @@ END
 
 # Whatever is read is a regular file: nothing else is opened, so that nothing waits for a writer.
 mkdir folder && mkfifo fifo stem.0 || exit 99
-python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' || exit 99
+"$PYTHON" -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' || exit 99
 while read -r name kind; do
   expect 2 "$name: cannot open the configuration: it is $kind" run "$name"
   for key in ic.glass ic.power_spectrum_file; do

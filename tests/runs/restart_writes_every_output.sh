@@ -3,6 +3,7 @@
 # Outputs belong to redshifts: a restart writes those that lie ahead of the checkpoint, whatever the
 # list was before, and numbers them on.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py
 
 cat >config.ini <<END
 [box]
@@ -30,7 +31,7 @@ run() {
 
 # redshifts FOLDER Z...: the snapshots of a folder, by number, and no others.
 redshifts() {
-  python3 - "$@" 2>err <<'END' || complain "$1: $(tail -n 1 err)"
+  "$PYTHON" - "$@" 2>err <<'END' || complain "$1: $(tail -n 1 err)"
 import glob
 import sys
 import h5py
