@@ -34,8 +34,8 @@ void hdf5_close_group(hid_t group, const char *path);
 hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows,
                           size_t columns, hid_t layout);
 /** @param type of the values in memory and file @param count 0: a scalar, else an array */
-void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t count,
-                          const void *value);
+void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type,
+                          size_t count, const void *value);
 void hdf5_write_double(hid_t object, const char *path, const char *name, double value);
 void hdf5_write_text(hid_t object, const char *path, const char *name, const char *text);
 /** The resolved config.ini as attribute `config.ini`, the program's version as `program`. */
@@ -45,7 +45,8 @@ hid_t hdf5_open(const char *path);
 /** The same, but negative where the file cannot be opened. */
 hid_t hdf5_try_open(const char *path);
 /** Numbers of an attribute; returns how many (at most @p room, more is an error), 0 where it does not exist. */
-size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type, size_t room, void *values);
+size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type,
+                           size_t room, void *values);
 /** A string of fixed length, malloc'ed; NULL where it does not exist. Where the attributes of
  * @p object have a checksum, it must be right. */
 char *hdf5_read_text(hid_t object, const char *path, const char *name);
@@ -54,16 +55,19 @@ char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
 
 /**
- * Fail unless a dataset has one or two dimensions and its values are in the file. HDF5 gives zeros
- * for values that were never written, and a damaged file can announce any number of them. To be
- * called before memory is allocated for the values.
+ * Whether a dataset has one or two dimensions and its values are in the file. HDF5 gives zeros for
+ * values that were never written, and a damaged file can announce any number of them. To be called
+ * before memory is allocated for the values.
+ * @param[out] reason_128  why not, e.g. "has more than two dimensions"
  */
+bool hdf5_stored(hid_t dataset, char reason_128[128]);
+/** The same, but ends the program with EXIT_BAD_INPUT where hdf5_stored() is false. */
 void hdf5_check_stored(hid_t dataset, const char *path, const char *name);
 
 /** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension.
  * Each row must be written only once: it becomes part of the dataset's checksum. */
-void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first, size_t count,
-                     size_t columns, const void *rows);
+void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
+                     size_t count, size_t columns, const void *rows);
 /** @param[in,out] sum gets what checksum_rows() finds for the stored bytes of these rows, or NULL */
 void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
                     size_t count, size_t columns, void *rows, uint64_t *sum);

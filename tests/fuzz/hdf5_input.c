@@ -334,7 +334,8 @@ static size_t change_bytes(uint8_t *bytes, size_t size, size_t most) {
   if (file < 0) return 0;
   for (uint64_t changes = 1 + random_below(3); changes > 0; changes--) change_file(file);
   /* With wrong checksums nothing behind the check of checksums would be reached. */
-  if (random_below(4)) H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, renew_object, NULL, H5O_INFO_BASIC);
+  if (random_below(4))
+    H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, renew_object, NULL, H5O_INFO_BASIC);
   H5Fflush(file, H5F_SCOPE_GLOBAL);
   const ssize_t length = H5Fget_file_image(file, NULL, 0);
   if (length <= 0 || (size_t)length > most || H5Fget_file_image(file, bytes, most) < 0) return 0;
