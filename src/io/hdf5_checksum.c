@@ -97,7 +97,7 @@ bool hdf5_checksum_stored(hid_t dataset, const char *path, uint64_t *sum) {
 }
 
 bool hdf5_check_attributes(hid_t group, const char *path) {
-  uint64_t stored, sum;
+  uint64_t stored = 0, sum;
   if (!hdf5_check(stored_sum(group, of_attributes, &stored), EXIT_BAD_INPUT, path,
                   "read a checksum"))
     return false;
