@@ -41,7 +41,9 @@ static struct index lower(struct index i, int axis, int by) {
   return i;
 }
 
-static bool within(struct index a, struct index b) { return a.n[0] <= b.n[0] && a.n[1] <= b.n[1] && a.n[2] <= b.n[2]; }
+static bool within(struct index a, struct index b) {
+  return a.n[0] <= b.n[0] && a.n[1] <= b.n[1] && a.n[2] <= b.n[2];
+}
 
 static struct index minus(struct index a, struct index b) {
   return (struct index){{a.n[0] - b.n[0], a.n[1] - b.n[1], a.n[2] - b.n[2]}};
@@ -69,7 +71,9 @@ static void print_monomials(int top, const char *unit) {
 }
 
 static void print_p2m(int p) {
-  printf("/** m_k += w (x, y, z)^k / k!, |k| <= %d: x, y, z are minus the particle's place, w is 1 or 0. */\n", p - 1);
+  printf("/** m_k += w (x, y, z)^k / k!, |k| <= %d: x, y, z are minus the particle's place, w is 1 "
+         "or 0. */\n",
+         p - 1);
   printf("GENERATED void p2m_%d(vfloat x, vfloat y, vfloat z, vfloat w, vfloat *m) {\n", p);
   if (p == 1) printf("  (void)x, (void)y, (void)z;\n");
   print_monomials(p - 1, "w");
@@ -82,7 +86,8 @@ static void print_p2m(int p) {
 }
 
 static void print_m2m(int p) {
-  printf("/** m_k += sum over l <= k of (x, y, z)^(k-l)/(k-l)! c_l: x, y, z are the parent's centre minus the child's. "
+  printf("/** m_k += sum over l <= k of (x, y, z)^(k-l)/(k-l)! c_l: x, y, z are the parent's "
+         "centre minus the child's. "
          "*/\n");
   printf("GENERATED void m2m_%d(vfloat x, vfloat y, vfloat z, const vfloat *c, vfloat *m) {\n", p);
   if (p == 1) printf("  (void)x, (void)y, (void)z;\n");
@@ -102,9 +107,11 @@ static void print_m2m(int p) {
 }
 
 static void print_l2l(int p) {
-  printf("/** l_k += sum over n >= k of parent_n (x, y, z)^(n-k)/(n-k)!: x, y, z are the child's centre minus the "
+  printf("/** l_k += sum over n >= k of parent_n (x, y, z)^(n-k)/(n-k)!: x, y, z are the child's "
+         "centre minus the "
          "parent's. */\n");
-  printf("GENERATED void l2l_%d(vfloat x, vfloat y, vfloat z, const vfloat *parent, vfloat *l) {\n", p);
+  printf("GENERATED void l2l_%d(vfloat x, vfloat y, vfloat z, const vfloat *parent, vfloat *l) {\n",
+         p);
   if (p == 1) printf("  (void)x, (void)y, (void)z;\n");
   print_monomials(p - 1, "v_set(1.0f)");
   if (p == 1) printf("  (void)w000;\n");
@@ -166,7 +173,8 @@ static void plan_derivatives(int p, struct derivation plan[ORDER_MAX + 1][TERMS_
         if (!plan[j][t].needed || (i.n[0] > 0) + (i.n[1] > 0) + (i.n[2] > 0) != choices) continue;
         int best = -1;
         for (int axis = 0; axis < 3; axis++)
-          if (i.n[axis] && (best < 0 || cost(plan[j + 1], i, axis) < cost(plan[j + 1], i, best))) best = axis;
+          if (i.n[axis] && (best < 0 || cost(plan[j + 1], i, axis) < cost(plan[j + 1], i, best)))
+            best = axis;
         plan[j][t].axis = best;
         plan[j + 1][place(lower(i, best, 1))].needed = true;
         if (i.n[best] > 1) plan[j + 1][place(lower(i, best, 2))].needed = true;
@@ -212,13 +220,16 @@ static int chunk_end(int p, int first) {
 }
 
 static void print_m2l(int p) {
-  printf("/** l_k = keep(l_k) + sum over |m| <= %d-|k| of m_m D_{k+m}. x, y, z: unit vector along R; q1 = 1/|R|; e[j], "
+  printf("/** l_k = keep(l_k) + sum over |m| <= %d-|k| of m_m D_{k+m}. x, y, z: unit vector along "
+         "R; q1 = 1/|R|; e[j], "
          "1 <= j <= %d:\n"
-         " * |R|^j f_(j). E^(j)_n = |R|^j grad^n f_(j) follows E^(j)_{n+1} = x E^(j+1)_n + n q1 E^(j+1)_{n-1} along "
+         " * |R|^j f_(j). E^(j)_n = |R|^j grad^n f_(j) follows E^(j)_{n+1} = x E^(j+1)_n + n q1 "
+         "E^(j+1)_{n-1} along "
          "each axis, which\n"
          " * overflows no sooner than D = E^(0) itself does. */\n",
          p, p);
-  printf("GENERATED void m2l_%d(vfloat x, vfloat y, vfloat z, vfloat q1, const vfloat *e, vmask keep, const vfloat *m, "
+  printf("GENERATED void m2l_%d(vfloat x, vfloat y, vfloat z, vfloat q1, const vfloat *e, vmask "
+         "keep, const vfloat *m, "
          "vfloat *l) {\n",
          p);
   if (p == 1) printf("  (void)q1;\n");

@@ -74,7 +74,8 @@ static void ghost_cut_gpu(struct gpu *gpu, void *buffers[], const struct ghost_c
 static void ghost_paste_cpu(void *buffers[], const struct ghost_paste_argument *a) {
   copy_branches(NULL, buffers, a, false);
 }
-static void ghost_paste_gpu(struct gpu *gpu, void *buffers[], const struct ghost_paste_argument *a) {
+static void ghost_paste_gpu(struct gpu *gpu, void *buffers[],
+                            const struct ghost_paste_argument *a) {
   copy_branches(gpu, buffers, a, false);
 }
 
@@ -96,8 +97,8 @@ void ghosts_submit(struct domain *d) {
   for (uint32_t i = 0; i < d->sent.count; i++) {
     const struct ghost *g = &d->sent.ghost[i];
     const struct group *group = &d->groups[g->group];
-    const struct starpu_data_descr data[] = {[TO] = {g->packed, STARPU_W},
-                                             [FROM] = {group->column[COLUMN_position], STARPU_R}};
+    const struct starpu_data_descr data[] = {
+        [TO] = {g->packed, STARPU_W}, [FROM] = {group->column[COLUMN_position], STARPU_R}};
     ghost_cut_insert((struct ghost_cut_argument){d, g},
                      (struct task){.data = data, .count = 2, .priority = PRIORITY_HIGHEST});
   }
@@ -108,8 +109,8 @@ void ghosts_submit(struct domain *d) {
   for (uint32_t i = 0; i < d->received.count; i++) {
     const struct ghost *g = &d->received.ghost[i];
     const struct group *group = &d->groups[g->group];
-    const struct starpu_data_descr data[] = {[TO] = {group->column[COLUMN_position], STARPU_W},
-                                             [FROM] = {g->packed, STARPU_R}};
+    const struct starpu_data_descr data[] = {
+        [TO] = {group->column[COLUMN_position], STARPU_W}, [FROM] = {g->packed, STARPU_R}};
     ghost_paste_insert((struct ghost_paste_argument){d, g},
                        (struct task){.data = data, .count = 2, .priority = PRIORITY_HIGHEST});
   }

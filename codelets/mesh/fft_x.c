@@ -60,9 +60,9 @@ void fft_x_submit(struct long_range *l, uint32_t column) {
   for (uint32_t set = 0; set < l->sets; set++)
     for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
-        data[n++] =
-            (struct starpu_data_descr){l->block_handle[block_row(l, set, spectrum, slab, column)],
-                                       spectrum == 0 ? STARPU_RW : STARPU_W};
+        data[n++] = (struct starpu_data_descr){
+            l->block_handle[block_row(l, set, spectrum, slab, column)],
+            spectrum == 0 ? STARPU_RW : STARPU_W};
   fft_x_insert((struct fft_x_argument){l, column},
                (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH});
   free(data);

@@ -36,8 +36,7 @@ static void ifft_yz_gpu(struct gpu *gpu, void *buffers[], const struct ifft_yz_a
   (void)gpu;
   const float complex *blocks[a->l->mesh->columns];
   unwrap(buffers, a->l->mesh, blocks);
-  gpu_ifft_yz(a->l->gpu[worker_number()], a->slab, a->field, blocks,
-              VECTOR(float, buffers[SLAB]));
+  gpu_ifft_yz(a->l->gpu[worker_number()], a->slab, a->field, blocks, VECTOR(float, buffers[SLAB]));
 }
 
 STAGE(ifft_yz, 0x6666cc, "pm");

@@ -36,8 +36,8 @@ void patch_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_
   const struct mesh_piece *piece = &c->sent.piece[k];
   const uint32_t n = l->mesh->cells;
   const size_t plane = (size_t)c->patch.size[1] * c->patch.size[2];
-  const struct starpu_data_descr data[SLOTS] = {[PIECE] = {piece->handle[set], STARPU_W},
-                                                [PATCH] = {c->patch_handle[set], STARPU_R}};
+  const struct starpu_data_descr data[SLOTS] = {
+      [PIECE] = {piece->handle[set], STARPU_W}, [PATCH] = {c->patch_handle[set], STARPU_R}};
   patch_cut_insert(
       (struct patch_cut_argument){.first = (piece->first + n - c->patch.origin[0]) % n * plane,
                                   .cells = piece->planes * plane,

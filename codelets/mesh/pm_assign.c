@@ -33,9 +33,8 @@ STAGE(pm_assign, 0xaa4499, "pm");
 
 void pm_assign_submit(struct long_range *l, struct group *g, uint32_t set) {
   const struct group_cells *c = cells_of(l, g);
-  const struct starpu_data_descr data[SLOTS] = {
-      [POSITION] = {g->column[COLUMN_position], STARPU_R},
-      [PATCH] = {c->patch_handle[set], STARPU_W}};
+  const struct starpu_data_descr data[SLOTS] = {[POSITION] = {g->column[COLUMN_position], STARPU_R},
+                                                [PATCH] = {c->patch_handle[set], STARPU_W}};
   pm_assign_insert(
       (struct pm_assign_argument){l, g, &c->patch, set},
       (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH, .owner = &g->index});

@@ -65,8 +65,8 @@ void pm_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_t s
   const struct group_cells *c = cells_of(l, g);
   const struct mesh_piece *piece = &c->read.piece[k];
   const uint32_t first = slab_of_plane(m, piece->first), slabs = slabs_of_piece(m, piece);
-  struct starpu_data_descr *data =
-      allocate(SLABS + (size_t)m->fields * slabs, sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(SLABS + (size_t)m->fields * slabs, sizeof *data,
+                                            "task data");
   size_t n = SLABS;
   data[PIECE] = (struct starpu_data_descr){piece->handle[set], STARPU_W};
   for (uint32_t field = 0; field < m->fields; field++)

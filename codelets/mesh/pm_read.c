@@ -81,8 +81,8 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
   const struct field_box box = field_box_for_patch(m, &c->patch);
   const uint32_t first = slab_of_plane(m, box.first),
                  slabs = slabs_of_planes(m, box.first, box.planes);
-  struct starpu_data_descr *data =
-      allocate(FIELDS + c->read.count + (size_t)m->fields * slabs, sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(FIELDS + c->read.count + (size_t)m->fields * slabs,
+                                            sizeof *data, "task data");
   size_t n = FIELDS;
   data[ACCELERATION] = (struct starpu_data_descr){g->column[COLUMN_acceleration], STARPU_RW};
   data[POSITION] = (struct starpu_data_descr){g->column[COLUMN_position], STARPU_R};

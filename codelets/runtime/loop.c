@@ -81,9 +81,10 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
   pthread_cond_init(&loop->done, NULL);
   const int priority = loop_priority();
   for (uint32_t i = 0; i < tasks; i++)
-    if (starpu_task_insert(stage->codelet, STARPU_VALUE, &loop, sizeof loop, STARPU_PRIORITY, priority,
-                           STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, loop, 0) != 0)
-      fail(EXIT_RUN_FAILED, "StarPU refused a task of the loop %s: it has no CPU worker; check STARPU_NCPU",
+    if (starpu_task_insert(stage->codelet, STARPU_VALUE, &loop, sizeof loop, STARPU_PRIORITY,
+                           priority, STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, loop, 0) != 0)
+      fail(EXIT_RUN_FAILED,
+           "StarPU refused a task of the loop %s: it has no CPU worker; check STARPU_NCPU",
            stage_name(stage));
   pthread_mutex_lock(&loop->lock);
   while (loop->left > 0) pthread_cond_wait(&loop->done, &loop->lock);

@@ -52,7 +52,8 @@ static void put_cpu(void *buffers[], const struct put_argument *a) {
 }
 
 static void get_cpu(void *buffers[], const struct get_argument *a) {
-  memcpy(VECTOR(char, buffers[GET_DATA]), host_memory_of(a->rank) + *token_place(buffers[GET_TOKEN]),
+  memcpy(VECTOR(char, buffers[GET_DATA]),
+         host_memory_of(a->rank) + *token_place(buffers[GET_TOKEN]),
          vector_bytes(buffers[GET_DATA]));
 }
 
@@ -83,16 +84,19 @@ STAGE(get, 0xdddd77, NULL);
 /** Make StarPU keep tokens in host memory, whichever device copies the data. */
 static void keep_token_on_host(struct starpu_codelet *codelet, int token) {
   codelet->specific_nodes = 1;
-  for (int i = 0; i < 2; i++) codelet->nodes[i] = i == token ? STARPU_SPECIFIC_NODE_CPU : STARPU_SPECIFIC_NODE_LOCAL;
+  for (int i = 0; i < 2; i++)
+    codelet->nodes[i] = i == token ? STARPU_SPECIFIC_NODE_CPU : STARPU_SPECIFIC_NODE_LOCAL;
 }
 
 void message_start(const struct parameters *p) {
   if (comm_size() == 1) return;
   keep_token_on_host(&put_codelet, 0);
   keep_token_on_host(&get_codelet, 1);
-  if (starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD) != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
+  if (starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD) != 0)
+    fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
   if (p->runtime.shared_memory && !host_memory_start() && comm_rank() == 0)
-    warn("ranks of one host cannot share memory (are they in different containers?): their messages go "
+    warn("ranks of one host cannot share memory (are they in different containers?): their "
+         "messages go "
          "through MPI, which is slower");
 }
 
@@ -119,8 +123,10 @@ void message_begin(void) {
 static struct token *next_token(void) {
   if (tokens.used == tokens.count) {
     struct token *new = allocate(1, sizeof *new, "tokens of messages");
-    starpu_variable_data_register(&new->handle, STARPU_MAIN_RAM, (uintptr_t)(&new->place), sizeof new->place);
-    tokens.token = reallocate(tokens.token, ++tokens.count, sizeof *tokens.token, "tokens of messages");
+    starpu_variable_data_register(&new->handle, STARPU_MAIN_RAM, (uintptr_t)(&new->place),
+                                  sizeof new->place);
+    tokens.token = reallocate(tokens.token, ++tokens.count, sizeof *tokens.token,
+                              "tokens of messages");
     tokens.token[tokens.count - 1] = new;
   }
   return tokens.token[tokens.used++];
@@ -128,16 +134,16 @@ static struct token *next_token(void) {
 
 static void put_submit(struct token *token, starpu_data_handle_t data, enum priority priority) {
   const size_t bytes = starpu_data_get_size(data);
-  const struct starpu_data_descr slots[] = {[PUT_TOKEN] = {token->handle, STARPU_W},
-                                            [PUT_DATA] = {data, STARPU_R}};
+  const struct starpu_data_descr slots[] = {
+      [PUT_TOKEN] = {token->handle, STARPU_W}, [PUT_DATA] = {data, STARPU_R}};
   put_insert((struct put_argument){host_memory_take(bytes), bytes},
              (struct task){.data = slots, .count = 2, .priority = priority});
 }
 
 static void get_submit(struct token *token, starpu_data_handle_t data, int from,
                        enum priority priority) {
-  const struct starpu_data_descr slots[] = {[GET_DATA] = {data, STARPU_W},
-                                            [GET_TOKEN] = {token->handle, STARPU_R}};
+  const struct starpu_data_descr slots[] = {
+      [GET_DATA] = {data, STARPU_W}, [GET_TOKEN] = {token->handle, STARPU_R}};
   get_insert((struct get_argument){from, starpu_data_get_size(data)},
              (struct task){.data = slots, .count = 2, .priority = priority});
 }

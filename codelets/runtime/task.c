@@ -33,10 +33,10 @@ void task_submit(const struct stage *stage, const struct task *task, const void 
   *h = (struct header){stage, task->owner ? *task->owner : NO_OWNER, task->ended, task->context};
   memcpy(h->argument, argument, bytes);
   const int priority = engine_priority(task->priority, !stage->codelet->cuda_funcs[0]);
-  const int status =
-      starpu_task_insert(stage->codelet, STARPU_DATA_MODE_ARRAY, task->data, (int)task->count,
-                         STARPU_CL_ARGS, h, sizeof *h + bytes, STARPU_PRIORITY, priority,
-                         STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, h, 0);
+  const int status = starpu_task_insert(stage->codelet, STARPU_DATA_MODE_ARRAY, task->data,
+                                        (int)task->count, STARPU_CL_ARGS, h, sizeof *h + bytes,
+                                        STARPU_PRIORITY, priority, STARPU_CALLBACK_WITH_ARG_NFREE,
+                                        task_ended, h, 0);
   if (status != 0)
     fail(EXIT_RUN_FAILED, "StarPU refused a %s task (error %d): no worker can run it",
          stage_name(stage), status);

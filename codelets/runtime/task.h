@@ -45,33 +45,32 @@ uint32_t task_footprint(double work);
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))
 
-#define STAGE(kind, stage_colour, stage_family)                                                   \
-  static __attribute__((unused)) void kind##_on_gpu(void *buffers[], void *cl_arg) {              \
-    kind##_gpu(worker_gpu(), buffers, task_argument(cl_arg));                                     \
-  }                                                                                                \
+#define STAGE(kind, stage_colour, stage_family)                                      \
+  static __attribute__((unused)) void kind##_on_gpu(void *buffers[], void *cl_arg) { \
+    kind##_gpu(worker_gpu(), buffers, task_argument(cl_arg));                        \
+  }                                                                                  \
   STAGE_WITH(GPU_CODELET(kind##_on_gpu), kind, stage_colour, stage_family)
 #define STAGE_ON_CPU(kind, stage_colour, stage_family) \
   STAGE_WITH(, kind, stage_colour, stage_family)
 #define STAGE_WITH(gpu_codelet, kind, stage_colour, stage_family)                                 \
   static void kind##_on_cpu(void *buffers[], void *cl_arg) {                                      \
     kind##_cpu(buffers, task_argument(cl_arg));                                                   \
-  }                                                                                                \
+  }                                                                                               \
   static uint32_t kind##_footprint(struct starpu_task *task) {                                    \
     return task_footprint(kind##_work(task_argument(task->cl_arg)));                              \
-  }                                                                                                \
-  static struct starpu_perfmodel kind##_model = {.type = STARPU_HISTORY_BASED,                    \
-                                                  .symbol = "photons_" #kind,                     \
-                                                  .footprint = kind##_footprint};                 \
-  static struct starpu_codelet kind##_codelet = {.name = #kind,                                  \
-                                                  .color = stage_colour,                           \
-                                                  .cpu_funcs = {kind##_on_cpu},                   \
-                                                  .cpu_funcs_name = {#kind "_on_cpu"},            \
-                                                  gpu_codelet.nbuffers = STARPU_VARIABLE_NBUFFERS, \
-                                                  .model = &kind##_model};                        \
-  static struct stage kind##_stage = {.codelet = &kind##_codelet, .family = stage_family};       \
-  static void kind##_insert(struct kind##_argument argument, struct task task) {                 \
+  }                                                                                               \
+  static struct starpu_perfmodel kind##_model = {                                                 \
+      .type = STARPU_HISTORY_BASED, .symbol = "photons_" #kind, .footprint = kind##_footprint};   \
+  static struct starpu_codelet kind##_codelet = {.name = #kind,                                   \
+                                                 .color = stage_colour,                           \
+                                                 .cpu_funcs = {kind##_on_cpu},                    \
+                                                 .cpu_funcs_name = {#kind "_on_cpu"},             \
+                                                 gpu_codelet.nbuffers = STARPU_VARIABLE_NBUFFERS, \
+                                                 .model = &kind##_model};                         \
+  static struct stage kind##_stage = {.codelet = &kind##_codelet, .family = stage_family};        \
+  static void kind##_insert(struct kind##_argument argument, struct task task) {                  \
     task_submit(&kind##_stage, &task, &argument, sizeof argument);                                \
-  }                                                                                                \
+  }                                                                                               \
   STAGE_REGISTER(kind##_stage)
 
 #endif

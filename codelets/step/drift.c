@@ -34,8 +34,6 @@ void drift_submit(struct nbody *n, struct group *g, float factor) {
       [POSITION] = {g->column[COLUMN_position], STARPU_RW}};
   const float unit = (float)(POSITION_TURN / n->domain.geometry.box);
   drift_insert((struct drift_argument){n->kernels, g->count, factor * unit},
-               (struct task){.data = data,
-                             .count = SLOTS,
-                             .priority = PRIORITY_HIGHEST,
-                             .owner = &g->index});
+               (struct task){
+                   .data = data, .count = SLOTS, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }

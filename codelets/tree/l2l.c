@@ -36,8 +36,8 @@ STAGE(l2l, 0x44aa99, "m2l");
 
 void l2l_submit(struct short_range *s, struct group *g) {
   const struct group_expansions *e = expansions_of(s, g);
-  const struct starpu_data_descr data[SLOTS] = {[TREE] = {g->tree, STARPU_R},
-                                                [LOCAL] = {e->local, STARPU_RW}};
+  const struct starpu_data_descr data[SLOTS] = {
+      [TREE] = {g->tree, STARPU_R}, [LOCAL] = {e->local, STARPU_RW}};
   l2l_insert(
       (struct l2l_argument){s, &e->lists.walked},
       (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_LOW, .owner = &g->index});

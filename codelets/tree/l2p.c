@@ -22,10 +22,10 @@ static double l2p_work(const struct l2p_argument *a) {
 static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  a->s->kernels->fmm.l2p(
-      a->s->acceptance.order, a->count, d->depth, d->geometry.scale, a->s->factor,
-      VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
-      VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
+  a->s->kernels->fmm.l2p(a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
+                         a->s->factor, VECTOR(const uint32_t, buffers[POSITION]),
+                         VECTOR(const struct node, buffers[TREE]),
+                         VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
 }
 
 static void l2p_gpu(struct gpu *gpu, void *buffers[], const struct l2p_argument *a) {

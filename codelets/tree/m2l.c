@@ -41,8 +41,8 @@ static void m2l_cpu(void *buffers[], const struct m2l_argument *a) {
   const struct node *trees[n];
   const float *multipoles[n];
   unwrap(buffers, n, trees, multipoles);
-  const struct interaction_list far =
-      list_unwrap(a->lists, LIST_FAR, d->depth, buffers + list_slot(n), false);
+  const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, d->depth,
+                                                  buffers + list_slot(n), false);
   a->s->kernels->fmm.m2l(a->s->acceptance.order, d->depth, d->geometry.scale, &a->s->split, &far,
                          trees[0], trees, multipoles, VECTOR(float, buffers[LOCAL]));
 }
@@ -54,8 +54,8 @@ static void m2l_gpu(struct gpu *gpu, void *buffers[], const struct m2l_argument 
   const struct node *trees[n];
   const float *multipoles[n];
   unwrap(buffers, n, trees, multipoles);
-  const struct interaction_list far =
-      list_unwrap(a->lists, LIST_FAR, d->depth, buffers + list_slot(n), true);
+  const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, d->depth,
+                                                  buffers + list_slot(n), true);
   gpu_m2l(gpu, a->s->acceptance.order, d->depth, d->geometry.scale, &a->s->split, &far, trees[0], n,
           trees, multipoles, VECTOR(float, buffers[LOCAL]));
 }
@@ -65,21 +65,23 @@ STAGE(m2l, 0x117733, "m2l");
 void m2l_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
   const uint32_t n = g->near.count;
-  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data,
+                                            "task data");
   data[LOCAL] = (struct starpu_data_descr){e->local, STARPU_W};
   for (uint32_t i = 0; i < n; i++) {
     const struct group *neighbour = &s->domain->groups[g->near.group[i]];
     data[TREES + i] = (struct starpu_data_descr){neighbour->tree, STARPU_R};
-    data[multipoles_slot(n) + i] =
-        (struct starpu_data_descr){expansions_of(s, neighbour)->multipole, STARPU_R};
+    data[multipoles_slot(n) + i] = (struct starpu_data_descr){
+        expansions_of(s, neighbour)->multipole, STARPU_R};
   }
   const size_t count = list_slot(n) + list_slots(&e->lists, LIST_FAR, data + list_slot(n));
-  m2l_insert((struct m2l_argument){s, g, &e->lists}, (struct task){.data = data,
-                                                                   .count = count,
-                                                                   .priority = PRIORITY_LOW,
-                                                                   .owner = &g->index,
-                                                                   .ended = list_ended,
-                                                                   .context = &e->lists.host[LIST_FAR]});
+  m2l_insert((struct m2l_argument){s, g, &e->lists},
+             (struct task){.data = data,
+                           .count = count,
+                           .priority = PRIORITY_LOW,
+                           .owner = &g->index,
+                           .ended = list_ended,
+                           .context = &e->lists.host[LIST_FAR]});
   list_release(&e->lists, LIST_FAR);
   free(data);
 }

@@ -3,12 +3,12 @@
  *
  * reads   the tree
  * updates the multipoles */
-#include <math.h>
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"
 #include "photons/runtime/message.h"
 #include "photons/tree/codelets.h"
+#include <math.h>
 
 struct m2m_argument {
   const struct short_range *s;
@@ -23,7 +23,8 @@ static void m2m_cpu(void *buffers[], const struct m2m_argument *a) {
   a->s->kernels->fmm.m2m(a->s->acceptance.order, d->depth, d->geometry.scale,
                          VECTOR(const struct node, buffers[TREE]),
                          VECTOR(float, buffers[MULTIPOLE]));
-  const float monopole = VECTOR(float, buffers[MULTIPOLE])[fmm_multipole_size(a->s->acceptance.order)];
+  const uint32_t root = fmm_multipole_size(a->s->acceptance.order);
+  const float monopole = VECTOR(float, buffers[MULTIPOLE])[root];
   DEBUG_CHECK(fabsf(monopole - (float)a->count) <= 1e-6f * (float)a->count,
               "the root has %g for %u particles", (double)monopole, a->count);
 }
@@ -41,8 +42,7 @@ void m2m_submit(struct short_range *s, struct group *g) {
       [TREE] = {g->tree, STARPU_R}, [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_RW}};
   m2m_insert(
       (struct m2m_argument){s, g->count},
-      (struct task){
-          .data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
+      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
 }
 
 void multipoles_transfer(struct short_range *s) {

@@ -51,6 +51,5 @@ void p2m_submit(struct short_range *s, struct group *g) {
       [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_W}};
   p2m_insert(
       (struct p2m_argument){s, g->count},
-      (struct task){
-          .data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
+      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
 }

@@ -56,10 +56,9 @@ static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
   struct interaction_list near;
   const struct p2p_target target = unwrap(buffers, a, false, &near, x, count);
   float *acceleration = VECTOR(float, buffers[ACCELERATION]);
-  a->e->pairs =
-      law->kind == P2P_EXACT
-          ? p2p_exact(law, &target, acceleration)
-          : a->s->kernels->p2p.p2p(law, &target, &tree_scratch(a->s)->p2p, acceleration);
+  a->e->pairs = law->kind == P2P_EXACT
+                    ? p2p_exact(law, &target, acceleration)
+                    : a->s->kernels->p2p.p2p(law, &target, &tree_scratch(a->s)->p2p, acceleration);
   if (DEBUG_CHECKS)
     for (size_t i = 0; i < 3 * (size_t)a->g->count; i++)
       DEBUG_CHECK(isfinite(acceleration[i]) || !isfinite(a->s->factor), /* motion_check.c tells */
@@ -81,7 +80,8 @@ STAGE(p2p, 0xcc6677, "p2p");
 void p2p_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
   const uint32_t n = g->near.count;
-  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data,
+                                            "task data");
   data[ACCELERATION] = (struct starpu_data_descr){g->column[COLUMN_acceleration], STARPU_W};
   data[TREE] = (struct starpu_data_descr){g->tree, STARPU_R};
   for (uint32_t i = 0; i < n; i++)

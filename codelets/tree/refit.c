@@ -31,8 +31,8 @@ static void check_boxes(const struct group *g, unsigned depth, float scale, cons
                         const struct node *tree) {
   for (uint32_t node = 1; node < tree_nodes(depth); node++)
     for (size_t c = 0; c < 3; c++) {
-      DEBUG_CHECK(node == 1 || inside(&tree[node / 2], c, tree[node].centre[c], tree[node].half[c],
-                                      scale),
+      DEBUG_CHECK(node == 1 ||
+                      inside(&tree[node / 2], c, tree[node].centre[c], tree[node].half[c], scale),
                   "group %u, node %u, axis %zu", g->index, node, c);
       if (node_level(node) < depth) continue;
       for (uint32_t i = node_first(g->count, node); i < node_end(g->count, node); i++)
@@ -68,8 +68,7 @@ void refit_submit(struct short_range *s, struct group *g) {
       [POSITION] = {g->column[COLUMN_position], STARPU_R},
       [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_R},
       [TREE] = {g->tree, STARPU_W}};
-  refit_insert((struct refit_argument){s, g}, (struct task){.data = data,
-                                                            .count = SLOTS,
-                                                            .priority = PRIORITY_HIGHEST,
-                                                            .owner = &g->index});
+  refit_insert((struct refit_argument){s, g},
+               (struct task){
+                   .data = data, .count = SLOTS, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }

@@ -22,7 +22,7 @@ struct walk_argument {
   struct lists *lists;
 };
 #define walk_fill_argument walk_argument /* same argument */
-enum { WALK_LISTS, WALK_TREES };                       /* offsets follow the trees */
+enum { WALK_LISTS, WALK_TREES };         /* offsets follow the trees */
 enum { FILL_NEAR, FILL_FAR, FILL_OFFSET, FILL_TREES };
 
 static double walk_work(const struct walk_argument *a) {
@@ -60,7 +60,8 @@ static void count_meeting(uint8_t *met, unsigned depth, uint32_t target, uint32_
 static void check_lists(const struct walk_argument *a, const struct node *const *trees) {
   const unsigned depth = a->s->domain->depth;
   const uint32_t leaves = 1u << depth;
-  const struct interaction_list *near = &a->lists->host[LIST_NEAR], *far = &a->lists->host[LIST_FAR];
+  const struct interaction_list *near = &a->lists->host[LIST_NEAR];
+  const struct interaction_list *far = &a->lists->host[LIST_FAR];
   uint8_t *met = allocate((size_t)a->g->near.count << (2 * depth), 1, "meetings of leaves");
   for (uint32_t t = 0; t < leaves; t++)
     for (uint32_t e = near->offset[t]; e < near->offset[t + 1]; e++)
@@ -74,8 +75,8 @@ static void check_lists(const struct walk_argument *a, const struct node *const 
       for (uint32_t t = leaves; t < 2 * leaves; t++, pair++) {
         const float gap2 = box_gap_squared(&a->s->domain->geometry, &trees[0][t], &trees[slot][s]);
         DEBUG_CHECK(met[pair] == 1 || (met[pair] == 0 && gap2 >= R_CUT_SQUARED * (1.0f - 1e-4f)),
-                    "leaf %u of group %u meets leaf %u of group %u %u times at a distance of %g r_cut",
-                    t, a->g->index, s, a->g->near.group[slot], met[pair], sqrt((double)gap2));
+                    "leaf %u of group %u meets leaf %u of group %u %u times at %g r_cut", t,
+                    a->g->index, s, a->g->near.group[slot], met[pair], sqrt((double)gap2));
       }
   free(met);
 }
@@ -149,8 +150,8 @@ static void walk_submit(struct short_range *s, struct group *g) {
 
 static void fill_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
-  struct starpu_data_descr *data =
-      allocate(FILL_TREES + (size_t)g->near.count, sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(FILL_TREES + (size_t)g->near.count, sizeof *data,
+                                            "task data");
   data[FILL_NEAR] = (struct starpu_data_descr){l->entry[LIST_NEAR], STARPU_W};
   data[FILL_FAR] = (struct starpu_data_descr){l->entry[LIST_FAR], STARPU_W};
   data[FILL_OFFSET] = (struct starpu_data_descr){l->offset, STARPU_R};
@@ -210,11 +211,11 @@ struct interaction_list list_unwrap(const struct lists *l, enum list_kind kind, 
   if (!l->on_gpu) return l->host[kind];
   const uint32_t leaves = 1u << depth;
   const uint64_t entries = kind == LIST_FAR ? l->walked.interactions : l->walked.entries;
-  return (struct interaction_list){
-      .offset = VECTOR(uint32_t, buffers[1]) + (kind == LIST_FAR ? leaves + 1 : 0),
-      .entry = VECTOR(uint32_t, buffers[2]),
-      .entries = (uint32_t)entries,
-      .on_gpu = on_gpu};
+  return (struct interaction_list){.offset = VECTOR(uint32_t, buffers[1]) +
+                                             (kind == LIST_FAR ? leaves + 1 : 0),
+                                   .entry = VECTOR(uint32_t, buffers[2]),
+                                   .entries = (uint32_t)entries,
+                                   .on_gpu = on_gpu};
 }
 
 void list_ended(void *interaction_list) { interaction_list_free(interaction_list); }

@@ -9,7 +9,11 @@
 #include "cuda/domain/targets.cuh"
 #include "cuda/runtime/gpu.cuh"
 
-enum { BLOCK = 256, ROWS = 16 /* rows of places in which a warp measures boxes */, COORDINATE_BITS = 16 };
+enum {
+  BLOCK = 256,
+  ROWS = 16 /* rows of places in which a warp measures boxes */,
+  COORDINATE_BITS = 16
+};
 
 /** What the kernels know of a group whose particles are in the order of one level's nodes. */
 struct level {
@@ -30,7 +34,8 @@ static __device__ inline uint32_t coordinate(const struct level &l, uint32_t par
   return l.x[(size_t)c * l.count + particle] - l.root->centre[c] + (1u << 31);
 }
 
-static __device__ inline void widen(const struct level &l, uint32_t node, const uint32_t low[3], const uint32_t high[3]) {
+static __device__ inline void widen(const struct level &l, uint32_t node, const uint32_t low[3],
+                                    const uint32_t high[3]) {
   for (uint32_t c = 0; c < 3; c++) {
     atomicMin(&l.low[3 * (size_t)node + c], low[c]);
     atomicMax(&l.high[3 * (size_t)node + c], high[c]);
@@ -56,7 +61,8 @@ static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
     if (lane == 0) widen(l, node, low, high);
   };
   for (uint64_t row = begin; row < begin + ROWS * WARP && row < l.count; row += WARP) {
-    const uint32_t place = (uint32_t)min(row + lane, (uint64_t)l.count - 1), mine = node_at(l, place), particle = l.order[place];
+    const uint32_t place = (uint32_t)min(row + lane, (uint64_t)l.count - 1),
+                   mine = node_at(l, place), particle = l.order[place];
     uint32_t x[3];
     for (uint32_t c = 0; c < 3; c++) x[c] = coordinate(l, particle, c);
     const uint32_t first = __shfl_sync(~0u, mine, 0);
@@ -82,7 +88,8 @@ static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
 
 /** Keys that order the particles of every node along the node's longest side. Of sides that differ
  * by less than a sixteenth, x is preferred to y and y to z. */
-static __global__ void __launch_bounds__(BLOCK) make_keys(const struct level l, unsigned bits, uint32_t *key) {
+static __global__ void __launch_bounds__(BLOCK)
+    make_keys(const struct level l, unsigned bits, uint32_t *key) {
   const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
   if (place >= l.count) return;
   const uint32_t node = node_at(l, place);
@@ -106,32 +113,39 @@ static __global__ void __launch_bounds__(BLOCK) number(uint32_t count, uint32_t 
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(BLOCK) gather(uint32_t count, uint32_t columns, const uint32_t *order, const T *from, T *to) {
+static __global__ void __launch_bounds__(BLOCK)
+    gather(uint32_t count, uint32_t columns, const uint32_t *order, const T *from, T *to) {
   const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
   if (place >= count) return;
-  for (uint32_t c = 0; c < columns; c++) to[(size_t)c * count + place] = from[(size_t)c * count + order[place]];
+  for (uint32_t c = 0; c < columns; c++)
+    to[(size_t)c * count + place] = from[(size_t)c * count + order[place]];
 }
 
 template <typename T>
-static void rearrange(struct gpu *g, uint32_t count, uint32_t columns, const uint32_t *order, T *values, void *room) {
-  gather<T><<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, columns, order, values, (T *)room);
+static void rearrange(struct gpu *g, uint32_t count, uint32_t columns, const uint32_t *order,
+                      T *values, void *room) {
+  gather<T>
+      <<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, columns, order, values, (T *)room);
   gpu_launched("sort");
   gpu_copy(g, values, room, (size_t)columns * count * sizeof(T));
 }
 
-static void sort_pairs(struct gpu *g, void *room, size_t *bytes, cub::DoubleBuffer<uint32_t> &key, cub::DoubleBuffer<uint32_t> &order,
-                       uint32_t count, unsigned bits) {
-  CHECK_CUDA(cub::DeviceRadixSort::SortPairs(room, *bytes, key, order, count, 0, (int)bits, g->stream));
+static void sort_pairs(struct gpu *g, void *room, size_t *bytes, cub::DoubleBuffer<uint32_t> &key,
+                       cub::DoubleBuffer<uint32_t> &order, uint32_t count, unsigned bits) {
+  CHECK_CUDA(
+      cub::DeviceRadixSort::SortPairs(room, *bytes, key, order, count, 0, (int)bits, g->stream));
 }
 
 /** Size of the widest column, in 4-byte words for each particle. */
 static size_t widest_words() {
   size_t widest = 0;
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) widest = max(widest, particle_column_bytes(&particle_columns[k]));
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    widest = max(widest, particle_column_bytes(&particle_columns[k]));
   return (widest + 3) / 4;
 }
 
-void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes, void *const column[PARTICLE_COLUMN_COUNT]) {
+void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes,
+              void *const column[PARTICLE_COLUMN_COUNT]) {
   const uint32_t *x = (const uint32_t *)column[COLUMN_position];
   const size_t wide = widest_words();
   unsigned levels = 0;
@@ -140,7 +154,8 @@ void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes, void *con
   cub::DoubleBuffer<uint32_t> key(NULL, NULL), order(NULL, NULL);
   size_t bytes;
   sort_pairs(g, NULL, &bytes, key, order, count, 32);
-  uint32_t *room = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, ((4 + wide) * places + 2 * boxes) * sizeof *room + bytes);
+  uint32_t *room = (uint32_t *)gpu_scratch(
+      g, SCRATCH_SORT, ((4 + wide) * places + 2 * boxes) * sizeof *room + bytes);
   uint32_t *low = room + (4 + wide) * places;
   for (int i = 0; i < 2; i++) {
     key.d_buffers[i] = room + (size_t)i * places;

@@ -6,17 +6,20 @@
 
 enum { BLOCK = 128 };
 
-static __device__ inline int signed_index(const struct mesh &m, uint32_t n) { return n <= m.cells / 2 ? (int)n : (int)n - (int)m.cells; }
+static __device__ inline int signed_index(const struct mesh &m, uint32_t n) {
+  return n <= m.cells / 2 ? (int)n : (int)n - (int)m.cells;
+}
 
 /** Place of the row (x, ky) in a column's array and in the transpose blocks of its slabs. */
 struct row {
-  uint32_t x, ky;  /* ky of the whole mesh */
+  uint32_t x, ky;   /* ky of the whole mesh */
   size_t in_column; /* offset of its first number */
   uint32_t slab;
   size_t in_block;
 };
 
-static __device__ inline struct row this_row(const struct device_mesh &d, uint32_t first_ky, uint32_t width) {
+static __device__ inline struct row this_row(const struct device_mesh &d, uint32_t first_ky,
+                                             uint32_t width) {
   const struct mesh &m = d.m;
   struct row r;
   r.x = blockIdx.y;
@@ -27,7 +30,8 @@ static __device__ inline struct row this_row(const struct device_mesh &d, uint32
   return r;
 }
 
-static __global__ void gather(const struct device_mesh d, uint32_t first_ky, const float2 *const *__restrict__ blocks,
+static __global__ void gather(const struct device_mesh d, uint32_t first_ky,
+                              const float2 *const *__restrict__ blocks,
                               float2 *__restrict__ column) {
   const struct row r = this_row(d, first_ky, gridDim.x);
   const float2 *from = blocks[r.slab] + r.in_block;
@@ -35,17 +39,21 @@ static __global__ void gather(const struct device_mesh d, uint32_t first_ky, con
 }
 
 /** e^{+-i k . shift}: from the shifted mesh to the mesh (+) or back (-). */
-static __device__ inline float2 shift(const struct mesh &m, const struct row &r, uint32_t z, float direction) {
+static __device__ inline float2 shift(const struct mesh &m, const struct row &r, uint32_t z,
+                                      float direction) {
   const int n = signed_index(m, r.x) + signed_index(m, r.ky) + (int)z + (int)m.cells;
   const float2 phase = ((const float2 *)m.phase)[n];
   return {phase.x, direction * phase.y};
 }
 
-static __device__ inline float2 times(float2 a, float2 b) { return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }
+static __device__ inline float2 times(float2 a, float2 b) {
+  return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
+}
 
 /** Density to the potential phi (fd4) or to -i phi (spectral), written to `field`; the same times
  * k_x to x_field. `shifted`: density of the shifted mesh, NULL without interlacing. */
-static __global__ void green(const struct device_mesh d, uint32_t first_ky, float2 *field, const float2 *shifted, float2 *x_field) {
+static __global__ void green(const struct device_mesh d, uint32_t first_ky, float2 *field,
+                             const float2 *shifted, float2 *x_field) {
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
   const int kx = signed_index(m, r.x), ky = signed_index(m, r.ky);
@@ -69,7 +77,8 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
 }
 
 /** The same for the second set: the field on the shifted mesh. */
-static __global__ void shift_back(const struct device_mesh d, uint32_t first_ky, float2 *field, float2 *x_field) {
+static __global__ void shift_back(const struct device_mesh d, uint32_t first_ky, float2 *field,
+                                  float2 *x_field) {
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
   for (uint32_t z = threadIdx.x; z < m.kz; z += BLOCK) {
@@ -79,7 +88,8 @@ static __global__ void shift_back(const struct device_mesh d, uint32_t first_ky,
   }
 }
 
-static __global__ void scatter(const struct device_mesh d, uint32_t first_ky, const float2 *__restrict__ column,
+static __global__ void scatter(const struct device_mesh d, uint32_t first_ky,
+                               const float2 *__restrict__ column,
                                float2 *const *__restrict__ blocks) {
   const struct row r = this_row(d, first_ky, gridDim.x);
   float2 *to = blocks[r.slab] + r.in_block;
@@ -119,14 +129,21 @@ void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, floa
   const uint32_t first_ky = column_first(m, column), width = column_first(m, column + 1) - first_ky;
   const size_t size = (size_t)m->cells * width * m->kz;
   float2 *lines = (float2 *)gpu_scratch(g->gpu, SCRATCH_LINES, 3 * size * sizeof *lines);
-  char *table = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE, sets * (1 + m->spectra) * slabs * sizeof *in);
+  char *table = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE,
+                                    sets * (1 + m->spectra) * slabs * sizeof *in);
   const float2 *const *from = (const float2 *const *)table;
   float2 *const *to = (float2 *const *)(table + sets * slabs * sizeof *in);
   gpu_upload(g->gpu, table, in, sets * slabs * sizeof *in);
-  gpu_upload(g->gpu, table + sets * slabs * sizeof *in, out, sets * m->spectra * slabs * sizeof *out);
+  gpu_upload(g->gpu, table + sets * slabs * sizeof *in, out,
+             sets * m->spectra * slabs * sizeof *out);
 
-  const struct column_work c = {g, plans_for(g->column_plans, width)->forward, dim3(width, m->cells), first_ky,
-                                lines, lines + size, lines + 2 * size};
+  const struct column_work c = {g,
+                                plans_for(g->column_plans, width)->forward,
+                                dim3(width, m->cells),
+                                first_ky,
+                                lines,
+                                lines + size,
+                                lines + 2 * size};
   float2 *x_field = m->gradient == GRADIENT_SPECTRAL ? c.work : NULL;
   gather<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, from, c.field);
   transform(&c, c.field, c.field, CUFFT_FORWARD);
@@ -134,7 +151,8 @@ void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, floa
     gather<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, from + slabs, c.result);
     transform(&c, c.result, c.result, CUFFT_FORWARD);
   }
-  green<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field, m->interlace ? c.result : NULL, x_field);
+  green<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field,
+                                              m->interlace ? c.result : NULL, x_field);
   scatter_spectra(&c, to);
   if (m->interlace) {
     shift_back<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field, x_field);

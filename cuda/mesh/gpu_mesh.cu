@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 void gpu_check_fft(cufftResult status, const char *what) {
-  if (status != CUFFT_SUCCESS) fail(EXIT_RUN_FAILED, "cuFFT failed with code %d (%s)", (int)status, what);
+  if (status != CUFFT_SUCCESS)
+    fail(EXIT_RUN_FAILED, "cuFFT failed with code %d (%s)", (int)status, what);
 }
 
 static void create_mesh_tables(struct gpu_mesh *g) {
@@ -28,34 +29,41 @@ static void create_mesh_tables(struct gpu_mesh *g) {
 
 /** Make a plan that has no work area of its own. Returns the bytes of work area that the plan
  * needs. */
-static size_t plan_create(struct gpu_mesh *g, cufftHandle *plan, int rank, int *n, int *in, int in_step, int in_distance, int *out,
-                          int out_step, int out_distance, cufftType type, uint32_t batch) {
+static size_t plan_create(struct gpu_mesh *g, cufftHandle *plan, int rank, int *n, int *in,
+                          int in_step, int in_distance, int *out, int out_step, int out_distance,
+                          cufftType type, uint32_t batch) {
   size_t bytes;
   CHECK_CUFFT(cufftCreate(plan));
   CHECK_CUFFT(cufftSetAutoAllocation(*plan, 0));
-  CHECK_CUFFT(cufftMakePlanMany(*plan, rank, n, in, in_step, in_distance, out, out_step, out_distance, type, (int)batch, &bytes));
+  CHECK_CUFFT(cufftMakePlanMany(*plan, rank, n, in, in_step, in_distance, out, out_step,
+                                out_distance, type, (int)batch, &bytes));
   CHECK_CUFFT(cufftSetStream(*plan, g->gpu->stream));
   return bytes;
 }
 
 static void create_plans(struct gpu_mesh *g) {
   const struct mesh *m = g->mesh;
-  int n[2] = {(int)m->cells, (int)m->cells}, real[2] = {n[0], (int)m->row}, half[2] = {n[0], (int)m->kz};
+  int n[2] = {(int)m->cells, (int)m->cells}, real[2] = {n[0], (int)m->row},
+      half[2] = {n[0], (int)m->kz};
   size_t most = 0;
   for (int longer = 0; longer < 2; longer++) {
-    uint32_t planes = m->cells / m->slabs + (uint32_t)longer, width = m->cells / m->columns + (uint32_t)longer;
+    uint32_t planes = m->cells / m->slabs + (uint32_t)longer,
+             width = m->cells / m->columns + (uint32_t)longer;
     if (!longer || m->cells % m->slabs) {
       struct gpu_plans *p = &g->slab_plans[longer];
       p->width = planes;
-      size_t forward = plan_create(g, &p->forward, 2, n, real, 1, (int)plane_floats(m), half, 1, n[0] * (int)m->kz, CUFFT_R2C, planes);
-      size_t backward = plan_create(g, &p->backward, 2, n, half, 1, n[0] * (int)m->kz, real, 1, (int)plane_floats(m), CUFFT_C2R, planes);
+      size_t forward = plan_create(g, &p->forward, 2, n, real, 1, (int)plane_floats(m), half, 1,
+                                   n[0] * (int)m->kz, CUFFT_R2C, planes);
+      size_t backward = plan_create(g, &p->backward, 2, n, half, 1, n[0] * (int)m->kz, real, 1,
+                                    (int)plane_floats(m), CUFFT_C2R, planes);
       most = max(most, max(forward, backward));
     }
     if (!longer || m->cells % m->columns) {
       struct gpu_plans *p = &g->column_plans[longer];
       p->width = width;
       int lines = (int)(width * m->kz);
-      size_t bytes = plan_create(g, &p->forward, 1, n, n, lines, 1, n, lines, 1, CUFFT_C2C, (uint32_t)lines);
+      size_t bytes = plan_create(g, &p->forward, 1, n, n, lines, 1, n, lines, 1, CUFFT_C2C,
+                                 (uint32_t)lines);
       p->backward = p->forward;
       most = max(most, bytes);
     }
@@ -66,7 +74,8 @@ static void create_plans(struct gpu_mesh *g) {
       CHECK_CUFFT(cufftSetWorkArea(g->slab_plans[i].forward, g->fft_work));
       CHECK_CUFFT(cufftSetWorkArea(g->slab_plans[i].backward, g->fft_work));
     }
-    if (g->column_plans[i].width) CHECK_CUFFT(cufftSetWorkArea(g->column_plans[i].forward, g->fft_work));
+    if (g->column_plans[i].width)
+      CHECK_CUFFT(cufftSetWorkArea(g->column_plans[i].forward, g->fft_work));
   }
 }
 

@@ -24,20 +24,24 @@ struct gpu_mesh *gpu_mesh_create(struct gpu *gpu, const struct mesh *m);
 void gpu_mesh_free(struct gpu_mesh *g);
 
 /** @param depth  of the group's tree; its leaves are deposited one by one */
-void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint32_t *x, bool shifted, const struct patch *patch,
-                 float *data);
+void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint32_t *x,
+                 bool shifted, const struct patch *patch, float *data);
 /** Clear the slab and add n patches in the given order. */
-void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,
-                   float *slab);
-void gpu_fft_yz(struct gpu_mesh *g, uint32_t slab_number, float *slab, float complex *const *blocks);
-void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float complex *const *in, float complex *const *out);
-void gpu_ifft_yz(struct gpu_mesh *g, uint32_t slab_number, uint32_t field, const float complex *const *blocks, float *slab);
+void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n,
+                   const struct patch *const *patch, const float *const *data, float *slab);
+void gpu_fft_yz(struct gpu_mesh *g, uint32_t slab_number, float *slab,
+                float complex *const *blocks);
+void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float complex *const *in,
+               float complex *const *out);
+void gpu_ifft_yz(struct gpu_mesh *g, uint32_t slab_number, uint32_t field,
+                 const float complex *const *blocks, float *slab);
 /** Copy planes [y][row] of slabs to the field box, one after the other: see mesh_cut_plane(). */
-void gpu_cut(struct gpu_mesh *g, const struct field_box *box, uint32_t planes, const float *const *plane, float *out);
+void gpu_cut(struct gpu_mesh *g, const struct field_box *box, uint32_t planes,
+             const float *const *plane, float *out);
 /** @param slabs  the view consists of whole slabs: only the first plane pointer of each slab is
  *         used */
-void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifted, float factor, const struct field_view *view, bool slabs,
-              float *acceleration);
+void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifted, float factor,
+              const struct field_view *view, bool slabs, float *acceleration);
 
 #ifdef __cplusplus
 #undef complex

@@ -13,8 +13,9 @@ struct patches {
   } at[PATCHES];
 };
 
-static __global__ void __launch_bounds__(BLOCK) add(const __grid_constant__ struct patches p, uint32_t cells, uint32_t row,
-                                                    uint32_t first_plane, size_t plane_step, bool clear, float *__restrict__ slab) {
+static __global__ void __launch_bounds__(BLOCK)
+    add(const __grid_constant__ struct patches p, uint32_t cells, uint32_t row,
+        uint32_t first_plane, size_t plane_step, bool clear, float *__restrict__ slab) {
   __shared__ struct {
     const float *plane;
     uint32_t origin[2], size[2]; /* along y and z */
@@ -30,7 +31,8 @@ static __global__ void __launch_bounds__(BLOCK) add(const __grid_constant__ stru
       if (i < p.n) {
         const struct patch &q = p.at[i].patch;
         dx = (x + cells - q.origin[0]) % cells;
-        const uint32_t up_to = (q.origin[1] + cells - first_y) % cells, dy = (first_y + cells - q.origin[1]) % cells;
+        const uint32_t up_to = (q.origin[1] + cells - first_y) % cells,
+                       dy = (first_y + cells - q.origin[1]) % cells;
         meets = dx < q.size[0] && (dy < q.size[1] || up_to < ROWS);
       }
       const uint32_t meeting = __ballot_sync(~0u, meets);
@@ -56,18 +58,22 @@ static __global__ void __launch_bounds__(BLOCK) add(const __grid_constant__ stru
     float sum = clear ? 0.0f : *cell;
     if (z < cells)
       for (uint32_t i = 0; i < hits; i++) {
-        const uint32_t dy = y >= hit[i].origin[0] ? y - hit[i].origin[0] : y + cells - hit[i].origin[0];
-        const uint32_t dz = z >= hit[i].origin[1] ? z - hit[i].origin[1] : z + cells - hit[i].origin[1];
-        if (dy < hit[i].size[0] && dz < hit[i].size[1]) sum += hit[i].plane[(size_t)dy * hit[i].size[1] + dz];
+        const uint32_t dy = y >= hit[i].origin[0] ? y - hit[i].origin[0]
+                                                  : y + cells - hit[i].origin[0];
+        const uint32_t dz = z >= hit[i].origin[1] ? z - hit[i].origin[1]
+                                                  : z + cells - hit[i].origin[1];
+        if (dy < hit[i].size[0] && dz < hit[i].size[1])
+          sum += hit[i].plane[(size_t)dy * hit[i].size[1] + dz];
       }
     *cell = sum;
   }
 }
 
-void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n, const struct patch *const *patch, const float *const *data,
-                   float *slab) {
+void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n,
+                   const struct patch *const *patch, const float *const *data, float *slab) {
   const struct mesh *m = g->mesh;
-  const uint32_t first = slab_first(m, slab_number), planes = slab_first(m, slab_number + 1) - first;
+  const uint32_t first = slab_first(m, slab_number),
+                 planes = slab_first(m, slab_number + 1) - first;
   struct patches p;
   uint32_t done = 0;
   do {
@@ -75,7 +81,8 @@ void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n, const s
       p.at[p.n].data = data[done + p.n];
       p.at[p.n].patch = *patch[done + p.n];
     }
-    add<<<dim3(blocks_for(m->cells, ROWS), planes), BLOCK, 0, g->gpu->stream>>>(p, m->cells, m->row, first, plane_floats(m), done == 0, slab);
+    add<<<dim3(blocks_for(m->cells, ROWS), planes), BLOCK, 0, g->gpu->stream>>>(
+        p, m->cells, m->row, first, plane_floats(m), done == 0, slab);
     gpu_launched("patch_add");
     done += p.n;
   } while (done < n);

@@ -21,7 +21,8 @@ struct assignment_task {
 
 /** First cell of a particle's stencil, counted from the patch's first cell, and the weights. */
 template <int SCHEME>
-static __device__ inline void stencil(const struct assignment_task &t, uint32_t i, uint32_t first[3], float w[3][4]) {
+static __device__ inline void stencil(const struct assignment_task &t, uint32_t i,
+                                      uint32_t first[3], float w[3][4]) {
   for (int c = 0; c < 3; c++) {
     const uint64_t scaled = (uint64_t)t.x[(size_t)c * t.count + i] * t.cells + t.offset[c];
     first[c] = wrap((uint32_t)(scaled >> 32), t.cells);
@@ -31,7 +32,8 @@ static __device__ inline void stencil(const struct assignment_task &t, uint32_t 
 
 /** Add to cells first + (a, b, c), which may lie beyond the edge of a patch that wraps around the
  * box. */
-static __device__ inline void add_to_patch(const struct assignment_task &t, const uint32_t cell[3], unsigned long long amount) {
+static __device__ inline void add_to_patch(const struct assignment_task &t, const uint32_t cell[3],
+                                           unsigned long long amount) {
   const uint32_t x = wrap(cell[0], t.cells), y = wrap(cell[1], t.cells), z = wrap(cell[2], t.cells);
   if (x < t.patch.size[0] && y < t.patch.size[1] && z < t.patch.size[2])
     atomicAdd(t.sum + ((size_t)x * t.patch.size[1] + y) * t.patch.size[2] + z, amount);
@@ -49,13 +51,15 @@ static __device__ inline void block_range(int a, bool valid, int *range) {
 }
 
 template <int SCHEME>
-static __global__ void __launch_bounds__(BLOCK) deposit(const __grid_constant__ struct assignment_task t) {
+static __global__ void __launch_bounds__(BLOCK)
+    deposit(const __grid_constant__ struct assignment_task t) {
   constexpr uint32_t W = SCHEME == ASSIGN_CIC ? 2 : SCHEME == ASSIGN_TSC ? 3 : 4, CELLS = W * W * W;
   __shared__ int tile[TILE_CELLS];
   __shared__ float weight[3][4][BLOCK];
   __shared__ uint32_t corner[BLOCK]; /* of a stencil in the tile, or the index of its particle */
   __shared__ int range[3][2];
-  const uint32_t begin = level_first(t.count, t.depth, blockIdx.x), end = level_first(t.count, t.depth, blockIdx.x + 1);
+  const uint32_t begin = level_first(t.count, t.depth, blockIdx.x),
+                 end = level_first(t.count, t.depth, blockIdx.x + 1);
   uint32_t first[3];
   float w[3][4];
   if (threadIdx.x < 3) {
@@ -82,13 +86,16 @@ static __global__ void __launch_bounds__(BLOCK) deposit(const __grid_constant__ 
     if (i < end) {
       stencil<SCHEME>(t, i, first, w);
       for (int c = 0; c < 3; c++)
-        for (uint32_t a = 0; a < W; a++) weight[c][a][threadIdx.x] = c == 0 ? w[c][a] * unit : w[c][a];
-      corner[threadIdx.x] = ((first[0] - low[0]) * size[1] + first[1] - low[1]) * size[2] + first[2] - low[2];
+        for (uint32_t a = 0; a < W; a++)
+          weight[c][a][threadIdx.x] = c == 0 ? w[c][a] * unit : w[c][a];
+      corner[threadIdx.x] = ((first[0] - low[0]) * size[1] + first[1] - low[1]) * size[2] +
+                            first[2] - low[2];
     }
     __syncthreads();
     if (tiled) {
       for (uint32_t k = threadIdx.x; k < n * CELLS; k += BLOCK) {
-        const uint32_t j = k / CELLS, cell = k % CELLS, a = cell / (W * W), b = cell / W % W, c = cell % W;
+        const uint32_t j = k / CELLS, cell = k % CELLS, a = cell / (W * W), b = cell / W % W,
+                       c = cell % W;
         const int amount = __float2int_rn(weight[0][a][j] * weight[1][b][j] * weight[2][c][j]);
         atomicAdd(&tile[corner[j] + (a * size[1] + b) * size[2] + c], amount);
       }
@@ -105,24 +112,25 @@ static __global__ void __launch_bounds__(BLOCK) deposit(const __grid_constant__ 
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < tile_cells; k += BLOCK) {
     if (tile[k] == 0) continue;
-    const uint32_t cell[3] = {low[0] + k / (size[1] * size[2]), low[1] + k / size[2] % size[1], low[2] + k % size[2]};
+    const uint32_t cell[3] = {low[0] + k / (size[1] * size[2]), low[1] + k / size[2] % size[1],
+                              low[2] + k % size[2]};
     add_to_patch(t, cell, (unsigned long long)tile[k] << (PLACES - t.places));
   }
 }
 
-static __global__ void to_float(size_t n, const unsigned long long *__restrict__ sum, float *__restrict__ data) {
+static __global__ void to_float(size_t n, const unsigned long long *__restrict__ sum,
+                                float *__restrict__ data) {
   const size_t i = (size_t)blockIdx.x * BLOCK + threadIdx.x;
   if (i < n) data[i] = __ull2float_rn(sum[i]) * 0x1p-32f;
 }
 
-template <int SCHEME>
-static void launch(struct gpu_mesh *g, const struct assignment_task &t) {
+template <int SCHEME> static void launch(struct gpu_mesh *g, const struct assignment_task &t) {
   deposit<SCHEME><<<1u << t.depth, BLOCK, 0, g->gpu->stream>>>(t);
   gpu_launched("pm_assign");
 }
 
-void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint32_t *x, bool shifted, const struct patch *patch,
-                 float *data) {
+void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint32_t *x,
+                 bool shifted, const struct patch *patch, float *data) {
   const size_t cells = (size_t)patch->size[0] * patch->size[1] * patch->size[2];
   struct assignment_task t;
   t.count = count;
@@ -134,7 +142,8 @@ void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint3
   /* The sum of a leaf in one cell must fit: each particle adds at most 1, and one bit is the
    * sign. */
   t.places = 30;
-  for (uint64_t most = ((uint64_t)count - 1 >> depth) + 1; most > 1; most = (most + 1) / 2) t.places--;
+  for (uint64_t most = ((uint64_t)count - 1 >> depth) + 1; most > 1; most = (most + 1) / 2)
+    t.places--;
   t.sum = (unsigned long long *)gpu_scratch(g->gpu, SCRATCH_CELLS, cells * sizeof *t.sum);
   CHECK_CUDA(cudaMemsetAsync(t.sum, 0, cells * sizeof *t.sum, g->gpu->stream));
   FOR_SCHEME(g->mesh->assignment, launch, g, t);

@@ -7,11 +7,12 @@
 #include "cuda/mesh/gpu_mesh.cuh"
 
 /* cell modulo N, for cell < 2N */
-static __device__ inline uint32_t wrap(uint32_t cell, uint32_t cells) { return cell < cells ? cell : cell - cells; }
+static __device__ inline uint32_t wrap(uint32_t cell, uint32_t cells) {
+  return cell < cells ? cell : cell - cells;
+}
 
 /** Weights of a particle that is f cells past its first cell; `low` holds f 2^32. */
-template <int SCHEME>
-static __device__ inline void weights(uint32_t low, float w[4]) {
+template <int SCHEME> static __device__ inline void weights(uint32_t low, float w[4]) {
   const float f = (float)(int)(low >> 8) * 0x1p-24f, g = 1.0f - f;
   if (SCHEME == ASSIGN_CIC) {
     w[0] = g;
@@ -31,13 +32,13 @@ static __device__ inline void weights(uint32_t low, float w[4]) {
 }
 
 /** Call a host function template with the assignment scheme as its argument. */
-#define FOR_SCHEME(scheme, function, ...)                          \
-  do {                                                             \
-    switch (scheme) {                                              \
-    case ASSIGN_CIC: function<ASSIGN_CIC>(__VA_ARGS__); break;     \
-    case ASSIGN_TSC: function<ASSIGN_TSC>(__VA_ARGS__); break;     \
-    default: function<ASSIGN_PCS>(__VA_ARGS__); break;             \
-    }                                                              \
+#define FOR_SCHEME(scheme, function, ...)                      \
+  do {                                                         \
+    switch (scheme) {                                          \
+    case ASSIGN_CIC: function<ASSIGN_CIC>(__VA_ARGS__); break; \
+    case ASSIGN_TSC: function<ASSIGN_TSC>(__VA_ARGS__); break; \
+    default: function<ASSIGN_PCS>(__VA_ARGS__); break;         \
+    }                                                          \
   } while (0)
 
 #endif

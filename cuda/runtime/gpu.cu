@@ -6,7 +6,8 @@
 #include <string.h>
 
 void gpu_check(cudaError_t status, const char *what) {
-  if (status != cudaSuccess) fail(EXIT_RUN_FAILED, "the GPU stopped: %s (%s)", cudaGetErrorString(status), what);
+  if (status != cudaSuccess)
+    fail(EXIT_RUN_FAILED, "the GPU stopped: %s (%s)", cudaGetErrorString(status), what);
 }
 
 void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes) {
@@ -25,7 +26,8 @@ struct upload {
   uint32_t word[UPLOAD_WORDS];
 };
 
-static __global__ void store_words(const __grid_constant__ struct upload u, uint32_t n, uint32_t *to) {
+static __global__ void store_words(const __grid_constant__ struct upload u, uint32_t n,
+                                   uint32_t *to) {
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) to[i] = u.word[i];
 }
 
@@ -34,12 +36,14 @@ void gpu_upload(struct gpu *g, void *to, const void *from, size_t bytes) {
   for (size_t done = 0; done < bytes; done += sizeof u) {
     size_t n = bytes - done < sizeof u ? bytes - done : sizeof u;
     memcpy(&u, (const char *)from + done, n);
-    store_words<<<1, 256, 0, g->stream>>>(u, (uint32_t)((n + 3) / 4), (uint32_t *)((char *)to + done));
+    store_words<<<1, 256, 0, g->stream>>>(u, (uint32_t)((n + 3) / 4),
+                                          (uint32_t *)((char *)to + done));
     gpu_launched("table");
   }
 }
 
-void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_bytes, const void *second, size_t second_bytes) {
+void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_bytes,
+                     const void *second, size_t second_bytes) {
   char both[sizeof(struct upload)];
   if (first_bytes + second_bytes > sizeof both) {
     gpu_upload(g, to, first, first_bytes);
@@ -79,6 +83,8 @@ void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes) {
   CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, g->stream));
 }
 
-void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, size_t from_stride, size_t width, size_t rows) {
-  CHECK_CUDA(cudaMemcpy2DAsync(to, to_stride, from, from_stride, width, rows, cudaMemcpyDeviceToDevice, g->stream));
+void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, size_t from_stride,
+                   size_t width, size_t rows) {
+  CHECK_CUDA(cudaMemcpy2DAsync(to, to_stride, from, from_stride, width, rows,
+                               cudaMemcpyDeviceToDevice, g->stream));
 }

@@ -19,7 +19,16 @@ enum { WARP = 32 };
 
 /** Scratch memory of a worker, by use. Tasks on one stream follow each other, so that they can use
  * the same memory. */
-enum scratch_use { SCRATCH_LIST, SCRATCH_ORDER, SCRATCH_TABLE, SCRATCH_CELLS, SCRATCH_SPECTRUM, SCRATCH_LINES, SCRATCH_SORT, SCRATCH_USES };
+enum scratch_use {
+  SCRATCH_LIST,
+  SCRATCH_ORDER,
+  SCRATCH_TABLE,
+  SCRATCH_CELLS,
+  SCRATCH_SPECTRUM,
+  SCRATCH_LINES,
+  SCRATCH_SORT,
+  SCRATCH_USES
+};
 
 struct scratch {
   void *data;
@@ -44,9 +53,12 @@ void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes);
  * caller may change it at once. */
 void gpu_upload(struct gpu *g, void *to, const void *from, size_t bytes);
 /** Copy two tables, one after the other; small ones need only one launch. */
-void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_bytes, const void *second, size_t second_bytes);
+void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_bytes,
+                     const void *second, size_t second_bytes);
 
-inline uint32_t blocks_for(uint64_t threads, uint32_t block) { return (uint32_t)((threads + block - 1) / block); }
+inline uint32_t blocks_for(uint64_t threads, uint32_t block) {
+  return (uint32_t)((threads + block - 1) / block);
+}
 
 /** Sum over a warp, the same in all lanes and in a fixed order. */
 static __device__ inline float warp_sum(float a) {
@@ -67,8 +79,7 @@ static __device__ inline int warp_max(int a) {
 }
 
 /** A copy in device memory; free it with cudaFree(). */
-template <typename T>
-static T *device_copy(const T *from, size_t n) {
+template <typename T> static T *device_copy(const T *from, size_t n) {
   T *to = NULL;
   CHECK_CUDA(cudaMalloc((void **)&to, n * sizeof *to));
   CHECK_CUDA(cudaMemcpy(to, from, n * sizeof *to, cudaMemcpyHostToDevice));

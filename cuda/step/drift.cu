@@ -5,7 +5,8 @@
 
 enum { BLOCK = 256 };
 
-static __global__ void drift(size_t n, float factor, const float *__restrict__ momentum, uint32_t *__restrict__ x) {
+static __global__ void drift(size_t n, float factor, const float *__restrict__ momentum,
+                             uint32_t *__restrict__ x) {
   const size_t i = (size_t)blockIdx.x * BLOCK + threadIdx.x;
   if (i < n) x[i] += (uint32_t)__float2int_rn(factor * momentum[i]);
 }

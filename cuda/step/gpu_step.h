@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /** @param largest  in pinned host memory */
-void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration, float *momentum,
-              struct kick_largest *largest);
+void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration,
+              float *momentum, struct kick_largest *largest);
 void gpu_drift(struct gpu *g, uint32_t count, float factor, const float *momentum, uint32_t *x);
 
 #ifdef __cplusplus

@@ -28,8 +28,7 @@ static __global__ void visit_downward(unsigned root_level, unsigned lowest, Visi
 }
 
 /** Call visit(node) for the nodes of levels lowest .. 0. */
-template <typename Visit>
-static void upward(struct gpu *g, unsigned lowest, Visit visit) {
+template <typename Visit> static void upward(struct gpu *g, unsigned lowest, Visit visit) {
   for (;;) {
     const unsigned root = lowest < SUBTREE ? 0 : lowest - SUBTREE + 1;
     visit_upward<<<1u << root, LEVEL_BLOCK, 0, g->stream>>>(root, lowest, visit);

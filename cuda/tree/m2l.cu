@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* m2l: one warp for each target node. The lanes take the entries of the node's far list in turn,
  * and their sums are added in a fixed order. */
-#include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/expansion.cuh"
+#include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/lists.cuh"
 
 enum { BLOCK = 128 };
@@ -25,7 +25,8 @@ struct far_lists {
 
 /** e[j] = r^j f_(j), 1 <= j <= P, from r^2 and 1/r. Zero beyond the range of the force. */
 template <int P>
-static __device__ inline void prefactors(const struct derivatives &h, float r2, float inverse, float *e) {
+static __device__ inline void prefactors(const struct derivatives &h, float r2, float inverse,
+                                         float *e) {
   /* (-1)^j (2j-1)!! */
   constexpr float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
   const bool inside = r2 < h.range;
@@ -43,7 +44,8 @@ static __device__ inline void prefactors(const struct derivatives &h, float r2, 
 }
 
 template <int P>
-static __global__ void m2l(const __grid_constant__ struct far_lists s, const __grid_constant__ struct derivatives h) {
+static __global__ void m2l(const __grid_constant__ struct far_lists s,
+                           const __grid_constant__ struct derivatives h) {
   const uint32_t target = (blockIdx.x * BLOCK + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
   if (target == 0 || target >= tree_nodes(s.depth)) return;
   const uint32_t begin = s.offset[target], end = s.offset[target + 1];
@@ -51,7 +53,8 @@ static __global__ void m2l(const __grid_constant__ struct far_lists s, const __g
 #pragma unroll
   for (int k = 0; k < expansion<P>::local; k++) local[k] = 0.0f;
   for (uint32_t i = begin + lane; i < end; i += WARP) {
-    const uint32_t entry = s.entry[i], slot = entry >> (s.depth + 1), node = entry & (tree_nodes(s.depth) - 1);
+    const uint32_t entry = s.entry[i], slot = entry >> (s.depth + 1),
+                   node = entry & (tree_nodes(s.depth) - 1);
     const struct node *source = s.source_nodes[slot] + node;
     float r[3], e[FMM_ORDER_MAX + 1];
     for (int c = 0; c < 3; c++) r[c] = centre_difference(&s.nodes[target], source, c, s.scale);
@@ -70,23 +73,35 @@ static __global__ void m2l(const __grid_constant__ struct far_lists s, const __g
 
 template <int P>
 static void launch(struct gpu *g, const struct far_lists &lists, const struct derivatives &h) {
-  m2l<P><<<blocks_for((uint64_t)WARP * tree_nodes(lists.depth), BLOCK), BLOCK, 0, g->stream>>>(lists, h);
+  m2l<P><<<blocks_for((uint64_t)WARP * tree_nodes(lists.depth), BLOCK), BLOCK, 0, g->stream>>>(
+      lists, h);
   gpu_launched("m2l");
 }
 
-void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct split *split, const struct interaction_list *far, const struct node *nodes,
-             uint32_t slots, const struct node *const *source_nodes, const float *const *source_multipole, float *local) {
+void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct split *split,
+             const struct interaction_list *far, const struct node *nodes, uint32_t slots,
+             const struct node *const *source_nodes, const float *const *source_multipole,
+             float *local) {
   const uint32_t targets = tree_nodes(depth);
   if (far->entries == 0) {
-    CHECK_CUDA(cudaMemsetAsync(local, 0, (size_t)targets * fmm_local_size(order) * sizeof *local, g->stream));
+    CHECK_CUDA(cudaMemsetAsync(local, 0, (size_t)targets * fmm_local_size(order) * sizeof *local,
+                               g->stream));
     return;
   }
-  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, slots * (sizeof *source_nodes + sizeof *source_multipole));
+  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE,
+                                    slots * (sizeof *source_nodes + sizeof *source_multipole));
   char *multipoles = table + slots * sizeof *source_nodes;
-  gpu_upload_pair(g, table, source_nodes, slots * sizeof *source_nodes, source_multipole, slots * sizeof *source_multipole);
+  gpu_upload_pair(g, table, source_nodes, slots * sizeof *source_nodes, source_multipole,
+                  slots * sizeof *source_multipole);
   const struct device_list list = gpu_list(g, far, targets);
-  struct far_lists lists = {depth, scale, list.offset, list.entry, nodes, (const struct node *const *)table,
-                        (const float *const *)multipoles, local};
+  struct far_lists lists = {depth,
+                            scale,
+                            list.offset,
+                            list.entry,
+                            nodes,
+                            (const struct node *const *)table,
+                            (const float *const *)multipoles,
+                            local};
   struct derivatives h;
   h.range = split->fmm_range;
   for (int n = 0; n <= FMM_ORDER_MAX; n++)

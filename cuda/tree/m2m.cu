@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* m2m: one thread for each parent, level by level. */
-#include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/expansion.cuh"
+#include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/levels.cuh"
 
-template <int P>
-struct to_parent {
+template <int P> struct to_parent {
   float scale;
   const struct node *nodes;
   float *multipole;
@@ -26,10 +25,12 @@ struct to_parent {
 };
 
 template <int P>
-static void launch(struct gpu *g, unsigned depth, float scale, const struct node *nodes, float *multipole) {
+static void launch(struct gpu *g, unsigned depth, float scale, const struct node *nodes,
+                   float *multipole) {
   upward(g, depth - 1, to_parent<P>{scale, nodes, multipole});
 }
 
-void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes, float *multipole) {
+void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
+             float *multipole) {
   if (depth > 0) FOR_ORDER(order, launch, g, depth, scale, nodes, multipole);
 }

@@ -5,11 +5,11 @@
  * targets in registers; where there are fewer targets than lanes, several lanes divide the sources
  * of one target. All sums run in a fixed order. The few sources that are near enough for softening
  * to matter are listed apart, so that the main loop needs no test for them. */
-#include "photons/domain/geometry.h"
-#include "cuda/tree/gpu_tree.h"
 #include "cuda/domain/targets.cuh"
+#include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/lists.cuh"
 #include "cuda/tree/p2p_force.cuh"
+#include "photons/domain/geometry.h"
 
 /* Tuned by measurement: CUDA blocks resident on a multiprocessor (limits registers), sources in one
  * step of the main loop. */
@@ -21,7 +21,10 @@
 #endif
 
 enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = STEP };
-enum { LENGTHS = 256, ORDER_BLOCK = 1024 }; /* the ordering distinguishes list lengths up to
+enum {
+  LENGTHS = 256,
+  ORDER_BLOCK = 1024
+}; /* the ordering distinguishes list lengths up to
                                                LENGTHS */
 
 struct problem {
@@ -38,15 +41,19 @@ struct problem {
 /** Order the leaves by falling length of their lists: the longest work begins first, so that no
  * multiprocessor waits for it at the end. The order of leaves of equal length varies between runs
  * and changes no result. */
-static __global__ void __launch_bounds__(ORDER_BLOCK) order_leaves(uint32_t leaves, const uint32_t *offset, uint32_t *order) {
+static __global__ void __launch_bounds__(ORDER_BLOCK)
+    order_leaves(uint32_t leaves, const uint32_t *offset, uint32_t *order) {
   __shared__ uint32_t longest, first[LENGTHS];
   const uint32_t me = threadIdx.x;
   if (me < LENGTHS) first[me] = 0;
   if (me == 0) longest = 1;
   __syncthreads();
-  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) atomicMax(&longest, offset[i + 1] - offset[i]);
+  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK)
+    atomicMax(&longest, offset[i + 1] - offset[i]);
   __syncthreads();
-  const auto rank = [&](uint32_t i) { return (uint32_t)((uint64_t)(longest - (offset[i + 1] - offset[i])) * (LENGTHS - 1) / longest); };
+  const auto rank = [&](uint32_t i) {
+    return (uint32_t)((uint64_t)(longest - (offset[i + 1] - offset[i])) * (LENGTHS - 1) / longest);
+  };
   for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) atomicAdd(&first[rank(i)], 1);
   __syncthreads();
   if (me < WARP) { /* counts to offsets */
@@ -69,15 +76,9 @@ static __global__ void __launch_bounds__(ORDER_BLOCK) order_leaves(uint32_t leav
 }
 
 /** Position relative to the centre of the targets' box, in r_cut. */
-template <typename real>
-struct alignas(4 * sizeof(real)) source {
-  real x, y, z, unused;
-};
+template <typename real> struct alignas(4 * sizeof(real)) source { real x, y, z, unused; };
 
-template <typename real, int T>
-struct targets {
-  real x[T], y[T], z[T], a[T][3];
-};
+template <typename real, int T> struct targets { real x[T], y[T], z[T], a[T][3]; };
 
 /** Division of the sources among the lanes of a warp: a lane takes every parts-th source, beginning
  * with source `part`. */
@@ -86,8 +87,8 @@ struct share {
 };
 
 template <typename real, int FORM, int T, bool SOFT>
-static __device__ inline void act_one(const struct law<real> &law, const float *table, const struct source<real> s,
-                                      struct targets<real, T> &t) {
+static __device__ inline void act_one(const struct law<real> &law, const float *table,
+                                      const struct source<real> s, struct targets<real, T> &t) {
   real d[T][3], u[T], f[T]; /* all targets advance together: the dependent operations of one alone
                                would leave the arithmetic units idle */
 #pragma unroll
@@ -112,7 +113,9 @@ static __device__ inline void act_one(const struct law<real> &law, const float *
     for (int j = 0; j < T; j++) f[j] = fma(y[j] * y[j], y[j], -f[j]);
   } else {
 #pragma unroll
-    for (int j = 0; j < T; j++) f[j] = SOFT ? softened<real, FORM>(law, table, u[j]) : unsoftened<real, FORM>(law, table, u[j]);
+    for (int j = 0; j < T; j++)
+      f[j] = SOFT ? softened<real, FORM>(law, table, u[j])
+                  : unsoftened<real, FORM>(law, table, u[j]);
   }
 #pragma unroll
   for (int j = 0; j < T; j++) add_in_reach(u[j], f[j], d[j], t.a[j]);
@@ -120,7 +123,8 @@ static __device__ inline void act_one(const struct law<real> &law, const float *
 
 /** Force of the first n sources on the targets; n is a multiple of UNROLL * parts. */
 template <typename real, int FORM, int T, bool SOFT>
-static __device__ inline void act(const struct law<real> &law, const float *table, const struct source<real> *sources, uint32_t n,
+static __device__ inline void act(const struct law<real> &law, const float *table,
+                                  const struct source<real> *sources, uint32_t n,
                                   const struct share &share, struct targets<real, T> &t) {
   constexpr int TURN = SOFT ? 1 : UNROLL;
   const struct source<real> *s = sources + share.part;
@@ -132,8 +136,7 @@ static __device__ inline void act(const struct law<real> &law, const float *tabl
 }
 
 /** Sources that a warp has collected: up to ROOM, and those of one step. */
-template <typename real, int ROOM>
-struct list {
+template <typename real, int ROOM> struct list {
   static_assert(ROOM >= UNROLL * WARP, "a turn must fit");
   struct source<real> source[ROOM + STEP];
 };
@@ -141,12 +144,14 @@ struct list {
 /** Force of the collected sources on the targets. Sources that do not fill a whole step are moved
  * to the front of the list, unless `all`. Returns the number of sources used. */
 template <typename real, int FORM, int T, bool SOFT, int ROOM>
-static __device__ inline uint32_t empty(const struct law<real> &law, const float *table, struct list<real, ROOM> *list, uint32_t n,
-                                        bool all, const struct share &share, struct targets<real, T> &t) {
+static __device__ inline uint32_t empty(const struct law<real> &law, const float *table,
+                                        struct list<real, ROOM> *list, uint32_t n, bool all,
+                                        const struct share &share, struct targets<real, T> &t) {
   const uint32_t lane = threadIdx.x % WARP, turn = UNROLL * share.parts;
   const uint32_t acting = (all ? n + turn - 1 : (uint32_t)ROOM) / turn * turn;
   if (all) /* fill the last step with sources out of reach */
-    for (uint32_t k = n + lane; k < acting; k += WARP) list->source[k] = {real(1e3), real(1e3), real(1e3), real(0)};
+    for (uint32_t k = n + lane; k < acting; k += WARP)
+      list->source[k] = {real(1e3), real(1e3), real(1e3), real(0)};
   __syncwarp();
   act<real, FORM, T, SOFT>(law, table, list->source, acting, share, t);
   __syncwarp();
@@ -160,8 +165,7 @@ static __device__ inline uint32_t empty(const struct law<real> &law, const float
 }
 
 /** A warp's working memory: lists of sources, later sums. */
-template <typename real, int T>
-union workspace {
+template <typename real, int T> union workspace {
   static constexpr uint32_t TILE = 512 / sizeof(real);
   struct {
     struct list<real, TILE> far;
@@ -203,34 +207,39 @@ struct range {
 };
 
 static __device__ inline struct range source_range(const struct problem &p, uint32_t entry) {
-  const uint32_t slot = entry >> (p.depth + 1), leaf = (entry & (tree_nodes(p.depth) - 1)) - (1u << p.depth);
-  const uint32_t n = p.source_count[slot], first = level_first(n, p.depth, leaf), end = level_first(n, p.depth, leaf + 1);
+  const uint32_t slot = entry >> (p.depth + 1),
+                 leaf = (entry & (tree_nodes(p.depth) - 1)) - (1u << p.depth);
+  const uint32_t n = p.source_count[slot], first = level_first(n, p.depth, leaf),
+                 end = level_first(n, p.depth, leaf + 1);
   return {first < end ? p.source_x[slot] : nullptr, n, first, end};
 }
 
 /** A particle as a source, and the square of its distance from the targets' box. */
-template <typename real>
-struct candidate {
+template <typename real> struct candidate {
   struct source<real> source;
   float distance2;
 };
 
 /** @param valid  otherwise the source is placed out of reach */
 template <typename real>
-static __device__ inline struct candidate<real> candidate_at(const struct reach &reach, real scale, uint32_t x, uint32_t y, uint32_t z,
+static __device__ inline struct candidate<real> candidate_at(const struct reach &reach, real scale,
+                                                             uint32_t x, uint32_t y, uint32_t z,
                                                              bool valid) {
   struct candidate<real> c;
-  c.source = {rounded_product(real(position_difference(x, reach.centre[0])), scale), rounded_product(real(position_difference(y, reach.centre[1])), scale),
+  c.source = {rounded_product(real(position_difference(x, reach.centre[0])), scale),
+              rounded_product(real(position_difference(y, reach.centre[1])), scale),
               rounded_product(real(position_difference(z, reach.centre[2])), scale), real(0)};
-  const float ex = fmaxf(fabsf(float(c.source.x)) - reach.half[0], 0.0f), ey = fmaxf(fabsf(float(c.source.y)) - reach.half[1], 0.0f);
+  const float ex = fmaxf(fabsf(float(c.source.x)) - reach.half[0], 0.0f),
+              ey = fmaxf(fabsf(float(c.source.y)) - reach.half[1], 0.0f);
   const float ez = fmaxf(fabsf(float(c.source.z)) - reach.half[2], 0.0f);
-  c.distance2 = valid ? fmaf(ex, ex, fmaf(ey, ey, ez * ez)) : 2.0f;
+  c.distance2 = valid ? fmaf(ex, ex, fmaf(ey, ey, ez *ez)) : 2.0f;
   return c;
 }
 
 /** Append the wanted sources of all lanes. Returns their number. */
 template <typename real, int ROOM>
-static __device__ inline uint32_t append(struct list<real, ROOM> *list, uint32_t n, bool wanted, const struct source<real> &source) {
+static __device__ inline uint32_t append(struct list<real, ROOM> *list, uint32_t n, bool wanted,
+                                         const struct source<real> &source) {
   const uint32_t lanes = __ballot_sync(~0u, wanted), before = (1u << threadIdx.x % WARP) - 1;
   if (wanted) list->source[n + __popc(lanes & before)] = source;
   return __popc(lanes);
@@ -239,10 +248,12 @@ static __device__ inline uint32_t append(struct list<real, ROOM> *list, uint32_t
 /** Force of this warp's sources on the targets (at most WARP * T). Returns the number of sources in
  * reach. */
 template <typename real, int FORM, int T>
-static __device__ uint32_t act_on(const struct problem &p, const struct law<real> &law, const float *table,
-                                  union workspace<real, T> *work, uint32_t leaf, const struct reach &reach, const struct share &share,
+static __device__ uint32_t act_on(const struct problem &p, const struct law<real> &law,
+                                  const float *table, union workspace<real, T> *work, uint32_t leaf,
+                                  const struct reach &reach, const struct share &share,
                                   struct targets<real, T> &t) {
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, entries_end = p.offset[leaf + 1];
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
+                 entries_end = p.offset[leaf + 1];
   /* Plummer softening acts at all distances */
   const float close2 = law.plummer2 > real(0) ? 1.0f : float(law.support2) * 1.0001f;
   const real scale = real(p.scale);
@@ -256,19 +267,23 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
     if (batch + lane < entries_end) mine = source_range(p, p.entry[batch + lane]);
     const unsigned long long x_before = __shfl_up_sync(~0u, (unsigned long long)mine.x, 1);
     const uint32_t end_before = __shfl_up_sync(~0u, mine.end, 1);
-    const bool head = lane == 0 || x_before != (unsigned long long)mine.x || end_before != mine.first;
+    const bool head = lane == 0 || x_before != (unsigned long long)mine.x ||
+                      end_before != mine.first;
     const uint32_t heads = __ballot_sync(~0u, head);
     for (uint32_t runs = last ? 1u : __ballot_sync(~0u, head && mine.x); runs; runs &= runs - 1) {
-      const uint32_t r = __ffs(runs) - 1, later = heads & ~((2u << r) - 1), tail = later ? __ffs(later) - 2 : WARP - 1;
+      const uint32_t r = __ffs(runs) - 1, later = heads & ~((2u << r) - 1),
+                     tail = later ? __ffs(later) - 2 : WARP - 1;
       const uint32_t *x = (const uint32_t *)__shfl_sync(~0u, (unsigned long long)mine.x, r);
-      const uint32_t n = __shfl_sync(~0u, mine.group_count, r), end = __shfl_sync(~0u, mine.end, tail);
+      const uint32_t n = __shfl_sync(~0u, mine.group_count, r),
+                     end = __shfl_sync(~0u, mine.end, tail);
       const uint32_t *y = x + n, *z = y + n;
       uint32_t i = __shfl_sync(~0u, mine.first, r);
       const uint32_t steps = (end - i + STEP - 1) / STEP;
       i += turn * STEP;
       turn = (turn - steps) % WARPS;
       for (; i < end || last; i += STEP * WARPS) {
-        const uint32_t i0 = i + lane, i1 = i0 + WARP, safe = max(end, 1) - 1, k0 = min(i0, safe), k1 = min(i1, safe);
+        const uint32_t i0 = i + lane, i1 = i0 + WARP, safe = max(end, 1) - 1, k0 = min(i0, safe),
+                       k1 = min(i1, safe);
         const uint32_t x0 = __ldg(x + k0), y0 = __ldg(y + k0), z0 = __ldg(z + k0);
         const uint32_t x1 = __ldg(x + k1), y1 = __ldg(y + k1), z1 = __ldg(z + k1);
         const struct candidate<real> a = candidate_at<real>(reach, scale, x0, y0, z0, i0 < end);
@@ -282,12 +297,14 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
           close += append(&work->close, close, b_close, b.source);
         }
         while (far >= (last ? 1u : work->TILE)) {
-          const uint32_t acted = empty<real, FORM, T, false>(law, table, &work->far, far, last, share, t);
+          const uint32_t acted = empty<real, FORM, T, false>(law, table, &work->far, far, last,
+                                                             share, t);
           in_reach += acted;
           far -= acted;
         }
         while (close >= (last ? 1u : CLOSE_TILE)) {
-          const uint32_t acted = empty<real, FORM, T, true>(law, table, &work->close, close, last, share, t);
+          const uint32_t acted = empty<real, FORM, T, true>(law, table, &work->close, close, last,
+                                                            share, t);
           in_reach += acted;
           close -= acted;
         }
@@ -300,8 +317,9 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
 
 /** Sum over the parts of each target, then over the warps. */
 template <typename real, int T>
-static __device__ void store(const struct problem &p, struct targets<real, T> &t, union workspace<real, T> *work, uint32_t first,
-                             uint32_t n, uint32_t lanes, uint32_t parts) {
+static __device__ void store(const struct problem &p, struct targets<real, T> &t,
+                             union workspace<real, T> *work, uint32_t first, uint32_t n,
+                             uint32_t lanes, uint32_t parts) {
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   __syncwarp();
 #pragma unroll
@@ -309,7 +327,8 @@ static __device__ void store(const struct problem &p, struct targets<real, T> &t
     for (int c = 0; c < 3; c++) {
       const real own = t.a[j][c];
       real total = own;
-      for (uint32_t part = 1; part < parts; part++) total += __shfl_sync(~0u, own, (lane + part * lanes) % WARP);
+      for (uint32_t part = 1; part < parts; part++)
+        total += __shfl_sync(~0u, own, (lane + part * lanes) % WARP);
       if (lane < lanes) work[warp].sum[c][j * lanes + lane] = total;
     }
   }
@@ -333,14 +352,18 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
     for (int i = threadIdx.x; i < TABLE_FLOATS; i += BLOCK) table[i] = law.table[i];
     __syncthreads();
   }
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, below = p.block_level - p.depth;
-  const uint32_t leaf = p.order[blockIdx.x >> below], block = (leaf << below) + (blockIdx.x & ((1u << below) - 1));
-  const uint32_t begin = level_first(p.count, p.block_level, block), end = level_first(p.count, p.block_level, block + 1);
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
+                 below = p.block_level - p.depth;
+  const uint32_t leaf = p.order[blockIdx.x >> below],
+                 block = (leaf << below) + (blockIdx.x & ((1u << below) - 1));
+  const uint32_t begin = level_first(p.count, p.block_level, block),
+                 end = level_first(p.count, p.block_level, block + 1);
   if (begin == end) return;
   struct reach reach = reach_of(p, begin, end);
   /* where the nearest image of a source differs between the targets, each target has its own
    * sources */
-  const bool wide = fmaxf(fmaxf(reach.half[0], reach.half[1]), reach.half[2]) + R_CUT >= (float)(0.5 * POSITION_TURN) * p.scale;
+  const bool wide = fmaxf(fmaxf(reach.half[0], reach.half[1]), reach.half[2]) + R_CUT >=
+                    (float)(0.5 * POSITION_TURN) * p.scale;
   unsigned long long pairs = 0;
   for (uint32_t first = begin; first < end;) {
     const uint32_t n = wide ? 1 : end - first, lanes = (n + T - 1) / T, parts = WARP / lanes;
@@ -351,13 +374,16 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
     for (int j = 0; j < T; j++) {
       const uint32_t i = first + min(j * lanes + slot, n - 1);
       t.x[j] = rounded_product(real(position_difference(p.x[i], reach.centre[0])), real(p.scale));
-      t.y[j] = rounded_product(real(position_difference(p.x[(size_t)p.count + i], reach.centre[1])), real(p.scale));
-      t.z[j] = rounded_product(real(position_difference(p.x[2 * (size_t)p.count + i], reach.centre[2])), real(p.scale));
+      t.y[j] = rounded_product(real(position_difference(p.x[(size_t)p.count + i], reach.centre[1])),
+                               real(p.scale));
+      t.z[j] = rounded_product(
+          real(position_difference(p.x[2 * (size_t)p.count + i], reach.centre[2])), real(p.scale));
       t.a[j][0] = t.a[j][1] = t.a[j][2] = real(0);
     }
     /* results of lanes beyond the last part are not used */
     const struct share share = {part < parts ? part : 0, parts};
-    pairs += (unsigned long long)n * act_on<real, FORM, T>(p, law, table, &work[warp], leaf, reach, share, t);
+    pairs += (unsigned long long)n *
+             act_on<real, FORM, T>(p, law, table, &work[warp], leaf, reach, share, t);
     store<real, T>(p, t, work, first, n, lanes, parts);
     first += n;
   }
@@ -365,7 +391,8 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
 }
 
 template <typename real, int FORM>
-static void launch(const struct gpu *g, const struct problem &p, const struct law<real> &law, int t) {
+static void launch(const struct gpu *g, const struct problem &p, const struct law<real> &law,
+                   int t) {
   const uint32_t blocks = 1u << p.block_level;
   if (sizeof(real) == sizeof(double) || t == 2)
     p2p<real, FORM, 2><<<blocks, BLOCK, 0, g->stream>>>(p, law);
@@ -378,15 +405,16 @@ static void launch(const struct gpu *g, const struct problem &p, const struct la
 }
 
 template <typename real>
-static void launch_form(const struct gpu *g, const struct gpu_split *tables, const struct p2p_law *l, const struct problem &p, int t) {
+static void launch_form(const struct gpu *g, const struct gpu_split *tables,
+                        const struct p2p_law *l, const struct problem &p, int t) {
   const struct law<real> law = law_for<real>(tables, l);
   if (l->kind == P2P_EXACT) return launch<real, EXACT>(g, p, law, t);
   if (l->kind == P2P_TABLE) switch (l->table_order) {
-      case 0: return launch<real, TABLE>(g, p, law, t);
-      case 1: return launch<real, TABLE - 1>(g, p, law, t);
-      case 2: return launch<real, TABLE - 2>(g, p, law, t);
-      case 3: return launch<real, TABLE - 3>(g, p, law, t);
-      default: return launch<real, TABLE - 4>(g, p, law, t);
+    case 0: return launch<real, TABLE>(g, p, law, t);
+    case 1: return launch<real, TABLE - 1>(g, p, law, t);
+    case 2: return launch<real, TABLE - 2>(g, p, law, t);
+    case 3: return launch<real, TABLE - 3>(g, p, law, t);
+    default: return launch<real, TABLE - 4>(g, p, law, t);
     }
   switch (law.degree) {
   case 7: return launch<real, 7>(g, p, law, t);
@@ -413,12 +441,14 @@ static int targets_per_lane(uint32_t n) {
   return best;
 }
 
-void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law, const struct p2p_target *target, uint32_t slots, bool double_precision,
+void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
+             const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs) {
   const uint32_t leaves = 1u << target->depth;
   const struct device_list list = gpu_list(g, target->near, leaves);
   uint32_t *order = (uint32_t *)gpu_scratch(g, SCRATCH_ORDER, leaves * sizeof *order);
-  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, slots * (sizeof *target->source_x + sizeof *target->source_count));
+  char *table = (char *)gpu_scratch(
+      g, SCRATCH_TABLE, slots * (sizeof *target->source_x + sizeof *target->source_count));
   uint32_t *counts = (uint32_t *)(table + slots * sizeof *target->source_x);
   gpu_upload(g, table, target->source_x, slots * sizeof *target->source_x);
   gpu_upload(g, counts, target->source_count, slots * sizeof *target->source_count);

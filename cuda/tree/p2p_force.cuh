@@ -9,8 +9,7 @@
 #include "cuda/tree/split.cuh"
 
 /** Coefficients of the force as the kernel needs them. Lengths in r_cut, u = r^2. */
-template <typename real>
-struct law {
+template <typename real> struct law {
   real support2, inverse_support, plummer2;
   real coefficient[P2P_DEGREE_MAX + 1]; /* of h in powers of u - 1/2 */
   int degree;
@@ -29,8 +28,7 @@ static struct law<real> law_for(const struct gpu_split *tables, const struct p2p
   law.inverse_support = l->support2 > 0.0f ? real(1.0 / sqrt((double)l->support2)) : real(0);
   law.plummer2 = real(l->plummer2);
   law.degree = split->p2p_degree;
-  for (int k = 0; k <= split->p2p_degree; k++)
-    /* from powers of 2u - 1, without rounding */
+  for (int k = 0; k <= split->p2p_degree; k++) /* from powers of 2u - 1, without rounding */
     law.coefficient[k] = real(ldexp((double)split->p2p[k], k));
   law.table = tables->table;
   law.to_argument = real(split->r_cut / (2.0 * split->r_s));
@@ -46,7 +44,8 @@ static struct law<real> law_for(const struct gpu_split *tables, const struct p2p
 
 /** u^-1/2 of hardware precision. The estimate's error, 3e-8 rms (mean -5e-9, at most 1.3e-7), is
  * that of one rounding; a Newton step would not improve sums of forces. */
-static __device__ inline float inverse_root(float a) {
+static __device__ inline float
+inverse_root(float a) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
   return y;
@@ -74,8 +73,7 @@ static __device__ inline void add_in_reach(double u, double f, const double d[3]
 }
 
 /** u^-3/2 */
-template <typename real>
-static __device__ inline real inverse_cube(real u) {
+template <typename real> static __device__ inline real inverse_cube(real u) {
   const real y = inverse_root(u);
   return y * y * y;
 }
@@ -144,8 +142,10 @@ static __device__ inline real softened(const struct law<real> &law, const float 
   if (FORM != SERIES && u >= law.support2) return unsoftened<real, FORM>(law, table, u);
   /* spline_factor() of p2p.h at q = r/support, without branches. At u = 0 any finite value will
    * do. */
-  const real safe = u > real(1e-30) ? u : real(1e-30), q = safe * inverse_root(safe) * law.inverse_support;
-  const real newton = inverse_cube(safe), cube = law.inverse_support * law.inverse_support * law.inverse_support;
+  const real safe = u > real(1e-30) ? u : real(1e-30),
+             q = safe * inverse_root(safe) * law.inverse_support;
+  const real newton = inverse_cube(safe),
+             cube = law.inverse_support * law.inverse_support * law.inverse_support;
   const real inner = real(32.0 / 3.0) + q * q * (real(32) * q - real(38.4));
   const real outer = real(64.0 / 3.0) + q * (real(-48) + q * (real(38.4) - real(32.0 / 3.0) * q));
   const real soft = q < real(0.5) ? inner * cube : fma(real(-1.0 / 15.0), newton, outer * cube);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refit: one warp for each leaf, then the parents level by level (levels.cuh). */
-#include "photons/domain/geometry.h"
-#include "cuda/tree/gpu_tree.h"
 #include "cuda/runtime/gpu.cuh"
+#include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/levels.cuh"
+#include "photons/domain/geometry.h"
 
-#define ROUND_UP 1.000001f /* floats converted from integers may round down, but boxes must not
+#define ROUND_UP \
+  1.000001f /* floats converted from integers may round down, but boxes must not
                               shrink */
 
-static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *__restrict__ x,
+static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale, float acc_unit,
+                                    const uint32_t *__restrict__ x,
                                     const float *__restrict__ acceleration, struct node *nodes) {
-  const uint32_t leaves = 1u << depth, leaf = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+  const uint32_t leaves = 1u << depth, leaf = (blockIdx.x * blockDim.x + threadIdx.x) / WARP,
+                 lane = threadIdx.x % WARP;
   if (leaf >= leaves) return;
   const uint32_t first = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);
   struct node node;
@@ -33,7 +36,8 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale,
   for (uint32_t i = first + lane; i < end; i += WARP) {
     float r2 = 0.0f;
     for (uint32_t c = 0; c < 3; c++) {
-      const float d = (float)position_difference(x[(size_t)c * count + i], node.centre[c]) * scale, a = acceleration[(size_t)c * count + i];
+      const float d = (float)position_difference(x[(size_t)c * count + i], node.centre[c]) * scale,
+                  a = acceleration[(size_t)c * count + i];
       r2 += d * d;
       acc2 += a * a;
     }
@@ -64,18 +68,21 @@ struct refit_parent {
       da2 += actual * actual;
       db2 += (d - actual) * (d - actual);
     }
-    parent.radius = fminf(sqrtf(half2), fmaxf(sqrtf(da2) + a.radius, sqrtf(db2) + b.radius) * ROUND_UP);
+    parent.radius = fminf(sqrtf(half2),
+                          fmaxf(sqrtf(da2) + a.radius, sqrtf(db2) + b.radius) * ROUND_UP);
     parent.acc_min = fminf(a.acc_min, b.acc_min);
     nodes[i] = parent;
   }
 };
 
-void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
-               const float *acceleration, struct node *nodes, unsigned top_depth, struct node *top) {
+void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit,
+               const uint32_t *x, const float *acceleration, struct node *nodes, unsigned top_depth,
+               struct node *top) {
   enum { BLOCK = 128 };
-  refit_leaves<<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(count, depth, scale, acc_unit, x, acceleration,
-                                                                                    nodes);
+  refit_leaves<<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(
+      count, depth, scale, acc_unit, x, acceleration, nodes);
   gpu_launched("refit");
   if (depth > 0) upward(g, depth - 1, refit_parent{scale, nodes});
-  CHECK_CUDA(cudaMemcpyAsync(top + 1, nodes + 1, (tree_nodes(top_depth) - 1) * sizeof *top, cudaMemcpyDeviceToHost, g->stream));
+  CHECK_CUDA(cudaMemcpyAsync(top + 1, nodes + 1, (tree_nodes(top_depth) - 1) * sizeof *top,
+                             cudaMemcpyDeviceToHost, g->stream));
 }

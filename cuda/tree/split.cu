@@ -19,7 +19,8 @@ static void create_exact_series(struct gpu_split *s, const struct split *split) 
 }
 
 static void create_paper_table(struct gpu_split *s, const struct split *split) {
-  float *rows = (float *)allocate((TABLE_ORDER_MAX + 1) * TABLE_ENTRIES, sizeof *rows, "force table");
+  float *rows = (float *)allocate((TABLE_ORDER_MAX + 1) * TABLE_ENTRIES, sizeof *rows,
+                                  "force table");
   for (int q = 0; q <= TABLE_ORDER_MAX; q++)
     for (int i = 0; i < TABLE_ENTRIES; i++) rows[q * TABLE_ENTRIES + i] = split->table[i][q];
   s->table = device_copy(rows, (TABLE_ORDER_MAX + 1) * TABLE_ENTRIES);

@@ -7,8 +7,8 @@
  * continues alone. An expansion accepted by an ancestor is listed by the first leaf below the
  * ancestor. Entries are listed in the order of lanes, which is the same in every run; leaves near
  * each other are mostly consecutive. */
-#include "cuda/tree/gpu_tree.h"
 #include "cuda/runtime/gpu.cuh"
+#include "cuda/tree/gpu_tree.h"
 
 /* leaves of a CUDA block: a subtree of COMMON levels */
 enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP };
@@ -26,7 +26,9 @@ struct problem {
 };
 
 /** Level of the root of a CUDA block's subtree. */
-static HOST_DEVICE inline unsigned parting_level(unsigned depth) { return depth > COMMON ? depth - COMMON : 0; }
+static HOST_DEVICE inline unsigned parting_level(unsigned depth) {
+  return depth > COMMON ? depth - COMMON : 0;
+}
 
 /** Pairs to be judged: the source node, and the level of the target. */
 struct stack {
@@ -43,7 +45,9 @@ struct stack {
  * leaves at most 32. After any turn, therefore, each generation has at most 32 pairs, except that
  * the newest have 64 together. Roots are not stored. A path opens each level of the source once,
  * and each level of the target that it has once. */
-static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned target_levels) { return WARP * (depth + target_levels + 1); }
+static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned target_levels) {
+  return WARP * (depth + target_levels + 1);
+}
 
 /** A warp's working memory in CUDA shared memory. */
 struct workspace {
@@ -52,9 +56,12 @@ struct workspace {
   struct stack stack;
 };
 
-static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) { return room * (uint32_t)(sizeof(uint32_t) + 1); }
+static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) {
+  return room * (uint32_t)(sizeof(uint32_t) + 1);
+}
 static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth) {
-  return (depth + 1) * (uint32_t)(sizeof(struct node) + sizeof(uint32_t)) + stack_bytes(stack_room(depth, COMMON));
+  return (depth + 1) * (uint32_t)(sizeof(struct node) + sizeof(uint32_t)) +
+         stack_bytes(stack_room(depth, COMMON));
 }
 static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth) {
   return WARPS * workspace_bytes(depth) + stack_bytes(stack_room(depth, parting_level(depth)));
@@ -104,9 +111,11 @@ struct found {
 /** One turn: judge the topmost pairs of the stack, and as many pairs of `roots` as lanes are left.
  * Children whose target has the level `parting` go to `parted`, other children to the stack. */
 template <bool FILL, typename Root>
-static __device__ inline void take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, const struct workspace &w,
-                                        struct stack &stack, uint32_t roots, Root root, unsigned root_level, unsigned parting,
-                                        uint32_t *parted, uint32_t &parted_count, struct found &found) {
+static __device__ inline void take_turn(const struct problem &p, const struct acceptance &a,
+                                        uint32_t leaf, const struct workspace &w,
+                                        struct stack &stack, uint32_t roots, Root root,
+                                        unsigned root_level, unsigned parting, uint32_t *parted,
+                                        uint32_t &parted_count, struct found &found) {
   const unsigned depth = a.depth;
   const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth;
   const uint32_t taken = min(stack.top, (uint32_t)WARP);
@@ -139,12 +148,14 @@ static __device__ inline void take_turn(const struct problem &p, const struct ac
   }
   const bool part = open && split_target && level + 1 == parting;
   open = open && !part;
-  const uint32_t one = __ballot_sync(~0u, open && split_target), two = __ballot_sync(~0u, open && !split_target);
+  const uint32_t one = __ballot_sync(~0u, open && split_target),
+                 two = __ballot_sync(~0u, open && !split_target);
   const uint32_t part_lanes = __ballot_sync(~0u, part), children = __popc(one) + 2 * __popc(two);
   if (part) parted[parted_count + __popc(part_lanes & lanes_before())] = entry;
   parted_count += __popc(part_lanes);
   if (open) { /* the first lane's children on top */
-    const uint32_t at = stack.top + children - 1 - __popc(one & lanes_before()) - 2 * __popc(two & lanes_before());
+    const uint32_t at = stack.top + children - 1 - __popc(one & lanes_before()) -
+                        2 * __popc(two & lanes_before());
     stack.entry[at] = split_target ? entry : entry + source;
     stack.level[at] = (uint8_t)(level + split_target);
     if (!split_target) {
@@ -154,18 +165,20 @@ static __device__ inline void take_turn(const struct problem &p, const struct ac
   }
   stack.top += children;
   const uint32_t near_lanes = __ballot_sync(~0u, near), far_lanes = __ballot_sync(~0u, far);
-  if (FILL && near) p.near[found.near_at + found.near + __popc(near_lanes & lanes_before())] = entry;
+  if (FILL && near)
+    p.near[found.near_at + found.near + __popc(near_lanes & lanes_before())] = entry;
   found.near += __popc(near_lanes);
   if (far) {
-    const uint32_t same = __match_any_sync(far_lanes, level), before = w.far[level], rank = __popc(same & lanes_before());
+    const uint32_t same = __match_any_sync(far_lanes, level), before = w.far[level],
+                   rank = __popc(same & lanes_before());
     if (FILL) p.far[p.far_offset[target] + before + rank] = entry;
     __syncwarp(far_lanes);
     if (rank == 0) w.far[level] = before + __popc(same);
   }
 }
 
-static __device__ void store_lengths(const struct problem &p, unsigned depth, uint32_t leaf, const struct workspace &w,
-                                     struct found found) {
+static __device__ void store_lengths(const struct problem &p, unsigned depth, uint32_t leaf,
+                                     const struct workspace &w, struct found found) {
   const uint32_t lane = threadIdx.x % WARP;
   for (uint32_t level = lane; level <= depth; level += WARP)
     if (is_first(leaf, depth, level)) p.far_offset[ancestor_of(leaf, depth, level)] = w.far[level];
@@ -181,17 +194,21 @@ static __device__ void store_lengths(const struct problem &p, unsigned depth, ui
 }
 
 template <bool FILL>
-static __global__ void __launch_bounds__(BLOCK) walk(const __grid_constant__ struct problem p,
-                                                     const __grid_constant__ struct acceptance acceptance) {
+static __global__ void __launch_bounds__(BLOCK)
+    walk(const __grid_constant__ struct problem p,
+         const __grid_constant__ struct acceptance acceptance) {
   extern __shared__ __align__(16) char memory[];
   __shared__ struct acceptance a;
   __shared__ uint32_t roots[ROOTS], root_count, pairs_left;
   const unsigned depth = acceptance.depth, parting = parting_level(depth);
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth, leaf = blockIdx.x * WARPS + warp;
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth,
+                 leaf = blockIdx.x * WARPS + warp;
   const bool has_leaf = leaf < leaves;
-  for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK) ((uint32_t *)&a)[i] = ((const uint32_t *)&acceptance)[i];
+  for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK)
+    ((uint32_t *)&a)[i] = ((const uint32_t *)&acceptance)[i];
   struct workspace w = workspace_at(memory + warp * workspace_bytes(depth), depth);
-  struct stack common = stack_at(memory + WARPS * workspace_bytes(depth), stack_room(depth, parting));
+  struct stack common = stack_at(memory + WARPS * workspace_bytes(depth),
+                                 stack_room(depth, parting));
   for (uint32_t level = lane; level <= depth; level += WARP) {
     if (has_leaf) w.ancestor[level] = load_node(p.nodes + ancestor_of(leaf, depth, level));
     w.far[level] = 0;
@@ -236,10 +253,12 @@ static __global__ void __launch_bounds__(BLOCK) walk(const __grid_constant__ str
 
 /** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
  * list. */
-static __global__ void __launch_bounds__(SCAN_BLOCK) scan(uint32_t leaves, const __grid_constant__ struct problem p) {
+static __global__ void __launch_bounds__(SCAN_BLOCK)
+    scan(uint32_t leaves, const __grid_constant__ struct problem p) {
   __shared__ uint64_t warp_sum[SCAN_BLOCK / WARP];
   uint32_t *offset = blockIdx.x == 0 ? p.near_offset : p.far_offset;
-  const uint32_t n = blockIdx.x == 0 ? leaves : 2 * leaves, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  const uint32_t n = blockIdx.x == 0 ? leaves : 2 * leaves, lane = threadIdx.x % WARP,
+                 warp = threadIdx.x / WARP;
   uint64_t before = 0;
   for (uint32_t first = 0; first < n; first += SCAN_BLOCK) {
     const uint32_t i = first + threadIdx.x, length = i < n ? offset[i] : 0;
@@ -265,10 +284,13 @@ static __global__ void __launch_bounds__(SCAN_BLOCK) scan(uint32_t leaves, const
 }
 
 /** Copy the tables of the sources to the GPU. */
-static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth, const struct node *nodes, uint32_t slots,
-                                 const struct node *const *source_nodes, const uint32_t *source_count, uint32_t *offset) {
+static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
+                                 const struct node *nodes, uint32_t slots,
+                                 const struct node *const *source_nodes,
+                                 const uint32_t *source_count, uint32_t *offset) {
   struct problem p = {};
-  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE, sizeof *p.result + slots * (sizeof *source_nodes + sizeof *source_count));
+  char *table = (char *)gpu_scratch(
+      g, SCRATCH_TABLE, sizeof *p.result + slots * (sizeof *source_nodes + sizeof *source_count));
   p.count = count;
   p.slots = slots;
   p.nodes = nodes;
@@ -277,20 +299,23 @@ static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth, 
   p.source_count = (const uint32_t *)(p.source_nodes + slots);
   p.near_offset = offset;
   p.far_offset = offset + (1u << depth) + 1;
-  gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes, source_count,
-                  slots * sizeof *source_count);
+  gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes,
+                  source_count, slots * sizeof *source_count);
   return p;
 }
 
 template <bool FILL>
 static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p) {
-  walk<FILL><<<blocks_for(1u << a->depth, WARPS), BLOCK, shared_bytes(a->depth), g->stream>>>(p, *a);
+  walk<FILL>
+      <<<blocks_for(1u << a->depth, WARPS), BLOCK, shared_bytes(a->depth), g->stream>>>(p, *a);
   gpu_launched("walk");
 }
 
-void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
-              const struct node *const *source_nodes, const uint32_t *source_count, uint32_t *offset, struct walk_result *result) {
-  const struct problem p = problem_of(g, count, a->depth, nodes, slots, source_nodes, source_count, offset);
+void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes,
+              uint32_t slots, const struct node *const *source_nodes, const uint32_t *source_count,
+              uint32_t *offset, struct walk_result *result) {
+  const struct problem p = problem_of(g, count, a->depth, nodes, slots, source_nodes, source_count,
+                                      offset);
   CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
   launch<false>(g, a, p);
   scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << a->depth, p);
@@ -298,10 +323,12 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, const s
   CHECK_CUDA(cudaMemcpyAsync(result, p.result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));
 }
 
-void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
-                   const struct node *const *source_nodes, const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
+void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count,
+                   const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
+                   const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
                    uint32_t *far) {
-  struct problem p = problem_of(g, count, a->depth, nodes, slots, source_nodes, source_count, (uint32_t *)offset);
+  struct problem p = problem_of(g, count, a->depth, nodes, slots, source_nodes, source_count,
+                                (uint32_t *)offset);
   p.near = near;
   p.far = far;
   launch<true>(g, a, p);

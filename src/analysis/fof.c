@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends on this rank: the boxes of the trees, links inside each ORB group and between
  * the ORB groups of this rank. `block` stands for the particles of one ORB group. */
-#include "photons/domain/geometry.h"
 #include "photons/analysis/fof.h"
+#include "photons/domain/geometry.h"
 
 #include <stdlib.h>
 
 #include "fof_link.h"
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
+#include "photons/runtime/loop.h"
 
 LOOP_STAGE(fof, 0x332288, .untimed = true);
 
@@ -44,8 +44,9 @@ static void search_node(const struct block_search *s, uint32_t node) {
   }
 }
 
-void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2, size_t first, size_t end,
-                     void (*visit)(void *context, size_t g), void *context) {
+void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2,
+                     size_t first, size_t end, void (*visit)(void *context, size_t g),
+                     void *context) {
   const struct block_search s = {f, box, distance2, first, end, visit, context};
   if (first < end) search_node(&s, 1);
 }
@@ -54,10 +55,13 @@ void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t di
 static void fill_top(struct fof *f) {
   const size_t blocks = f->particles->all_blocks;
   const uint32_t leaf_begin = 1u << f->top_depth;
-  struct fof_box *mine = allocate(f->particles->blocks, sizeof *mine, "boxes for friends of friends");
+  struct fof_box *mine = allocate(f->particles->blocks, sizeof *mine,
+                                  "boxes for friends of friends");
   size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
-  for (size_t g = 0; g < f->particles->blocks; g++) mine[g] = f->boxes[g * tree_nodes(f->depth) + 1];
-  for (int r = 0; r < comm_size(); r++) bytes[r] = (f->rank_block[r + 1] - f->rank_block[r]) * sizeof *mine;
+  for (size_t g = 0; g < f->particles->blocks; g++)
+    mine[g] = f->boxes[g * tree_nodes(f->depth) + 1];
+  for (int r = 0; r < comm_size(); r++)
+    bytes[r] = (f->rank_block[r + 1] - f->rank_block[r]) * sizeof *mine;
   comm_gather_all_sizes(mine, bytes, f->top + leaf_begin);
   free(bytes);
   free(mine);
@@ -75,7 +79,8 @@ static void fill_shares(struct fof *f) {
   f->rank_first = allocate(ranks + 1, sizeof *f->rank_first, "first particles of the ranks");
   comm_gather_all(&s->first_block, sizeof s->first_block, f->rank_block);
   f->rank_block[ranks] = s->all_blocks;
-  for (size_t r = 0; r <= ranks; r++) f->rank_first[r] = block_first(s->all, s->all_blocks, f->rank_block[r]);
+  for (size_t r = 0; r <= ranks; r++)
+    f->rank_first[r] = block_first(s->all, s->all_blocks, f->rank_block[r]);
 }
 
 int fof_rank_of_particle(const struct fof *f, uint64_t i) {
@@ -123,8 +128,8 @@ static void link_to_others(void *context, uint32_t g) {
   struct fof *f = context;
   const struct particles *s = f->particles;
   struct block_link b = {.link = link_begin(f), .side = side_of_block(f, g)};
-  fof_near_blocks(f, &b.side.boxes[1], f->length2, s->first_block + g + 1, s->first_block + s->blocks, link_to_block,
-                  &b);
+  fof_near_blocks(f, &b.side.boxes[1], f->length2, s->first_block + g + 1,
+                  s->first_block + s->blocks, link_to_block, &b);
   link_end(&b.link);
 }
 
@@ -141,9 +146,11 @@ uint64_t fof_length2(double length, double box) {
 
 struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
   if (s->count > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles are more than 2^32 on one rank", s->count);
+    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles are more than 2^32 on one rank",
+         s->count);
   if (length >= 0.25 * s->box)
-    fail(EXIT_BAD_USAGE, "analysis.linking_length: %g Mpc/h is a quarter of the box or more", length);
+    fail(EXIT_BAD_USAGE, "analysis.linking_length: %g Mpc/h is a quarter of the box or more",
+         length);
   struct fof *f = allocate(1, sizeof *f, "friends of friends");
   const size_t nodes = s->blocks * tree_nodes(depth);
   f->particles = s;
@@ -170,7 +177,9 @@ static int compare_span(const void *key, const void *span) {
 }
 
 uint64_t fof_label(const struct fof *f, uint32_t i) {
-  const struct fof_span *span = f->spans ? bsearch(&f->head[i], f->span, f->spans, sizeof *span, compare_span) : NULL;
+  const struct fof_span *span = f->spans ? bsearch(&f->head[i], f->span, f->spans, sizeof *span,
+                                                   compare_span)
+                                         : NULL;
   return span ? span->label : particles_first(f->particles) + f->head[i];
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends along trees: links inside an ORB group or between two of them. */
-#include "photons/domain/geometry.h"
 #include "fof_link.h"
+#include "photons/domain/geometry.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,8 +96,8 @@ static inline uint32_t node_head(const struct link *l, const struct side *s, uin
 }
 
 /** List the particles of a leaf that are in reach of the other box. @return their number */
-static uint32_t near_box(const struct link *l, const struct side *s, uint32_t leaf, const struct fof_box *other,
-                         uint32_t *index) {
+static uint32_t near_box(const struct link *l, const struct side *s, uint32_t leaf,
+                         const struct fof_box *other, uint32_t *index) {
   const uint32_t first = node_first(s->count, leaf), n = node_end(s->count, leaf) - first;
   uint32_t low[3], extent[3];
   for (int c = 0; c < 3; c++) {
@@ -106,15 +106,16 @@ static uint32_t near_box(const struct link *l, const struct side *s, uint32_t le
     extent[c] = wide > UINT32_MAX ? UINT32_MAX : (uint32_t)wide;
   }
   uint32_t *const *x = s->x;
-  uint32_t found = l->kernels->near_box(n, x[0] + first, x[1] + first, x[2] + first, low, extent, index);
+  uint32_t found = l->kernels->near_box(n, x[0] + first, x[1] + first, x[2] + first, low, extent,
+                                        index);
   for (uint32_t i = 0; i < found; i++) index[i] += first;
   return found;
 }
 
 /** Link the particles of two leaves. If all particles of each leaf are already known to be in one
  * FoF group, one link is all there is to find. */
-static void link_leaves(const struct link *l, const struct side *a, uint32_t leaf_a, const struct side *b,
-                        uint32_t leaf_b) {
+static void link_leaves(const struct link *l, const struct side *a, uint32_t leaf_a,
+                        const struct side *b, uint32_t leaf_b) {
   if (b->whole[leaf_b] < a->whole[leaf_a]) { /* the leaf known to be whole comes last: its search
                                                 ends with the first hit */
     const struct side *side = a;
@@ -145,7 +146,8 @@ static void link_leaves(const struct link *l, const struct side *a, uint32_t lea
   }
 }
 
-void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b, uint32_t node_b) {
+void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b,
+               uint32_t node_b) {
   const struct fof_box *box_a = &a->boxes[node_a], *box_b = &b->boxes[node_b];
   if (fof_boxes_distance2(box_a, box_b) > l->fof->length2) return;
   if (a->whole[node_a] && b->whole[node_b]) {
@@ -177,8 +179,8 @@ static bool link_leaf(const struct link *l, const struct side *s, uint32_t leaf)
   const uint32_t base = s->first;
   for (uint32_t i = first; i + 1 < end; i++) {
     const uint32_t point[3] = {x[0][i], x[1][i], x[2][i]};
-    const uint32_t hits = l->kernels->near_point(end - i - 1, x[0] + i + 1, x[1] + i + 1, x[2] + i + 1, point,
-                                                 l->limit2, l->hit);
+    const uint32_t hits = l->kernels->near_point(end - i - 1, x[0] + i + 1, x[1] + i + 1,
+                                                 x[2] + i + 1, point, l->limit2, l->hit);
     for (uint32_t h = 0; h < hits; h++) {
       const uint32_t j = i + 1 + l->hit[h];
       if (distance2(point[0], point[1], point[2], x[0][j], x[1][j], x[2][j]) <= l->fof->length2)

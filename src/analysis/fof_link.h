@@ -40,7 +40,8 @@ static inline void fof_unite(struct fof *f, uint32_t i, uint32_t j) {
     j = fof_head(f, j);
     if (i == j) return;
     uint32_t low = i < j ? i : j, high = i < j ? j : i, expected = high;
-    if (atomic_compare_exchange_weak_explicit(&head[high], &expected, low, memory_order_relaxed, memory_order_relaxed))
+    if (atomic_compare_exchange_weak_explicit(&head[high], &expected, low, memory_order_relaxed,
+                                              memory_order_relaxed))
       return;
   }
 }
@@ -80,7 +81,8 @@ struct fof_box box_union(const struct fof_box *a, const struct fof_box *b);
 /** Link the particles inside a node. @return whether they are all in one FoF group */
 bool link_node(const struct link *l, const struct side *s, uint32_t node);
 /** Link the particles of two nodes with each other. */
-void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b, uint32_t node_b);
+void link_pair(const struct link *l, const struct side *a, uint32_t node_a, const struct side *b,
+               uint32_t node_b);
 
 /** Find the links to particles of other ranks and make the heads of all ranks agree: fills head and
  * span. Collective. */

@@ -5,12 +5,12 @@
  * until all ranks agree. */
 #include <stdlib.h>
 
-#include "src/base/exchange.h"
 #include "fof_link.h"
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
+#include "photons/runtime/loop.h"
+#include "src/base/exchange.h"
 
 struct ghost {
   uint32_t x[3];
@@ -49,7 +49,8 @@ static void collect_marked(struct collector *c) {
     struct outbox *out = c->out;
     if (out->count == out->capacity) {
       out->capacity = 2 * out->capacity + 256;
-      out->list = reallocate(out->list, out->capacity, sizeof *out->list, "particles for other ranks");
+      out->list = reallocate(out->list, out->capacity, sizeof *out->list,
+                             "particles for other ranks");
     }
     out->list[out->count++] = (struct outgoing){c->rank, c->side.first + i};
   }
@@ -86,10 +87,12 @@ struct sending {
 static void collect_block(void *context, uint32_t g) {
   const struct sending *s = context;
   const struct particles *p = s->fof->particles;
-  struct collector c = {.fof = s->fof, .side = side_of_block(s->fof, g), .out = &s->boxes[g], .rank = -1};
+  struct collector c = {
+      .fof = s->fof, .side = side_of_block(s->fof, g), .out = &s->boxes[g], .rank = -1};
   c.near = allocate(c.side.count, sizeof *c.near, "particles for other ranks");
   fof_near_blocks(s->fof, &c.side.boxes[1], s->fof->length2, 0, p->first_block, meet_block, &c);
-  fof_near_blocks(s->fof, &c.side.boxes[1], s->fof->length2, p->first_block + p->blocks, p->all_blocks, meet_block, &c);
+  fof_near_blocks(s->fof, &c.side.boxes[1], s->fof->length2, p->first_block + p->blocks,
+                  p->all_blocks, meet_block, &c);
   collect_marked(&c);
   free(c.near);
 }
@@ -102,15 +105,17 @@ static struct ghost *exchange_ghosts(struct fof *f, size_t *count) {
   loop_run(&fof_stage, (uint32_t)p->blocks, collect_block, &s);
   size_t *send_count = exchange_counts(), *next = exchange_counts();
   for (size_t g = 0; g < p->blocks; g++)
-    for (size_t i = 0; i < s.boxes[g].count; i++) next[s.boxes[g].list[i].rank] = ++send_count[s.boxes[g].list[i].rank];
-  struct ghost *ghosts = allocate(exchange_total(send_count), sizeof *ghosts, "particles for other ranks");
+    for (size_t i = 0; i < s.boxes[g].count; i++)
+      next[s.boxes[g].list[i].rank] = ++send_count[s.boxes[g].list[i].rank];
+  struct ghost *ghosts = allocate(exchange_total(send_count), sizeof *ghosts,
+                                  "particles for other ranks");
   exchange_begins(next);
   for (size_t g = 0; g < p->blocks; g++) {
     const struct side side = side_of_block(f, g);
     for (size_t i = 0; i < s.boxes[g].count; i++) {
       const uint32_t particle = s.boxes[g].list[i].particle, at = particle - side.first;
-      ghosts[next[s.boxes[g].list[i].rank]++] = (struct ghost){{side.x[0][at], side.x[1][at], side.x[2][at]},
-                                                               fof_head(f, particle)};
+      ghosts[next[s.boxes[g].list[i].rank]++] = (struct ghost){
+          {side.x[0][at], side.x[1][at], side.x[2][at]}, fof_head(f, particle)};
     }
     free(s.boxes[g].list);
   }
@@ -149,8 +154,8 @@ static int compare_u64(const void *a, const void *b) {
 }
 
 /** @param first  index in f->head of the first of these ghosts */
-static struct ghost_side ghost_side_begin(struct fof *f, const struct ghost *ghosts, uint32_t count, uint32_t first,
-                                          int rank) {
+static struct ghost_side ghost_side_begin(struct fof *f, const struct ghost *ghosts, uint32_t count,
+                                          uint32_t first, int rank) {
   unsigned depth = 0;
   while (count >> depth > GHOST_LEAF) depth++;
   const char *what = "particles of other ranks";
@@ -214,15 +219,17 @@ static struct edges find_edges(struct fof *f) {
   struct ghost *ghosts = exchange_ghosts(f, count_from);
   const size_t all = exchange_total(count_from);
   if (count + all > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "friends of friends: %zu particles and those around them are more than 2^32 on one rank",
+    fail(EXIT_RUN_FAILED,
+         "friends of friends: %zu particles and those around them are more than 2^32 on one rank",
          f->particles->count);
   f->head = reallocate(f->head, count + all, sizeof *f->head, "heads of groups");
-  struct ghost_sides sides = {f, allocate((size_t)comm_size(), sizeof *sides.list, "particles of other ranks"), 0};
+  struct ghost_sides sides = {
+      f, allocate((size_t)comm_size(), sizeof *sides.list, "particles of other ranks"), 0};
   size_t first = 0;
   for (int r = 0; r < comm_size(); first += count_from[r++])
     if (count_from[r] > 0)
-      sides.list[sides.count++] = ghost_side_begin(f, ghosts + first, (uint32_t)count_from[r], count + (uint32_t)first,
-                                                   r);
+      sides.list[sides.count++] = ghost_side_begin(f, ghosts + first, (uint32_t)count_from[r],
+                                                   count + (uint32_t)first, r);
   free(ghosts);
   free(count_from);
   loop_run(&fof_stage, (uint32_t)f->particles->blocks, link_to_ghosts, &sides);
@@ -230,7 +237,8 @@ static struct edges find_edges(struct fof *f) {
   for (size_t s = 0; s < sides.count; s++) {
     struct ghost_side *g = &sides.list[s];
     for (uint32_t i = 0; i < g->side.count; i++) {
-      const uint32_t other = (uint32_t)(g->order[i] >> 32), mine = fof_head(f, g->side.first + (uint32_t)g->order[i]);
+      const uint32_t other = (uint32_t)(g->order[i] >> 32),
+                     mine = fof_head(f, g->side.first + (uint32_t)g->order[i]);
       if (mine < count && (i == 0 || g->order[i - 1] >> 32 != other))
         e.list[e.count++] = (struct edge){mine, g->rank, other};
     }
@@ -286,7 +294,8 @@ static void unique_spans(struct fof *f) {
 
 static size_t span_of(struct fof *f, uint32_t particle) {
   const struct fof_span key = {.head = fof_head(f, particle)};
-  return (size_t)((struct fof_span *)bsearch(&key, f->span, f->spans, sizeof key, compare_heads) - f->span);
+  return (size_t)((struct fof_span *)bsearch(&key, f->span, f->spans, sizeof key, compare_heads) -
+                  f->span);
 }
 
 struct message {
@@ -296,7 +305,8 @@ struct message {
 
 /** Send new labels to the neighbouring ranks and take lower labels from them.
  * @return whether any rank took one */
-static bool spread_labels(struct fof *f, const struct edges *e, const size_t *edge_span, bool *is_new) {
+static bool spread_labels(struct fof *f, const struct edges *e, const size_t *edge_span,
+                          bool *is_new) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts(), count = 0;
   struct message *send = allocate(e->count, sizeof *send, "labels of groups");
   for (size_t i = 0; i < e->count; i++) {
@@ -346,7 +356,8 @@ void fof_link_ranks(struct fof *f) {
   /* FoF groups that are connected only through particles of other ranks. */
   qsort(f->span, f->spans, sizeof *f->span, compare_labels);
   for (size_t i = 1; i < f->spans; i++)
-    if (f->span[i].label == f->span[i - 1].label) fof_unite(f, f->span[i].head, f->span[i - 1].head);
+    if (f->span[i].label == f->span[i - 1].label)
+      fof_unite(f, f->span[i].head, f->span[i - 1].head);
   for (size_t i = 0; i < f->spans; i++) f->span[i].head = fof_head(f, f->span[i].head);
   unique_spans(f);
 }

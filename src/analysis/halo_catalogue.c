@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "halo_home.h"
-#include "src/base/index_order.h"
 #include "photons/base/comm.h"
-#include "photons/cosmology/cosmology.h"
 #include "photons/base/error.h"
+#include "photons/cosmology/cosmology.h"
+#include "src/base/index_order.h"
 
-struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members, double threshold) {
+struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
+                                             double threshold) {
   struct halo_catalogue *c = allocate(1, sizeof *c, "halo catalogue");
   c->particles = f->particles;
   struct halo_home home = halo_home_create(f, min_members);
@@ -67,8 +68,9 @@ static uint32_t *list_by_row(const struct halo_catalogue *c, uint64_t *row) {
 
 /** Put one component of a vector of this rank's particles in order.
  * @param vectors  room for two such components */
-static void order_component(const struct index_order *order, const struct particles *s, const uint32_t *particle,
-                            const void *vectors, size_t component, uint32_t *room, void *ordered) {
+static void order_component(const struct index_order *order, const struct particles *s,
+                            const uint32_t *particle, const void *vectors, size_t component,
+                            uint32_t *room, void *ordered) {
   const uint32_t *from = vectors; /* float has the same size */
   uint32_t *plain = room, *values = room + s->count;
   for (size_t g = 0; g < s->blocks; g++) {
@@ -89,7 +91,8 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c) {
   for (size_t k = 0; k < 3; k++) {
     order_component(&order, s, particle, s->position, k, room, out.position + k * out.count);
     order_component(&order, s, particle, s->momentum, k, room, out.momentum + k * out.count);
-    order_component(&order, s, particle, s->acceleration, k, room, out.acceleration + k * out.count);
+    order_component(&order, s, particle, s->acceleration, k, room,
+                    out.acceleration + k * out.count);
   }
   for (size_t k = 0; k < s->count; k++) row[k] = s->id[particle[k]];
   index_order_apply(&order, row, sizeof *row, out.id);

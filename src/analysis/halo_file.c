@@ -3,15 +3,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "src/io/hdf5_util.h"
-#include "photons/base/comm.h"
 #include "photons/analysis/halo.h"
+#include "photons/base/comm.h"
 #include "photons/base/output_file.h"
+#include "src/io/hdf5_util.h"
 
 enum { TYPES = 6, HALO = 1 };
 
 /* Gadget's units */
-static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5;
+static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
+                    cm_per_s_per_km_per_s = 1e5;
 
 /** A dataset of the HDF5 group Group. Physical value in cgs = value * to_cgs * a^a_scaling *
  * h^h_scaling. */
@@ -60,16 +61,21 @@ static const struct field fields[] = {
 /* clang-format on */
 
 static hid_t number_type(const struct field *f) {
-  const hid_t types[] = {
-      [DOUBLE] = H5T_NATIVE_DOUBLE, [FLOAT] = H5T_NATIVE_FLOAT, [INT32] = H5T_NATIVE_INT32, [INT64] = H5T_NATIVE_INT64};
+  const hid_t types[] = {[DOUBLE] = H5T_NATIVE_DOUBLE,
+                         [FLOAT] = H5T_NATIVE_FLOAT,
+                         [INT32] = H5T_NATIVE_INT32,
+                         [INT64] = H5T_NATIVE_INT64};
   return types[f->number];
 }
 
-static void create_field(hid_t group, const char *path, const struct field *f, size_t halos, double length) {
+static void create_field(hid_t group, const char *path, const struct field *f, size_t halos,
+                         double length) {
   const hid_t dataset = hdf5_create_dataset(group, path, f->name, number_type(f), halos, f->columns,
                                             H5P_DEFAULT);
-  const double units[] = {
-      [NONE] = 1.0, [LENGTH] = cm_per_kpc * 1000.0 / length, [MASS] = g_per_mass_unit, [VELOCITY] = cm_per_s_per_km_per_s};
+  const double units[] = {[NONE] = 1.0,
+                          [LENGTH] = cm_per_kpc * 1000.0 / length,
+                          [MASS] = g_per_mass_unit,
+                          [VELOCITY] = cm_per_s_per_km_per_s};
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
   hdf5_write_double(dataset, path, "h_scaling", f->unit == LENGTH || f->unit == MASS ? -1.0 : 0.0);
   hdf5_write_double(dataset, path, "length_scaling", f->unit == LENGTH);
@@ -79,16 +85,17 @@ static void create_field(hid_t group, const char *path, const struct field *f, s
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
-static void write_rows(hid_t file, const char *path, const char *name, hid_t type, size_t first, size_t count,
-                       size_t columns, const void *rows) {
-  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path, "continue the file");
+static void write_rows(hid_t file, const char *path, const char *name, hid_t type, size_t first,
+                       size_t count, size_t columns, const void *rows) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
+                                   "continue the file");
   hdf5_write_rows(dataset, path, name, type, first, count, columns, rows);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
 /** Write one field of this rank's halos. */
-static void write_field(hid_t file, const char *path, const struct field *f, const struct halo_catalogue *c,
-                        double length) {
+static void write_field(hid_t file, const char *path, const struct field *f,
+                        const struct halo_catalogue *c, double length) {
   char name[64];
   snprintf(name, sizeof name, "/Group/%s", f->name);
   const hid_t type = number_type(f);
@@ -98,8 +105,9 @@ static void write_field(hid_t file, const char *path, const struct field *f, con
   free(rows);
 }
 
-static void write_header(hid_t file, const char *path, const struct parameters *p, const struct halo_catalogue *c,
-                         double a, double length, double linking_length) {
+static void write_header(hid_t file, const char *path, const struct parameters *p,
+                         const struct halo_catalogue *c, double a, double length,
+                         double linking_length) {
   const struct {
     const char *name;
     int64_t value;
@@ -166,13 +174,14 @@ static void write_part(void *context, const struct output_turn *turn) {
                ids = comm_first(c->all_members, comm_rank() + 1) - first;
   if (c->count == 0 && ids == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path);
-  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) write_field(file, turn->path, &fields[f], c, w->length);
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+    write_field(file, turn->path, &fields[f], c, w->length);
   write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);
 }
 
-void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
-                          double linking_length) {
+void halo_catalogue_write(const char *path, const struct parameters *p,
+                          const struct halo_catalogue *c, double a, double linking_length) {
   for (size_t h = 0; h < c->count; h++)
     if (c->halo[h].count > INT32_MAX)
       fail(EXIT_RUN_FAILED, "%s: a halo of %llu particles is more than GroupLen can hold", path,

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "src/base/exchange.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "src/base/exchange.h"
 
 int halo_compare(const void *a, const void *b) {
   const struct halo *x = a, *y = b;
@@ -16,7 +16,8 @@ int halo_compare(const void *a, const void *b) {
 
 void halo_find_block(const struct particles *s, size_t i, struct particle_block *block) {
   if (i - block->first < block->count) return;
-  *block = particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) - s->first_block);
+  *block = particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) -
+                                  s->first_block);
 }
 
 /** A FoF group that has members on this rank and its home on another. */
@@ -34,7 +35,8 @@ struct away_list {
 
 static int compare_away(const void *a, const void *b) {
   const struct away *x = a, *y = b;
-  return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : (x->label > y->label) - (x->label < y->label);
+  return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+                            : (x->label > y->label) - (x->label < y->label);
 }
 
 struct part_count {
@@ -57,7 +59,8 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
   }
   qsort(away.list, away.count, sizeof *away.list, compare_away);
   struct part_count *parts = allocate(away.count, sizeof *parts, "FoF groups across ranks");
-  for (size_t i = 0; i < away.count; i++) parts[i] = (struct part_count){away.list[i].label, away.list[i].count};
+  for (size_t i = 0; i < away.count; i++)
+    parts[i] = (struct part_count){away.list[i].label, away.list[i].count};
   struct part_count *received = exchange_records(parts, sizeof *parts, send_count, count_from);
   const size_t receives = exchange_total(count_from);
   bool *is_halo = allocate(receives, sizeof *is_halo, "FoF groups across ranks");
@@ -83,7 +86,8 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
 
 /** List the halos whose home is this rank. On return slot[head] is the halo's number + 1, 0 for FoF
  * groups that are too small, and larger than any number here for halos whose home is elsewhere. */
-static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slot, const struct away_list *away) {
+static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slot,
+                       const struct away_list *away) {
   const size_t n = home->fof->particles->count;
   for (size_t i = 0; i < n; i++) home->count += slot[i] >= min_members && slot[i] > 0;
   home->halo = allocate(home->count, sizeof *home->halo, "halos");
@@ -102,7 +106,8 @@ static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slo
 
 /** @param block  the particle's ORB group is stored here; on entry any ORB group of this rank, or
  *         an empty one */
-static struct guest make_guest(const struct particles *s, uint64_t label, uint32_t i, struct particle_block *block) {
+static struct guest make_guest(const struct particles *s, uint64_t label, uint32_t i,
+                               struct particle_block *block) {
   halo_find_block(s, i, block);
   const size_t at = i - block->first;
   return (struct guest){.label = label,
@@ -131,7 +136,8 @@ static void exchange_guests(struct halo_home *home, const struct away_list *away
 
 /** Sort the members whose halos are elsewhere by the list, and find the lowest ids of the halos at
  * home here. */
-static void look_through(struct halo_home *home, const uint32_t *slot, const struct away_list *away) {
+static void look_through(struct halo_home *home, const uint32_t *slot,
+                         const struct away_list *away) {
   const struct particles *s = home->fof->particles;
   uint64_t *next = allocate(away->count, sizeof *next, "halo members"), sends = 0;
   for (size_t k = 0; k < away->count; k++) {
@@ -154,7 +160,8 @@ static void look_through(struct halo_home *home, const uint32_t *slot, const str
 
 struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
   const struct particles *s = f->particles;
-  struct halo_home home = {.fof = f, .guests_from = exchange_counts(), .sent_to = exchange_counts()};
+  struct halo_home home = {
+      .fof = f, .guests_from = exchange_counts(), .sent_to = exchange_counts()};
   uint32_t *slot = allocate(s->count, sizeof *slot, "halo numbers");
   for (size_t i = 0; i < s->count; i++) slot[f->head[i]]++;
   struct away_list away = count_spans(f, min_members, slot);
@@ -166,8 +173,9 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
   const uint64_t first = particles_first(s);
   const size_t guests = exchange_total(home.guests_from);
   if (s->count + guests > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "halos: %zu particles and %zu members received are more than 2^32 on one rank",
-         s->count, guests);
+    fail(EXIT_RUN_FAILED,
+         "halos: %zu particles and %zu members received are more than 2^32 on one rank", s->count,
+         guests);
   for (size_t i = 0; i < guests; i++) {
     struct halo *h = &home.halo[slot[home.guest[i].label - first] - 1];
     if (home.guest[i].id < h->lowest_id) h->lowest_id = home.guest[i].id;

@@ -70,7 +70,8 @@ struct open_sphere {
  * @return the remaining work where particles of other ranks can matter */
 struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count, struct halo *h);
 /** Finish the open spheres. Collective. */
-void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open, size_t count);
+void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open,
+                        size_t count);
 
 /** Find the ORB group of this rank's particle i.
  * @param block  result; on entry the ORB group of another particle, or an empty one */

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "photons/domain/geometry.h"
 #include "halo_home.h"
-#include "photons/runtime/loop.h"
 #include "photons/base/error.h"
+#include "photons/domain/geometry.h"
+#include "photons/runtime/loop.h"
 
 LOOP_STAGE(halos, 0x661100, .untimed = true);
 
@@ -30,8 +30,8 @@ static void sort_members(const struct halo_home *home, size_t n, uint32_t *membe
   const struct particles *s = home->fof->particles;
   struct ranked *rank = allocate(n, sizeof *rank, "halo members");
   for (size_t i = 0; i < n; i++)
-    rank[i] = (struct ranked){member[i] < s->count ? s->id[member[i]] : home->guest[member[i] - s->count].id,
-                              member[i]};
+    rank[i] = (struct ranked){
+        member[i] < s->count ? s->id[member[i]] : home->guest[member[i] - s->count].id, member[i]};
   qsort(rank, n, sizeof *rank, compare_ranked);
   for (size_t i = 0; i < n; i++) member[i] = rank[i].particle;
   free(rank);
@@ -45,7 +45,8 @@ struct body {
 
 /** @param block  the member's ORB group is stored here; on entry any ORB group of this rank, or an
  *         empty one */
-static struct body body_of(const struct halo_home *home, uint32_t member, struct particle_block *block) {
+static struct body body_of(const struct halo_home *home, uint32_t member,
+                           struct particle_block *block) {
   const struct particles *s = home->fof->particles;
   struct body b;
   if (member >= s->count) {
@@ -116,7 +117,8 @@ struct measuring {
   struct open_sphere *open; /* [halo] */
 };
 
-static struct open_sphere measure_halo(const struct measuring *w, struct gathering *g, struct halo *h) {
+static struct open_sphere measure_halo(const struct measuring *w, struct gathering *g,
+                                       struct halo *h) {
   const struct particles *s = w->home->fof->particles;
   uint32_t *member = w->home->member + h->first;
   sort_members(w->home, h->count, member);
@@ -151,7 +153,8 @@ static void measure_part(void *context, uint32_t part) {
   struct halo_home *home = w->home;
   struct gathering g = {.fof = home->fof};
   for (size_t h = 0; h < home->count; h++)
-    if (home->halo[h].first * TASKS / home->members == part) w->open[h] = measure_halo(w, &g, &home->halo[h]);
+    if (home->halo[h].first * TASKS / home->members == part)
+      w->open[h] = measure_halo(w, &g, &home->halo[h]);
   free(g.distance2);
 }
 
@@ -159,7 +162,8 @@ void halo_measure(struct halo_home *home, double threshold) {
   const struct particles *s = home->fof->particles;
   const double unit = s->box / POSITION_TURN;
   struct measuring w = {.home = home,
-                        .threshold_count = 4.0 / 3.0 * M_PI * unit * unit * unit * threshold / s->mass,
+                        .threshold_count = 4.0 / 3.0 * M_PI * unit * unit * unit * threshold /
+                                           s->mass,
                         .open = allocate(home->count, sizeof *w.open, "spherical overdensity")};
   if (home->count > 0) loop_run(&halos_stage, TASKS, measure_part, &w);
   size_t open = 0;

@@ -3,10 +3,10 @@
  * (sample sort) and numbered, and every rank learns the rows of its particles. */
 #include <stdlib.h>
 
-#include "src/base/exchange.h"
 #include "halo_home.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "src/base/exchange.h"
 
 enum { SAMPLES = 64 }; /* halos of each home that determine where ranks begin */
 
@@ -39,7 +39,8 @@ static void choose_processes(const struct halo_home *home, size_t *send_count) {
   for (size_t i = 0; i < SAMPLES * ranks; i++) sum += all[i].weight;
   size_t next = 0, to = 0;
   for (size_t i = 0; i < SAMPLES * ranks && all[i].weight > 0; before += all[i++].weight) {
-    for (; next < home->count && halo_compare(&home->halo[next], &all[i].halo) < 0; next++) send_count[to]++;
+    for (; next < home->count && halo_compare(&home->halo[next], &all[i].halo) < 0; next++)
+      send_count[to]++;
     /* rank 0 for the first, the largest halo of the run */
     to = (size_t)((unsigned __int128)before * ranks / sum);
   }
@@ -98,7 +99,8 @@ static int compare_rows(const void *a, const void *b) {
 /** Ask the homes for the rows of the particles that were sent to them. */
 static struct sent_member *rows_of_sent(const struct halo_home *home, const uint64_t *first_row) {
   const size_t count = home->fof->particles->count, sends = exchange_total(home->sent_to);
-  uint64_t *guest_row = allocate(exchange_total(home->guests_from), sizeof *guest_row, "the order of halo members");
+  uint64_t *guest_row = allocate(exchange_total(home->guests_from), sizeof *guest_row,
+                                 "the order of halo members");
   for (size_t h = 0; h < home->count; h++)
     for (uint64_t k = 0; k < home->halo[h].count; k++) {
       const uint32_t member = home->member[home->halo[h].first + k];

@@ -4,32 +4,36 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "photons/domain/geometry.h"
-#include "src/base/exchange.h"
 #include "halo_home.h"
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/domain/geometry.h"
 #include "photons/domain/tree.h"
+#include "photons/runtime/loop.h"
+#include "src/base/exchange.h"
 
-#define GROWTH 1.5 /* of the radius, where a sphere is still denser than the threshold at its
+#define GROWTH \
+  1.5 /* of the radius, where a sphere is still denser than the threshold at its
                       edge */
 enum { PARTS = 64, SHELLS = 128, BATCH = 1 << 22 /* distances requested by one rank at a time */ };
 
 static void gather_leaf(struct gathering *g, const struct particle_block *b, uint32_t leaf) {
-  const uint32_t first = node_first((uint32_t)b->count, leaf), end = node_end((uint32_t)b->count, leaf);
+  const uint32_t first = node_first((uint32_t)b->count, leaf),
+                 end = node_end((uint32_t)b->count, leaf);
   if (g->count + (end - first) > g->capacity) {
     g->capacity = 2 * g->capacity + (end - first) + 64;
-    g->distance2 = reallocate(g->distance2, g->capacity, sizeof *g->distance2, "spherical overdensity");
+    g->distance2 = reallocate(g->distance2, g->capacity, sizeof *g->distance2,
+                              "spherical overdensity");
   }
   for (uint32_t i = first; i < end; i++) {
-    g->distance2[g->count] = distance2(b->x[0][i], b->x[1][i], b->x[2][i], g->point[0], g->point[1], g->point[2]);
+    g->distance2[g->count] = distance2(b->x[0][i], b->x[1][i], b->x[2][i], g->point[0], g->point[1],
+                                       g->point[2]);
     g->count += g->distance2[g->count] <= g->radius2;
   }
 }
 
-static void gather_node(struct gathering *g, const struct particle_block *b, const struct fof_box *boxes,
-                        const struct fof_box *point, uint32_t node) {
+static void gather_node(struct gathering *g, const struct particle_block *b,
+                        const struct fof_box *boxes, const struct fof_box *point, uint32_t node) {
   if (fof_boxes_distance2(&boxes[node], point) > g->radius2) return;
   if (node >= 1u << g->fof->depth) {
     gather_leaf(g, b, node);
@@ -52,7 +56,8 @@ static void gather(struct gathering *g) {
   const struct particles *s = g->fof->particles;
   const struct fof_box point = fof_point_box(g->point[0], g->point[1], g->point[2]);
   g->count = 0;
-  fof_near_blocks(g->fof, &point, g->radius2, s->first_block, s->first_block + s->blocks, gather_block, g);
+  fof_near_blocks(g->fof, &point, g->radius2, s->first_block, s->first_block + s->blocks,
+                  gather_block, g);
 }
 
 /** Visit the ORB groups of other ranks that overlap a sphere. */
@@ -75,7 +80,9 @@ static int compare_distances(const void *a, const void *b) {
 }
 
 /** Radius at which n particles have the threshold density, position units. */
-static double threshold_radius(double threshold_count, double n) { return cbrt(n / threshold_count); }
+static double threshold_radius(double threshold_count, double n) {
+  return cbrt(n / threshold_count);
+}
 
 /**
  * Where the mean density falls below the threshold: the largest j >= 1 with r_j <= R_j < r_(j+1).
@@ -98,7 +105,8 @@ static size_t find_crossing(double threshold_count, const struct gathering *g) {
   size_t found = 0;
   for (size_t k = SHELLS; k-- > 0 && !found;) {
     const size_t first = begin[k], end = begin[k + 1];
-    const double inner = (double)k / scale, outer = fmin((double)(k + 1) / scale, sqrt((double)g->radius2));
+    const double inner = (double)k / scale,
+                 outer = fmin((double)(k + 1) / scale, sqrt((double)g->radius2));
     /* below the threshold throughout */
     if (threshold_radius(threshold_count, (double)end) < inner) continue;
     qsort(sorted + first, end - first, sizeof *sorted, compare_distances);
@@ -129,13 +137,16 @@ static void set_sphere(const struct fof *f, double threshold_count, struct halo 
 
 /* The search begins at twice the mass of the halo's members and continues while the density there
  * is above the threshold. */
-struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count, struct halo *h) {
+struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count,
+                                       struct halo *h) {
   g->count = 0;
-  for (double radius = threshold_radius(threshold_count, 2.0 * (double)h->count); radius < 0x1p31; radius *= GROWTH) {
+  for (double radius = threshold_radius(threshold_count, 2.0 * (double)h->count); radius < 0x1p31;
+       radius *= GROWTH) {
     g->radius2 = square(radius);
     bool meets_others = false;
     visit_others(g->fof, g->point, g->radius2, note_block, &meets_others);
-    if (meets_others) return (struct open_sphere){h, {g->point[0], g->point[1], g->point[2]}, radius};
+    if (meets_others)
+      return (struct open_sphere){h, {g->point[0], g->point[1], g->point[2]}, radius};
     gather(g);
     if (is_far_enough(threshold_count, g)) break;
   }
@@ -172,7 +183,8 @@ struct batch {
 static void ask(void *context, size_t block) {
   struct batch *b = context;
   const int rank = fof_rank_of_block(b->fof, block);
-  if (b->questions > 0 && b->asked[b->questions - 1].sphere == b->current && b->asked[b->questions - 1].rank == rank)
+  if (b->questions > 0 && b->asked[b->questions - 1].sphere == b->current &&
+      b->asked[b->questions - 1].rank == rank)
     return;
   if (b->questions == b->capacity) {
     b->capacity = 2 * b->capacity + 64;
@@ -215,9 +227,11 @@ static void exchange_questions(struct batch *b) {
     questions[i] = (struct question){{s->point[0], s->point[1], s->point[2]}, square(s->radius)};
     send_count[b->asked[i].rank]++;
   }
-  struct question *received = exchange_records(questions, sizeof *questions, send_count, count_from);
+  struct question *received = exchange_records(questions, sizeof *questions, send_count,
+                                               count_from);
   const size_t receives = exchange_total(count_from);
-  struct answering a = {b->fof, received, receives, allocate(receives, sizeof *a.answer, "spherical overdensity")};
+  struct answering a = {b->fof, received, receives,
+                        allocate(receives, sizeof *a.answer, "spherical overdensity")};
   loop_run(&halos_stage, PARTS, answer_part, &a);
   uint64_t *counts = allocate(receives, sizeof *counts, "spherical overdensity");
   size_t all = 0, i = 0;
@@ -249,13 +263,16 @@ static void exchange_questions(struct batch *b) {
 /** With all distances known, finish the sphere or continue with a larger radius. */
 static void close_sphere(const struct batch *b, size_t i) {
   struct open_sphere *s = &b->sphere[i];
-  struct gathering g = {.fof = b->fof, .point = {s->point[0], s->point[1], s->point[2]}, .radius2 = square(s->radius)};
+  struct gathering g = {.fof = b->fof,
+                        .point = {s->point[0], s->point[1], s->point[2]},
+                        .radius2 = square(s->radius)};
   gather(&g);
   size_t all = g.count;
   for (size_t q = b->first[i]; q > 0; q = b->next[q - 1]) all += b->count[q - 1];
   g.distance2 = reallocate(g.distance2, all, sizeof *g.distance2, "spherical overdensity");
   for (size_t q = b->first[i]; q > 0; q = b->next[q - 1])
-    for (size_t k = 0; k < b->count[q - 1]; k++) g.distance2[g.count++] = b->distance2[b->begin[q - 1] + k];
+    for (size_t k = 0; k < b->count[q - 1]; k++)
+      g.distance2[g.count++] = b->distance2[b->begin[q - 1] + k];
   if (is_far_enough(b->threshold_count, &g) || s->radius * GROWTH >= 0x1p31) {
     set_sphere(b->fof, b->threshold_count, s->halo, find_crossing(b->threshold_count, &g));
     s->halo = NULL;
@@ -294,7 +311,8 @@ static void close_batch(struct batch *b) {
   free(b->first);
 }
 
-void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open, size_t count) {
+void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open,
+                        size_t count) {
   struct batch b = {.fof = f, .threshold_count = threshold_count, .sphere = open};
   for (;;) {
     double expected = 0.0; /* particles in the batch, if at the threshold density */

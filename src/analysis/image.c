@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/domain/geometry.h"
 #include "photons/analysis/analysis.h"
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
+#include "photons/domain/geometry.h"
+#include "photons/runtime/loop.h"
 
 LOOP_STAGE(image, 0xaa4466, .untimed = true);
 
@@ -23,13 +23,14 @@ LOOP_STAGE(image, 0xaa4466, .untimed = true);
 #define BLEND 0.5 /* how fast a finer smoothing takes over with density, per octave */
 #define DARKEST 0.005 /* fraction of the pixels that are black, */
 #define BRIGHTEST 0.001
-#define RANGE_MIN 0.2 /* least range in dex from black to the brightest colour, because a uniform
+#define RANGE_MIN \
+  0.2              /* least range in dex from black to the brightest colour, because a uniform
                          field would show its rounding */
-#define FLOOR 1e-3    /* density of an empty pixel, over the mean */
+#define FLOOR 1e-3 /* density of an empty pixel, over the mean */
 
 #define COLOURS 11 /* anchors of the colour map */
 enum { BANDS = 32, PARTS_MAX = 32 };
-enum { WIDEST = 16 }; /* pixels across the picture at the widest smoothing */
+enum { WIDEST = 16 };                /* pixels across the picture at the widest smoothing */
 #define MAPS_MAX (256.0 * 1048576.0) /* most bytes of the maps of all parts on one host */
 #define MAP_UNIT 0x1p-30             /* particles; integers add up exactly in any order */
 
@@ -41,21 +42,25 @@ struct picture {
 
 /** Colour map `magma` of Smith & van der Walt (CC0) at equal steps. Its lightness rises evenly,
  * also for colour-blind readers and in print. */
-static const png_byte colours[COLOURS][3] = {{0, 0, 4},       {20, 14, 54},    {59, 15, 112},  {100, 26, 128},
-                                             {140, 41, 129},  {183, 55, 121},  {222, 73, 104}, {247, 112, 92},
-                                             {254, 159, 109}, {254, 207, 146}, {252, 253, 191}};
+static const png_byte colours[COLOURS][3] = {{0, 0, 4},       {20, 14, 54},   {59, 15, 112},
+                                             {100, 26, 128},  {140, 41, 129}, {183, 55, 121},
+                                             {222, 73, 104},  {247, 112, 92}, {254, 159, 109},
+                                             {254, 207, 146}, {252, 253, 191}};
 
 /** Five columns by seven rows, one byte for each row, leftmost column in bit 4. */
 static const struct glyph {
   char character;
   unsigned char rows[7];
 } font[] = {
-    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},      {'2', {14, 17, 1, 2, 4, 8, 31}},
-    {'3', {31, 2, 4, 2, 1, 17, 14}},     {'4', {2, 6, 10, 18, 31, 2, 2}},     {'5', {31, 16, 30, 1, 1, 17, 14}},
-    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},       {'8', {14, 17, 17, 14, 17, 17, 14}},
-    {'9', {14, 17, 17, 15, 1, 2, 12}},   {'.', {0, 0, 0, 0, 0, 12, 12}},      {'-', {0, 0, 0, 31, 0, 0, 0}},
-    {'=', {0, 0, 31, 0, 31, 0, 0}},      {'/', {0, 1, 2, 4, 8, 16, 0}},       {'M', {17, 27, 21, 21, 17, 17, 17}},
-    {'p', {0, 0, 30, 17, 30, 16, 16}},   {'c', {0, 0, 14, 16, 16, 17, 14}},   {'h', {16, 16, 22, 25, 17, 17, 17}},
+    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},
+    {'2', {14, 17, 1, 2, 4, 8, 31}},     {'3', {31, 2, 4, 2, 1, 17, 14}},
+    {'4', {2, 6, 10, 18, 31, 2, 2}},     {'5', {31, 16, 30, 1, 1, 17, 14}},
+    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},
+    {'8', {14, 17, 17, 14, 17, 17, 14}}, {'9', {14, 17, 17, 15, 1, 2, 12}},
+    {'.', {0, 0, 0, 0, 0, 12, 12}},      {'-', {0, 0, 0, 31, 0, 0, 0}},
+    {'=', {0, 0, 31, 0, 31, 0, 0}},      {'/', {0, 1, 2, 4, 8, 16, 0}},
+    {'M', {17, 27, 21, 21, 17, 17, 17}}, {'p', {0, 0, 30, 17, 30, 16, 16}},
+    {'c', {0, 0, 14, 16, 16, 17, 14}},   {'h', {16, 16, 22, 25, 17, 17, 17}},
     {'z', {0, 0, 31, 2, 4, 8, 31}},      {'k', {16, 16, 18, 20, 24, 20, 18}},
 };
 
@@ -85,7 +90,8 @@ static void project_part(void *context, uint32_t part) {
   const struct particles *s = p->particles;
   const size_t pixels = p->pixels;
   uint64_t *map = p->map + part * pixels * pixels;
-  for (size_t g = block_first(s->blocks, p->parts, part); g < block_first(s->blocks, p->parts, part + 1); g++) {
+  for (size_t g = block_first(s->blocks, p->parts, part);
+       g < block_first(s->blocks, p->parts, part + 1); g++) {
     struct particle_block b = particles_block(s, g);
     for (size_t i = 0; i < b.count; i++) {
       if (b.x[2][i] - p->low > p->extent) continue;
@@ -172,8 +178,7 @@ static void smooth(double *map, size_t pixels, double spacing, double count) {
     double mass = map[i];
     for (size_t j = levels; j-- > 0;) {
       /* 1/4 is the variance of the assignment, the rest the sum of 4^i for i < j. */
-      double width = sqrt(0.25 +
-                          (ldexp(1.0, 2 * (int)j) - 1.0) / 3.0);
+      double width = sqrt(0.25 + (ldexp(1.0, 2 * (int)j) - 1.0) / 3.0);
       double octaves = log2(1e-30 + level[(j + 1) * all + i] * width / enough);
       double share = fmin(1.0, fmax(0.0, 0.5 + BLEND * octaves));
       level[(j + 1) * all + i] = (1.0 - share) * mass;
@@ -212,22 +217,27 @@ static void colour(double value, png_byte rgb[3]) {
   double position = value * (double)(COLOURS - 1);
   size_t i = value >= 1.0 ? COLOURS - 2 : (size_t)position;
   double d = position - (double)i;
-  for (size_t c = 0; c < 3; c++) rgb[c] = (png_byte)lrint((1.0 - d) * colours[i][c] + d * colours[i + 1][c]);
+  for (size_t c = 0; c < 3; c++)
+    rgb[c] = (png_byte)lrint((1.0 - d) * colours[i][c] + d * colours[i + 1][c]);
 }
 
 /** Fill the part of a rectangle that lies inside the picture. */
-static void fill(struct picture *p, size_t x, size_t y, size_t width, size_t height, png_byte grey) {
+static void fill(struct picture *p, size_t x, size_t y, size_t width, size_t height,
+                 png_byte grey) {
   for (size_t j = y; j < y + height && j < p->pixels; j++)
-    for (size_t i = x; i < x + width && i < p->pixels; i++) memset(p->rgb + 3 * (j * p->pixels + i), grey, 3);
+    for (size_t i = x; i < x + width && i < p->pixels; i++)
+      memset(p->rgb + 3 * (j * p->pixels + i), grey, 3);
 }
 
-static void draw_text(struct picture *p, size_t x, size_t y, size_t scale, const char *text, png_byte grey) {
+static void draw_text(struct picture *p, size_t x, size_t y, size_t scale, const char *text,
+                      png_byte grey) {
   for (; *text; text++, x += 6 * scale)
     for (size_t g = 0; g < sizeof font / sizeof *font; g++) {
       if (font[g].character != *text) continue;
       for (size_t row = 0; row < 7; row++)
         for (size_t column = 0; column < 5; column++)
-          if (font[g].rows[row] >> (4 - column) & 1) fill(p, x + column * scale, y + row * scale, scale, scale, grey);
+          if (font[g].rows[row] >> (4 - column) & 1)
+            fill(p, x + column * scale, y + row * scale, scale, scale, grey);
     }
 }
 
@@ -240,7 +250,8 @@ static double bar_length(double box) {
 /** Draw the redshift at the top left, the scale bar and its length at the bottom left. A dark copy,
  * one step off, keeps them legible on a bright background. */
 static void draw_labels(struct picture *p, double box, double a) {
-  size_t scale = p->pixels / 256 > 0 ? p->pixels / 256 : 1, margin = 8 * scale, bottom = p->pixels - margin;
+  size_t scale = p->pixels / 256 > 0 ? p->pixels / 256 : 1, margin = 8 * scale,
+         bottom = p->pixels - margin;
   double length = bar_length(box), z = fmax(0.0, 1.0 / a - 1.0);
   size_t width = (size_t)lrint(length / box * (double)p->pixels);
   char redshift[32], label[32];
@@ -257,7 +268,8 @@ static void draw_labels(struct picture *p, double box, double a) {
 }
 
 static void png_failed(png_structp png, png_const_charp message) {
-  fail(EXIT_RUN_FAILED, "cannot write the picture %s: %s", (const char *)png_get_error_ptr(png), message);
+  fail(EXIT_RUN_FAILED, "cannot write the picture %s: %s", (const char *)png_get_error_ptr(png),
+       message);
 }
 
 static void png_warned(png_structp png, png_const_charp message) {
@@ -268,13 +280,14 @@ static void png_warned(png_structp png, png_const_charp message) {
 static void write_png(const char *path, const struct picture *p) {
   char *temporary = output_begin(path);
   FILE *file = output_open(temporary);
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, (png_voidp)path, png_failed, png_warned);
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, (png_voidp)path, png_failed,
+                                            png_warned);
   png_infop info = png == NULL ? NULL : png_create_info_struct(png);
   if (info == NULL) fail(EXIT_RUN_FAILED, "not enough memory for the picture %s", path);
   png_uint_32 pixels = (png_uint_32)p->pixels;
   png_init_io(png, file);
-  png_set_IHDR(png, info, pixels, pixels, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, pixels, pixels, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
   png_write_info(png, info);
   for (size_t y = 0; y < p->pixels; y++) png_write_row(png, p->rgb + 3 * y * p->pixels);
@@ -285,8 +298,8 @@ static void write_png(const char *path, const struct picture *p) {
 }
 
 /** Draw a map of @p count particles. */
-static void draw(const char *path, const uint64_t *particles, size_t pixels, double spacing, double count, double box,
-                 double a) {
+static void draw(const char *path, const uint64_t *particles, size_t pixels, double spacing,
+                 double count, double box, double a) {
   const size_t all = pixels * pixels;
   double *map = allocate(all, sizeof *map, "the picture");
   struct picture p = {.pixels = pixels, .rgb = allocate(3 * all, 1, "the picture")};
@@ -295,7 +308,8 @@ static void draw(const char *path, const uint64_t *particles, size_t pixels, dou
   scale_contrast(map, all, fmax(count, 1.0) / (double)all);
   for (size_t y = 0; y < pixels; y++) /* y points upwards in the box, rows downwards in the
                                          picture */
-    for (size_t x = 0; x < pixels; x++) colour(map[y * pixels + x], p.rgb + 3 * ((pixels - 1 - y) * pixels + x));
+    for (size_t x = 0; x < pixels; x++)
+      colour(map[y * pixels + x], p.rgb + 3 * ((pixels - 1 - y) * pixels + x));
   draw_labels(&p, box, a);
   write_png(path, &p);
   free(map);
@@ -314,18 +328,23 @@ double image_memory(const struct parameters *p, size_t particles, size_t groups)
   const double parts = fmin(fmin(PARTS_MAX, (double)groups), MAPS_MAX / (8.0 * all));
   /* A part's map is touched in the rows of its particles: bisection halves x, y and z in turn. */
   const double rows = exp2(-floor((floor(log2(fmax(parts, 1.0))) + 1.0) / 3.0));
-  const double drawn = 3.0 + sizeof(double) * (levels + 2.0 + 1.0 + 1.0); /* smoothed, sorted, colours */
+  const double drawn = 3.0 +
+                       sizeof(double) * (levels + 2.0 + 1.0 + 1.0); /* smoothed, sorted, colours */
   return all * (sizeof(uint64_t) * fmax(parts, 1.0) * rows + drawn);
 }
 
-void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness) {
-  const double spacing = 1.0 / cbrt((double)s->all), extent = fmin(thickness, 1.0) * POSITION_TURN - 1.0;
+void image_write(const char *path, const struct particles *s, size_t pixels, double a,
+                 double thickness) {
+  const double spacing = 1.0 / cbrt((double)s->all),
+               extent = fmin(thickness, 1.0) * POSITION_TURN - 1.0;
   if (pixels == 0) pixels = choose_pixels(spacing);
-  const double maps = MAPS_MAX / (double)comm_host_size() / (double)(pixels * pixels * sizeof(uint64_t));
+  const double maps = MAPS_MAX / (double)comm_host_size() /
+                      (double)(pixels * pixels * sizeof(uint64_t));
   struct projection projection = {.particles = s, .pixels = pixels, .extent = (uint32_t)extent};
   projection.low = (uint32_t)(0.5 * POSITION_TURN - 0.5 * extent);
   projection.parts = (uint32_t)fmax(1.0, fmin(fmin(PARTS_MAX, (double)s->blocks), maps));
-  projection.map = allocate(projection.parts * pixels * pixels, sizeof *projection.map, "the picture's density");
+  projection.map = allocate(projection.parts * pixels * pixels, sizeof *projection.map,
+                            "the picture's density");
   projection.count = allocate(projection.parts, sizeof *projection.count, "the picture's density");
   const uint64_t count = project(&projection);
   if (comm_rank() == 0) draw(path, projection.map, pixels, spacing, (double)count, s->box, a);

@@ -11,7 +11,7 @@
 #include "photons/base/output_file.h"
 #include "photons/cosmology/mass_function.h"
 
-#define BIN_DEX 0.15            /* width of a bin in log10 M */
+#define BIN_DEX 0.15 /* width of a bin in log10 M */
 
 /** A bin of masses in numbers of particles: the halos in it by members and by particles inside
  * r_200. */
@@ -21,7 +21,8 @@ struct mass_bin {
 };
 
 /** The bins from the smallest to the largest halo of the run. Collective. */
-static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t min_members, size_t *bins) {
+static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t min_members,
+                                    size_t *bins) {
   double largest = 0.0; /* exact: counts are below 2^53 */
   for (size_t h = 0; h < halos->count; h++)
     largest = fmax(largest, fmax((double)halos->halo[h].count, (double)halos->halo[h].count_200));
@@ -45,26 +46,31 @@ static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t m
   return bin;
 }
 
-static void write_bins(const char *path, const struct halo_catalogue *halos, const struct mass_bin *bin, size_t bins,
-                       const struct linear_power *linear, const struct cosmology *c, double a) {
+static void write_bins(const char *path, const struct halo_catalogue *halos,
+                       const struct mass_bin *bin, size_t bins, const struct linear_power *linear,
+                       const struct cosmology *c, double a) {
   const struct particles *s = halos->particles;
   const double volume = s->box * s->box * s->box;
   char *temporary = output_begin(path);
   FILE *file = output_open(temporary);
-  fprintf(file, "# halo mass function, dn/dlnM in (Mpc/h)^-3; errors are Poisson, theory is averaged over the bin\n");
-  fprintf(file, "# FoF: masses of friends-of-friends groups; 200c: within R200 of their density peaks\n");
-  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, N = %zu, particle mass = %.9g Msun/h, halos = %zu\n", a,
-          1.0 / a - 1.0, s->box, s->all, 1e10 * s->mass, halos->all);
+  fprintf(file, "# halo mass function, dn/dlnM in (Mpc/h)^-3; errors are Poisson, theory is "
+                "averaged over the bin\n");
+  fprintf(file,
+          "# FoF: masses of friends-of-friends groups; 200c: within R200 of their density peaks\n");
   fprintf(
       file,
-      "# M_low[Msun/h] M_high[Msun/h] N_FoF FoF FoF_error N_200c 200c 200c_error PressSchechter ShethTormen Reed2007 "
-      "Tinker2008_200m Tinker2008_200c\n");
+      "# a = %.9g, z = %.9g, box = %.9g Mpc/h, N = %zu, particle mass = %.9g Msun/h, halos = %zu\n",
+      a, 1.0 / a - 1.0, s->box, s->all, 1e10 * s->mass, halos->all);
+  fprintf(file, "# M_low[Msun/h] M_high[Msun/h] N_FoF FoF FoF_error N_200c 200c 200c_error "
+                "PressSchechter ShethTormen Reed2007 "
+                "Tinker2008_200m Tinker2008_200c\n");
   double theory[3][MASS_FUNCTIONS] = {{0}}; /* at a bin's low edge, middle and high edge */
   for (size_t i = 0; i < bins; i++) {
     const double low = bin[i].low, high = bin[i].high, norm = 1.0 / (volume * log(high / low));
     const double fof = (double)bin[i].count[0], sphere = (double)bin[i].count[1];
-    fprintf(file, "%.7e %.7e %.0f %.6e %.6e %.0f %.6e %.6e", 1e10 * low * s->mass, 1e10 * high * s->mass, fof,
-            fof * norm, sqrt(fof) * norm, sphere, sphere * norm, sqrt(sphere) * norm);
+    fprintf(file, "%.7e %.7e %.0f %.6e %.6e %.0f %.6e %.6e", 1e10 * low * s->mass,
+            1e10 * high * s->mass, fof, fof * norm, sqrt(fof) * norm, sphere, sphere * norm,
+            sqrt(sphere) * norm);
     if (linear) {
       if (i == 0)
         mass_functions(linear, c, a, low * s->mass, theory[0]);

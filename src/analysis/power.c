@@ -12,19 +12,20 @@
 #include <string.h>
 
 #include "photons/analysis/analysis.h"
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/output_file.h"
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/base/output_file.h"
+#include "photons/runtime/loop.h"
 #include "power_mesh.h"
 
 LOOP_STAGE(power_spectrum, 0x6699cc, .untimed = true);
 
 #define BIN_RATIO 1.05 /* ratio of a bin's edges where bins are logarithmic */
 
-#define LAST_SHARE 1.0   /* fraction of the mesh's Nyquist frequency up to which the last fold is
+#define LAST_SHARE \
+  1.0                    /* fraction of the mesh's Nyquist frequency up to which the last fold is
                             used, */
 #define FIRST_SHARE 0.75 /* and up to which the other folds are used */
 enum { FOLD_STEP = 2, PARTS = 32 };
@@ -54,7 +55,9 @@ static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 static size_t shell_count(size_t n) { return n * n / 4 + 1; }
 
-static uint32_t part_count(size_t planes) { return (uint32_t)(planes < 1 ? 1 : smaller(planes, PARTS)); }
+static uint32_t part_count(size_t planes) {
+  return (uint32_t)(planes < 1 ? 1 : smaller(planes, PARTS));
+}
 
 static void fill_tables(struct measurement *m) {
   const size_t n = m->mesh.n;
@@ -76,9 +79,12 @@ static struct measurement measurement_begin(const struct particles *s, size_t n)
   m.parts = part_count(m.mesh.planes);
   m.shell = allocate(m.parts * shell_count(n), sizeof *m.shell, "power spectrum");
   fftwf_complex *line = fftwf_alloc_complex(n);
-  m.line_plan = line ? fftwf_plan_dft_1d((int)n, line, line, FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED) : NULL;
+  m.line_plan = line ? fftwf_plan_dft_1d((int)n, line, line, FFTW_FORWARD,
+                                         FFTW_ESTIMATE | FFTW_UNALIGNED)
+                     : NULL;
   fftwf_free(line);
-  if (!m.line_plan) fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", n);
+  if (!m.line_plan)
+    fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", n);
   fill_tables(&m);
   return m;
 }
@@ -103,8 +109,8 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
 
 /** Add |delta_k|^2 of the modes (all kx, ky, kz) below the mesh's Nyquist frequency. a, b: the line
  * of these modes in the mesh and in the shifted mesh. */
-static void add_line(const struct measurement *m, size_t y, size_t z, const float *a, const float *b,
-                     struct shell *shell) {
+static void add_line(const struct measurement *m, size_t y, size_t z, const float *a,
+                     const float *b, struct shell *shell) {
   const size_t n = m->mesh.n, rest = m->square[y] + m->square[z], limit = n * n; /* 4 n2 < n^2 */
   const float *p = m->phase;
   const float re = p[2 * y] * p[2 * z] - p[2 * y + 1] * p[2 * z + 1],
@@ -115,7 +121,8 @@ static void add_line(const struct measurement *m, size_t y, size_t z, const floa
   for (size_t x = 0; x < n; x++) {
     if (4 * (rest + m->square[x]) >= limit) continue;
     const float c = re * p[2 * x] - im * p[2 * x + 1], d = re * p[2 * x + 1] + im * p[2 * x];
-    const float u = a[2 * x] + c * b[2 * x] - d * b[2 * x + 1], v = a[2 * x + 1] + c * b[2 * x + 1] + d * b[2 * x];
+    const float u = a[2 * x] + c * b[2 * x] - d * b[2 * x + 1],
+                v = a[2 * x + 1] + c * b[2 * x + 1] + d * b[2 * x];
     struct shell *t = shell + rest + m->square[x];
     t->power += weight * (double)(m->deconvolve[x] * (u * u + v * v));
     t->modes += modes;
@@ -139,7 +146,8 @@ static void measure_part(void *context, uint32_t part) {
       if (4 * (m->square[y] + first * first) >= n * n) break;
       for (size_t set = 0; set < 2; set++) {
         for (size_t x = 0; x < n; x++) {
-          const float *in = mesh->cells[set] + x * mesh->x_stride + plane * mesh->y_stride + 2 * first;
+          const float *in = mesh->cells[set] + x * mesh->x_stride + plane * mesh->y_stride +
+                            2 * first;
           for (size_t i = 0; i < lines; i++) {
             float *out = line[(set * LINES + i) * n + x];
             out[0] = in[2 * i];
@@ -147,9 +155,11 @@ static void measure_part(void *context, uint32_t part) {
           }
         }
         for (size_t i = 0; i < lines; i++)
-          fftwf_execute_dft(m->line_plan, line + (set * LINES + i) * n, line + (set * LINES + i) * n);
+          fftwf_execute_dft(m->line_plan, line + (set * LINES + i) * n,
+                            line + (set * LINES + i) * n);
       }
-      for (size_t i = 0; i < lines; i++) add_line(m, y, first + i, line[i * n], line[(LINES + i) * n], shell);
+      for (size_t i = 0; i < lines; i++)
+        add_line(m, y, first + i, line[i * n], line[(LINES + i) * n], shell);
     }
   fftwf_free(line);
 }
@@ -174,8 +184,10 @@ static void measure_fold(struct measurement *m, unsigned fold) {
  */
 static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *bin) {
   for (unsigned fold = bin->fold;; fold = fold + FOLD_STEP < folds ? fold + FOLD_STEP : folds) {
-    const double share = fold < folds ? FIRST_SHARE : LAST_SHARE, nyquist = ldexp((double)mesh / 2.0, (int)fold);
-    *bin = (struct bin_edges){.low = low, .high = fmax(low + ldexp(1.0, (int)fold), low * BIN_RATIO), .fold = fold};
+    const double share = fold < folds ? FIRST_SHARE : LAST_SHARE,
+                 nyquist = ldexp((double)mesh / 2.0, (int)fold);
+    *bin = (struct bin_edges){
+        .low = low, .high = fmax(low + ldexp(1.0, (int)fold), low * BIN_RATIO), .fold = fold};
     if (bin->high <= share * nyquist) return true;
     if (fold == folds) return false;
   }
@@ -183,8 +195,9 @@ static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *
 
 /** Append the bins of fold @p bin->fold. On return @p bin is the first bin of the next fold.
  * @return whether there is one */
-static bool bin_shells(const struct shell *shell, double volume, double fundamental, size_t mesh, unsigned folds,
-                       struct bin_edges *bin, struct power_bin *bins, size_t *count) {
+static bool bin_shells(const struct shell *shell, double volume, double fundamental, size_t mesh,
+                       unsigned folds, struct bin_edges *bin, struct power_bin *bins,
+                       size_t *count) {
   unsigned fold = bin->fold;
   double unit = ldexp(1.0, (int)fold);
   bool more = true;
@@ -197,13 +210,15 @@ static bool bin_shells(const struct shell *shell, double volume, double fundamen
       sum.power += shell[n2].power * volume;
     }
     if (sum.modes > 0.0)
-      bins[(*count)++] = (struct power_bin){.k = sum.k / sum.modes, .power = sum.power / sum.modes, .modes = sum.modes};
+      bins[(*count)++] = (struct power_bin){
+          .k = sum.k / sum.modes, .power = sum.power / sum.modes, .modes = sum.modes};
     more = next_bin(bin->high, mesh, folds, bin);
   }
   return more;
 }
 
-struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds, size_t *count) {
+struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds,
+                                size_t *count) {
   struct measurement m = measurement_begin(s, mesh);
   double reach = log(ldexp((double)mesh, (int)folds)) / log(BIN_RATIO);
   struct power_bin *bins = allocate((size_t)reach + 24, sizeof *bins,
@@ -213,27 +228,30 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
   *count = 0;
   while (more) {
     measure_fold(&m, bin.fold);
-    more = bin_shells(m.shell, s->box * s->box * s->box, 2.0 * M_PI / s->box, mesh, folds, &bin, bins, count);
+    more = bin_shells(m.shell, s->box * s->box * s->box, 2.0 * M_PI / s->box, mesh, folds, &bin,
+                      bins, count);
   }
   measurement_end(&m);
   return bins;
 }
 
-void power_write(const char *path, const struct power_bin *bins, size_t count, const struct particles *s, size_t mesh,
-                 double a, const struct linear_power *linear, const struct cosmology *cosmology) {
+void power_write(const char *path, const struct power_bin *bins, size_t count,
+                 const struct particles *s, size_t mesh, double a,
+                 const struct linear_power *linear, const struct cosmology *cosmology) {
   double shot = s->box * s->box * s->box / (double)s->all;
   const struct growth growth = cosmology_growth(cosmology, a);
   struct halofit fit = {0};
   char *temporary = output_begin(path);
   FILE *file = output_open(temporary);
-  fprintf(file, "# matter power spectrum; shot noise Pshot is part of P; Nmodes counts k and -k once\n");
-  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0, s->box, mesh,
-          s->all);
+  fprintf(file,
+          "# matter power spectrum; shot noise Pshot is part of P; Nmodes counts k and -k once\n");
+  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0,
+          s->box, mesh, s->all);
   fprintf(file, "# D1 = %.7f, dlnD1/dlna = %.7f", growth.d1, growth.f1);
   if (linear) {
     fit = halofit_create(linear, cosmology, a);
-    fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc", growth.d1 * linear_power_sigma(linear, 8.0),
-            fit.k_sigma);
+    fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc",
+            growth.d1 * linear_power_sigma(linear, 8.0), fit.k_sigma);
   }
   fprintf(file, "\n# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear Phalofit\n");
   for (size_t i = 0; i < count; i++)

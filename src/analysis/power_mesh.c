@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/loop.h"
 
 enum {
-  GHOSTS = 2,  /* a particle touches two planes on either side of its own, the shifted mesh
+  GHOSTS = 2,    /* a particle touches two planes on either side of its own, the shifted mesh
                   included */
-  COLOURS = 3, /* along one axis; tiles of one colour touch no common cell */
-  UNIT_BITS =
-      20 /* deposits are multiples of 2^-20 if no cell holds more than 2048 particles; their
+  COLOURS = 3,   /* along one axis; tiles of one colour touch no common cell */
+  UNIT_BITS = 20 /* deposits are multiples of 2^-20 if no cell holds more than 2048 particles; their
             rounding is 5e-12 of the shot noise */
 };
 
@@ -55,13 +54,16 @@ struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
   for (int set = 0; set < 2; set++) {
     m.cells[set] = fftwf_alloc_real(shape.floats);
     if (!m.cells[set])
-      fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", n,
+      fail(EXIT_RUN_FAILED,
+           "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", n,
            shape.floats >> 18);
   }
-  const int side = (int)n, size[2] = {side, side}, real[2] = {side, (int)m.row}, complex[2] = {side, (int)m.row / 2};
-  m.plane_plan = fftwf_plan_many_dft_r2c(2, size, 1, m.cells[0], real, 1, 0, (fftwf_complex *)m.cells[0], complex, 1, 0,
-                                         FFTW_ESTIMATE);
-  if (!m.plane_plan) fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", n);
+  const int side = (int)n, size[2] = {side, side}, real[2] = {side, (int)m.row},
+            complex[2] = {side, (int)m.row / 2};
+  m.plane_plan = fftwf_plan_many_dft_r2c(2, size, 1, m.cells[0], real, 1, 0,
+                                         (fftwf_complex *)m.cells[0], complex, 1, 0, FFTW_ESTIMATE);
+  if (!m.plane_plan)
+    fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", n);
   return m;
 }
 
@@ -133,12 +135,16 @@ static inline integers4 deposit_point(const struct target *t, const struct point
 }
 
 /** Colour of a tile along one axis. Neighbours differ, also across the periodic edge. */
-static uint32_t tile_colour(uint32_t tile, uint32_t tiles) { return tile + 1 == tiles && tiles % 2 ? 2 : tile % 2; }
+static uint32_t tile_colour(uint32_t tile, uint32_t tiles) {
+  return tile + 1 == tiles && tiles % 2 ? 2 : tile % 2;
+}
 
 static void deposit_tile(void *context, uint32_t tile) {
   struct power_mesh *m = context;
   const struct power_points *p = &m->points;
-  if (tile_colour(tile / p->y_tiles, p->x_tiles) * COLOURS + tile_colour(tile % p->y_tiles, p->y_tiles) != m->colour)
+  if (tile_colour(tile / p->y_tiles, p->x_tiles) * COLOURS +
+          tile_colour(tile % p->y_tiles, p->y_tiles) !=
+      m->colour)
     return;
   if (atomic_load(&m->overflow)) return; /* the deposit will be repeated with larger units */
   const struct target target = {.mesh = (cell *)(void *)m->cells[0],
@@ -161,7 +167,8 @@ static void deposit_tile(void *context, uint32_t tile) {
 
 static void clear_plane(void *context, uint32_t x) {
   const struct power_mesh *m = context;
-  for (int set = 0; set < 2; set++) memset(m->cells[set] + x * m->plane, 0, m->plane * sizeof(float));
+  for (int set = 0; set < 2; set++)
+    memset(m->cells[set] + x * m->plane, 0, m->plane * sizeof(float));
 }
 
 /** The plane x that ghost plane g < 2 GHOSTS of rank r stands for, and the number of this plane on
@@ -176,8 +183,8 @@ static size_t ghost_plane(size_t n, int r, size_t g, size_t *local) {
 static void add_ghosts(struct power_mesh *m) {
   const size_t size = (size_t)comm_size(), n = m->n, bytes = n * m->row * sizeof(cell);
   const int rank = comm_rank();
-  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size, sent = 0, received = 0,
-         local;
+  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size,
+         sent = 0, received = 0, local;
   cell *out = allocate(4 * GHOSTS * n * m->row, sizeof *out, "the power spectrum's ghost planes");
   for (int r = 0; r < comm_size(); r++)
     for (int set = 0; set < 2; set++)
@@ -202,7 +209,8 @@ static void add_ghosts(struct power_mesh *m) {
         if (m->points.owner[plane] != (uint32_t)rank) continue;
         cell *to = (cell *)(void *)(m->cells[set] + (plane - m->first + GHOSTS) * m->plane);
         bool over = false;
-        for (size_t i = 0; i < n * m->row; i++) over |= __builtin_add_overflow(to[i], from[i], &to[i]);
+        for (size_t i = 0; i < n * m->row; i++)
+          over |= __builtin_add_overflow(to[i], from[i], &to[i]);
         if (over) atomic_store(&m->overflow, true);
         from += n * m->row;
       }
@@ -215,11 +223,13 @@ static void add_ghosts(struct power_mesh *m) {
 static void deposit(struct power_mesh *m) {
   const struct power_points *p = &m->points;
   atomic_store(&m->overflow, false);
-  if (m->planes > 0) loop_run(&power_spectrum_stage, (uint32_t)(m->planes + 2 * m->ghosts), clear_plane, m);
+  if (m->planes > 0)
+    loop_run(&power_spectrum_stage, (uint32_t)(m->planes + 2 * m->ghosts), clear_plane, m);
   for (size_t round = 0; round < p->rounds; round++) {
     power_points_load(&m->points, round);
     for (m->colour = 0; m->colour < COLOURS * COLOURS; m->colour++)
-      if ((p->x_tiles % 2 || m->colour / COLOURS < 2) && (p->y_tiles % 2 || m->colour % COLOURS < 2))
+      if ((p->x_tiles % 2 || m->colour / COLOURS < 2) &&
+          (p->y_tiles % 2 || m->colour % COLOURS < 2))
         loop_run(&power_spectrum_stage, p->x_tiles * p->y_tiles, deposit_tile, m);
   }
   if (m->ghosts > 0) add_ghosts(m);
@@ -243,7 +253,8 @@ static void deposit_finely(struct power_mesh *m) {
 static void transform_plane(void *context, uint32_t x) {
   const struct power_mesh *m = context;
   const size_t n = m->n;
-  const float unit = (float)m->unit, mean = (float)((double)m->points.particles->all / pow((double)n, 3.0));
+  const float unit = (float)m->unit,
+              mean = (float)((double)m->points.particles->all / pow((double)n, 3.0));
   for (int set = 0; set < 2; set++) {
     float *plane = m->cells[set] + (m->ghosts + x) * m->plane;
     for (size_t y = 0; y < n; y++) {
@@ -263,7 +274,8 @@ static void transform_planes(struct power_mesh *m) {
   loop_run(&power_spectrum_stage, (uint32_t)m->planes, transform_plane, m);
   double excess = 0.0; /* of mass over the mean: the sum of the modes (0, 0) of all planes */
   for (int set = 0; set < 2; set++)
-    for (size_t x = 0; x < m->planes; x++) excess += (double)m->cells[set][(m->ghosts + x) * m->plane];
+    for (size_t x = 0; x < m->planes; x++)
+      excess += (double)m->cells[set][(m->ghosts + x) * m->plane];
   comm_sum_double(&excess, 1);
   m->mass = (double)m->points.particles->all + 0.5 * excess;
 }
@@ -282,7 +294,8 @@ static void pack_plane(void *context, uint32_t x) {
     const size_t first = comm_first(n, r), count = comm_first(n, r + 1) - first;
     float *to = m->packed + (m->planes * first + x * count) * modes;
     for (size_t y = 0; y < count; y++)
-      memcpy(to + y * modes, p->from + (m->ghosts + x) * m->plane + (first + y) * m->row, modes * sizeof *to);
+      memcpy(to + y * modes, p->from + (m->ghosts + x) * m->plane + (first + y) * m->row,
+             modes * sizeof *to);
   }
 }
 
@@ -291,8 +304,10 @@ static void transpose(struct power_mesh *m) {
   const size_t size = (size_t)comm_size(), n = m->n, modes = n + 2;
   size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size;
   for (size_t r = 0; r < size; r++)
-    send[r] = receive[r] = m->planes * (comm_first(n, (int)r + 1) - comm_first(n, (int)r)) * modes * sizeof(float);
-  m->packed = allocate(m->planes * n * modes, sizeof *m->packed, "the exchange of the power spectrum's mesh");
+    send[r] = receive[r] = m->planes * (comm_first(n, (int)r + 1) - comm_first(n, (int)r)) * modes *
+                           sizeof(float);
+  m->packed = allocate(m->planes * n * modes, sizeof *m->packed,
+                       "the exchange of the power spectrum's mesh");
   for (int set = 0; set < 2; set++) {
     struct packing packing = {.mesh = m, .from = m->cells[set]};
     loop_run(&power_spectrum_stage, (uint32_t)m->planes, pack_plane, &packing);

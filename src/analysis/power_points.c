@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/loop.h"
 
-enum { CHUNKS = 64 };  /* pieces of the input, one task each */
-#define ROUND_MOST 1.5 /* most points received in a round, over the mean number of particles of a
+enum { CHUNKS = 64 }; /* pieces of the input, one task each */
+#define ROUND_MOST \
+  1.5 /* most points received in a round, over the mean number of particles of a
                           rank */
 
 /** Sorting by x_key[cell] y_keys + y_key[cell]: count, then move. The input is the particles of
@@ -41,14 +42,17 @@ static void sort_chunk(void *context, uint32_t chunk) {
   const struct sorting *s = context;
   if (!s->particles) {
     const size_t end = block_first(s->count, s->chunks, chunk + 1);
-    for (size_t i = block_first(s->count, s->chunks, chunk); i < end; i++) sort_point(s, chunk, s->in[i]);
+    for (size_t i = block_first(s->count, s->chunks, chunk); i < end; i++)
+      sort_point(s, chunk, s->in[i]);
     return;
   }
   const size_t blocks = s->particles->blocks, end = block_first(blocks, s->chunks, chunk + 1);
   for (size_t g = block_first(blocks, s->chunks, chunk); g < end; g++) {
     const struct particle_block b = particles_block(s->particles, g);
     for (size_t i = 0; i < b.count; i++)
-      sort_point(s, chunk, (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold, b.x[2][i] << s->fold}});
+      sort_point(
+          s, chunk,
+          (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold, b.x[2][i] << s->fold}});
   }
 }
 
@@ -121,11 +125,13 @@ void power_points_fold(struct power_points *p, unsigned fold) {
     sort(&by_owner, p->sent_end);
     p->sent = by_owner.out;
     uint64_t *arriving = allocate(size, sizeof *arriving, "power spectrum"), most = 0;
-    for (size_t r = 0; r < size; r++) arriving[r] = p->sent_end[r] - (r > 0 ? p->sent_end[r - 1] : 0);
+    for (size_t r = 0; r < size; r++)
+      arriving[r] = p->sent_end[r] - (r > 0 ? p->sent_end[r - 1] : 0);
     comm_sum_u64(arriving, size);
     for (size_t r = 0; r < size; r++) most = arriving[r] > most ? arriving[r] : most;
     free(arriving);
-    p->rounds = 1 + (size_t)((double)most / (ROUND_MOST * (double)p->particles->all / (double)size + 1.0));
+    p->rounds = 1 + (size_t)((double)most /
+                             (ROUND_MOST * (double)p->particles->all / (double)size + 1.0));
   }
   p->loaded = p->rounds;
 }
@@ -133,13 +139,16 @@ void power_points_fold(struct power_points *p, unsigned fold) {
 /** The points of a round that belong to this rank's planes, in memory that the caller frees. */
 static struct point *exchange(struct power_points *p, size_t round, size_t *count) {
   const size_t size = (size_t)comm_size();
-  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size, sum = 0;
+  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size,
+         sum = 0;
   struct point *part = p->sent;
   if (p->rounds > 1)
-    part = allocate(p->particles->count / p->rounds + size, sizeof *part, "the power spectrum's particles");
+    part = allocate(p->particles->count / p->rounds + size, sizeof *part,
+                    "the power spectrum's particles");
   for (size_t r = 0; r < size; r++) {
     const size_t begin = r > 0 ? p->sent_end[r - 1] : 0, of_rank = p->sent_end[r] - begin;
-    const size_t first = block_first(of_rank, p->rounds, round), end = block_first(of_rank, p->rounds, round + 1);
+    const size_t first = block_first(of_rank, p->rounds, round),
+                 end = block_first(of_rank, p->rounds, round + 1);
     if (p->rounds > 1) memcpy(part + sum, p->sent + begin + first, (end - first) * sizeof *part);
     send[r] = (end - first) * sizeof *part;
     sum += end - first;
@@ -159,8 +168,11 @@ void power_points_load(struct power_points *p, size_t round) {
   if (p->loaded == round) return;
   free(p->point);
   p->point = NULL;
-  struct sorting by_tile = {
-      .n = p->n, .x_key = p->x_tile, .y_key = p->y_tile, .keys = (size_t)p->x_tiles * p->y_tiles, .y_keys = p->y_tiles};
+  struct sorting by_tile = {.n = p->n,
+                            .x_key = p->x_tile,
+                            .y_key = p->y_tile,
+                            .keys = (size_t)p->x_tiles * p->y_tiles,
+                            .y_keys = p->y_tiles};
   struct point *arrived = NULL;
   if (comm_size() > 1) {
     by_tile.in = arrived = exchange(p, round, &by_tile.count);

@@ -46,7 +46,8 @@ void power_points_fold(struct power_points *p, unsigned fold);
 /** Bring the points of a round to this rank, unless they are there already. Collective. */
 void power_points_load(struct power_points *p, size_t round);
 /** The points of tile x_tile * y_tiles + y_tile. */
-static inline void power_points_range(const struct power_points *p, size_t tile, size_t *first, size_t *end) {
+static inline void power_points_range(const struct power_points *p, size_t tile, size_t *first,
+                                      size_t *end) {
   *first = tile > 0 ? p->tile_end[tile - 1] : 0;
   *end = p->tile_end[tile];
 }

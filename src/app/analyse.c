@@ -9,17 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/io/hdf5_util.h"
-#include "photons/base/comm.h"
-#include "photons/base/error.h"
-#include "photons/base/input_file.h"
-#include "photons/ic/ic.h"
-#include "photons/cosmology/linear_power.h"
-#include "photons/base/folder_lock.h"
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/base/folder_lock.h"
+#include "photons/base/input_file.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/ic/ic.h"
 #include "photons/runtime/engine.h"
 #include "photons/step/nbody.h"
+#include "src/io/hdf5_util.h"
 
 /** Settings as text SECTION.KEY=VALUE, the format of --set. */
 struct settings {
@@ -27,7 +27,8 @@ struct settings {
   size_t count;
 };
 
-static void settings_add(struct settings *s, const char *section, const char *key, const char *value) {
+static void settings_add(struct settings *s, const char *section, const char *key,
+                         const char *value) {
   const size_t size = strlen(section) + strlen(key) + strlen(value) + 3;
   s->text = reallocate(s->text, s->count + 1, sizeof *s->text, "settings");
   s->text[s->count] = allocate(size, 1, "settings");
@@ -68,7 +69,8 @@ static void take_settings(struct settings *s, const char *text) {
     }
   }
   if (table_missing && comm_rank() == 0)
-    warn("the table of the run's linear power spectrum cannot be read: theory curves use Eisenstein & Hu (1998); "
+    warn("the table of the run's linear power spectrum cannot be read: theory curves use "
+         "Eisenstein & Hu (1998); "
          "for the table give --set ic.power_spectrum=file --set ic.power_spectrum_file=TABLE");
 }
 
@@ -106,7 +108,8 @@ static bool take_run(struct settings *s, const char *name) {
 /** The number NNN of NAME_NNN, NAME_NNN.hdf5 or NAME_NNN.0.hdf5; 0 if there is none. */
 static size_t number_of(const char *path) {
   const char *name = strrchr(path, '/'), *underscore = strrchr(name ? name : path, '_');
-  return underscore && isdigit((unsigned char)underscore[1]) ? strtoul(underscore + 1, NULL, 10) : 0;
+  return underscore && isdigit((unsigned char)underscore[1]) ? strtoul(underscore + 1, NULL, 10)
+                                                             : 0;
 }
 
 int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count, bool quiet) {
@@ -120,7 +123,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
   parameters_read(&p, NULL, (const char *const *)settings.text, own + count);
   const int lock = folder_lock(p.output.dir); /* products of an earlier run may be there */
-  p.runtime.gpu = GPU_NO; /* the analysis has no CUDA codelets */
+  p.runtime.gpu = GPU_NO;                     /* the analysis has no CUDA codelets */
   engine_start(&p, NULL);
   double start = wall_clock();
   struct particles particles = ic_read_gadget(&p);
@@ -130,12 +133,14 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   domain_sort_particles(&particles, &layout.domain);
   const bool speaks = !quiet && comm_rank() == 0;
   if (speaks) {
-    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot, particles.all,
-           1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
-    printf("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, sigma8 %g %s\n",
-           p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b, p.cosmology.n_s,
-           p.cosmology.sigma8,
-           ours ? "from the run that made it" : "are defaults (--set cosmology.sigma8=... for theory)");
+    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot,
+           particles.all, 1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
+    printf("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, "
+           "sigma8 %g %s\n",
+           p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b,
+           p.cosmology.n_s, p.cosmology.sigma8,
+           ours ? "from the run that made it"
+                : "are defaults (--set cosmology.sigma8=... for theory)");
   }
   start = wall_clock();
   struct products products = {.parameters = &p,

@@ -4,10 +4,10 @@
 #include <signal.h>
 
 #include "photons/app/analyse.h"
-#include "photons/base/comm.h"
 #include "photons/app/options.h"
-#include "photons/config/parameters.h"
 #include "photons/app/run.h"
+#include "photons/base/comm.h"
+#include "photons/config/parameters.h"
 
 int main(int argc, char **argv) {
   gsl_set_error_handler_off(); /* callers check results; GSL's default handler aborts */
@@ -17,7 +17,8 @@ int main(int argc, char **argv) {
   struct options options = options_read(argc, argv);
   int status;
   if (options.analyse) {
-    status = analyse_snapshot(options.analyse, options.overrides, options.override_count, options.run.verbosity == 0);
+    status = analyse_snapshot(options.analyse, options.overrides, options.override_count,
+                              options.run.verbosity == 0);
   } else {
     struct parameters parameters;
     parameters_read(&parameters, options.config, options.overrides, options.override_count);

@@ -40,16 +40,14 @@ static double patches(const struct parameters *p, const struct layout *l) {
 /** Displacements of generated initial conditions: a mesh of modes and one of a component, of each order. */
 static double initial_conditions(const struct parameters *p) {
   if (p->ic.source != IC_GENERATE) return 0.0;
-  const double n = p->ic.mesh                 ? (double)p->ic.mesh
+  const double n = p->ic.mesh              ? (double)p->ic.mesh
                    : p->box.npart_side % 2 ? 2.0 * (double)p->box.npart_side
                                            : (double)p->box.npart_side;
   return 2.0 * (double)p->ic.order * n * n * (n + 2.0) * sizeof(double);
 }
 
 /** Two arrays of keys and each particle's node; then, less than that, a copy of one column. */
-static double rebuild(double particles) {
-  return particles * (2.0 * KEY_BYTES + sizeof(uint32_t));
-}
+static double rebuild(double particles) { return particles * (2.0 * KEY_BYTES + sizeof(uint32_t)); }
 
 static double outputs(const struct parameters *p, size_t particles, size_t groups, uint32_t mesh) {
   const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
@@ -79,8 +77,7 @@ double memory_peak(const struct memory_use *use) {
 void memory_require(const struct parameters *p, size_t particles) {
   const struct memory_use use = memory_estimate(p, particles);
   const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
-  const double installed =
-      (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
   if (memory_peak(&use) > installed)
     fail(EXIT_RUN_FAILED,
          "%zu particles need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f, tasks "

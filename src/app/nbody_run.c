@@ -29,9 +29,9 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
-  struct products products; /* of the output at work, */
-  bool begun;               /* whose first part is done */
-  double beside_seconds;    /* and took so long */
+  struct products products;        /* of the output at work, */
+  bool begun;                      /* whose first part is done */
+  double beside_seconds;           /* and took so long */
   struct progress output_progress; /* when it was begun */
   char obstacle[512];              /* why no step can be taken */
 };
@@ -132,18 +132,22 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
   fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
           p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
   fprintf(out,
-          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f, tasks %.1f, "
+          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f, tasks "
+          "%.1f, "
           "at times %.1f\n",
-          1e-6 * memory_peak(&m), 1e-6 * m.program, 1e-6 * m.particles, 1e-6 * m.trees, 1e-6 * m.mesh,
-          1e-6 * m.tasks, 1e-6 * m.at_times);
+          1e-6 * memory_peak(&m), 1e-6 * m.program, 1e-6 * m.particles, 1e-6 * m.trees,
+          1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times);
 }
 
 static void print_physics(FILE *out, const struct parameters *p, size_t n, double mass) {
-  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h in %g Mpc/h\n", n, cbrt((double)n), 1e10 * mass, p->box.size);
-  fprintf(out, "  cosmology   Omega_m %g, Omega_lambda %g, h %g, w0 %g, wa %g, Omega_r %g\n", p->cosmology.omega_m,
-          p->cosmology.omega_lambda, p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
+  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h in %g Mpc/h\n", n, cbrt((double)n),
+          1e10 * mass, p->box.size);
+  fprintf(out, "  cosmology   Omega_m %g, Omega_lambda %g, h %g, w0 %g, wa %g, Omega_r %g\n",
+          p->cosmology.omega_m, p->cosmology.omega_lambda, p->cosmology.h, p->cosmology.w0,
+          p->cosmology.wa, p->cosmology.omega_r);
   fprintf(out, "  softening   %g kpc/h comoving (%s)\n", p->gravity.softening,
-          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent" : "Plummer");
+          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent"
+                                                          : "Plummer");
 }
 
 static void print_run(FILE *out, const struct parameters *p, size_t n, double mass) {
@@ -203,8 +207,8 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
-  const struct sort_choice choice =
-      sort_policy_choose(&r->policy, p, r->nbody->domain.particles.all);
+  const struct sort_choice choice = sort_policy_choose(&r->policy, p,
+                                                       r->nbody->domain.particles.all);
   step_drift(r->nbody, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
   now->a = a1;
   if (choice.rebuild) step_rebuild(r->nbody);
@@ -289,10 +293,11 @@ void nbody_run_dry(struct parameters *p) {
 }
 
 struct solver nbody_run_create(struct parameters *p, const struct run_options *options,
-                               const struct report *report, const char *checkpoint_path, struct progress *now,
-                               struct timeline *timeline) {
+                               const struct report *report, const char *checkpoint_path,
+                               struct progress *now, struct timeline *timeline) {
   struct nbody_run *r = allocate(1, sizeof *r, "the run");
-  *r = (struct nbody_run){.parameters = p, .options = options, .report = report, .timeline = timeline};
+  *r = (struct nbody_run){
+      .parameters = p, .options = options, .report = report, .timeline = timeline};
   if (spectrum_wanted(p)) r->linear = linear_power_create(p);
   struct particles particles = initial_particles(r, checkpoint_path, now);
   if (r->linear && p->ic.source == IC_GADGET) { /* the file has settled the cosmology */

@@ -24,12 +24,15 @@ static const char help[] =
     "       photons-starpu --analyse SNAPSHOT [options]\n"
     "Cosmological N-body simulation: particle mesh and fast multipoles as a StarPU task graph.\n"
     "\n"
-    "  -n, --dry-run                 check everything, print parameters, memory and groups, run nothing\n"
+    "  -n, --dry-run                 check everything, print parameters, memory and groups, run "
+    "nothing\n"
     "  -P, --set SECTION.KEY=VALUE   override a parameter of config.ini (may be repeated)\n"
-    "  -s, --steps N                 stop after N steps (0: initial conditions and first forces only)\n"
+    "  -s, --steps N                 stop after N steps (0: initial conditions and first forces "
+    "only)\n"
     "  -r, --restart                 continue from the newest checkpoint in the output folder\n"
     "      --overwrite               remove first what an earlier run left in the output folder\n"
-    "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of a Gadget snapshot\n"
+    "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of "
+    "a Gadget snapshot\n"
     "      --defaults                print a complete commented config.ini\n"
     "      --reference               print a reference of all parameters (Markdown)\n"
     "  -q, --quiet                   print warnings and errors only\n"
@@ -40,8 +43,10 @@ static const char help[] =
     "While it runs, a file `stop` in the output folder asks for a checkpoint and the end, a file\n"
     "`output-now` for an output with the next number.\n"
     "\n"
-    "Exit codes: 0 done, or stopped by a file `stop` or by runtime.wall_time; 1 failure while running,\n"
-    "2 bad usage or configuration, 3 bad input file; 129, 130, 138, 143 or 152 stopped by a signal\n"
+    "Exit codes: 0 done, or stopped by a file `stop` or by runtime.wall_time; 1 failure while "
+    "running,\n"
+    "2 bad usage or configuration, 3 bad input file; 129, 130, 138, 143 or 152 stopped by a "
+    "signal\n"
     "(HUP, INT, USR1, TERM, XCPU). The last line of a stopped run says which checkpoint stands.\n";
 
 static void print_help(FILE *out) { fputs(help, out); }
@@ -52,15 +57,20 @@ static void print_version(FILE *out) {
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;
   starpu_get_version(&starpu[0], &starpu[1], &starpu[2]);
-  if (H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]) < 0) fail(EXIT_RUN_FAILED, "cannot read the version of HDF5");
-  if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS) fail(EXIT_RUN_FAILED, "cannot read the version of MPI");
+  if (H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]) < 0)
+    fail(EXIT_RUN_FAILED, "cannot read the version of HDF5");
+  if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS)
+    fail(EXIT_RUN_FAILED, "cannot read the version of MPI");
   mpi[strcspn(mpi, ",\n")] = 0; /* Open MPI adds package and date */
   fprintf(out, "photons-starpu %s\n", PACKAGE_VERSION);
-  fprintf(out, "StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2], BUILD_STARPU_VERSION);
+  fprintf(out, "StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2],
+          BUILD_STARPU_VERSION);
 #ifdef PHOTONS_CUDA
   int cuda;
-  if (cudaRuntimeGetVersion(&cuda) != cudaSuccess) fail(EXIT_RUN_FAILED, "cannot read the version of CUDA");
-  fprintf(out, "CUDA    %d.%d (built with %s), GPUs: ", cuda / 1000, cuda % 1000 / 10, BUILD_CUDA_VERSION);
+  if (cudaRuntimeGetVersion(&cuda) != cudaSuccess)
+    fail(EXIT_RUN_FAILED, "cannot read the version of CUDA");
+  fprintf(out, "CUDA    %d.%d (built with %s), GPUs: ", cuda / 1000, cuda % 1000 / 10,
+          BUILD_CUDA_VERSION);
   scheduler_print_gpus(out);
   fputs("\n", out);
 #else
@@ -92,13 +102,19 @@ static int64_t read_steps(const char *text) {
 struct options options_read(int argc, char **argv) {
   enum { DEFAULTS = 256, REFERENCE, OVERWRITE };
   static const struct option names[] = {
-      {"analyse", required_argument, NULL, 'a'},   {"dry-run", no_argument, NULL, 'n'},
-      {"set", required_argument, NULL, 'P'},       {"steps", required_argument, NULL, 's'},
-      {"restart", no_argument, NULL, 'r'},         {"defaults", no_argument, NULL, DEFAULTS},
+      {"analyse", required_argument, NULL, 'a'},
+      {"dry-run", no_argument, NULL, 'n'},
+      {"set", required_argument, NULL, 'P'},
+      {"steps", required_argument, NULL, 's'},
+      {"restart", no_argument, NULL, 'r'},
+      {"defaults", no_argument, NULL, DEFAULTS},
       {"overwrite", no_argument, NULL, OVERWRITE},
-      {"reference", no_argument, NULL, REFERENCE}, {"quiet", no_argument, NULL, 'q'},
-      {"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
+      {"reference", no_argument, NULL, REFERENCE},
+      {"quiet", no_argument, NULL, 'q'},
+      {"verbose", no_argument, NULL, 'v'},
+      {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'V'},
+      {NULL, 0, NULL, 0},
   };
   struct options o = {
       .overrides = allocate((size_t)argc, sizeof *o.overrides, "the command line"),
@@ -133,13 +149,17 @@ struct options options_read(int argc, char **argv) {
     fail(EXIT_BAD_USAGE, "--restart goes on with a run and --overwrite removes it: not together");
   if (o.analyse) {
     if (optind < argc || o.run.dry_run || o.run.restart || o.run.overwrite || o.run.steps >= 0)
-      fail(EXIT_BAD_USAGE, "--analyse takes a snapshot and --set, -q and -v only: no config.ini and no options "
-                           "for runs; try --help");
+      fail(EXIT_BAD_USAGE,
+           "--analyse takes a snapshot and --set, -q and -v only: no config.ini and no options "
+           "for runs; try --help");
     return o;
   }
-  if (optind == argc) fail(EXIT_BAD_USAGE, "no config.ini was given; try --help, or --defaults for a complete example");
+  if (optind == argc)
+    fail(EXIT_BAD_USAGE,
+         "no config.ini was given; try --help, or --defaults for a complete example");
   if (optind + 1 < argc)
-    fail(EXIT_BAD_USAGE, "more than one config.ini: %s and %s; try --help", argv[optind], argv[optind + 1]);
+    fail(EXIT_BAD_USAGE, "more than one config.ini: %s and %s; try --help", argv[optind],
+         argv[optind + 1]);
   o.config = argv[optind];
   return o;
 }

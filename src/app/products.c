@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "photons/analysis/analysis.h"
-#include "photons/base/comm.h"
 #include "photons/analysis/halo.h"
+#include "photons/base/clock.h"
+#include "photons/base/comm.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/mass_function.h"
-#include "photons/base/clock.h"
 #include "photons/io/snapshot.h"
 
 enum { FOLDS = 2 }; /* P(k) reaches 2^FOLDS times the mesh's Nyquist frequency */
@@ -22,21 +22,24 @@ struct name {
 
 static struct name name_of(const struct products *o, const char *stem, const char *ending) {
   struct name n;
-  snprintf(n.path, sizeof n.path, "%s/%s_%03zu.%s", o->parameters->output.dir, stem, o->number, ending);
+  snprintf(n.path, sizeof n.path, "%s/%s_%03zu.%s", o->parameters->output.dir, stem, o->number,
+           ending);
   return n;
 }
 
 /** Whether this rank prints. */
 static bool speaks(const struct products *o) { return !o->quiet && comm_rank() == 0; }
 
-static void write_halos(const struct products *o, const struct halo_catalogue *halos, double length) {
+static void write_halos(const struct products *o, const struct halo_catalogue *halos,
+                        double length) {
   const struct parameters *p = o->parameters;
   halo_catalogue_write(name_of(o, "fof_tab", "hdf5").path, p, halos, o->a, length);
-  mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members, o->linear,
-                      o->cosmology, o->a);
+  mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members,
+                      o->linear, o->cosmology, o->a);
   if (!speaks(o) || halos->all == 0) return; /* rank 0 has the largest halo */
   const struct halo *h = &halos->halo[0];
-  printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
+  printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c "
+         "%.3g Mpc/h\n",
          halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,
          1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
 }
@@ -56,19 +59,22 @@ static void write_power(const struct products *o) {
   size_t count;
   struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
   if (comm_rank() == 0)
-    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a, o->linear, o->cosmology);
+    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a,
+                o->linear, o->cosmology);
   free(bins);
 }
 
 static void print_growth(const struct products *o) {
   const struct growth g = cosmology_growth(o->cosmology, o->a);
-  printf("growth      z = %.4g: D1 = %.5f, dlnD1/dlna = %.5f", fmax(1.0 / o->a - 1.0, 0.0), g.d1, g.f1);
+  printf("growth      z = %.4g: D1 = %.5f, dlnD1/dlna = %.5f", fmax(1.0 / o->a - 1.0, 0.0), g.d1,
+         g.f1);
   if (o->linear) printf(", sigma8(z) = %.5f", g.d1 * linear_power_sigma(o->linear, 8.0));
   printf("\n");
 }
 
 static double linking_length(const struct products *o) {
-  return o->parameters->analysis.linking_length * o->particles->box / cbrt((double)o->particles->all);
+  return o->parameters->analysis.linking_length * o->particles->box /
+         cbrt((double)o->particles->all);
 }
 
 void products_write_positions(struct products *o) {
@@ -86,8 +92,8 @@ void products_write_positions(struct products *o) {
   }
   t[3] = wall_clock();
   if (speaks(o))
-    printf("analysis    friends of friends %.2f s, power spectrum %.2f s, pictures %.2f s\n", t[1] - t[0], t[2] - t[1],
-           t[3] - t[2]);
+    printf("analysis    friends of friends %.2f s, power spectrum %.2f s, pictures %.2f s\n",
+           t[1] - t[0], t[2] - t[1], t[3] - t[2]);
 }
 
 void products_write_rest(struct products *o) {
@@ -95,7 +101,8 @@ void products_write_rest(struct products *o) {
   if (speaks(o)) print_growth(o);
   struct halo_catalogue *halos = NULL;
   if (o->fof) {
-    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members, halo_threshold(o->cosmology, o->a));
+    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members,
+                                  halo_threshold(o->cosmology, o->a));
     write_halos(o, halos, linking_length(o));
   }
   if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);

@@ -48,13 +48,15 @@ static void print_banner(const struct parameters *p, void (*print)(void *, FILE 
   scheduler_print_gpus(stdout);
   printf(", scheduler %s%s\n", scheduler_name(), comm_size() > 1 ? ", in each process" : "");
   if (comm_size() > 1) printf("  processes   %d\n", comm_size());
-  printf("  from z = %g to z = %g, results in %s\n", 1.0 / a - 1.0, 1.0 / a_end - 1.0, p->output.dir);
+  printf("  from z = %g to z = %g, results in %s\n", 1.0 / a - 1.0, 1.0 / a_end - 1.0,
+         p->output.dir);
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (!getenv("STARPU_NCPU") && p->runtime.workers == 0 && cores_used == STARPU_MAXCPUS &&
       cores > STARPU_MAXCPUS)
-    warn("this machine has %ld cores but StarPU uses %u (its build's limit STARPU_MAXCPUS is %d): a "
-         "StarPU built with --enable-maxcpus=%ld would use all",
-         cores, cores_used, STARPU_MAXCPUS, cores);
+    warn(
+        "this machine has %ld cores but StarPU uses %u (its build's limit STARPU_MAXCPUS is %d): a "
+        "StarPU built with --enable-maxcpus=%ld would use all",
+        cores, cores_used, STARPU_MAXCPUS, cores);
   fflush(stdout);
 }
 
@@ -67,7 +69,7 @@ static void cut_csv(const char *path, int64_t last_step) {
   size_t size = 0;
   long end = 0;
   for (ssize_t n; (n = getline(&line, &size, file)) > 0; end += n)
-    if (line[n - 1] != '\n' || strtoll(line, NULL, 10) > last_step) break;  /* 0: the header */
+    if (line[n - 1] != '\n' || strtoll(line, NULL, 10) > last_step) break; /* 0: the header */
   free(line);
   if (ftruncate(fileno(file), end) != 0 || fclose(file) != 0)
     fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
@@ -82,9 +84,9 @@ static void open_csv(struct report *r, const struct parameters *p, int64_t steps
   r->csv = fopen(path, "a"); /* a log grows line by line: it has no temporary name */
   if (!r->csv) fail(EXIT_RUN_FAILED, "cannot write %s", path);
   if (ftell(r->csv) == 0) {
-    fprintf(r->csv,
-            "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,rebuilt,sorted,idle_share,"
-            "imbalance,peak_rss_bytes");
+    fprintf(r->csv, "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
+                    "rebuilt,sorted,idle_share,"
+                    "imbalance,peak_rss_bytes");
     for (uint32_t i = 0; i < stage_count(); i++) fprintf(r->csv, ",%s_s", stage_name(stage_at(i)));
     fprintf(r->csv, ",gpu_idle_share");
     for (uint32_t i = 0; i < stage_count(); i++)
@@ -108,7 +110,9 @@ static void write_stages(const struct parameters *p) {
 static void open_rows(struct report *r, const struct parameters *p) {
   r->first_row = 0;
   r->last_row = -1;
-  if (!*p->runtime.trace_steps || !parameter_step_range(p->runtime.trace_steps, &r->first_row, &r->last_row)) return;
+  if (!*p->runtime.trace_steps ||
+      !parameter_step_range(p->runtime.trace_steps, &r->first_row, &r->last_row))
+    return;
   char path[PARAMETER_PATH_MAX + 48];
   snprintf(path, sizeof path, "%s/trace", p->output.dir);
   output_folder(path);
@@ -123,7 +127,8 @@ void report_begin(struct report *r, const struct parameters *p, const struct run
                   void (*print)(void *, FILE *), void *context, double a, double a_end,
                   int64_t steps, double wall_before) {
   *r = (struct report){.verbosity = comm_rank() == 0 ? options->verbosity : 0,
-                       .terminal = comm_rank() == 0 && options->verbosity == 1 && isatty(STDOUT_FILENO),
+                       .terminal = comm_rank() == 0 && options->verbosity == 1 &&
+                                   isatty(STDOUT_FILENO),
                        .begin = log(a),
                        .end = log(a_end),
                        .wall = wall_before};
@@ -149,7 +154,9 @@ static double idle_share(const struct usage *u, double wall) {
 }
 
 /** How much longer the busiest of the devices that do most worked than their mean. */
-static double imbalance(const struct usage *u) { return u->busy > 0.0 ? u->busiest * u->units / u->busy - 1.0 : 0.0; }
+static double imbalance(const struct usage *u) {
+  return u->busy > 0.0 ? u->busiest * u->units / u->busy - 1.0 : 0.0;
+}
 
 /** "p2p 61% m2l 3% pm 30% other 6%": shares of a kind of device's busy time by families of stages, in
  * the order of their first stages. */
@@ -178,13 +185,13 @@ static void print_step(const struct report *r, const struct step_record *record,
     enum { WIDTH = 30 };
     double done = (log(record->a) - r->begin) / fmax(r->end - r->begin, 1e-300);
     int filled = (int)(WIDTH * fmin(fmax(done, 0.0), 1.0));
-    printf("\r[%.*s%.*s] step %lld  z = %.3f  %.2f s/step  ETA %s   ", filled, "##############################",
-           WIDTH - filled, "..............................", (long long)record->step, 1.0 / record->a - 1.0,
-           record->wall, eta);
+    printf("\r[%.*s%.*s] step %lld  z = %.3f  %.2f s/step  ETA %s   ", filled,
+           "##############################", WIDTH - filled, "..............................",
+           (long long)record->step, 1.0 / record->a - 1.0, record->wall, eta);
   } else {
-    printf("step %lld  a %.5f  z %.4f  dlna %.4f  %.3f s  %.3g particles/s  %.3g pairs  ", (long long)record->step,
-           record->a, 1.0 / record->a - 1.0, record->dlna, record->wall, (double)record->particles / record->wall,
-           (double)record->work.pairs);
+    printf("step %lld  a %.5f  z %.4f  dlna %.4f  %.3f s  %.3g particles/s  %.3g pairs  ",
+           (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
+           (double)record->particles / record->wall, (double)record->work.pairs);
     print_shares(gpus->units ? gpus : cores);
     if (gpus->units)
       printf("  GPU idle %.1f%%, cores %.1f%%", 100.0 * idle_share(gpus, record->wall),
@@ -207,11 +214,12 @@ static void add_usage(struct usage *total, const struct usage *u, double *availa
 
 static void write_step(const struct report *r, const struct step_record *record,
                        const struct usage *cores, const struct usage *gpus) {
-  fprintf(r->csv, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f", (long long)record->step,
-          record->a, 1.0 / record->a - 1.0, record->dlna, record->wall, (double)record->particles / record->wall,
-          (unsigned long long)record->work.pairs, (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
-          record->rebuilt, record->sorted, idle_share(cores, record->wall), imbalance(gpus->units ? gpus : cores),
-          r->peak_bytes);
+  fprintf(r->csv, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f",
+          (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
+          (double)record->particles / record->wall, (unsigned long long)record->work.pairs,
+          (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
+          record->rebuilt, record->sorted, idle_share(cores, record->wall),
+          imbalance(gpus->units ? gpus : cores), r->peak_bytes);
   for (uint32_t i = 0; i < stage_count(); i++) fprintf(r->csv, ",%.6g", cores->seconds[i]);
   fprintf(r->csv, ",%.4g", idle_share(gpus, record->wall));
   for (uint32_t i = 0; i < stage_count(); i++) fprintf(r->csv, ",%.6g", gpus->seconds[i]);
@@ -258,7 +266,8 @@ static void print_stages(const struct usage *u, const char *kind) {
 
 void report_end(struct report *r, const char *dir, bool stopped) {
   task_log_end();
-  if (r->csv && fclose(r->csv) != 0) fail(EXIT_RUN_FAILED, "cannot write log/timings.csv: is the disk full?");
+  if (r->csv && fclose(r->csv) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write log/timings.csv: is the disk full?");
   if (r->rows && fclose(r->rows) != 0)
     fail(EXIT_RUN_FAILED, "cannot write trace/tasks_%d.csv: is the disk full?", comm_rank());
   if (r->verbosity == 0) return;
@@ -273,7 +282,8 @@ void report_end(struct report *r, const char *dir, bool stopped) {
          steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
          100.0 * fmax(1.0 - r->cores.busy / fmax(r->core_seconds, 1e-9), 0.0));
   if (gpus) {
-    printf("GPUs idle %.1f%% of the steps' time; ", 100.0 * fmax(1.0 - r->gpus.busy / fmax(r->gpu_seconds, 1e-9), 0.0));
+    printf("GPUs idle %.1f%% of the steps' time; ",
+           100.0 * fmax(1.0 - r->gpus.busy / fmax(r->gpu_seconds, 1e-9), 0.0));
     print_stages(&r->gpus, "GPUs");
   }
   print_stages(&r->cores, "cores");

@@ -70,16 +70,19 @@ void comm_start(int *argc, char ***argv) {
   check(MPI_Comm_rank(comm.all, &comm.rank), "MPI_Comm_rank");
   check(MPI_Comm_size(comm.all, &comm.size), "MPI_Comm_size");
   MPI_Comm host;
-  check(MPI_Comm_split_type(comm.all, MPI_COMM_TYPE_SHARED, comm.rank, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  check(MPI_Comm_split_type(comm.all, MPI_COMM_TYPE_SHARED, comm.rank, MPI_INFO_NULL, &host),
+        "MPI_Comm_split_type");
   check(MPI_Comm_rank(host, &comm.host_rank), "MPI_Comm_rank");
   check(MPI_Comm_size(host, &comm.host_size), "MPI_Comm_size");
   comm.host = comm.rank;
   check(MPI_Bcast(&comm.host, 1, MPI_INT, 0, host), "MPI_Bcast");
   check(MPI_Comm_free(&host), "MPI_Comm_free");
-  comm.crowded = comm.host_size > 1 && sysconf(_SC_NPROCESSORS_ONLN) < (long)CORES_LEAST * comm.host_size;
+  comm.crowded = comm.host_size > 1 &&
+                 sysconf(_SC_NPROCESSORS_ONLN) < (long)CORES_LEAST * comm.host_size;
   if (comm.size > 1 && provided < MPI_THREAD_MULTIPLE)
-    fail(EXIT_RUN_FAILED, "this MPI has no support for threads (MPI_THREAD_MULTIPLE), which more than one rank "
-                          "needs: use another MPI or one rank");
+    fail(EXIT_RUN_FAILED,
+         "this MPI has no support for threads (MPI_THREAD_MULTIPLE), which more than one rank "
+         "needs: use another MPI or one rank");
 }
 
 void comm_end(void) {
@@ -108,21 +111,33 @@ static void reduce(void *values, size_t n, size_t size, MPI_Datatype type, MPI_O
   if (comm.size == 1) return;
   for (size_t done = 0; done < n;) {
     const size_t count = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
-    check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)count, type, operation, comm.all),
+    check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)count, type, operation,
+                        comm.all),
           "MPI_Allreduce");
     done += count;
   }
 }
 
-void comm_sum_u64(uint64_t *values, size_t n) { reduce(values, n, sizeof *values, MPI_UINT64_T, MPI_SUM); }
-void comm_sum_double(double *values, size_t n) { reduce(values, n, sizeof *values, MPI_DOUBLE, MPI_SUM); }
-void comm_max_double(double *values, size_t n) { reduce(values, n, sizeof *values, MPI_DOUBLE, MPI_MAX); }
-void comm_min_u32(uint32_t *values, size_t n) { reduce(values, n, sizeof *values, MPI_UINT32_T, MPI_MIN); }
-void comm_max_u32(uint32_t *values, size_t n) { reduce(values, n, sizeof *values, MPI_UINT32_T, MPI_MAX); }
+void comm_sum_u64(uint64_t *values, size_t n) {
+  reduce(values, n, sizeof *values, MPI_UINT64_T, MPI_SUM);
+}
+void comm_sum_double(double *values, size_t n) {
+  reduce(values, n, sizeof *values, MPI_DOUBLE, MPI_SUM);
+}
+void comm_max_double(double *values, size_t n) {
+  reduce(values, n, sizeof *values, MPI_DOUBLE, MPI_MAX);
+}
+void comm_min_u32(uint32_t *values, size_t n) {
+  reduce(values, n, sizeof *values, MPI_UINT32_T, MPI_MIN);
+}
+void comm_max_u32(uint32_t *values, size_t n) {
+  reduce(values, n, sizeof *values, MPI_UINT32_T, MPI_MAX);
+}
 
 uint64_t comm_sum_before(uint64_t value) {
   uint64_t sum = 0;
-  if (comm.size > 1) check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm.all), "MPI_Exscan");
+  if (comm.size > 1)
+    check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm.all), "MPI_Exscan");
   return comm.rank == 0 ? 0 : sum; /* MPI_Exscan() leaves the result of rank 0 undefined */
 }
 
@@ -144,7 +159,8 @@ void comm_gather_all(const void *mine, size_t bytes, void *all) {
 
 void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) {
   char *to = all;
-  int *count = allocate(2 * (size_t)comm.size, sizeof *count, "message sizes"), *place = count + comm.size;
+  int *count = allocate(2 * (size_t)comm.size, sizeof *count, "message sizes"),
+      *place = count + comm.size;
   size_t sum = 0;
   for (int r = 0; r < comm.size; sum += bytes_of[r++]) {
     place[r] = (int)sum;
@@ -153,7 +169,8 @@ void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) 
   if (comm.size == 1) {
     memcpy(all, mine, sum);
   } else if (sum < PIECE_MOST) {
-    check(MPI_Allgatherv(mine, count[comm.rank], MPI_BYTE, all, count, place, MPI_BYTE, comm.all), "MPI_Allgatherv");
+    check(MPI_Allgatherv(mine, count[comm.rank], MPI_BYTE, all, count, place, MPI_BYTE, comm.all),
+          "MPI_Allgatherv");
   } else {
     for (int r = 0; r < comm.size; to += bytes_of[r++]) {
       if (r == comm.rank) memcpy(to, mine, bytes_of[r]);
@@ -168,12 +185,14 @@ void comm_exchange_sizes(const size_t *send, size_t *receive) {
     receive[0] = send[0];
     return;
   }
-  check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all), "MPI_Alltoall");
+  check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all),
+        "MPI_Alltoall");
 }
 
 static size_t pieces(size_t bytes) { return (bytes + PIECE_MOST - 1) / PIECE_MOST; }
 
-void comm_exchange(const void *send, const size_t *send_bytes, void *receive, const size_t *receive_bytes) {
+void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
+                   const size_t *receive_bytes) {
   const char *from = send;
   char *to = receive;
   size_t most = 1;
@@ -183,8 +202,8 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive, co
   for (int r = 0; r < comm.size; to += receive_bytes[r++])
     for (size_t done = 0; r != comm.rank && done < receive_bytes[r]; done += PIECE_MOST) {
       const size_t left = receive_bytes[r] - done;
-      check(MPI_Irecv(to + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG, comm.all,
-                      &request[requests++]),
+      check(MPI_Irecv(to + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG,
+                      comm.all, &request[requests++]),
             "MPI_Irecv");
     }
   to = receive;
@@ -193,8 +212,8 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive, co
     if (r == comm.rank && send_bytes[r] > 0) memcpy(to, from, send_bytes[r]);
     for (size_t done = 0; r != comm.rank && done < send_bytes[r]; done += PIECE_MOST) {
       const size_t left = send_bytes[r] - done;
-      check(MPI_Isend(from + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG, comm.all,
-                      &request[requests++]),
+      check(MPI_Isend(from + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG,
+                      comm.all, &request[requests++]),
             "MPI_Isend");
     }
   }
@@ -205,10 +224,13 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive, co
 bool comm_turn_begin(int first) {
   bool token = false;
   if (comm.rank > first)
-    check(MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG + 1, comm.all, MPI_STATUS_IGNORE), "MPI_Recv");
+    check(MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG + 1, comm.all,
+                   MPI_STATUS_IGNORE),
+          "MPI_Recv");
   return token;
 }
 
 void comm_turn_end(int last, bool token) {
-  if (comm.rank < last) check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG + 1, comm.all), "MPI_Send");
+  if (comm.rank < last)
+    check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG + 1, comm.all), "MPI_Send");
 }

@@ -25,8 +25,8 @@ static void flush(FILE *file) {
 }
 
 /** Print a line with one fprintf(), so that lines of several threads and ranks do not mix. */
-__attribute__((format(printf, 2, 0))) static void print_message(const char *kind, const char *format,
-                                                                va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void
+print_message(const char *kind, const char *format, va_list arguments) {
   char message[8192]; /* on the stack: the error may be a lack of memory */
   vsnprintf(message, sizeof message, format, arguments);
   flush(stdout); /* keeps the order where stdout and stderr are one file */
@@ -42,7 +42,8 @@ __attribute__((format(printf, 2, 0))) static void print_message(const char *kind
 static void wait_for_lower_ranks(void) {
   signal(SIGTERM, SIG_DFL);
   const double seconds = fmin(1.0 * comm_rank(), 3.0);
-  const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
+  const struct timespec time = {.tv_sec = (time_t)seconds,
+                                .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
   nanosleep(&time, NULL);
 }
 
@@ -92,7 +93,8 @@ void warn(const char *format, ...) {
 
 _Noreturn static void fail_memory(size_t count, size_t size, const char *what) {
   const double bytes = (double)count * (double)size;
-  if (bytes < 1048576.0) fail(EXIT_RUN_FAILED, "not enough memory for %s (%.0f bytes)", what, bytes);
+  if (bytes < 1048576.0)
+    fail(EXIT_RUN_FAILED, "not enough memory for %s (%.0f bytes)", what, bytes);
   fail(EXIT_RUN_FAILED, "not enough memory for %s (%.1f MiB)", what, bytes / 1048576.0);
 }
 

@@ -7,7 +7,9 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-size_t *exchange_counts(void) { return allocate((size_t)comm_size(), sizeof(size_t), "message sizes"); }
+size_t *exchange_counts(void) {
+  return allocate((size_t)comm_size(), sizeof(size_t), "message sizes");
+}
 
 size_t exchange_total(const size_t *count) {
   size_t sum = 0;
@@ -23,8 +25,10 @@ void exchange_begins(size_t *count) {
   }
 }
 
-void *exchange_answers(const void *send, size_t size, const size_t *send_count, const size_t *receive_count) {
-  size_t *bytes = allocate(2 * (size_t)comm_size(), sizeof *bytes, "message sizes"), *bytes_from = bytes + comm_size();
+void *exchange_answers(const void *send, size_t size, const size_t *send_count,
+                       const size_t *receive_count) {
+  size_t *bytes = allocate(2 * (size_t)comm_size(), sizeof *bytes, "message sizes"),
+         *bytes_from = bytes + comm_size();
   for (int r = 0; r < comm_size(); r++) {
     bytes[r] = size * send_count[r];
     bytes_from[r] = size * receive_count[r];
@@ -35,7 +39,8 @@ void *exchange_answers(const void *send, size_t size, const size_t *send_count, 
   return received;
 }
 
-void *exchange_records(const void *send, size_t size, const size_t *send_count, size_t *receive_count) {
+void *exchange_records(const void *send, size_t size, const size_t *send_count,
+                       size_t *receive_count) {
   comm_exchange_sizes(send_count, receive_count);
   return exchange_answers(send, size, send_count, receive_count);
 }

@@ -14,11 +14,13 @@
  * @param receive_count  [comm_size()] on return: records from each rank
  * @return the records received, by rank; free() it
  */
-void *exchange_records(const void *send, size_t size, const size_t *send_count, size_t *receive_count);
+void *exchange_records(const void *send, size_t size, const size_t *send_count,
+                       size_t *receive_count);
 
 /** The same where both sides know the counts: one answer to each record, in the order of the
  * records. The counts are those of exchange_records() with send and receive exchanged. */
-void *exchange_answers(const void *send, size_t size, const size_t *send_count, const size_t *receive_count);
+void *exchange_answers(const void *send, size_t size, const size_t *send_count,
+                       const size_t *receive_count);
 
 /** Sum of count[r] over the ranks. */
 size_t exchange_total(const size_t *count);

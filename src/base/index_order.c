@@ -42,7 +42,8 @@ struct index_order index_order_create(size_t n, size_t count, const uint64_t *in
   return o;
 }
 
-void index_order_apply(const struct index_order *o, const void *values, size_t size, void *ordered) {
+void index_order_apply(const struct index_order *o, const void *values, size_t size,
+                       void *ordered) {
   if (!o->place) {
     exchange(o, values, size, ordered);
     return;

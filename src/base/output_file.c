@@ -42,16 +42,20 @@ void output_folder(const char *path) {
     if (mkdir(folder, 0777) != 0) {
       const int reason = errno; /* EROFS and EACCES may hide that the folder exists */
       struct stat status;
-      if (stat(folder, &status) != 0) fail(EXIT_RUN_FAILED, "cannot make the folder %s: %s", folder, strerror(reason));
+      if (stat(folder, &status) != 0)
+        fail(EXIT_RUN_FAILED, "cannot make the folder %s: %s", folder, strerror(reason));
       if (!S_ISDIR(status.st_mode))
         fail(EXIT_RUN_FAILED,
-             "cannot make the folder %s: a file of that name exists; remove it or choose another output.dir", folder);
+             "cannot make the folder %s: a file of that name exists; remove it or choose another "
+             "output.dir",
+             folder);
     }
     *end = after;
     if (!after) break;
   }
   free(folder);
-  if (access(path, W_OK | X_OK) != 0) fail(EXIT_RUN_FAILED, "cannot write to the folder %s: %s", path, strerror(errno));
+  if (access(path, W_OK | X_OK) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write to the folder %s: %s", path, strerror(errno));
 }
 
 void output_folder_check(const char *path) {
@@ -59,7 +63,8 @@ void output_folder_check(const char *path) {
   struct stat status;
   const char *nearest = folder;
   while (stat(nearest, &status) != 0 && errno == ENOENT) nearest = dirname((char *)nearest);
-  probe = copy_text(nearest, "/photons-XXXXXX"); /* permissions alone do not tell, least of all root's */
+  probe = copy_text(nearest,
+                    "/photons-XXXXXX"); /* permissions alone do not tell, least of all root's */
   if (!mkdtemp(probe) || rmdir(probe) != 0)
     fail(EXIT_RUN_FAILED, "cannot make the folder %s: %s: %s", path, nearest, strerror(errno));
   free(probe);
@@ -212,7 +217,10 @@ void output_close(FILE *file, const char *path) {
   const bool failed = fflush(file) != 0 || failed_before;
   const int reason = errno;
   if (fclose(file) != 0 || failed)
-    fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(reason ? reason : errno ? errno : EIO));
+    fail(EXIT_RUN_FAILED, "cannot write %s: %s", path,
+         strerror(reason  ? reason
+                  : errno ? errno
+                          : EIO));
 }
 
 void output_discard_all(void) {

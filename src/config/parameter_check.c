@@ -56,11 +56,16 @@ bool cosmology_possible(const struct parameters *p, char *reason, size_t size) {
 }
 
 static void check_cosmology(const struct parameters *p, struct parameter_problems *problems) {
-  const struct parameter *omega_m = row_of("cosmology", "Omega_m"), *omega_b = row_of("cosmology", "Omega_b");
-  const struct parameter *wa = row_of("cosmology", "wa"), *omega_lambda = row_of("cosmology", "Omega_lambda");
-  if (sound(problems, omega_m) && sound(problems, omega_b) && p->cosmology.omega_b > p->cosmology.omega_m)
-    problem_with(problems, omega_b, p, NULL, "more than all matter, Omega_m = %g", p->cosmology.omega_m);
-  if (sound(problems, wa) && sound(problems, row_of("cosmology", "w0")) && p->cosmology.w0 + p->cosmology.wa > 0)
+  const struct parameter *omega_m = row_of("cosmology", "Omega_m"),
+                         *omega_b = row_of("cosmology", "Omega_b");
+  const struct parameter *wa = row_of("cosmology", "wa"),
+                         *omega_lambda = row_of("cosmology", "Omega_lambda");
+  if (sound(problems, omega_m) && sound(problems, omega_b) &&
+      p->cosmology.omega_b > p->cosmology.omega_m)
+    problem_with(problems, omega_b, p, NULL, "more than all matter, Omega_m = %g",
+                 p->cosmology.omega_m);
+  if (sound(problems, wa) && sound(problems, row_of("cosmology", "w0")) &&
+      p->cosmology.w0 + p->cosmology.wa > 0)
     problem_with(problems, wa, p, NULL,
                  "w0 + wa = %g; allowed: at most 0, or dark energy would rule the early universe",
                  p->cosmology.w0 + p->cosmology.wa);
@@ -75,8 +80,8 @@ static void check_cosmology(const struct parameters *p, struct parameter_problem
     problem_with(problems, omega_lambda, p, NULL, "%s", reason);
 }
 
-static void check_readable(const struct parameters *p, struct parameter_problems *problems, const struct parameter *row,
-                           const char *path) {
+static void check_readable(const struct parameters *p, struct parameter_problems *problems,
+                           const struct parameter *row, const char *path) {
   const char *reason = input_refusal(path);
   if (reason)
     problem_with(problems, row, p, NULL, "cannot read it: %s%s", reason,
@@ -95,10 +100,11 @@ static void check_gadget_file(const struct parameters *p, struct parameter_probl
   check_readable(p, problems, row, path);
 }
 
-static void check_needed(const struct parameters *p, struct parameter_problems *problems, const char *section,
-                         const char *key, bool there, const char *why) {
+static void check_needed(const struct parameters *p, struct parameter_problems *problems,
+                         const char *section, const char *key, bool there, const char *why) {
   const struct parameter *row = row_of(section, key);
-  if (!there && sound(problems, row)) problem_with(problems, row, p, "", "not given, but needed with %s", why);
+  if (!there && sound(problems, row))
+    problem_with(problems, row, p, "", "not given, but needed with %s", why);
 }
 
 static void check_generated(const struct parameters *p, struct parameter_problems *problems) {
@@ -114,8 +120,10 @@ static void check_generated(const struct parameters *p, struct parameter_problem
       problem_with(problems, mesh, p, NULL, "coarser than the particles, box.npart_side = %lld",
                    (long long)p->box.npart_side);
   }
-  if (sound(problems, z_init) && sound(problems, row_of("time", "z_end")) && p->ic.z_init <= p->time.z_end)
-    problem_with(problems, z_init, p, NULL, "not before the end of the run, time.z_end = %g", p->time.z_end);
+  if (sound(problems, z_init) && sound(problems, row_of("time", "z_end")) &&
+      p->ic.z_init <= p->time.z_end)
+    problem_with(problems, z_init, p, NULL, "not before the end of the run, time.z_end = %g",
+                 p->time.z_end);
   if (sound(problems, glass) && *p->ic.glass) check_gadget_file(p, problems, glass, p->ic.glass);
 }
 
@@ -125,12 +133,15 @@ static void check_power_spectrum(const struct parameters *p, struct parameter_pr
   const struct parameter *table = row_of("ic", "power_spectrum_file");
   const bool from_file = p->ic.power_spectrum == POWER_FILE;
   if (from_file)
-    check_needed(p, problems, "ic", "power_spectrum_file", *p->ic.power_spectrum_file, "ic.power_spectrum = file");
-  if (from_file && sound(problems, table)) check_readable(p, problems, table, p->ic.power_spectrum_file);
+    check_needed(p, problems, "ic", "power_spectrum_file", *p->ic.power_spectrum_file,
+                 "ic.power_spectrum = file");
+  if (from_file && sound(problems, table))
+    check_readable(p, problems, table, p->ic.power_spectrum_file);
   if (!sound(problems, row_of("ic", "power_spectrum"))) return;
   if (!from_file && *p->ic.power_spectrum_file)
     problem_with(problems, table, p, NULL,
-                 "not used with ic.power_spectrum = eh98; set ic.power_spectrum = file, or leave this empty");
+                 "not used with ic.power_spectrum = eh98; set ic.power_spectrum = file, or leave "
+                 "this empty");
   if (!from_file && !p->ic.normalise)
     problem_with(problems, row_of("ic", "normalise"), p, NULL,
                  "ic.power_spectrum = eh98 has no amplitude of its own; allowed: yes");
@@ -145,22 +156,25 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
   const double ratio = p->gravity.r_cut / p->gravity.r_split;
   if (sound(problems, r_cut) && sound(problems, row_of("gravity", "r_split")) &&
       (ratio < least_ratio || ratio > largest_ratio))
-    problem_with(problems, r_cut, p, NULL, "%g times r_split = %g; allowed: %g .. %g times", ratio, p->gravity.r_split,
-                 least_ratio, largest_ratio);
+    problem_with(problems, r_cut, p, NULL, "%g times r_split = %g; allowed: %g .. %g times", ratio,
+                 p->gravity.r_split, least_ratio, largest_ratio);
   if (sound(problems, grid) && p->gravity.pm_grid % 2)
     problem_with(problems, grid, p, NULL, "odd; allowed: even numbers");
   if (sound(problems, grid) && sound(problems, r_cut) && p->gravity.pm_grid &&
       2 * p->gravity.r_cut > (double)p->gravity.pm_grid)
-    problem_with(problems, r_cut, p, NULL, "more than half the mesh, pm_grid = %lld", (long long)p->gravity.pm_grid);
-  if (sound(problems, theta) && sound(problems, row_of("gravity", "mac")) && p->gravity.mac == MAC_GEOMETRIC &&
-      p->gravity.theta >= 1)
-    problem_with(problems, theta, p, NULL, "not below 1, as mac = geometric needs it: expansions would not converge");
+    problem_with(problems, r_cut, p, NULL, "more than half the mesh, pm_grid = %lld",
+                 (long long)p->gravity.pm_grid);
+  if (sound(problems, theta) && sound(problems, row_of("gravity", "mac")) &&
+      p->gravity.mac == MAC_GEOMETRIC && p->gravity.theta >= 1)
+    problem_with(problems, theta, p, NULL,
+                 "not below 1, as mac = geometric needs it: expansions would not converge");
 }
 
 /* Adaptive steps are proportional to the root of the softening length: without softening they would
  * be zero. */
 static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
-  const struct parameter *softening = row_of("gravity", "softening"), *step = row_of("time", "step");
+  const struct parameter *softening = row_of("gravity", "softening"),
+                         *step = row_of("time", "step");
   if (!sound(problems, step)) return;
   if (p->time.step == STEP_FIXED)
     check_needed(p, problems, "time", "steps", p->time.steps > 0, "time.step = fixed");
@@ -177,13 +191,14 @@ static void check_steps(const struct parameters *p, struct parameter_problems *p
 static void check_redshifts(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = row_of("output", "redshifts");
   const bool start_known = p->ic.source == IC_GENERATE || parameter_given(p, "ic", "z_init");
-  if (!sound(problems, row) || !sound(problems, row_of("ic", "z_init")) || !sound(problems, row_of("time", "z_end")))
+  if (!sound(problems, row) || !sound(problems, row_of("ic", "z_init")) ||
+      !sound(problems, row_of("time", "z_end")))
     return;
   for (size_t i = 0; i < p->output.redshift_count; i++) {
     const double z = p->output.redshifts[i];
     if (z < p->time.z_end || (start_known && z > p->ic.z_init)) {
-      problem_with(problems, row, p, NULL, "%g is not between time.z_end = %g and ic.z_init = %g", z, p->time.z_end,
-                   p->ic.z_init);
+      problem_with(problems, row, p, NULL, "%g is not between time.z_end = %g and ic.z_init = %g",
+                   z, p->time.z_end, p->ic.z_init);
       return;
     }
   }
@@ -206,7 +221,8 @@ static void check_folder(const struct parameters *p, struct parameter_problems *
   if (!S_ISDIR(status.st_mode))
     problem_with(problems, row, p, NULL, "%s is not a folder", path);
   else if (access(path, W_OK | X_OK) != 0)
-    problem_with(problems, row, p, NULL, "cannot write into the folder %s: %s", path, strerror(errno));
+    problem_with(problems, row, p, NULL, "cannot write into the folder %s: %s", path,
+                 strerror(errno));
 }
 
 static void check_scheduler(const struct parameters *p, struct parameter_problems *problems) {
@@ -222,7 +238,8 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
   int64_t first, last;
   if (!sound(problems, row) || !*p->runtime.trace_steps) return;
   if (!parameter_step_range(p->runtime.trace_steps, &first, &last))
-    problem_with(problems, row, p, NULL, "not a range of steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
+    problem_with(problems, row, p, NULL,
+                 "not a range of steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
 }
 
 void parameters_check(const struct parameters *p, struct parameter_problems *problems) {

@@ -10,8 +10,10 @@ static bool section_begins(const struct parameter *row) {
 }
 
 void parameters_print(const struct parameters *p, FILE *out) {
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
-    if (section_begins(row)) fprintf(out, "%s[%s]\n", row == parameter_table ? "" : "\n", row->section);
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
+    if (section_begins(row))
+      fprintf(out, "%s[%s]\n", row == parameter_table ? "" : "\n", row->section);
     fprintf(out, "%s = ", row->key);
     parameter_print(row, p, out);
     fputc('\n', out);
@@ -22,11 +24,12 @@ void parameters_print_defaults(FILE *out) {
   static const int comment_column = 32;
   struct parameters p;
   parameters_default(&p);
-  fputs(
-      "# All parameters of photons-starpu with their defaults. A key that is left out or left empty has its default.\n"
-      "# Relative paths begin at the current directory.\n",
-      out);
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+  fputs("# All parameters of photons-starpu with their defaults. A key that is left out or left "
+        "empty has its default.\n"
+        "# Relative paths begin at the current directory.\n",
+        out);
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
     if (section_begins(row)) fprintf(out, "\n[%s]\n", row->section);
     const int key = fprintf(out, "%s%s = ", preset_find(row) ? "# " : "", row->key);
     const int gap = comment_column - key - parameter_print(row, &p, out);
@@ -44,8 +47,8 @@ void parameters_print_defaults(FILE *out) {
 static void print_default_cell(const struct parameter *row, FILE *out) {
   const struct preset *preset = preset_find(row);
   const char *initial = parameter_initial(row, ACCURACY_DEFAULT);
-  if (preset &&
-      (strcmp(preset->value[ACCURACY_PAPER], initial) != 0 || strcmp(preset->value[ACCURACY_HIGH], initial) != 0))
+  if (preset && (strcmp(preset->value[ACCURACY_PAPER], initial) != 0 ||
+                 strcmp(preset->value[ACCURACY_HIGH], initial) != 0))
     fprintf(out, "`%s` (paper: `%s`, high: `%s`)", initial, preset->value[ACCURACY_PAPER],
             preset->value[ACCURACY_HIGH]);
   else if (*initial)
@@ -53,15 +56,20 @@ static void print_default_cell(const struct parameter *row, FILE *out) {
 }
 
 void parameters_print_reference(FILE *out) {
-  fputs(
-      "# Parameters\n\n"
-      "A run is described by a file of sections, `key = value` lines and comments that begin with `#` or `;`:\n"
-      "`photons-starpu config.ini`. `--set section.key=value` overrides the file, `--defaults` prints a complete one.\n"
-      "A key that is left out or left empty has its default. Relative paths begin at the current directory.\n",
-      out);
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+  fputs("# Parameters\n\n"
+        "A run is described by a file of sections, `key = value` lines and comments that begin "
+        "with `#` or `;`:\n"
+        "`photons-starpu config.ini`. `--set section.key=value` overrides the file, `--defaults` "
+        "prints a complete one.\n"
+        "A key that is left out or left empty has its default. Relative paths begin at the current "
+        "directory.\n",
+        out);
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
     if (section_begins(row))
-      fprintf(out, "\n## [%s]\n\n| key | meaning | unit | allowed | default |\n| --- | --- | --- | --- | --- |\n",
+      fprintf(out,
+              "\n## [%s]\n\n| key | meaning | unit | allowed | default |\n| --- | --- | --- | --- "
+              "| --- |\n",
               row->section);
     fprintf(out, "| `%s`", row->key);
     for (size_t i = 0; i < sizeof row->aliases / sizeof *row->aliases && row->aliases[i]; i++)

@@ -11,7 +11,8 @@
 void problems_begin(struct parameter_problems *problems, const char *path) {
   *problems = (struct parameter_problems){.path = path};
   problems->stream = open_memstream(&problems->text, &problems->length);
-  if (!problems->stream) fail(EXIT_RUN_FAILED, "no memory for the problems of %s: %s", path, strerror(errno));
+  if (!problems->stream)
+    fail(EXIT_RUN_FAILED, "no memory for the problems of %s: %s", path, strerror(errno));
 }
 
 void problems_end(struct parameter_problems *problems) {
@@ -35,8 +36,8 @@ void problem_add(struct parameter_problems *problems, const char *format, ...) {
 }
 
 /* Where the value was given, and the value. */
-static void begin_line(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
-                       const char *found) {
+static void begin_line(struct parameter_problems *problems, const struct parameter *row,
+                       const struct parameters *p, const char *found) {
   const size_t i = (size_t)(row - parameter_table);
   const bool given = problems->origin[i].set || problems->origin[i].line;
   if (problems->origin[i].set)
@@ -59,8 +60,8 @@ static void begin_line(struct parameter_problems *problems, const struct paramet
   problems->origin[i].bad = true;
 }
 
-void problem_with(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
-                  const char *found, const char *format, ...) {
+void problem_with(struct parameter_problems *problems, const struct parameter *row,
+                  const struct parameters *p, const char *found, const char *format, ...) {
   begin_line(problems, row, p, found);
   va_list arguments;
   va_start(arguments, format);
@@ -69,8 +70,8 @@ void problem_with(struct parameter_problems *problems, const struct parameter *r
   fputc('\n', problems->stream);
 }
 
-void problem_unreadable(struct parameter_problems *problems, const struct parameter *row, const char *found,
-                        const char *reason) {
+void problem_unreadable(struct parameter_problems *problems, const struct parameter *row,
+                        const char *found, const char *reason) {
   begin_line(problems, row, NULL, found);
   fputs(reason, problems->stream);
   if (row->type != PARAMETER_TEXT) {

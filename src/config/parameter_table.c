@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const ic_sources[] = {[IC_GENERATE] = "generate", [IC_GADGET] = "gadget", NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
@@ -18,15 +17,20 @@ static const char *const output_units[] = {
     [LENGTH_AUTO] = "", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
 static const char *const accuracies[] = {
     [ACCURACY_PAPER] = "paper", [ACCURACY_DEFAULT] = "default", [ACCURACY_HIGH] = "high", NULL};
-static const char *const assignments[] = {[ASSIGN_CIC] = "cic", [ASSIGN_TSC] = "tsc", [ASSIGN_PCS] = "pcs", NULL};
-static const char *const gradients[] = {[GRADIENT_FD4] = "fd4", [GRADIENT_SPECTRAL] = "spectral", NULL};
+static const char *const assignments[] = {
+    [ASSIGN_CIC] = "cic", [ASSIGN_TSC] = "tsc", [ASSIGN_PCS] = "pcs", NULL};
+static const char *const gradients[] = {
+    [GRADIENT_FD4] = "fd4", [GRADIENT_SPECTRAL] = "spectral", NULL};
 static const char *const splits[] = {[SPLIT_GAUSS] = "gauss", [SPLIT_KAISER] = "kaiser", NULL};
-static const char *const macs[] = {[MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", NULL};
-static const char *const softenings[] = {[SOFTENING_SPLINE] = "spline", [SOFTENING_PLUMMER] = "plummer", NULL};
+static const char *const macs[] = {
+    [MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", NULL};
+static const char *const softenings[] = {
+    [SOFTENING_SPLINE] = "spline", [SOFTENING_PLUMMER] = "plummer", NULL};
 static const char *const p2p_kernels[] = {
     [P2P_POLYNOMIAL] = "polynomial", [P2P_TABLE] = "table", [P2P_EXACT] = "exact", NULL};
 static const char *const steps[] = {[STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", NULL};
-static const char *const gpu_uses[] = {[GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
+static const char *const gpu_uses[] = {
+    [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
 #define FIELD(member) offsetof(struct parameters, member), sizeof(((struct parameters *)0)->member)
 #define REAL PARAMETER_REAL
@@ -147,7 +151,8 @@ const size_t preset_count = sizeof preset_table / sizeof *preset_table;
 static_assert(sizeof parameter_table / sizeof *parameter_table <= PARAMETER_COUNT_MAX,
               "struct parameters.given is full");
 static_assert(offsetof(struct parameters, output.redshift_count) ==
-                  offsetof(struct parameters, output.redshifts) + sizeof(double[PARAMETER_LIST_MAX]),
+                  offsetof(struct parameters, output.redshifts) +
+                      sizeof(double[PARAMETER_LIST_MAX]),
               "a list's count follows it");
 static_assert(sizeof(enum accuracy) == sizeof(unsigned), "words are stored as unsigned");
 
@@ -165,7 +170,8 @@ static bool row_has_key(const struct parameter *row, const char *key) {
 }
 
 const struct parameter *parameter_find(const char *section, const char *key) {
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++)
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++)
     if (strcmp(section, row->section) == 0 && row_has_key(row, key)) return row;
   return NULL;
 }
@@ -220,9 +226,12 @@ const char *section_suggest(const char *written) {
 const struct parameter *parameter_suggest(const char *section, const char *written) {
   const struct parameter *best = NULL;
   size_t least = nearness(written) + 1;
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
     bool here = strcmp(section, row->section) == 0;
-    size_t distance = here ? edit_distance(written, row->key) : row_has_key(row, written) ? 1 : least;
+    size_t distance = here                        ? edit_distance(written, row->key)
+                      : row_has_key(row, written) ? 1
+                                                  : least;
     if (distance < least) {
       least = distance;
       best = row;

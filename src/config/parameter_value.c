@@ -11,7 +11,9 @@
 #include "photons/base/error.h"
 #include "photons/config/parameter_table.h"
 
-static void *field(const struct parameter *row, struct parameters *p) { return (char *)p + row->offset; }
+static void *field(const struct parameter *row, struct parameters *p) {
+  return (char *)p + row->offset;
+}
 static const void *const_field(const struct parameter *row, const struct parameters *p) {
   return (const char *)p + row->offset;
 }
@@ -20,7 +22,8 @@ static const void *const_field(const struct parameter *row, const struct paramet
 static bool read_real(const char *text, double *value, char *reason, size_t size) {
   char *end;
   *value = strtod(text, &end);
-  if (end == text || *end || (isfinite(*value) && strspn(text, "+-.0123456789eE") != strlen(text))) {
+  if (end == text || *end ||
+      (isfinite(*value) && strspn(text, "+-.0123456789eE") != strlen(text))) {
     snprintf(reason, size, "not a number");
     return false;
   }
@@ -51,14 +54,16 @@ static bool in_range(const struct parameter *row, double value, char *reason, si
   return false;
 }
 
-static bool read_word(const struct parameter *row, const char *text, unsigned *value, char *reason, size_t size) {
+static bool read_word(const struct parameter *row, const char *text, unsigned *value, char *reason,
+                      size_t size) {
   for (*value = 0; row->words[*value]; ++*value)
     if (*text && strcmp(text, row->words[*value]) == 0) return true;
   snprintf(reason, size, "unknown word");
   return false;
 }
 
-static bool read_text(const struct parameter *row, const char *text, char *value, char *reason, size_t size) {
+static bool read_text(const struct parameter *row, const char *text, char *value, char *reason,
+                      size_t size) {
   if (strlen(text) >= row->size) {
     snprintf(reason, size, "too long: at most %zu characters", row->size - 1);
     return false;
@@ -75,15 +80,16 @@ static bool read_text(const struct parameter *row, const char *text, char *value
   return true;
 }
 
-static bool read_list(const struct parameter *row, const char *text, double *value, size_t *count, char *reason,
-                      size_t size) {
+static bool read_list(const struct parameter *row, const char *text, double *value, size_t *count,
+                      char *reason, size_t size) {
   static const char separators[] = ", \t";
   double read[PARAMETER_LIST_MAX] = {0};
   size_t n = 0;
   for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
     char item[64], why[64];
     size_t length = strcspn(text, separators);
-    snprintf(item, sizeof item, "%.*s", (int)(length < sizeof item ? length : sizeof item - 1), text);
+    snprintf(item, sizeof item, "%.*s", (int)(length < sizeof item ? length : sizeof item - 1),
+             text);
     if (n == PARAMETER_LIST_MAX) {
       snprintf(reason, size, "more than %d values", PARAMETER_LIST_MAX);
       return false;
@@ -101,7 +107,8 @@ static bool read_list(const struct parameter *row, const char *text, double *val
   return true;
 }
 
-bool parameter_parse(const struct parameter *row, const char *text, struct parameters *p, char *reason, size_t size) {
+bool parameter_parse(const struct parameter *row, const char *text, struct parameters *p,
+                     char *reason, size_t size) {
   double real;
   int64_t integer;
   unsigned word;
@@ -111,7 +118,9 @@ bool parameter_parse(const struct parameter *row, const char *text, struct param
     *(double *)field(row, p) = real;
     return true;
   case PARAMETER_INTEGER:
-    if (!read_integer(text, &integer, reason, size) || !in_range(row, (double)integer, reason, size)) return false;
+    if (!read_integer(text, &integer, reason, size) ||
+        !in_range(row, (double)integer, reason, size))
+      return false;
     *(int64_t *)field(row, p) = integer;
     return true;
   case PARAMETER_SWITCH:
@@ -124,7 +133,8 @@ bool parameter_parse(const struct parameter *row, const char *text, struct param
     return true;
   case PARAMETER_TEXT: return read_text(row, text, field(row, p), reason, size);
   case PARAMETER_LIST:
-    return read_list(row, text, field(row, p), (size_t *)((char *)field(row, p) + row->size), reason, size);
+    return read_list(row, text, field(row, p), (size_t *)((char *)field(row, p) + row->size),
+                     reason, size);
   }
   return false;
 }
@@ -152,9 +162,11 @@ int parameter_print(const struct parameter *row, const struct parameters *p, FIL
   const void *value = const_field(row, p);
   const bool none = row->initial && !*row->initial; /* no default: zero means "not given" */
   switch (row->type) {
-  case PARAMETER_REAL: return none && *(const double *)value == 0 ? 0 : print_real(*(const double *)value, out);
+  case PARAMETER_REAL:
+    return none && *(const double *)value == 0 ? 0 : print_real(*(const double *)value, out);
   case PARAMETER_INTEGER:
-    return none && *(const int64_t *)value == 0 ? 0 : fprintf(out, "%" PRId64, *(const int64_t *)value);
+    return none && *(const int64_t *)value == 0 ? 0
+                                                : fprintf(out, "%" PRId64, *(const int64_t *)value);
   case PARAMETER_SWITCH: return fprintf(out, "%s", row->words[*(const bool *)value]);
   case PARAMETER_WORD: return fprintf(out, "%s", row->words[*(const unsigned *)value]);
   case PARAMETER_TEXT: return fprintf(out, "%s", (const char *)value);
@@ -163,7 +175,8 @@ int parameter_print(const struct parameter *row, const struct parameters *p, FIL
   const double *list = value;
   const size_t count = *(const size_t *)((const char *)value + row->size);
   int length = 0;
-  for (size_t i = 0; i < count; i++) length += fprintf(out, i ? ", " : "") + print_real(list[i], out);
+  for (size_t i = 0; i < count; i++)
+    length += fprintf(out, i ? ", " : "") + print_real(list[i], out);
   return length;
 }
 
@@ -175,7 +188,8 @@ bool parameter_allows(const char *section, const char *key, double value, char *
   if (in_range(row, value, reason, sizeof reason)) return true;
   FILE *text = fmemopen(allowed, size, "w");
   if (!text)
-    fail(EXIT_RUN_FAILED, "not enough memory to print the range of %s.%s: %s", section, key, strerror(errno));
+    fail(EXIT_RUN_FAILED, "not enough memory to print the range of %s.%s: %s", section, key,
+         strerror(errno));
   parameter_print_allowed(row, " | ", text);
   fclose(text);
   return false;

@@ -28,8 +28,8 @@ struct ini_source {
 };
 
 /* Assign a value to the parameter of a row. An empty text stands for the default. */
-static void assign(struct parameters *p, struct parameter_problems *problems, const struct parameter *row,
-                   const char *text) {
+static void assign(struct parameters *p, struct parameter_problems *problems,
+                   const struct parameter *row, const char *text) {
   char reason[128];
   p->given[row - parameter_table] = *text != 0;
   if (!*text)
@@ -39,29 +39,34 @@ static void assign(struct parameters *p, struct parameter_problems *problems, co
 }
 
 static void apply_presets(struct parameters *p) {
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++)
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++)
     if (!row->initial && !p->given[row - parameter_table])
       parameter_reset(row, parameter_initial(row, p->gravity.accuracy), p);
 }
 
 void parameters_default(struct parameters *p) {
   memset(p, 0, sizeof *p);
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++)
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++)
     if (row->initial) parameter_reset(row, row->initial, p);
   apply_presets(p);
 }
 
 /** Report an unknown key, and the key that may have been meant. */
-static void unknown_key(struct parameter_problems *problems, const char *where, const char *section, const char *key) {
+static void unknown_key(struct parameter_problems *problems, const char *where, const char *section,
+                        const char *key) {
   const struct parameter *near = parameter_suggest(section, key);
   if (near)
-    problem_add(problems, "%s: [%s] %s: unknown key; did you mean [%s] %s?", where, section, key, near->section,
-                near->key);
+    problem_add(problems, "%s: [%s] %s: unknown key; did you mean [%s] %s?", where, section, key,
+                near->section, near->key);
   else
-    problem_add(problems, "%s: [%s] %s: unknown key; --defaults lists them all", where, section, key);
+    problem_add(problems, "%s: [%s] %s: unknown key; --defaults lists them all", where, section,
+                key);
 }
 
-static void unknown_section(struct parameter_problems *problems, const char *where, const char *section) {
+static void unknown_section(struct parameter_problems *problems, const char *where,
+                            const char *section) {
   const char *near = section_suggest(section);
   if (near)
     problem_add(problems, "%s: [%s]: unknown section; did you mean [%s]?", where, section, near);
@@ -85,7 +90,8 @@ static void cut_comment(char *text) {
 
 /* Check a line that begins with [. Returns the line for libinih: [?] stands for a section whose
  * keys are skipped. */
-static const char *check_section_line(struct parameter_problems *problems, const char *where, char *text) {
+static const char *check_section_line(struct parameter_problems *problems, const char *where,
+                                      char *text) {
   char *end = strchr(text, ']');
   if (!end) {
     problem_add(problems, "%s: %s: the section's ] is missing", where, text);
@@ -109,7 +115,9 @@ static char *next_line(char *buffer, int size, void *source) {
   struct ini_source *s = source;
   char where[PARAMETER_PATH_MAX + 16];
   snprintf(where, sizeof where, "%s:%d", s->problems->path, s->number);
-  if (s->open) problem_add(s->problems, "%s: %s: neither key = value nor [section] nor # comment", where, s->text);
+  if (s->open)
+    problem_add(s->problems, "%s: %s: neither key = value nor [section] nor # comment", where,
+                s->text);
   s->open = false;
 
   ssize_t length = getline(&s->line, &s->capacity, s->file);
@@ -143,7 +151,8 @@ static int take_value(void *source, const char *section, const char *key, const 
   }
   const size_t i = (size_t)(row - parameter_table);
   if (problems->origin[i].line) {
-    problem_add(problems, "%s: [%s] %s: given twice, first in line %d", where, section, key, problems->origin[i].line);
+    problem_add(problems, "%s: [%s] %s: given twice, first in line %d", where, section, key,
+                problems->origin[i].line);
     return 1;
   }
   problems->origin[i].line = s->number;
@@ -158,15 +167,18 @@ static void read_file(struct parameters *p, struct parameter_problems *problems)
     fail(EXIT_BAD_USAGE, "%s: cannot open the configuration: %s", problems->path, reason);
   errno = 0;
   int status = ini_parse_stream(next_line, &s, take_value, &s);
-  if (ferror(s.file)) fail(EXIT_BAD_USAGE, "%s: cannot read the configuration: %s", problems->path, strerror(errno));
-  if (s.binary) fail(EXIT_BAD_USAGE, "%s: not a text file; --defaults prints what is expected", problems->path);
+  if (ferror(s.file))
+    fail(EXIT_BAD_USAGE, "%s: cannot read the configuration: %s", problems->path, strerror(errno));
+  if (s.binary)
+    fail(EXIT_BAD_USAGE, "%s: not a text file; --defaults prints what is expected", problems->path);
   if (status < 0) fail(EXIT_RUN_FAILED, "%s: no memory to read it", problems->path);
   free(s.line);
   fclose(s.file);
 }
 
 /* Read one --set SECTION.KEY=VALUE. */
-static void read_override(struct parameters *p, struct parameter_problems *problems, const char *override) {
+static void read_override(struct parameters *p, struct parameter_problems *problems,
+                          const char *override) {
   const char *dot = strchr(override, '.'), *equals = strchr(override, '=');
   char section[64], key[64], where[PARAMETER_PATH_MAX];
   snprintf(where, sizeof where, "--set %s", override);
@@ -208,7 +220,8 @@ static void arrange_redshifts(struct parameters *p) {
   p->output.redshift_count = kept;
 }
 
-void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count) {
+void parameters_read(struct parameters *p, const char *path, const char *const *overrides,
+                     size_t count) {
   struct parameter_problems problems;
   /* All ranks find the same problems. Rank 0 reports them and ends the run; the others wait, so
    * that they are stopped before they print. */

@@ -21,20 +21,22 @@ static struct densities densities_at(const struct cosmology *c, double a) {
       .matter = c->omega_m / (a * a * a),
       .radiation = c->omega_r / (a * a * a * a),
       .curvature = c->omega_k / (a * a),
-      .dark_energy = c->omega_lambda * pow(a, -3.0 * (1.0 + c->w0 + c->wa)) * exp(-3.0 * c->wa * (1.0 - a)),
+      .dark_energy = c->omega_lambda * pow(a, -3.0 * (1.0 + c->w0 + c->wa)) *
+                     exp(-3.0 * c->wa * (1.0 - a)),
   };
 }
 
 /* (H/H0)^2 */
 static double expansion(const struct densities *d, double a) {
   double sum = d->matter + d->radiation + d->curvature + d->dark_energy;
-  if (!(sum > 0.0)) fail(EXIT_BAD_USAGE, "cosmology: H^2 is %g H0^2 at a = %g; there is no such universe", sum, a);
+  if (!(sum > 0.0))
+    fail(EXIT_BAD_USAGE, "cosmology: H^2 is %g H0^2 at a = %g; there is no such universe", sum, a);
   return sum;
 }
 
 struct cosmology cosmology_from(const struct parameters *p) {
-  const double omega_k =
-      1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
+  const double omega_k = 1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda -
+                         p->cosmology.omega_r;
   return (struct cosmology){.omega_m = p->cosmology.omega_m,
                             .omega_lambda = p->cosmology.omega_lambda,
                             .omega_k = omega_k,
@@ -67,16 +69,22 @@ static double integrate_time(const struct cosmology *c, double power, double a0,
   gsl_integration_workspace *workspace = gsl_integration_workspace_alloc(INTERVALS);
   if (!workspace) fail(EXIT_RUN_FAILED, "not enough memory to integrate the expansion");
   double result, error;
-  int status = gsl_integration_qag(&function, log(a0), log(a1), 0.0, 1e-11, INTERVALS, GSL_INTEG_GAUSS61, workspace,
-                                   &result, &error);
+  int status = gsl_integration_qag(&function, log(a0), log(a1), 0.0, 1e-11, INTERVALS,
+                                   GSL_INTEG_GAUSS61, workspace, &result, &error);
   gsl_integration_workspace_free(workspace);
-  if (status) fail(EXIT_RUN_FAILED, "integral of the expansion from a = %g to %g: %s", a0, a1, gsl_strerror(status));
+  if (status)
+    fail(EXIT_RUN_FAILED, "integral of the expansion from a = %g to %g: %s", a0, a1,
+         gsl_strerror(status));
   return result;
 }
 
-double cosmology_kick(const struct cosmology *c, double a0, double a1) { return integrate_time(c, 1.0, a0, a1); }
+double cosmology_kick(const struct cosmology *c, double a0, double a1) {
+  return integrate_time(c, 1.0, a0, a1);
+}
 
-double cosmology_drift(const struct cosmology *c, double a0, double a1) { return integrate_time(c, 2.0, a0, a1); }
+double cosmology_drift(const struct cosmology *c, double a0, double a1) {
+  return integrate_time(c, 2.0, a0, a1);
+}
 
 /* State of the growth equations: y = (D1, D1', D2, D2'), ' = d/dln a. */
 enum { D1, D1_PRIME, D2, D2_PRIME, GROWTH_SIZE };
@@ -90,7 +98,8 @@ static int growth_derivatives(double ln_a, const double y[], double derivative[]
   double total = expansion(&d, a);
   double w = c->w0 + c->wa * (1.0 - a);
   double hubble_slope = -0.5 *
-                        (3.0 * d.matter + 4.0 * d.radiation + 2.0 * d.curvature + 3.0 * (1.0 + w) * d.dark_energy) /
+                        (3.0 * d.matter + 4.0 * d.radiation + 2.0 * d.curvature +
+                         3.0 * (1.0 + w) * d.dark_energy) /
                         total;
   double source = 1.5 * d.matter / total;
   derivative[D1] = y[D1_PRIME];
@@ -123,13 +132,15 @@ static double growth_start(const struct cosmology *c, double y[]) {
 static void growth_advance(gsl_odeiv2_driver *driver, double *ln_a, double target, double y[]) {
   if (target < *ln_a) gsl_odeiv2_driver_reset_hstart(driver, -1e-3);
   int status = gsl_odeiv2_driver_apply(driver, ln_a, target, y);
-  if (status) fail(EXIT_RUN_FAILED, "growth of structure to a = %g: %s", exp(target), gsl_strerror(status));
+  if (status)
+    fail(EXIT_RUN_FAILED, "growth of structure to a = %g: %s", exp(target), gsl_strerror(status));
 }
 
 struct growth cosmology_growth(const struct cosmology *c, double a) {
   struct cosmology copy = *c; /* GSL's context is not const */
   gsl_odeiv2_system system = {growth_derivatives, NULL, GROWTH_SIZE, &copy};
-  gsl_odeiv2_driver *driver = gsl_odeiv2_driver_alloc_y_new(&system, gsl_odeiv2_step_rk8pd, 1e-3, 0.0, 1e-11);
+  gsl_odeiv2_driver *driver = gsl_odeiv2_driver_alloc_y_new(&system, gsl_odeiv2_step_rk8pd, 1e-3,
+                                                            0.0, 1e-11);
   if (!driver) fail(EXIT_RUN_FAILED, "not enough memory to integrate the growth of structure");
   double y[GROWTH_SIZE], today[GROWTH_SIZE];
   double ln_a = log(growth_start(c, y));
@@ -137,8 +148,9 @@ struct growth cosmology_growth(const struct cosmology *c, double a) {
    * the reason. */
   for (double at = ln_a; at < 0.0; at += 0.01) cosmology_hubble(c, exp(at));
   if (log(a) < ln_a)
-    fail(EXIT_BAD_USAGE, "the growth of structure is needed at a = %g, but its integration begins at %g",
-         a, exp(ln_a));
+    fail(EXIT_BAD_USAGE,
+         "the growth of structure is needed at a = %g, but its integration begins at %g", a,
+         exp(ln_a));
   growth_advance(driver, &ln_a, log(a), y);
 
   for (int i = 0; i < GROWTH_SIZE; i++) today[i] = y[i];

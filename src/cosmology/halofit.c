@@ -51,26 +51,30 @@ static double omega_power(double omega_m, double omega_lambda, double flat, doub
   return share * pow(omega_m, flat) + (1.0 - share) * pow(omega_m, open);
 }
 
-struct halofit halofit_create(const struct linear_power *linear, const struct cosmology *c, double a) {
+struct halofit halofit_create(const struct linear_power *linear, const struct cosmology *c,
+                              double a) {
   struct halofit h = {.linear = linear, .growth = cosmology_growth(c, a).d1};
   h.k_sigma = find_k_sigma(&h);
   if (h.k_sigma == 0.0) return h;
   const struct moments m = moments_at(&h, 1.0 / h.k_sigma);
-  const double n = m.first / m.sigma2 - 3.0;                                                /* (A5) */
-  const double slope = m.first / m.sigma2, curvature = m.second / m.sigma2 + slope * slope; /* (A5) */
+  const double n = m.first / m.sigma2 - 3.0; /* (A5) */
+  const double slope = m.first / m.sigma2,
+               curvature = m.second / m.sigma2 + slope * slope; /* (A5) */
   const double hubble = cosmology_hubble(c, a) / HUBBLE_0, w = c->w0 + c->wa * (1.0 - a);
   const double omega_m = c->omega_m / (a * a * a * hubble * hubble);
-  const double omega_w = c->omega_lambda * pow(a, -3.0 * (1.0 + c->w0 + c->wa)) * exp(-3.0 * c->wa * (1.0 - a)) /
-                         (hubble * hubble);
+  const double omega_w = c->omega_lambda * pow(a, -3.0 * (1.0 + c->w0 + c->wa)) *
+                         exp(-3.0 * c->wa * (1.0 - a)) / (hubble * hubble);
   const double dark = omega_w * (1.0 + w), n2 = n * n, n3 = n2 * n, n4 = n2 * n2;
-  h.a = pow(10.0, 1.5222 + 2.8553 * n + 2.3706 * n2 + 0.9903 * n3 + 0.2250 * n4 - 0.6038 * curvature +
-                      0.1749 * dark);                                                          /* (A6) */
-  h.b = pow(10.0, -0.5642 + 0.5864 * n + 0.5716 * n2 - 1.5474 * curvature + 0.2279 * dark);    /* (A7) */
-  h.c = pow(10.0, 0.3698 + 2.0404 * n + 0.8161 * n2 + 0.5869 * curvature);                     /* (A8) */
-  h.gamma = 0.1971 - 0.0843 * n + 0.8460 * curvature;                                          /* (A9) */
-  h.alpha = fabs(6.0835 + 1.3373 * n - 0.1959 * n2 - 5.5274 * curvature);                      /* (A10) */
-  h.beta = 2.0379 - 0.7354 * n + 0.3157 * n2 + 1.2490 * n3 + 0.3980 * n4 - 0.1682 * curvature; /* (A11) */
-  h.nu = pow(10.0, 5.2105 + 3.6902 * n);                                                       /* (A12) */
+  h.a = pow(10.0, 1.5222 + 2.8553 * n + 2.3706 * n2 + 0.9903 * n3 + 0.2250 * n4 -
+                      0.6038 * curvature + 0.1749 * dark); /* (A6) */
+  h.b = pow(10.0,
+            -0.5642 + 0.5864 * n + 0.5716 * n2 - 1.5474 * curvature + 0.2279 * dark); /* (A7) */
+  h.c = pow(10.0, 0.3698 + 2.0404 * n + 0.8161 * n2 + 0.5869 * curvature);            /* (A8) */
+  h.gamma = 0.1971 - 0.0843 * n + 0.8460 * curvature;                                 /* (A9) */
+  h.alpha = fabs(6.0835 + 1.3373 * n - 0.1959 * n2 - 5.5274 * curvature);             /* (A10) */
+  h.beta = 2.0379 - 0.7354 * n + 0.3157 * n2 + 1.2490 * n3 + 0.3980 * n4 -
+           0.1682 * curvature;           /* (A11) */
+  h.nu = pow(10.0, 5.2105 + 3.6902 * n); /* (A12) */
   h.f1 = omega_power(omega_m, omega_w, -0.0307, -0.0732);
   h.f2 = omega_power(omega_m, omega_w, -0.0585, -0.1423);
   h.f3 = omega_power(omega_m, omega_w, 0.0743, 0.0725);
@@ -84,6 +88,7 @@ double halofit_power(const struct halofit *h, double k) {
   const double two_halo = linear * pow(1.0 + linear, h->beta) / (1.0 + h->alpha * linear) *
                           exp(-0.25 * y - 0.125 * y * y); /* (A2) */
   const double one_halo = h->a * pow(y, 3.0 * h->f1) /
-                          (1.0 + h->b * pow(y, h->f2) + pow(h->c * h->f3 * y, 3.0 - h->gamma)); /* (A3) */
-  return (two_halo + one_halo / (1.0 + h->nu / (y * y))) * to_power;                            /* mu = 0 */
+                          (1.0 + h->b * pow(y, h->f2) +
+                           pow(h->c * h->f3 * y, 3.0 - h->gamma));   /* (A3) */
+  return (two_halo + one_halo / (1.0 + h->nu / (y * y))) * to_power; /* mu = 0 */
 }

@@ -47,7 +47,8 @@ fail_spectrum(const struct linear_power *power, const char *format, ...) {
   fail(EXIT_RUN_FAILED, "power spectrum: %s", what);
 }
 
-static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b, double h, double n_s) {
+static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b, double h,
+                                                 double n_s) {
   const double temperature = 2.7255 / 2.7; /* of the CMB: Fixsen 2009 (ApJ 707, 916), over 2.7 K */
   const double t2 = temperature * temperature, t4 = t2 * t2;
   /* The fit has no closed-form limit without baryons; a fraction of 1e-6 makes no difference. */
@@ -65,8 +66,9 @@ static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b,
   const double ratio_equality = 31.5 * baryons / t4 * (1e3 / z_equality);
   const double sound_horizon = 2.0 / (3.0 * k_equality) * sqrt(6.0 / ratio_equality) *
                                log((sqrt(1.0 + ratio_drag) + sqrt(ratio_drag + ratio_equality)) /
-                                   (1.0 + sqrt(ratio_equality)));                                         /* (6) */
-  const double k_silk = 1.6 * pow(baryons, 0.52) * pow(matter, 0.73) * (1.0 + pow(10.4 * matter, -0.95)); /* (7) */
+                                   (1.0 + sqrt(ratio_equality))); /* (6) */
+  const double k_silk = 1.6 * pow(baryons, 0.52) * pow(matter, 0.73) *
+                        (1.0 + pow(10.4 * matter, -0.95)); /* (7) */
 
   const double a1 = pow(46.9 * matter, 0.670) * (1.0 + pow(32.1 * matter, -0.532)); /* (11) */
   const double a2 = pow(12.0 * matter, 0.424) * (1.0 + pow(45.0 * matter, -0.582));
@@ -74,7 +76,8 @@ static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b,
   const double b2 = pow(0.395 * matter, -0.0266);
   const double y = (1.0 + z_equality) / (1.0 + z_drag);
   const double root = sqrt(1.0 + y);
-  const double g = y * (-6.0 * root + (2.0 + 3.0 * y) * log((root + 1.0) / (root - 1.0))); /* (15) */
+  const double g = y *
+                   (-6.0 * root + (2.0 + 3.0 * y) * log((root + 1.0) / (root - 1.0))); /* (15) */
   return (struct eisenstein_hu){
       .h = h,
       .n_s = n_s,
@@ -84,9 +87,10 @@ static struct eisenstein_hu eisenstein_hu_create(double omega_m, double omega_b,
       .k_silk = k_silk,
       .alpha_c = pow(a1, -baryon_fraction) * pow(a2, -pow(baryon_fraction, 3.0)),
       .beta_c = 1.0 / (1.0 + b1 * (pow(cdm_fraction, b2) - 1.0)),
-      .alpha_b = 2.07 * k_equality * sound_horizon * pow(1.0 + ratio_drag, -0.75) * g,                       /* (14) */
-      .beta_b = 0.5 + baryon_fraction + (3.0 - 2.0 * baryon_fraction) * sqrt(pow(17.2 * matter, 2.0) + 1.0), /* (24) */
-      .beta_node = 8.41 * pow(matter, 0.435),                                                                /* (23) */
+      .alpha_b = 2.07 * k_equality * sound_horizon * pow(1.0 + ratio_drag, -0.75) * g, /* (14) */
+      .beta_b = 0.5 + baryon_fraction +
+                (3.0 - 2.0 * baryon_fraction) * sqrt(pow(17.2 * matter, 2.0) + 1.0), /* (24) */
+      .beta_node = 8.41 * pow(matter, 0.435),                                        /* (23) */
   };
 }
 
@@ -109,7 +113,8 @@ static double eisenstein_hu_transfer(const struct eisenstein_hu *e, double k) {
   const double s_shifted = e->sound_horizon / cbrt(1.0 + pow(e->beta_node / ks, 3.0)); /* (22) */
   const double sphere = k * s_shifted < 1e-8 ? 1.0 : sin(k * s_shifted) / (k * s_shifted);
   const double baryons = sphere * (transfer_pressureless(q, 1.0, 1.0) / (1.0 + pow(ks / 5.2, 2.0)) +
-                                   e->alpha_b / (1.0 + pow(e->beta_b / ks, 3.0)) * exp(-pow(k / e->k_silk, 1.4)));
+                                   e->alpha_b / (1.0 + pow(e->beta_b / ks, 3.0)) *
+                                       exp(-pow(k / e->k_silk, 1.4)));
   return e->baryon_fraction * baryons + (1.0 - e->baryon_fraction) * cdm;
 }
 
@@ -123,7 +128,8 @@ static void rows_append(struct rows *rows, double k, double power) {
   if (rows->count == rows->capacity) {
     rows->capacity = rows->capacity ? 2 * rows->capacity : 1024;
     rows->k = reallocate(rows->k, rows->capacity, sizeof *rows->k, "power spectrum table");
-    rows->power = reallocate(rows->power, rows->capacity, sizeof *rows->power, "power spectrum table");
+    rows->power = reallocate(rows->power, rows->capacity, sizeof *rows->power,
+                             "power spectrum table");
   }
   rows->k[rows->count] = k;
   rows->power[rows->count++] = power;
@@ -131,7 +137,8 @@ static void rows_append(struct rows *rows, double k, double power) {
 
 /* Read one line into ln k and ln P. A negative first k in the table means that columns are
  * log10. */
-static void parse_line(struct rows *rows, bool *logarithmic, char *line, const char *path, size_t number) {
+static void parse_line(struct rows *rows, bool *logarithmic, char *line, const char *path,
+                       size_t number) {
   line[strcspn(line, "#\r\n")] = '\0';
   const char *text = line + strspn(line, " \t");
   if (*text == '\0') return;
@@ -139,19 +146,23 @@ static void parse_line(struct rows *rows, bool *logarithmic, char *line, const c
   double k = strtod(text, &after_k);
   double power = strtod(after_k, &after_power);
   if (after_k == text || after_power == after_k || after_power[strspn(after_power, " \t")] != '\0')
-    fail(EXIT_BAD_INPUT, "%s:%zu: expected two numbers, k [h/Mpc] and P [(Mpc/h)^3] or their log10, found \"%s\"", path,
-         number, text);
-  if (!isfinite(k) || !isfinite(power)) fail(EXIT_BAD_INPUT, "%s:%zu: \"%s\" is not finite", path, number, text);
+    fail(EXIT_BAD_INPUT,
+         "%s:%zu: expected two numbers, k [h/Mpc] and P [(Mpc/h)^3] or their log10, found \"%s\"",
+         path, number, text);
+  if (!isfinite(k) || !isfinite(power))
+    fail(EXIT_BAD_INPUT, "%s:%zu: \"%s\" is not finite", path, number, text);
   if (rows->count == 0) *logarithmic = k < 0.0;
   if (!*logarithmic && (k <= 0.0 || power <= 0.0))
     fail(EXIT_BAD_INPUT,
-         "%s:%zu: k and P must be above 0 (columns count as log10 where the first k is negative): \"%s\"", path, number,
-         text);
+         "%s:%zu: k and P must be above 0 (columns count as log10 where the first k is negative): "
+         "\"%s\"",
+         path, number, text);
   if (*logarithmic && !isnormal(pow(10.0, power)))
     fail(EXIT_BAD_INPUT, "%s:%zu: P = 10^%g is beyond what numbers can hold", path, number, power);
   double ln_k = *logarithmic ? k * M_LN10 : log(k);
   if (rows->count > 0 && ln_k <= rows->k[rows->count - 1])
-    fail(EXIT_BAD_INPUT, "%s:%zu: k must rise from row to row, but %g is not above the row before", path, number, k);
+    fail(EXIT_BAD_INPUT, "%s:%zu: k must rise from row to row, but %g is not above the row before",
+         path, number, k);
   rows_append(rows, ln_k, *logarithmic ? power * M_LN10 : log(power));
 }
 
@@ -191,11 +202,13 @@ static void table_read(struct linear_power *power, const char *path) {
 
   enum { FEWEST_ROWS = 3 }; /* of a cubic spline */
   if (rows.count < FEWEST_ROWS)
-    fail(EXIT_BAD_INPUT, "power spectrum table %s has %zu rows; at least %d are needed", path, rows.count, FEWEST_ROWS);
+    fail(EXIT_BAD_INPUT, "power spectrum table %s has %zu rows; at least %d are needed", path,
+         rows.count, FEWEST_ROWS);
   power->k_min = exp(rows.k[0]);
   power->k_max = exp(rows.k[rows.count - 1]);
   power->table = gsl_spline_alloc(gsl_interp_cspline, rows.count);
-  if (!power->table) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum table %s", path);
+  if (!power->table)
+    fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum table %s", path);
   int status = gsl_spline_init(power->table, rows.k, rows.power, rows.count);
   if (status) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, gsl_strerror(status));
   check_spline(power, path);
@@ -209,7 +222,8 @@ static void check_range(const struct linear_power *power, const char *path) {
   const double low = 0.01, high = 2.0;
   if (power->k_min > low || power->k_max < high)
     fail(EXIT_BAD_INPUT,
-         "power spectrum table %s covers k = %g .. %g h/Mpc; to scale it to sigma8 it must cover %g .. %g: extend it "
+         "power spectrum table %s covers k = %g .. %g h/Mpc; to scale it to sigma8 it must cover "
+         "%g .. %g: extend it "
          "or set "
          "ic.normalise = no",
          path, power->k_min, power->k_max, low, high);
@@ -226,7 +240,8 @@ struct linear_power *linear_power_create(const struct parameters *p) {
     check_range(power, power->path);
   } else {
     power->k_max = HUGE_VAL;
-    power->fit = eisenstein_hu_create(p->cosmology.omega_m, p->cosmology.omega_b, p->cosmology.h, p->cosmology.n_s);
+    power->fit = eisenstein_hu_create(p->cosmology.omega_m, p->cosmology.omega_b, p->cosmology.h,
+                                      p->cosmology.n_s);
   }
   const double sigma = linear_power_sigma(power, 8.0);
   power->amplitude = pow(p->cosmology.sigma8 / sigma, 2.0);
@@ -271,8 +286,8 @@ double linear_power_sigma(const struct linear_power *power, double r) {
   gsl_integration_workspace *workspace = gsl_integration_workspace_alloc(INTERVALS);
   if (!workspace) fail(EXIT_RUN_FAILED, "not enough memory to integrate the power spectrum");
   double variance, error;
-  int status = gsl_integration_qag(&function, log(from), log(to), 0.0, 1e-8, INTERVALS, GSL_INTEG_GAUSS61, workspace,
-                                   &variance, &error);
+  int status = gsl_integration_qag(&function, log(from), log(to), 0.0, 1e-8, INTERVALS,
+                                   GSL_INTEG_GAUSS61, workspace, &variance, &error);
   gsl_integration_workspace_free(workspace);
   if (status)
     fail_spectrum(

@@ -20,13 +20,15 @@ static double press_schechter(double sigma) {
 }
 
 static double sheth_tormen(double sigma) {
-  const double norm = 0.3222, stretch = 0.707, p = 0.3, nu2 = stretch * COLLAPSE * COLLAPSE / (sigma * sigma);
+  const double norm = 0.3222, stretch = 0.707, p = 0.3,
+               nu2 = stretch * COLLAPSE * COLLAPSE / (sigma * sigma);
   return norm * sqrt(2.0 * nu2 / M_PI) * (1.0 + pow(nu2, -p)) * exp(-0.5 * nu2);
 }
 
 /** Reed et al. 2007, equation 11. @param slope  dln(1/sigma)/dlnM */
 static double reed_2007(double sigma, double slope) {
-  const double norm = 0.3222, c = 1.08, stretch = 0.764 / c, p = 0.3, nu = COLLAPSE / sigma, nu2 = stretch * nu * nu;
+  const double norm = 0.3222, c = 1.08, stretch = 0.764 / c, p = 0.3, nu = COLLAPSE / sigma,
+               nu2 = stretch * nu * nu;
   const double ln_inverse = -log(sigma), n_eff = 6.0 * slope - 3.0;
   const double g1 = exp(-pow(ln_inverse - 0.4, 2.0) / (2.0 * 0.6 * 0.6)),
                g2 = exp(-pow(ln_inverse - 0.75, 2.0) / (2.0 * 0.2 * 0.2));
@@ -56,7 +58,8 @@ static double tinker_2008(double sigma, double a, double delta) {
     gsl_spline_free(spline);
   }
   const double alpha = pow(10.0, -pow(0.75 / log10(delta / 75.0), 1.2));
-  const double norm = value[0] * pow(a, 0.14), exponent = value[1] * pow(a, 0.06), scale = value[2] * pow(a, alpha);
+  const double norm = value[0] * pow(a, 0.14), exponent = value[1] * pow(a, 0.06),
+               scale = value[2] * pow(a, alpha);
   return norm * (pow(sigma / scale, -exponent) + 1.0) * exp(-value[3] / (sigma * sigma));
 }
 
@@ -70,16 +73,18 @@ struct scale {
   double mass, sigma, slope; /* slope: dln(1/sigma)/dlnM */
 };
 
-static struct scale scale_of(const struct linear_power *linear, const struct cosmology *c, double growth, double mass) {
+static struct scale scale_of(const struct linear_power *linear, const struct cosmology *c,
+                             double growth, double mass) {
   const double radius = cbrt(3.0 * mass / (4.0 * M_PI * c->omega_m * RHO_CRITICAL)), step = 0.02;
-  return (struct scale){
-      .mass = mass,
-      .sigma = growth * linear_power_sigma(linear, radius),
-      .slope = log(linear_power_sigma(linear, radius * exp(-step)) / linear_power_sigma(linear, radius * exp(step))) /
-               (6.0 * step)};
+  return (struct scale){.mass = mass,
+                        .sigma = growth * linear_power_sigma(linear, radius),
+                        .slope = log(linear_power_sigma(linear, radius * exp(-step)) /
+                                     linear_power_sigma(linear, radius * exp(step))) /
+                                 (6.0 * step)};
 }
 
-static double theory(enum mass_function kind, const struct cosmology *c, double a, const struct scale *s) {
+static double theory(enum mass_function kind, const struct cosmology *c, double a,
+                     const struct scale *s) {
   if (!(s->sigma > 0.0)) return 0.0;
   const double f = kind == PRESS_SCHECHTER    ? press_schechter(s->sigma)
                    : kind == SHETH_TORMEN     ? sheth_tormen(s->sigma)
@@ -89,14 +94,14 @@ static double theory(enum mass_function kind, const struct cosmology *c, double 
   return f * c->omega_m * RHO_CRITICAL / s->mass * s->slope;
 }
 
-double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a,
-                     double mass) {
+double mass_function(enum mass_function kind, const struct linear_power *linear,
+                     const struct cosmology *c, double a, double mass) {
   const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
   return theory(kind, c, a, &scale);
 }
 
-void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a, double mass,
-                    double result[MASS_FUNCTIONS]) {
+void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a,
+                    double mass, double result[MASS_FUNCTIONS]) {
   const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
   for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++) result[k] = theory(k, c, a, &scale);
 }

@@ -17,7 +17,8 @@ enum { PAYBACK_STEPS = 8 };
 #define LEAST_GAIN 0.03
 
 /** Number of consecutive parts needed if none may cost more than `most`. */
-static uint32_t runs_needed(const double *cost, uint32_t n, double most, uint32_t *first, uint32_t parts) {
+static uint32_t runs_needed(const double *cost, uint32_t n, double most, uint32_t *first,
+                            uint32_t parts) {
   uint32_t runs = 0;
   double sum = 0.0;
   first[0] = 0;
@@ -76,9 +77,11 @@ bool balance_wanted(struct domain *d, uint32_t *first) {
     d->group_cost = allocate(groups, sizeof *d->group_cost, "costs of groups");
     for (uint32_t i = 0; i < groups; i++) d->group_cost[i] = cost[i];
   }
-  for (uint32_t i = 0; i < groups; i++) cost[i] = d->group_cost[i] = 0.5 * (d->group_cost[i] + cost[i]);
+  for (uint32_t i = 0; i < groups; i++)
+    cost[i] = d->group_cost[i] = 0.5 * (d->group_cost[i] + cost[i]);
   for (uint32_t p = 0; p <= parts; p++) now[p] = group_first(d, (int)p);
-  const double before = most_expensive(cost, parts, now), after = balance_cut(cost, groups, parts, first);
+  const double before = most_expensive(cost, parts, now),
+               after = balance_cut(cost, groups, parts, first);
   int moved = 0;
   for (uint32_t p = 1; p < parts; p++) {
     const int shift = abs((int)(now[p] - first[p]));
@@ -89,7 +92,8 @@ bool balance_wanted(struct domain *d, uint32_t *first) {
                gain = (before - after) / (workers > 0.0 ? workers : 1.0);
   free(now);
   free(cost);
-  bool wanted = moved > 0 && before - after > LEAST_GAIN * before && gain * PAYBACK_STEPS > BALANCE_STEPS * price;
+  bool wanted = moved > 0 && before - after > LEAST_GAIN * before &&
+                gain * PAYBACK_STEPS > BALANCE_STEPS * price;
   comm_broadcast(&wanted, sizeof wanted, 0); /* ranks may have different numbers of workers */
   return wanted;
 }

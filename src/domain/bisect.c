@@ -14,7 +14,13 @@
 
 /* LEVELS_TOGETHER: levels that are always split this way, so that there are enough parts for the
  * workers of one rank to split further, each on its own. */
-enum { LEVELS_TOGETHER = 6, DIGITS = 3, DIGIT_VALUES = 1 << 11, CHUNK_LEAST = 1 << 14, CHUNKS_MOST = 64 };
+enum {
+  LEVELS_TOGETHER = 6,
+  DIGITS = 3,
+  DIGIT_VALUES = 1 << 11,
+  CHUNK_LEAST = 1 << 14,
+  CHUNKS_MOST = 64
+};
 static const unsigned digit_shift[DIGITS] = {21, 10, 0};
 
 /** A node that is being split. */
@@ -39,11 +45,14 @@ struct splitting {
   int digit;
 };
 
-static size_t chunk_first(const struct splitting *b, uint32_t chunk) { return block_first(b->count, b->chunks, chunk); }
+static size_t chunk_first(const struct splitting *b, uint32_t chunk) {
+  return block_first(b->count, b->chunks, chunk);
+}
 
 static void measure_boxes(void *context, uint32_t chunk) {
   const struct splitting *b = context;
-  uint32_t(*low)[3] = b->low + (size_t)chunk * b->cuts, (*high)[3] = b->high + (size_t)chunk * b->cuts;
+  uint32_t(*low)[3] = b->low + (size_t)chunk * b->cuts,
+  (*high)[3] = b->high + (size_t)chunk * b->cuts;
   memset(low, 0xff, b->cuts * sizeof *low);
   memset(high, 0, b->cuts * sizeof *high);
   for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) {
@@ -67,7 +76,8 @@ static void count_digits(void *context, uint32_t chunk) {
     if (k < 0) continue;
     const uint32_t x = b->keys[i].x[b->cut[k].axis];
     if (b->digit > 0 && ((x ^ b->cut[k].value) >> digit_shift[b->digit - 1]) != 0) continue;
-    const uint32_t digit = (x >> shift) & (b->digit == DIGITS - 1 ? (1u << 10) - 1 : DIGIT_VALUES - 1);
+    const uint32_t digit = (x >> shift) &
+                           (b->digit == DIGITS - 1 ? (1u << 10) - 1 : DIGIT_VALUES - 1);
     histogram[(size_t)k * DIGIT_VALUES + digit]++;
   }
 }
@@ -99,7 +109,8 @@ static void choose_axes(struct splitting *b, struct domain *d, unsigned level) {
       }
   comm_min_u32(b->low[0], 3 * (size_t)b->cuts);
   comm_max_u32(b->high[0], 3 * (size_t)b->cuts);
-  for (uint32_t k = 0; k < b->cuts; k++) b->cut[k].axis = side_to_cut(level, d->group_count, b->low[k], b->high[k]);
+  for (uint32_t k = 0; k < b->cuts; k++)
+    b->cut[k].axis = side_to_cut(level, d->group_count, b->low[k], b->high[k]);
 }
 
 /** Find one more digit of every median. On return histograms hold each chunk's own counts, and ties
@@ -120,7 +131,8 @@ static void choose_digit(struct splitting *b) {
     while (digit + 1 < DIGIT_VALUES && cut->left >= row[digit]) cut->left -= row[digit++];
     cut->value |= digit << digit_shift[b->digit];
     for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
-      b->ties[(size_t)chunk * b->cuts + k] = b->histogram[chunk * size + (size_t)k * DIGIT_VALUES + digit];
+      b->ties[(size_t)chunk * b->cuts + k] =
+          b->histogram[chunk * size + (size_t)k * DIGIT_VALUES + digit];
   }
   free(sum);
 }
@@ -153,7 +165,8 @@ static void split_level(struct splitting *b, struct domain *d, unsigned level) {
   const size_t rows = (size_t)b->chunks * b->cuts;
   b->low = allocate(rows, sizeof *b->low, "boxes of the domain decomposition");
   b->high = allocate(rows, sizeof *b->high, "boxes of the domain decomposition");
-  b->histogram = allocate(rows * DIGIT_VALUES, sizeof *b->histogram, "counts of the domain decomposition");
+  b->histogram = allocate(rows * DIGIT_VALUES, sizeof *b->histogram,
+                          "counts of the domain decomposition");
   b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
   choose_axes(b, d, level);
   for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b);
@@ -166,7 +179,8 @@ static void split_level(struct splitting *b, struct domain *d, unsigned level) {
 }
 
 /** The groups [first, end) below a node. */
-static void groups_below(const struct domain *d, unsigned level, uint32_t node, uint32_t *first, uint32_t *end) {
+static void groups_below(const struct domain *d, unsigned level, uint32_t node, uint32_t *first,
+                         uint32_t *end) {
   *first = (uint32_t)block_first(d->group_count, (size_t)1 << level, node);
   *end = (uint32_t)block_first(d->group_count, (size_t)1 << level, (size_t)node + 1);
 }
@@ -174,12 +188,14 @@ static void groups_below(const struct domain *d, unsigned level, uint32_t node, 
 static bool is_part(const struct domain *d, unsigned level, uint32_t node) {
   uint32_t first, end;
   groups_below(d, level, node, &first, &end);
-  return end - first == 1 || (level >= LEVELS_TOGETHER && group_owner(d, first) == group_owner(d, end - 1));
+  return end - first == 1 ||
+         (level >= LEVELS_TOGETHER && group_owner(d, first) == group_owner(d, end - 1));
 }
 
 static int compare_parts(const void *a, const void *b) {
   const struct orb_part *p = a, *q = b;
-  const uint64_t x = (uint64_t)p->index << (32 - p->level), y = (uint64_t)q->index << (32 - q->level);
+  const uint64_t x = (uint64_t)p->index << (32 - p->level),
+                 y = (uint64_t)q->index << (32 - q->level);
   return (x > y) - (x < y);
 }
 
@@ -197,7 +213,8 @@ struct orb_parts orb_split(struct domain *d, const struct key *keys, size_t coun
   struct splitting b = {.keys = keys, .count = count};
   b.chunks = count / CHUNK_LEAST < CHUNKS_MOST ? (uint32_t)(count / CHUNK_LEAST) + 1 : CHUNKS_MOST;
   b.node = allocate(count, sizeof *b.node, "nodes of the particles");
-  b.cut_of = allocate(2 * (size_t)d->group_count, sizeof *b.cut_of, "nodes of the domain decomposition");
+  b.cut_of = allocate(2 * (size_t)d->group_count, sizeof *b.cut_of,
+                      "nodes of the domain decomposition");
   b.cut = allocate(d->group_count, sizeof *b.cut, "cuts of the domain decomposition");
   parts.part = allocate(d->group_count, sizeof *parts.part, "parts of the domain");
   uint32_t *open = allocate(d->group_count, sizeof *open, "nodes to split"), opened = 1;
@@ -216,8 +233,9 @@ struct orb_parts orb_split(struct domain *d, const struct key *keys, size_t coun
       }
       const size_t begin = block_first(d->particles.all, nodes, node);
       b.cut_of[nodes + node] = (int32_t)b.cuts;
-      b.cut[b.cuts++] = (struct cut){.node = node,
-                                     .left = block_first(d->particles.all, 2 * nodes, 2 * (size_t)node + 1) - begin};
+      b.cut[b.cuts++] = (struct cut){
+          .node = node,
+          .left = block_first(d->particles.all, 2 * nodes, 2 * (size_t)node + 1) - begin};
     }
     if (b.cuts > 0) split_level(&b, d, level);
     opened = 0;

@@ -15,7 +15,7 @@
 enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 32 };
 enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32 }; /* with GPUs: fewer, larger tasks */
 
-enum { LEVELS_MOST = 24 }; /* of bisection, so that every rank can have a table of all groups */
+enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
 
 LOOP_STAGE(rebuild, 0x808080);
 LOOP_STAGE(neighbours, 0xaaaaaa);
@@ -28,8 +28,8 @@ static unsigned halvings(size_t n, size_t most) {
 }
 
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles) {
-  struct domain_layout l = {
-      .leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size : LEAF_DEFAULT};
+  struct domain_layout l = {.leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size
+                                                              : LEAF_DEFAULT};
   const bool gpu = scheduler_any_gpu();
   const uint32_t largest = gpu ? GPU_GROUP_LARGEST : GROUP_LARGEST;
   size_t group_size = (size_t)p->runtime.group_size;
@@ -89,8 +89,8 @@ void domain_start(struct domain *d) {
   for (uint32_t i = 0; i < d->group_count; i++) {
     const size_t first = block_first(d->particles.all, d->group_count, i);
     const size_t end = block_first(d->particles.all, d->group_count, i + 1);
-    d->groups[i] =
-        (struct group){.index = i, .count = (uint32_t)(end - first), .owner = group_owner(d, i)};
+    d->groups[i] = (struct group){
+        .index = i, .count = (uint32_t)(end - first), .owner = group_owner(d, i)};
   }
   domain_register(d);
 }

@@ -13,7 +13,7 @@
 static int compare_ghosts(const void *a, const void *b) {
   const struct ghost *x = a, *y = b;
   return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
-                                  : (x->group > y->group) - (x->group < y->group);
+                            : (x->group > y->group) - (x->group < y->group);
 }
 
 /** Sort by rank and group, and remove duplicates. */
@@ -30,7 +30,8 @@ static void sort_ghosts(struct ghosts *g) {
 static struct ghosts list_ghosts(const struct domain *d, bool sent) {
   const int me = comm_rank();
   size_t most = 0;
-  for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++) most += d->groups[i].near.count;
+  for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++)
+    most += d->groups[i].near.count;
   struct ghosts g = {.ghost = allocate(most, sizeof *g.ghost, "ghosts")};
   for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++)
     for (uint32_t k = 1; k < d->groups[i].near.count; k++) {
@@ -45,15 +46,20 @@ static struct ghosts list_ghosts(const struct domain *d, bool sent) {
 
 /** Exchange the upper levels of the trees of all ghosts. */
 static void exchange_tops(struct domain *d) {
-  const size_t processes = (size_t)comm_size(), nodes = tree_nodes(d->top_depth), size = nodes * sizeof(struct node);
+  const size_t processes = (size_t)comm_size(), nodes = tree_nodes(d->top_depth),
+               size = nodes * sizeof(struct node);
   size_t *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");
   for (uint32_t i = 0; i < d->sent.count; i++) bytes[d->sent.ghost[i].rank] += size;
-  for (uint32_t i = 0; i < d->received.count; i++) bytes[processes + (size_t)d->received.ghost[i].rank] += size;
+  for (uint32_t i = 0; i < d->received.count; i++)
+    bytes[processes + (size_t)d->received.ghost[i].rank] += size;
   struct node *out = allocate(d->sent.count * nodes, sizeof *out, "trees of ghosts");
-  for (uint32_t i = 0; i < d->sent.count; i++) memcpy(out + i * nodes, d->groups[d->sent.ghost[i].group].top, size);
-  d->ghost_top = reallocate(d->ghost_top, d->received.count * nodes, sizeof *d->ghost_top, "trees of ghosts");
+  for (uint32_t i = 0; i < d->sent.count; i++)
+    memcpy(out + i * nodes, d->groups[d->sent.ghost[i].group].top, size);
+  d->ghost_top = reallocate(d->ghost_top, d->received.count * nodes, sizeof *d->ghost_top,
+                            "trees of ghosts");
   comm_exchange(out, bytes, d->ghost_top, bytes + processes);
-  for (uint32_t i = 0; i < d->received.count; i++) d->groups[d->received.ghost[i].group].top = d->ghost_top + i * nodes;
+  for (uint32_t i = 0; i < d->received.count; i++)
+    d->groups[d->received.ghost[i].group].top = d->ghost_top + i * nodes;
   free(out);
   free(bytes);
 }
@@ -82,8 +88,10 @@ static void find_branches(struct domain *d) {
     for (uint32_t k = 1; k < own->near.count; k++) {
       const struct group *other = &d->groups[own->near.group[k]];
       if (other->owner == me) continue;
-      find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1, &other->root);
-      find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(d, other->top, 1, &own->root);
+      find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1,
+                                                                       &other->root);
+      find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(
+          d, other->top, 1, &own->root);
     }
   }
 }
@@ -105,7 +113,8 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
  * Replace a list of ghosts. Ghosts that are on both lists keep their handles.
  * @param drop  called for the group of a ghost that is only on the old list; may be NULL
  */
-static void replace(struct domain *d, struct ghosts *old, struct ghosts new, void (*drop)(struct group *)) {
+static void replace(struct domain *d, struct ghosts *old, struct ghosts new,
+                    void (*drop)(struct group *)) {
   for (uint32_t i = 0; i < old->count; i++) {
     struct ghost *ghost = &old->ghost[i], *heir = find_ghost(&new, ghost->group, ghost->rank);
     if (heir) {
@@ -139,7 +148,8 @@ void domain_find_ghosts(struct domain *d) {
   find_branches(d);
   count_particles(d, &d->sent);
   count_particles(d, &d->received);
-  for (uint32_t i = 0; i < d->received.count; i++) make_tree(d, &d->groups[d->received.ghost[i].group]);
+  for (uint32_t i = 0; i < d->received.count; i++)
+    make_tree(d, &d->groups[d->received.ghost[i].group]);
 }
 
 void domain_drop_ghosts(struct domain *d) {

@@ -9,7 +9,9 @@
 #include "photons/domain/group_sort.h"
 #include "photons/domain/tree.h"
 
-static inline uint64_t key_value(const struct key *k, int axis) { return (uint64_t)k->x[axis] << 32 | k->index; }
+static inline uint64_t key_value(const struct key *k, int axis) {
+  return (uint64_t)k->x[axis] << 32 | k->index;
+}
 
 /** A pivot close to the rank-th of n keys: the same order statistic of a regular sample of them. */
 static uint64_t choose_pivot(const struct key *keys, size_t n, size_t rank, int axis) {
@@ -84,10 +86,10 @@ void keys_into_tree(struct key *keys, uint32_t count, unsigned depth) {
 }
 
 /** values[c][i] = old[c][keys[i].index] for numbers of one size. */
-#define PERMUTE(type)                                                                             \
-  for (size_t c = 0; c < components; c++)                                                         \
-    for (size_t i = 0; i < count; i++)                                                            \
-      ((type *)values)[c * count + i] = ((const type *)old)[c * count + keys[i].index]
+#define PERMUTE(type)                     \
+  for (size_t c = 0; c < components; c++) \
+    for (size_t i = 0; i < count; i++)    \
+  ((type *)values)[c * count + i] = ((const type *)old)[c * count + keys[i].index]
 
 static void permute(const struct key *keys, size_t count, const struct particle_column *column,
                     void *values, void *old) {
@@ -112,8 +114,7 @@ void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
   uint32_t *x = column[COLUMN_position], origin[3];
   /* The origin is half a box below the centre, so that relative coordinates do not wrap inside a
    * group. */
-  for (int c = 0; c < 3; c++)
-    origin[c] = centre[c] + (1u << 31);
+  for (int c = 0; c < 3; c++) origin[c] = centre[c] + (1u << 31);
   for (uint32_t i = 0; i < count; i++)
     keys[i] = (struct key){
         {x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};

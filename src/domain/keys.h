@@ -20,7 +20,8 @@ struct key {
  * @param level   of the ORB tree, 0 for the first cut
  * @param groups  their number, a power of two
  */
-static inline int side_to_cut(unsigned level, uint32_t groups, const uint32_t low[3], const uint32_t high[3]) {
+static inline int side_to_cut(unsigned level, uint32_t groups, const uint32_t low[3],
+                              const uint32_t high[3]) {
   if (level < 11 && (groups - 1) >> 3 * level > 0) return 0;
   uint64_t side[3];
   for (int c = 0; c < 3; c++) side[c] = (uint64_t)(high[c] - low[c]) * (uint64_t)(17 - c) / 16;

@@ -22,7 +22,8 @@ static void *hand_over(void *old, const size_t *particles, size_t count, size_t 
 /** Particles that two ranges of groups have in common. */
 static size_t common(const struct domain *d, uint32_t first, uint32_t end, uint32_t other_first,
                      uint32_t other_end) {
-  const uint32_t low = first > other_first ? first : other_first, high = end < other_end ? end : other_end;
+  const uint32_t low = first > other_first ? first : other_first,
+                 high = end < other_end ? end : other_end;
   if (low >= high) return 0;
   const struct particles *p = &d->particles;
   return block_first(p->all, p->all_blocks, high) - block_first(p->all, p->all_blocks, low);
@@ -33,17 +34,21 @@ void domain_migrate(struct domain *d, const uint32_t *owner_first) {
   const int processes = comm_size(), me = comm_rank();
   size_t *moved = allocate(2 * (size_t)processes, sizeof *moved, "message sizes");
   for (int r = 0; r < processes; r++) {
-    moved[r] = common(d, group_first(d, me), group_first(d, me + 1), owner_first[r], owner_first[r + 1]);
-    moved[processes + r] = common(d, group_first(d, r), group_first(d, r + 1), owner_first[me], owner_first[me + 1]);
+    moved[r] = common(d, group_first(d, me), group_first(d, me + 1), owner_first[r],
+                      owner_first[r + 1]);
+    moved[processes + r] = common(d, group_first(d, r), group_first(d, r + 1), owner_first[me],
+                                  owner_first[me + 1]);
   }
   p->first_block = owner_first[me];
   p->blocks = owner_first[me + 1] - owner_first[me];
   p->count = block_first(p->all, p->all_blocks, owner_first[me + 1]) - particles_first(p);
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
-    particles_set_column(p, k, hand_over(particles_column(p, k), moved, p->count,
-                                         particle_column_bytes(&particle_columns[k])));
+    particles_set_column(p, k,
+                         hand_over(particles_column(p, k), moved, p->count,
+                                   particle_column_bytes(&particle_columns[k])));
   free(moved);
-  if (!d->owner_first) d->owner_first = allocate((size_t)processes + 1, sizeof *d->owner_first, "owners of groups");
+  if (!d->owner_first)
+    d->owner_first = allocate((size_t)processes + 1, sizeof *d->owner_first, "owners of groups");
   memcpy(d->owner_first, owner_first, ((size_t)processes + 1) * sizeof *owner_first);
   for (uint32_t i = 0; i < d->group_count; i++) d->groups[i].owner = group_owner(d, i);
 }

@@ -9,9 +9,12 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-#define TYPE_OF(type)                                                           \
-  _Generic((type){0}, uint8_t: COLUMN_UINT8, uint32_t: COLUMN_UINT32, uint64_t: COLUMN_UINT64, \
-           float: COLUMN_FLOAT)
+#define TYPE_OF(type)                \
+  _Generic((type){0}, uint8_t        \
+           : COLUMN_UINT8, uint32_t  \
+           : COLUMN_UINT32, uint64_t \
+           : COLUMN_UINT64, float    \
+           : COLUMN_FLOAT)
 #define ROW(name, type, components) \
   {#name, TYPE_OF(type), sizeof(type), components, offsetof(struct particles, name)},
 const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT] = {PARTICLE_COLUMNS(ROW)};
@@ -29,19 +32,25 @@ void particles_set_column(struct particles *s, enum particle_column_index column
 static struct particles allocate_particles(struct particles s) {
   s.count = block_first(s.all, s.all_blocks, s.first_block + s.blocks) - particles_first(&s);
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
-    particles_set_column(&s, k, allocate(s.count, particle_column_bytes(&particle_columns[k]),
-                                         particle_columns[k].name));
+    particles_set_column(
+        &s, k,
+        allocate(s.count, particle_column_bytes(&particle_columns[k]), particle_columns[k].name));
   return s;
 }
 
 struct particles particles_create(size_t n, double box, double mass) {
-  return allocate_particles((struct particles){.all = n, .all_blocks = 1, .blocks = 1, .box = box, .mass = mass});
+  return allocate_particles(
+      (struct particles){.all = n, .all_blocks = 1, .blocks = 1, .box = box, .mass = mass});
 }
 
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass) {
   const size_t first = comm_first(blocks, comm_rank()), end = comm_first(blocks, comm_rank() + 1);
-  return allocate_particles((struct particles){
-      .all = n, .all_blocks = blocks, .first_block = first, .blocks = end - first, .box = box, .mass = mass});
+  return allocate_particles((struct particles){.all = n,
+                                               .all_blocks = blocks,
+                                               .first_block = first,
+                                               .blocks = end - first,
+                                               .box = box,
+                                               .mass = mass});
 }
 
 struct particles particles_create_share(size_t n, double box, double mass) {

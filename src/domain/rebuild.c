@@ -24,27 +24,29 @@ struct rebuild {
   struct orb_parts parts;
   /* key.index: place in the order that decides ties, from which the other columns are
    * rearranged */
-  struct key *keys,
-      *sorted;
+  struct key *keys, *sorted;
   size_t count;           /* particles of this rank after the rebuild */
   size_t *send, *receive; /* [rank] particles */
   size_t *next;           /* [chunk][part] place, by part, of the next particle */
   uint32_t *place;        /* [old count] place in the order by part */
   size_t *arrive;         /* [source rank][own part] particles */
   uint32_t first_part, own_parts;
-  size_t *part_first; /* [own part] first of its particles on this rank */
+  size_t *part_first;                   /* [own part] first of its particles on this rank */
   const struct particle_column *column; /* the column being moved */
   const void *array;                    /* its array in the old order */
-  char *rows;         /* its rows as packed or received; NULL for one rank */
-  char *permuted;     /* its array in the new order */
+  char *rows;                           /* its rows as packed or received; NULL for one rank */
+  char *permuted;                       /* its array in the new order */
 };
 
-static size_t chunk_first(const struct rebuild *r, uint32_t chunk) { return block_first(r->old.count, CHUNKS, chunk); }
+static size_t chunk_first(const struct rebuild *r, uint32_t chunk) {
+  return block_first(r->old.count, CHUNKS, chunk);
+}
 
 /** The range of the old order that holds particle i of this rank. */
 static struct particle_block old_block(const struct rebuild *r, size_t i) {
   const struct particles *p = &r->old;
-  return particles_block(p, block_containing(p->all, p->all_blocks, particles_first(p) + i) - p->first_block);
+  return particles_block(p, block_containing(p->all, p->all_blocks, particles_first(p) + i) -
+                                p->first_block);
 }
 
 static void fill_keys(void *context, uint32_t chunk) {
@@ -61,7 +63,8 @@ static void fill_keys(void *context, uint32_t chunk) {
 static void count_parts(void *context, uint32_t chunk) {
   const struct rebuild *r = context;
   size_t *next = r->next + (size_t)chunk * r->parts.count;
-  for (size_t i = chunk_first(r, chunk); i < chunk_first(r, chunk + 1); i++) next[r->parts.part_of[i]]++;
+  for (size_t i = chunk_first(r, chunk); i < chunk_first(r, chunk + 1); i++)
+    next[r->parts.part_of[i]]++;
 }
 
 static void sort_keys(void *context, uint32_t chunk) {
@@ -127,7 +130,8 @@ static char *move_rows(const struct rebuild *r, char *sorted, size_t size) {
 /** Find out how many particles of each part this rank sends and receives. */
 static void plan_moves(struct rebuild *r, const size_t *of_part) {
   const size_t processes = (size_t)comm_size();
-  size_t *parts_of = allocate(2 * processes, sizeof *parts_of, "parts"), *own = parts_of + processes;
+  size_t *parts_of = allocate(2 * processes, sizeof *parts_of, "parts"),
+         *own = parts_of + processes;
   r->send = allocate(2 * processes, sizeof *r->send, "message sizes");
   r->receive = r->send + processes;
   for (uint32_t p = 0; p < r->parts.count; p++) {
@@ -155,14 +159,16 @@ static void split_part(void *context, uint32_t k) {
   struct rebuild *r = context;
   struct domain *d = r->domain;
   const struct orb_part *part = &r->parts.part[r->first_part + k];
-  const size_t all = d->particles.all, begin = block_first(all, (size_t)1 << part->level, part->index);
+  const size_t all = d->particles.all,
+               begin = block_first(all, (size_t)1 << part->level, part->index);
   struct key *keys = r->keys + r->part_first[k];
   for (unsigned level = part->level; 1u << level < d->group_count; level++) {
     const size_t nodes = (size_t)2 << level, below = (size_t)1 << (level - part->level);
     for (size_t j = part->index * below; j < (part->index + 1) * below; j++) {
-      const size_t first = block_first(all, nodes, 2 * j), middle = block_first(all, nodes, 2 * j + 1);
-      keys_cut(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first, level,
-               d->group_count);
+      const size_t first = block_first(all, nodes, 2 * j),
+                   middle = block_first(all, nodes, 2 * j + 1);
+      keys_cut(keys + (first - begin), block_first(all, nodes, 2 * j + 2) - first, middle - first,
+               level, d->group_count);
     }
   }
 }
@@ -178,11 +184,11 @@ static void split_group(void *context, uint32_t g) {
  * owners, to the new order. A row has the components of one particle. */
 
 /** Write the rows of a chunk of the old order to their places in the order by part. */
-#define PACK(type)                                                                               \
-  for (; i < end && i < b.first + b.count; i++)                                                  \
-    for (size_t c = 0; c < components; c++)                                                      \
-      ((type *)(void *)r->rows)[components * r->place[i] + c] =                                  \
-          ((const type *)r->array)[components * b.first + c * b.count + (i - b.first)]
+#define PACK(type)                                          \
+  for (; i < end && i < b.first + b.count; i++)             \
+    for (size_t c = 0; c < components; c++)                 \
+  ((type *)(void *)r->rows)[components * r->place[i] + c] = \
+      ((const type *)r->array)[components * b.first + c * b.count + (i - b.first)]
 
 static void pack_rows(void *context, uint32_t chunk) {
   const struct rebuild *r = context;
@@ -199,20 +205,20 @@ static void pack_rows(void *context, uint32_t chunk) {
 }
 
 /** Write a group's particles in the new order, from rows or, for one rank, from the old order. */
-#define UNPACK(type)                                                                           \
-  for (size_t i = 0; i < b.count; i++) {                                                       \
-    const size_t from = r->keys[b.first + i].index;                                            \
-    const type *in;                                                                            \
-    size_t step = 1;                                                                           \
-    if (r->rows) {                                                                             \
-      in = (const type *)(const void *)r->rows + components * from;                            \
-    } else {                                                                                   \
-      const struct particle_block old = old_block(r, from);                                    \
-      in = (const type *)r->array + components * old.first + (from - old.first);               \
-      step = old.count;                                                                        \
-    }                                                                                          \
-    for (size_t c = 0; c < components; c++)                                                    \
-      ((type *)(void *)r->permuted)[components * b.first + c * b.count + i] = in[c * step];    \
+#define UNPACK(type)                                                                        \
+  for (size_t i = 0; i < b.count; i++) {                                                    \
+    const size_t from = r->keys[b.first + i].index;                                         \
+    const type *in;                                                                         \
+    size_t step = 1;                                                                        \
+    if (r->rows) {                                                                          \
+      in = (const type *)(const void *)r->rows + components * from;                         \
+    } else {                                                                                \
+      const struct particle_block old = old_block(r, from);                                 \
+      in = (const type *)r->array + components * old.first + (from - old.first);            \
+      step = old.count;                                                                     \
+    }                                                                                       \
+    for (size_t c = 0; c < components; c++)                                                 \
+      ((type *)(void *)r->permuted)[components * b.first + c * b.count + i] = in[c * step]; \
   }
 
 static void unpack_rows(void *context, uint32_t g) {
@@ -275,7 +281,8 @@ static void rearrange(struct rebuild *r, enum particle_column_index column) {
 
 static void number_keys(void *context, uint32_t chunk) {
   const struct rebuild *r = context;
-  for (size_t i = block_first(r->count, CHUNKS, chunk); i < block_first(r->count, CHUNKS, chunk + 1); i++)
+  for (size_t i = block_first(r->count, CHUNKS, chunk);
+       i < block_first(r->count, CHUNKS, chunk + 1); i++)
     r->keys[i].index = (uint32_t)i;
 }
 
@@ -310,7 +317,8 @@ static void check_rebuilt(const struct particles *p, uint64_t ids_before) {
   DEBUG_CHECK(all == p->all, "%llu particles of %zu", (unsigned long long)all, p->all);
   size_t count = 0;
   for (size_t g = 0; g < p->blocks; g++) count += particles_block(p, g).count;
-  DEBUG_CHECK(count == p->count, "the groups of this rank hold %zu particles of %zu", count, p->count);
+  DEBUG_CHECK(count == p->count, "the groups of this rank hold %zu particles of %zu", count,
+              p->count);
   DEBUG_CHECK(sum_of_ids(p) == ids_before, "ids of %zu particles changed", p->all);
 }
 

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/particles.h"
+#include "photons/runtime/loop.h"
 
 static size_t plane_modes(const struct displacement *d) { return d->fft.n * d->fft.kz; }
 
@@ -18,7 +18,8 @@ static size_t plane_modes(const struct displacement *d) { return d->fft.n * d->f
 static void *allocate_planes(const struct displacement *d, size_t planes) {
   fftw_complex *modes = fftw_alloc_complex(planes * plane_modes(d) + 1);
   if (!modes)
-    fail(EXIT_RUN_FAILED, "not enough memory for initial conditions: 4 meshes of %zu x %zu^2 cells, %.1f GiB each",
+    fail(EXIT_RUN_FAILED,
+         "not enough memory for initial conditions: 4 meshes of %zu x %zu^2 cells, %.1f GiB each",
          d->fft.planes, d->fft.n, (double)(planes * plane_modes(d)) * sizeof *modes / 1073741824.0);
   return modes;
 }
@@ -63,9 +64,13 @@ static void gradient_plane(void *context, uint32_t plane) {
     }
 }
 
-static double *displacement_gradient(const struct displacement *d, unsigned a, unsigned b, double *field) {
-  struct loop loop = {
-      .d = d, .modes = d->modes[0], .out = (fftw_complex *)field, .axis = {a, b}, .factor = d->scale * d->scale};
+static double *displacement_gradient(const struct displacement *d, unsigned a, unsigned b,
+                                     double *field) {
+  struct loop loop = {.d = d,
+                      .modes = d->modes[0],
+                      .out = (fftw_complex *)field,
+                      .axis = {a, b},
+                      .factor = d->scale * d->scale};
   for_planes(gradient_plane, &loop);
   slab_fft_backward(&d->fft, field);
   return field;
@@ -102,7 +107,8 @@ static void source_plane(void *context, uint32_t plane) {
  * result is in the array of the second-order modes. */
 static void second_order_source(const struct displacement *d) {
   const uint32_t planes = (uint32_t)d->fft.planes;
-  struct source s = {.d = d, .source = (double *)d->modes[1], .sum = d->field[0], .next = d->field[1]};
+  struct source s = {
+      .d = d, .source = (double *)d->modes[1], .sum = d->field[0], .next = d->field[1]};
   displacement_gradient(d, 0, 0, s.sum);
   displacement_gradient(d, 1, 1, s.next);
   s.term = FIRST_PRODUCT;
@@ -140,14 +146,19 @@ static void second_order_modes(struct displacement *d, const struct growth *g) {
   second_order_source(d);
   slab_fft_forward(&d->fft, (double *)d->modes[1]);
   const double cells = (double)d->fft.n * (double)d->fft.n * (double)d->fft.n;
-  struct loop loop = {.d = d, .out = d->modes[1], .factor = g->d2 / (g->d1 * g->d1) / (cells * d->scale * d->scale)};
+  struct loop loop = {.d = d,
+                      .out = d->modes[1],
+                      .factor = g->d2 / (g->d1 * g->d1) / (cells * d->scale * d->scale)};
   for_planes(inverse_laplacian_plane, &loop);
 }
 
-struct displacement displacement_create(const struct parameters *p, const struct linear_power *power,
-                                        const struct growth *g, size_t mesh, bool between) {
-  struct displacement d = {.fft = slab_fft_create(mesh), .scale = 2.0 * M_PI / p->box.size, .between = between};
-  for (int order = 0; order < p->ic.order; order++) d.field[order] = allocate_planes(&d, d.fft.planes + 1);
+struct displacement displacement_create(const struct parameters *p,
+                                        const struct linear_power *power, const struct growth *g,
+                                        size_t mesh, bool between) {
+  struct displacement d = {
+      .fft = slab_fft_create(mesh), .scale = 2.0 * M_PI / p->box.size, .between = between};
+  for (int order = 0; order < p->ic.order; order++)
+    d.field[order] = allocate_planes(&d, d.fft.planes + 1);
   d.modes[0] = allocate_planes(&d, d.fft.planes);
 
   d.window = allocate(mesh, sizeof *d.window, "interpolation window");
@@ -191,7 +202,8 @@ static void fetch_next_plane(const struct displacement *d, double *field) {
 
 void displacement_transform(struct displacement *d, unsigned axis) {
   for (int order = 0; order < 2 && d->modes[order]; order++) {
-    struct loop loop = {.d = d, .modes = d->modes[order], .out = (fftw_complex *)d->field[order], .axis = {axis}};
+    struct loop loop = {
+        .d = d, .modes = d->modes[order], .out = (fftw_complex *)d->field[order], .axis = {axis}};
     for_planes(component_plane, &loop);
     slab_fft_backward(&d->fft, d->field[order]);
     if (d->between) fetch_next_plane(d, d->field[order]);
@@ -216,7 +228,8 @@ void displacement_read(const struct displacement *d, const double q[3], double p
     const double w = weight[0][x] * weight[1][y] * weight[2][z];
     if (w == 0.0) continue;
     const size_t cell = (index[0][x] * n + index[1][y]) * (2 * d->fft.kz) + index[2][z];
-    for (int order = 0; order < 2 && d->modes[order]; order++) psi[order] += w * d->field[order][cell];
+    for (int order = 0; order < 2 && d->modes[order]; order++)
+      psi[order] += w * d->field[order][cell];
   }
 }
 

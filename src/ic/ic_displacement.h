@@ -31,8 +31,8 @@ struct linear_power;
  * @param d1          growth factor; scales P(k) from z = 0
  * @param[out] modes  [ky here][kx][kz]
  */
-void ic_random_modes(const struct parameters *p, const struct linear_power *power, const struct slab_fft *f, double d1,
-                     fftw_complex *modes);
+void ic_random_modes(const struct parameters *p, const struct linear_power *power,
+                     const struct slab_fft *f, double d1, fftw_complex *modes);
 
 struct displacement {
   struct slab_fft fft;
@@ -51,8 +51,9 @@ struct displacement {
  * @param between  particles will lie between mesh points: the modes are divided by the window of
  *         cloud-in-cell interpolation, averaged over all positions in a cell
  */
-struct displacement displacement_create(const struct parameters *p, const struct linear_power *power,
-                                        const struct growth *g, size_t mesh, bool between);
+struct displacement displacement_create(const struct parameters *p,
+                                        const struct linear_power *power, const struct growth *g,
+                                        size_t mesh, bool between);
 /** Compute component @p axis of first and second order into field[]. Collective. */
 void displacement_transform(struct displacement *d, unsigned axis);
 /** Interpolate the component of all orders to a point given in mesh cells (0 <= q < mesh), by

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 
 #include "ic_check.h"
-#include "src/io/gadget.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/input_file.h"
-#include "photons/ic/ic.h"
 #include "photons/config/parameters.h"
+#include "photons/ic/ic.h"
+#include "src/io/gadget.h"
 
 enum { PATH_SIZE = PARAMETER_PATH_MAX + 32 };
 
@@ -35,7 +35,8 @@ static const struct gadget_format *set_format(const struct gadget_set *set) {
 
 static const char *set_path(const struct gadget_set *set, size_t file, char path[PATH_SIZE]) {
   if (set->number == 0) return set->first;
-  snprintf(path, PATH_SIZE, "%.*s%zu%s", (int)set->number, set->first, file, set->first + set->number + 1);
+  snprintf(path, PATH_SIZE, "%.*s%zu%s", (int)set->number, set->first, file,
+           set->first + set->number + 1);
   return path;
 }
 
@@ -46,12 +47,15 @@ static void find_first(struct gadget_set *set, const char *name) {
   for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
     snprintf(set->first, sizeof set->first, "%s%s", name, endings[e]);
     if (stat(set->first, &status) == 0) {
-      if (S_ISDIR(status.st_mode)) fail(EXIT_BAD_INPUT, "cannot read %s: it is a folder", set->first);
+      if (S_ISDIR(status.st_mode))
+        fail(EXIT_BAD_INPUT, "cannot read %s: it is a folder", set->first);
       return;
     }
     if (errno != ENOENT) fail(EXIT_BAD_INPUT, "cannot read %s: %s", set->first, strerror(errno));
   }
-  fail(EXIT_BAD_INPUT, "cannot read %s: there is no such file, nor with .hdf5, .0 or .0.hdf5 after it (ic.file)", name);
+  fail(EXIT_BAD_INPUT,
+       "cannot read %s: there is no such file, nor with .hdf5, .0 or .0.hdf5 after it (ic.file)",
+       name);
 }
 
 static const struct gadget_format *find_format(const char *path) {
@@ -62,7 +66,8 @@ static const struct gadget_format *find_format(const char *path) {
   if (!file) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, reason);
   const size_t count = fread(begin, 1, sizeof begin, file);
   fclose(file);
-  return count == sizeof begin && memcmp(begin, signature, sizeof begin) == 0 ? &gadget_hdf5 : &gadget_binary;
+  return count == sizeof begin && memcmp(begin, signature, sizeof begin) == 0 ? &gadget_hdf5
+                                                                              : &gadget_binary;
 }
 
 /** Position of the file's number in the name of file 0: NAME.0, NAME.0.hdf5, NAME.0.h5. */
@@ -75,7 +80,8 @@ static size_t find_number(const char *path, uint64_t files) {
   }
   if (end < 3 || memcmp(path + end - 2, ".0", 2) != 0)
     fail(EXIT_BAD_INPUT,
-         "%s: one of %llu files; give the first of them, whose name ends in .0 or .0.hdf5, or what stands before it",
+         "%s: one of %llu files; give the first of them, whose name ends in .0 or .0.hdf5, or what "
+         "stands before it",
          path, (unsigned long long)files);
   return end - 1;
 }
@@ -89,18 +95,21 @@ static bool same_masses(const struct gadget_header *a, const struct gadget_heade
   return true;
 }
 
-static void check_same(const struct gadget_set *set, const char *path, const struct gadget_header *h) {
+static void check_same(const struct gadget_set *set, const char *path,
+                       const struct gadget_header *h) {
   const struct gadget_header *first = &set->headers[0];
-  const char *differs = !same(h->box, first->box)                              ? "BoxSize"
-                        : !same(h->redshift, first->redshift)                  ? "Redshift"
-                        : !same(h->omega_m, first->omega_m)                    ? "Omega0"
-                        : !same(h->omega_lambda, first->omega_lambda)          ? "OmegaLambda"
-                        : !same(h->h, first->h)                                ? "HubbleParam"
-                        : h->files != first->files                             ? "the number of files"
-                        : memcmp(h->total, first->total, sizeof h->total) != 0 ? "the total number of particles"
-                        : !same_masses(h, first)                               ? "the particle mass"
-                                                                               : NULL;
-  if (differs) fail(EXIT_BAD_INPUT, "%s: %s in its header differs from that in %s", path, differs, set->first);
+  const char *differs = !same(h->box, first->box)                     ? "BoxSize"
+                        : !same(h->redshift, first->redshift)         ? "Redshift"
+                        : !same(h->omega_m, first->omega_m)           ? "Omega0"
+                        : !same(h->omega_lambda, first->omega_lambda) ? "OmegaLambda"
+                        : !same(h->h, first->h)                       ? "HubbleParam"
+                        : h->files != first->files                    ? "the number of files"
+                        : memcmp(h->total, first->total, sizeof h->total) != 0
+                            ? "the total number of particles"
+                        : !same_masses(h, first) ? "the particle mass"
+                                                 : NULL;
+  if (differs)
+    fail(EXIT_BAD_INPUT, "%s: %s in its header differs from that in %s", path, differs, set->first);
 }
 
 /** Find the one particle type of the set, and check its count against the headers. */
@@ -112,11 +121,13 @@ static void count_particles(struct gadget_set *set) {
     for (size_t f = 0; f < set->files; f++) found += set->headers[f].in_file[t];
     const uint64_t countable = set->headers[0].total_is_32_bit ? (uint32_t)found : found;
     if (countable != promised)
-      fail(EXIT_BAD_INPUT, "%s: its %zu files hold %llu particles of type %u, the header says %llu", set->first,
-           set->files, (unsigned long long)found, t, (unsigned long long)promised);
+      fail(EXIT_BAD_INPUT, "%s: its %zu files hold %llu particles of type %u, the header says %llu",
+           set->first, set->files, (unsigned long long)found, t, (unsigned long long)promised);
     if (found == 0) continue;
     if (set->type != GADGET_TYPES)
-      fail(EXIT_BAD_INPUT, "%s: holds particles of types %u and %u; only particles of one type and one mass can be run",
+      fail(EXIT_BAD_INPUT,
+           "%s: holds particles of types %u and %u; only particles of one type and one mass can be "
+           "run",
            set->first, set->type, t);
     set->type = t;
     set->count = found;
@@ -138,12 +149,14 @@ static void require_file(const struct gadget_set *set, size_t file) {
 static void read_headers(struct gadget_set *set) {
   const size_t size = (size_t)comm_size(), first = comm_first(set->files, comm_rank());
   const size_t end = comm_first(set->files, comm_rank() + 1);
-  struct gadget_header *headers = allocate(end - first, sizeof *headers, "headers of initial conditions");
+  struct gadget_header *headers = allocate(end - first, sizeof *headers,
+                                           "headers of initial conditions");
   for (size_t f = first; f < end; f++) {
     char buffer[PATH_SIZE];
     const char *path = set_path(set, f, buffer);
     require_file(set, f);
-    if (find_format(path) != set_format(set)) fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set->first);
+    if (find_format(path) != set_format(set))
+      fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set->first);
     set_format(set)->header(path, &headers[f - first]);
     ic_check_header(path, &headers[f - first]);
   }
@@ -165,7 +178,8 @@ static struct gadget_set open_set(const char *name) {
     set_format(&set)->header(set.first, &first);
     if (first.files > 1) {
       if (first.files > 1000000)
-        fail(EXIT_BAD_INPUT, "%s: the header says that the set has %llu files", set.first, (unsigned long long)first.files);
+        fail(EXIT_BAD_INPUT, "%s: the header says that the set has %llu files", set.first,
+             (unsigned long long)first.files);
       set.files = first.files;
       set.number = find_number(set.first, first.files);
       require_file(&set, set.files - 1); /* before there is memory for so many headers */
@@ -174,9 +188,11 @@ static struct gadget_set open_set(const char *name) {
   comm_broadcast(&set, sizeof set, 0);
   read_headers(&set);
   char buffer[PATH_SIZE];
-  for (size_t f = 0; f < set.files; f++) check_same(&set, set_path(&set, f, buffer), &set.headers[f]);
+  for (size_t f = 0; f < set.files; f++)
+    check_same(&set, set_path(&set, f, buffer), &set.headers[f]);
   count_particles(&set);
-  for (size_t f = comm_first(set.files, comm_rank()); f < comm_first(set.files, comm_rank() + 1); f++)
+  for (size_t f = comm_first(set.files, comm_rank()); f < comm_first(set.files, comm_rank() + 1);
+       f++)
     set_format(&set)->check(set_path(&set, f, buffer), &set.headers[f]);
   return set;
 }
@@ -192,7 +208,8 @@ static double box_from_mass(const struct parameters *p, const struct gadget_set 
   if (kpc && wanted != LENGTH_MPC_H) return box / 1000.0;
   if (mpc && wanted != LENGTH_KPC_H) return box;
   fail(EXIT_BAD_INPUT,
-       "%s: %llu particles of mass %g (10^10 Msun/h) in a box of %g are %.4g times Omega_m rho_crit L^3 if lengths are "
+       "%s: %llu particles of mass %g (10^10 Msun/h) in a box of %g are %.4g times Omega_m "
+       "rho_crit L^3 if lengths are "
        "in kpc/h, "
        "%.4g times if in Mpc/h (Omega_m = %g)%s",
        set->first, (unsigned long long)set->count, mass, box, ratio_kpc, ratio_mpc, omega_m,
@@ -205,7 +222,8 @@ struct complaints {
   size_t used;
 };
 
-__attribute__((format(printf, 2, 3))) static void complain(struct complaints *c, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void complain(struct complaints *c, const char *format,
+                                                           ...) {
   va_list arguments;
   va_start(arguments, format);
   if (c->used > 0) c->used += (size_t)snprintf(c->text + c->used, sizeof c->text - c->used, "; ");
@@ -214,8 +232,8 @@ __attribute__((format(printf, 2, 3))) static void complain(struct complaints *c,
 }
 
 /** Compare a value of the file with the same value in config.ini, if given there. */
-static void agree(const struct parameters *p, const char *section, const char *key, double *value, double in_file,
-                  double tolerance, struct complaints *c) {
+static void agree(const struct parameters *p, const char *section, const char *key, double *value,
+                  double in_file, double tolerance, struct complaints *c) {
   if (parameter_given(p, section, key) && !(fabs(*value - in_file) <= tolerance))
     complain(c, "%s.%s is %.9g in config.ini and %.9g in the file", section, key, *value, in_file);
   *value = in_file;
@@ -230,7 +248,8 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
   if (gadget_gives(h->omega_m)) {
     agree(p, "cosmology", "Omega_m", &p->cosmology.omega_m, h->omega_m, rounding, &c);
     if (h->omega_lambda != GADGET_ABSENT)
-      agree(p, "cosmology", "Omega_lambda", &p->cosmology.omega_lambda, h->omega_lambda, rounding, &c);
+      agree(p, "cosmology", "Omega_lambda", &p->cosmology.omega_lambda, h->omega_lambda, rounding,
+            &c);
   }
   if (gadget_gives(h->h)) agree(p, "cosmology", "h", &p->cosmology.h, h->h, rounding, &c);
   agree(p, "ic", "z_init", &p->ic.z_init, h->redshift, rounding * (1.0 + h->redshift), &c);
@@ -242,8 +261,8 @@ static double settle(struct parameters *p, const struct gadget_set *set, double 
   agree(p, "box", "size", &p->box.size, box, rounding * box, &c);
   const uint64_t side = (uint64_t)p->box.npart_side;
   if (parameter_given(p, "box", "npart_side") && side * side * side != set->count)
-    complain(&c, "box.npart_side is %llu in config.ini and the file has %llu particles", (unsigned long long)side,
-             (unsigned long long)set->count);
+    complain(&c, "box.npart_side is %llu in config.ini and the file has %llu particles",
+             (unsigned long long)side, (unsigned long long)set->count);
   if (c.used > 0) fail(EXIT_BAD_INPUT, "%s: %s", set->first, c.text);
   return box;
 }
@@ -260,7 +279,8 @@ static void read_range(const struct gadget_set *set, size_t first, struct partic
   size_t before = 0; /* particles in earlier files */
   for (size_t f = 0; f < set->files; f++) {
     const size_t count = set->headers[f].in_file[set->type], end = before + count;
-    const size_t begin = first > before ? first : before, stop = first + s->count < end ? first + s->count : end;
+    const size_t begin = first > before ? first : before,
+                 stop = first + s->count < end ? first + s->count : end;
     if (begin < stop) {
       char buffer[PATH_SIZE];
       sink.path = set_path(set, f, buffer);

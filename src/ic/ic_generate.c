@@ -7,12 +7,12 @@
 #include "ic_check.h"
 #include "ic_displacement.h"
 #include "ic_lattice.h"
-#include "src/base/index_order.h"
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/ic/ic.h"
 #include "photons/config/parameters.h"
+#include "photons/ic/ic.h"
+#include "photons/runtime/loop.h"
+#include "src/base/index_order.h"
 
 LOOP_STAGE(initial_conditions, 0x999933, .untimed = true);
 
@@ -44,7 +44,9 @@ static void for_parts(size_t count, void (*function)(void *context, uint32_t par
   loop_run(&initial_conditions_stage, (uint32_t)((count + PART - 1) / PART), function, context);
 }
 
-static size_t part_end(size_t count, size_t part) { return (part + 1) * PART < count ? (part + 1) * PART : count; }
+static size_t part_end(size_t count, size_t part) {
+  return (part + 1) * PART < count ? (part + 1) * PART : count;
+}
 
 static void index_part(void *context, uint32_t part) {
   const struct displaced *d = context;
@@ -71,8 +73,9 @@ _Noreturn static void fail_displacement(const struct displaced *d, uint64_t id, 
   else
     snprintf(spectrum, sizeof spectrum, "sigma8 = %g", p->cosmology.sigma8);
   fail(table ? EXIT_BAD_INPUT : EXIT_RUN_FAILED,
-       "generated initial conditions: the particle with id %llu has the %c %s; too much: %s at z = %g",
-       (unsigned long long)id, "xyz"[d->axis], what, spectrum, p->ic.z_init);
+       "generated initial conditions: the particle with id %llu has the %c %s; too much: %s at z = "
+       "%g",
+       (unsigned long long)id, "xyz"[d->axis], what, spectrum, p -> ic.z_init);
 }
 
 /* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt */
@@ -94,12 +97,14 @@ static void displace_part(void *context, uint32_t part) {
 
 static void number_part(void *context, uint32_t part) {
   const struct particles *s = context;
-  for (size_t i = (size_t)part * PART; i < part_end(s->count, part); i++) s->id[i] = particles_first(s) + i + 1;
+  for (size_t i = (size_t)part * PART; i < part_end(s->count, part); i++)
+    s->id[i] = particles_first(s) + i + 1;
 }
 
 /* With one rank the particles are already in the order of the lattice; several ranks exchange
  * them. */
-static void displace_particles(struct displaced *work, struct displacement *field, struct particles *s) {
+static void displace_particles(struct displaced *work, struct displacement *field,
+                               struct particles *s) {
   const bool alone = comm_size() == 1;
   const size_t count = work->lattice->count;
   struct index_order order = {0};
@@ -130,14 +135,17 @@ static void displace_particles(struct displaced *work, struct displacement *fiel
   index_order_free(&order);
 }
 
-struct particles ic_generate(const struct parameters *p, const struct cosmology *c, const struct linear_power *power) {
+struct particles ic_generate(const struct parameters *p, const struct cosmology *c,
+                             const struct linear_power *power) {
   struct lattice lattice = lattice_create(p);
   const size_t side = (size_t)p->box.npart_side, count = side * side * side, mesh = choose_mesh(p);
   const double box = p->box.size, a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(c, a);
-  struct displacement field = displacement_create(p, power, &g, mesh, p->ic.glass[0] || mesh % side != 0);
+  struct displacement field = displacement_create(p, power, &g, mesh,
+                                                  p->ic.glass[0] || mesh % side != 0);
   lattice_distribute(&lattice, &field.fft);
-  struct particles s = particles_create_share(count, box, cosmology_particle_mass(c, box, (double)count));
+  struct particles s = particles_create_share(count, box,
+                                              cosmology_particle_mass(c, box, (double)count));
   displace_particles(&(struct displaced){.lattice = &lattice,
                                          .displacement = &field,
                                          .growth = &g,

@@ -9,8 +9,8 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/ic/ic.h"
 #include "photons/config/parameters.h"
+#include "photons/ic/ic.h"
 #include "photons/mesh/slab_fft.h"
 
 /** Until lattice_distribute(), `points` holds this rank's part of the glass; a grid is one point,
@@ -26,7 +26,8 @@ struct lattice lattice_create(const struct parameters *p) {
     l.tiles = (size_t)llround(cbrt((double)count / (double)l.glass));
     if (l.tiles * l.tiles * l.tiles * l.glass != count)
       fail(EXIT_BAD_INPUT,
-           "glass %s has %zu particles; box.npart_side^3 = %zu must be that number times a cube (1, 8, 27 ...)",
+           "glass %s has %zu particles; box.npart_side^3 = %zu must be that number times a cube "
+           "(1, 8, 27 ...)",
            p->ic.glass, l.glass, count);
   }
   l.points = allocate(l.points_count, sizeof *l.points, "the particles of a glass");
@@ -48,8 +49,8 @@ static size_t plane_of(const struct lattice *l, size_t tile, const struct lattic
 
 /** Find the ranks that need a point, of which there may be one for each tile. Without `to` count
  * the bytes for each of them, with `to` store the point there. */
-static void address(const struct lattice *l, const struct lattice_point *point, size_t *bytes, char *to,
-                    const size_t *offset) {
+static void address(const struct lattice *l, const struct lattice_point *point, size_t *bytes,
+                    char *to, const size_t *offset) {
   size_t last = SIZE_MAX;
   for (size_t tile = 0; tile < l->tiles; tile++) {
     const size_t process = block_containing(l->mesh, (size_t)comm_size(), plane_of(l, tile, point));
@@ -64,7 +65,8 @@ static void address(const struct lattice *l, const struct lattice_point *point, 
  * numbers. */
 static void send_points(struct lattice *l) {
   const size_t size = (size_t)comm_size();
-  size_t *send = allocate(3 * size, sizeof *send, "message sizes"), *receive = send + size, *offset = receive + size;
+  size_t *send = allocate(3 * size, sizeof *send, "message sizes"), *receive = send + size,
+         *offset = receive + size;
   for (size_t i = 0; i < l->points_count; i++) address(l, &l->points[i], send, NULL, NULL);
   comm_exchange_sizes(send, receive);
   size_t sent = 0, received = 0;
@@ -107,7 +109,8 @@ void lattice_distribute(struct lattice *l, const struct slab_fft *mesh) {
 
 uint64_t lattice_particle(const struct lattice *l, size_t i, double place[3]) {
   const size_t tiles = l->tiles, x = l->entries[i / (tiles * tiles)].tile;
-  const size_t begin = l->begin[x], width = l->begin[x + 1] - begin, in_tiles = i - begin * tiles * tiles;
+  const size_t begin = l->begin[x], width = l->begin[x + 1] - begin,
+               in_tiles = i - begin * tiles * tiles;
   const size_t row = in_tiles / width, tile[3] = {x, row / tiles, row % tiles};
   const struct lattice_point *point = &l->points[l->entries[begin + in_tiles % width].point];
   for (size_t c = 0; c < 3; c++) place[c] = coordinate(l, tile[c], point->place[c]);

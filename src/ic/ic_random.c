@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "ic_displacement.h"
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/cosmology/linear_power.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/runtime/loop.h"
 
 static gsl_rng *generator_create(void) {
   gsl_rng *generator = gsl_rng_alloc(gsl_rng_ranlxd1);
@@ -81,7 +81,8 @@ static double *amplitude_table(const struct parameters *p, const struct linear_p
 
 static void warn_of_missing_power(const double *table, size_t squares, double box) {
   if (comm_rank() > 0 || (table[1] > 0.0 && table[squares - 1] > 0.0)) return;
-  warn("initial conditions: the power spectrum is 0 for some modes of this box: k = %g .. %g h/Mpc are wanted",
+  warn("initial conditions: the power spectrum is 0 for some modes of this box: k = %g .. %g h/Mpc "
+       "are wanted",
        2.0 * M_PI / box, 2.0 * M_PI / box * sqrt((double)(squares - 1)));
 }
 
@@ -96,7 +97,8 @@ struct random_modes {
 };
 
 /* i times the amplitude, with the generator's next phase and size. */
-static void draw_mode(const struct random_modes *r, gsl_rng *generator, size_t square, fftw_complex mode) {
+static void draw_mode(const struct random_modes *r, gsl_rng *generator, size_t square,
+                      fftw_complex mode) {
   const double phase = 2.0 * M_PI * gsl_rng_uniform(generator);
   double u;
   do u = gsl_rng_uniform(generator);
@@ -131,8 +133,8 @@ static void draw_plane(void *context, uint32_t plane) {
   gsl_rng_free(generator);
 }
 
-void ic_random_modes(const struct parameters *p, const struct linear_power *power, const struct slab_fft *f, double d1,
-                     fftw_complex *modes) {
+void ic_random_modes(const struct parameters *p, const struct linear_power *power,
+                     const struct slab_fft *f, double d1, fftw_complex *modes) {
   const size_t half = f->n / 2, cut = (size_t)p->box.npart_side / 2;
   /* k may be up to `cut` in the cube; in the sphere its square is bounded. Nyquist frequencies are
    * never used. */

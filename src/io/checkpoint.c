@@ -158,13 +158,15 @@ static char *choose(const char *path) {
 }
 
 /** Value of section.key in a printed config.ini; @p length 0 and NULL where there is none. */
-static const char *find_value(const char *config, const char *section, const char *key, size_t *length) {
+static const char *find_value(const char *config, const char *section, const char *key,
+                              size_t *length) {
   bool inside = false;
   for (const char *line = config; *line;) {
     const size_t end = strcspn(line, "\n"), key_length = strlen(key);
     if (*line == '[')
       inside = strncmp(line + 1, section, strlen(section)) == 0 && line[1 + strlen(section)] == ']';
-    else if (inside && strncmp(line, key, key_length) == 0 && strncmp(line + key_length, " = ", 3) == 0) {
+    else if (inside && strncmp(line, key, key_length) == 0 &&
+             strncmp(line + key_length, " = ", 3) == 0) {
       *length = end - key_length - 3;
       return line + key_length + 3;
     }
@@ -177,7 +179,8 @@ static const char *find_value(const char *config, const char *section, const cha
 /** Output and the machine do not change the particles' paths; the groups do, in the last bits, and the end where it sets the steps. */
 static bool changes_results(const struct parameters *p, const struct parameter *row) {
   if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
-  if (strcmp(row->section, "time") == 0 && strcmp(row->key, "z_end") == 0) return p->time.step == STEP_FIXED;
+  if (strcmp(row->section, "time") == 0 && strcmp(row->key, "z_end") == 0)
+    return p->time.step == STEP_FIXED;
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "min_dlna") == 0) return false;
   if (strcmp(row->section, "runtime") != 0) return true;
   return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
@@ -188,13 +191,20 @@ static bool changes_results(const struct parameters *p, const struct parameter *
  * What the run had found out and config.ini does not say: values chosen by the program, and what ic_read_gadget() took
  * from the file, which a restart does not read.
  */
-static bool came_with_the_run(const struct parameters *p, const struct parameter *row, const char *now, size_t length) {
-  if (row->automatic && strlen(row->automatic) == length && memcmp(row->automatic, now, length) == 0) return true;
-  static const char *const from_file[][2] = {
-      {"box", "size"}, {"cosmology", "Omega_m"}, {"cosmology", "Omega_lambda"}, {"cosmology", "h"}, {"ic", "z_init"}};
+static bool came_with_the_run(const struct parameters *p, const struct parameter *row,
+                              const char *now, size_t length) {
+  if (row->automatic && strlen(row->automatic) == length &&
+      memcmp(row->automatic, now, length) == 0)
+    return true;
+  static const char *const from_file[][2] = {{"box", "size"},
+                                             {"cosmology", "Omega_m"},
+                                             {"cosmology", "Omega_lambda"},
+                                             {"cosmology", "h"},
+                                             {"ic", "z_init"}};
   if (p->ic.source != IC_GADGET || parameter_given(p, row->section, row->key)) return false;
   for (size_t i = 0; i < sizeof from_file / sizeof *from_file; i++)
-    if (strcmp(row->section, from_file[i][0]) == 0 && strcmp(row->key, from_file[i][1]) == 0) return true;
+    if (strcmp(row->section, from_file[i][0]) == 0 && strcmp(row->key, from_file[i][1]) == 0)
+      return true;
   return false;
 }
 
@@ -202,13 +212,16 @@ static void compare_parameters(const char *path, struct parameters *p, const cha
   char *now = hdf5_config_text(p), *differences = NULL;
   size_t size;
   FILE *list = open_memstream(&differences, &size);
-  if (!list) fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+  if (!list)
+    fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
     if (!changes_results(p, row)) continue;
     size_t then_length, now_length;
     const char *then_value = find_value(then, row->section, row->key, &then_length);
     const char *now_value = find_value(now, row->section, row->key, &now_length);
-    if (then_value && now_value && then_length == now_length && memcmp(then_value, now_value, then_length) == 0)
+    if (then_value && now_value && then_length == now_length &&
+        memcmp(then_value, now_value, then_length) == 0)
       continue;
     if (then_value && now_value && came_with_the_run(p, row, now_value, now_length)) {
       char value[64], reason[256];
@@ -218,10 +231,12 @@ static void compare_parameters(const char *path, struct parameters *p, const cha
       continue;
     }
     fprintf(list, "%s%s.%s was ", ftell(list) > 0 ? ", " : "", row->section, row->key);
-    fprintf(list, then_value ? "'%.*s'" : "not there%.*s", (int)then_length, then_value ? then_value : "");
+    fprintf(list, then_value ? "'%.*s'" : "not there%.*s", (int)then_length,
+            then_value ? then_value : "");
     fprintf(list, " and is '%.*s'", (int)now_length, now_value ? now_value : "");
   }
-  if (fclose(list) != 0) fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
+  if (fclose(list) != 0)
+    fail(EXIT_RUN_FAILED, "not enough memory for reading a checkpoint: %s", strerror(errno));
   if (size > 0) fail(EXIT_BAD_INPUT, "%s: made with other parameters: %s", path, differences);
   free(differences);
   free(now);
@@ -238,7 +253,8 @@ static uint64_t read_count(hid_t file, const char *path, const char *name) {
 static hid_t open_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
                                    "read the checkpoint");
-  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, "read the checkpoint");
+  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path,
+                                 "read the checkpoint");
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   const size_t expected = array->all * array->columns;
   if (count < 0 || (size_t)count != expected)
@@ -295,7 +311,8 @@ struct particles checkpoint_read(const char *newest, struct parameters *p,
   if (!hdf5_read_attribute(file, path, "box", H5T_NATIVE_DOUBLE, 1, &box) ||
       !hdf5_read_attribute(file, path, "mass", H5T_NATIVE_DOUBLE, 1, &mass))
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
-  const uint64_t count = read_count(file, path, "particles"), blocks = read_count(file, path, "blocks");
+  const uint64_t count = read_count(file, path, "particles"),
+                 blocks = read_count(file, path, "blocks");
   checkpoint_check_state(path, state);
   checkpoint_check_sizes(path, p, count, blocks, box, mass);
   check_arrays(file, path, count, blocks);

@@ -47,13 +47,15 @@ struct gadget_sink {
 /** Check, convert and store @p count values, beginning with particle @p first >= row of the file.
  * Ids must be stored before the other quantities, because error messages name a particle by its
  * id. */
-void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
-                          const double *x);
-void gadget_put_velocities(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
-                           const double *u);
-void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const uint64_t *ids);
+void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first,
+                          size_t count, const double *x);
+void gadget_put_velocities(const struct gadget_sink *sink, const char *block, size_t first,
+                           size_t count, const double *u);
+void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
+                    const uint64_t *ids);
 /** All masses must be equal: to particles->mass if it is not 0, else to the first mass. */
-void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *m);
+void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first,
+                       size_t count, const double *m);
 /** End the program if two particles have the same id, on whatever ranks. Collective. */
 void gadget_check_ids(const struct particles *s, const char *path);
 
@@ -63,7 +65,8 @@ struct gadget_format {
   /** Check that all blocks exist, have the right size, and are complete. */
   void (*check)(const char *path, const struct gadget_header *header);
   /** Read the particles that the sink asks for. */
-  void (*read)(const char *path, const struct gadget_header *header, const struct gadget_sink *sink);
+  void (*read)(const char *path, const struct gadget_header *header,
+               const struct gadget_sink *sink);
 };
 /** The names of the blocks in HDF5 files. */
 extern const char *const gadget_block_name[GADGET_BLOCKS];

@@ -32,9 +32,11 @@ struct block {
   unsigned width; /* bytes of a number; 0: no such block */
 };
 
-static void read_bytes(const struct binary_file *file, const char *block, void *bytes, size_t count) {
+static void read_bytes(const struct binary_file *file, const char *block, void *bytes,
+                       size_t count) {
   if (fread(bytes, 1, count, file->stream) == count) return;
-  if (ferror(file->stream)) fail(EXIT_BAD_INPUT, "%s: cannot read block %s: %s", file->path, block, strerror(errno));
+  if (ferror(file->stream))
+    fail(EXIT_BAD_INPUT, "%s: cannot read block %s: %s", file->path, block, strerror(errno));
   fail(EXIT_BAD_INPUT, "%s: truncated: ends in block %s", file->path, block);
 }
 
@@ -51,19 +53,20 @@ static uint32_t read_marker(const struct binary_file *file, const char *block, u
 }
 
 /** Check the markers of a record of @p size bytes at @p offset. @return the offset behind it */
-static uint64_t check_record(const struct binary_file *file, const char *block, uint64_t offset, uint64_t size) {
+static uint64_t check_record(const struct binary_file *file, const char *block, uint64_t offset,
+                             uint64_t size) {
   const uint64_t end = offset + 4 + size;
   const uint32_t before = read_marker(file, block, offset);
   if (before != (uint32_t)size)
-    fail(EXIT_BAD_INPUT, "%s: block %s: record marker says %u bytes, expected %u", file->path, block, before,
-         (uint32_t)size);
+    fail(EXIT_BAD_INPUT, "%s: block %s: record marker says %u bytes, expected %u", file->path,
+         block, before, (uint32_t)size);
   if (end + 4 > file->size)
-    fail(EXIT_BAD_INPUT, "%s: truncated: block %s ends at byte %llu, the file at %llu", file->path, block,
-         (unsigned long long)end + 4, (unsigned long long)file->size);
+    fail(EXIT_BAD_INPUT, "%s: truncated: block %s ends at byte %llu, the file at %llu", file->path,
+         block, (unsigned long long)end + 4, (unsigned long long)file->size);
   const uint32_t after = read_marker(file, block, end);
   if (after != before)
-    fail(EXIT_BAD_INPUT, "%s: block %s: record marker says %u bytes at its begin, %u at its end", file->path, block,
-         before, after);
+    fail(EXIT_BAD_INPUT, "%s: block %s: record marker says %u bytes at its begin, %u at its end",
+         file->path, block, before, after);
   return end + 4;
 }
 
@@ -71,16 +74,19 @@ static struct binary_file open_file(const char *path) {
   const char *reason;
   struct binary_file file = {.path = path, .stream = input_open(path, &reason)};
   if (!file.stream) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, reason);
-  if (fseeko(file.stream, 0, SEEK_END) != 0) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
+  if (fseeko(file.stream, 0, SEEK_END) != 0)
+    fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
   file.size = (uint64_t)ftello(file.stream);
-  if (file.size < 4) fail(EXIT_BAD_INPUT, "%s: truncated: %llu bytes only", path, (unsigned long long)file.size);
+  if (file.size < 4)
+    fail(EXIT_BAD_INPUT, "%s: truncated: %llu bytes only", path, (unsigned long long)file.size);
   const uint32_t marker = read_marker(&file, "HEAD", 0);
   file.swapped = marker == bswap_32(HEADER_SIZE) || marker == bswap_32(LABEL_SIZE);
   const uint32_t size = file.swapped ? bswap_32(marker) : marker;
   file.labelled = size == LABEL_SIZE;
   if (size != HEADER_SIZE && size != LABEL_SIZE)
     fail(EXIT_BAD_INPUT,
-         "%s: not a Gadget file: begins with the record marker %u, expected 256 (format 1) or 8 (format 2)"
+         "%s: not a Gadget file: begins with the record marker %u, expected 256 (format 1) or 8 "
+         "(format 2)"
          " in either byte order, or HDF5's signature",
          path, marker);
   return file;
@@ -91,8 +97,8 @@ static uint64_t header_offset(const struct binary_file *file) {
 }
 
 /** Read numbers of @p width bytes, converted to the byte order of this machine. */
-static void read_numbers(const struct binary_file *file, const char *block, unsigned width, size_t count,
-                         void *numbers) {
+static void read_numbers(const struct binary_file *file, const char *block, unsigned width,
+                         size_t count, void *numbers) {
   read_bytes(file, block, numbers, count * width);
   if (!file->swapped) return;
   uint32_t *n4 = numbers;
@@ -148,7 +154,8 @@ static void binary_header(const char *path, struct gadget_header *header) {
  * the size of a block is 0 modulo 2^32 in single and in double precision: then the marker of the
  * record that follows decides.
  */
-static unsigned number_width(const struct binary_file *file, const char *block, uint64_t offset, uint64_t elements) {
+static unsigned number_width(const struct binary_file *file, const char *block, uint64_t offset,
+                             uint64_t elements) {
   const uint32_t marker = read_marker(file, block, offset);
   unsigned fitting = 0;
   for (unsigned width = 4; width <= 8; width += 4) {
@@ -156,13 +163,17 @@ static unsigned number_width(const struct binary_file *file, const char *block, 
     if (!fitting) fitting = width;
     const uint64_t end = offset + 4 + elements * width;
     if (end + 4 > file->size || read_marker(file, block, end) != marker) continue;
-    if (marker == 0 && end + 8 <= file->size && read_marker(file, block, end + 4) != (file->labelled ? LABEL_SIZE : 0))
+    if (marker == 0 && end + 8 <= file->size &&
+        read_marker(file, block, end + 4) != (file->labelled ? LABEL_SIZE : 0))
       continue;
     return width;
   }
   if (!fitting)
-    fail(EXIT_BAD_INPUT, "%s: block %s: record marker says %u bytes, expected %u or %u (%llu numbers of 4 or 8 bytes)",
-         file->path, block, marker, (uint32_t)(elements * 4), (uint32_t)(elements * 8), (unsigned long long)elements);
+    fail(EXIT_BAD_INPUT,
+         "%s: block %s: record marker says %u bytes, expected %u or %u (%llu numbers of 4 or 8 "
+         "bytes)",
+         file->path, block, marker, (uint32_t)(elements * 4), (uint32_t)(elements * 8),
+         (unsigned long long)elements);
   return fitting;
 }
 
@@ -212,11 +223,12 @@ static void binary_check(const char *path, const struct gadget_header *header) {
   fclose(file.stream);
 }
 
-typedef void put_reals(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
-                       const double *values);
+typedef void put_reals(const struct gadget_sink *sink, const char *block, size_t first,
+                       size_t count, const double *values);
 
-static void read_reals(const struct binary_file *file, enum block_kind kind, const struct block *block, size_t columns,
-                       const struct gadget_sink *sink, put_reals *put) {
+static void read_reals(const struct binary_file *file, enum block_kind kind,
+                       const struct block *block, size_t columns, const struct gadget_sink *sink,
+                       put_reals *put) {
   const size_t most = sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
   double *values = allocate(most * columns, sizeof *values, "reading initial conditions");
   float *singles = allocate(most * columns, sizeof *singles, "reading initial conditions");
@@ -236,7 +248,8 @@ static void read_reals(const struct binary_file *file, enum block_kind kind, con
   free(values);
 }
 
-static void read_ids(const struct binary_file *file, const struct block *block, const struct gadget_sink *sink) {
+static void read_ids(const struct binary_file *file, const struct block *block,
+                     const struct gadget_sink *sink) {
   const size_t most = sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
   uint64_t *ids = allocate(most, sizeof *ids, "reading initial conditions");
   uint32_t *short_ids = allocate(most, sizeof *short_ids, "reading initial conditions");
@@ -256,7 +269,8 @@ static void read_ids(const struct binary_file *file, const struct block *block, 
   free(ids);
 }
 
-static void binary_read(const char *path, const struct gadget_header *header, const struct gadget_sink *sink) {
+static void binary_read(const char *path, const struct gadget_header *header,
+                        const struct gadget_sink *sink) {
   if (gadget_type(header) == GADGET_TYPES) return;
   const struct binary_file file = open_file(path);
   struct block blocks[BLOCK_KINDS];
@@ -264,7 +278,8 @@ static void binary_read(const char *path, const struct gadget_header *header, co
   read_ids(&file, &blocks[BLOCK_ID], sink);
   read_reals(&file, BLOCK_POS, &blocks[BLOCK_POS], 3, sink, gadget_put_positions);
   read_reals(&file, BLOCK_VEL, &blocks[BLOCK_VEL], 3, sink, gadget_put_velocities);
-  if (blocks[BLOCK_MASS].width) read_reals(&file, BLOCK_MASS, &blocks[BLOCK_MASS], 1, sink, gadget_put_masses);
+  if (blocks[BLOCK_MASS].width)
+    read_reals(&file, BLOCK_MASS, &blocks[BLOCK_MASS], 1, sink, gadget_put_masses);
   fclose(file.stream);
 }
 

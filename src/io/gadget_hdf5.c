@@ -8,7 +8,8 @@
 #include "hdf5_util.h"
 
 static hid_t open_group(hid_t file, const char *path, const char *name) {
-  if (hdf5_check(H5Lexists(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "look for a group") == 0) return -1;
+  if (hdf5_check(H5Lexists(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "look for a group") == 0)
+    return -1;
   const hid_t group = hdf5_check(H5Gopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
                                  "open a group");
   hdf5_check_attributes(group, path);
@@ -27,19 +28,21 @@ static void hdf5_header(const char *path, struct gadget_header *header) {
   const hid_t file = hdf5_open(path), group = open_group(file, path, "Header");
   if (group < 0) fail(EXIT_BAD_INPUT, "%s: not a Gadget file: there is no group Header", path);
   const hid_t parameters = open_group(file, path, "Parameters");
-  *header = (struct gadget_header){.time = header_number(group, -1, path, "Time"),
-                                   .redshift = header_number(group, -1, path, "Redshift"),
-                                   .box = header_number(group, parameters, path, "BoxSize"),
-                                   .omega_m = header_number(group, parameters, path, "Omega0"),
-                                   .omega_lambda = header_number(group, parameters, path, "OmegaLambda"),
-                                   .h = header_number(group, parameters, path, "HubbleParam")};
+  *header = (struct gadget_header){
+      .time = header_number(group, -1, path, "Time"),
+      .redshift = header_number(group, -1, path, "Redshift"),
+      .box = header_number(group, parameters, path, "BoxSize"),
+      .omega_m = header_number(group, parameters, path, "Omega0"),
+      .omega_lambda = header_number(group, parameters, path, "OmegaLambda"),
+      .h = header_number(group, parameters, path, "HubbleParam")};
   uint64_t high[GADGET_TYPES] = {0};
   const hid_t integer = H5T_NATIVE_UINT64;
   if (!hdf5_read_attribute(group, path, "NumPart_ThisFile", integer, GADGET_TYPES, header->in_file))
     fail(EXIT_BAD_INPUT, "%s: not a Gadget file: Header has no NumPart_ThisFile", path);
   if (!hdf5_read_attribute(group, path, "NumPart_Total", integer, GADGET_TYPES, header->total))
     for (unsigned t = 0; t < GADGET_TYPES; t++) header->total[t] = header->in_file[t];
-  header->total_is_32_bit = !hdf5_read_attribute(group, path, "NumPart_Total_HighWord", integer, GADGET_TYPES, high);
+  header->total_is_32_bit = !hdf5_read_attribute(group, path, "NumPart_Total_HighWord", integer,
+                                                 GADGET_TYPES, high);
   for (unsigned t = 0; t < GADGET_TYPES; t++) header->total[t] += high[t] << 32;
   hdf5_read_attribute(group, path, "MassTable", H5T_NATIVE_DOUBLE, GADGET_TYPES, header->mass);
   hdf5_read_attribute(group, path, "NumFilesPerSnapshot", integer, 1, &header->files);
@@ -50,18 +53,22 @@ static void hdf5_header(const char *path, struct gadget_header *header) {
 }
 
 /** Open a dataset of @p count rows and check its shape and number class. */
-static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_class_t class, uint64_t count,
-                          uint64_t columns) {
-  if (H5Lexists(group, name, H5P_DEFAULT) <= 0) fail(EXIT_BAD_INPUT, "%s: there is no block %s", path, name);
-  const hid_t dataset = hdf5_check(H5Dopen2(group, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "open a block");
+static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_class_t class,
+                          uint64_t count, uint64_t columns) {
+  if (H5Lexists(group, name, H5P_DEFAULT) <= 0)
+    fail(EXIT_BAD_INPUT, "%s: there is no block %s", path, name);
+  const hid_t dataset = hdf5_check(H5Dopen2(group, name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                   "open a block");
   const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
   if (H5Tget_class(type) != class)
-    fail(EXIT_BAD_INPUT, "%s: block %s does not hold %s numbers", path, name, class == H5T_FLOAT ? "real" : "integer");
+    fail(EXIT_BAD_INPUT, "%s: block %s does not hold %s numbers", path, name,
+         class == H5T_FLOAT ? "real" : "integer");
   hsize_t size[2] = {0, 1};
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank == 1 || rank == 2) H5Sget_simple_extent_dims(space, size, NULL);
   if (size[0] != count || size[1] != columns)
-    fail(EXIT_BAD_INPUT, "%s: block %s has %llu rows of %llu, expected %llu of %llu (NumPart_ThisFile)", path, name,
+    fail(EXIT_BAD_INPUT,
+         "%s: block %s has %llu rows of %llu, expected %llu of %llu (NumPart_ThisFile)", path, name,
          (unsigned long long)size[0], (unsigned long long)size[1], (unsigned long long)count,
          (unsigned long long)columns);
   hdf5_check_stored(dataset, path, name);
@@ -75,7 +82,8 @@ const char *const gadget_block_name[GADGET_BLOCKS] = {"ParticleIDs", "Coordinate
 static const struct {
   H5T_class_t class;
   size_t columns;
-  void (*put)(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *values);
+  void (*put)(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
+              const double *values);
 } blocks[GADGET_BLOCKS] = {
     {H5T_INTEGER, 1, NULL}, /* gadget_put_ids: first, so that messages about the other blocks can
                                name ids */
@@ -85,14 +93,17 @@ static const struct {
 };
 
 /** Check the datasets; with a sink, read the particles that it asks for. */
-static void visit_blocks(const char *path, const struct gadget_header *header, const struct gadget_sink *sink) {
+static void visit_blocks(const char *path, const struct gadget_header *header,
+                         const struct gadget_sink *sink) {
   const unsigned type = gadget_type(header);
   if (type == GADGET_TYPES) return;
   const size_t count = header->in_file[type];
   char name[32];
   snprintf(name, sizeof name, "PartType%u", type);
   const hid_t file = hdf5_open(path), group = open_group(file, path, name);
-  if (group < 0) fail(EXIT_BAD_INPUT, "%s: there is no group %s, but Header counts %zu particles", path, name, count);
+  if (group < 0)
+    fail(EXIT_BAD_INPUT, "%s: there is no group %s, but Header counts %zu particles", path, name,
+         count);
   const size_t most = !sink ? 0 : sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
   void *chunk = allocate(3 * most, sizeof(double), "reading initial conditions");
   const size_t needed = GADGET_BLOCKS - (header->mass[type] != 0.0);

@@ -19,12 +19,14 @@ static size_t owner(const struct ids *all, uint64_t id) {
   const size_t size = (size_t)comm_size();
   if (all->scattered) /* Knuth's multiplicative hash */
     return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % size;
-  return (size_t)((unsigned __int128)(id - all->lowest) * size / ((unsigned __int128)(all->highest - all->lowest) + 1));
+  return (size_t)((unsigned __int128)(id - all->lowest) * size /
+                  ((unsigned __int128)(all->highest - all->lowest) + 1));
 }
 
 static struct ids find_range(const uint64_t *id, size_t count) {
   const size_t size = (size_t)comm_size();
-  uint64_t range[2] = {UINT64_MAX, 0}, *ranges = allocate(size, sizeof range, "the check of particle ids");
+  uint64_t range[2] = {UINT64_MAX, 0},
+           *ranges = allocate(size, sizeof range, "the check of particle ids");
   for (size_t i = 0; i < count; i++) {
     if (id[i] < range[0]) range[0] = id[i];
     if (id[i] > range[1]) range[1] = id[i];
@@ -41,7 +43,8 @@ static struct ids find_range(const uint64_t *id, size_t count) {
 
 /** Bytes of ids sent to and received from each rank.
  * @return the largest number that any rank receives */
-static size_t count_ids(const struct particles *s, const struct ids *all, size_t *send, size_t *receive) {
+static size_t count_ids(const struct particles *s, const struct ids *all, size_t *send,
+                        size_t *receive) {
   memset(send, 0, (size_t)comm_size() * sizeof *send);
   for (size_t i = 0; i < s->count; i++) send[owner(all, s->id[i])] += sizeof *s->id;
   comm_exchange_sizes(send, receive);
@@ -54,7 +57,8 @@ static size_t count_ids(const struct particles *s, const struct ids *all, size_t
 /** Gather the ids that this rank is responsible for. */
 static uint64_t *gather_ids(const struct particles *s, struct ids *all, size_t *count) {
   const size_t size = (size_t)comm_size(), share = s->all / size + 1;
-  size_t *send = allocate(3 * size, sizeof *send, "message sizes"), *receive = send + size, *end = receive + size;
+  size_t *send = allocate(3 * size, sizeof *send, "message sizes"), *receive = send + size,
+         *end = receive + size;
   /* a few ids are far from the others */
   if (count_ids(s, all, send, receive) > 2 * share * sizeof *s->id) {
     all->scattered = true;
@@ -83,7 +87,8 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 /** Check ids of a grid, the usual case: one bit for each possible id needs little memory. */
-static void check_dense(const uint64_t *id, size_t count, uint64_t lowest, uint64_t range, const char *path) {
+static void check_dense(const uint64_t *id, size_t count, uint64_t lowest, uint64_t range,
+                        const char *path) {
   uint64_t *seen = allocate((size_t)(range / 64 + 1), sizeof *seen, "the check of particle ids");
   for (size_t i = 0; i < count; i++) {
     const uint64_t place = id[i] - lowest, bit = UINT64_C(1) << (place % 64);

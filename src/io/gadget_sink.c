@@ -16,8 +16,8 @@ static uint64_t id_of(const struct gadget_sink *sink, size_t particle) {
   return sink->particles->id[sink->place + particle - sink->row];
 }
 
-void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
-                          const double *x) {
+void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first,
+                          size_t count, const double *x) {
   const struct particles *s = sink->particles;
   const size_t place = sink->place + first - sink->row;
   const double excess = 1e-6 * sink->box; /* rounding of a float position that was wrapped in
@@ -34,8 +34,8 @@ void gadget_put_positions(const struct gadget_sink *sink, const char *block, siz
     }
 }
 
-void gadget_put_velocities(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
-                           const double *u) {
+void gadget_put_velocities(const struct gadget_sink *sink, const char *block, size_t first,
+                           size_t count, const double *u) {
   const struct particles *s = sink->particles;
   const size_t place = sink->place + first - sink->row;
   const double factor = sink->velocity_factor, most = pow(SPEED_OF_LIGHT / factor, 2.0);
@@ -59,13 +59,15 @@ void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t fi
   memcpy(sink->particles->id + sink->place + first - sink->row, ids, count * sizeof *ids);
 }
 
-void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first, size_t count, const double *m) {
+void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first,
+                       size_t count, const double *m) {
   struct particles *s = sink->particles;
   if (s->mass == 0.0 && count > 0) s->mass = m[0];
   for (size_t i = 0; i < count; i++) {
     if (!(m[i] >= 0.0) || isinf(m[i])) /* 0 is allowed for a glass, whose masses do not matter */
       fail(EXIT_BAD_INPUT,
-           "%s: block %s: particle %zu (id %" PRIu64 ") has mass %g, expected a finite number from 0 on",
+           "%s: block %s: particle %zu (id %" PRIu64
+           ") has mass %g, expected a finite number from 0 on",
            sink->path, block, first + i, id_of(sink, first + i), m[i]);
     /* float masses written by different codes agree to 1e-7 */
     if (!(fabs(m[i] - s->mass) <= 1e-5 * s->mass))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gadget HDF5 snapshots. */
-#include "photons/domain/geometry.h"
 #include "photons/io/snapshot.h"
+#include "photons/domain/geometry.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ enum {
 };
 
 /* Gadget's units in cgs. */
-static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5;
+static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
+                    cm_per_s_per_km_per_s = 1e5;
 
 /** Factors from internal to file units, and file units in cgs. */
 struct file_units {
@@ -29,33 +30,34 @@ struct file_units {
 };
 
 /** Rows of @p count particles of a block, from its particle @p i on. */
-typedef void convert(const struct file_units *units, const struct particle_block *b, size_t i, size_t count,
-                     void *rows);
+typedef void convert(const struct file_units *units, const struct particle_block *b, size_t i,
+                     size_t count, void *rows);
 
-static void convert_positions(const struct file_units *units, const struct particle_block *b, size_t i, size_t count,
-                              void *rows) {
+static void convert_positions(const struct file_units *units, const struct particle_block *b,
+                              size_t i, size_t count, void *rows) {
   double *out = rows;
   for (size_t n = 0; n < count; n++)
     for (size_t c = 0; c < 3; c++) out[3 * n + c] = b->x[c][i + n] * units->position;
 }
 
-static void convert_vectors(float *const component[3], double factor, size_t i, size_t count, float *out) {
+static void convert_vectors(float *const component[3], double factor, size_t i, size_t count,
+                            float *out) {
   for (size_t n = 0; n < count; n++)
     for (size_t c = 0; c < 3; c++) out[3 * n + c] = (float)((double)component[c][i + n] * factor);
 }
 
-static void convert_velocities(const struct file_units *units, const struct particle_block *b, size_t i, size_t count,
-                               void *rows) {
+static void convert_velocities(const struct file_units *units, const struct particle_block *b,
+                               size_t i, size_t count, void *rows) {
   convert_vectors(b->p, units->momentum, i, count, rows);
 }
 
-static void convert_accelerations(const struct file_units *units, const struct particle_block *b, size_t i,
-                                  size_t count, void *rows) {
+static void convert_accelerations(const struct file_units *units, const struct particle_block *b,
+                                  size_t i, size_t count, void *rows) {
   convert_vectors(b->acc, units->acceleration, i, count, rows);
 }
 
-static void convert_ids(const struct file_units *units, const struct particle_block *b, size_t i, size_t count,
-                        void *rows) {
+static void convert_ids(const struct file_units *units, const struct particle_block *b, size_t i,
+                        size_t count, void *rows) {
   (void)units;
   uint64_t *out = rows;
   for (size_t n = 0; n < count; n++) out[n] = b->id[i + n];
@@ -107,7 +109,8 @@ static size_t count_ranks(const struct snapshot *s, int first, int end) {
 static void write_header(hid_t file, const char *path, const struct snapshot *s, size_t in_file) {
   const struct parameters *p = s->parameters;
   const uint64_t count[TYPES] = {[HALO] = in_file};
-  const uint32_t low[TYPES] = {[HALO] = (uint32_t)s->all}, high[TYPES] = {[HALO] = (uint32_t)((uint64_t)s->all >> 32)};
+  const uint32_t low[TYPES] = {[HALO] = (uint32_t)s->all},
+                 high[TYPES] = {[HALO] = (uint32_t)((uint64_t)s->all >> 32)};
   const double mass[TYPES] = {[HALO] = s->particles->mass};
   const int32_t files = (int32_t)s->files, none = 0, no_entropy[TYPES] = {0};
   const hid_t header = hdf5_create_group(file, path, "Header");
@@ -148,16 +151,18 @@ static void write_parameters(hid_t file, const char *path, const struct snapshot
 }
 
 static hid_t number_type(const struct field *f) {
-  const hid_t types[] = {[DOUBLE] = H5T_NATIVE_DOUBLE, [FLOAT] = H5T_NATIVE_FLOAT, [ID] = H5T_NATIVE_UINT64};
+  const hid_t types[] = {
+      [DOUBLE] = H5T_NATIVE_DOUBLE, [FLOAT] = H5T_NATIVE_FLOAT, [ID] = H5T_NATIVE_UINT64};
   return types[f->number];
 }
 
-static hid_t create_dataset(hid_t group, const char *path, const struct field *f, const struct snapshot *s,
-                            size_t in_file) {
+static hid_t create_dataset(hid_t group, const char *path, const struct field *f,
+                            const struct snapshot *s, size_t in_file) {
   const hid_t type = number_type(f);
   const int64_t compression = s->parameters->output.compression;
   const hsize_t chunk[2] = {in_file < PIECE ? in_file : PIECE, f->columns};
-  const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path, "make a dataset");
+  const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path,
+                                  "make a dataset");
   if (f->constant) {
     double value;
     f->convert(&s->units, NULL, 0, 1, &value);
@@ -174,7 +179,8 @@ static hid_t create_dataset(hid_t group, const char *path, const struct field *f
   return dataset;
 }
 
-static void write_scaling(hid_t dataset, const char *path, const struct field *f, double length_cgs) {
+static void write_scaling(hid_t dataset, const char *path, const struct field *f,
+                          double length_cgs) {
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
   hdf5_write_double(dataset, path, "h_scaling", f->h_scaling);
   hdf5_write_double(dataset, path, "length_scaling", f->length_scaling);
@@ -187,11 +193,12 @@ static void write_scaling(hid_t dataset, const char *path, const struct field *f
 
 /** The particles of this process, from row @p begin on. Piece after piece, so that memory does not grow with N, and each chunk is
  * compressed once (twice where two processes meet). */
-static void write_rows(hid_t dataset, const char *path, const struct field *f, const struct snapshot *snapshot,
-                       size_t begin) {
+static void write_rows(hid_t dataset, const char *path, const struct field *f,
+                       const struct snapshot *snapshot, size_t begin) {
   const struct particles *s = snapshot->particles;
   const hid_t type = number_type(f);
-  const size_t row_size = f->columns * H5Tget_size(type), most = s->count < PIECE ? s->count : PIECE;
+  const size_t row_size = f->columns * H5Tget_size(type),
+               most = s->count < PIECE ? s->count : PIECE;
   char *rows = allocate(most, row_size, "writing a snapshot");
   struct particle_block block = {.count = 0};
   size_t next_block = 0, done = 0; /* blocks entered; particles converted */
@@ -213,7 +220,8 @@ static void write_rows(hid_t dataset, const char *path, const struct field *f, c
 }
 
 /** The file with all its datasets, which have no values yet. */
-static void create_file(const struct snapshot *s, const char *temporary, const char *path, size_t in_file) {
+static void create_file(const struct snapshot *s, const char *temporary, const char *path,
+                        size_t in_file) {
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, s, in_file);
   write_parameters(file, path, s);
@@ -235,14 +243,16 @@ static void create_file(const struct snapshot *s, const char *temporary, const c
 static void write_part(void *context, const struct output_turn *turn) {
   const struct snapshot *s = context;
   const char *path = turn->path;
-  if (comm_rank() == turn->first) create_file(s, turn->temporary, path, count_ranks(s, turn->first, turn->last + 1));
+  if (comm_rank() == turn->first)
+    create_file(s, turn->temporary, path, count_ranks(s, turn->first, turn->last + 1));
   if (s->particles->count == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, path);
   const size_t begin = count_ranks(s, turn->first, comm_rank());
   for (size_t f = 0; f < s->fields; f++) {
     char name[64];
     snprintf(name, sizeof name, "/PartType1/%s", fields[f].name);
-    const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path, "continue the file");
+    const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
+                                     "continue the file");
     write_rows(dataset, path, &fields[f], s, begin);
     hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
   }
@@ -253,7 +263,8 @@ static void write_part(void *context, const struct output_turn *turn) {
 static char **list_paths(const char *path, size_t files) {
   static const char ending[] = ".hdf5";
   size_t stem = strlen(path);
-  if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0) stem -= strlen(ending);
+  if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0)
+    stem -= strlen(ending);
   char **paths = allocate(files, sizeof *paths, "file names");
   for (size_t f = 0; f < files; f++) {
     const size_t size = strlen(path) + 32;
@@ -266,15 +277,19 @@ static char **list_paths(const char *path, size_t files) {
   return paths;
 }
 
-void snapshot_write(const char *path, const struct parameters *p, const struct particles *particles, double a) {
-  const double length = p->output.unit_length == LENGTH_MPC_H ? 1.0 : 1000.0; /* file units in Mpc/h */
-  const size_t ranks = (size_t)comm_size(), wanted = p->output.files > 0 ? (size_t)p->output.files : ranks;
+void snapshot_write(const char *path, const struct parameters *p, const struct particles *particles,
+                    double a) {
+  const double length = p->output.unit_length == LENGTH_MPC_H ? 1.0
+                                                              : 1000.0; /* file units in Mpc/h */
+  const size_t ranks = (size_t)comm_size(),
+               wanted = p->output.files > 0 ? (size_t)p->output.files : ranks;
   struct snapshot s = {.parameters = p,
                        .particles = particles,
                        .a = a,
                        .box = particles->box * length,
                        .files = wanted < ranks ? wanted : ranks,
-                       .fields = sizeof fields / sizeof *fields - (p->output.accelerations ? 0 : 1)};
+                       .fields = sizeof fields / sizeof *fields -
+                                 (p->output.accelerations ? 0 : 1)};
   s.units = (struct file_units){.position = s.box / POSITION_TURN,
                                 .momentum = pow(a, -1.5), /* u = v_pec / sqrt(a), p = a v_pec */
                                 .acceleration = 1.0 / length,

@@ -25,13 +25,15 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
   struct mesh_layout l;
   const uint32_t slabs_most = scheduler_any_gpu() ? GPU_SLABS_MOST : SLABS_MOST;
   const double side = cbrt((double)particles);
-  l.cells = p->gravity.pm_grid ? (uint32_t)p->gravity.pm_grid : mesh_good_size((uint32_t)lround(side));
+  l.cells = p->gravity.pm_grid ? (uint32_t)p->gravity.pm_grid
+                               : mesh_good_size((uint32_t)lround(side));
   /* r_cut < L/2, so that at most one image is in reach */
   const uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2);
   if (p->gravity.pm_grid == 0 && l.cells < least) l.cells = least;
   if (l.cells > MESH_MOST)
-    fail(EXIT_BAD_USAGE, "%zu particles want a mesh of %u^3 cells, more than %d^3: set gravity.pm_grid",
-         particles, l.cells, MESH_MOST);
+    fail(EXIT_BAD_USAGE,
+         "%zu particles want a mesh of %u^3 cells, more than %d^3: set gravity.pm_grid", particles,
+         l.cells, MESH_MOST);
   l.slabs = l.cells / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;
   l.columns = l.slabs;
@@ -77,8 +79,8 @@ static void create_slabs(struct long_range *l) {
     const uint32_t slab = (uint32_t)(i % m->slabs);
     const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
     if (slab_owner(m, slab) == comm_rank())
-      l->slab_handle[i] =
-          register_scratch((void **)&l->slab[i], floats, sizeof(float), "mesh slab");
+      l->slab_handle[i] = register_scratch((void **)&l->slab[i], floats, sizeof(float),
+                                           "mesh slab");
   }
   l->block = allocate(block_rows(l), sizeof *l->block, "block table");
   l->block_handle = allocate(block_rows(l), sizeof *l->block_handle, "block handles");
@@ -137,7 +139,8 @@ void long_range_free(struct long_range *l) {
     free(l->block[i]);
   }
   for (uint32_t w = 0; w < engine_workers(); w++) free(l->fft[w]);
-  void *const tables[] = {l->slab, l->slab_handle, l->block, l->block_handle, l->fft, l->gpu, l->slab_sum};
+  void *const tables[] = {l->slab, l->slab_handle, l->block,   l->block_handle,
+                          l->fft,  l->gpu,         l->slab_sum};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
   mesh_free(l->mesh);
 }
@@ -150,6 +153,7 @@ void long_range_check_mass(const struct long_range *l) {
     for (uint32_t slab = 0; slab < l->mesh->slabs; slab++)
       if (slab_owner(l->mesh, slab) == comm_rank()) sum += l->slab_sum[slab_row(l, set, 0, slab)];
     comm_sum_double(&sum, 1);
-    DEBUG_CHECK(fabs(sum - all) <= 1e-5 * all, "mesh %u holds %.9g particles of %.9g", set, sum, all);
+    DEBUG_CHECK(fabs(sum - all) <= 1e-5 * all, "mesh %u holds %.9g particles of %.9g", set, sum,
+                all);
   }
 }

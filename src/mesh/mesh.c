@@ -37,10 +37,11 @@ static int signed_index(const struct mesh *m, uint32_t n) {
   return n <= m->cells / 2 ? (int)n : (int)n - (int)m->cells;
 }
 
-static fftwf_plan plan_lines(const struct mesh *m, uint32_t lines, int stride_in, int stride_out, int sign,
-                             fftwf_complex *in, fftwf_complex *out) {
+static fftwf_plan plan_lines(const struct mesh *m, uint32_t lines, int stride_in, int stride_out,
+                             int sign, fftwf_complex *in, fftwf_complex *out) {
   const int n = (int)m->cells;
-  return fftwf_plan_many_dft(1, &n, (int)lines, in, NULL, stride_in, 1, out, NULL, stride_out, 1, sign, FFTW_ESTIMATE);
+  return fftwf_plan_many_dft(1, &n, (int)lines, in, NULL, stride_in, 1, out, NULL, stride_out, 1,
+                             sign, FFTW_ESTIMATE);
 }
 
 static struct mesh_plans *plans_create(const struct mesh *m) {
@@ -48,7 +49,8 @@ static struct mesh_plans *plans_create(const struct mesh *m) {
   const int n = (int)m->cells, spectrum_row = (int)m->row / 2;
   float *plane = fftwf_alloc_real(plane_floats(m));
   fftwf_complex *spectrum = fftwf_alloc_complex(spectrum_size(m));
-  fftwf_complex *lines = fftwf_alloc_complex(lines_size(m)), *lines_out = fftwf_alloc_complex(lines_size(m));
+  fftwf_complex *lines = fftwf_alloc_complex(lines_size(m)),
+                *lines_out = fftwf_alloc_complex(lines_size(m));
   if (!plane || !spectrum || !lines || !lines_out)
     fail(EXIT_RUN_FAILED, "not enough memory for FFT plans of a mesh of %d cells a side", n);
 
@@ -58,11 +60,16 @@ static struct mesh_plans *plans_create(const struct mesh *m) {
   for (int tail = 0; tail < 2; tail++) {
     uint32_t count = tail ? m->kz % LINES : LINES;
     if (count == 0 || count > m->kz) continue;
-    p->y_forward[tail] = plan_lines(m, count, spectrum_row, LINE_STRIDE, FFTW_FORWARD, spectrum, lines);
-    p->y_backward[tail] = plan_lines(m, count, LINE_STRIDE, spectrum_row, FFTW_BACKWARD, lines, spectrum);
-    p->x_forward[tail] = plan_lines(m, count, LINE_STRIDE, LINE_STRIDE, FFTW_FORWARD, lines, lines_out);
-    p->x_backward[tail] = plan_lines(m, count, LINE_STRIDE, LINE_STRIDE, FFTW_BACKWARD, lines, lines_out);
-    complete = complete && p->y_forward[tail] && p->y_backward[tail] && p->x_forward[tail] && p->x_backward[tail];
+    p->y_forward[tail] = plan_lines(m, count, spectrum_row, LINE_STRIDE, FFTW_FORWARD, spectrum,
+                                    lines);
+    p->y_backward[tail] = plan_lines(m, count, LINE_STRIDE, spectrum_row, FFTW_BACKWARD, lines,
+                                     spectrum);
+    p->x_forward[tail] = plan_lines(m, count, LINE_STRIDE, LINE_STRIDE, FFTW_FORWARD, lines,
+                                    lines_out);
+    p->x_backward[tail] = plan_lines(m, count, LINE_STRIDE, LINE_STRIDE, FFTW_BACKWARD, lines,
+                                     lines_out);
+    complete = complete && p->y_forward[tail] && p->y_backward[tail] && p->x_forward[tail] &&
+               p->x_backward[tail];
   }
   if (!complete) fail(EXIT_RUN_FAILED, "FFTW made no plan for a mesh of %d cells a side", n);
   fftwf_free(plane);
@@ -99,14 +106,16 @@ static void tables_create(struct mesh *m) {
   }
 }
 
-struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment,
-                         enum gradient gradient, bool interlace, const struct split *split) {
+struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box,
+                         enum assignment assignment, enum gradient gradient, bool interlace,
+                         const struct split *split) {
   if (cells < 8 || cells > MESH_MOST || cells % 2)
     fail(EXIT_BAD_USAGE, "a mesh of %u cells a side: the number must be even, 8 to %d", cells,
          MESH_MOST);
   if (slabs < 1 || slabs > cells || columns < 1 || columns > cells)
-    fail(EXIT_BAD_USAGE, "%u slabs and %u columns for a mesh of %u cells a side: allowed are 1 to that number", slabs,
-         columns, cells);
+    fail(EXIT_BAD_USAGE,
+         "%u slabs and %u columns for a mesh of %u cells a side: allowed are 1 to that number",
+         slabs, columns, cells);
   struct mesh *m = allocate(1, sizeof *m, "mesh");
   *m = (struct mesh){.cells = cells,
                      .row = mesh_row(cells),
@@ -162,7 +171,9 @@ struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const
     const int64_t reach = (int64_t)half[c];
     const int64_t low = (int64_t)centre[c] - reach, high = (int64_t)centre[c] + reach;
     const int64_t first = (low * m->cells + (int64_t)assignment_offset(m, 0, false)) >> 32;
-    const int64_t last = ((high * m->cells + (int64_t)assignment_offset(m, 0, m->interlace)) >> 32) + width - 1;
+    const int64_t last = ((high * m->cells + (int64_t)assignment_offset(m, 0, m->interlace)) >>
+                          32) +
+                         width - 1;
     const bool whole = last - first + 1 >= m->cells;
     patch.size[c] = whole ? m->cells : (uint32_t)(last - first + 1);
     patch.origin[c] = whole ? 0 : (uint32_t)((first + m->cells) % m->cells);
@@ -186,7 +197,8 @@ struct field_box field_box_for_patch(const struct mesh *m, const struct patch *p
                             .row = size[2] + 4};
 }
 
-void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane, float *out) {
+void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane,
+                    float *out) {
   const uint32_t to_edge = m->cells - b->origin[1], before = b->row < to_edge ? b->row : to_edge;
   for (uint32_t i = 0; i < b->size[0]; i++, out += b->row) {
     const float *row = plane + (size_t)((b->origin[0] + i) % m->cells) * m->row;
@@ -202,13 +214,15 @@ size_t mesh_scratch_bytes(const struct mesh *m) {
   return ALIGNMENT + sizeof(float complex) * (along_x > along_yz ? along_x : along_yz);
 }
 
-void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks, void *scratch) {
+void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks,
+                 void *scratch) {
   float complex *spectrum = align(scratch), *lines = spectrum + spectrum_size(m);
   const uint32_t planes = slab_first(m, s + 1) - slab_first(m, s);
   for (uint32_t x = 0; x < planes; x++) {
     float *plane = slab + x * plane_floats(m);
     for (uint32_t y = 0; y < m->cells; y++)
-      fftwf_execute_dft_r2c(m->plans->z_forward, plane + (size_t)y * m->row, spectrum + (size_t)y * m->row / 2);
+      fftwf_execute_dft_r2c(m->plans->z_forward, plane + (size_t)y * m->row,
+                            spectrum + (size_t)y * m->row / 2);
     for (uint32_t z = 0; z < m->kz; z += LINES) {
       const uint32_t count = m->kz - z < LINES ? m->kz - z : LINES;
       fftwf_execute_dft(m->plans->y_forward[count < LINES], spectrum + z, lines);
@@ -216,20 +230,21 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
         const uint32_t first = column_first(m, c), width = column_first(m, c + 1) - first;
         float complex *block = blocks[c] + (size_t)x * width * m->kz + z;
         for (uint32_t y = 0; y < width; y++)
-          memcpy(block + (size_t)y * m->kz, lines + (size_t)(first + y) * LINE_STRIDE, count * sizeof *lines);
+          memcpy(block + (size_t)y * m->kz, lines + (size_t)(first + y) * LINE_STRIDE,
+                 count * sizeof *lines);
       }
     }
   }
 }
 
 /** Fields y and z: their common spectrum times the wave number. */
-static void multiply_row(const struct mesh *m, uint32_t field, uint32_t ky, uint32_t z, uint32_t count,
-                         float complex *row) {
+static void multiply_row(const struct mesh *m, uint32_t field, uint32_t ky, uint32_t z,
+                         uint32_t count, float complex *row) {
   for (uint32_t i = 0; i < count; i++) row[i] *= field == 1 ? m->wave[ky] : m->wave[z + i];
 }
 
-void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field, const float complex *const *blocks, float *slab,
-                  void *scratch) {
+void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field,
+                  const float complex *const *blocks, float *slab, void *scratch) {
   float complex *spectrum = align(scratch), *lines = spectrum + spectrum_size(m);
   const uint32_t planes = slab_first(m, s + 1) - slab_first(m, s);
   for (uint32_t x = 0; x < planes; x++) {
@@ -269,7 +284,8 @@ static size_t lines_step(const struct mesh *m, const struct lines *l) {
   return (size_t)(column_first(m, l->column + 1) - column_first(m, l->column)) * m->kz;
 }
 
-static void gather(const struct mesh *m, const struct lines *l, const float complex *const *blocks, float complex *to) {
+static void gather(const struct mesh *m, const struct lines *l, const float complex *const *blocks,
+                   float complex *to) {
   for (uint32_t s = 0; s < m->slabs; s++) {
     const float complex *from = blocks[s] + lines_offset(m, l);
     for (uint32_t x = slab_first(m, s); x < slab_first(m, s + 1); x++, from += lines_step(m, l))
@@ -301,7 +317,8 @@ static void potential_factor(const struct mesh *m, const struct lines *l, float 
 }
 
 /* Multiply by e^{+-i k . shift}: from the shifted mesh to the mesh (+) or back (-). */
-static void multiply_phase(const struct mesh *m, const struct lines *l, float direction, float complex *spectrum) {
+static void multiply_phase(const struct mesh *m, const struct lines *l, float direction,
+                           float complex *spectrum) {
   for (uint32_t x = 0; x < m->cells; x++) {
     const int n = signed_index(m, x) + signed_index(m, l->ky) + (int)l->z + (int)m->cells;
     const float *phase = (const float *)(m->phase + n);
@@ -314,14 +331,16 @@ static void multiply_phase(const struct mesh *m, const struct lines *l, float di
   }
 }
 
-static void add_lines(const struct mesh *m, const struct lines *l, const float complex *from, float complex *to) {
+static void add_lines(const struct mesh *m, const struct lines *l, const float complex *from,
+                      float complex *to) {
   for (size_t x = 0; x < m->cells; x++)
     for (uint32_t i = 0; i < l->count; i++) to[x * LINE_STRIDE + i] += from[x * LINE_STRIDE + i];
 }
 
 /* Density to potential phi (fd4), or to -i phi (spectral), which times k_i is the acceleration
  * along i. */
-static void apply_green(const struct mesh *m, const struct lines *l, float (*factor)[LINES], float complex *density) {
+static void apply_green(const struct mesh *m, const struct lines *l, float (*factor)[LINES],
+                        float complex *density) {
   potential_factor(m, l, factor);
   for (uint32_t x = 0; x < m->cells; x++) {
     const float *scale = factor[x <= m->cells / 2 ? x : m->cells - x];
@@ -334,14 +353,16 @@ static void apply_green(const struct mesh *m, const struct lines *l, float (*fac
   }
 }
 
-static void multiply_wave(const struct mesh *m, const struct lines *l, const float complex *from, float complex *to) {
+static void multiply_wave(const struct mesh *m, const struct lines *l, const float complex *from,
+                          float complex *to) {
   for (size_t x = 0; x < m->cells; x++)
-    for (uint32_t i = 0; i < l->count; i++) to[x * LINE_STRIDE + i] = from[x * LINE_STRIDE + i] * m->wave[x];
+    for (uint32_t i = 0; i < l->count; i++)
+      to[x * LINE_STRIDE + i] = from[x * LINE_STRIDE + i] * m->wave[x];
 }
 
 /* From the spectrum of the potential or the acceleration to the spectra of one set. */
-static void scatter_fields(const struct mesh *m, const struct lines *l, float complex *field, float complex *work,
-                           float complex *result, float complex *const *out) {
+static void scatter_fields(const struct mesh *m, const struct lines *l, float complex *field,
+                           float complex *work, float complex *result, float complex *const *out) {
   const fftwf_plan backward = m->plans->x_backward[l->count < LINES];
   if (m->gradient == GRADIENT_SPECTRAL) {
     multiply_wave(m, l, field, work);
@@ -355,13 +376,15 @@ static void scatter_fields(const struct mesh *m, const struct lines *l, float co
   scatter(m, l, result, out);
 }
 
-void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out,
-                void *scratch) {
-  float complex *work = align(scratch), *field = work + lines_size(m), *result = field + lines_size(m);
+void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
+                float complex *const *out, void *scratch) {
+  float complex *work = align(scratch), *field = work + lines_size(m),
+                *result = field + lines_size(m);
   float(*factor)[LINES] = (float(*)[LINES])(result + lines_size(m));
   for (uint32_t ky = column_first(m, c); ky < column_first(m, c + 1); ky++)
     for (uint32_t z = 0; z < m->kz; z += LINES) {
-      const struct lines l = {.column = c, .ky = ky, .z = z, .count = m->kz - z < LINES ? m->kz - z : LINES};
+      const struct lines l = {
+          .column = c, .ky = ky, .z = z, .count = m->kz - z < LINES ? m->kz - z : LINES};
       const fftwf_plan forward = m->plans->x_forward[l.count < LINES];
       gather(m, &l, in, work);
       fftwf_execute_dft(forward, work, field);

@@ -117,7 +117,8 @@ static void find_patches(void *context, uint32_t task) {
     const struct node *root = &l->domain->groups[i].root;
     double half[3];
     for (int c = 0; c < 3; c++)
-      half[c] = fmin((double)root->half[c] / (double)l->domain->geometry.scale, 0.5 * POSITION_TURN);
+      half[c] = fmin((double)root->half[c] / (double)l->domain->geometry.scale,
+                     0.5 * POSITION_TURN);
     l->groups[i].patch = patch_for_box(l->mesh, root->centre, half);
   }
 }

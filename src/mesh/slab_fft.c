@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/runtime/loop.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/loop.h"
 
 LOOP_STAGE(mesh_transform, 0xddcc77, .untimed = true);
 
@@ -23,9 +23,11 @@ struct slab_fft_plans {
 
 struct slab_fft slab_fft_create(size_t n) {
   const size_t first = comm_first(n, comm_rank()), kz = n / 2 + 1;
-  struct slab_fft f = {.n = n, .kz = kz, .first = first, .planes = comm_first(n, comm_rank() + 1) - first};
+  struct slab_fft f = {
+      .n = n, .kz = kz, .first = first, .planes = comm_first(n, comm_rank() + 1) - first};
   fftw_complex *plane = fftw_alloc_complex(n * kz);
-  if (!plane) fail(EXIT_RUN_FAILED, "not enough memory to plan transforms of a mesh of %zu cells a side", n);
+  if (!plane)
+    fail(EXIT_RUN_FAILED, "not enough memory to plan transforms of a mesh of %zu cells a side", n);
   const int side = (int)n, row = (int)kz;
   struct slab_fft_plans *plans = allocate(1, sizeof *plans, "FFT plans");
   plans->plane_forward = fftw_plan_dft_r2c_2d(side, side, (double *)plane, plane, FFTW_ESTIMATE);
@@ -35,7 +37,8 @@ struct slab_fft slab_fft_create(size_t n) {
     *lines[i] = fftw_plan_many_dft(1, &side, row, plane, NULL, row, 1, plane, NULL, row, 1,
                                    i == 0 ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE);
   fftw_free(plane);
-  if (!plans->plane_forward || !plans->plane_backward || !plans->lines_forward || !plans->lines_backward)
+  if (!plans->plane_forward || !plans->plane_backward || !plans->lines_forward ||
+      !plans->lines_backward)
     fail(EXIT_RUN_FAILED, "FFTW made no plan for a mesh of %zu cells a side", n);
   f.plans = plans;
   return f;
@@ -60,8 +63,8 @@ struct work {
   fftw_plan plan;
 };
 
-static void copy_row(const struct slab_fft *f, fftw_complex *to, size_t to_row, const fftw_complex *from,
-                     size_t from_row) {
+static void copy_row(const struct slab_fft *f, fftw_complex *to, size_t to_row,
+                     const fftw_complex *from, size_t from_row) {
   memcpy(to + to_row * f->kz, from + from_row * f->kz, f->kz * sizeof *to);
 }
 
@@ -89,8 +92,8 @@ static void pack_plane(void *context, uint32_t plane) {
   const struct slab_fft *f = w->f;
   for (int r = 0; r < comm_size(); r++) {
     const size_t first = comm_first(f->n, r), lines = comm_first(f->n, r + 1) - first;
-    memcpy(w->buffer + (f->planes * first + plane * lines) * f->kz, w->mesh + (plane * f->n + first) * f->kz,
-           lines * f->kz * sizeof *w->mesh);
+    memcpy(w->buffer + (f->planes * first + plane * lines) * f->kz,
+           w->mesh + (plane * f->n + first) * f->kz, lines * f->kz * sizeof *w->mesh);
   }
 }
 
@@ -112,7 +115,8 @@ static void transpose(struct work *w) {
   loop_run(&mesh_transform_stage, (uint32_t)f->planes, pack_plane, w);
   size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
   for (int r = 0; r < comm_size(); r++)
-    bytes[r] = (comm_first(f->n, r + 1) - comm_first(f->n, r)) * f->planes * f->kz * sizeof *w->mesh;
+    bytes[r] = (comm_first(f->n, r + 1) - comm_first(f->n, r)) * f->planes * f->kz *
+               sizeof *w->mesh;
   comm_exchange(w->buffer, bytes, w->mesh, bytes);
   free(bytes);
   loop_run(&mesh_transform_stage, (uint32_t)f->planes, unpack_plane, w);
@@ -160,7 +164,9 @@ static void transform(const struct slab_fft *f, double *mesh, const struct pass 
   struct work w = {.f = f, .mesh = (fftw_complex *)mesh, .plan = pass[0].plan};
   if (comm_size() > 1) {
     w.buffer = fftw_alloc_complex(f->planes * f->n * f->kz + 1);
-    if (!w.buffer) fail(EXIT_RUN_FAILED, "not enough memory to transpose %zu planes of %zu^2 cells", f->planes, f->n);
+    if (!w.buffer)
+      fail(EXIT_RUN_FAILED, "not enough memory to transpose %zu planes of %zu^2 cells", f->planes,
+           f->n);
   }
   loop_run(&mesh_transform_stage, (uint32_t)f->planes, pass[0].function, &w);
   transpose(&w);
@@ -171,10 +177,12 @@ static void transform(const struct slab_fft *f, double *mesh, const struct pass 
 
 void slab_fft_forward(const struct slab_fft *f, double *mesh) {
   transform(f, mesh,
-            (struct pass[]){{f->plans->plane_forward, plane_forward}, {f->plans->lines_forward, lines_forward}});
+            (struct pass[]){{f->plans->plane_forward, plane_forward},
+                            {f->plans->lines_forward, lines_forward}});
 }
 
 void slab_fft_backward(const struct slab_fft *f, double *mesh) {
   transform(f, mesh,
-            (struct pass[]){{f->plans->lines_backward, lines_backward}, {f->plans->plane_backward, plane_backward}});
+            (struct pass[]){{f->plans->lines_backward, lines_backward},
+                            {f->plans->plane_backward, plane_backward}});
 }

@@ -15,6 +15,8 @@
 #include "photons/runtime/trace.h"
 #include "start_guard.h"
 
+enum { START_BYTES = 24 << 20 };
+
 struct worker {
   struct gpu *gpu; /* CUDA workers only */
   struct task_log log;
@@ -47,17 +49,20 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   scheduler_configure(&conf, p);
   conf.catch_signals = 0;
   if (trace) trace_prepare(trace, p);
-  start_guard_probe((unsigned)workers + 1); /* StarPU has one more, for what its workers share */
+  /* One thread more than workers. Libraries that get no memory abort, too: the least run has it. */
+  start_guard_probe((unsigned)workers + 1, START_BYTES);
   start_guard_begin();
   const int status = starpu_init(&conf);
   start_guard_end();
   if (status != 0)
-    fail(EXIT_RUN_FAILED, "StarPU does not start: %s; check the STARPU_* environment variables", strerror(-status));
+    fail(EXIT_RUN_FAILED, "StarPU does not start: %s; check the STARPU_* environment variables",
+         strerror(-status));
   if (starpu_cpu_worker_get_count() == 0)
     fail(EXIT_RUN_FAILED, "StarPU has no CPU worker: check STARPU_NCPU and runtime.workers");
   engine.gpu = starpu_cuda_worker_get_count() > 0;
   if (p->runtime.gpu == GPU_REQUIRE && !engine.gpu)
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but StarPU uses no GPU: check that StarPU is built with CUDA");
+    fail(EXIT_BAD_USAGE,
+         "runtime.gpu = require, but StarPU uses no GPU: check that StarPU is built with CUDA");
   scheduler_started();
   engine.heteroprio = scheduler_is_heteroprio();
   engine.worker_count = starpu_worker_get_count();
@@ -79,11 +84,17 @@ void engine_stop(void) {
 
 bool engine_gpu(void) { return engine.gpu; }
 uint32_t engine_workers(void) { return engine.worker_count; }
-struct pinned_pool *engine_pool(void) { return engine.pool; }
+struct pinned_pool *engine_pool(void) {
+  return engine.pool;
+}
 
 uint32_t worker_number(void) { return starpu_worker_get_id_check(); }
-struct gpu *worker_gpu(void) { return engine.workers[worker_number()].gpu; }
-struct task_log *worker_log(uint32_t worker) { return &engine.workers[worker].log; }
+struct gpu *worker_gpu(void) {
+  return engine.workers[worker_number()].gpu;
+}
+struct task_log *worker_log(uint32_t worker) {
+  return &engine.workers[worker].log;
+}
 
 void engine_on_gpu_workers(void (*function)(void *), void *context) {
   starpu_execute_on_each_worker(function, context, STARPU_CUDA);

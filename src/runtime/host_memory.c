@@ -59,7 +59,8 @@ static char *map_segment(const struct address *of) {
            (unsigned long long)of->descriptor);
   const int descriptor = of->bytes > 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
   if (descriptor < 0) return NULL;
-  char *segment = mmap(NULL, of->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  char *segment = mmap(NULL, of->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                       descriptor, 0);
   close(descriptor);
   if (segment == MAP_FAILED) return NULL;
   const struct address *found = (const struct address *)segment;
@@ -97,7 +98,9 @@ static size_t chunk_start(int rank, size_t chunk) {
   return chunk * PIN_CHUNK < memory.bytes[rank] ? chunk * PIN_CHUNK : memory.bytes[rank];
 }
 
-static size_t chunk_bytes(int rank, size_t chunk) { return chunk_start(rank, chunk + 1) - chunk_start(rank, chunk); }
+static size_t chunk_bytes(int rank, size_t chunk) {
+  return chunk_start(rank, chunk + 1) - chunk_start(rank, chunk);
+}
 
 size_t host_memory_pin(int rank, size_t place, size_t bytes) {
   const size_t rest = PIN_CHUNK - place % PIN_CHUNK;
@@ -124,15 +127,20 @@ void host_memory_stop(void) {
 
 bool host_memory_shared(void) { return memory.segment; }
 
-bool host_memory_with(int rank) { return memory.segment && rank != comm_rank() && memory.segment[rank]; }
+bool host_memory_with(int rank) {
+  return memory.segment && rank != comm_rank() && memory.segment[rank];
+}
 
-void host_memory_reset(void) { memory.used = (sizeof(struct address) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+void host_memory_reset(void) {
+  memory.used = (sizeof(struct address) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
 
 size_t host_memory_take(size_t bytes) {
   const size_t place = memory.used;
   memory.used += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   if (memory.used > memory.bytes[comm_rank()])
-    fail(EXIT_RUN_FAILED, "messages of a step to the ranks of this host need more than its memory: use more hosts");
+    fail(EXIT_RUN_FAILED,
+         "messages of a step to the ranks of this host need more than its memory: use more hosts");
   return place;
 }
 

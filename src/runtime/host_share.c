@@ -54,8 +54,8 @@ static int share_gpus(void) {
   int mine = 0;
 #ifdef PHOTONS_CUDA
   int gpus;
-  if (getenv("STARPU_WORKERS_CUDAID") || getenv("STARPU_NCUDA") || cudaGetDeviceCount(&gpus) != cudaSuccess ||
-      gpus == 0)
+  if (getenv("STARPU_WORKERS_CUDAID") || getenv("STARPU_NCUDA") ||
+      cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0)
     return 0;
   const int size = comm_host_size(), rank = comm_host_rank();
   const int first = gpus >= size ? gpus * rank / size : rank % gpus,
@@ -63,7 +63,8 @@ static int share_gpus(void) {
   char list[512] = "";
   for (int device = first, n = 0; device < end && n < (int)sizeof list - 12; device++)
     n += snprintf(list + n, sizeof list - (size_t)n, "%d ", device);
-  if (setenv("STARPU_WORKERS_CUDAID", list, 1) != 0) fail(EXIT_RUN_FAILED, "cannot set STARPU_WORKERS_CUDAID");
+  if (setenv("STARPU_WORKERS_CUDAID", list, 1) != 0)
+    fail(EXIT_RUN_FAILED, "cannot set STARPU_WORKERS_CUDAID");
   mine = end - first;
   set_default("STARPU_NCUDA", mine);
 #endif

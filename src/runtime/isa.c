@@ -36,7 +36,9 @@ enum isa isa_select(void) {
     if (!any && strcmp(wanted, isas[isa].setting) != 0) continue;
     if (usable(isa)) return isa;
     if (!any)
-      fail(EXIT_BAD_USAGE, "PHOTONS_ISA=%s: this processor or this build lacks these instructions; unset PHOTONS_ISA",
+      fail(EXIT_BAD_USAGE,
+           "PHOTONS_ISA=%s: this processor or this build lacks these instructions; unset "
+           "PHOTONS_ISA",
            wanted);
   }
   fail(EXIT_BAD_USAGE, "PHOTONS_ISA=%s: not an instruction set (baseline, avx2, avx512)", wanted);

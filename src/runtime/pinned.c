@@ -33,14 +33,17 @@ static unsigned size_log(size_t bytes) {
   unsigned log = SMALLEST_LOG;
   while (((size_t)1 << log) < bytes) log++;
   if (log > LARGEST_LOG)
-    fail(EXIT_RUN_FAILED, "%zu bytes of page-locked memory in one piece are too many: make runtime.group_size smaller",
+    fail(EXIT_RUN_FAILED,
+         "%zu bytes of page-locked memory in one piece are too many: make runtime.group_size "
+         "smaller",
          bytes);
   return log;
 }
 
 struct pinned_pool *pinned_pool_create(void) {
   struct pinned_pool *p = allocate(1, sizeof *p, "memory pool");
-  if (pthread_mutex_init(&p->lock, NULL) != 0) fail(EXIT_RUN_FAILED, "cannot make a lock for the memory pool");
+  if (pthread_mutex_init(&p->lock, NULL) != 0)
+    fail(EXIT_RUN_FAILED, "cannot make a lock for the memory pool");
   return p;
 }
 
@@ -59,7 +62,8 @@ void pinned_pool_free(struct pinned_pool *p) {
 /** Move the unused part of the newest chunk to the lists of free buffers. */
 static void divide_rest(struct pinned_pool *p) {
   for (unsigned log = LARGEST_LOG; log >= SMALLEST_LOG; log--)
-    for (const size_t block = (size_t)1 << log; p->rest_bytes >= block; p->rest += block, p->rest_bytes -= block) {
+    for (const size_t block = (size_t)1 << log; p->rest_bytes >= block;
+         p->rest += block, p->rest_bytes -= block) {
       struct link *link = (void *)p->rest;
       *link = (struct link){p->free[log], block};
       p->free[log] = link;

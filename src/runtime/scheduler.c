@@ -50,7 +50,8 @@ static void map_buckets(unsigned context) {
     starpu_heteroprio_set_mapping(context, (worker_type)CPU_TYPE, i, i);
   if (!gpu) return;
   starpu_heteroprio_set_nb_prios(context, (worker_type)CUDA_TYPE, BUCKETS - 1);
-  for (unsigned i = 1; i < BUCKETS; i++) starpu_heteroprio_set_mapping(context, (worker_type)CUDA_TYPE, i - 1, i);
+  for (unsigned i = 1; i < BUCKETS; i++)
+    starpu_heteroprio_set_mapping(context, (worker_type)CUDA_TYPE, i - 1, i);
 }
 
 /** The number of processor cores that are to work, by environment or parameters; 0: StarPU chooses. */
@@ -72,14 +73,15 @@ long scheduler_check(const struct parameters *p) {
   const char *scheduler = getenv("STARPU_SCHED"), *by;
   char names[1024] = "";
   if (scheduler && !scheduler_allowed(scheduler, names, sizeof names))
-    fail(EXIT_BAD_USAGE, "STARPU_SCHED=%s: not a scheduler of this StarPU; allowed:%s", scheduler, names);
+    fail(EXIT_BAD_USAGE, "STARPU_SCHED=%s: not a scheduler of this StarPU; allowed:%s", scheduler,
+         names);
   const long asked = workers_asked(p, &by), cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (asked > STARPU_MAXCPUS)
     fail(EXIT_BAD_USAGE, "%s = %ld: this StarPU is built for %d processor cores at most", by, asked,
          STARPU_MAXCPUS);
   if (asked > cores && comm_rank() == 0)
-    warn("%s = %ld: this machine has %ld processor cores, which more workers make slower", by, asked,
-         cores);
+    warn("%s = %ld: this machine has %ld processor cores, which more workers make slower", by,
+         asked, cores);
   if (asked > 0) return asked;
   return cores < STARPU_MAXCPUS ? cores : STARPU_MAXCPUS;
 }
@@ -88,15 +90,18 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
   if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
 #ifdef PHOTONS_CUDA
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but CUDA and STARPU_NCUDA make no GPU available: try "
-                         "nvidia-smi, or gpu = auto");
-#else
     fail(EXIT_BAD_USAGE,
-         "runtime.gpu = require, but this build has no CUDA codelets: configure --with-cuda, or use gpu = auto");
+         "runtime.gpu = require, but CUDA and STARPU_NCUDA make no GPU available: try "
+         "nvidia-smi, or gpu = auto");
+#else
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but this build has no CUDA codelets: configure "
+                         "--with-cuda, or use gpu = auto");
 #endif
   }
   if (gpus == 0) conf->ncuda = 0;
-  conf->sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler : gpus > 0 ? "heteroprio" : "lws";
+  conf->sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler
+                            : gpus > 0              ? "heteroprio"
+                                                    : "lws";
 #if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
   conf->sched_policy_callback = map_buckets;
 #else
@@ -181,7 +186,8 @@ void scheduler_print_gpus(FILE *out) {
     if (i + 1 < gpus && cudaGetDeviceProperties(&next, device[i + 1]) == cudaSuccess &&
         strcmp(gpu.name, next.name) == 0)
       continue;
-    fprintf(out, "%s%u %s (%.0f GB)", i >= equal ? ", " : "", equal, gpu.name, 1e-9 * (double)gpu.totalGlobalMem);
+    fprintf(out, "%s%u %s (%.0f GB)", i >= equal ? ", " : "", equal, gpu.name,
+            1e-9 * (double)gpu.totalGlobalMem);
     equal = 0;
   }
 #endif

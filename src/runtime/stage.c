@@ -26,7 +26,8 @@ uint32_t stage_count(void) {
   for (struct stage *s = registered; s; s = s->next) {
     if (s->untimed) continue;
     if (count == STAGES_MOST)
-      fail(EXIT_RUN_FAILED, "more than %d stages are registered: raise STAGES_MOST in stage.h", STAGES_MOST);
+      fail(EXIT_RUN_FAILED, "more than %d stages are registered: raise STAGES_MOST in stage.h",
+           STAGES_MOST);
     by_name[count++] = s;
   }
   qsort(by_name, count, sizeof *by_name, compare_names);

@@ -15,8 +15,8 @@
 
 /* A signal handler has no argument for it. */
 static struct {
-  int error_output; /* standard error as it was, */
-  int kept;         /* and what takes its place; -1: nothing does */
+  int error_output;               /* standard error as it was, */
+  int kept;                       /* and what takes its place; -1: nothing does */
   struct sigaction abort, memory; /* handlers as they were */
 } guard;
 
@@ -26,7 +26,7 @@ static void *wait_for_all(void *mutex) {
   return NULL;
 }
 
-void start_guard_probe(unsigned threads) {
+void start_guard_probe(unsigned threads, size_t bytes) {
   pthread_mutex_t together = PTHREAD_MUTEX_INITIALIZER;
   pthread_t *thread = allocate(threads, sizeof *thread, "threads");
   unsigned started = 0;
@@ -36,20 +36,22 @@ void start_guard_probe(unsigned threads) {
     status = pthread_create(&thread[started], NULL, wait_for_all, &together);
     if (status == 0) started++;
   }
+  free(allocate(1, bytes, "StarPU and the libraries"));
   pthread_mutex_unlock(&together);
   for (unsigned i = 0; i < started; i++) pthread_join(thread[i], NULL);
   free(thread);
   if (status != 0)
     fail(EXIT_RUN_FAILED,
-         "%u of the %u threads that StarPU needs can be started: %s (limits on processes and memory: "
+         "%u of the %u threads that StarPU needs can be started: %s (limits on processes and "
+         "memory: "
          "ulimit -u, ulimit -v)",
          started, threads, strerror(status));
 }
 
 static void end_with_message(int number) {
-  static const char message[] =
-      "photons-starpu: error: StarPU ends at its start: most likely threads or memory do not suffice "
-      "(ulimit -u, ulimit -v)\n";
+  static const char message[] = "photons-starpu: error: StarPU ends at its start: most likely "
+                                "threads or memory do not suffice "
+                                "(ulimit -u, ulimit -v)\n";
   (void)number;
   (void)!write(guard.error_output, message, sizeof message - 1);
   _exit(EXIT_RUN_FAILED);

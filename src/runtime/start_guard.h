@@ -4,8 +4,11 @@
 #ifndef PHOTONS_RUNTIME_START_GUARD_H
 #define PHOTONS_RUNTIME_START_GUARD_H
 
-/** End the program unless so many threads can run beside this one. They end again. */
-void start_guard_probe(unsigned threads);
+#include <stddef.h>
+
+/** End the program unless so many threads can run beside this one while there is room for so many
+ * bytes. Threads and memory are given back. */
+void start_guard_probe(unsigned threads, size_t bytes);
 
 /** From begin to end, an abort or a bad memory access ends the program so. What is written to standard
  * error meanwhile appears at the end, if the end is reached. */

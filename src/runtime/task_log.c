@@ -35,13 +35,13 @@ void task_log_add(const struct stage *stage, uint32_t owner) {
     log->capacity = 2 * log->capacity + 256;
     log->record = reallocate(log->record, log->capacity, sizeof *log->record, "records of tasks");
   }
-  log->record[log->count++] =
-      (struct task_record){.submit = 1e-6 * starpu_timing_timespec_to_us(&info->submit_time),
-                           .start = 1e-6 * starpu_timing_timespec_to_us(&info->start_time),
-                           .end = 1e-6 * starpu_timing_timespec_to_us(&info->end_time),
-                           .predicted = task->predicted > 0.0 ? 1e-6 * task->predicted : NAN,
-                           .owner = owner,
-                           .stage = stage};
+  log->record[log->count++] = (struct task_record){
+      .submit = 1e-6 * starpu_timing_timespec_to_us(&info->submit_time),
+      .start = 1e-6 * starpu_timing_timespec_to_us(&info->start_time),
+      .end = 1e-6 * starpu_timing_timespec_to_us(&info->end_time),
+      .predicted = task->predicted > 0.0 ? 1e-6 * task->predicted : NAN,
+      .owner = owner,
+      .stage = stage};
 }
 
 /** The start or the end of a task on a device. */
@@ -74,7 +74,8 @@ static void add_device(const uint32_t *workers, uint32_t n, double weight, struc
   }
   qsort(event, events, sizeof *event, compare_events);
   /* starts sort before ends of the same time, so that a task of no length starts before it ends */
-  const struct task_record **running = allocate(count + 1, sizeof(struct task_record *), "running tasks");
+  const struct task_record **running = allocate(count + 1, sizeof(struct task_record *),
+                                                "running tasks");
   double busy = 0.0;
   size_t runs = 0;
   for (size_t i = 0; i < events; i++) {
@@ -100,15 +101,17 @@ static void add_device(const uint32_t *workers, uint32_t n, double weight, struc
   free(event);
 }
 
-const char task_log_header[] = "step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us";
+const char task_log_header[] =
+    "step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us";
 
 static void write_rows(int64_t step, uint32_t worker, FILE *out) {
   const bool gpu = starpu_worker_get_type((int)worker) == STARPU_CUDA_WORKER;
   const struct task_log *log = worker_log(worker);
   for (const struct task_record *r = log->record; r < log->record + log->count; r++)
-    fprintf(out, "%" PRId64 ",%u,%s%d,%s,%" PRId64 ",%.3f,%.3f,%.3f,%.3f\n", step, worker, gpu ? "GPU" : "CPU",
-            starpu_worker_get_devid((int)worker), stage_name(r->stage), r->owner == NO_OWNER ? -1 : (int64_t)r->owner,
-            1e6 * r->submit, 1e6 * r->start, 1e6 * r->end, 1e6 * r->predicted);
+    fprintf(out, "%" PRId64 ",%u,%s%d,%s,%" PRId64 ",%.3f,%.3f,%.3f,%.3f\n", step, worker,
+            gpu ? "GPU" : "CPU", starpu_worker_get_devid((int)worker), stage_name(r->stage),
+            r->owner == NO_OWNER ? -1 : (int64_t)r->owner, 1e6 * r->submit, 1e6 * r->start,
+            1e6 * r->end, 1e6 * r->predicted);
 }
 
 void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *rows,
@@ -121,12 +124,15 @@ void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *
   for (uint32_t g = 0; g < gpu_count; g++) {
     uint32_t count = 0;
     for (uint32_t w = 0; w < n; w++)
-      if (starpu_worker_get_type((int)w) == STARPU_CUDA_WORKER && starpu_worker_get_devid((int)w) == device[g])
+      if (starpu_worker_get_type((int)w) == STARPU_CUDA_WORKER &&
+          starpu_worker_get_devid((int)w) == device[g])
         streams[count++] = w;
-    add_device(streams, count, fmax((double)starpu_cpu_worker_get_count() / gpu_count, 1.0), gpus, owner_seconds);
+    add_device(streams, count, fmax((double)starpu_cpu_worker_get_count() / gpu_count, 1.0), gpus,
+               owner_seconds);
   }
   for (uint32_t w = 0; w < n; w++) {
-    if (starpu_worker_get_type((int)w) == STARPU_CPU_WORKER) add_device(&w, 1, 1.0, cores, owner_seconds);
+    if (starpu_worker_get_type((int)w) == STARPU_CPU_WORKER)
+      add_device(&w, 1, 1.0, cores, owner_seconds);
     if (rows) write_rows(step, w, rows);
     worker_log(w)->count = 0;
   }
@@ -137,6 +143,7 @@ void task_log_write_stages(FILE *out) {
   fprintf(out, "stage,family,colour\n");
   for (uint32_t i = 0; i < stage_count(); i++) {
     const struct stage *s = stage_at(i);
-    fprintf(out, "%s,%s,#%06x\n", stage_name(s), s->family ? s->family : "other", s->codelet->color);
+    fprintf(out, "%s,%s,#%06x\n", stage_name(s), s->family ? s->family : "other",
+            s->codelet->color);
   }
 }

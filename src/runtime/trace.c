@@ -13,15 +13,19 @@
 #include "photons/base/error.h"
 
 static void set_default(const char *variable, const char *value) {
-  if (setenv(variable, value, 0) != 0) fail(EXIT_RUN_FAILED, "cannot set %s: %s", variable, strerror(errno));
+  if (setenv(variable, value, 0) != 0)
+    fail(EXIT_RUN_FAILED, "cannot set %s: %s", variable, strerror(errno));
 }
 
 void trace_prepare(struct trace *t, const struct parameters *p) {
   *t = (struct trace){.first = 0, .last = -1};
-  if (!*p->runtime.trace_steps || !parameter_step_range(p->runtime.trace_steps, &t->first, &t->last)) return;
+  if (!*p->runtime.trace_steps ||
+      !parameter_step_range(p->runtime.trace_steps, &t->first, &t->last))
+    return;
 #ifndef STARPU_USE_FXT
   if (comm_rank() == 0)
-    warn("this build's StarPU has no FxT: trace/tasks_*.csv will list which worker ran which task when, but there "
+    warn("this build's StarPU has no FxT: trace/tasks_*.csv will list which worker ran which task "
+         "when, but there "
          "will be no trace of StarPU's own; tools/build-starpu.sh builds one that has it");
 #endif
   char folder[PARAMETER_PATH_MAX + 16];
@@ -51,6 +55,7 @@ void trace_end_step(struct trace *t) {
 
 void trace_close(const struct trace *t) {
   if (t->last >= t->first && !t->recorded && comm_rank() == 0)
-    warn("runtime.trace_steps = %" PRId64 ":%" PRId64 " recorded nothing: the run ended at step %" PRId64, t->first,
-         t->last, t->step);
+    warn("runtime.trace_steps = %" PRId64 ":%" PRId64
+         " recorded nothing: the run ended at step %" PRId64,
+         t->first, t->last, t->step);
 }

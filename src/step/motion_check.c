@@ -18,8 +18,8 @@ static size_t worst(const struct particle_block *b, float *const vector[3]) {
   size_t at = 0;
   double most = -1.0;
   for (size_t i = 0; i < b->count; i++) {
-    const double size = length((double[]){(double)vector[0][i], (double)vector[1][i],
-                                          (double)vector[2][i]});
+    const double size = length(
+        (double[]){(double)vector[0][i], (double)vector[1][i], (double)vector[2][i]});
     if (!isfinite(size)) return i;
     if (size > most) most = size, at = i;
   }
@@ -30,8 +30,8 @@ static size_t worst(const struct particle_block *b, float *const vector[3]) {
 static struct particle find(struct nbody *n, const struct group *g, bool by_acceleration) {
   struct domain *d = &n->domain;
   domain_acquire(d);
-  const struct particle_block b =
-      particles_block(&d->particles, g->index - group_first(d, comm_rank()));
+  const struct particle_block b = particles_block(&d->particles,
+                                                  g->index - group_first(d, comm_rank()));
   const size_t i = worst(&b, by_acceleration ? b.acc : b.p);
   struct particle found = {.id = b.id[i]};
   for (int c = 0; c < 3; c++) {
@@ -78,7 +78,7 @@ void motion_check(struct nbody *n, double drift) {
   /* Causes come before what follows from them. Every comparison is false for NaN. */
   FOR_GROUPS(&n->domain, g) if (!isfinite(g->largest.acceleration)) fail_forces(n, g);
   FOR_GROUPS(&n->domain, g)
-    if (!((double)g->largest.momentum < n->a * SPEED_OF_LIGHT)) fail_kick(n, g);
+  if (!((double)g->largest.momentum < n->a * SPEED_OF_LIGHT)) fail_kick(n, g);
   FOR_GROUPS(&n->domain, g)
-    if (!((double)g->largest.momentum * drift < half_box)) fail_drift(n, g, drift);
+  if (!((double)g->largest.momentum * drift < half_box)) fail_drift(n, g, drift);
 }

@@ -44,8 +44,7 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
     l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
-  l.bytes_tree =
-      nodes * (double)(sizeof(struct node) +
-                       sizeof(float) * (fmm_multipole_size(order) + fmm_local_size(order)));
+  l.bytes_tree = nodes * (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) +
+                                                                         fmm_local_size(order)));
   return l;
 }

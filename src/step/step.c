@@ -18,10 +18,10 @@
 #include "photons/tree/codelets.h"
 
 /* Slabs and columns of this rank. */
-#define FOR_SLABS(m, slab)                            \
-  for (uint32_t slab = 0; slab < (m)->slabs; slab++)  \
+#define FOR_SLABS(m, slab)                           \
+  for (uint32_t slab = 0; slab < (m)->slabs; slab++) \
     if (slab_owner((m), slab) == comm_rank())
-#define FOR_COLUMNS(m, column)                              \
+#define FOR_COLUMNS(m, column)                               \
   for (uint32_t column = 0; column < (m)->columns; column++) \
     if (column_owner((m), column) == comm_rank())
 

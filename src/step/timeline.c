@@ -26,13 +26,13 @@ double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology
                               double acc_max, double softening) {
   double dlna = p->time.max_dlna;
   if (acc_max > 0.0)
-    dlna = fmin(dlna, cosmology_hubble(c, a) *
-                          sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
+    dlna = fmin(dlna,
+                cosmology_hubble(c, a) * sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
   return dlna;
 }
 
-static double step_wanted(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
-                          double acc_max, double softening) {
+static double step_wanted(const struct timeline *t, const struct parameters *p,
+                          const struct cosmology *c, double a, double acc_max, double softening) {
   if (p->time.step == STEP_FIXED) {
     double interval = log(t->end / t->begin) / (double)p->time.steps;
     double done = floor(log(a / t->begin) / interval + 1e-6);
@@ -41,8 +41,8 @@ static double step_wanted(const struct timeline *t, const struct parameters *p, 
   return a * exp(timeline_adaptive_dlna(p, c, a, acc_max, softening));
 }
 
-double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
-                     double acc_max, double softening) {
+double timeline_next(const struct timeline *t, const struct parameters *p,
+                     const struct cosmology *c, double a, double acc_max, double softening) {
   double wanted = step_wanted(t, p, c, a, acc_max, softening);
   size_t done = timeline_outputs_until(t, a);
   double stop = done < t->outputs ? fmin(t->output[done], t->end) : t->end;
@@ -53,6 +53,7 @@ double timeline_next(const struct timeline *t, const struct parameters *p, const
 
 double softening_at(const struct parameters *p, double a) {
   double comoving = p->gravity.softening;
-  if (p->gravity.softening_max_physical > 0.0) comoving = fmin(comoving, p->gravity.softening_max_physical / a);
+  if (p->gravity.softening_max_physical > 0.0)
+    comoving = fmin(comoving, p->gravity.softening_max_physical / a);
   return 1e-3 * comoving;
 }

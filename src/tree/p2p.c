@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Direct short-range forces: the force law and the reference in double precision. */
-#include "photons/domain/geometry.h"
 #include "photons/tree/p2p.h"
+#include "photons/domain/geometry.h"
 
-#include <stdbool.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "photons/base/error.h"
 
 /* Radius of the spline kernel / Plummer-equivalent softening (Springel et al. 2001). */
-#define SPLINE_SUPPORT \
-  2.8
+#define SPLINE_SUPPORT 2.8
 
-void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening,
-                  int table_order, const struct split *split) {
+void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind,
+                  double softening, int table_order, const struct split *split) {
   /* Resolution of float positions in a leaf. Without this limit, particles at one point, and a
    * particle's force on itself, would give 0/0. */
   const double least = 1e-6;
   double epsilon = fmax(softening / split->r_cut, least);
-  *law = (struct p2p_law){.kind = kind, .softening_kind = softening_kind, .split = split, .table_order = table_order};
+  *law = (struct p2p_law){
+      .kind = kind, .softening_kind = softening_kind, .split = split, .table_order = table_order};
   if (softening_kind == SOFTENING_SPLINE)
     law->support2 = (float)(SPLINE_SUPPORT * SPLINE_SUPPORT * epsilon * epsilon);
   else
@@ -43,7 +43,8 @@ void p2p_scratch_free(struct p2p_scratch *s) {
 static double exact_factor(const struct p2p_law *law, double u) {
   if (u >= (double)R_CUT_SQUARED) return 0.0;
   double r = sqrt(u), support = sqrt((double)law->support2);
-  double softened = law->softening_kind == SOFTENING_PLUMMER ? 1.0 / pow(u + (double)law->plummer2, 1.5)
+  double softened = law->softening_kind == SOFTENING_PLUMMER
+                        ? 1.0 / pow(u + (double)law->plummer2, 1.5)
                     : r < support ? spline_factor(r / support) / (support * support * support)
                                   : 1.0 / (u * r);
   double h = -2.0 * split_series_derivative(law->split, 1, u);
@@ -55,7 +56,8 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
   const double scale = t->scale;
   uint64_t pairs = 0;
   for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
-    for (uint32_t i = level_first(t->count, t->depth, leaf); i < level_first(t->count, t->depth, leaf + 1); i++) {
+    for (uint32_t i = level_first(t->count, t->depth, leaf);
+         i < level_first(t->count, t->depth, leaf + 1); i++) {
       double a[3] = {0.0, 0.0, 0.0};
       for (uint32_t e = t->near->offset[leaf]; e < t->near->offset[leaf + 1]; e++) {
         uint32_t slot = t->near->entry[e] >> (t->depth + 1), node = t->near->entry[e] & node_mask;
@@ -63,7 +65,8 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
         const uint32_t *x = t->source_x[slot];
         for (uint32_t j = node_first(n, node); j < node_end(n, node); j++) {
           double d[3];
-          for (size_t c = 0; c < 3; c++) d[c] = scale * position_difference(x[c * n + j], t->x[c * t->count + i]);
+          for (size_t c = 0; c < 3; c++)
+            d[c] = scale * position_difference(x[c * n + j], t->x[c * t->count + i]);
           double f = exact_factor(law, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
           for (int c = 0; c < 3; c++) a[c] += f * d[c];
         }

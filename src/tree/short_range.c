@@ -42,13 +42,14 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   short_range_register(s);
 }
 
-void short_range_set_softening(struct short_range *s, const struct parameters *p, double softening) {
+void short_range_set_softening(struct short_range *s, const struct parameters *p,
+                               double softening) {
   p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening,
                (int)p->gravity.table_order, &s->split);
   /* Expansions are of Newton's law. The spline is Newton's law from 2.8 softening lengths on;
    * Plummer's law agrees within 1e-3 from sqrt(1.5e3) softening lengths on. */
-  const double newtonian =
-      p->gravity.softening_kernel == SOFTENING_SPLINE ? 2.8 * softening : 39.0 * softening;
+  const double newtonian = p->gravity.softening_kernel == SOFTENING_SPLINE ? 2.8 * softening
+                                                                           : 39.0 * softening;
   acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance,
                   (int)p->gravity.order, newtonian, s->domain->geometry.box, s->domain->depth,
                   &s->split);

@@ -9,12 +9,12 @@
  * r_cut = 8 r_s; the series about 1/2 does not. */
 #include "photons/tree/split.h"
 
-#include <stdbool.h>
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_bessel.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,14 +36,16 @@ static double cloud_derivative(const struct split *s, int k, double u) {
   /* (1/z d/dz)^k I0(z) = I_k(z) / z^k (Abramowitz & Stegun 9.6.28) with z^2 = beta^2 (1 - u). */
   double root = sqrt(1.0 - u), z = s->beta * root;
   double norm = -expm1(-2.0 * s->beta) / (2.0 * s->beta); /* sinh(beta)/beta e^-beta */
-  return gsl_pow_int(-0.5 * s->beta / root, k) * gsl_sf_bessel_In_scaled(k, z) * exp(z - s->beta) / norm;
+  return gsl_pow_int(-0.5 * s->beta / root, k) * gsl_sf_bessel_In_scaled(k, z) * exp(z - s->beta) /
+         norm;
 }
 
 /** Both series of H. All integrands are positive and smooth, so each coefficient has full relative
  * accuracy. */
 static void expand_series(struct split *s) {
   gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc(QUADRATURE_POINTS);
-  if (rule == NULL) fail(EXIT_RUN_FAILED, "not enough memory for the quadrature of the force split");
+  if (rule == NULL)
+    fail(EXIT_RUN_FAILED, "not enough memory for the quadrature of the force split");
   double factorial = 1.0;
   for (int k = 0; k < SPLIT_SERIES; k++) {
     if (k > 0) factorial *= k;
@@ -70,7 +72,9 @@ double split_series_derivative(const struct split *s, int n, double u) {
 }
 
 /** h = -2 dH/du. */
-static double series_h(const struct split *s, double u) { return -2.0 * split_series_derivative(s, 1, u); }
+static double series_h(const struct split *s, double u) {
+  return -2.0 * split_series_derivative(s, 1, u);
+}
 
 double split_force(const struct split *s, double r) {
   double x = r / s->r_cut;
@@ -99,18 +103,22 @@ struct fit_grid {
   double t[FIT_POINTS], weight[FIT_POINTS], target[FIT_POINTS];
 };
 
-static double fit_error(const struct fit_grid *grid, const double *coefficient, int degree, size_t i) {
+static double fit_error(const struct fit_grid *grid, const double *coefficient, int degree,
+                        size_t i) {
   return grid->weight[i] * (grid->target[i] - polynomial(coefficient, degree, grid->t[i]));
 }
 
 /** Find the polynomial whose weighted errors at the degree + 2 points of @p reference are equal and
  * alternate in sign. */
-static void fit_reference(const struct fit_grid *grid, const size_t *reference, int degree, double *coefficient) {
-  double matrix[(P2P_DEGREE_MAX + 2) * (P2P_DEGREE_MAX + 2)], rhs[P2P_DEGREE_MAX + 2], solution[P2P_DEGREE_MAX + 2];
+static void fit_reference(const struct fit_grid *grid, const size_t *reference, int degree,
+                          double *coefficient) {
+  double matrix[(P2P_DEGREE_MAX + 2) * (P2P_DEGREE_MAX + 2)], rhs[P2P_DEGREE_MAX + 2],
+      solution[P2P_DEGREE_MAX + 2];
   size_t permutation_data[P2P_DEGREE_MAX + 2] = {0}, n = (size_t)degree + 2;
   for (size_t row = 0; row < n; row++) {
     size_t i = reference[row];
-    for (size_t k = 0; k + 1 < n; k++) matrix[row * n + k] = grid->weight[i] * gsl_pow_int(grid->t[i], (int)k);
+    for (size_t k = 0; k + 1 < n; k++)
+      matrix[row * n + k] = grid->weight[i] * gsl_pow_int(grid->t[i], (int)k);
     matrix[row * n + n - 1] = row % 2 ? -1.0 : 1.0;
     rhs[row] = grid->weight[i] * grid->target[i];
   }
@@ -126,14 +134,15 @@ static void fit_reference(const struct fit_grid *grid, const size_t *reference, 
 
 /** Put @p point into the reference in place of a neighbour whose error has the same sign, so that
  * the signs still alternate. */
-static void fit_exchange(const struct fit_grid *grid, const double *coefficient, int degree, size_t *reference,
-                         size_t point) {
+static void fit_exchange(const struct fit_grid *grid, const double *coefficient, int degree,
+                         size_t *reference, size_t point) {
   size_t last = (size_t)degree + 1, right = 0;
   bool positive = fit_error(grid, coefficient, degree, point) > 0.0;
   while (right <= last && reference[right] < point) right++;
   if (right <= last && (fit_error(grid, coefficient, degree, reference[right]) > 0.0) == positive) {
     reference[right] = point;
-  } else if (right > 0 && (fit_error(grid, coefficient, degree, reference[right - 1]) > 0.0) == positive) {
+  } else if (right > 0 &&
+             (fit_error(grid, coefficient, degree, reference[right - 1]) > 0.0) == positive) {
     reference[right - 1] = point;
   } else if (right == 0) {
     memmove(reference + 1, reference, last * sizeof *reference);
@@ -148,7 +157,8 @@ static void fit_exchange(const struct fit_grid *grid, const double *coefficient,
  * exchanged at a time. Returns that error. */
 static double fit_minimax(const struct fit_grid *grid, int degree, double *coefficient) {
   size_t reference[P2P_DEGREE_MAX + 2] = {0};
-  for (int i = 0; i <= degree + 1; i++) reference[i] = (size_t)((i + 1) * (FIT_POINTS - 1) / (degree + 2));
+  for (int i = 0; i <= degree + 1; i++)
+    reference[i] = (size_t)((i + 1) * (FIT_POINTS - 1) / (degree + 2));
   double largest = 0.0;
   for (int exchange = 0; exchange < FIT_EXCHANGES; exchange++) {
     fit_reference(grid, reference, degree, coefficient);
@@ -178,9 +188,11 @@ static void fit_p2p(struct split *s) {
     double coefficient[P2P_DEGREE_MAX + 1];
     fit_minimax(grid, degree, coefficient);
     s->p2p[degree] = (float)coefficient[degree];
-    for (size_t i = 0; i < FIT_POINTS; i++) grid->target[i] -= (double)s->p2p[degree] * gsl_pow_int(grid->t[i], degree);
+    for (size_t i = 0; i < FIT_POINTS; i++)
+      grid->target[i] -= (double)s->p2p[degree] * gsl_pow_int(grid->t[i], degree);
   }
-  for (size_t i = 0; i < FIT_POINTS; i++) s->p2p_error = fmax(s->p2p_error, fabs(grid->weight[i] * grid->target[i]));
+  for (size_t i = 0; i < FIT_POINTS; i++)
+    s->p2p_error = fmax(s->p2p_error, fabs(grid->weight[i] * grid->target[i]));
   free(grid);
 }
 
@@ -209,7 +221,8 @@ static void fit_fmm(struct split *s, int n) {
 static void force_taylor(const struct split *s, double x, double taylor[TABLE_ORDER_MAX + 1]) {
   double u = x * x, w[TABLE_ORDER_MAX + 1];
   for (int j = 1; j <= TABLE_ORDER_MAX; j++)
-    w[j] = (2 * j + 1) * split_series_derivative(s, j, u) + 2.0 * u * split_series_derivative(s, j + 1, u);
+    w[j] = (2 * j + 1) * split_series_derivative(s, j, u) +
+           2.0 * u * split_series_derivative(s, j + 1, u);
   taylor[0] = 1.0 - x * u * series_h(s, u);
   taylor[1] = 2.0 * u * w[1];
   taylor[2] = x * (4.0 * w[1] + 4.0 * u * w[2]) / 2.0;
@@ -225,7 +238,8 @@ static void fill_table(struct split *s) {
   for (int i = 0; i < TABLE_ENTRIES && i * s->table_step * to_x <= 1.0; i++) {
     double taylor[TABLE_ORDER_MAX + 1];
     force_taylor(s, (i + 0.5) * s->table_step * to_x, taylor);
-    for (int q = 0; q <= TABLE_ORDER_MAX; q++) s->table[i][q] = (float)(taylor[q] * gsl_pow_int(to_x, q));
+    for (int q = 0; q <= TABLE_ORDER_MAX; q++)
+      s->table[i][q] = (float)(taylor[q] * gsl_pow_int(to_x, q));
   }
 }
 

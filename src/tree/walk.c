@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The acceptance criterion, and the storage of interaction lists. */
-#include "photons/domain/geometry.h"
 #include "photons/tree/walk.h"
+#include "photons/domain/geometry.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +23,9 @@ static double radial_derivative(const struct split *split, int n, double r) {
   return fabs(newton - sum) / factorial;
 }
 
-void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
-                     double softening_support, double box, unsigned depth, const struct split *split) {
+void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance,
+                     int order, double softening_support, double box, unsigned depth,
+                     const struct split *split) {
   const double least = 1e-4; /* units of r_cut; closer nodes would overflow floats at order 6 */
   double separation = softening_support / split->r_cut;
   *a = (struct acceptance){.kind = kind,
@@ -46,7 +47,8 @@ void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, dou
 void walk_scratch_reserve(struct walk_scratch *s, int list, size_t n) {
   if (s->count[list] + n <= s->capacity[list]) return;
   s->capacity[list] = (s->count[list] + n) * 2 + 4096;
-  s->pair[list] = reallocate(s->pair[list], 2 * s->capacity[list], sizeof(uint32_t), "interaction pairs");
+  s->pair[list] = reallocate(s->pair[list], 2 * s->capacity[list], sizeof(uint32_t),
+                             "interaction pairs");
 }
 
 void walk_scratch_free(struct walk_scratch *s) {
@@ -57,18 +59,24 @@ void walk_scratch_free(struct walk_scratch *s) {
 
 void interactions_check(size_t entries) {
   if (entries > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "a group has %zu interactions, more than 2^32: make runtime.group_size smaller", entries);
+    fail(EXIT_RUN_FAILED,
+         "a group has %zu interactions, more than 2^32: make runtime.group_size smaller", entries);
 }
 
 void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size_t entries) {
   interactions_check(entries);
-  if (l->offset && l->targets == targets && entries <= l->capacity && entries >= l->capacity / 2) return;
+  if (l->offset && l->targets == targets && entries <= l->capacity && entries >= l->capacity / 2)
+    return;
   interaction_list_free(l);
   l->targets = targets;
-  l->capacity = (uint32_t)(entries + entries / 8 + 1 > UINT32_MAX ? entries : entries + entries / 8 + 1);
-  const size_t offset_bytes = ((size_t)targets + 1) * sizeof *l->offset, entry_bytes = l->capacity * sizeof *l->entry;
-  l->offset = l->pool ? pinned_take(l->pool, offset_bytes) : reallocate(NULL, offset_bytes, 1, "interaction offsets");
-  l->entry = l->pool ? pinned_take(l->pool, entry_bytes) : reallocate(NULL, entry_bytes, 1, "interaction list");
+  l->capacity = (uint32_t)(entries + entries / 8 + 1 > UINT32_MAX ? entries
+                                                                  : entries + entries / 8 + 1);
+  const size_t offset_bytes = ((size_t)targets + 1) * sizeof *l->offset,
+               entry_bytes = l->capacity * sizeof *l->entry;
+  l->offset = l->pool ? pinned_take(l->pool, offset_bytes)
+                      : reallocate(NULL, offset_bytes, 1, "interaction offsets");
+  l->entry = l->pool ? pinned_take(l->pool, entry_bytes)
+                     : reallocate(NULL, entry_bytes, 1, "interaction list");
 }
 
 void interaction_list_free(struct interaction_list *l) {

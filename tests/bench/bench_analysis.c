@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "photons/runtime/engine.h"
-#include "support/force_set.h"
 #include "photons/analysis/analysis.h"
 #include "photons/analysis/fof.h"
 #include "photons/analysis/halo.h"
-#include "photons/ic/ic.h"
 #include "photons/app/report.h"
+#include "photons/ic/ic.h"
+#include "photons/runtime/engine.h"
+#include "support/force_set.h"
 #include "support/sorted_particles.h"
 
 struct stopwatch {
@@ -38,16 +38,18 @@ int main(void) {
   struct layout layout = layout_choose(&p, s.count);
   struct stopwatch watch = watch_start();
   sort_particles(&s, layout.group_count, layout.depth);
-  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.group_count, layout.depth,
-         starpu_worker_get_count());
+  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.group_count,
+         layout.depth, starpu_worker_get_count());
   watch_print("sorting", watch);
   for (int repeat = 0; repeat < 3; repeat++) {
     watch = watch_start();
     struct fof *f = fof_find(&s, layout.depth, 0.2 * s.box / cbrt((double)s.count));
     watch_print("friends of friends", watch);
-    const struct cosmology c = {.omega_m = p.cosmology.omega_m, .omega_lambda = p.cosmology.omega_lambda};
+    const struct cosmology c = {.omega_m = p.cosmology.omega_m,
+                                .omega_lambda = p.cosmology.omega_lambda};
     watch = watch_start();
-    struct halo_catalogue *catalogue = halo_catalogue_create(f, 20, halo_threshold(&c, 1.0 / (1.0 + p.ic.z_init)));
+    struct halo_catalogue *catalogue = halo_catalogue_create(
+        f, 20, halo_threshold(&c, 1.0 / (1.0 + p.ic.z_init)));
     watch_print("halo catalogue", watch);
     size_t bins;
     watch = watch_start();

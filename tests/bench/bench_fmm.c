@@ -8,7 +8,14 @@
 #include "photons/tree/fmm.h"
 #include "support/kernels.h"
 
-enum { DEPTH = 8, LEAF = 24, SLOTS = 27, LEAVES = 1 << DEPTH, COUNT = LEAF * LEAVES, NODES = 2 << DEPTH };
+enum {
+  DEPTH = 8,
+  LEAF = 24,
+  SLOTS = 27,
+  LEAVES = 1 << DEPTH,
+  COUNT = LEAF * LEAVES,
+  NODES = 2 << DEPTH
+};
 static const double MINIMUM_SECONDS = 0.05;
 
 /** Particles of several groups, their trees, and far lists of a given length. Positions are random: only costs matter here. */
@@ -38,12 +45,13 @@ static void create(struct bench *b) {
   split_init(&b->split, SPLIT_KAISER, 1.2, 6.0, 9);
   b->x = allocate(3 * (size_t)COUNT, sizeof *b->x, "positions");
   b->acceleration = allocate(3 * (size_t)COUNT, sizeof *b->acceleration, "accelerations");
-  b->local = allocate((size_t)NODES * fmm_local_size(FMM_ORDER_MAX), sizeof *b->local, "local expansions");
+  b->local = allocate((size_t)NODES * fmm_local_size(FMM_ORDER_MAX), sizeof *b->local,
+                      "local expansions");
   for (size_t i = 0; i < 3 * (size_t)COUNT; i++) b->x[i] = random32(&state) >> 5;
   for (int s = 0; s < SLOTS; s++) {
     b->nodes[s] = allocate(NODES, sizeof *b->nodes[s], "nodes");
-    b->multipole[s] = allocate((size_t)NODES * fmm_multipole_size(FMM_ORDER_MAX), sizeof *b->multipole[s],
-                               "multipoles");
+    b->multipole[s] = allocate((size_t)NODES * fmm_multipole_size(FMM_ORDER_MAX),
+                               sizeof *b->multipole[s], "multipoles");
     for (int i = 1; i < NODES; i++)
       for (int c = 0; c < 3; c++) b->nodes[s][i].centre[c] = random32(&state) >> 1;
     for (size_t i = 0; i < (size_t)NODES * fmm_multipole_size(FMM_ORDER_MAX); i++)
@@ -56,9 +64,11 @@ static void make_lists(struct bench *b, uint32_t length) {
   uint64_t state = 2;
   b->far.entries = length * (NODES - 1);
   b->far.entry = reallocate(b->far.entry, b->far.entries, sizeof *b->far.entry, "list");
-  for (uint32_t i = 0; i < b->far.entries;) { /* a walk meets nodes near each other, a few of one slot at a time */
+  for (uint32_t i = 0;
+       i < b->far.entries;) { /* a walk meets nodes near each other, a few of one slot at a time */
     uint32_t slot = random32(&state) % SLOTS, node = 1 + random32(&state) % (NODES - 9);
-    for (uint32_t k = 0; k < 4 && i < b->far.entries; k++) b->far.entry[i++] = (slot << (DEPTH + 1)) | (node + k);
+    for (uint32_t k = 0; k < 4 && i < b->far.entries; k++)
+      b->far.entry[i++] = (slot << (DEPTH + 1)) | (node + k);
   }
   for (uint32_t t = 0; t <= NODES; t++) b->far.offset[t] = t == 0 ? 0 : (t - 1) * length;
 }
@@ -81,8 +91,8 @@ static void l2p(const struct fmm_operators *f, struct bench *b, int p) {
 }
 
 /** The least of several runs, in ns a unit of work. */
-static double measure(void (*call)(const struct fmm_operators *, struct bench *, int), const struct fmm_operators *f,
-                      struct bench *b, int p, double work) {
+static double measure(void (*call)(const struct fmm_operators *, struct bench *, int),
+                      const struct fmm_operators *f, struct bench *b, int p, double work) {
   double best = 1e30, end = now() + MINIMUM_SECONDS;
   do {
     double start = now();
@@ -102,7 +112,8 @@ int main(void) {
   for (int i = 0; i < 3; i++) {
     setenv("PHOTONS_ISA", isas[i], 1);
     const struct kernels k = kernels_select();
-    printf("%s (leaves of %d)\norder   p2m/particle  m2m/node  m2l with lists of 4     16     40    100  l2l/node  "
+    printf("%s (leaves of %d)\norder   p2m/particle  m2m/node  m2l with lists of 4     16     40   "
+           " 100  l2l/node  "
            "l2p/particle   [ns]\n",
            k.name, LEAF);
     for (int p = 1; p <= FMM_ORDER_MAX; p++) {

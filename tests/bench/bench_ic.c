@@ -6,12 +6,12 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "photons/app/report.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/ic/ic.h"
-#include "photons/cosmology/linear_power.h"
 #include "photons/config/parameters.h"
-#include "photons/app/report.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/ic/ic.h"
 
 int main(int argc, char **argv) {
   comm_start(&argc, &argv);
@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
   p.box.size = (double)p.box.npart_side;
   p.ic.mesh = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
   struct linear_power *power = linear_power_create(&p);
-  const struct cosmology c = {.omega_m = p.cosmology.omega_m, .omega_lambda = p.cosmology.omega_lambda, .w0 = -1.0};
+  const struct cosmology c = {
+      .omega_m = p.cosmology.omega_m, .omega_lambda = p.cosmology.omega_lambda, .w0 = -1.0};
   comm_barrier();
   const double start = wall_clock();
   const clock_t processor = clock();
@@ -34,7 +35,8 @@ int main(int argc, char **argv) {
   double most = (double)usage.ru_maxrss / 1048576.0;
   comm_max_double(&most, 1);
   if (comm_rank() == 0)
-    printf("%zu^3 particles, %d processes of %u workers: %.2f s, %.2f s of processor time here, at most %.3f GiB a "
+    printf("%zu^3 particles, %d processes of %u workers: %.2f s, %.2f s of processor time here, at "
+           "most %.3f GiB a "
            "process\n",
            (size_t)p.box.npart_side, comm_size(), starpu_cpu_worker_get_count(), wall,
            (double)(clock() - processor) / CLOCKS_PER_SEC, most);

@@ -41,10 +41,11 @@ static void make_group(uint32_t side, const uint32_t corner[3], uint64_t *random
                                              spacing);
 }
 
-static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assignment assignment, enum gradient gradient,
-                  const char *name) {
+static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assignment assignment,
+                  enum gradient gradient, const char *name) {
   const uint32_t side = cells / 2 / GROUP_SIDE * GROUP_SIDE, groups_side = side / GROUP_SIDE;
-  const uint32_t groups = groups_side * groups_side * groups_side, count = GROUP_SIDE * GROUP_SIDE * GROUP_SIDE;
+  const uint32_t groups = groups_side * groups_side * groups_side,
+                 count = GROUP_SIDE * GROUP_SIDE * GROUP_SIDE;
   const uint32_t slabs = 8;
   struct split split;
   split_init(&split, SPLIT_GAUSS, 1.2 / cells, 6.0 / cells, 9);
@@ -55,7 +56,8 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
   uint64_t random = 1;
   size_t patch_size = 0;
   for (uint32_t g = 0; g < groups; g++) {
-    const uint32_t corner[3] = {g / groups_side / groups_side * GROUP_SIDE, g / groups_side % groups_side * GROUP_SIDE,
+    const uint32_t corner[3] = {g / groups_side / groups_side * GROUP_SIDE,
+                                g / groups_side % groups_side * GROUP_SIDE,
                                 g % groups_side * GROUP_SIDE};
     make_group(side, corner, &random, x + (size_t)g * 3 * count);
     const double half = GROUP_SIDE / 2.0 * 4294967296.0 / side;
@@ -76,7 +78,8 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
   for (size_t i = 0; i < m->fields * spectrum; i++) blocks[i] = 0.0f;
 
   const float **planes = allocate((size_t)m->fields * cells, sizeof *planes, "planes");
-  for (size_t i = 0; i < (size_t)m->fields * cells; i++) planes[i] = slabs_memory + i * plane_floats(m);
+  for (size_t i = 0; i < (size_t)m->fields * cells; i++)
+    planes[i] = slabs_memory + i * plane_floats(m);
   float complex **block = allocate((size_t)m->fields * slabs * slabs, sizeof *block, "blocks");
   float complex **of_column = allocate((size_t)m->fields * slabs, sizeof *of_column, "blocks");
   size_t at = 0;
@@ -96,7 +99,8 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
       kernels->deposit(m, count, x + (size_t)g * 3 * count, false, &patches[g], patch);
       double t1 = seconds();
       for (uint32_t s = 0; s < slabs; s++)
-        kernels->patch_add(m, s, &patches[g], patch, slabs_memory + slab_first(m, s) * plane_floats(m));
+        kernels->patch_add(m, s, &patches[g], patch,
+                           slabs_memory + slab_first(m, s) * plane_floats(m));
       t_deposit += t1 - t0;
       t_add += seconds() - t1;
     }
@@ -104,7 +108,8 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
     add = best(add, t_add);
     double t0 = seconds();
     for (uint32_t s = 0; s < slabs; s++)
-      mesh_fft_yz(m, s, slabs_memory + slab_first(m, s) * plane_floats(m), block + s * slabs, scratch);
+      mesh_fft_yz(m, s, slabs_memory + slab_first(m, s) * plane_floats(m), block + s * slabs,
+                  scratch);
     double t1 = seconds();
     for (uint32_t c = 0; c < slabs; c++) {
       for (uint32_t s = 0; s < m->spectra * slabs; s++) of_column[s] = block[s * slabs + c];
@@ -113,7 +118,9 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
     double t2 = seconds();
     for (uint32_t f = 0; f < m->fields; f++)
       for (uint32_t s = 0; s < slabs; s++)
-        mesh_ifft_yz(m, s, f, (const float complex *const *)block + (spectrum_of_field(f) * slabs + s) * slabs,
+        mesh_ifft_yz(m, s, f,
+                     (const float complex *const *)block +
+                         (spectrum_of_field(f) * slabs + s) * slabs,
                      slabs_memory + (f * cells + slab_first(m, s)) * plane_floats(m), scratch);
     double t3 = seconds();
     const struct field_view view = whole_planes(m->row, planes);
@@ -125,9 +132,9 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
     read = best(read, seconds() - t3);
   }
   const double particles = (double)groups * count;
-  printf("%5u %-12s %8.1f %8.1f %8.1f %10.1f %8.1f %10.1f %8.1f\n", cells, name, 1e9 * deposit / particles,
-         1e9 * add / particles, 1e9 * read / particles, 1e3 * forward, 1e3 * along_x, 1e3 * backward,
-         1e3 * (forward + along_x + backward));
+  printf("%5u %-12s %8.1f %8.1f %8.1f %10.1f %8.1f %10.1f %8.1f\n", cells, name,
+         1e9 * deposit / particles, 1e9 * add / particles, 1e9 * read / particles, 1e3 * forward,
+         1e3 * along_x, 1e3 * backward, 1e3 * (forward + along_x + backward));
   free(of_column);
   free(block);
   free(planes);

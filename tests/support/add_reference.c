@@ -41,7 +41,8 @@ static void read_dataset(hid_t file, const char *name, hid_t type, void *values)
   H5Dclose(set);
 }
 
-static void write_dataset(hid_t file, const char *name, hid_t type, hsize_t rows, hsize_t columns, const void *values) {
+static void write_dataset(hid_t file, const char *name, hid_t type, hsize_t rows, hsize_t columns,
+                          const void *values) {
   const hsize_t size[2] = {rows, columns};
   hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
   hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);

@@ -40,7 +40,8 @@ static inline void ewald_find_phases(const double *x, struct ewald_phases *p) {
  * complex conjugate. */
 struct ewald_waves {
   int waves;
-  double re[EWALD_WAVES_MAX + 1][EWALD_SIDE][EWALD_SIDE], im[EWALD_WAVES_MAX + 1][EWALD_SIDE][EWALD_SIDE];
+  double re[EWALD_WAVES_MAX + 1][EWALD_SIDE][EWALD_SIDE],
+      im[EWALD_WAVES_MAX + 1][EWALD_SIDE][EWALD_SIDE];
 };
 
 /** Largest |m_2| in the sphere; -1 outside of it. */
@@ -61,8 +62,10 @@ static inline struct ewald_waves *ewald_waves_create(const double *x, size_t n, 
     ewald_find_phases(x + 3 * j, &p);
     for (int m0 = 0; m0 <= w->waves; m0++)
       for (int m1 = -w->waves; m1 <= w->waves; m1++) {
-        const double a = p.re[0][ZERO + m0], b = p.im[0][ZERO + m0], c = p.re[1][ZERO + m1], d = p.im[1][ZERO + m1];
-        const double re = a * c - b * d, im = a * d + b * c, *re2 = &p.re[2][ZERO], *im2 = &p.im[2][ZERO];
+        const double a = p.re[0][ZERO + m0], b = p.im[0][ZERO + m0], c = p.re[1][ZERO + m1],
+                     d = p.im[1][ZERO + m1];
+        const double re = a * c - b * d, im = a * d + b * c, *re2 = &p.re[2][ZERO],
+                     *im2 = &p.im[2][ZERO];
         double *re_row = &w->re[m0][ZERO + m1][ZERO], *im_row = &w->im[m0][ZERO + m1][ZERO];
         const int end = ewald_row(w->waves, m0, m1);
         for (int m2 = -end; m2 <= end; m2++) {
@@ -76,7 +79,8 @@ static inline struct ewald_waves *ewald_waves_create(const double *x, size_t n, 
       const int end = ewald_row(w->waves, m0, m1);
       for (int m2 = -end; m2 <= end; m2++) {
         const double square = m0 * m0 + m1 * m1 + m2 * m2;
-        double factor = (m0 > 0 ? 4.0 : 2.0) * exp(-M_PI * M_PI * square / (alpha * alpha)) / square;
+        double factor = (m0 > 0 ? 4.0 : 2.0) * exp(-M_PI * M_PI * square / (alpha * alpha)) /
+                        square;
         if (square == 0.0) factor = 0.0; /* the mean density does not attract */
         w->re[m0][ZERO + m1][ZERO + m2] *= factor;
         w->im[m0][ZERO + m1][ZERO + m2] *= factor;
@@ -92,13 +96,16 @@ static inline void ewald_add_waves(const struct ewald_waves *w, const double *x,
   ewald_find_phases(x, &p);
   for (int m0 = 0; m0 <= w->waves; m0++)
     for (int m1 = -w->waves; m1 <= w->waves; m1++) {
-      const double b = p.re[0][ZERO + m0], c = p.im[0][ZERO + m0], d = p.re[1][ZERO + m1], e = p.im[1][ZERO + m1];
-      const double re = b * d - c * e, im = b * e + c * d, *re2 = &p.re[2][ZERO], *im2 = &p.im[2][ZERO];
+      const double b = p.re[0][ZERO + m0], c = p.im[0][ZERO + m0], d = p.re[1][ZERO + m1],
+                   e = p.im[1][ZERO + m1];
+      const double re = b * d - c * e, im = b * e + c * d, *re2 = &p.re[2][ZERO],
+                   *im2 = &p.im[2][ZERO];
       const double *re_row = &w->re[m0][ZERO + m1][ZERO], *im_row = &w->im[m0][ZERO + m1][ZERO];
       const int end = ewald_row(w->waves, m0, m1);
       double sum = 0.0, moment = 0.0;
       for (int m2 = -end; m2 <= end; m2++) {
-        const double wave_im = re_row[m2] * (re * im2[m2] + im * re2[m2]) + im_row[m2] * (re * re2[m2] - im * im2[m2]);
+        const double wave_im = re_row[m2] * (re * im2[m2] + im * re2[m2]) +
+                               im_row[m2] * (re * re2[m2] - im * im2[m2]);
         sum += wave_im;
         moment += wave_im * m2;
       }
@@ -116,7 +123,9 @@ static inline double softened_attraction(double r, double epsilon, int plummer) 
   if (epsilon <= 0.0 || q >= 1.0) return 1.0 / (r * r * r);
   /* mass inside q of the density 8/pi (1 - 6 q^2 + 6 q^3) to q = 1/2, 16/pi (1 - q)^3 beyond */
   double mass = q < 0.5 ? 32.0 * (q * q * q / 3.0 - 1.2 * pow(q, 5) + pow(q, 6))
-                        : 64.0 * (q * q * q / 3.0 - 0.75 * pow(q, 4) + 0.6 * pow(q, 5) - pow(q, 6) / 6.0) - 1.0 / 15.0;
+                        : 64.0 * (q * q * q / 3.0 - 0.75 * pow(q, 4) + 0.6 * pow(q, 5) -
+                                  pow(q, 6) / 6.0) -
+                              1.0 / 15.0;
   return r > 0.0 ? mass / (r * r * r) : 32.0 / 3.0 / pow(2.8 * epsilon, 3);
 }
 
@@ -164,11 +173,12 @@ static inline double boys_1(const struct boys *b, double t) {
  * @param epsilon softening (the same length unit) of the nearest image
  * @param[out] a  [3] for each target
  */
-static inline void ewald_accelerations(const double *x, size_t n, size_t stride, double alpha, double epsilon,
-                                       int plummer, double *a) {
+static inline void ewald_accelerations(const double *x, size_t n, size_t stride, double alpha,
+                                       double epsilon, int plummer, double *a) {
   struct ewald_waves *waves = ewald_waves_create(x, n, alpha);
   struct boys *boys = boys_create();
-  const double alpha2 = alpha * alpha, smooth = 2.0 * M_2_SQRTPI * alpha2 * alpha, tail2 = EWALD_TAIL * EWALD_TAIL;
+  const double alpha2 = alpha * alpha, smooth = 2.0 * M_2_SQRTPI * alpha2 * alpha,
+               tail2 = EWALD_TAIL * EWALD_TAIL;
   const int all = stride == 1; /* each pair is summed once, for both particles */
   memset(a, 0, (n + stride - 1) / stride * 3 * sizeof *a);
   for (size_t i = 0; i < n; i += stride) {
@@ -184,7 +194,8 @@ static inline void ewald_accelerations(const double *x, size_t n, size_t stride,
       const int near = alpha2 * r2 < tail2;
       /* Plummer's law differs from Newton's at all distances */
       if (r2 == 0.0 || !(near || plummer)) continue;
-      const double r = sqrt(r2), waves_part = near ? smooth * boys_1(boys, alpha2 * r2) : 1.0 / (r2 * r),
+      const double r = sqrt(r2),
+                   waves_part = near ? smooth * boys_1(boys, alpha2 * r2) : 1.0 / (r2 * r),
                    factor = softened_attraction(r, epsilon, plummer) - waves_part;
       for (size_t c = 0; c < 3; c++) {
         target[c] += factor * d[c];

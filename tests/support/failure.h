@@ -48,7 +48,9 @@ static inline int scratch_empty(void **state) {
   return closedir(folder);
 }
 
-static inline int scratch_remove(void **state) { return scratch_empty(state) != 0 || rmdir(scratch_path) != 0; }
+static inline int scratch_remove(void **state) {
+  return scratch_empty(state) != 0 || rmdir(scratch_path) != 0;
+}
 
 /** Call function(context) in a child process. @return its status, as of waitpid() */
 static inline int run_apart(void (*function)(void *), void *context, char *messages, size_t size) {

@@ -76,7 +76,8 @@ static const struct index *indices(void) {
   static struct index table[TERMS_MAX];
   for (int a = 0; a <= FMM_ORDER_MAX; a++)
     for (int b = 0; a + b <= FMM_ORDER_MAX; b++)
-      for (int c = 0; a + b + c <= FMM_ORDER_MAX; c++) table[place(a, b, c)] = (struct index){{a, b, c}};
+      for (int c = 0; a + b + c <= FMM_ORDER_MAX; c++)
+        table[place(a, b, c)] = (struct index){{a, b, c}};
   return table;
 }
 

@@ -28,8 +28,12 @@ struct cut {
 
 /** Number of ORB groups before those of rank r. */
 typedef size_t share(size_t groups, size_t r, size_t ranks);
-static inline size_t even_share(size_t groups, size_t r, size_t ranks) { return groups * r / ranks; }
-static inline size_t growing_share(size_t groups, size_t r, size_t ranks) { return groups * r * r / (ranks * ranks); }
+static inline size_t even_share(size_t groups, size_t r, size_t ranks) {
+  return groups * r / ranks;
+}
+static inline size_t growing_share(size_t groups, size_t r, size_t ranks) {
+  return groups * r * r / (ranks * ranks);
+}
 static inline size_t first_has_all(size_t groups, size_t r, size_t ranks) {
   (void)ranks;
   return r == 0 ? 0 : groups;
@@ -47,12 +51,15 @@ static inline struct particles make_particles(size_t n, bool clustered, unsigned
   double centre[3] = {0.0, 0.0, 0.0}, width = 1.0;
   for (size_t i = 0; i < n; i++) {
     if (gsl_rng_uniform(rng) < 0.01) {
-      for (int c = 0; c < 3; c++) centre[c] = gsl_rng_uniform(rng) < 0.3 ? 0.0 : BOX * gsl_rng_uniform(rng);
+      for (int c = 0; c < 3; c++)
+        centre[c] = gsl_rng_uniform(rng) < 0.3 ? 0.0 : BOX * gsl_rng_uniform(rng);
       width = pow(10.0, -2.5 + 2.7 * gsl_rng_uniform(rng));
     }
-    const bool in_clump = clustered && gsl_rng_uniform(rng)<0.5, twin = i> 0 && gsl_rng_uniform(rng) < 0.01;
+    const bool in_clump = clustered && gsl_rng_uniform(rng)<0.5, twin = i> 0 &&
+                          gsl_rng_uniform(rng) < 0.01;
     for (size_t c = 0; c < 3; c++) {
-      const double x = in_clump ? centre[c] + gsl_ran_gaussian(rng, width) : BOX * gsl_rng_uniform(rng);
+      const double x = in_clump ? centre[c] + gsl_ran_gaussian(rng, width)
+                                : BOX * gsl_rng_uniform(rng);
       s.position[c * n + i] = twin ? s.position[c * n + i - 1] : position_to_integer(x, BOX);
       s.momentum[c * n + i] = (float)gsl_ran_gaussian(rng, 300.0);
     }
@@ -92,7 +99,8 @@ static inline uint64_t *plain_search(const struct particles *s, uint64_t length2
       const uint32_t p = order[i], q = order[(i + k) % n];
       if ((double)(uint32_t)(x[q] - x[p]) > length) break; /* across the end of the box */
       const int64_t d[3] = {(int32_t)(x[q] - x[p]), (int32_t)(y[q] - y[p]), (int32_t)(z[q] - z[p])};
-      if ((uint64_t)(d[0] * d[0]) + (uint64_t)(d[1] * d[1]) + (uint64_t)(d[2] * d[2]) > length2) continue;
+      if ((uint64_t)(d[0] * d[0]) + (uint64_t)(d[1] * d[1]) + (uint64_t)(d[2] * d[2]) > length2)
+        continue;
       uint64_t *a = root(label, s->id[p]), *b = root(label, s->id[q]);
       if (*a < *b)
         *b = *a;
@@ -108,8 +116,8 @@ static inline uint64_t *plain_search(const struct particles *s, uint64_t length2
 
 /** Sort order[first .. end) into the order of trees with the given number of leaves: first ORB
  * groups, then 2^depth leaves in each. */
-static inline void sort_range(const struct particles *s, uint32_t *order, size_t first, size_t end, size_t groups,
-                              unsigned depth) {
+static inline void sort_range(const struct particles *s, uint32_t *order, size_t first, size_t end,
+                              size_t groups, unsigned depth) {
   if (groups == 1 && depth == 0) return;
   int axis = 0;
   uint32_t widest = 0;
@@ -140,12 +148,13 @@ static inline uint32_t *order_of_cut(const struct particles *whole, const struct
 }
 
 /** The particles of this rank. @param order  order_of_cut() */
-static inline struct particles take_share(const struct particles *whole, const struct cut *cut, const uint32_t *order,
-                                          share *first_of) {
+static inline struct particles take_share(const struct particles *whole, const struct cut *cut,
+                                          const uint32_t *order, share *first_of) {
   const size_t n = whole->count, rank = (size_t)comm_rank(), ranks = (size_t)comm_size();
   const size_t first_block = first_of(cut->groups, rank, ranks);
   const size_t end_block = rank + 1 < ranks ? first_of(cut->groups, rank + 1, ranks) : cut->groups;
-  const size_t first = block_first(n, cut->groups, first_block), end = block_first(n, cut->groups, end_block);
+  const size_t first = block_first(n, cut->groups, first_block),
+               end = block_first(n, cut->groups, end_block);
   struct particles s = particles_create(end - first, whole->box, whole->mass);
   s.all = n;
   s.all_blocks = cut->groups;

@@ -15,11 +15,13 @@
 #include "photons/step/step.h"
 #include "photons/step/timeline.h"
 
-void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides, size_t count) {
+void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides,
+                          size_t count) {
   char path[] = "/tmp/photons-test-XXXXXX";
   int descriptor = mkstemp(path);
   FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-  if (!file || fputs(text, file) < 0 || fclose(file) != 0) fail(EXIT_RUN_FAILED, "cannot write %s", path);
+  if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write %s", path);
   parameters_read(p, path, overrides, count);
   unlink(path);
 }
@@ -49,7 +51,8 @@ static struct row *rank_ids(const uint64_t *id, size_t n) {
 
 float *accelerations_by_id(const struct particles *s) {
   const size_t n = s->count;
-  float *out = allocate(3 * n, sizeof *out, "accelerations"), *flat = allocate(3 * n, sizeof *flat, "accelerations");
+  float *out = allocate(3 * n, sizeof *out, "accelerations"),
+        *flat = allocate(3 * n, sizeof *flat, "accelerations");
   struct row *rows = rank_ids(s->id, n);
   for (size_t g = 0; g < s->blocks; g++) {
     struct particle_block b = particles_block(s, g);
@@ -79,7 +82,8 @@ struct force_set force_set_open(const char *path) {
   H5Dclose(ids);
   const size_t n = (size_t)points;
   uint64_t *id = allocate(n, sizeof *id, "ids");
-  double *a = allocate(3 * n, sizeof *a, "reference"), *by_id = allocate(3 * n, sizeof *by_id, "reference");
+  double *a = allocate(3 * n, sizeof *a, "reference"),
+         *by_id = allocate(3 * n, sizeof *by_id, "reference");
   read_dataset(file, "/Reference/ParticleIDs", H5T_NATIVE_UINT64, id);
   read_dataset(file, "/Reference/Acceleration", H5T_NATIVE_DOUBLE, a);
   H5Fclose(file);
@@ -105,7 +109,8 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 struct force_error force_compare(const float *acceleration, const double *reference, size_t n) {
-  double *error = allocate(n, sizeof *error, "errors"), da2 = 0.0, a2 = 0.0, largest2 = 0.0, sum[3] = {0}, total = 0.0;
+  double *error = allocate(n, sizeof *error, "errors"), da2 = 0.0, a2 = 0.0, largest2 = 0.0,
+         sum[3] = {0}, total = 0.0;
   for (size_t i = 0; i < n; i++) {
     double d2 = 0.0, r2 = 0.0;
     for (size_t c = 0; c < 3; c++) {
@@ -127,12 +132,14 @@ struct force_error force_compare(const float *acceleration, const double *refere
                           .median = error[n / 2],
                           .p99 = error[n * 99 / 100],
                           .largest = sqrt(largest2) / rms,
-                          .momentum = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / total};
+                          .momentum = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) /
+                                      total};
   free(error);
   return e;
 }
 
-float *solver_accelerations(const struct parameters *p, struct particles particles, struct work_counts *work) {
+float *solver_accelerations(const struct parameters *p, struct particles particles,
+                            struct work_counts *work) {
   struct nbody *n = nbody_create(p, particles);
   step_first_forces(n);
   domain_acquire(&n->domain);
@@ -143,13 +150,15 @@ float *solver_accelerations(const struct parameters *p, struct particles particl
   return a;
 }
 
-struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
-                                     size_t count) {
+struct particles force_set_particles(const struct force_set *set, struct parameters *p,
+                                     const char *const *overrides, size_t count) {
   char text[5000]; /* the softening of the reference */
-  snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n", set->path);
+  snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\n",
+           set->path);
   parameters_from_text(p, text, overrides, count);
   struct particles particles = ic_read_gadget(p);
-  if (particles.count != set->count) fail(EXIT_RUN_FAILED, "%s: particles and reference differ in number", set->path);
+  if (particles.count != set->count)
+    fail(EXIT_RUN_FAILED, "%s: particles and reference differ in number", set->path);
   return particles;
 }
 
@@ -160,8 +169,8 @@ float *force_set_solve(const struct force_set *set, const char *const *overrides
   return solver_accelerations(&p, particles, work);
 }
 
-struct force_error force_set_error(const struct force_set *set, const char *const *overrides, size_t count,
-                                   struct work_counts *work) {
+struct force_error force_set_error(const struct force_set *set, const char *const *overrides,
+                                   size_t count, struct work_counts *work) {
   float *a = force_set_solve(set, overrides, count, work);
   struct force_error e = force_compare(a, set->reference, set->count);
   free(a);

@@ -20,7 +20,8 @@ struct force_error {
 };
 
 /** Parameters from the text of a config.ini and overrides of the form section.key=value. */
-void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides, size_t count);
+void parameters_from_text(struct parameters *p, const char *text, const char *const *overrides,
+                          size_t count);
 /** Start StarPU on CPU workers; engine_stop() ends it. */
 void start_starpu_for_tests(void);
 
@@ -28,7 +29,8 @@ void start_starpu_for_tests(void);
 float *accelerations_by_id(const struct particles *s);
 /** The accelerations that the solver computes for these particles, in the same format. Takes over
  * and frees the particles. @p work may be NULL. */
-float *solver_accelerations(const struct parameters *p, struct particles particles, struct work_counts *work);
+float *solver_accelerations(const struct parameters *p, struct particles particles,
+                            struct work_counts *work);
 struct force_error force_compare(const float *acceleration, const double *reference, size_t n);
 
 /** A particle set with its reference accelerations by rising id, [N][3] in (km/s)^2/(Mpc/h). */
@@ -41,14 +43,14 @@ struct force_set force_set_open(const char *path);
 void force_set_close(struct force_set *set);
 /** The set's particles in the order of the file, and parameters for them with these overrides of
  * config.ini. */
-struct particles force_set_particles(const struct force_set *set, struct parameters *p, const char *const *overrides,
-                                     size_t count);
+struct particles force_set_particles(const struct force_set *set, struct parameters *p,
+                                     const char *const *overrides, size_t count);
 /** Accelerations of the set's particles with these overrides of config.ini, in the format of
  * solver_accelerations(). */
 float *force_set_solve(const struct force_set *set, const char *const *overrides, size_t count,
                        struct work_counts *work);
 /** The error of these accelerations against the reference. */
-struct force_error force_set_error(const struct force_set *set, const char *const *overrides, size_t count,
-                                   struct work_counts *work);
+struct force_error force_set_error(const struct force_set *set, const char *const *overrides,
+                                   size_t count, struct work_counts *work);
 
 #endif

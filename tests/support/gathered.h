@@ -10,9 +10,11 @@
 #include "photons/base/comm.h"
 #include "photons/domain/particles.h"
 
-static inline void gather_array(const struct particles *s, size_t size, const void *mine, void *all) {
+static inline void gather_array(const struct particles *s, size_t size, const void *mine,
+                                void *all) {
   size_t *bytes = calloc((size_t)comm_size(), sizeof *bytes);
-  for (int r = 0; r < comm_size(); r++) bytes[r] = (comm_first(s->all, r + 1) - comm_first(s->all, r)) * size;
+  for (int r = 0; r < comm_size(); r++)
+    bytes[r] = (comm_first(s->all, r + 1) - comm_first(s->all, r)) * size;
   comm_gather_all_sizes(mine, bytes, all);
   free(bytes);
 }

@@ -36,9 +36,12 @@ static inline float *slab_of(const struct workspace *w, uint32_t set, uint32_t f
   return w->slabs[set * w->mesh->fields + field] + slab_first(w->mesh, s) * plane_floats(w->mesh);
 }
 
-static inline struct workspace workspace_create(const struct mesh *m, const struct mesh_kernels *kernels) {
-  struct workspace w = {
-      .mesh = m, .kernels = kernels, .sets = m->interlace ? 2 : 1, .fields = (m->interlace ? 2 : 1) * m->fields};
+static inline struct workspace workspace_create(const struct mesh *m,
+                                                const struct mesh_kernels *kernels) {
+  struct workspace w = {.mesh = m,
+                        .kernels = kernels,
+                        .sets = m->interlace ? 2 : 1,
+                        .fields = (m->interlace ? 2 : 1) * m->fields};
   const uint32_t s = m->slabs, fields = w.fields;
   for (uint32_t i = 0; i < fields; i++) {
     w.slabs[i] = aligned_alloc(64, m->cells * plane_floats(m) * sizeof(float));
@@ -81,18 +84,23 @@ static inline void *run_share(void *argument) {
   for (uint32_t i = share->first; i < m->slabs; i += share->threads) {
     if (share->stage == 0) {
       for (uint32_t set = 0; set < w->sets; set++)
-        mesh_fft_yz(m, i, slab_of(w, set, 0, i), w->block + (set * m->spectra * m->slabs + i) * m->slabs, scratch);
+        mesh_fft_yz(m, i, slab_of(w, set, 0, i),
+                    w->block + (set * m->spectra * m->slabs + i) * m->slabs, scratch);
     } else if (share->stage == 1) {
-      for (uint32_t s = 0; s < w->sets * m->spectra * m->slabs; s++) out[s] = w->block[s * m->slabs + i];
+      for (uint32_t s = 0; s < w->sets * m->spectra * m->slabs; s++)
+        out[s] = w->block[s * m->slabs + i];
       for (uint32_t set = 0; set < w->sets; set++)
-        for (uint32_t s = 0; s < m->slabs; s++) in[set * m->slabs + s] = out[set * m->spectra * m->slabs + s];
+        for (uint32_t s = 0; s < m->slabs; s++)
+          in[set * m->slabs + s] = out[set * m->spectra * m->slabs + s];
       mesh_fft_x(m, i, in, out, scratch);
     } else {
       for (uint32_t f = 0; f < fields; f++)
-        mesh_ifft_yz(m, i, f % m->fields,
-                     (const float complex *const *)w->block +
-                         ((f / m->fields * m->spectra + spectrum_of_field(f % m->fields)) * m->slabs + i) * m->slabs,
-                     w->slabs[f] + slab_first(m, i) * plane_floats(m), scratch);
+        mesh_ifft_yz(
+            m, i, f % m->fields,
+            (const float complex *const *)w->block +
+                ((f / m->fields * m->spectra + spectrum_of_field(f % m->fields)) * m->slabs + i) *
+                    m->slabs,
+            w->slabs[f] + slab_first(m, i) * plane_floats(m), scratch);
     }
   }
   free(in);
@@ -139,19 +147,21 @@ static inline void deposit(const struct workspace *w, uint32_t count, const uint
   float *data = allocate(size, sizeof *data, "patch");
   for (uint32_t set = 0; set < w->sets; set++) {
     w->kernels->deposit(m, count, x, set == 1, &patch, data);
-    for (uint32_t s = 0; s < m->slabs; s++) w->kernels->patch_add(m, s, &patch, data, slab_of(w, set, 0, s));
+    for (uint32_t s = 0; s < m->slabs; s++)
+      w->kernels->patch_add(m, s, &patch, data, slab_of(w, set, 0, s));
   }
   free(data);
 }
 
-static inline void read_field(const struct workspace *w, uint32_t count, const uint32_t *x, float factor,
-                              float *acceleration) {
+static inline void read_field(const struct workspace *w, uint32_t count, const uint32_t *x,
+                              float factor, float *acceleration) {
   const struct mesh *m = w->mesh;
   const float **planes = allocate(m->fields * (size_t)m->cells, sizeof *planes, "planes");
   const struct field_view view = whole_planes(m->row, planes);
   for (uint32_t set = 0; set < w->sets; set++) {
     for (uint32_t f = 0; f < m->fields; f++)
-      for (uint32_t i = 0; i < m->cells; i++) planes[f * m->cells + i] = slab_of(w, set, f, 0) + i * plane_floats(m);
+      for (uint32_t i = 0; i < m->cells; i++)
+        planes[f * m->cells + i] = slab_of(w, set, f, 0) + i * plane_floats(m);
     w->kernels->read(m, count, x, set == 1, factor / (float)w->sets, &view, acceleration);
   }
   free(planes);

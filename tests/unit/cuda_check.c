@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/force_set.h"
 #include "cuda/domain/gpu_domain.h"
 #include "cuda/mesh/gpu_mesh.h"
 #include "cuda/step/gpu_step.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
-#include "photons/domain/group_sort.h"
-#include "photons/ic/ic.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/domain/group_sort.h"
+#include "photons/ic/ic.h"
 #include "photons/runtime/engine.h"
 #include "photons/step/step.h"
+#include "support/force_set.h"
 
 #define CUDA(call)                                                                                 \
   do {                                                                                             \
@@ -86,10 +86,13 @@ static void report(const struct difference *d, double limit) {
 static size_t first_of(const struct bench *b, uint32_t g) {
   return block_first(b->s->domain.particles.count, b->s->domain.group_count, g);
 }
-static const uint32_t *position_on_device(const struct bench *b, uint32_t g) { return b->x + 3 * first_of(b, g); }
+static const uint32_t *position_on_device(const struct bench *b, uint32_t g) {
+  return b->x + 3 * first_of(b, g);
+}
 
 static struct bench bench_create(struct nbody *s) {
-  const size_t rows = (size_t)s->domain.group_count * tree_nodes(s->domain.depth), n = s->domain.particles.count;
+  const size_t rows = (size_t)s->domain.group_count * tree_nodes(s->domain.depth),
+               n = s->domain.particles.count;
   const int order = s->short_range.acceptance.order;
   struct bench b = {.s = s};
   CUDA(cudaStreamCreate(&b.stream));
@@ -100,7 +103,8 @@ static struct bench bench_create(struct nbody *s) {
   b.momentum = to_device(s->domain.particles.momentum, 3 * n * sizeof *b.momentum);
   b.acceleration = to_device(s->domain.particles.acceleration, 3 * n * sizeof *b.acceleration);
   b.nodes = to_device(s->domain.nodes, rows * sizeof *b.nodes);
-  b.multipole = to_device(s->short_range.multipole, rows * fmm_multipole_size(order) * sizeof *b.multipole);
+  b.multipole = to_device(s->short_range.multipole,
+                          rows * fmm_multipole_size(order) * sizeof *b.multipole);
   b.local = device_memory(rows * fmm_local_size(order) * sizeof *b.local);
   return b;
 }
@@ -124,15 +128,19 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
               *out = device_memory(n * sizeof *out), *top;
   enum { TOP = 2 };
   CUDA(cudaMallocHost((void **)&top, tree_nodes(TOP) * sizeof *top));
-  s->short_range.kernels->walk.refit(g->count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, p.x[0], p.acc[0], cpu);
-  gpu_refit(b->gpu, g->count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, position_on_device(b, g->index),
+  s->short_range.kernels->walk.refit(g->count, s->domain.depth, s->domain.geometry.scale,
+                                     1.0f / s->short_range.factor, p.x[0], p.acc[0], cpu);
+  gpu_refit(b->gpu, g->count, s->domain.depth, s->domain.geometry.scale,
+            1.0f / s->short_range.factor, position_on_device(b, g->index),
             b->acceleration + 3 * first_of(b, g->index), out, TOP, top);
   to_host(b, gpu, out, n * sizeof *gpu);
   for (uint32_t i = 1; i < tree_nodes(TOP); i++) compare(d, gpu[i].half, top[i].half, 5);
   for (uint32_t i = 1; i < n; i++) {
     float shift[2][3] = {{0}}; /* centres may differ by rounding: compared in units of the half
                                   width */
-    for (int c = 0; c < 3; c++) shift[1][c] = (float)(int32_t)(cpu[i].centre[c] - gpu[i].centre[c]) * s->domain.geometry.scale;
+    for (int c = 0; c < 3; c++)
+      shift[1][c] = (float)(int32_t)(cpu[i].centre[c] - gpu[i].centre[c]) *
+                    s->domain.geometry.scale;
     compare(d, shift[0], shift[1], 3);
     compare(d, cpu[i].half, gpu[i].half, 5); /* half, radius, acc_min */
   }
@@ -142,17 +150,20 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
   CUDA(cudaFree(out));
 }
 
-static void check_multipoles(const struct bench *b, struct group *g, struct difference *p2m, struct difference *m2m) {
+static void check_multipoles(const struct bench *b, struct group *g, struct difference *p2m,
+                             struct difference *m2m) {
   const struct nbody *s = b->s;
   const int order = s->short_range.acceptance.order;
   const uint32_t leaves = 1u << s->domain.depth, size = fmm_multipole_size(order);
   const size_t n = (size_t)tree_nodes(s->domain.depth) * size, leaf_row = (size_t)leaves * size;
   const struct particle_block p = particles_block(&s->domain.particles, g->index);
   const struct node *nodes = b->nodes + (size_t)g->index * tree_nodes(s->domain.depth);
-  float *cpu = allocate(n, sizeof *cpu, "multipoles"), *gpu = allocate(n, sizeof *gpu, "multipoles"),
-        *out = device_memory(n * sizeof *out);
-  s->short_range.kernels->fmm.p2m(order, g->count, s->domain.depth, s->domain.geometry.scale, p.x[0], g->nodes, cpu);
-  gpu_p2m(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale, position_on_device(b, g->index), nodes, out);
+  float *cpu = allocate(n, sizeof *cpu, "multipoles"),
+        *gpu = allocate(n, sizeof *gpu, "multipoles"), *out = device_memory(n * sizeof *out);
+  s->short_range.kernels->fmm.p2m(order, g->count, s->domain.depth, s->domain.geometry.scale,
+                                  p.x[0], g->nodes, cpu);
+  gpu_p2m(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale,
+          position_on_device(b, g->index), nodes, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(p2m, cpu + leaf_row, gpu + leaf_row, leaf_row);
   s->short_range.kernels->fmm.m2m(order, s->domain.depth, s->domain.geometry.scale, g->nodes, cpu);
@@ -172,8 +183,10 @@ static void walk_group(const struct nbody *s, struct group *g, struct walk_scrat
     nodes[i] = s->domain.groups[g->near.group[i]].nodes;
     count[i] = s->domain.groups[g->near.group[i]].count;
   }
-  s->short_range.kernels->walk.walk(&s->short_range.acceptance, g->count, nodes[0], g->near.count, nodes, count, scratch, &s->short_range.groups[g->index].lists.host[LIST_NEAR],
-                        &s->short_range.groups[g->index].lists.host[LIST_FAR]);
+  s->short_range.kernels->walk.walk(&s->short_range.acceptance, g->count, nodes[0], g->near.count,
+                                    nodes, count, scratch,
+                                    &s->short_range.groups[g->index].lists.host[LIST_NEAR],
+                                    &s->short_range.groups[g->index].lists.host[LIST_FAR]);
 }
 
 /** How two sets of interaction lists differ, and the number of sources that a target leaf meets
@@ -207,26 +220,31 @@ static void compare_lists(struct list_difference *d, const struct interaction_li
   }
 }
 
-static void check_coverage(const struct nbody *s, const struct group *g, const struct interaction_list *near,
-                           const struct interaction_list *far, struct list_difference *d) {
+static void check_coverage(const struct nbody *s, const struct group *g,
+                           const struct interaction_list *near, const struct interaction_list *far,
+                           struct list_difference *d) {
   const uint32_t leaves = 1u << s->domain.depth;
   uint8_t *met = allocate((size_t)g->near.count * leaves, 1, "source leaves");
   for (uint32_t leaf = 0; leaf < leaves; leaf++) {
     const struct node *t = &g->nodes[leaves + leaf];
     memset(met, 0, (size_t)g->near.count * leaves);
     for (uint32_t i = near->offset[leaf]; i < near->offset[leaf + 1]; i++)
-      met[(near->entry[i] >> (s->domain.depth + 1)) * leaves + (near->entry[i] & (2 * leaves - 1)) - leaves]++;
+      met[(near->entry[i] >> (s->domain.depth + 1)) * leaves + (near->entry[i] & (2 * leaves - 1)) -
+          leaves]++;
     for (uint32_t ancestor = leaves + leaf; ancestor > 0; ancestor /= 2)
       for (uint32_t i = far->offset[ancestor]; i < far->offset[ancestor + 1]; i++) {
-        const uint32_t node = far->entry[i] & (2 * leaves - 1), below = s->domain.depth - node_level(node);
+        const uint32_t node = far->entry[i] & (2 * leaves - 1),
+                       below = s->domain.depth - node_level(node);
         for (uint32_t k = node << below; k < (node + 1) << below; k++)
           met[(far->entry[i] >> (s->domain.depth + 1)) * leaves + k - leaves]++;
       }
     for (size_t k = 0; k < (size_t)g->near.count * leaves; k++) {
-      const struct node *source = &s->domain.groups[g->near.group[k / leaves]].nodes[leaves + k % leaves];
+      const struct node *source = &s->domain.groups[g->near.group[k / leaves]]
+                                       .nodes[leaves + k % leaves];
       float gap2 = 0.0f;
       for (int c = 0; c < 3; c++) {
-        const float distance = fabsf((float)(int32_t)(source->centre[c] - t->centre[c])) * s->domain.geometry.scale,
+        const float distance = fabsf((float)(int32_t)(source->centre[c] - t->centre[c])) *
+                               s->domain.geometry.scale,
                     gap = fmaxf(distance - (t->half[c] + source->half[c]), 0.0f);
         gap2 += gap * gap;
       }
@@ -250,17 +268,22 @@ static void check_walk(const struct bench *b, const struct group *g, struct list
   }
   const size_t offset_bytes = (leaves + nodes + 2) * sizeof(uint32_t);
   uint32_t *offset = device_memory(offset_bytes);
-  gpu_walk(b->gpu, &s->short_range.acceptance, g->count, tree[0], g->near.count, tree, count, offset, result);
+  gpu_walk(b->gpu, &s->short_range.acceptance, g->count, tree[0], g->near.count, tree, count,
+           offset, result);
   CUDA(cudaStreamSynchronize(b->stream));
-  const size_t near_bytes = result->entries * sizeof(uint32_t), far_bytes = result->interactions * sizeof(uint32_t);
+  const size_t near_bytes = result->entries * sizeof(uint32_t),
+               far_bytes = result->interactions * sizeof(uint32_t);
   uint32_t *near_entry = device_memory(near_bytes), *far_entry = device_memory(far_bytes);
-  gpu_walk_fill(b->gpu, &s->short_range.acceptance, g->count, tree[0], g->near.count, tree, count, offset, near_entry, far_entry);
-  struct interaction_list near = {.offset = allocate(leaves + nodes + 2, sizeof(uint32_t), "offsets"),
+  gpu_walk_fill(b->gpu, &s->short_range.acceptance, g->count, tree[0], g->near.count, tree, count,
+                offset, near_entry, far_entry);
+  struct interaction_list near = {.offset = allocate(leaves + nodes + 2, sizeof(uint32_t),
+                                                     "offsets"),
                                   .entry = allocate(result->entries, sizeof(uint32_t), "near list"),
                                   .entries = (uint32_t)result->entries},
-                          far = {.offset = near.offset + leaves + 1,
-                                 .entry = allocate(result->interactions, sizeof(uint32_t), "far list"),
-                                 .entries = (uint32_t)result->interactions};
+                          far = {
+                              .offset = near.offset + leaves + 1,
+                              .entry = allocate(result->interactions, sizeof(uint32_t), "far list"),
+                              .entries = (uint32_t)result->interactions};
   to_host(b, near.offset, offset, offset_bytes);
   to_host(b, near.entry, near_entry, near_bytes);
   to_host(b, far.entry, far_entry, far_bytes);
@@ -280,13 +303,13 @@ static void check_walk(const struct bench *b, const struct group *g, struct list
 static void report_walk(const struct list_difference *d) {
   const double different = (double)d->different / (double)d->entries;
   const bool good = different <= 1e-5 && d->uncovered == 0;
-  printf("  %-10s %9.2e  of %" PRIu64 " entries, %" PRIu64 " pairs of leaves not met once  %s\n", "walk", different,
-         d->entries, d->uncovered, good ? "ok" : "WRONG");
+  printf("  %-10s %9.2e  of %" PRIu64 " entries, %" PRIu64 " pairs of leaves not met once  %s\n",
+         "walk", different, d->entries, d->uncovered, good ? "ok" : "WRONG");
   failures += !good;
 }
 
-static void check_expansions(const struct bench *b, struct group *g, struct difference *m2l, struct difference *l2l,
-                             struct difference *l2p) {
+static void check_expansions(const struct bench *b, struct group *g, struct difference *m2l,
+                             struct difference *l2l, struct difference *l2p) {
   const struct nbody *s = b->s;
   const int order = s->short_range.acceptance.order;
   const uint32_t leaves = 1u << s->domain.depth, size = fmm_local_size(order),
@@ -304,8 +327,13 @@ static void check_expansions(const struct bench *b, struct group *g, struct diff
   }
   float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"),
         *out = device_memory(n * sizeof *out);
-  s->short_range.kernels->fmm.m2l(order, s->domain.depth, s->domain.geometry.scale, &s->short_range.split, &s->short_range.groups[g->index].lists.host[LIST_FAR], g->nodes, host_nodes, host_multipole, cpu);
-  gpu_m2l(b->gpu, order, s->domain.depth, s->domain.geometry.scale, &s->short_range.split, &s->short_range.groups[g->index].lists.host[LIST_FAR], nodes[0], g->near.count, nodes, multipole, out);
+  s->short_range.kernels->fmm.m2l(order, s->domain.depth, s->domain.geometry.scale,
+                                  &s->short_range.split,
+                                  &s->short_range.groups[g->index].lists.host[LIST_FAR], g->nodes,
+                                  host_nodes, host_multipole, cpu);
+  gpu_m2l(b->gpu, order, s->domain.depth, s->domain.geometry.scale, &s->short_range.split,
+          &s->short_range.groups[g->index].lists.host[LIST_FAR], nodes[0], g->near.count, nodes,
+          multipole, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(m2l, cpu + size, gpu + size, n - size);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
@@ -315,11 +343,13 @@ static void check_expansions(const struct bench *b, struct group *g, struct diff
   compare(l2l, cpu + leaf_row, gpu + leaf_row, leaf_row);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
   const size_t floats = 3 * (size_t)g->count;
-  float *a = allocate(floats, sizeof *a, "accelerations"), *a_gpu = allocate(floats, sizeof *a, "accelerations"),
+  float *a = allocate(floats, sizeof *a, "accelerations"),
+        *a_gpu = allocate(floats, sizeof *a, "accelerations"),
         *a_out = to_device(a, floats * sizeof *a);
-  s->short_range.kernels->fmm.l2p(order, g->count, s->domain.depth, s->domain.geometry.scale, s->short_range.factor, p.x[0], g->nodes, cpu, a);
-  gpu_l2p(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale, s->short_range.factor, position_on_device(b, g->index), nodes[0], out,
-          a_out);
+  s->short_range.kernels->fmm.l2p(order, g->count, s->domain.depth, s->domain.geometry.scale,
+                                  s->short_range.factor, p.x[0], g->nodes, cpu, a);
+  gpu_l2p(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale, s->short_range.factor,
+          position_on_device(b, g->index), nodes[0], out, a_out);
   to_host(b, a_gpu, a_out, floats * sizeof *a);
   compare(l2p, a, a_gpu, floats);
   free(cpu);
@@ -354,8 +384,8 @@ static void sources_free(struct p2p_sources *o) {
   free(o->count);
 }
 
-static struct p2p_target target_of(const struct nbody *s, const struct group *g, const uint32_t *const *x,
-                                   const uint32_t *count) {
+static struct p2p_target target_of(const struct nbody *s, const struct group *g,
+                                   const uint32_t *const *x, const uint32_t *count) {
   return (struct p2p_target){.count = g->count,
                              .depth = s->domain.depth,
                              .scale = s->domain.geometry.scale,
@@ -367,13 +397,14 @@ static struct p2p_target target_of(const struct nbody *s, const struct group *g,
                              .source_count = count};
 }
 
-static void check_p2p(const struct bench *b, struct group *g, const struct p2p_law *law, bool double_precision,
-                      struct difference *d) {
+static void check_p2p(const struct bench *b, struct group *g, const struct p2p_law *law,
+                      bool double_precision, struct difference *d) {
   const struct nbody *s = b->s;
   struct p2p_sources sources = sources_of(b, g);
   struct p2p_scratch scratch = {0};
   const size_t floats = 3 * (size_t)g->count;
-  float *cpu = allocate(floats, sizeof *cpu, "accelerations"), *gpu = allocate(floats, sizeof *gpu, "accelerations");
+  float *cpu = allocate(floats, sizeof *cpu, "accelerations"),
+        *gpu = allocate(floats, sizeof *gpu, "accelerations");
   float *out = device_memory(floats * sizeof *out);
   uint64_t pairs = 0;
   CUDA(cudaMemset(out, 0xff, floats * sizeof *out));
@@ -393,21 +424,24 @@ static void check_p2p(const struct bench *b, struct group *g, const struct p2p_l
   sources_free(&sources);
 }
 
-static void check_motion(const struct bench *b, struct group *g, struct difference *kick, struct difference *drift) {
+static void check_motion(const struct bench *b, struct group *g, struct difference *kick,
+                         struct difference *drift) {
   const struct nbody *s = b->s;
   const struct particle_block p = particles_block(&s->domain.particles, g->index);
   const size_t n = 3 * (size_t)g->count;
   float *momentum = allocate(n, sizeof *momentum, "momenta"),
         *back = allocate(n, sizeof *back, "momenta");
   struct kick_largest largest[2] = {{0}};
-  uint32_t *x = allocate(n, sizeof *x, "positions"), *x_back = allocate(n, sizeof *x_back, "positions");
+  uint32_t *x = allocate(n, sizeof *x, "positions"),
+           *x_back = allocate(n, sizeof *x_back, "positions");
   memcpy(momentum, p.p[0], n * sizeof *momentum);
   memcpy(x, p.x[0], n * sizeof *x);
   float *momentum_out = to_device(momentum, n * sizeof *momentum);
   uint32_t *x_out = to_device(x, n * sizeof *x);
   const float half = 1e-3f, factor = 1e-4f * (float)(4294967296.0 / s->domain.particles.box);
   largest[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
-  gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out, &largest[1]);
+  gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out,
+           &largest[1]);
   to_host(b, back, momentum_out, n * sizeof *back);
   compare(kick, momentum, back, n);
   compare(kick, &largest[0].acceleration, &largest[1].acceleration, 1);
@@ -416,7 +450,8 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   gpu_drift(b->gpu, g->count, factor, momentum_out, x_out);
   to_host(b, x_back, x_out, n * sizeof *x_back);
   for (size_t i = 0; i < n; i++) {
-    const float moved = (float)(int32_t)(x[i] - p.x[0][i]), moved_gpu = (float)(int32_t)(x_back[i] - p.x[0][i]);
+    const float moved = (float)(int32_t)(x[i] - p.x[0][i]),
+                moved_gpu = (float)(int32_t)(x_back[i] - p.x[0][i]);
     compare(drift, &moved, &moved_gpu, 1);
   }
   free(momentum);
@@ -448,8 +483,10 @@ static bool coprime(size_t a, size_t b) {
 static struct order order_copy(const struct nbody *s, const struct group *g) {
   const struct particle_block p = particles_block(&s->domain.particles, g->index);
   const size_t n = g->count;
-  struct order o = {allocate(3 * n, sizeof *o.x, "positions"), allocate(3 * n, sizeof *o.momentum, "momenta"),
-                    allocate(3 * n, sizeof *o.acceleration, "accelerations"), allocate(n, sizeof *o.id, "ids"), 0.0};
+  struct order o = {allocate(3 * n, sizeof *o.x, "positions"),
+                    allocate(3 * n, sizeof *o.momentum, "momenta"),
+                    allocate(3 * n, sizeof *o.acceleration, "accelerations"),
+                    allocate(n, sizeof *o.id, "ids"), 0.0};
   size_t stride = n - n / 3;
   while (!coprime(stride, n)) stride++;
   size_t from = 0;
@@ -473,7 +510,8 @@ static void order_free(struct order *o) {
 
 static void measure_order(const struct nbody *s, const struct group *g, struct order *o) {
   struct node *nodes = allocate(tree_nodes(s->domain.depth), sizeof *nodes, "nodes");
-  s->short_range.kernels->walk.refit(g->count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, o->x, o->acceleration, nodes);
+  s->short_range.kernels->walk.refit(g->count, s->domain.depth, s->domain.geometry.scale,
+                                     1.0f / s->short_range.factor, o->x, o->acceleration, nodes);
   for (uint32_t i = 1u << s->domain.depth; i < tree_nodes(s->domain.depth); i++)
     for (int c = 0; c < 3; c++) o->extent += (double)nodes[i].half[c];
   free(nodes);
@@ -525,14 +563,16 @@ static void check_sort(const struct bench *b, const struct group *g, double exte
                                                [COLUMN_acceleration] = cpu.acceleration,
                                                [COLUMN_id] = cpu.id};
   group_sort(g->count, s->domain.depth, g->nodes[1].centre, column);
-  void *x = to_device(gpu.x, 3 * n * sizeof *gpu.x), *momentum = to_device(gpu.momentum, 3 * n * sizeof *gpu.momentum),
+  void *x = to_device(gpu.x, 3 * n * sizeof *gpu.x),
+       *momentum = to_device(gpu.momentum, 3 * n * sizeof *gpu.momentum),
        *acceleration = to_device(gpu.acceleration, 3 * n * sizeof *gpu.acceleration),
        *id = to_device(gpu.id, n * sizeof *gpu.id);
   void *const device_column[PARTICLE_COLUMN_COUNT] = {[COLUMN_position] = x,
                                                       [COLUMN_momentum] = momentum,
                                                       [COLUMN_acceleration] = acceleration,
                                                       [COLUMN_id] = id};
-  gpu_sort(b->gpu, g->count, b->nodes + (size_t)g->index * tree_nodes(s->domain.depth), device_column);
+  gpu_sort(b->gpu, g->count, b->nodes + (size_t)g->index * tree_nodes(s->domain.depth),
+           device_column);
   to_host(b, gpu.x, x, 3 * n * sizeof *gpu.x);
   to_host(b, gpu.momentum, momentum, 3 * n * sizeof *gpu.momentum);
   to_host(b, gpu.acceleration, acceleration, 3 * n * sizeof *gpu.acceleration);
@@ -553,17 +593,17 @@ static void check_sort(const struct bench *b, const struct group *g, double exte
 
 static void report_sort(const double extent[3]) {
   const bool good = fabs(extent[2] / extent[1] - 1.0) < 1e-3;
-  printf("  sort       leaves shrink to %.3f (CPU %.3f) of their width  %s\n", extent[2] / extent[0],
-         extent[1] / extent[0], good ? "ok" : "TOO LARGE");
+  printf("  sort       leaves shrink to %.3f (CPU %.3f) of their width  %s\n",
+         extent[2] / extent[0], extent[1] / extent[0], good ? "ok" : "TOO LARGE");
   failures += !good;
 }
 
 static void check_tree(const struct bench *b) {
   struct nbody *s = b->s;
   struct walk_scratch scratch = {0};
-  struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0}, m2l = {"m2l", 0, 0, 0},
-                    l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0}, kick = {"kick", 0, 0, 0},
-                    drift = {"drift", 0, 0, 0};
+  struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0},
+                    m2l = {"m2l", 0, 0, 0}, l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0},
+                    kick = {"kick", 0, 0, 0}, drift = {"drift", 0, 0, 0};
   struct difference p2p[6] = {{"p2p", 0, 0, 0},     {"p2p f64", 0, 0, 0},   {"table 2", 0, 0, 0},
                               {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
   struct list_difference walk = {0};
@@ -630,10 +670,13 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
     for (uint32_t g = 0; g < s->domain.group_count; g++) {
       const struct patch *q = &s->long_range.groups[g].patch;
       const size_t cells = (size_t)q->size[0] * q->size[1] * q->size[2];
-      float *cpu = allocate(cells, sizeof *cpu, "patch"), *gpu = allocate(cells, sizeof *gpu, "patch"),
-            *out = device_memory(cells * sizeof *out);
-      s->long_range.kernels->deposit(m, s->domain.groups[g].count, particles_block(&s->domain.particles, g).x[0], set == 1, q, cpu);
-      gpu_deposit(b->mesh, s->domain.groups[g].count, s->domain.depth, position_on_device(b, g), set == 1, q, out);
+      float *cpu = allocate(cells, sizeof *cpu, "patch"),
+            *gpu = allocate(cells, sizeof *gpu, "patch"), *out = device_memory(cells * sizeof *out);
+      s->long_range.kernels->deposit(m, s->domain.groups[g].count,
+                                     particles_block(&s->domain.particles, g).x[0], set == 1, q,
+                                     cpu);
+      gpu_deposit(b->mesh, s->domain.groups[g].count, s->domain.depth, position_on_device(b, g),
+                  set == 1, q, out);
       to_host(b, gpu, out, cells * sizeof *gpu);
       compare(assign, cpu, gpu, cells);
       CUDA(cudaMemcpy(out, cpu, cells * sizeof *out, cudaMemcpyHostToDevice));
@@ -643,12 +686,14 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
       free(gpu);
     }
     for (uint32_t slab = 0; slab < m->slabs; slab++) {
-      const size_t k = slab_row(&s->long_range, set, 0, slab), planes = slab_first(m, slab + 1) - slab_first(m, slab),
+      const size_t k = slab_row(&s->long_range, set, 0, slab),
+                   planes = slab_first(m, slab + 1) - slab_first(m, slab),
                    floats = planes * plane_floats(m);
       memset(a->slab[k], 0, floats * sizeof(float));
       for (uint32_t g = 0; g < s->domain.group_count; g++)
         s->long_range.kernels->patch_add(m, slab, patches[g], a->patch[g], a->slab[k]);
-      gpu_patch_add(b->mesh, slab, s->domain.group_count, patches, (const float *const *)a->patch_out, a->slab_out[k]);
+      gpu_patch_add(b->mesh, slab, s->domain.group_count, patches,
+                    (const float *const *)a->patch_out, a->slab_out[k]);
       float *gpu = allocate(floats, sizeof *gpu, "slab");
       to_host(b, gpu, a->slab_out[k], floats * sizeof *gpu);
       for (size_t row = 0; row < planes * m->cells; row++) {
@@ -665,7 +710,8 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
         float complex *back = allocate(size, sizeof *back, "block");
         to_host(b, back, a->block_out[row + c], size * sizeof *back);
         compare(transform, (float *)a->block[row + c], (float *)back, 2 * size);
-        CUDA(cudaMemcpy(a->block_out[row + c], a->block[row + c], size * sizeof *back, cudaMemcpyHostToDevice));
+        CUDA(cudaMemcpy(a->block_out[row + c], a->block[row + c], size * sizeof *back,
+                        cudaMemcpyHostToDevice));
         free(back);
       }
     }
@@ -682,7 +728,8 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
   const struct nbody *s = b->s;
   const struct mesh *m = s->long_range.mesh;
   void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
-  const size_t rows = s->long_range.sets * m->spectra * m->slabs, slabs = s->long_range.sets * m->fields * m->slabs;
+  const size_t rows = s->long_range.sets * m->spectra * m->slabs,
+               slabs = s->long_range.sets * m->fields * m->slabs;
   for (uint32_t c = 0; c < m->columns; c++) {
     float complex *out[rows], *out_gpu[rows]; /* NOLINT(clang-analyzer-core.VLASize): there are
                                                  rows */
@@ -708,11 +755,14 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
     }
   }
   for (uint32_t i = 0; i < slabs; i++) {
-    const uint32_t slab = i % m->slabs, field = i / m->slabs % m->fields, set = i / m->slabs / m->fields;
+    const uint32_t slab = i % m->slabs, field = i / m->slabs % m->fields,
+                   set = i / m->slabs / m->fields;
     const size_t block = block_row(&s->long_range, set, spectrum_of_field(field), slab, 0);
-    const size_t planes = slab_first(m, slab + 1) - slab_first(m, slab), floats = planes * plane_floats(m);
+    const size_t planes = slab_first(m, slab + 1) - slab_first(m, slab),
+                 floats = planes * plane_floats(m);
     mesh_ifft_yz(m, slab, field, (const float complex *const *)a->block + block, a->slab[i], fft);
-    gpu_ifft_yz(b->mesh, slab, field, (const float complex *const *)a->block_out + block, a->slab_out[i]);
+    gpu_ifft_yz(b->mesh, slab, field, (const float complex *const *)a->block_out + block,
+                a->slab_out[i]);
     float *gpu = allocate(floats, sizeof *gpu, "slab");
     to_host(b, gpu, a->slab_out[i], floats * sizeof *gpu);
     for (size_t row = 0; row < planes * m->cells; row++) {
@@ -725,28 +775,33 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
   free(fft);
 }
 
-static void check_read(const struct bench *b, const struct mesh_arrays *a, struct difference *read) {
+static void check_read(const struct bench *b, const struct mesh_arrays *a,
+                       struct difference *read) {
   const struct nbody *s = b->s;
   const struct mesh *m = s->long_range.mesh;
   const float **planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
   const float **device_planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
-  const struct field_view view = whole_planes(m->row, planes), device_view = whole_planes(m->row, device_planes);
+  const struct field_view view = whole_planes(m->row, planes),
+                          device_view = whole_planes(m->row, device_planes);
   for (uint32_t set = 0; set < s->long_range.sets; set++) {
     for (uint32_t field = 0; field < m->fields; field++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
         for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++) {
-          const size_t plane = (size_t)field * m->cells + x, k = slab_row(&s->long_range, set, field, slab);
+          const size_t plane = (size_t)field * m->cells + x,
+                       k = slab_row(&s->long_range, set, field, slab);
           planes[plane] = a->slab[k] + (x - slab_first(m, slab)) * plane_floats(m);
           device_planes[plane] = a->slab_out[k] + (x - slab_first(m, slab)) * plane_floats(m);
         }
     for (uint32_t g = 0; g < s->domain.group_count; g++) {
       const size_t n = 3 * (size_t)s->domain.groups[g].count;
-      float *cpu = allocate(n, sizeof *cpu, "accelerations"), *gpu = allocate(n, sizeof *gpu, "accelerations"),
+      float *cpu = allocate(n, sizeof *cpu, "accelerations"),
+            *gpu = allocate(n, sizeof *gpu, "accelerations"),
             *out = to_device(cpu, n * sizeof *cpu);
-      s->long_range.kernels->read(m, s->domain.groups[g].count, particles_block(&s->domain.particles, g).x[0], set == 1, s->long_range.factor,
-                            &view, cpu);
-      gpu_read(b->mesh, s->domain.groups[g].count, position_on_device(b, g), set == 1, s->long_range.factor, &device_view, g % 2 == 0,
-               out);
+      s->long_range.kernels->read(m, s->domain.groups[g].count,
+                                  particles_block(&s->domain.particles, g).x[0], set == 1,
+                                  s->long_range.factor, &view, cpu);
+      gpu_read(b->mesh, s->domain.groups[g].count, position_on_device(b, g), set == 1,
+               s->long_range.factor, &device_view, g % 2 == 0, out);
       to_host(b, gpu, out, n * sizeof *gpu);
       compare(read, cpu, gpu, n);
       free(cpu);
@@ -761,25 +816,30 @@ static void check_read(const struct bench *b, const struct mesh_arrays *a, struc
 static void check_mesh(const struct bench *b) {
   const struct nbody *s = b->s;
   const struct mesh *m = s->long_range.mesh;
-  const size_t slabs = (size_t)s->long_range.sets * m->fields * m->slabs, blocks = slabs * m->columns;
-  struct mesh_arrays a = {.slab = allocate(slabs, sizeof *a.slab, "slabs"),
-                          .slab_out = allocate(slabs, sizeof *a.slab_out, "slabs"),
-                          .block = allocate(blocks, sizeof *a.block, "blocks"),
-                          .block_out = allocate(blocks, sizeof *a.block_out, "blocks"),
-                          .patch = allocate(s->domain.group_count, sizeof *a.patch, "patches"),
-                          .patch_out = allocate(s->domain.group_count, sizeof *a.patch_out, "patches")};
+  const size_t slabs = (size_t)s->long_range.sets * m->fields * m->slabs,
+               blocks = slabs * m->columns;
+  struct mesh_arrays a = {
+      .slab = allocate(slabs, sizeof *a.slab, "slabs"),
+      .slab_out = allocate(slabs, sizeof *a.slab_out, "slabs"),
+      .block = allocate(blocks, sizeof *a.block, "blocks"),
+      .block_out = allocate(blocks, sizeof *a.block_out, "blocks"),
+      .patch = allocate(s->domain.group_count, sizeof *a.patch, "patches"),
+      .patch_out = allocate(s->domain.group_count, sizeof *a.patch_out, "patches")};
   for (size_t i = 0; i < slabs; i++) {
     const uint32_t slab = (uint32_t)(i % m->slabs);
     const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
     a.slab[i] = allocate(floats, sizeof(float), "slab");
     a.slab_out[i] = device_memory(floats * sizeof(float));
     for (uint32_t c = 0; c < m->columns; c++) {
-      a.block[i * m->columns + c] = allocate(block_size(m, slab, c), sizeof(float complex), "block");
-      a.block_out[i * m->columns + c] = device_memory(block_size(m, slab, c) * sizeof(float complex));
+      a.block[i * m->columns + c] = allocate(block_size(m, slab, c), sizeof(float complex),
+                                             "block");
+      a.block_out[i * m->columns + c] = device_memory(block_size(m, slab, c) *
+                                                      sizeof(float complex));
     }
   }
-  struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0}, transform = {"fft_yz", 0, 0, 0},
-                    green = {"fft_x", 0, 0, 0}, inverse = {"ifft_yz", 0, 0, 0}, read = {"pm_read", 0, 0, 0};
+  struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0},
+                    transform = {"fft_yz", 0, 0, 0}, green = {"fft_x", 0, 0, 0},
+                    inverse = {"ifft_yz", 0, 0, 0}, read = {"pm_read", 0, 0, 0};
   check_density(b, &a, &assign, &add, &transform);
   check_fields(b, &a, &green, &inverse);
   check_read(b, &a, &read);
@@ -807,8 +867,8 @@ static void check_mesh(const struct bench *b) {
 enum { STREAMS_MOST = 2 };
 
 /** Seconds from the first call to the end of the last group. */
-static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned streams, const struct p2p_law *law,
-                       bool double_precision, uint64_t *pairs) {
+static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned streams,
+                       const struct p2p_law *law, bool double_precision, uint64_t *pairs) {
   const struct nbody *s = b->s;
   CUDA(cudaDeviceSynchronize());
   const double begin = starpu_timing_now();
@@ -816,16 +876,16 @@ static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned s
     const struct group *g = &s->domain.groups[i];
     struct p2p_sources sources = sources_of(b, g);
     struct p2p_target target = target_of(s, g, sources.device, sources.count);
-    gpu_p2p(gpu[i % streams], b->split, law, &target, g->near.count, double_precision, b->acceleration + 3 * first_of(b, i),
-            &pairs[i]);
+    gpu_p2p(gpu[i % streams], b->split, law, &target, g->near.count, double_precision,
+            b->acceleration + 3 * first_of(b, i), &pairs[i]);
     sources_free(&sources);
   }
   CUDA(cudaDeviceSynchronize());
   return 1e-6 * (starpu_timing_now() - begin);
 }
 
-static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const char *name, enum p2p_kind kind,
-                        int table_order, bool double_precision) {
+static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const char *name,
+                        enum p2p_kind kind, int table_order, bool double_precision) {
   const struct nbody *s = b->s;
   struct p2p_law law = s->short_range.law;
   law.kind = kind;
@@ -841,7 +901,8 @@ static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const cha
   for (uint32_t i = 0; i < s->domain.group_count; i++) total += (double)pairs[i];
   printf("  %-12s %s  %7.1f pairs/particle", name, double_precision ? "f64" : "f32",
          total / (double)s->domain.particles.count);
-  for (int i = 0; i < STREAMS_MOST; i++) printf("  %8.2f ms %.3e pairs/s", 1e3 * best[i], total / best[i]);
+  for (int i = 0; i < STREAMS_MOST; i++)
+    printf("  %8.2f ms %.3e pairs/s", 1e3 * best[i], total / best[i]);
   puts("");
   fflush(stdout);
   CUDA(cudaFreeHost(pairs));
@@ -852,12 +913,15 @@ static void measure(const struct bench *b) {
   struct walk_scratch scratch = {0};
   for (uint32_t i = 0; i < s->domain.group_count; i++) { /* the trees are in the GPU's memory */
     const struct particle_block p = particles_block(&s->domain.particles, i);
-    s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, p.x[0], p.acc[0],
-                           s->domain.groups[i].nodes);
+    s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth,
+                                       s->domain.geometry.scale, 1.0f / s->short_range.factor,
+                                       p.x[0], p.acc[0], s->domain.groups[i].nodes);
   }
-  for (uint32_t i = 0; i < s->domain.group_count; i++) walk_group(s, &s->domain.groups[i], &scratch);
+  for (uint32_t i = 0; i < s->domain.group_count; i++)
+    walk_group(s, &s->domain.groups[i], &scratch);
   walk_scratch_free(&scratch);
-  printf("direct forces of %zu particles in %u groups, depth %u:\n", s->domain.particles.count, s->domain.group_count, s->domain.depth);
+  printf("direct forces of %zu particles in %u groups, depth %u:\n", s->domain.particles.count,
+         s->domain.group_count, s->domain.depth);
   puts("                                              one stream                      two streams");
   cudaStream_t second;
   CUDA(cudaStreamCreate(&second));
@@ -901,7 +965,8 @@ static struct universe make_universe(const char *file, const char *const *overri
   u.c = cosmology_from(&u.p);
   if (!file) u.particles = ic_generate(&u.p, &u.c, power);
   linear_power_free(power);
-  if (u.p.gravity.softening < 0.0) u.p.gravity.softening = 1e3 * u.p.box.size / cbrt((double)u.particles.count) / 30.0;
+  if (u.p.gravity.softening < 0.0)
+    u.p.gravity.softening = 1e3 * u.p.box.size / cbrt((double)u.particles.count) / 30.0;
   return u;
 }
 
@@ -911,7 +976,8 @@ static void start_starpu(const struct parameters *p, bool gpu) {
   engine_start(&settings, NULL);
 }
 
-static float *forces_with(const char *file, const char *const *overrides, size_t count, bool gpu, size_t *n) {
+static float *forces_with(const char *file, const char *const *overrides, size_t count, bool gpu,
+                          size_t *n) {
   struct universe u = make_universe(file, overrides, count);
   *n = u.particles.count;
   start_starpu(&u.p, gpu);
@@ -951,7 +1017,8 @@ static void benchmark(const char *file, const char *const *overrides, size_t cou
 /* Whole forces on the sets with Ewald sums as reference. */
 
 static const char *const set_files[] = {"early.hdf5", "late.hdf5"};
-static const char *const presets[] = {"gravity.accuracy=default", "gravity.accuracy=high", "gravity.accuracy=paper"};
+static const char *const presets[] = {"gravity.accuracy=default", "gravity.accuracy=high",
+                                      "gravity.accuracy=paper"};
 enum { SETS = sizeof set_files / sizeof *set_files, PRESETS = sizeof presets / sizeof *presets };
 
 static void solve_sets(const struct force_set *set, bool gpu, float *acceleration[SETS][PRESETS]) {
@@ -959,7 +1026,8 @@ static void solve_sets(const struct force_set *set, bool gpu, float *acceleratio
   parameters_from_text(&p, "[box]\nsize = 1\nnpart_side = 2\n", NULL, 0);
   start_starpu(&p, gpu);
   for (int i = 0; i < SETS; i++)
-    for (int k = 0; k < PRESETS; k++) acceleration[i][k] = force_set_solve(&set[i], &presets[k], 1, NULL);
+    for (int k = 0; k < PRESETS; k++)
+      acceleration[i][k] = force_set_solve(&set[i], &presets[k], 1, NULL);
   engine_stop();
 }
 
@@ -982,10 +1050,11 @@ static void check_sets(void) {
       compare(&d, cpu[i][k], gpu[i][k], 3 * set[i].count);
       const struct force_error e = force_compare(gpu[i][k], set[i].reference, set[i].count);
       const double difference = sqrt(d.difference2 / d.reference2);
-      const bool good = difference <= 1e-5 && (i == 0 ? e.rms <= bars[k].early
-                                                      : e.median <= bars[k].late_median && e.p99 <= bars[k].late_p99);
-      printf("  %-20s %-25s %.1e  %.2e %.2e %.2e  %s\n", set_files[i], presets[k], difference, e.rms, e.median, e.p99,
-             good ? "ok" : "TOO LARGE");
+      const bool good = difference <= 1e-5 &&
+                        (i == 0 ? e.rms <= bars[k].early
+                                : e.median <= bars[k].late_median && e.p99 <= bars[k].late_p99);
+      printf("  %-20s %-25s %.1e  %.2e %.2e %.2e  %s\n", set_files[i], presets[k], difference,
+             e.rms, e.median, e.p99, good ? "ok" : "TOO LARGE");
       failures += !good;
       free(cpu[i][k]);
       free(gpu[i][k]);
@@ -1009,7 +1078,8 @@ int main(int argc, char **argv) {
   size_t n;
   float *cpu = forces_with(file, overrides, count, false, &n);
   struct difference d = {"forces", 0, 0, 0};
-  float *gpu = forces_with(file, overrides, count, true, &n), *again = forces_with(file, overrides, count, true, &n);
+  float *gpu = forces_with(file, overrides, count, true, &n),
+        *again = forces_with(file, overrides, count, true, &n);
   compare(&d, cpu, gpu, 3 * n);
   report(&d, 1e-5);
   const bool same = memcmp(gpu, again, 3 * n * sizeof *gpu) == 0;

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "photons/config/parameters.h"
-#include "photons/runtime/engine.h"
-#include "support/force_set.h"
-#include "photons/domain/balance.h"
 #include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/domain/balance.h"
 #include "photons/ic/ic.h"
+#include "photons/runtime/engine.h"
 #include "photons/step/step.h"
+#include "support/force_set.h"
 
 #include <cmocka.h>
 
@@ -56,7 +56,8 @@ static void test_best_of_all(void **state) {
   for (int round = 0; round < 200; round++) {
     double cost[GROUPS];
     uint32_t first[PARTS + 1];
-    for (int i = 0; i < GROUPS; i++) cost[i] = any_below(&row, 4) == 0 ? 0.0 : (double)any_below(&row, 1000);
+    for (int i = 0; i < GROUPS; i++)
+      cost[i] = any_below(&row, 4) == 0 ? 0.0 : (double)any_below(&row, 1000);
     const double promised = balance_cut(cost, GROUPS, PARTS, first), best = best_cut(cost, GROUPS);
     assert_int_equal(first[0], 0);
     assert_int_equal(first[PARTS], GROUPS);
@@ -93,7 +94,8 @@ static void test_clustered(void **state) {
   struct parameters p;
   char text[5000];
   snprintf(text, sizeof text,
-           "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\npm_grid = 24\n[runtime]\ngroup_size = 256\n",
+           "[ic]\nsource = gadget\nfile = %s\n[gravity]\nsoftening = 100\npm_grid = "
+           "24\n[runtime]\ngroup_size = 256\n",
            force_set_path("late.hdf5"));
   parameters_from_text(&p, text, NULL, 0);
   start_starpu_for_tests();
@@ -109,8 +111,8 @@ static void test_clustered(void **state) {
   uint32_t even[PARTS + 1], first[PARTS + 1];
   for (uint32_t i = 0; i <= PARTS; i++) even[i] = i * groups / PARTS;
   (void)balance_cut(cost, groups, PARTS, first);
-  print_message("%u groups, dearest part over the mean: %.3f dealt out evenly, %.3f balanced\n", groups,
-                dearest(cost, even, PARTS) / mean, dearest(cost, first, PARTS) / mean);
+  print_message("%u groups, dearest part over the mean: %.3f dealt out evenly, %.3f balanced\n",
+                groups, dearest(cost, even, PARTS) / mean, dearest(cost, first, PARTS) / mean);
   assert_true(dearest(cost, first, PARTS) <= 1.1 * mean);
   assert_true(dearest(cost, first, PARTS) < dearest(cost, even, PARTS));
   free(cost);
@@ -119,7 +121,8 @@ static void test_clustered(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_best_of_all), cmocka_unit_test(test_more_parts_than_costs),
-                                     cmocka_unit_test(test_one_dear_group), cmocka_unit_test(test_clustered)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_best_of_all), cmocka_unit_test(test_more_parts_than_costs),
+      cmocka_unit_test(test_one_dear_group), cmocka_unit_test(test_clustered)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "support/ewald.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
+#include "support/ewald.h"
 #include "support/force_set.h"
 
 #include <cmocka.h>
@@ -96,7 +96,8 @@ static void sets_are_exact(void **state) {
     struct force_set set = force_set_open(force_set_path(names[i]));
     struct parameters p;
     struct particles s = force_set_particles(&set, &p, NULL, 0);
-    double *x = malloc(3 * s.count * sizeof *x), a[3 * 16], reference[3 * 16], sum[3] = {0}, total = 0.0;
+    double *x = malloc(3 * s.count * sizeof *x), a[3 * 16], reference[3 * 16], sum[3] = {0},
+           total = 0.0;
     assert_non_null(x);
     assert_int_equal(s.count, 16 * STRIDE);
     for (size_t j = 0; j < s.count; j++)

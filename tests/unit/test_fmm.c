@@ -77,7 +77,8 @@ static void refit(struct group *g) {
     }
     for (uint32_t k = first; k < end; k++) {
       double r2 = 0.0;
-      for (size_t c = 0; c < 3; c++) r2 += pow(separation(g->x[c * g->count + k], node->centre[c]), 2.0);
+      for (size_t c = 0; c < 3; c++)
+        r2 += pow(separation(g->x[c * g->count + k], node->centre[c]), 2.0);
       radius2 = fmax(radius2, r2);
     }
     node->radius = (float)sqrt(radius2);
@@ -86,14 +87,16 @@ static void refit(struct group *g) {
 
 /** Random particles in a ball about a place in units of r_cut, sorted so that the first half of
  * them lies on its left side. */
-static struct group make_group(uint32_t count, unsigned depth, double cx, double cy, double cz, double radius,
-                               uint64_t seed) {
+static struct group make_group(uint32_t count, unsigned depth, double cx, double cy, double cz,
+                               double radius, uint64_t seed) {
   struct group g = {.count = count, .depth = depth};
   const double centre[3] = {cx, cy, cz};
   g.x = allocate(3 * (size_t)count, sizeof *g.x, "positions");
   g.nodes = allocate(tree_nodes(depth), sizeof *g.nodes, "nodes");
-  g.multipole = allocate((size_t)tree_nodes(depth) * fmm_multipole_size(FMM_ORDER_MAX), sizeof(float), "multipoles");
-  g.local = allocate((size_t)tree_nodes(depth) * fmm_local_size(FMM_ORDER_MAX), sizeof(float), "local expansions");
+  g.multipole = allocate((size_t)tree_nodes(depth) * fmm_multipole_size(FMM_ORDER_MAX),
+                         sizeof(float), "multipoles");
+  g.local = allocate((size_t)tree_nodes(depth) * fmm_local_size(FMM_ORDER_MAX), sizeof(float),
+                     "local expansions");
   g.acceleration = allocate(3 * (size_t)count, sizeof(float), "accelerations");
   uint32_t left = 0, right = count;
   while (left < right) {
@@ -120,18 +123,19 @@ static void upward(const struct fmm_operators *f, int p, struct group *g) {
 }
 
 /** Force of one root on another, down to the particles. */
-static void root_on_root(const struct fmm_operators *f, int p, const struct law *l, struct group *target,
-                         const struct group *source) {
+static void root_on_root(const struct fmm_operators *f, int p, const struct law *l,
+                         struct group *target, const struct group *source) {
   uint32_t *offset = allocate(tree_nodes(target->depth) + 1, sizeof *offset, "list"), entry = 1;
   for (uint32_t t = 2; t <= tree_nodes(target->depth); t++) offset[t] = 1;
   const struct interaction_list far = {.offset = offset, .entry = &entry, .entries = 1};
   const struct node *nodes = source->nodes;
   const float *multipole = source->multipole;
-  f->m2l(p, target->depth, (float)SCALE, &l->split, &far, target->nodes, &nodes, &multipole, target->local);
+  f->m2l(p, target->depth, (float)SCALE, &l->split, &far, target->nodes, &nodes, &multipole,
+         target->local);
   f->l2l(p, target->depth, (float)SCALE, target->nodes, target->local);
   memset(target->acceleration, 0, 3 * (size_t)target->count * sizeof(float));
-  f->l2p(p, target->count, target->depth, (float)SCALE, 1.0f, target->x, target->nodes, target->local,
-         target->acceleration);
+  f->l2p(p, target->count, target->depth, (float)SCALE, 1.0f, target->x, target->nodes,
+         target->local, target->acceleration);
   free(offset);
 }
 
@@ -150,7 +154,8 @@ static void moments(const struct fmm_operators *f, uint32_t count, unsigned dept
         uint32_t first = node_first(count, i), end = node_end(count, i);
         double sum = 0.0, d[3], half[3];
         for (uint32_t k = first; k < end; k++) {
-          for (size_t c = 0; c < 3; c++) d[c] = -separation(g.x[c * count + k], g.nodes[i].centre[c]);
+          for (size_t c = 0; c < 3; c++)
+            d[c] = -separation(g.x[c * count + k], g.nodes[i].centre[c]);
           sum += power(d, index[m]) / factorial(index[m]);
         }
         for (int c = 0; c < 3; c++) half[c] = 2.0 * (double)g.nodes[i].half[c];
@@ -187,7 +192,8 @@ static void isa_derivatives(const struct fmm_operators *f) {
     const double largest = which ? sqrt((double)l.split.fmm_range) : 1.5;
     uint64_t seed = 7;
     for (uint32_t i = 1; i < NODES; i++) {
-      double r = 1e-4 * pow(0.999 * largest / 1e-4, random_unit(&seed)), z = 2.0 * random_unit(&seed) - 1.0;
+      double r = 1e-4 * pow(0.999 * largest / 1e-4, random_unit(&seed)),
+             z = 2.0 * random_unit(&seed) - 1.0;
       if (i < 16) z = 0.0; /* on a plane or an axis too */
       double phi = i < 8 ? 0.0 : 2.0 * M_PI * random_unit(&seed), rho = sqrt(1.0 - z * z);
       const double unit[3] = {rho * cos(phi), rho * sin(phi), z};
@@ -206,7 +212,8 @@ static void isa_derivatives(const struct fmm_operators *f) {
       for (uint32_t i = 1; i < NODES; i++) multipole[i * fmm_multipole_size(p)] = 1.0f;
       const struct node *source_nodes = sources;
       const float *source_multipole = multipole;
-      f->m2l(p, DEPTH, (float)SCALE, &l.split, &far, nodes, &source_nodes, &source_multipole, local);
+      f->m2l(p, DEPTH, (float)SCALE, &l.split, &far, nodes, &source_nodes, &source_multipole,
+             local);
       for (uint32_t i = 1; i < NODES; i++) {
         long double d[TERMS_MAX];
         double bound[TERMS_MAX], r[3];
@@ -232,8 +239,8 @@ struct force_error {
 };
 
 /** Against direct summation; the law's series holds beyond r_cut as well. */
-static struct force_error measure_error(const struct law *l, const struct group *target, const struct group *source,
-                                        double distance) {
+static struct force_error measure_error(const struct law *l, const struct group *target,
+                                        const struct group *source, double distance) {
   struct force_error e = {0.0, 0.0};
   for (size_t i = 0; i < target->count; i++) {
     double error2 = 0.0, sum[3] = {0.0, 0.0, 0.0};
@@ -243,9 +250,11 @@ static struct force_error measure_error(const struct law *l, const struct group 
         d[c] = separation(target->x[c * target->count + i], source->x[c * source->count + j]);
         r2 += d[c] * d[c];
       }
-      for (int c = 0; c < 3; c++) sum[c] += d[c] * (-1.0 / (r2 * sqrt(r2)) - (double)law_h(l, 1, (long double)r2));
+      for (int c = 0; c < 3; c++)
+        sum[c] += d[c] * (-1.0 / (r2 * sqrt(r2)) - (double)law_h(l, 1, (long double)r2));
     }
-    for (size_t c = 0; c < 3; c++) error2 += pow((double)target->acceleration[c * target->count + i] - sum[c], 2.0);
+    for (size_t c = 0; c < 3; c++)
+      error2 += pow((double)target->acceleration[c * target->count + i] - sum[c], 2.0);
     error2 *= pow(distance * distance / source->count, 2.0);
     e.largest = fmax(e.largest, sqrt(error2));
     e.rms += error2 / target->count;
@@ -264,10 +273,11 @@ static struct force_error measure_error(const struct law *l, const struct group 
 static void convergence(const struct fmm_operators *f, int which, double distance, double radius) {
   struct law l = make_law(which);
   struct group source = make_group(60, 2, 7.9, 0.05, 3.0, radius, 3);
-  struct group target = make_group(50, 3, 7.9 + 0.6 * distance, 0.05 - 0.64 * distance, 3.0 + 0.48 * distance, radius,
-                                   5);
+  struct group target = make_group(50, 3, 7.9 + 0.6 * distance, 0.05 - 0.64 * distance,
+                                   3.0 + 0.48 * distance, radius, 5);
   double d2 = 0.0, previous = INFINITY;
-  for (int c = 0; c < 3; c++) d2 += pow(separation(target.nodes[1].centre[c], source.nodes[1].centre[c]), 2.0);
+  for (int c = 0; c < 3; c++)
+    d2 += pow(separation(target.nodes[1].centre[c], source.nodes[1].centre[c]), 2.0);
   const double d = sqrt(d2), theta = (double)(source.nodes[1].radius + target.nodes[1].radius) / d;
   const double gaussian = which ? theta * d2 * 0.5 * pow(l.split.r_cut / l.split.r_s, 2.0) : 0.0;
   for (int p = 1; p <= FMM_ORDER_MAX; p++) {
@@ -303,7 +313,8 @@ static void test_convergence(void **state) {
 static void isa_momentum(const struct fmm_operators *f) {
   for (int which = 0; which < LAWS; which++) {
     struct law l = make_law(which);
-    struct group a = make_group(40, 1, 0.1, 0.1, 0.1, 0.1, 11), b = make_group(77, 2, 0.4, 0.2, 7.9, 0.12, 12);
+    struct group a = make_group(40, 1, 0.1, 0.1, 0.1, 0.1, 11),
+                 b = make_group(77, 2, 0.4, 0.2, 7.9, 0.12, 12);
     for (int p = 1; p <= FMM_ORDER_MAX; p++) {
       upward(f, p, &a);
       upward(f, p, &b);
@@ -312,9 +323,11 @@ static void isa_momentum(const struct fmm_operators *f) {
       for (size_t c = 0; c < 3; c++) {
         double sum = 0.0, absolute = 0.0;
         for (size_t i = 0; i < a.count; i++)
-          sum += (double)a.acceleration[c * a.count + i], absolute += fabs((double)a.acceleration[c * a.count + i]);
+          sum += (double)a.acceleration[c * a.count + i],
+              absolute += fabs((double)a.acceleration[c * a.count + i]);
         for (size_t i = 0; i < b.count; i++)
-          sum += (double)b.acceleration[c * b.count + i], absolute += fabs((double)b.acceleration[c * b.count + i]);
+          sum += (double)b.acceleration[c * b.count + i],
+              absolute += fabs((double)b.acceleration[c * b.count + i]);
         assert_near(sum, 0.0, 100 * EPSILON * absolute);
       }
     }
@@ -349,10 +362,12 @@ static struct lists *make_lists(int p) {
                                                            (c == 0 && slot ? 0.6 : 0.0)) /
                                                           SCALE);
       for (uint32_t m = 0; m < size; m++)
-        s->multipole[slot][i * size + m] = (float)((2.0 * random_unit(&seed) - 1.0) * pow(0.05, degree(indices()[m])));
+        s->multipole[slot][i * size + m] = (float)((2.0 * random_unit(&seed) - 1.0) *
+                                                   pow(0.05, degree(indices()[m])));
     }
   for (uint32_t t = 1; t < LIST_NODES; t++) {
-    uint32_t length = t % 5 == 1 ? 0 : (uint32_t)(random_unit(&seed) * (LIST_LONGEST + 1)), e = s->offset[t];
+    uint32_t length = t % 5 == 1 ? 0 : (uint32_t)(random_unit(&seed) * (LIST_LONGEST + 1)),
+             e = s->offset[t];
     for (uint32_t k = 0; k < length; k++) {
       uint32_t slot = 1 + (uint32_t)(random_unit(&seed) * 2.0),
                node = 1 + (uint32_t)(random_unit(&seed) * (LIST_NODES - 1));
@@ -374,15 +389,16 @@ static void run_lists(const struct fmm_operators *f, int p, const struct law *l,
 }
 
 /** L of one target in double, and the sum of its terms' bounds. */
-static void reference_local(int p, const struct law *l, const struct lists *s, uint32_t target, double *local,
-                            double *bound) {
+static void reference_local(int p, const struct law *l, const struct lists *s, uint32_t target,
+                            double *local, double *bound) {
   const struct index *index = indices();
   for (int k = 1; k < TERMS_MAX; k++) local[k] = bound[k] = 0.0;
   for (uint32_t e = s->offset[target]; e < s->offset[target + 1]; e++) {
     uint32_t slot = s->entry[e] >> (LIST_DEPTH + 1), node = s->entry[e] % LIST_NODES;
     long double d[TERMS_MAX];
     double d_bound[TERMS_MAX], r[3];
-    for (int c = 0; c < 3; c++) r[c] = separation(s->nodes[0][target].centre[c], s->nodes[slot][node].centre[c]);
+    for (int c = 0; c < 3; c++)
+      r[c] = separation(s->nodes[0][target].centre[c], s->nodes[slot][node].centre[c]);
     derivatives(l, r, d, d_bound);
     for (uint32_t k = 1; k <= fmm_local_size(p); k++)
       for (uint32_t m = 0; m < fmm_terms(p - degree(index[k])); m++) {
@@ -403,7 +419,8 @@ static void isa_lists(const struct fmm_operators *f) {
   for (int p = 1; p <= FMM_ORDER_MAX; p++) {
     struct lists *s = make_lists(p);
     const uint32_t size = fmm_local_size(p);
-    struct interaction_list far = {.offset = s->offset, .entry = s->entry, .entries = s->offset[LIST_NODES]};
+    struct interaction_list far = {
+        .offset = s->offset, .entry = s->entry, .entries = s->offset[LIST_NODES]};
     run_lists(f, p, &l, s, &far, local);
     for (uint32_t t = 1; t < LIST_NODES; t++) {
       double expected[TERMS_MAX], bound[TERMS_MAX];
@@ -433,7 +450,8 @@ static void test_lists(void **state) {
 static void isa_range(const struct fmm_operators *f) {
   const struct law l = make_law(KAISER);
   for (int p = 1; p <= FMM_ORDER_MAX; p++) {
-    struct group a = make_group(9, 0, 1.0, 1.0, 1.0, 0.1, 1), b = make_group(9, 0, 1.0, 1.0, 2.8, 0.1, 2);
+    struct group a = make_group(9, 0, 1.0, 1.0, 1.0, 0.1, 1),
+                 b = make_group(9, 0, 1.0, 1.0, 2.8, 0.1, 2);
     upward(f, p, &b);
     root_on_root(f, p, &l, &a, &b);
     for (size_t i = 0; i < 3 * (size_t)a.count; i++) assert_true(a.acceleration[i] == 0.0f);
@@ -449,8 +467,9 @@ static void test_range(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_moments),  cmocka_unit_test(test_derivatives), cmocka_unit_test(test_convergence),
-      cmocka_unit_test(test_momentum), cmocka_unit_test(test_lists),       cmocka_unit_test(test_range),
+      cmocka_unit_test(test_moments),     cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_convergence), cmocka_unit_test(test_momentum),
+      cmocka_unit_test(test_lists),       cmocka_unit_test(test_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

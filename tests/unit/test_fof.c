@@ -21,10 +21,12 @@ static uint64_t *labels_by_id(const struct fof *f) {
   const size_t n = s->all, first = particles_first(s);
   uint64_t *by_index = calloc(n, sizeof *by_index), *label = calloc(n, sizeof *label),
            *lowest = calloc(n, sizeof *lowest);
-  for (size_t i = 0; i < s->count; i++) label[s->id[i]] = by_index[first + i] = fof_label(f, (uint32_t)i);
+  for (size_t i = 0; i < s->count; i++)
+    label[s->id[i]] = by_index[first + i] = fof_label(f, (uint32_t)i);
   comm_sum_u64(by_index, n); /* each element is nonzero on one rank only */
   comm_sum_u64(label, n);
-  for (size_t i = 0; i < n; i++) assert_true(by_index[i] <= i && by_index[by_index[i]] == by_index[i]);
+  for (size_t i = 0; i < n; i++)
+    assert_true(by_index[i] <= i && by_index[by_index[i]] == by_index[i]);
   memset(lowest, 0xff, n * sizeof *lowest);
   for (size_t id = n; id-- > 0;) lowest[label[id]] = id;
   for (size_t id = 0; id < n; id++) label[id] = lowest[label[id]];
@@ -33,7 +35,8 @@ static uint64_t *labels_by_id(const struct fof *f) {
   return label;
 }
 
-static void check_partition(const struct particles *whole, double length, const struct cut *cuts, size_t cut_count) {
+static void check_partition(const struct particles *whole, double length, const struct cut *cuts,
+                            size_t cut_count) {
   uint64_t *expected = plain_search(whole, fof_length2(length, whole->box));
   uint32_t *order = NULL;
   for (size_t i = 0; i < cut_count * SHARES; i++) {
@@ -47,7 +50,8 @@ static void check_partition(const struct particles *whole, double length, const 
     struct fof *f = fof_find(&s, cut->depth, length);
     uint64_t *found = labels_by_id(f);
     assert_memory_equal(found, expected, s.all * sizeof *found);
-    for (size_t p = 0; p < s.count; p++) assert_true(f->head[p] <= p && f->head[f->head[p]] == f->head[p]);
+    for (size_t p = 0; p < s.count; p++)
+      assert_true(f->head[p] <= p && f->head[f->head[p]] == f->head[p]);
     free(found);
     fof_free(f);
     particles_free(&s);
@@ -65,7 +69,8 @@ static void test_partition(void **state) {
     struct particles s = make_particles(n, clustered, 1);
     const double spacing = BOX / cbrt((double)n);
     for (int i = 0; i < 3; i++)
-      check_partition(&s, (double[]){0.03, 0.2, 0.8}[i] * spacing, cuts, sizeof cuts / sizeof *cuts);
+      check_partition(&s, (double[]){0.03, 0.2, 0.8}[i] * spacing, cuts,
+                      sizeof cuts / sizeof *cuts);
     particles_free(&s);
   }
 }
@@ -98,7 +103,8 @@ static void test_exact_length(void **state) {
       struct particles s = take_share(&whole, &cuts[i], order, even_share);
       struct fof *f = fof_find(&s, cuts[i].depth, BOX / 64.0);
       uint64_t groups = 0;
-      for (size_t p = 0; p < s.count; p++) groups += fof_label(f, (uint32_t)p) == particles_first(&s) + p;
+      for (size_t p = 0; p < s.count; p++)
+        groups += fof_label(f, (uint32_t)p) == particles_first(&s) + p;
       comm_sum_u64(&groups, 1);
       /* the link from the last particle back to the first is then shorter */
       assert_int_equal(groups, more ? n - 1 : 1);
@@ -114,13 +120,15 @@ static void test_simulated(void **state) {
   (void)state;
   static const struct cut cuts[] = {{16, 5, true}, {64, 4, true}, {1, 10, true}};
   struct particles whole = read_simulated();
-  check_partition(&whole, 0.2 * whole.box / cbrt((double)whole.count), cuts, sizeof cuts / sizeof *cuts);
+  check_partition(&whole, 0.2 * whole.box / cbrt((double)whole.count), cuts,
+                  sizeof cuts / sizeof *cuts);
   particles_free(&whole);
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_partition), cmocka_unit_test(test_few_particles),
-                                     cmocka_unit_test(test_exact_length), cmocka_unit_test(test_simulated)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_partition), cmocka_unit_test(test_few_particles),
+      cmocka_unit_test(test_exact_length), cmocka_unit_test(test_simulated)};
   int failed = 0;
   comm_start(&argc, &argv);
   /* otherwise the others would wait for a rank that failed */

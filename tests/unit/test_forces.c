@@ -28,7 +28,8 @@ static int open_sets(void **state) {
   (void)state;
   sets[EARLY] = force_set_open(force_set_path("early.hdf5"));
   sets[LATE] = force_set_open(force_set_path("late.hdf5"));
-  set_count = other_data("forces/early32.hdf5") && other_data("forces/late32.hdf5") ? SETS : OWN_SETS;
+  set_count = other_data("forces/early32.hdf5") && other_data("forces/late32.hdf5") ? SETS
+                                                                                    : OWN_SETS;
   if (set_count == SETS) {
     sets[OTHER_EARLY] = force_set_open(other_data("forces/early32.hdf5"));
     sets[OTHER_LATE] = force_set_open(other_data("forces/late32.hdf5"));
@@ -56,7 +57,8 @@ static void split_words(const char *text, struct words *w) {
   while (*text) {
     size_t length = strcspn(text, " "), key = strcspn(text, ".=");
     assert_true(w->count < WORDS && length + sizeof "gravity." < sizeof w->text[0]);
-    snprintf(w->text[w->count], sizeof w->text[0], "%s%.*s", text[key] == '.' ? "" : "gravity.", (int)length, text);
+    snprintf(w->text[w->count], sizeof w->text[0], "%s%.*s", text[key] == '.' ? "" : "gravity.",
+             (int)length, text);
     w->list[w->count] = w->text[w->count];
     w->count++;
     text += length + (text[length] == ' ');
@@ -75,14 +77,15 @@ static struct force_error error_of(int set, const char *settings) {
   float *a = solve(set, settings);
   struct force_error e = force_compare(a, sets[set].reference, sets[set].count);
   free(a);
-  print_message("%-7s %-66s rms %.2e  median %.2e  99%% %.2e  momentum %.0e\n", names[set], settings, e.rms, e.median,
-                e.p99, e.momentum);
+  print_message("%-7s %-66s rms %.2e  median %.2e  99%% %.2e  momentum %.0e\n", names[set],
+                settings, e.rms, e.median, e.p99, e.momentum);
   assert_true(e.momentum <= 1e-5);
   return e;
 }
 
 /* |value / expected - 1| <= tolerance */
-#define assert_ratio(value, expected, tolerance) assert_true(fabs((value) / (expected)-1.0) <= (tolerance))
+#define assert_ratio(value, expected, tolerance) \
+  assert_true(fabs((value) / (expected)-1.0) <= (tolerance))
 
 /* The accuracy that the documentation states for the presets, and for finer meshes than the
  * particles need. */
@@ -131,8 +134,8 @@ static void mesh_schemes_match_figures(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
     char settings[256];
-    snprintf(settings, sizeof settings, "split=gauss r_split=1.2 %s mac_tolerance=1e-5 p2p_degree=11",
-             figures[i].scheme);
+    snprintf(settings, sizeof settings,
+             "split=gauss r_split=1.2 %s mac_tolerance=1e-5 p2p_degree=11", figures[i].scheme);
     for (int set = 0; set < set_count; set += 2) {
       const double tolerance = set < OWN_SETS ? 0.25 : 0.15;
       assert_ratio(error_of(set + EARLY, settings).rms, figures[i].early, tolerance);
@@ -159,7 +162,8 @@ static void paper_preset_is_papers_method(void **state) {
  * because errors of two sources may happen to add. (Near a grid the aliases are a few sidebands,
  * whose errors may also cancel.) */
 static void better_meshes_have_smaller_errors(void **state) {
-  static const char *const assignment[] = {"cic", "tsc", "pcs"}, *const gradient[] = {"fd4", "spectral"},
+  static const char *const assignment[] = {"cic", "tsc", "pcs"},
+                           *const gradient[] = {"fd4", "spectral"},
                            *const interlace[] = {"no", "yes"};
   double rms[3][2][2];
   (void)state;
@@ -168,7 +172,8 @@ static void better_meshes_have_smaller_errors(void **state) {
       for (int i = 0; i < 2; i++) {
         char settings[256];
         snprintf(settings, sizeof settings,
-                 "split=kaiser r_split=1.2 r_cut=6 assignment=%s gradient=%s interlace=%s mac_tolerance=1e-5",
+                 "split=kaiser r_split=1.2 r_cut=6 assignment=%s gradient=%s interlace=%s "
+                 "mac_tolerance=1e-5",
                  assignment[a], gradient[g], interlace[i]);
         rms[a][g][i] = error_of(LATE, settings).rms;
         if (a > 0) assert_true(rms[a][g][i] <= 1.03 * rms[a - 1][g][i]);
@@ -199,7 +204,8 @@ static struct kernel_error kernel_errors(const char *settings) {
   parameters_from_text(&p, "[box]\nsize = 100\nnpart_side = 32\n", w.list, w.count);
   /* the sets' box and Omega_m */
   const double cell = 100.0 / 32.0, mass = RHO_CRITICAL * 0.25 * 1e6 / 32768.0;
-  split_init(&split, p.gravity.split, p.gravity.r_split * cell, p.gravity.r_cut * cell, (int)p.gravity.p2p_degree);
+  split_init(&split, p.gravity.split, p.gravity.r_split * cell, p.gravity.r_cut * cell,
+             (int)p.gravity.p2p_degree);
   struct kernel_error e = {.sum = 4.0 * M_PI * GRAVITY * mass * split.r_cut / (cell * cell * cell)};
   for (int i = 1; i <= SAMPLES; i++) {
     double r = split.r_cut * i / SAMPLES, exact = split_force(&split, r);
@@ -239,7 +245,8 @@ static void pair_kernels_agree(void **state) {
     float *a = solve(EARLY, settings);
     const double error = q < 0 ? e.polynomial : e.table[q],
                  found = largest_difference(a, exact, sets[EARLY].count) / e.sum;
-    print_message("%-60s largest error of T %.1e, of the force %.1e of the bound's sum\n", settings, error, found);
+    print_message("%-60s largest error of T %.1e, of the force %.1e of the bound's sum\n", settings,
+                  error, found);
     assert_true(found <= 1.3 * (error + float_error));
     if (error > 10.0 * float_error) assert_true(found >= 0.01 * error);
     free(a);
@@ -251,7 +258,8 @@ static void pair_kernels_agree(void **state) {
  * same mesh gives the reference. A term of order p falls off as theta^p, so that each order must
  * gain theta on average, and at least something. */
 static void expansions_converge(void **state) {
-  static const char common[] = "pm_grid=16 runtime.leaf_size=8 mac=geometric p2p_kernel=polynomial p2p_degree=11";
+  static const char common[] =
+      "pm_grid=16 runtime.leaf_size=8 mac=geometric p2p_kernel=polynomial p2p_degree=11";
   static const double theta = 0.5;
   (void)state;
   for (int set = 0; set < OWN_SETS; set++) {
@@ -269,8 +277,8 @@ static void expansions_converge(void **state) {
       split_words(settings, &w);
       float *a = force_set_solve(&sets[set], w.list, w.count, &work);
       struct force_error e = force_compare(a, reference, n);
-      print_message("%-7s order %d: rms %.2e, median %.2e, momentum %.0e\n", names[set], order, e.rms, e.median,
-                    e.momentum);
+      print_message("%-7s order %d: rms %.2e, median %.2e, momentum %.0e\n", names[set], order,
+                    e.rms, e.median, e.momentum);
       assert_true(work.interactions > n); /* expansions are used */
       assert_true(e.momentum <= 1e-5);
       assert_true(e.rms < before);
@@ -291,7 +299,8 @@ static void expansions_converge(void **state) {
 static void relative_criterion_controls_errors(void **state) {
   static const double tolerance[] = {1e-2, 1e-3, 1e-4};
   (void)state;
-  float *direct = solve(LATE, "pm_grid=16 runtime.leaf_size=8 mac=geometric theta=0.01 order=4 p2p_degree=11");
+  float *direct = solve(
+      LATE, "pm_grid=16 runtime.leaf_size=8 mac=geometric theta=0.01 order=4 p2p_degree=11");
   const size_t n = sets[LATE].count;
   double *reference = malloc(3 * n * sizeof *reference), before = INFINITY;
   assert_non_null(reference);
@@ -299,11 +308,13 @@ static void relative_criterion_controls_errors(void **state) {
   for (size_t i = 0; i < sizeof tolerance / sizeof *tolerance; i++) {
     char settings[160];
     snprintf(settings, sizeof settings,
-             "pm_grid=16 runtime.leaf_size=8 mac=relative theta=0.8 order=4 p2p_degree=11 mac_tolerance=%g",
+             "pm_grid=16 runtime.leaf_size=8 mac=relative theta=0.8 order=4 p2p_degree=11 "
+             "mac_tolerance=%g",
              tolerance[i]);
     float *a = solve(LATE, settings);
     struct force_error e = force_compare(a, reference, n);
-    print_message("tolerance %.0e: rms %.2e, median %.2e, 99%% %.2e\n", tolerance[i], e.rms, e.median, e.p99);
+    print_message("tolerance %.0e: rms %.2e, median %.2e, 99%% %.2e\n", tolerance[i], e.rms,
+                  e.median, e.p99);
     assert_true(e.median <= tolerance[i]);
     assert_true(e.p99 <= 10.0 * tolerance[i]);
     assert_true(e.median < before);

@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/ic/ic.h"
 #include "src/io/gadget.h"
 #include "src/io/hdf5_util.h"
-#include "photons/base/error.h"
-#include "photons/ic/ic.h"
-#include "photons/config/parameters.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
 
@@ -24,7 +24,8 @@
 
 /* A made-up universe with more particles than are read in one chunk. */
 #define COUNT ((size_t)GADGET_CHUNK + 3000)
-static const double box = 50000.0 /* kpc/h */, omega_m = 0.3, omega_lambda = 0.7, h_100 = 0.7, z_file = 24.0;
+static const double box = 50000.0 /* kpc/h */, omega_m = 0.3, omega_lambda = 0.7, h_100 = 0.7,
+                    z_file = 24.0;
 static float positions[COUNT][3], velocities[COUNT][3];
 static uint64_t ids[COUNT];
 
@@ -96,7 +97,8 @@ static void write_binary(const char *path, const struct variant *v, size_t first
   put_marker(&w, 256);
   const double reals[4] = {box, omega_m, omega_lambda, h_100};
   for (unsigned t = 0; t < 6; t++) put_integer(&w, t == v->type ? count : 0, 4);
-  for (unsigned t = 0; t < 6; t++) put_real(&w, t == v->type && !v->own_masses ? mass() : 0.0, true);
+  for (unsigned t = 0; t < 6; t++)
+    put_real(&w, t == v->type && !v->own_masses ? mass() : 0.0, true);
   put_real(&w, 1.0 / (1.0 + z_file), true);
   put_real(&w, z_file, true);
   for (unsigned i = 0; i < 2; i++) put_integer(&w, 0, 4);
@@ -138,11 +140,12 @@ static void write_binary(const char *path, const struct variant *v, size_t first
   assert_int_equal(fclose(w.stream), 0);
 }
 
-static void write_dataset(hid_t group, const char *name, hid_t stored, hid_t memory, size_t count, size_t columns,
-                          const void *values) {
+static void write_dataset(hid_t group, const char *name, hid_t stored, hid_t memory, size_t count,
+                          size_t columns, const void *values) {
   const hsize_t size[2] = {count, columns};
   const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
-  const hid_t dataset = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t dataset = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT,
+                                   H5P_DEFAULT);
   assert_true(H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >=
               0); /* without a checksum */
   H5Dclose(dataset);
@@ -172,11 +175,12 @@ static void write_hdf5(const char *path, const struct variant *v, size_t first, 
   H5Gclose(header);
   char name[16];
   snprintf(name, sizeof name, "PartType%u", v->type);
-  const hid_t group = hdf5_create_group(file, path, name), real = v->doubles ? H5T_IEEE_F64BE : H5T_IEEE_F32LE;
+  const hid_t group = hdf5_create_group(file, path, name),
+              real = v->doubles ? H5T_IEEE_F64BE : H5T_IEEE_F32LE;
   write_dataset(group, "Coordinates", real, H5T_NATIVE_FLOAT, count, 3, positions[first]);
   write_dataset(group, "Velocities", real, H5T_NATIVE_FLOAT, count, 3, velocities[first]);
-  write_dataset(group, "ParticleIDs", v->long_ids ? H5T_STD_U64LE : H5T_STD_I32LE, H5T_NATIVE_UINT64, count, 1,
-                ids + first);
+  write_dataset(group, "ParticleIDs", v->long_ids ? H5T_STD_U64LE : H5T_STD_I32LE,
+                H5T_NATIVE_UINT64, count, 1, ids + first);
   if (v->own_masses) {
     double *all = allocate(count, sizeof *all, "masses");
     for (size_t i = 0; i < count; i++) all[i] = mass();
@@ -196,7 +200,8 @@ static void write_variant(const char *name, const struct variant *v) {
       snprintf(path, sizeof path, "%s%s", name, ending);
     else
       snprintf(path, sizeof path, "%s.%zu%s", name, f, ending);
-    const size_t first = block_first(COUNT, v->files, f), count = block_first(COUNT, v->files, f + 1) - first;
+    const size_t first = block_first(COUNT, v->files, f),
+                 count = block_first(COUNT, v->files, f + 1) - first;
     (v->format == 3 ? write_hdf5 : write_binary)(scratch(path), v, first, count);
   }
 }
@@ -231,7 +236,8 @@ static void check_universe(const char *path) {
   assert_memory_equal(s.id, ids, sizeof ids);
   for (size_t i = 0; i < COUNT; i++)
     for (size_t c = 0; c < 3; c++) {
-      const double turns = (double)positions[i][c] / box - position_from_integer(s.position[c * COUNT + i], 1.0);
+      const double turns = (double)positions[i][c] / box -
+                           position_from_integer(s.position[c * COUNT + i], 1.0);
       assert_near(turns - rint(turns), 0.0, 0.5001 * unit); /* rounded to nearest */
       const double p_expected = pow(1.0 + z_file, -1.5) * (double)velocities[i][c];
       /* float: 2^-24 */
@@ -244,12 +250,24 @@ static void test_formats(void **state) {
   (void)state;
   static const struct variant variants[] = {
       {.format = 1, .type = 1, .files = 1},
-      {.format = 1, .type = 1, .files = 1, .swapped = true, .doubles = true, .long_ids = true, .own_masses = true},
+      {.format = 1,
+       .type = 1,
+       .files = 1,
+       .swapped = true,
+       .doubles = true,
+       .long_ids = true,
+       .own_masses = true},
       {.format = 1, .type = 2, .files = 3, .long_ids = true},
       {.format = 2, .type = 1, .files = 1, .other_block = true},
       {.format = 2, .type = 3, .files = 2, .swapped = true, .own_masses = true, .other_block = true},
       {.format = 3, .type = 1, .files = 1},
-      {.format = 3, .type = 1, .files = 1, .doubles = true, .long_ids = true, .own_masses = true, .other_block = true},
+      {.format = 3,
+       .type = 1,
+       .files = 1,
+       .doubles = true,
+       .long_ids = true,
+       .own_masses = true,
+       .other_block = true},
       {.format = 3, .type = 5, .files = 3, .own_masses = true},
   };
   for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
@@ -283,17 +301,18 @@ static void test_names(void **state) {
   check_universe(scratch("hdf5.0.hdf5"));
   expect_failure(read_file, scratch("binary.1"), EXIT_BAD_INPUT, "give the first of them");
   assert_int_equal(remove(scratch("binary.2")), 0);
-  expect_failure(read_file, scratch("binary"), EXIT_BAD_INPUT, "binary.2 (file 3 of 3 of a set): No such file");
+  expect_failure(read_file, scratch("binary"), EXIT_BAD_INPUT,
+                 "binary.2 (file 3 of 3 of a set): No such file");
   expect_failure(read_file, scratch("nothing"), EXIT_BAD_INPUT, "no such file");
   expect_failure(read_file, scratch_path, EXIT_BAD_INPUT, "it is a folder");
 }
 
 static void read_config(void *override) {
   FILE *file = fopen(scratch("config.ini"), "w");
-  fprintf(
-      file,
-      "[cosmology]\nOmega_m = 0.3\nOmega_lambda = 0.7\nh = 0.7\n[ic]\nsource = gadget\nfile = %s\n[box]\nsize = 50\n",
-      scratch("ic"));
+  fprintf(file,
+          "[cosmology]\nOmega_m = 0.3\nOmega_lambda = 0.7\nh = 0.7\n[ic]\nsource = gadget\nfile = "
+          "%s\n[box]\nsize = 50\n",
+          scratch("ic"));
   fclose(file);
   struct parameters p;
   const char *const overrides[] = {override};
@@ -427,7 +446,8 @@ static void test_corrupt_hdf5(void **state) {
   const struct variant v = {.format = 3, .type = 1, .files = 1};
   write_variant("ic", &v);
   assert_int_equal(truncate(scratch("ic.hdf5"), 100000), 0);
-  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "cannot open the HDF5 file: truncated file");
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
+                 "cannot open the HDF5 file: truncated file");
 
   static const char *const blocks[] = {"Coordinates", "Velocities", "ParticleIDs"};
   for (size_t b = 0; b < 3; b++) {
@@ -707,7 +727,8 @@ static void test_large_blocks(void **state) {
     const uint64_t places[] = {POS_AT + count * 12 + 4, POS_AT + vectors + 8 + count * 12 + 4,
                                POS_AT + 2 * (vectors + 8) + count * 4 + 4};
     for (size_t i = 0; i < 3; i++)
-      if (width == 8) assert_int_equal(pwrite(file, &value, sizeof value, (off_t)places[i]), sizeof value);
+      if (width == 8)
+        assert_int_equal(pwrite(file, &value, sizeof value, (off_t)places[i]), sizeof value);
     if (ftruncate(file, (off_t)(POS_AT - 4 + 2 * (vectors + 8) + count * width + 8)) != 0) {
       close(file);
       skip(); /* a file system without sparse files */
@@ -752,7 +773,8 @@ static void test_2lptic(void **state) {
       square += displacement * displacement;
     }
   }
-  const double a = 0.02, h2 = 0.308 / (a * a * a) + 0.692, f = pow(0.308 / (a * a * a) / h2, 5.0 / 9.0);
+  const double a = 0.02, h2 = 0.308 / (a * a * a) + 0.692,
+               f = pow(0.308 / (a * a * a) / h2, 5.0 / 9.0);
   /* 512 displacements of 0.1 Mpc/h from float positions (4e-6 Mpc/h): 4e-5 each, less on average */
   assert_near(product / square / (a * a * 100.0 * sqrt(h2) * f), 1.0, 1e-5);
   particles_free(&s);
@@ -805,8 +827,7 @@ int main(int argc, char **argv) {
   comm_start(&argc, &argv);
   make_universe();
   int failed = cmocka_run_group_tests(reading, scratch_make, scratch_remove);
-  if (comm_size() == 1)
-    /* in child processes */
+  if (comm_size() == 1) /* in child processes */
     failed += cmocka_run_group_tests(refusing, scratch_make, scratch_remove);
   comm_end();
   return failed;

@@ -69,8 +69,8 @@ struct whole_catalogue {
 
 static struct whole_catalogue gather_catalogue(const struct halo_catalogue *c) {
   const size_t ranks = (size_t)comm_size();
-  struct whole_catalogue w = {malloc((c->all + 1) * sizeof *w.halo), malloc((c->all_members + 1) * sizeof *w.id),
-                              c->all, c->all_members};
+  struct whole_catalogue w = {malloc((c->all + 1) * sizeof *w.halo),
+                              malloc((c->all_members + 1) * sizeof *w.id), c->all, c->all_members};
   size_t *bytes = calloc(ranks, sizeof *bytes);
   const size_t mine = c->count * sizeof *w.halo;
   comm_gather_all(&mine, sizeof mine, bytes);
@@ -89,8 +89,8 @@ static void free_catalogue(struct whole_catalogue *w) {
   free(w->id);
 }
 
-static void check_halo(const struct particles *s, const struct whole_catalogue *c, const struct halo *h,
-                       double threshold) {
+static void check_halo(const struct particles *s, const struct whole_catalogue *c,
+                       const struct halo *h, double threshold) {
   double position[3] = {0}, momentum[3] = {0}, first[3] = {0};
   for (uint64_t m = 0; m < h->count; m++) {
     const size_t i = index_of(s, c->id[h->first + m]);
@@ -110,12 +110,15 @@ static void check_halo(const struct particles *s, const struct whole_catalogue *
   }
   assert_int_equal(h->count_200, direct_sphere(s, h, threshold));
   if (h->count_200) /* the radius must fit the mass */
-    assert_near((double)h->count_200 * s->mass / (4.0 / 3.0 * M_PI * gsl_pow_3(h->r_200) * threshold), 1.0, 1e-12);
+    assert_near((double)h->count_200 * s->mass /
+                    (4.0 / 3.0 * M_PI * gsl_pow_3(h->r_200) * threshold),
+                1.0, 1e-12);
 }
 
 /** All FoF groups of the plain search with enough members are there, in order, each by rising
  * id. */
-static void check_members(const struct whole_catalogue *c, size_t n, const uint64_t *label, size_t least) {
+static void check_members(const struct whole_catalogue *c, size_t n, const uint64_t *label,
+                          size_t least) {
   uint64_t *size = allocate(n, sizeof *size, "sizes of groups"), total = 0;
   size_t expected = 0;
   for (size_t i = 0; i < n; i++) size[label[i]]++;
@@ -126,7 +129,8 @@ static void check_members(const struct whole_catalogue *c, size_t n, const uint6
     const struct halo *halo = &c->halo[h], *before = halo - 1;
     assert_int_equal(halo->first, total);
     if (h > 0)
-      assert_true(halo->count < before->count || (halo->count == before->count && halo->lowest_id > before->lowest_id));
+      assert_true(halo->count < before->count ||
+                  (halo->count == before->count && halo->lowest_id > before->lowest_id));
     total += halo->count;
     assert_int_equal(halo->count, size[halo->lowest_id]);
     assert_int_equal(halo->lowest_id, c->id[halo->first]);
@@ -140,12 +144,14 @@ static void check_members(const struct whole_catalogue *c, size_t n, const uint6
 }
 
 /** Members by row, then all others; ids and coordinates moved together. */
-static void check_order(const struct halo_catalogue *c, const struct whole_catalogue *whole_catalogue,
+static void check_order(const struct halo_catalogue *c,
+                        const struct whole_catalogue *whole_catalogue,
                         const struct particles *whole) {
   const size_t n = whole->count;
   struct particles ordered = gather_particles(halo_ordered_particles(c));
   assert_int_equal(ordered.count, n);
-  assert_memory_equal(ordered.id, whole_catalogue->id, whole_catalogue->members * sizeof *ordered.id);
+  assert_memory_equal(ordered.id, whole_catalogue->id,
+                      whole_catalogue->members * sizeof *ordered.id);
   uint64_t sum = 0;
   for (size_t k = 0; k < n; k++) {
     sum += ordered.id[k];
@@ -187,7 +193,8 @@ static void check_damage(const char *path, const char *name) {
 }
 
 /** Check the files that all ranks wrote. */
-static void check_files(const struct halo_catalogue *c, const struct whole_catalogue *w, size_t least) {
+static void check_files(const struct halo_catalogue *c, const struct whole_catalogue *w,
+                        size_t least) {
   const char *catalogue = "test_halos_output.hdf5", *counts = "test_halos_output.txt";
   static const struct cosmology flat = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
   struct parameters p;
@@ -207,7 +214,8 @@ static void check_files(const struct halo_catalogue *c, const struct whole_catal
   if (comm_rank() == 0) {
     const hid_t file = H5Fopen(catalogue, H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0);
-    uint64_t *id = calloc(w->members + 1, sizeof *id), *length = calloc(w->count + 1, sizeof *length);
+    uint64_t *id = calloc(w->members + 1, sizeof *id),
+             *length = calloc(w->count + 1, sizeof *length);
     double *centre = calloc(w->count + 1, 3 * sizeof *centre);
     read_dataset(file, "/IDs/ID", H5T_NATIVE_UINT64, id);
     read_dataset(file, "/Group/GroupLen", H5T_NATIVE_UINT64, length);
@@ -240,7 +248,8 @@ static void check_files(const struct halo_catalogue *c, const struct whole_catal
 
 /** The first division, with all particles on one rank, is compared with plain searches. All other
  * divisions must give the same bits. */
-static void check_halos(const struct particles *whole, size_t least, const struct cut *cuts, size_t cut_count) {
+static void check_halos(const struct particles *whole, size_t least, const struct cut *cuts,
+                        size_t cut_count) {
   const size_t n = whole->count;
   const double length = 0.2 * whole->box / cbrt((double)n),
                threshold = 200.0 * (double)n * whole->mass / gsl_pow_3(whole->box);
@@ -288,7 +297,8 @@ static void check_halos(const struct particles *whole, size_t least, const struc
 
 static void test_halos(void **state) {
   (void)state;
-  static const struct cut cuts[] = {{8, 4, true}, {1, 0, true}, {2, 7, true}, {7, 0, false}, {64, 3, true}};
+  static const struct cut cuts[] = {
+      {8, 4, true}, {1, 0, true}, {2, 7, true}, {7, 0, false}, {64, 3, true}};
   struct particles whole = make_particles(6001, true, 5);
   check_halos(&whole, 10, cuts, sizeof cuts / sizeof *cuts);
   particles_free(&whole);
@@ -314,7 +324,8 @@ static void test_isothermal_sphere(void **state) {
     double x, y, z;
     gsl_ran_dir_3d(rng, &x, &y, &z);
     const double r = radius * gsl_rng_uniform(rng), direction[3] = {x, y, z};
-    for (size_t c = 0; c < 3; c++) whole.position[c * n + i] = position_to_integer(centre[c] + r * direction[c], BOX);
+    for (size_t c = 0; c < 3; c++)
+      whole.position[c * n + i] = position_to_integer(centre[c] + r * direction[c], BOX);
     whole.id[i] = i + 1;
   }
   gsl_rng_free(rng);
@@ -330,7 +341,8 @@ static void test_isothermal_sphere(void **state) {
     const double d = c->halo[0].centre[k] - centre[k];
     assert_near(d - BOX * rint(d / BOX), 0.0, 0.02 * radius);
   }
-  if (c->count > 0) assert_near(c->halo[0].r_200 / (0.25 * radius), 1.0, 5.0 / sqrt((double)n / 4.0) + 0.02);
+  if (c->count > 0)
+    assert_near(c->halo[0].r_200 / (0.25 * radius), 1.0, 5.0 / sqrt((double)n / 4.0) + 0.02);
   halo_catalogue_free(c);
   fof_free(f);
   free(order);
@@ -339,7 +351,8 @@ static void test_isothermal_sphere(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos), cmocka_unit_test(test_simulated_halos),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos),
+                                     cmocka_unit_test(test_simulated_halos),
                                      cmocka_unit_test(test_isothermal_sphere)};
   int failed = 0;
   comm_start(&argc, &argv);

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "photons/base/error.h" /* before cmocka.h, which has a macro fail() */
-#include "photons/ic/ic.h"
-#include "photons/cosmology/linear_power.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/ic/ic.h"
 
 #include <cmocka.h>
 
@@ -34,8 +34,12 @@ static const struct cosmology einstein_de_sitter = {.omega_m = 1.0, .w0 = -1.0};
 static struct parameters *parameters(int64_t side, double z, int64_t order) {
   static struct parameters p;
   p = (struct parameters){
-      .cosmology =
-          {.omega_m = 0.308, .omega_lambda = 0.692, .omega_b = 0.0484, .h = 0.678, .n_s = 0.968, .sigma8 = 0.815},
+      .cosmology = {.omega_m = 0.308,
+                    .omega_lambda = 0.692,
+                    .omega_b = 0.0484,
+                    .h = 0.678,
+                    .n_s = 0.968,
+                    .sigma8 = 0.815},
       .box = {.size = box, .npart_side = side},
       .ic = {.z_init = z, .order = order, .seed = 12345, .sphere_mode = true, .normalise = true}};
   return &p;
@@ -143,7 +147,8 @@ static struct particles read_2lptic(int order) {
 static struct particles generate_2lptic(int order) {
   struct parameters *p = parameters(32, 49.0, order);
   p->ic.power_spectrum = POWER_FILE;
-  snprintf(p->ic.power_spectrum_file, sizeof p->ic.power_spectrum_file, "%s", source_data("planck2015_pk_z0.txt"));
+  snprintf(p->ic.power_spectrum_file, sizeof p->ic.power_spectrum_file, "%s",
+           source_data("planck2015_pk_z0.txt"));
   return generate(p, &lambda_cdm);
 }
 
@@ -153,15 +158,18 @@ struct sample {
 };
 
 /* Take the particles with the ids of a sample. The id gives the place on the grid. */
-static void take_sample(const struct particles *s, const struct particles *ids, struct sample *out) {
+static void take_sample(const struct particles *s, const struct particles *ids,
+                        struct sample *out) {
   size_t found = 0;
   for (size_t i = 0; i < s->count && found < SAMPLE; i++) {
     if (s->id[i] != ids->id[found]) continue;
     const uint64_t site = s->id[i] - 1;
-    const uint32_t place[3] = {(uint32_t)(site / 1024), (uint32_t)(site / 32 % 32), (uint32_t)(site % 32)};
+    const uint32_t place[3] = {(uint32_t)(site / 1024), (uint32_t)(site / 32 % 32),
+                               (uint32_t)(site % 32)};
     for (size_t c = 0; c < 3; c++) {
       const uint32_t q = place[c] << 27; /* 2^32/32 = 2^27 */
-      out->displacement[3 * found + c] = (int32_t)(s->position[c * s->count + i] - q) * (box / 4294967296.0);
+      out->displacement[3 * found + c] = (int32_t)(s->position[c * s->count + i] - q) *
+                                         (box / 4294967296.0);
       out->momentum[3 * found + c] = (double)s->momentum[c * s->count + i];
     }
     found++;
@@ -172,11 +180,13 @@ static void take_sample(const struct particles *s, const struct particles *ids, 
 /* Second-order parts of the momenta, summed over the cube of neighbours whose first particle is at
  * (8a, 8b, 8c). In a sum of two neighbours along an axis, a mode of the Nyquist frequency along
  * that axis vanishes. */
-static void sum_cubes(const struct sample *first, const struct sample *second, const uint64_t *id, double sum[3 * 64]) {
+static void sum_cubes(const struct sample *first, const struct sample *second, const uint64_t *id,
+                      double sum[3 * 64]) {
   memset(sum, 0, 3 * 64 * sizeof *sum);
   for (size_t i = 0; i < SAMPLE; i++) {
     const uint64_t site = id[i] - 1, cube = site / 8192 * 16 + site / 256 % 4 * 4 + site / 8 % 4;
-    for (size_t c = 0; c < 3; c++) sum[3 * cube + c] += second->momentum[3 * i + c] - first->momentum[3 * i + c];
+    for (size_t c = 0; c < 3; c++)
+      sum[3 * cube + c] += second->momentum[3 * i + c] - first->momentum[3 * i + c];
   }
 }
 
@@ -200,7 +210,8 @@ static void test_same_universe_as_2lptic(void **state) {
     const double bound = order == 1 ? 1e-4 : 1e-3;
     assert_true(rms_difference(we->displacement, they->displacement, 3 * SAMPLE) <
                 bound * rms(we->displacement, 3 * SAMPLE));
-    assert_true(rms_difference(we->momentum, they->momentum, 3 * SAMPLE) < bound * rms(we->momentum, 3 * SAMPLE));
+    assert_true(rms_difference(we->momentum, they->momentum, 3 * SAMPLE) <
+                bound * rms(we->momentum, 3 * SAMPLE));
     particles_free(&sample);
     particles_free(&all);
   }
@@ -217,7 +228,8 @@ static void test_same_universe_as_2lptic(void **state) {
 /* The spectrum. */
 
 /* delta|^2 over its expected mean, for the modes (each of a pair k, -k once) with |k| <= n/2. */
-static size_t power_ratios(const struct parameters *p, const struct cosmology *c, double **ratios, double **numbers) {
+static size_t power_ratios(const struct parameters *p, const struct cosmology *c, double **ratios,
+                           double **numbers) {
   const size_t n = (size_t)p->box.npart_side, modes = n * n * (n / 2 + 1);
   struct linear_power *power = linear_power_create(p);
   struct particles s = gather_particles(ic_generate(p, c, power));
@@ -229,7 +241,8 @@ static size_t power_ratios(const struct parameters *p, const struct cosmology *c
   size_t count = 0;
   for (size_t m = 0; m < modes; m++) {
     double k[3];
-    if (!wave_numbers(m, n, k) || (k[2] == 0.0 && (k[1] < 0.0 || (k[1] == 0.0 && k[0] <= 0.0)))) continue;
+    if (!wave_numbers(m, n, k) || (k[2] == 0.0 && (k[1] < 0.0 || (k[1] == 0.0 && k[0] <= 0.0))))
+      continue;
     const double number = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
     const double size = pow(cabs(delta[m]), 2.0) * pow(box, 3) / (growth * growth);
     const double expected = linear_power_at(power, 2.0 * M_PI / box * number);
@@ -270,7 +283,8 @@ static void test_power_spectrum(void **state) {
   /* Shell means: chi^2 of 15 degrees of freedom, spread sqrt(30), and a little more as low shells
    * have few members. */
   double chi2 = 0.0;
-  for (int shell = 1; shell < SHELLS; shell++) chi2 += pow(sum[shell] / members[shell] - 1.0, 2.0) * members[shell];
+  for (int shell = 1; shell < SHELLS; shell++)
+    chi2 += pow(sum[shell] / members[shell] - 1.0, 2.0) * members[shell];
   assert_near(chi2, 15.0, 4.0 * sqrt(30.0));
   free(ratio);
   free(number);
@@ -336,7 +350,8 @@ static double *second_order(const struct cosmology *c, double z, double **first)
 static void test_growth_of_second_order(void **state) {
   (void)state;
   const size_t count = 3 * 16 * 16 * 16;
-  double *today = second_order(&einstein_de_sitter, 0.0, NULL), *early = second_order(&einstein_de_sitter, 3.0, NULL);
+  double *today = second_order(&einstein_de_sitter, 0.0, NULL),
+         *early = second_order(&einstein_de_sitter, 3.0, NULL);
   for (size_t i = 0; i < count; i++) early[i] *= 16.0;
   /* Rounded positions, 1e-8 Mpc/h and 16 times that, of about 1 Mpc/h. */
   assert_true(rms(today, count) > 0.3);
@@ -366,7 +381,8 @@ static void test_second_order_source(void **state) {
   for (size_t i = 0; i < count; i++) {
     const double divergence = gradient[0][0][i] + gradient[1][1][i] + gradient[2][2][i];
     source[i] = divergence * divergence;
-    for (size_t ab = 0; ab < 9; ab++) source[i] -= gradient[ab / 3][ab % 3][i] * gradient[ab % 3][ab / 3][i];
+    for (size_t ab = 0; ab < 9; ab++)
+      source[i] -= gradient[ab / 3][ab % 3][i] * gradient[ab % 3][ab / 3][i];
     source[i] /= 2.0;
   }
   double complex *expected = fourier(source, n), *found = convergence(second, n);
@@ -393,7 +409,8 @@ static void test_second_order_source(void **state) {
 static void use_flat_power(struct parameters *p, double low, double high) {
   FILE *file = fopen(scratch("power.txt"), "w");
   assert_non_null(file);
-  for (int i = 0; i <= 4; i++) fprintf(file, "%.15g 1000\n", 2.0 * M_PI / box * (low + i / 4.0 * (high - low)));
+  for (int i = 0; i <= 4; i++)
+    fprintf(file, "%.15g 1000\n", 2.0 * M_PI / box * (low + i / 4.0 * (high - low)));
   assert_int_equal(fclose(file), 0);
   p->ic.power_spectrum = POWER_FILE;
   p->ic.normalise = false;
@@ -491,12 +508,14 @@ static void test_glass(void **state) {
   const double window = pow(M_PI / 8.0 / sin(M_PI / 8.0), 2.0);
   for (size_t i = 0; i < glass.count; i++) {
     const size_t tile = i / 512, in = i % 512;
-    const size_t place[3] = {8 * (tile / 4) + in / 64, 8 * (tile / 2 % 2) + in / 8 % 8, 8 * (tile % 2) + in % 8};
+    const size_t place[3] = {8 * (tile / 4) + in / 64, 8 * (tile / 2 % 2) + in / 8 % 8,
+                             8 * (tile % 2) + in % 8};
     const size_t same = (place[0] * 16 + place[1]) * 16 + place[2];
     assert_int_equal(glass.id[i], i + 1);
     for (size_t c = 0; c < 3; c++) {
       const uint32_t q = (uint32_t)place[c] << 28;
-      const double found = (int32_t)(glass.position[c * glass.count + i] - q) * (box / 4294967296.0);
+      const double found = (int32_t)(glass.position[c * glass.count + i] - q) *
+                           (box / 4294967296.0);
       /* both rounded */
       assert_near(found, window * psi[c * grid.count + same], 3.0 * box / 4294967296.0);
     }
@@ -506,7 +525,8 @@ static void test_glass(void **state) {
   particles_free(&grid);
   particles_free(&glass);
   p->box.npart_side = 12;
-  if (comm_size() == 1) expect_failure(generate_any, p, EXIT_BAD_INPUT, "512 particles; box.npart_side^3 = 1728");
+  if (comm_size() == 1)
+    expect_failure(generate_any, p, EXIT_BAD_INPUT, "512 particles; box.npart_side^3 = 1728");
 }
 
 /* A table whose waves in the box have this power. */
@@ -527,8 +547,7 @@ static void test_impossible_displacements(void **state) {
     use_power(p, "1e12"); /* waves of 10^5 Mpc/h */
     expect_failure(generate_any, p, EXIT_BAD_INPUT, "no more than half the box of 100 Mpc/h");
     expect_failure(generate_any, p, EXIT_BAD_INPUT, "power.txt");
-    expect_failure(generate_any, p, EXIT_BAD_INPUT,
-                   "initial conditions: the particle with id ");
+    expect_failure(generate_any, p, EXIT_BAD_INPUT, "initial conditions: the particle with id ");
     use_power(p, "1e300"); /* the second order overflows */
     expect_failure(generate_any, p, EXIT_BAD_INPUT, "no more than half the box of 100 Mpc/h");
   }
@@ -599,7 +618,8 @@ static void test_grid_beside_mesh(void **state) {
   /* Interpolation error: at most (kh)^2/8 of a wave in each direction and as much again by
    * deconvolution, kh = 2 pi 8/26; much less on average, because long waves are the largest. */
   assert_true(rms(psi, 3 * coarse.count) > 0.3);
-  assert_true(rms(error, 3 * coarse.count) < pow(2.0 * M_PI * 8.0 / 26.0, 2.0) / 8.0 * rms(psi, 3 * coarse.count));
+  assert_true(rms(error, 3 * coarse.count) <
+              pow(2.0 * M_PI * 8.0 / 26.0, 2.0) / 8.0 * rms(psi, 3 * coarse.count));
   free(psi);
   free(error);
   particles_free(&coarse);

@@ -28,7 +28,8 @@ static struct decoded decode(void) {
   png_image image = {.version = PNG_IMAGE_VERSION};
   assert_true(png_image_begin_read_from_file(&image, path));
   image.format = PNG_FORMAT_RGB;
-  struct decoded d = {.width = image.width, .height = image.height, .rgb = malloc(PNG_IMAGE_SIZE(image))};
+  struct decoded d = {
+      .width = image.width, .height = image.height, .rgb = malloc(PNG_IMAGE_SIZE(image))};
   assert_non_null(d.rgb);
   assert_true(png_image_finish_read(&image, NULL, d.rgb, 0, NULL));
   comm_barrier();
@@ -86,7 +87,8 @@ static void test_clump(void **state) {
 
 static void test_sizes(void **state) {
   (void)state;
-  static const size_t counts[] = {8, 1000000, 3375000}, expected[] = {256, 256, 300}, asked[] = {1, 7, 300};
+  static const size_t counts[] = {8, 1000000, 3375000}, expected[] = {256, 256, 300},
+                      asked[] = {1, 7, 300};
   for (size_t i = 0; i < 3; i++) {
     struct particles s = make_clump(counts[i], 75.0, 50.0);
     image_write(path, &s, 0, 1.0, 1.0);
@@ -153,7 +155,8 @@ static struct particles make_random(size_t count, size_t blocks) {
     for (size_t i = 0; i < b.count; i++) {
       uint64_t seed = particles_first(&s) + b.first + i + 1;
       for (size_t c = 0; c < 3; c++) {
-        for (int turn = 0; turn < 3; turn++) seed = seed * 6364136223846793005U + 1442695040888963407U;
+        for (int turn = 0; turn < 3; turn++)
+          seed = seed * 6364136223846793005U + 1442695040888963407U;
         b.x[c][i] = (uint32_t)(seed >> 32);
       }
     }
@@ -187,8 +190,9 @@ static void test_deterministic(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_clump),     cmocka_unit_test(test_sizes),         cmocka_unit_test(test_slice),
-      cmocka_unit_test(test_scale_bar), cmocka_unit_test(test_deterministic),
+      cmocka_unit_test(test_clump),         cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_slice),         cmocka_unit_test(test_scale_bar),
+      cmocka_unit_test(test_deterministic),
   };
   comm_start(&argc, &argv);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "photons/base/error.h" /* before cmocka.h, which has a macro fail() */
-#include "photons/cosmology/linear_power.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/linear_power.h"
 
 #include <cmocka.h>
 
@@ -33,21 +33,25 @@ static const struct {
     {0.3,
      0.05,
      0.7,
-     {0.9922532209, 0.7798740158, 0.2676976565, 0.1286076219, 0.05410428895, 0.004587867257, 8.776769571e-05}},
+     {0.9922532209, 0.7798740158, 0.2676976565, 0.1286076219, 0.05410428895, 0.004587867257,
+      8.776769571e-05}},
     {0.3144,
      0.0494,
      0.6732,
-     {0.9923665144, 0.7821156025, 0.2736991328, 0.1329611388, 0.0558637629, 0.004767911686, 9.151101241e-05}},
+     {0.9923665144, 0.7821156025, 0.2736991328, 0.1329611388, 0.0558637629, 0.004767911686,
+      9.151101241e-05}},
     {1.0,
      0.1,
      0.5,
-     {0.9984566705, 0.9218148901, 0.5559526419, 0.3405418485, 0.1763255533, 0.02049685561, 0.0004679357127}},
+     {0.9984566705, 0.9218148901, 0.5559526419, 0.3405418485, 0.1763255533, 0.02049685561,
+      0.0004679357127}},
 };
 
 static struct parameters *eisenstein_hu(double omega_m, double omega_b, double h, double n_s) {
   static struct parameters p;
-  p = (struct parameters){.cosmology = {.omega_m = omega_m, .omega_b = omega_b, .h = h, .n_s = n_s, .sigma8 = 0.8},
-                          .ic = {.power_spectrum = POWER_EH98, .normalise = true}};
+  p = (struct parameters){
+      .cosmology = {.omega_m = omega_m, .omega_b = omega_b, .h = h, .n_s = n_s, .sigma8 = 0.8},
+      .ic = {.power_spectrum = POWER_EH98, .normalise = true}};
   return &p;
 }
 
@@ -56,9 +60,9 @@ static void test_eisenstein_hu(void **state) {
   for (size_t i = 0; i < sizeof colossus / sizeof *colossus; i++) {
     struct linear_power *power = linear_power_create(
         eisenstein_hu(colossus[i].omega_m, colossus[i].omega_b, colossus[i].h, 0.96));
-    const double unit = linear_power_at(power, 1e-3) / (pow(1e-3, 0.96) * pow(colossus[i].transfer[0], 2.0));
-    for (int k = 1; k < WAVENUMBERS; k++)
-      /* Ten digits are given. */
+    const double unit = linear_power_at(power, 1e-3) /
+                        (pow(1e-3, 0.96) * pow(colossus[i].transfer[0], 2.0));
+    for (int k = 1; k < WAVENUMBERS; k++) /* Ten digits are given. */
       assert_relative(linear_power_at(power, wavenumber[k]),
                       unit * pow(wavenumber[k], 0.96) * pow(colossus[i].transfer[k], 2.0), 1e-8);
     /* the integral's tolerance is 1e-8 */
@@ -89,7 +93,8 @@ static void test_no_baryons(void **state) {
   struct linear_power *few = linear_power_create(eisenstein_hu(0.3, 3e-5, 0.7, 0.96));
   /* The fit changes by a few times the baryon fraction, 1e-4. */
   for (int k = 0; k < WAVENUMBERS; k++)
-    assert_relative(linear_power_at(none, wavenumber[k]), linear_power_at(few, wavenumber[k]), 2e-3);
+    assert_relative(linear_power_at(none, wavenumber[k]), linear_power_at(few, wavenumber[k]),
+                    2e-3);
   linear_power_free(none);
   linear_power_free(few);
 }
@@ -107,7 +112,8 @@ static const char *write_table(const char *text) {
 
 static struct parameters *table(bool normalise) {
   static struct parameters p;
-  p = (struct parameters){.cosmology.sigma8 = 0.8, .ic = {.power_spectrum = POWER_FILE, .normalise = normalise}};
+  p = (struct parameters){.cosmology.sigma8 = 0.8,
+                          .ic = {.power_spectrum = POWER_FILE, .normalise = normalise}};
   strcpy(p.ic.power_spectrum_file, scratch("table.txt"));
   return &p;
 }
@@ -133,7 +139,8 @@ static void test_table(void **state) {
   for (int logarithmic = 0; logarithmic < 2; logarithmic++) {
     write_power_law(logarithmic);
     struct linear_power *power = linear_power_create(table(false));
-    for (double k = 1.3e-10; k < 1e4; k *= 2.9) assert_relative(linear_power_at(power, k), pow(k, -2.0), 1e-12);
+    for (double k = 1.3e-10; k < 1e4; k *= 2.9)
+      assert_relative(linear_power_at(power, k), pow(k, -2.0), 1e-12);
     assert_relative(linear_power_at(power, 1e4 * (1.0 - 1e-12)), 1e-8, 1e-11); /* the last row */
     assert_true(linear_power_at(power, 0.9e-10) == 0.0);
     assert_true(linear_power_at(power, 1.1e4) == 0.0);
@@ -155,15 +162,16 @@ static void test_planck_table(void **state) {
   (void)state;
   const char *source = getenv("PHOTONS_SOURCE");
   struct parameters *p = table(false);
-  snprintf(p->ic.power_spectrum_file, sizeof p->ic.power_spectrum_file, "%s/params/planck2018_power.txt",
-           source ? source : ".");
+  snprintf(p->ic.power_spectrum_file, sizeof p->ic.power_spectrum_file,
+           "%s/params/planck2018_power.txt", source ? source : ".");
   struct linear_power *power = linear_power_create(p);
   /* seven digits a row, and CAMB's integral: 1e-5 */
   assert_relative(linear_power_sigma(power, 8.0), 0.812, 1e-4);
   p = eisenstein_hu(0.316, 0.0494, 0.6732, 0.966);
   p->cosmology.sigma8 = 0.812;
   struct linear_power *fit = linear_power_create(p);
-  for (double k = 2e-4; k < 20.0; k *= 1.3) assert_relative(linear_power_at(power, k), linear_power_at(fit, k), 0.06);
+  for (double k = 2e-4; k < 20.0; k *= 1.3)
+    assert_relative(linear_power_at(power, k), linear_power_at(fit, k), 0.06);
   linear_power_free(power);
   linear_power_free(fit);
 }

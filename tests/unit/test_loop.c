@@ -27,7 +27,9 @@ static void wait_cpu(void *buffers[], void *arguments) {
   while (!atomic_load(&released)) usleep(100);
 }
 
-static void count_part(void *context, uint32_t i) { atomic_fetch_add(&((atomic_int *)context)[i], 1); }
+static void count_part(void *context, uint32_t i) {
+  atomic_fetch_add(&((atomic_int *)context)[i], 1);
+}
 
 static void check_loop(void) {
   static atomic_int calls[PARTS];
@@ -41,7 +43,8 @@ static void check_loop(void) {
  * would never end. */
 static void test_others_run_on(void **state) {
   (void)state;
-  static struct starpu_codelet waiting = {.cpu_funcs = {wait_cpu}, .cpu_funcs_name = {"wait_cpu"}, .name = "waiting"};
+  static struct starpu_codelet waiting = {
+      .cpu_funcs = {wait_cpu}, .cpu_funcs_name = {"wait_cpu"}, .name = "waiting"};
   static const char *const schedulers[] = {"lws", "prio",
                                            /* heteroprio's workers do not keep tasks to
                                             * themselves */
@@ -72,6 +75,7 @@ static void test_without_starpu(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_without_starpu), cmocka_unit_test(test_others_run_on)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_without_starpu),
+                                     cmocka_unit_test(test_others_run_on)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,13 +12,13 @@
 #include <cmocka.h>
 #include <gsl/gsl_math.h>
 
-#include "support/assert_near.h"
-#include "support/halofit_reference.h"
+#include "photons/analysis/halo.h"
+#include "photons/config/parameters.h"
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/analysis/halo.h"
 #include "photons/cosmology/mass_function.h"
-#include "photons/config/parameters.h"
+#include "support/assert_near.h"
+#include "support/halofit_reference.h"
 
 /* Colossus 1.4.0 (Diemer 2018): flat, H0 70, Omega_m 0.3, Omega_b 0.05, n_s 0.96, sigma8 0.8,
  * Eisenstein & Hu 1998 with T_CMB 2.7255, no radiation; f(sigma) of its models with delta_c = 1.686
@@ -44,10 +44,14 @@ static const double reference[2][MASS_FUNCTIONS][MASSES] = {
 };
 
 static struct linear_power *make_linear(void) {
-  struct parameters p = {
-      .cosmology =
-          {.omega_m = 0.3, .omega_lambda = 0.7, .omega_b = 0.05, .h = 0.7, .n_s = 0.96, .sigma8 = 0.8, .w0 = -1.0},
-      .ic = {.power_spectrum = POWER_EH98, .normalise = true}};
+  struct parameters p = {.cosmology = {.omega_m = 0.3,
+                                       .omega_lambda = 0.7,
+                                       .omega_b = 0.05,
+                                       .h = 0.7,
+                                       .n_s = 0.96,
+                                       .sigma8 = 0.8,
+                                       .w0 = -1.0},
+                         .ic = {.power_spectrum = POWER_EH98, .normalise = true}};
   return linear_power_create(&p);
 }
 
@@ -76,7 +80,8 @@ static void test_mass_functions(void **state) {
         const double found = mass_function(k, linear, &flat, 1.0 / (1.0 + z), 1e-10 * mass[i]);
         /* D(z = 1) = 1/1.6345 */
         const double peak = gsl_pow_2(1.686 / sigma_of_mass[i] * (z ? 1.6345 : 1.0));
-        assert_near(found / reference[z][k][i], 1.0, 1e-3 * fmax(peak, 3.0) + (k == TINKER_2008_200C ? 0.04 : 0.0));
+        assert_near(found / reference[z][k][i], 1.0,
+                    1e-3 * fmax(peak, 3.0) + (k == TINKER_2008_200C ? 0.04 : 0.0));
       }
   linear_power_free(linear);
 }
@@ -93,7 +98,8 @@ static void test_all_mass(void **state) {
     const double m = lowest * exp(step * i);
     sum += step * m * mass_function(PRESS_SCHECHTER, linear, &flat, 1.0, m);
   }
-  const double sigma = linear_power_sigma(linear, cbrt(3.0 * lowest / (4.0 * M_PI * 0.3 * RHO_CRITICAL)));
+  const double sigma = linear_power_sigma(linear,
+                                          cbrt(3.0 * lowest / (4.0 * M_PI * 0.3 * RHO_CRITICAL)));
   /* of the sum's steps */
   assert_near(sum / (0.3 * RHO_CRITICAL), erfc(1.686470 / (M_SQRT2 * sigma)), 5e-3);
   linear_power_free(linear);
@@ -114,8 +120,12 @@ static void test_file(void **state) {
   }
   const struct particles s = {
       .all = 1000000, .all_blocks = 1, .count = 1000000, .blocks = 1, .box = 100.0, .mass = 5.0};
-  const struct halo_catalogue c = {
-      .particles = &s, .all = 30, .all_members = members, .count = 30, .members = members, .halo = halos};
+  const struct halo_catalogue c = {.particles = &s,
+                                   .all = 30,
+                                   .all_members = members,
+                                   .count = 30,
+                                   .members = members,
+                                   .halo = halos};
   mass_function_write(path, &c, 20, linear, &flat, 1.0);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
@@ -139,8 +149,9 @@ static void test_file(void **state) {
     }
     for (int k = 0; k < MASS_FUNCTIONS;
          k++) /* the average over a bin differs from its middle by the curvature, a few per cent */
-      assert_near(v[8 + k] / mass_function((enum mass_function)k, linear, &flat, 1.0, 1e-10 * sqrt(v[0] * v[1])), 1.0,
-                  0.05);
+      assert_near(v[8 + k] / mass_function((enum mass_function)k, linear, &flat, 1.0,
+                                           1e-10 * sqrt(v[0] * v[1])),
+                  1.0, 0.05);
   }
   assert_near(total, 30.0, 0.0);
   assert_near(total_200, 14.0, 0.0); /* 500 and 25 are counted, 10 is below the first bin */
@@ -169,17 +180,20 @@ static void test_halofit(void **state) {
     const struct halofit h = halofit_create(linear, &c, 1.0 / (1.0 + camb_halofit[i].z));
     assert_near(halofit_power(&h, camb_halofit[i].k) / camb_halofit[i].power, 1.0,
                 camb_halofit[i].z > 0.0 ? 3e-3 : 1e-3);
-    assert_near(h.growth * h.growth * linear_power_at(linear, camb_halofit[i].k) / camb_halofit[i].linear, 1.0, 2e-3);
+    assert_near(h.growth * h.growth * linear_power_at(linear, camb_halofit[i].k) /
+                    camb_halofit[i].linear,
+                1.0, 2e-3);
   }
   /* At early times no scale is nonlinear: the fit is the linear spectrum. */
   const struct halofit early = halofit_create(linear, &c, 0.005);
-  assert_near(halofit_power(&early, 0.5) / (gsl_pow_2(early.growth) * linear_power_at(linear, 0.5)), 1.0, 1e-12);
+  assert_near(halofit_power(&early, 0.5) / (gsl_pow_2(early.growth) * linear_power_at(linear, 0.5)),
+              1.0, 1e-12);
   linear_power_free(linear);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sigma), cmocka_unit_test(test_mass_functions),
-                                     cmocka_unit_test(test_all_mass), cmocka_unit_test(test_file),
-                                     cmocka_unit_test(test_halofit)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sigma), cmocka_unit_test(test_mass_functions),
+      cmocka_unit_test(test_all_mass), cmocka_unit_test(test_file), cmocka_unit_test(test_halofit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

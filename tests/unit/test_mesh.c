@@ -17,7 +17,10 @@ static double spline(enum assignment a, double d) {
   switch (a) {
   case ASSIGN_CIC: return d < 1 ? 1 - d : 0;
   case ASSIGN_TSC: return d < 0.5 ? 0.75 - d * d : d < 1.5 ? 0.5 * (1.5 - d) * (1.5 - d) : 0;
-  case ASSIGN_PCS: return d < 1 ? (4 - 6 * d * d + 3 * d * d * d) / 6 : d < 2 ? (2 - d) * (2 - d) * (2 - d) / 6 : 0;
+  case ASSIGN_PCS:
+    return d < 1   ? (4 - 6 * d * d + 3 * d * d * d) / 6
+           : d < 2 ? (2 - d) * (2 - d) * (2 - d) / 6
+                   : 0;
   }
   return 0;
 }
@@ -39,15 +42,17 @@ static void test_deposit(void **state) {
     for (int a = 0; a < 3; a++) {
       const uint32_t n = meshes[i], count = 100;
       struct split split = gauss_split(1.0 / n, 1.2, 6.0);
-      struct mesh *m = mesh_create(n, slabs[i] < n ? slabs[i] : n, slabs[i] < n ? slabs[i] : n, 1.0, schemes[a],
-                                   GRADIENT_SPECTRAL, true, &split);
+      struct mesh *m = mesh_create(n, slabs[i] < n ? slabs[i] : n, slabs[i] < n ? slabs[i] : n, 1.0,
+                                   schemes[a], GRADIENT_SPECTRAL, true, &split);
       struct workspace w = workspace_create(m, mesh_kernels_select());
       uint64_t random = 7;
       uint32_t x[300], near_edge[300];
       for (int j = 0; j < 300; j++) x[j] = (uint32_t)(uniform(&random) * TURN);
-      const uint32_t cell = (uint32_t)(TURN / n), special[] = {0, UINT32_MAX, cell, cell / 2, cell / 2 - 1, 1u << 31};
+      const uint32_t cell = (uint32_t)(TURN / n),
+                     special[] = {0, UINT32_MAX, cell, cell / 2, cell / 2 - 1, 1u << 31};
       for (size_t j = 0; j < 6; j++) x[j] = x[100 + j] = x[200 + j] = special[j];
-      for (int j = 0; j < 300; j++) near_edge[j] = (uint32_t)(int64_t)((uniform(&random) - 0.5) * 0.4 * TURN);
+      for (int j = 0; j < 300; j++)
+        near_edge[j] = (uint32_t)(int64_t)((uniform(&random) - 0.5) * 0.4 * TURN);
       deposit(&w, count, x);         /* a patch as wide as the mesh */
       deposit(&w, count, near_edge); /* one across the edges of the box */
       for (uint32_t d = 0; d < 2; d++) {
@@ -83,7 +88,8 @@ static void test_patch(void **state) {
   const uint32_t cell = 1u << 28; /* of 16 */
   struct mesh *m = mesh_create(16, 1, 1, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, false, &split);
   /* One particle in the middle of cell 5 touches 4 .. 7. */
-  struct patch p = patch_for_box(m, (const uint32_t[]){5 * cell + cell / 2, 0, cell - 1}, (const double[]){0, 0, 1});
+  struct patch p = patch_for_box(m, (const uint32_t[]){5 * cell + cell / 2, 0, cell - 1},
+                                 (const double[]){0, 0, 1});
   assert_int_equal(p.origin[0], 4);
   assert_int_equal(p.size[0], 4);
   assert_int_equal(p.origin[1], 15); /* -1 .. 2 */
@@ -110,19 +116,22 @@ static void test_good_size(void **state) {
 }
 
 /* Fill a density with cos(k . (x - shift)), k in units of 2 pi / L, shift in cells. */
-static void fill_wave(const struct workspace *w, uint32_t set, const int k[3], double shift, double amplitude) {
+static void fill_wave(const struct workspace *w, uint32_t set, const int k[3], double shift,
+                      double amplitude) {
   const uint32_t n = w->mesh->cells;
   for (uint32_t x = 0; x < n; x++)
     for (uint32_t y = 0; y < n; y++)
       for (uint32_t z = 0; z < n; z++)
         slab_of(w, set, 0, 0)[x * plane_floats(w->mesh) + y * w->mesh->row + z] =
-            (float)(amplitude * cos(2 * M_PI / n * (k[0] * (x - shift) + k[1] * (y - shift) + k[2] * (z - shift))));
+            (float)(amplitude *
+                    cos(2 * M_PI / n *
+                        (k[0] * (x - shift) + k[1] * (y - shift) + k[2] * (z - shift))));
 }
 
 /* One wave through all stages except the deposit, read at the cells' points, against theory: a = -k
  * (4 pi/k^2) S(k) n/W^2 sin(k.x), times the transfer functions of gradient and interpolation. */
-static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradient gradient, bool interlace,
-                       const int k[3]) {
+static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradient gradient,
+                       bool interlace, const int k[3]) {
   const double box = 50.0, cell = box / n;
   struct split split = gauss_split(cell, 0.6, 3.0); /* so that waves near Nyquist are not lost */
   struct mesh *m = mesh_create(n, slabs, slabs, box, a, gradient, interlace, &split);
@@ -146,15 +155,18 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
     deconvolved /= window * window;
     for (int set = 0; set < 2; set++) { /* the second mesh is half a cell off */
       double interpolation = 0;
-      for (int i = -2; i <= 2; i++) interpolation += spline(a, i + 0.5 * set) * cos(kc * (i + 0.5 * set) * cell);
+      for (int i = -2; i <= 2; i++)
+        interpolation += spline(a, i + 0.5 * set) * cos(kc * (i + 0.5 * set) * cell);
       read[set] *= interpolation;
     }
-    gradient_k[c] = gradient == GRADIENT_SPECTRAL ? kc : (8 * sin(kc * cell) - sin(2 * kc * cell)) / (6 * cell);
+    gradient_k[c] = gradient == GRADIENT_SPECTRAL
+                        ? kc
+                        : (8 * sin(kc * cell) - sin(2 * kc * cell)) / (6 * cell);
     if (gradient == GRADIENT_SPECTRAL && 2 * abs(k[c]) == (int)n) gradient_k[c] = 0;
   }
   const double density = 1 / (cell * cell * cell), factor = 0.5;
-  const double amplitude = factor * 4 * M_PI / k2 * split_mesh_factor(&split, sqrt(k2)) * density * deconvolved *
-                           (interlace ? 0.5 * (read[0] + read[1]) : read[0]);
+  const double amplitude = factor * 4 * M_PI / k2 * split_mesh_factor(&split, sqrt(k2)) * density *
+                           deconvolved * (interlace ? 0.5 * (read[0] + read[1]) : read[0]);
 
   enum { COUNT = 150 };
   uint32_t x[3 * COUNT], at[3][COUNT];
@@ -169,11 +181,16 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
   read_field(&w, COUNT, x, (float)factor, acceleration);
   /* float FFTs of log2 N stages; positions are those of the cells' points to 2^-32 of the box
    * only */
-  const double tolerance = 2e-6 * amplitude * sqrt(k2) * (gradient == GRADIENT_FD4 ? n / (2 * M_PI) : 1) + 2e-7;
+  const double tolerance = 2e-6 * amplitude * sqrt(k2) *
+                               (gradient == GRADIENT_FD4 ? n / (2 * M_PI) : 1) +
+                           2e-7;
   for (int i = 0; i < COUNT; i++) {
-    const double phase = 2 * M_PI / n * (k[0] * (double)at[0][i] + k[1] * (double)at[1][i] + k[2] * (double)at[2][i]);
+    const double phase = 2 * M_PI / n *
+                         (k[0] * (double)at[0][i] + k[1] * (double)at[1][i] +
+                          k[2] * (double)at[2][i]);
     for (int c = 0; c < 3; c++)
-      assert_near(acceleration[c * COUNT + i], 1 - gradient_k[c] * amplitude * sin(phase), tolerance);
+      assert_near(acceleration[c * COUNT + i], 1 - gradient_k[c] * amplitude * sin(phase),
+                  tolerance);
   }
   workspace_free(&w);
   mesh_free(m);
@@ -181,7 +198,8 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
 
 static void test_waves(void **state) {
   (void)state;
-  const int waves[][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, -1, 3}, {-3, 2, 1}, {1, 4, -2}, {0, 3, 3}};
+  const int waves[][3] = {{1, 0, 0},  {0, 1, 0},  {0, 0, 1}, {2, -1, 3},
+                          {-3, 2, 1}, {1, 4, -2}, {0, 3, 3}};
   const uint32_t meshes[][2] = {{16, 1}, {16, 16}, {10, 3}, {12, 12}, {36, 5}, {64, 4}};
   for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++)
     for (size_t k = 0; k < sizeof waves / sizeof *waves; k++)

@@ -63,7 +63,8 @@ static void reference_read(struct reference *r, const char *path) {
   for (size_t i = 0; i < COUNT; i++)
     for (size_t c = 0; c < 3; c++) {
       r->x[c * COUNT + i] = position_to_integer(position[3 * order[i].index + c], box);
-      r->acceleration[c * COUNT + i] = acceleration[3 * order[i].index + c] / (gravity * masses[1]) * 1e6;
+      r->acceleration[c * COUNT + i] = acceleration[3 * order[i].index + c] /
+                                       (gravity * masses[1]) * 1e6;
     }
   free(order);
   free(position);
@@ -77,8 +78,8 @@ static void reference_free(struct reference *r) {
 }
 
 /* Mesh accelerations of all particles, in groups that are slices along x. */
-static float *mesh_forces(const struct mesh *m, const struct mesh_kernels *kernels, const struct reference *r,
-                          uint32_t groups, uint32_t threads) {
+static float *mesh_forces(const struct mesh *m, const struct mesh_kernels *kernels,
+                          const struct reference *r, uint32_t groups, uint32_t threads) {
   const uint32_t n = r->count / groups;
   struct workspace w = workspace_create(m, kernels);
   float *acceleration = allocate(3 * (size_t)r->count, sizeof *acceleration, "accelerations");
@@ -93,7 +94,8 @@ static float *mesh_forces(const struct mesh *m, const struct mesh_kernels *kerne
       }
       memset(own, 0, 3 * n * sizeof *own);
       read_field(&w, n, x, 1.0f, own);
-      for (size_t c = 0; c < 3; c++) memcpy(acceleration + c * r->count + g * n, own + c * n, n * sizeof *own);
+      for (size_t c = 0; c < 3; c++)
+        memcpy(acceleration + c * r->count + g * n, own + c * n, n * sizeof *own);
     }
     if (pass == 0) transform(&w, threads);
   }
@@ -109,13 +111,15 @@ static double spline_softened(double r, double h) {
   const double u = r / h;
   if (u >= 1) return 1 / (r * r * r);
   if (u < 0.5) return (32.0 / 3 + u * u * (32 * u - 38.4)) / (h * h * h);
-  return (64.0 / 3 - 48 * u + 38.4 * u * u - 32.0 / 3 * u * u * u - 1 / (15 * u * u * u)) / (h * h * h);
+  return (64.0 / 3 - 48 * u + 38.4 * u * u - 32.0 / 3 * u * u * u - 1 / (15 * u * u * u)) /
+         (h * h * h);
 }
 
 enum { SUBSET = 2048 };
 
 /* Exact short-range sums of every 16th particle. */
-static void short_range(const struct reference *r, const struct split *split, double *acceleration) {
+static void short_range(const struct reference *r, const struct split *split,
+                        double *acceleration) {
   const double unit = r->box / TURN, softening = 0.28, cut2 = split->r_cut * split->r_cut;
   for (size_t t = 0; t < SUBSET; t++) {
     const size_t i = t * (r->count / SUBSET);
@@ -128,7 +132,8 @@ static void short_range(const struct reference *r, const struct split *split, do
       }
       if (r2 >= cut2 || j == i) continue;
       const double distance = sqrt(r2);
-      const double f = spline_softened(distance, softening) - (1 - split_force(split, distance)) / (distance * r2);
+      const double f = spline_softened(distance, softening) -
+                       (1 - split_force(split, distance)) / (distance * r2);
       for (size_t c = 0; c < 3; c++) sum[c] += f * d[c];
     }
     for (size_t c = 0; c < 3; c++) acceleration[c * SUBSET + t] = sum[c];
@@ -141,13 +146,15 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 /* rms error over rms acceleration, and the median of error over acceleration. */
-static void force_error(const struct reference *r, const double *near, const float *far, double *rms, double *median) {
+static void force_error(const struct reference *r, const double *near, const float *far,
+                        double *rms, double *median) {
   double error2 = 0, total2 = 0, ratio[SUBSET];
   for (size_t t = 0; t < SUBSET; t++) {
     const size_t i = t * (r->count / SUBSET);
     double e2 = 0, a2 = 0;
     for (size_t c = 0; c < 3; c++) {
-      const double a = r->acceleration[c * r->count + i], e = near[c * SUBSET + t] + far[c * r->count + i] - a;
+      const double a = r->acceleration[c * r->count + i],
+                   e = near[c * SUBSET + t] + far[c * r->count + i] - a;
       e2 += e * e;
       a2 += a * a;
     }
@@ -181,7 +188,8 @@ static void check_forces(const char *path, bool early, double tolerance) {
     struct split split = gauss_split(r.box / 32, 1.2, cut ? 7.2 : 6.0);
     short_range(&r, &split, near);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-      struct mesh *m = mesh_create(32, 5, 5, r.box, known[i].assignment, known[i].gradient, known[i].interlace, &split);
+      struct mesh *m = mesh_create(32, 5, 5, r.box, known[i].assignment, known[i].gradient,
+                                   known[i].interlace, &split);
       float *far = mesh_forces(m, mesh_kernels_select(), &r, 8, 1);
       double rms, median;
       force_error(&r, near, far, &rms, &median);
@@ -201,7 +209,8 @@ static void check_forces(const char *path, bool early, double tolerance) {
 static void test_early_forces(void **state) {
   (void)state;
   check_forces(force_set_path("early.hdf5"), true, 0.25);
-  if (other_data("forces/early32.hdf5")) check_forces(other_data("forces/early32.hdf5"), true, 0.15);
+  if (other_data("forces/early32.hdf5"))
+    check_forces(other_data("forces/early32.hdf5"), true, 0.15);
 }
 
 static void test_late_forces(void **state) {
@@ -218,7 +227,8 @@ static void check_invariance(const struct reference *r, enum gradient gradient, 
   double total = 0;
   for (uint32_t i = 0; i < 3; i++) {
     const uint32_t slabs[] = {1, 5, 32};
-    struct mesh *m = mesh_create(32, slabs[i], slabs[i], r->box, ASSIGN_PCS, gradient, interlace, &split);
+    struct mesh *m = mesh_create(32, slabs[i], slabs[i], r->box, ASSIGN_PCS, gradient, interlace,
+                                 &split);
     float *a = mesh_forces(m, mesh_kernels_select(), r, 8, i + 1);
     if (first) {
       assert_memory_equal(a, first, 3 * r->count * sizeof *a);

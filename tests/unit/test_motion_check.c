@@ -37,8 +37,8 @@ static bool finite_number(float a) { return isfinite(a) != 0; }
 static float wave(uint32_t i) { return 3.0f * sinf(1.0f + 2.3f * (float)i); }
 
 /** What the kick says of count particles, of which number `at` has `value` among its numbers. */
-static struct kick_largest kick(const struct step_kernels *k, uint32_t count, uint32_t at, float value,
-                                bool of_momentum) {
+static struct kick_largest kick(const struct step_kernels *k, uint32_t count, uint32_t at,
+                                float value, bool of_momentum) {
   float acceleration[3 * MOST], momentum[3 * MOST];
   for (uint32_t i = 0; i < 3 * count; i++) {
     acceleration[i] = wave(i);
@@ -55,7 +55,8 @@ static void check_kernel(const struct step_kernels *k) {
     for (uint32_t at = 0; at < 3 * count; at++) {
       for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
         assert_false(finite_number(kick(k, count, at, bad[b], false).acceleration));
-        assert_false(finite_number(kick(k, count, at, bad[b], false).momentum)); /* it has been added */
+        assert_false(
+            finite_number(kick(k, count, at, bad[b], false).momentum)); /* it has been added */
         assert_false(finite_number(kick(k, count, at, bad[b], true).momentum));
         assert_true(finite_number(kick(k, count, at, bad[b], true).acceleration));
       }
@@ -88,7 +89,8 @@ static struct particles grid(void) {
   struct particles s = particles_create_share(PARTICLES, BOX, 1.0);
   const double cell = BOX / SIDE;
   for (size_t i = 0; i < s.count; i++) {
-    const size_t all = particles_first(&s) + i, place[3] = {all / SIDE / SIDE, all / SIDE % SIDE, all % SIDE};
+    const size_t all = particles_first(&s) + i,
+                 place[3] = {all / SIDE / SIDE, all / SIDE % SIDE, all % SIDE};
     s.id[i] = all + 1;
     for (size_t c = 0; c < 3; c++) {
       const double x = cell * ((double)place[c] + 0.5 + 0.2 * sin((double)(3 * all + c)));
@@ -126,7 +128,8 @@ static const struct fault {
     {"infinite_mass", "forces: particle", 0.0, INFINITY, 0.1, false, false},
     /* a = 0.5: momentum a v, so that light has 149896 km/s; the drift is far from half the box */
     {"faster_than_light", "kick: particle 881 has the momentum", 149900.0, 1.0, 1e-6, false, false},
-    {"drift_of_half_the_box", "drift: particle 881 with the momentum", 501.0, 1.0, 0.1, false, false},
+    {"drift_of_half_the_box", "drift: particle 881 with the momentum", 501.0, 1.0, 0.1, false,
+     false},
     {"none", "", 100.0, 1.0, 0.1, false, false},
     {"almost_light", "", 149890.0, 1.0, 1e-6, false, false},
     {"drift_of_almost_half_the_box", "", 480.0, 1.0, 0.1, false, false},
@@ -136,8 +139,10 @@ static const struct fault {
 static void run_fault(void *context) {
   const struct fault *f = context;
   struct parameters p;
-  parameters_from_text(&p, "[box]\nsize = 100\nnpart_side = 12\n[gravity]\nmac = geometric\n"
-                           "[runtime]\ngroup_size = 432\n", NULL, 0);
+  parameters_from_text(&p,
+                       "[box]\nsize = 100\nnpart_side = 12\n[gravity]\nmac = geometric\n"
+                       "[runtime]\ngroup_size = 432\n",
+                       NULL, 0);
   p.runtime.gpu = GPU_NO;
   engine_start(&p, NULL);
   message_start(&p);

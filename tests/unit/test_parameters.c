@@ -27,7 +27,8 @@ static void write_file(const char *path, const char *text) {
   assert_int_equal(fclose(file), 0);
 }
 
-static void read_config(struct parameters *p, const char *text, const char *const *overrides, size_t count) {
+static void read_config(struct parameters *p, const char *text, const char *const *overrides,
+                        size_t count) {
   write_file(CONFIG, text);
   parameters_read(p, CONFIG, overrides, count);
 }
@@ -64,7 +65,8 @@ static void defaults_are_a_flat_universe(void **state) {
   struct parameters p;
   read_config(&p, NEEDED, NULL, 0);
   /* Planck 2018 without massless neutrinos: flat by construction, so only rounding is allowed. */
-  assert_true(fabs(p.cosmology.omega_m + p.cosmology.omega_lambda + p.cosmology.omega_r - 1) < 1e-15);
+  assert_true(fabs(p.cosmology.omega_m + p.cosmology.omega_lambda + p.cosmology.omega_r - 1) <
+              1e-15);
   assert_true(p.cosmology.w0 == -1 && p.cosmology.wa == 0);
   assert_true(p.box.size == 100 && p.box.npart_side == 32);
   assert_int_equal(p.output.redshift_count, 1);
@@ -85,8 +87,9 @@ static void presets_yield_to_given_values(void **state) {
     for (int accuracy_first = 0; accuracy_first < 2; accuracy_first++) {
       char text[256];
       struct parameters p, expected;
-      snprintf(text, sizeof text, NEEDED "[gravity]\n%s%s\ntheta = 0.55\n%s%s\n", accuracy_first ? "accuracy = " : "",
-               accuracy_first ? names[a] : "", accuracy_first ? "" : "accuracy = ", accuracy_first ? "" : names[a]);
+      snprintf(text, sizeof text, NEEDED "[gravity]\n%s%s\ntheta = 0.55\n%s%s\n",
+               accuracy_first ? "accuracy = " : "", accuracy_first ? names[a] : "",
+               accuracy_first ? "" : "accuracy = ", accuracy_first ? "" : names[a]);
       read_config(&p, text, NULL, 0);
       assert_int_equal(p.gravity.accuracy, a);
       assert_true(p.gravity.theta == 0.55);
@@ -96,7 +99,8 @@ static void presets_yield_to_given_values(void **state) {
         if (strcmp(preset_table[i].key, "theta") == 0) continue;
         const struct parameter *row = parameter_find("gravity", preset_table[i].key);
         assert_non_null(row);
-        assert_true(parameter_parse(row, preset_table[i].value[a], &expected, reason, sizeof reason));
+        assert_true(
+            parameter_parse(row, preset_table[i].value[a], &expected, reason, sizeof reason));
       }
       assert_memory_equal(&p.gravity, &expected.gravity, sizeof p.gravity);
     }
@@ -113,15 +117,20 @@ static void presets_yield_to_given_values(void **state) {
 static void aliases_comments_and_blanks(void **state) {
   (void)state;
   struct parameters p;
-  read_config(&p,
-              "\xEF\xBB\xBF# byte order mark, carriage returns\r\n[cosmology]\r\n  Omega0 = 0.25 ; indented\r\n"
-              "\tOmega_lambda=7.5e-1\t# tab\r\nHubbleParam : 0.7\n; a comment\n\n[box]\nsize=100\nnpart_side=32\n"
-              "[output]\ndir = name#1;2   # the rest\nredshifts = 0,3  1\t, 3 49\n[cosmology]\nsigma8 =\n",
-              NULL, 0);
-  assert_true(p.cosmology.omega_m == 0.25 && p.cosmology.omega_lambda == 0.75 && p.cosmology.h == 0.7);
+  read_config(
+      &p,
+      "\xEF\xBB\xBF# byte order mark, carriage returns\r\n[cosmology]\r\n  Omega0 = 0.25 ; "
+      "indented\r\n"
+      "\tOmega_lambda=7.5e-1\t# tab\r\nHubbleParam : 0.7\n; a "
+      "comment\n\n[box]\nsize=100\nnpart_side=32\n"
+      "[output]\ndir = name#1;2   # the rest\nredshifts = 0,3  1\t, 3 49\n[cosmology]\nsigma8 =\n",
+      NULL, 0);
+  assert_true(p.cosmology.omega_m == 0.25 && p.cosmology.omega_lambda == 0.75 &&
+              p.cosmology.h == 0.7);
   assert_true(p.cosmology.sigma8 == 0.812); /* left empty: the default */
   assert_false(parameter_given(&p, "cosmology", "sigma8"));
-  assert_true(parameter_given(&p, "cosmology", "Omega_m") && parameter_given(&p, "cosmology", "HubbleParam"));
+  assert_true(parameter_given(&p, "cosmology", "Omega_m") &&
+              parameter_given(&p, "cosmology", "HubbleParam"));
   assert_string_equal(p.output.dir, "name#1;2");
   const double falling[] = {49, 3, 1, 0};
   assert_int_equal(p.output.redshift_count, 4);
@@ -133,7 +142,8 @@ static void overrides(void **state) {
   static const char *const set[] = {"gravity.theta=0.3", "box.size=50",      "gravity.theta = 0.6",
                                     "ic.seed=",          "output.dir=a=b.c", "gravity.r_cut="};
   struct parameters p;
-  read_config(&p, NEEDED "[ic]\nseed = 7\n[gravity]\naccuracy = high\nr_cut = 7\n", set, sizeof set / sizeof *set);
+  read_config(&p, NEEDED "[ic]\nseed = 7\n[gravity]\naccuracy = high\nr_cut = 7\n", set,
+              sizeof set / sizeof *set);
   assert_true(p.gravity.theta == 0.6); /* the last one */
   assert_true(p.box.size == 50);
   assert_true(p.gravity.r_cut == 5.4); /* emptied: back to the preset */
@@ -159,7 +169,8 @@ static bool accepts(const struct parameter *row, double value, bool whole) {
  * each of its words and no other. */
 static void ranges_and_words(void **state) {
   (void)state;
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++) {
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
     struct parameters p;
     char reason[64];
     parameters_default(&p);
@@ -171,14 +182,16 @@ static void ranges_and_words(void **state) {
         if (!*row->words[w]) continue;
         assert_true(parameter_parse(row, row->words[w], &p, reason, sizeof reason));
         const char *place = (const char *)&p + row->offset;
-        assert_int_equal(row->type == PARAMETER_SWITCH ? *(const bool *)place : *(const unsigned *)place, w);
+        assert_int_equal(
+            row->type == PARAMETER_SWITCH ? *(const bool *)place : *(const unsigned *)place, w);
       }
     } else if (row->type != PARAMETER_TEXT) {
       assert_true(row->low < row->high);
       assert_true(accepts(row, row->low, whole) && accepts(row, row->high, whole));
       if (row->automatic) assert_true(accepts(row, strtod(row->automatic, NULL), whole));
       const double below = whole ? row->low - 1 : nextafter(row->low, -INFINITY);
-      if (!row->automatic || below != strtod(row->automatic, NULL)) assert_false(accepts(row, below, whole));
+      if (!row->automatic || below != strtod(row->automatic, NULL))
+        assert_false(accepts(row, below, whole));
       assert_false(accepts(row, whole ? row->high + 1 : nextafter(row->high, INFINITY), whole));
     }
     /* The default is itself allowed. */
@@ -193,7 +206,8 @@ static void not_numbers(void **state) {
   (void)state;
   static const char *const bad[] = {"",    "x",   "1x",        "0x1",   "1 2", "1,5",
                                     "nan", "inf", "-infinity", "1e999", "--1", "1e"};
-  const struct parameter *real = parameter_find("cosmology", "h"), *integer = parameter_find("ic", "order");
+  const struct parameter *real = parameter_find("cosmology", "h"),
+                         *integer = parameter_find("ic", "order");
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     struct parameters p;
     char reason[64];
@@ -215,9 +229,12 @@ static void round_trip(void **state) {
   struct parameters p, again;
   char *text = NULL;
   size_t length;
-  read_config(&p, NEEDED "[gravity]\naccuracy = paper\n[output]\ncompression = 3\n[runtime]\nscheduler = lws\n", NULL,
-              0);
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count; row++)
+  read_config(
+      &p,
+      NEEDED "[gravity]\naccuracy = paper\n[output]\ncompression = 3\n[runtime]\nscheduler = lws\n",
+      NULL, 0);
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++)
     if (row->type == PARAMETER_REAL && strcmp(row->section, "cosmology") == 0) {
       double *value = (double *)(void *)((char *)&p + row->offset);
       *value = nextafter(*value * (1 + 1e-9), 10);
@@ -226,7 +243,8 @@ static void round_trip(void **state) {
   p.box.size = 100.0 / 3;
   memset(p.output.dir, 'd', 250); /* a name may not be longer than 255 */
   p.output.redshift_count = PARAMETER_LIST_MAX;
-  for (int i = 0; i < PARAMETER_LIST_MAX; i++) p.output.redshifts[i] = 48 - i * (48.0 / PARAMETER_LIST_MAX) / 1.1;
+  for (int i = 0; i < PARAMETER_LIST_MAX; i++)
+    p.output.redshifts[i] = 48 - i * (48.0 / PARAMETER_LIST_MAX) / 1.1;
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
   parameters_print(&p, stream);
@@ -250,7 +268,8 @@ static void defaults_read_back(void **state) {
   read_config(&plain, NEEDED, NULL, 0);
   memcpy(p.given, plain.given, sizeof p.given);
   assert_memory_equal(&p, &plain, sizeof p);
-  parameters_read(&p, "defaults.ini", (const char *const[]){set[0], set[1], "gravity.accuracy=high"}, 3);
+  parameters_read(&p, "defaults.ini",
+                  (const char *const[]){set[0], set[1], "gravity.accuracy=high"}, 3);
   /* the printed defaults do not freeze the preset */
   assert_true(p.gravity.r_cut > plain.gravity.r_cut);
 }
@@ -263,72 +282,96 @@ struct mistake {
 static void one_mistake_one_line(void **state) {
   (void)state;
   static const struct mistake mistakes[] = {
-      {"[gravity]\ntheta = 1x7\n", "config.ini:5: [gravity] theta = 1x7: not a number; allowed: 0.01 .. 1.5"},
-      {"[gravity]\ntheta = 2\n", "config.ini:5: [gravity] theta = 2: out of range; allowed: 0.01 .. 1.5"},
-      {"[cosmology]\nh = nan\n", "config.ini:5: [cosmology] h = nan: not a finite number; allowed: 0.1 .. 2"},
-      {"[gravity]\norder = 3.5\n", "config.ini:5: [gravity] order = 3.5: not a whole number; allowed: 1 .. 6"},
+      {"[gravity]\ntheta = 1x7\n",
+       "config.ini:5: [gravity] theta = 1x7: not a number; allowed: 0.01 .. 1.5"},
+      {"[gravity]\ntheta = 2\n",
+       "config.ini:5: [gravity] theta = 2: out of range; allowed: 0.01 .. 1.5"},
+      {"[cosmology]\nh = nan\n",
+       "config.ini:5: [cosmology] h = nan: not a finite number; allowed: 0.1 .. 2"},
+      {"[gravity]\norder = 3.5\n",
+       "config.ini:5: [gravity] order = 3.5: not a whole number; allowed: 1 .. 6"},
       {"[gravity]\npm_grid = 4\n",
        "config.ini:5: [gravity] pm_grid = 4: out of range; allowed: 0 (automatic) or 8 .. 16384"},
-      {"[gravity]\nmac = angle\n", "config.ini:5: [gravity] mac = angle: unknown word; allowed: geometric | relative"},
+      {"[gravity]\nmac = angle\n",
+       "config.ini:5: [gravity] mac = angle: unknown word; allowed: geometric | relative"},
       {"[output]\nunit_length = auto\n",
        "config.ini:5: [output] unit_length = auto: unknown word; allowed: kpc/h | Mpc/h"},
-      {"[output]\nimages = 1\n", "config.ini:5: [output] images = 1: unknown word; allowed: no | yes"},
+      {"[output]\nimages = 1\n",
+       "config.ini:5: [output] images = 1: unknown word; allowed: no | yes"},
       {"[output]\nredshifts = 0 1;2\n",
        "config.ini:5: [output] redshifts = 0 1;2: \"1;2\" is not a number; allowed: 0 .. 10000"},
-      {"[gravity]\ntheta = 0.5\ntheta = 0.5\n", "config.ini:6: [gravity] theta: given twice, first in line 5"},
+      {"[gravity]\ntheta = 0.5\ntheta = 0.5\n",
+       "config.ini:6: [gravity] theta: given twice, first in line 5"},
       {"[cosmology]\nOmega_m = 0.3\n\nOmega0 = 0.3\n",
        "config.ini:7: [cosmology] Omega0: given twice, first in line 5"},
-      {"[gravity]\nsoftning = 1\n", "config.ini:5: [gravity] softning: unknown key; did you mean [gravity] softening?"},
-      {"[gravity]\nomega_M = 1\n", "config.ini:5: [gravity] omega_M: unknown key; --defaults lists them all"},
-      {"[gravity]\nz_end = 1\n", "config.ini:5: [gravity] z_end: unknown key; did you mean [time] z_end?"},
-      {"[gravities]\ntheta = 1\nfoo = 2\n", "config.ini:4: [gravities]: unknown section; did you mean [gravity]?"},
+      {"[gravity]\nsoftning = 1\n",
+       "config.ini:5: [gravity] softning: unknown key; did you mean [gravity] softening?"},
+      {"[gravity]\nomega_M = 1\n",
+       "config.ini:5: [gravity] omega_M: unknown key; --defaults lists them all"},
+      {"[gravity]\nz_end = 1\n",
+       "config.ini:5: [gravity] z_end: unknown key; did you mean [time] z_end?"},
+      {"[gravities]\ntheta = 1\nfoo = 2\n",
+       "config.ini:4: [gravities]: unknown section; did you mean [gravity]?"},
       {"[halos]\n", "config.ini:4: [halos]: unknown section; --defaults lists them all"},
       {"[gravity\ntheta = 99\n", "config.ini:4: [gravity: the section's ] is missing"},
-      {"[time] z_end = 1\n", "config.ini:4: [time] z_end = 1: a section stands on a line of its own"},
+      {"[time] z_end = 1\n",
+       "config.ini:4: [time] z_end = 1: a section stands on a line of its own"},
       {"theta\n", "config.ini:4: theta: neither key = value nor [section] nor # comment"},
       /* Between values. */
       {"[cosmology]\nOmega_b = 0.4\n",
        "config.ini:5: [cosmology] Omega_b = 0.4: more than all matter, Omega_m = 0.3144"},
-      {"[cosmology]\nwa = 1.5\n", "config.ini:5: [cosmology] wa = 1.5: w0 + wa = 0.5; allowed: at most 0, or dark "
-                                  "energy would rule the early universe"},
+      {"[cosmology]\nwa = 1.5\n",
+       "config.ini:5: [cosmology] wa = 1.5: w0 + wa = 0.5; allowed: at most 0, or dark "
+       "energy would rule the early universe"},
       /* H^2 = 0.3144 x^3 - 1.3144 x^2 + 2 < 0 at x = 1 + z = 2 */
       {"[cosmology]\nOmega_lambda = 2\n",
        "config.ini:5: [cosmology] Omega_lambda = 2: no expanding universe: H^2 <= 0"},
-      {"[ic]\nmesh = 16\n", "config.ini:5: [ic] mesh = 16: coarser than the particles, box.npart_side = 32"},
+      {"[ic]\nmesh = 16\n",
+       "config.ini:5: [ic] mesh = 16: coarser than the particles, box.npart_side = 32"},
       {"[ic]\nmesh = 33\n", "config.ini:5: [ic] mesh = 33: odd; allowed: even numbers"},
-      {"[ic]\nz_init = 0\n", "config.ini:5: [ic] z_init = 0: not before the end of the run, time.z_end = 0"},
+      {"[ic]\nz_init = 0\n",
+       "config.ini:5: [ic] z_init = 0: not before the end of the run, time.z_end = 0"},
       {"[time]\nz_end = 49\n",
        "config.ini: [ic] z_init = 49 (default): not before the end of the run, time.z_end = 49"},
       {"[ic]\npower_spectrum = file\n",
        "config.ini: [ic] power_spectrum_file: not given, but needed with ic.power_spectrum = file"},
       {"[ic]\npower_spectrum = file\npower_spectrum_file = none.txt\n",
-       "config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file or directory (the path begins "
+       "config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file or "
+       "directory (the path begins "
        "at the "
        "current directory)"},
       {"[ic]\npower_spectrum = file\npower_spectrum_file = /\n",
        "config.ini:6: [ic] power_spectrum_file = /: cannot read it: it is a folder"},
-      {"[ic]\npower_spectrum_file = config.ini\n", "config.ini:5: [ic] power_spectrum_file = config.ini: of no use "
-                                                   "with ic.power_spectrum = eh98; set that to file, or leave "
-                                                   "this empty"},
-      {"[ic]\nnormalise = no\n",
-       "config.ini:5: [ic] normalise = no: ic.power_spectrum = eh98 has no amplitude of its own; allowed: yes"},
-      {"[ic]\nglass = /none\n", "config.ini:5: [ic] glass = /none: cannot read it: No such file or directory"},
-      {"[ic]\nsource = gadget\n", "config.ini: [ic] file: not given, but needed with ic.source = gadget"},
+      {"[ic]\npower_spectrum_file = config.ini\n",
+       "config.ini:5: [ic] power_spectrum_file = config.ini: not used "
+       "with ic.power_spectrum = eh98; set ic.power_spectrum = file, or leave "
+       "this empty"},
+      {"[ic]\nnormalise = no\n", "config.ini:5: [ic] normalise = no: ic.power_spectrum = eh98 has "
+                                 "no amplitude of its own; allowed: yes"},
+      {"[ic]\nglass = /none\n",
+       "config.ini:5: [ic] glass = /none: cannot read it: No such file or directory"},
+      {"[ic]\nsource = gadget\n",
+       "config.ini: [ic] file: not given, but needed with ic.source = gadget"},
       {"[ic]\nsource = gadget\nfile = /none\n",
        "config.ini:6: [ic] file = /none: cannot read it: No such file or directory"},
       {"[gravity]\npm_grid = 10\naccuracy = paper\n",
        "config.ini: [gravity] r_cut = 6 (default): more than half the mesh, pm_grid = 10"},
-      {"[gravity]\npm_grid = 33\n", "config.ini:5: [gravity] pm_grid = 33: odd; allowed: even numbers"},
+      {"[gravity]\npm_grid = 33\n",
+       "config.ini:5: [gravity] pm_grid = 33: odd; allowed: even numbers"},
       {"[gravity]\nr_cut = 12\nr_split = 1.2\n",
        "config.ini:5: [gravity] r_cut = 12: 10 times r_split = 1.2; allowed: 2 .. 8 times"},
       {"[gravity]\nmac = geometric\ntheta = 1\n",
-       "config.ini:6: [gravity] theta = 1: not below 1, as mac = geometric needs it: expansions would not converge"},
-      {"[time]\nstep = fixed\n", "config.ini: [time] steps: not given, but needed with time.step = fixed"},
-      {"[output]\nredshifts = 50, 3\n",
-       "config.ini:5: [output] redshifts = 50, 3: 50 is not between time.z_end = 0 and ic.z_init = 49"},
+       "config.ini:6: [gravity] theta = 1: not below 1, as mac = geometric needs it: expansions "
+       "would not converge"},
+      {"[time]\nstep = fixed\n",
+       "config.ini: [time] steps: not given, but needed with time.step = fixed"},
+      {"[output]\nredshifts = 50, 3\n", "config.ini:5: [output] redshifts = 50, 3: 50 is not "
+                                        "between time.z_end = 0 and ic.z_init = 49"},
       {"[time]\nz_end = 1\n[output]\nredshifts = 1 0.5\n",
-       "config.ini:7: [output] redshifts = 1, 0.5: 0.5 is not between time.z_end = 1 and ic.z_init = 49"},
-      {"[output]\ndir = config.ini\n", "config.ini:5: [output] dir = config.ini: config.ini is not a folder"},
+       "config.ini:7: [output] redshifts = 1, 0.5: 0.5 is not between time.z_end = 1 and ic.z_init "
+       "= 49"},
+      {"[output]\ndir = config.ini\n",
+       "config.ini:5: [output] dir = config.ini: config.ini is not a folder"},
       {"[output]\ndir = config.ini/a/b\n",
        "config.ini:5: [output] dir = config.ini/a/b: config.ini/a/b: Not a directory"},
       {"[runtime]\nscheduler = best\n",
@@ -349,17 +392,19 @@ static void one_mistake_one_line(void **state) {
 static void all_mistakes_at_once(void **state) {
   (void)state;
   static const char *const set[] = {"time.z_ed=1", "gravity", "tme.step=fixed", "ic.seed=0"};
-  char *said = complaints("size = 3\n[ic]\nz_init = -1\n[gravity]\ntheta = much\n[output]\nredshifts = 60\n", set, 4);
-  assert_string_equal(said, "config.ini:1: size: a key before the first [section]\n"
-                            "config.ini:3: [ic] z_init = -1: out of range; allowed: 0 .. 10000\n"
-                            "config.ini:5: [gravity] theta = much: not a number; allowed: 0.01 .. 1.5\n"
-                            "--set time.z_ed=1: [time] z_ed: unknown key; did you mean [time] z_end?\n"
-                            "--set gravity: expected SECTION.KEY=VALUE\n"
-                            "--set tme.step=fixed: [tme]: unknown section; did you mean [time]?\n"
-                            "--set ic.seed=0: [ic] seed = 0: out of range; allowed: 1 .. 2147483647\n"
-                            "config.ini: [box] size: not given, but needed with ic.source = generate\n"
-                            "config.ini: [box] npart_side: not given, but needed with ic.source = generate\n"
-                            "photons-starpu: error: config.ini: 9 problems, nothing was run\n");
+  char *said = complaints(
+      "size = 3\n[ic]\nz_init = -1\n[gravity]\ntheta = much\n[output]\nredshifts = 60\n", set, 4);
+  assert_string_equal(
+      said, "config.ini:1: size: a key before the first [section]\n"
+            "config.ini:3: [ic] z_init = -1: out of range; allowed: 0 .. 10000\n"
+            "config.ini:5: [gravity] theta = much: not a number; allowed: 0.01 .. 1.5\n"
+            "--set time.z_ed=1: [time] z_ed: unknown key; did you mean [time] z_end?\n"
+            "--set gravity: expected SECTION.KEY=VALUE\n"
+            "--set tme.step=fixed: [tme]: unknown section; did you mean [time]?\n"
+            "--set ic.seed=0: [ic] seed = 0: out of range; allowed: 1 .. 2147483647\n"
+            "config.ini: [box] size: not given, but needed with ic.source = generate\n"
+            "config.ini: [box] npart_side: not given, but needed with ic.source = generate\n"
+            "photons-starpu: error: config.ini: 9 problems, nothing was run\n");
   free(said);
 }
 

@@ -14,11 +14,11 @@
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sf_bessel.h>
 
-#include "support/assert_near.h"
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
+#include "support/assert_near.h"
 
 #define BOX 250.0
 #define VOLUME (BOX * BOX * BOX)
@@ -40,7 +40,8 @@ static void put(const struct particles *s, size_t i, const double x[3]) {
 }
 
 /** n[0] x n[1] x n[2] lattice, displaced along axis @p axis by A sin(2 pi mode q / L). */
-static struct particles make_lattice(const size_t n[3], size_t axis, double mode, double amplitude) {
+static struct particles make_lattice(const size_t n[3], size_t axis, double mode,
+                                     double amplitude) {
   struct particles s = make_particles(n[0] * n[1] * n[2], 7);
   for (size_t i = 0; i < s.all; i++) {
     size_t index[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
@@ -80,11 +81,13 @@ static void test_lattice(void **state) {
   struct power_bin *bins = power_measure(&s, mesh, 0, &count);
   check_order(bins, count);
   double amplitude = 0.0;
-  for (int image = -20; image <= 20; image++) amplitude += gsl_pow_4(16.0 / fabs(16.0 + 128.0 * image));
+  for (int image = -20; image <= 20; image++)
+    amplitude += gsl_pow_4(16.0 / fabs(16.0 + 128.0 * image));
   const struct power_bin *first = bin_at(bins, count, 16.0 * FUNDAMENTAL);
   /* float transform */
   assert_near(first->power * first->modes / VOLUME, 3.0 * amplitude * amplitude, 1e-5);
-  for (size_t i = 0; i < count && &bins[i] != first; i++) assert_true(bins[i].power < 1e-10 * VOLUME);
+  for (size_t i = 0; i < count && &bins[i] != first; i++)
+    assert_true(bins[i].power < 1e-10 * VOLUME);
   free(bins);
   particles_free(&s);
 }
@@ -100,8 +103,9 @@ static void test_displaced_lattice(void **state) {
     unsigned folds;
     double mode, image;
   } cases[] = {
-      {0, 32, 0, 3, 3.0 / 61},   {1, 32, 0, 13, 13.0 / 51},  {2, 128, 0, 40, 40.0 / 216}, {0, 32, 2, 40, 10.0 / 54},
-      {2, 32, 2, 40, 10.0 / 54}, {1, 32, 3, 104, 13.0 / 51}, {0, 33, 1, 12, 6.0 / 60},    {2, 32, 1, 5, 5.0 / 59},
+      {0, 32, 0, 3, 3.0 / 61},   {1, 32, 0, 13, 13.0 / 51}, {2, 128, 0, 40, 40.0 / 216},
+      {0, 32, 2, 40, 10.0 / 54}, {2, 32, 2, 40, 10.0 / 54}, {1, 32, 3, 104, 13.0 / 51},
+      {0, 33, 1, 12, 6.0 / 60},  {2, 32, 1, 5, 5.0 / 59},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     size_t n[3] = {22, 22, 22}, count; /* no bin examined contains harmonics of 22 */
@@ -111,7 +115,8 @@ static void test_displaced_lattice(void **state) {
     struct power_bin *bins = power_measure(&s, cases[i].mesh, cases[i].folds, &count);
     check_order(bins, count);
     const struct power_bin *bin = bin_at(bins, count, k0);
-    assert_near(bin->power * bin->modes / (VOLUME * expected), 1.0, 1e-4 + 4.0 * gsl_pow_4(cases[i].image));
+    assert_near(bin->power * bin->modes / (VOLUME * expected), 1.0,
+                1e-4 + 4.0 * gsl_pow_4(cases[i].image));
     free(bins);
     particles_free(&s);
   }
@@ -128,12 +133,14 @@ static void test_random(void **state) {
     const double distance = pairs ? 6.0 : 0.0;
     struct particles s = make_particles(n, 5);
     for (size_t i = 0; i < n; i++) {
-      double x[3] = {BOX * gsl_rng_uniform(rng), BOX * gsl_rng_uniform(rng), BOX * gsl_rng_uniform(rng)};
+      double x[3] = {BOX * gsl_rng_uniform(rng), BOX * gsl_rng_uniform(rng),
+                     BOX * gsl_rng_uniform(rng)};
       put(&s, i, x);
       if (!pairs) continue;
       double cosine = 2.0 * gsl_rng_uniform(rng) - 1.0, sine = sqrt(1.0 - cosine * cosine),
              angle = 2.0 * M_PI * gsl_rng_uniform(rng);
-      x[0] += distance * sine * cos(angle), x[1] += distance * sine * sin(angle), x[2] += distance * cosine;
+      x[0] += distance * sine * cos(angle), x[1] += distance * sine * sin(angle),
+          x[2] += distance * cosine;
       put(&s, ++i, x);
     }
     for (unsigned folds = 0; folds <= 3; folds++) {
@@ -231,10 +238,12 @@ static void test_write(void **state) {
   (void)state;
   if (comm_rank() > 0) return; /* a local function */
   const char *path = "test_power_output.txt";
-  struct parameters p = {.cosmology = {0.3, 0.7, 0.05, 0.7, 0.96, 0.8, -1.0, 0.0, 0.0}, .ic = {.normalise = true}};
+  struct parameters p = {.cosmology = {0.3, 0.7, 0.05, 0.7, 0.96, 0.8, -1.0, 0.0, 0.0},
+                         .ic = {.normalise = true}};
   p.ic.power_spectrum = POWER_EH98;
   struct linear_power *linear = linear_power_create(&p);
-  const struct power_bin bins[2] = {{.k = 0.1, .power = 5e3, .modes = 9.0}, {.k = 0.2, .power = 2e3, .modes = 40.0}};
+  const struct power_bin bins[2] = {{.k = 0.1, .power = 5e3, .modes = 9.0},
+                                    {.k = 0.2, .power = 2e3, .modes = 40.0}};
   const struct particles s = {.all = 1000, .all_blocks = 1, .count = 1000, .blocks = 1, .box = BOX};
   const struct cosmology cosmology = {.omega_m = 1.0}; /* D1 = a */
   power_write(path, bins, 2, &s, 64, 0.5, linear, &cosmology);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "support/checksum.h"
 #include "photons/mesh/slab_fft.h"
+#include "support/checksum.h"
 
 /* Powers of two and other numbers; few planes and many. */
 static const size_t sides[] = {2, 6, 16, 30};
@@ -21,7 +21,9 @@ static double noise(size_t n, size_t x, size_t y, size_t z) {
   return (double)(int64_t)checksum_term((x * n + y) * n + z, 1) * 0x1p-63;
 }
 
-static double *make_mesh(const struct slab_fft *f) { return calloc(slab_fft_size(f) + 1, sizeof(double)); }
+static double *make_mesh(const struct slab_fft *f) {
+  return calloc(slab_fft_size(f) + 1, sizeof(double));
+}
 static double *row(const struct slab_fft *f, double *mesh, size_t plane, size_t line) {
   return mesh + (plane * f->n + line) * 2 * f->kz;
 }
@@ -56,8 +58,10 @@ static void test_wave(void **state) {
     for (size_t x = 0; x < f.planes; x++)
       for (size_t y = 0; y < n; y++)
         for (size_t z = 0; z < n; z++)
-          row(&f, mesh, x,
-              y)[z] = 0.75 * cos(2.0 * M_PI / (double)n * (double)((k * (f.first + x) + l * y + m * z) % n) + 0.4);
+          row(&f, mesh, x, y)[z] = 0.75 *
+                                   cos(2.0 * M_PI / (double)n *
+                                           (double)((k * (f.first + x) + l * y + m * z) % n) +
+                                       0.4);
     slab_fft_forward(&f, mesh);
     const double size = 0.375 * (double)(n * n * n);
     double error = 0.0;
@@ -87,7 +91,8 @@ static void test_return(void **state) {
       for (size_t y = 0; y < n; y++)
         for (size_t z = 0; z < n; z++) row(&f, mesh, x, y)[z] = noise(n, f.first + x, y, z);
     slab_fft_forward(&f, mesh);
-    for (size_t i = 0; i < slab_fft_size(&f); i++) modes += checksum_double(f.first * n * 2 * f.kz + i, mesh[i]);
+    for (size_t i = 0; i < slab_fft_size(&f); i++)
+      modes += checksum_double(f.first * n * 2 * f.kz + i, mesh[i]);
     slab_fft_backward(&f, mesh);
     double error = 0.0;
     for (size_t x = 0; x < f.planes; x++)

@@ -36,7 +36,8 @@ static struct particles take_share(const struct particles *all) {
   return s;
 }
 
-static void read_particle(const struct particles *s, size_t i, uint32_t x[3], float p[3], float acc[3]) {
+static void read_particle(const struct particles *s, size_t i, uint32_t x[3], float p[3],
+                          float acc[3]) {
   size_t g = 0;
   while (block_first(s->count, s->blocks, g + 1) <= i) g++;
   const struct particle_block b = particles_block(s, g);
@@ -48,8 +49,8 @@ static void read_particle(const struct particles *s, size_t i, uint32_t x[3], fl
 }
 
 /** The values of a dataset as doubles (free() them), and one attribute of it. */
-static double *read_dataset(const char *path, const char *name, size_t count, size_t columns, const char *attribute,
-                            double *value) {
+static double *read_dataset(const char *path, const char *name, size_t count, size_t columns,
+                            const char *attribute, double *value) {
   const hid_t file = hdf5_open(path), dataset = H5Dopen2(file, name, H5P_DEFAULT);
   double *values = allocate(count * columns, sizeof *values, name);
   hdf5_read_rows(dataset, path, name, H5T_NATIVE_DOUBLE, 0, count, columns, values, NULL);
@@ -60,7 +61,8 @@ static double *read_dataset(const char *path, const char *name, size_t count, si
 }
 
 /** The file holds particles first .. first + count - 1 of s. */
-static void check_datasets(const char *path, const struct particles *s, double length, size_t first, size_t count) {
+static void check_datasets(const char *path, const struct particles *s, double length, size_t first,
+                           size_t count) {
   double scaling;
   double *x = read_dataset(path, "/PartType1/Coordinates", count, 3, "h_scaling", &scaling);
   assert_near(scaling, -1.0, 0.0);
@@ -80,7 +82,8 @@ static void check_datasets(const char *path, const struct particles *s, double l
       assert_true(x[3 * i + c] >= 0.0 && x[3 * i + c] < box * length);
       assert_near(x[3 * i + c], integer[c] / 4294967296.0 * box * length,
                   1e-15 * box * length); /* two double roundings */
-      const double velocity = (double)p[c] / pow(a_snapshot, 1.5), acceleration = (double)g[c] / length;
+      const double velocity = (double)p[c] / pow(a_snapshot, 1.5),
+                   acceleration = (double)g[c] / length;
       assert_near(u[3 * i + c], velocity, float_rounding * fabs(velocity));
       assert_near(acc[3 * i + c], acceleration, float_rounding * fabs(acceleration));
     }
@@ -92,13 +95,17 @@ static void check_datasets(const char *path, const struct particles *s, double l
 }
 
 /** @return the number of particles in the file */
-static size_t check_header(const char *path, const struct parameters *p, double length, uint64_t files) {
+static size_t check_header(const char *path, const struct parameters *p, double length,
+                           uint64_t files) {
   const hid_t file = hdf5_open(path), header = H5Gopen2(file, "Header", H5P_DEFAULT);
   uint64_t count[6], in_file[6], found;
-  assert_int_equal(hdf5_read_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, 6, in_file), 6);
-  assert_int_equal(hdf5_read_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_UINT64, 1, &found), 1);
+  assert_int_equal(
+      hdf5_read_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, 6, in_file), 6);
+  assert_int_equal(
+      hdf5_read_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_UINT64, 1, &found), 1);
   assert_int_equal(found, files);
-  assert_int_equal(hdf5_read_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT64, 6, count), 6);
+  assert_int_equal(hdf5_read_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT64, 6, count),
+                   6);
   assert_int_equal(count[1], COUNT);
   double value;
   hdf5_read_attribute(header, path, "BoxSize", H5T_NATIVE_DOUBLE, 1, &value);
@@ -146,7 +153,10 @@ static void test_snapshot(void **state) {
     enum length_unit unit;
     int64_t compression, files;
     size_t blocks;
-  } cases[] = {{LENGTH_KPC_H, 0, 1, 7}, {LENGTH_MPC_H, 3, 1, 1}, {LENGTH_KPC_H, 1, 2, 64}, {LENGTH_KPC_H, 0, 0, 2}};
+  } cases[] = {{LENGTH_KPC_H, 0, 1, 7},
+               {LENGTH_MPC_H, 3, 1, 1},
+               {LENGTH_KPC_H, 1, 2, 64},
+               {LENGTH_KPC_H, 0, 0, 2}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     struct parameters p;
     set_parameters(&p);
@@ -156,7 +166,8 @@ static void test_snapshot(void **state) {
     p.output.accelerations = true;
     struct particles s = make_particles(COUNT, cases[k].blocks), share = take_share(&s);
     snapshot_write(scratch("snap.hdf5"), &p, &share, a_snapshot);
-    const int64_t ranks = comm_size(), files = cases[k].files == 0 || cases[k].files > ranks ? ranks : cases[k].files;
+    const int64_t ranks = comm_size(),
+                  files = cases[k].files == 0 || cases[k].files > ranks ? ranks : cases[k].files;
     assert_int_equal(scratch_count_files(), files);
     const double length = cases[k].unit == LENGTH_KPC_H ? 1000.0 : 1.0;
     size_t first = 0;
@@ -198,7 +209,8 @@ static void test_checkpoint(void **state) {
   struct particles s = make_particles(COUNT, 7);
   struct particles share = take_share(&s);
   char kept[1024];
-  const char *folder = getenv("PHOTONS_RANKS_OUTPUT"), *path = folder ? kept : scratch("checkpoint.hdf5");
+  const char *folder = getenv("PHOTONS_RANKS_OUTPUT"),
+             *path = folder ? kept : scratch("checkpoint.hdf5");
   if (folder) snprintf(kept, sizeof kept, "%s/checkpoint.hdf5", folder);
   for (int turn = !folder || access(kept, R_OK) != 0; turn < 2; turn++) {
     comm_barrier(); /* all ranks have read it */
@@ -234,8 +246,10 @@ static void test_checkpoint_parameters(void **state) {
   p.cosmology.omega_m = 0.3;
   p.gravity.theta = 0.123;
   p.runtime.leaf_size = 17;
-  expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT, "cosmology.Omega_m was '0.31' and is '0.3', gravity.theta was");
-  expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT, "and is '0.123', runtime.leaf_size was '0' and is '17'");
+  expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT,
+                 "cosmology.Omega_m was '0.31' and is '0.3', gravity.theta was");
+  expect_failure(read_checkpoint, &p, EXIT_BAD_INPUT,
+                 "and is '0.123', runtime.leaf_size was '0' and is '17'");
 
   /* Values chosen by the program stay as they were chosen. */
   set_parameters(&p);
@@ -361,14 +375,16 @@ static void test_output_files(void **state) {
   assert_int_not_equal(access(other, F_OK), 0);
   free(other);
   expect_failure(make_folder, scratch("a/b/file"), EXIT_RUN_FAILED, "a file of that name exists");
-  expect_failure(make_folder, nowhere, EXIT_RUN_FAILED, "cannot make the folder /proc/nothing: No such file");
+  expect_failure(make_folder, nowhere, EXIT_RUN_FAILED,
+                 "cannot make the folder /proc/nothing: No such file");
   assert_int_equal(remove(path), 0);
   assert_int_equal(remove(scratch("a/b")), 0);
 
   expect_failure(fail_in_threads, NULL, EXIT_BAD_USAGE, "one of 4");
   assert_int_equal(scratch_count_files(), 1); /* the folder a */
 #ifndef __SANITIZE_ADDRESS__                  /* which ends the program itself */
-  expect_failure(allocate_much, NULL, EXIT_RUN_FAILED, "not enough memory for a test (8796093022208.0 MiB)");
+  expect_failure(allocate_much, NULL, EXIT_RUN_FAILED,
+                 "not enough memory for a test (8796093022208.0 MiB)");
 #endif
 }
 

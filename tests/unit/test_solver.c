@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/ewald.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/engine.h"
-#include "support/force_set.h"
 #include "photons/step/step.h"
+#include "support/ewald.h"
+#include "support/force_set.h"
 
 #include <cmocka.h>
 
@@ -64,7 +64,8 @@ static struct points points_create(size_t n) {
  * origin. */
 static struct points points_uniform(size_t n, const double origin[3], const double side[3]) {
   struct points p = points_create(n);
-  for (size_t i = 0; i < 3 * n; i++) p.u[i] = position_to_integer(origin[i % 3] + side[i % 3] * uniform(), 1.0);
+  for (size_t i = 0; i < 3 * n; i++)
+    p.u[i] = position_to_integer(origin[i % 3] + side[i % 3] * uniform(), 1.0);
   return p;
 }
 
@@ -84,7 +85,8 @@ static struct particles particles_from(const struct points *p) {
 
 static void parameters_for(struct parameters *p, const char *settings) {
   char text[1024];
-  snprintf(text, sizeof text, "[box]\nsize = 100\nnpart_side = 8\n[time]\nstep = fixed\nsteps = 1\n[gravity]\n%s",
+  snprintf(text, sizeof text,
+           "[box]\nsize = 100\nnpart_side = 8\n[time]\nstep = fixed\nsteps = 1\n[gravity]\n%s",
            settings);
   parameters_from_text(p, text, NULL, 0);
 }
@@ -106,8 +108,8 @@ static double *exact(const struct points *p, size_t stride, double softening, in
   return a;
 }
 
-static struct force_error check_sums(const char *name, const float *a, const double *reference, size_t n,
-                                     size_t stride) {
+static struct force_error check_sums(const char *name, const float *a, const double *reference,
+                                     size_t n, size_t stride) {
   float *some = calloc(3 * n + 1, sizeof *some);
   const size_t targets = (n + stride - 1) / stride;
   assert_non_null(some);
@@ -159,7 +161,8 @@ static void one_particle_feels_nothing(void **state) {
 static void few_particles_and_odd_numbers(void **state) {
   static const size_t numbers[] = {2, 3, 7, 31, 32, 33, 100, 257, 1000};
   (void)state;
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) check("random", points_random(numbers[i]), "", 200);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    check("random", points_random(numbers[i]), "", 200);
   check("random, high accuracy", points_random(1000), "accuracy = high\n", 200);
   check("random, fine mesh", points_random(100), "pm_grid = 48\n", 200);
   check("random, coarsest mesh", points_random(100), "pm_grid = 8\n", 200);
@@ -178,7 +181,8 @@ static void leaves_and_groups(void **state) {
     snprintf(settings, sizeof settings, "[runtime]\nleaf_size = %d\ngroup_size = 64\n", sizes[i]);
     check("in groups", points_random(777), settings, 200);
   }
-  check("hundreds of groups", points_random(16384), "[runtime]\nleaf_size = 4\ngroup_size = 64\n", 200);
+  check("hundreds of groups", points_random(16384), "[runtime]\nleaf_size = 4\ngroup_size = 64\n",
+        200);
 }
 
 static void empty_regions(void **state) {
@@ -186,14 +190,19 @@ static void empty_regions(void **state) {
   (void)state;
   for (int k = 0; k < 2; k++) {
     seed = 5;
-    check("one clump", points_uniform(500, (double[]){0.4, 0.7, 0.1}, (double[]){0.01, 0.01, 0.01}), settings[k], 10);
-    check("one clump over a corner", points_uniform(500, (double[]){-0.01, -0.02, -0.01}, (double[]){0.03, 0.03, 0.03}),
+    check("one clump", points_uniform(500, (double[]){0.4, 0.7, 0.1}, (double[]){0.01, 0.01, 0.01}),
           settings[k], 10);
-    struct points two = points_uniform(600, (double[]){0.2, 0.2, 0.2}, (double[]){0.02, 0.02, 0.02});
+    check("one clump over a corner",
+          points_uniform(500, (double[]){-0.01, -0.02, -0.01}, (double[]){0.03, 0.03, 0.03}),
+          settings[k], 10);
+    struct points two = points_uniform(600, (double[]){0.2, 0.2, 0.2},
+                                       (double[]){0.02, 0.02, 0.02});
     for (size_t i = 0; i < 3 * 300; i++) two.u[i] += 0x50000000u;
     check("two clumps", two, settings[k], 10);
-    check("a rod", points_uniform(500, (double[]){0.0, 0.3, 0.99}, (double[]){1.0, 0.001, 0.001}), settings[k], 50);
-    check("a sheet on the edge", points_uniform(500, (double[]){0.0, -0.0005, 0.0}, (double[]){1.0, 0.001, 1.0}),
+    check("a rod", points_uniform(500, (double[]){0.0, 0.3, 0.99}, (double[]){1.0, 0.001, 0.001}),
+          settings[k], 50);
+    check("a sheet on the edge",
+          points_uniform(500, (double[]){0.0, -0.0005, 0.0}, (double[]){1.0, 0.001, 1.0}),
           settings[k], 100);
   }
 }
@@ -214,8 +223,9 @@ static void coincident_particles(void **state) {
     char settings[256];
     const double softening = k % 2 ? 0.0 : 200.0;
     snprintf(settings, sizeof settings,
-             "[gravity]\nsoftening = %g\nsoftening_kernel = %s\n[runtime]\nleaf_size = 4\ngroup_size = 64\n", softening,
-             k < 2 ? "spline" : "plummer");
+             "[gravity]\nsoftening = %g\nsoftening_kernel = %s\n[runtime]\nleaf_size = "
+             "4\ngroup_size = 64\n",
+             softening, k < 2 ? "spline" : "plummer");
     struct points p = points_random(200);
     for (size_t i = 0; i < 50; i++) memcpy(p.u + 3 * i, p.u, 3 * sizeof *p.u);
     float *a = solve(&p, settings);
@@ -225,7 +235,8 @@ static void coincident_particles(void **state) {
     const double size = hypot(hypot((double)a[0], (double)a[1]), (double)a[2]);
     for (size_t i = 1; i < 50; i++) /* they may lie in several leaves, which may interact by
                                        expansions or directly */
-      for (size_t c = 0; c < 3; c++) assert_near((double)a[3 * i + c], (double)a[c], rms_bar * size);
+      for (size_t c = 0; c < 3; c++)
+        assert_near((double)a[3 * i + c], (double)a[c], rms_bar * size);
     free(a);
     free(reference);
     free(p.u);
@@ -240,14 +251,16 @@ static void all_at_one_point(void **state) {
     struct points p = points_create(500);
     for (size_t i = 0; i < 3 * p.n; i++) p.u[i] = where[k];
     float *a = solve(&p, "[runtime]\nleaf_size = 4\ngroup_size = 64\n");
-    for (size_t i = 0; i < 3 * p.n; i++) assert_near((double)a[i], 0.0, 1e-6 * UNIT * 100.0 * (double)p.n);
+    for (size_t i = 0; i < 3 * p.n; i++)
+      assert_near((double)a[i], 0.0, 1e-6 * UNIT * 100.0 * (double)p.n);
     free(a);
     free(p.u);
   }
 }
 
 /* The present forces against exact ones. The particles' momenta must be unchanged. */
-static void check_forces_now(struct nbody *n, struct points *points, const float *momentum, const char *name) {
+static void check_forces_now(struct nbody *n, struct points *points, const float *momentum,
+                             const char *name) {
   const struct particles *s = &n->domain.particles;
   domain_acquire(&n->domain);
   float *a = accelerations_by_id(s);
@@ -338,18 +351,19 @@ static void softened_pairs(void **state) {
         struct points p = points_create(2);
         for (size_t c = 0; c < 3; c++) {
           p.u[c] = 0xfffffff0u;
-          p.u[3 + c] = p.u[c] + (uint32_t)(int32_t)lround(direction[c] * distance[k] * epsilon / BOX * TURN);
+          p.u[3 + c] = p.u[c] +
+                       (uint32_t)(int32_t)lround(direction[c] * distance[k] * epsilon / BOX * TURN);
         }
         snprintf(settings, sizeof settings,
-                 "[gravity]\nsoftening = %g\nsoftening_kernel = %s\n[runtime]\nleaf_size = %d\n", 1e3 * epsilon,
-                 plummer ? "plummer" : "spline", leaf_size);
+                 "[gravity]\nsoftening = %g\nsoftening_kernel = %s\n[runtime]\nleaf_size = %d\n",
+                 1e3 * epsilon, plummer ? "plummer" : "spline", leaf_size);
         float *a = solve(&p, settings);
         double *reference = exact(&p, 1, epsilon, plummer);
         struct force_error e = force_compare(a, reference, 2);
         const double tolerance = plummer && leaf_size == 1 ? 1e-3 : 1e-5;
         if (!(e.rms <= tolerance))
-          print_error("%s, leaf_size %d, r = %g epsilon: error %g\n", plummer ? "plummer" : "spline", leaf_size,
-                      distance[k], e.rms);
+          print_error("%s, leaf_size %d, r = %g epsilon: error %g\n",
+                      plummer ? "plummer" : "spline", leaf_size, distance[k], e.rms);
         assert_true(e.rms <= tolerance);
         free(a);
         free(reference);

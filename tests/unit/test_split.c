@@ -10,8 +10,8 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_bessel.h>
 
-#include "support/assert_near.h"
 #include "photons/tree/split.h"
+#include "support/assert_near.h"
 
 static const double ratios[] = {3.0, 5.0, 6.0, 8.0}; /* r_cut / r_s */
 #define RATIOS (sizeof ratios / sizeof *ratios)
@@ -29,8 +29,9 @@ static double integrate(double (*f)(double, void *), void *parameter, double fro
   double result, error;
   gsl_integration_workspace *work = gsl_integration_workspace_alloc(1000);
   gsl_function integrand = {f, parameter};
-  assert_int_equal(
-      gsl_integration_qag(&integrand, from, to, 0.0, 1e-13, 1000, GSL_INTEG_GAUSS61, work, &result, &error), 0);
+  assert_int_equal(gsl_integration_qag(&integrand, from, to, 0.0, 1e-13, 1000, GSL_INTEG_GAUSS61,
+                                       work, &result, &error),
+                   0);
   gsl_integration_workspace_free(work);
   return result;
 }
@@ -109,8 +110,10 @@ static void test_derivatives(void **state) {
     double scale = fabs(split_series_derivative(&s, n, 0.0)), step = 3e-5;
     for (int j = 0; j <= 20; j++) {
       double u = 0.01 + 0.98 * j / 20.0;
-      double difference = split_series_derivative(&s, n - 1, u + step) - split_series_derivative(&s, n - 1, u - step);
-      assert_near(split_series_derivative(&s, n, u) / scale, difference / (2.0 * step) / scale, 1e-7);
+      double difference = split_series_derivative(&s, n - 1, u + step) -
+                          split_series_derivative(&s, n - 1, u - step);
+      assert_near(split_series_derivative(&s, n, u) / scale, difference / (2.0 * step) / scale,
+                  1e-7);
     }
   }
 }
@@ -145,7 +148,8 @@ static void test_pieces_sum_to_newton(void **state) {
           double part, error;
           size_t calls;
           gsl_integration_cquad_workspace *work = gsl_integration_cquad_workspace_alloc(100);
-          gsl_integration_cquad(&f, k * panel, (k + 1) * panel, 1e-15, 1e-13, work, &part, &error, &calls);
+          gsl_integration_cquad(&f, k * panel, (k + 1) * panel, 1e-15, 1e-13, work, &part, &error,
+                                &calls);
           gsl_integration_cquad_workspace_free(work);
           sum += part;
         }
@@ -161,9 +165,11 @@ static void test_mesh_factor(void **state) {
   struct split s;
   split_init(&s, SPLIT_KAISER, R_S, 5.0 * R_S, 8);
   double k = s.beta / s.r_cut, value = s.beta / sinh(s.beta);
-  for (int i = -3; i <= 3; i++) assert_near(split_mesh_factor(&s, k * (1.0 + 1e-9 * i)), value, 1e-6 * value);
+  for (int i = -3; i <= 3; i++)
+    assert_near(split_mesh_factor(&s, k * (1.0 + 1e-9 * i)), value, 1e-6 * value);
   assert_near(split_mesh_factor(&s, 0.0), 1.0, 1e-14);
-  double small = 0.01 / R_S, slope = log(split_mesh_factor(&s, small)) / (small * small * R_S * R_S);
+  double small = 0.01 / R_S,
+         slope = log(split_mesh_factor(&s, small)) / (small * small * R_S * R_S);
   assert_near(slope, -(1.0 / tanh(s.beta) - 1.0 / s.beta), 1e-4);
   split_init(&s, SPLIT_GAUSS, R_S, 5.0 * R_S, 8);
   assert_near(split_mesh_factor(&s, 1.0 / R_S), exp(-1.0), 1e-14);
@@ -241,7 +247,8 @@ static void test_table(void **state) {
   split_init(&s, SPLIT_KAISER, R_S, 8.0 * R_S, 8); /* x' up to 4: the table is stretched */
   assert_near(s.table_step, 4.0 / TABLE_ENTRIES, 1e-15);
   for (int j = 0; j <= 50; j++)
-    assert_near(split_table_value(&s, 4, s.r_cut * j / 50.0), kaiser_force(s.beta, j / 50.0), 2.5e-7);
+    assert_near(split_table_value(&s, 4, s.r_cut * j / 50.0), kaiser_force(s.beta, j / 50.0),
+                2.5e-7);
 }
 
 int main(void) {

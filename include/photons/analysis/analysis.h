@@ -4,8 +4,8 @@
 #ifndef PHOTONS_ANALYSIS_H
 #define PHOTONS_ANALYSIS_H
 
-#include "photons/cosmology/cosmology.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 #include "photons/domain/particles.h"
 
 struct linear_power;
@@ -30,7 +30,8 @@ struct power_bin {
  * @param[out] count  number of bins
  * @return on every rank: bins in order of k, to be freed with free()
  */
-struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds, size_t *count);
+struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds,
+                                size_t *count);
 
 /** Most bytes that power_measure() needs on one rank besides the particles; 0 if the parameters ask
  * for no power spectrum. Local. */
@@ -39,8 +40,9 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh);
 /** Write powerspec_NNN.txt: k, P, Nmodes, Pshot, Plinear(z), Phalofit(z). Header lines give a, z,
  * box, mesh, N and growth. Local.
  * @param linear  NULL: unknown; its columns are then 0 */
-void power_write(const char *path, const struct power_bin *bins, size_t count, const struct particles *s, size_t mesh,
-                 double a, const struct linear_power *linear, const struct cosmology *cosmology);
+void power_write(const char *path, const struct power_bin *bins, size_t count,
+                 const struct particles *s, size_t mesh, double a,
+                 const struct linear_power *linear, const struct cosmology *cosmology);
 
 /**
  * Write a PNG of the logarithm of the density projected along z, with a scale bar; rank 0 writes.
@@ -50,7 +52,8 @@ void power_write(const char *path, const struct power_bin *bins, size_t count, c
  * @param thickness  of the slice about the middle of the box that is drawn, over the box; 1: all
  *         particles
  */
-void image_write(const char *path, const struct particles *s, size_t pixels, double a, double thickness);
+void image_write(const char *path, const struct particles *s, size_t pixels, double a,
+                 double thickness);
 
 /** Bytes that a picture takes at most on all ranks together; 0 where the parameters ask for none. Local.
  * @param groups  of all ranks */

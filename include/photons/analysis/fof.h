@@ -74,18 +74,22 @@ uint64_t fof_length2(double length, double box);
 
 /** Call visit(context, g) for the ORB groups of the run, first <= g < end, whose boxes are within a
  * distance of a box, in rising order of g. */
-void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2, size_t first, size_t end,
-                     void (*visit)(void *context, size_t g), void *context);
+void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2,
+                     size_t first, size_t end, void (*visit)(void *context, size_t g),
+                     void *context);
 
 /** Squared distance of two points, nearest images, position units. */
-static inline uint64_t distance2(uint32_t x0, uint32_t y0, uint32_t z0, uint32_t x1, uint32_t y1, uint32_t z1) {
-  const int64_t x = position_difference(x0, x1), y = position_difference(y0, y1), z = position_difference(z0, z1);
+static inline uint64_t distance2(uint32_t x0, uint32_t y0, uint32_t z0, uint32_t x1, uint32_t y1,
+                                 uint32_t z1) {
+  const int64_t x = position_difference(x0, x1), y = position_difference(y0, y1),
+                z = position_difference(z0, z1);
   return (uint64_t)(x * x) + (uint64_t)(y * y) + (uint64_t)(z * z);
 }
 
 /** Gap between two periodic intervals: from the end of each to the beginning of the other, the
  * shorter of the two. */
-static inline uint32_t fof_gap(uint32_t low_a, uint32_t extent_a, uint32_t low_b, uint32_t extent_b) {
+static inline uint32_t fof_gap(uint32_t low_a, uint32_t extent_a, uint32_t low_b,
+                               uint32_t extent_b) {
   uint32_t to_b = low_b - low_a, to_a = low_a - low_b;
   if (to_b <= extent_a || to_a <= extent_b) return 0;
   to_b -= extent_a;

@@ -40,7 +40,8 @@ struct halo_catalogue {
  * @param threshold  mean density that defines r_200, comoving, 1e10 Msun/h/(Mpc/h)^3: 200
  *         rho_critical(z) a^3
  */
-struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members, double threshold);
+struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
+                                             double threshold);
 void halo_catalogue_free(struct halo_catalogue *c);
 
 /** All particles of the run: members of halos by row, then the others in their present order. Each
@@ -59,8 +60,8 @@ struct linear_power;
 double halo_threshold(const struct cosmology *c, double a);
 /** Write fof_tab_NNN.hdf5 in Gadget-4's layout, one rank after the other. Collective.
  * @param length linking length, Mpc/h */
-void halo_catalogue_write(const char *path, const struct parameters *p, const struct halo_catalogue *c, double a,
-                          double length);
+void halo_catalogue_write(const char *path, const struct parameters *p,
+                          const struct halo_catalogue *c, double a, double length);
 
 /** Write massfunc_NNN.txt: halos counted in bins of mass, and theory averaged over the same bins.
  * Collective; rank 0 writes.

@@ -17,8 +17,8 @@
  * @param[out] timeline  of the run
  */
 struct solver nbody_run_create(struct parameters *p, const struct run_options *options,
-                               const struct report *report, const char *checkpoint, struct progress *now,
-                               struct timeline *timeline);
+                               const struct report *report, const char *checkpoint,
+                               struct progress *now, struct timeline *timeline);
 
 /** For --dry-run: check everything, print parameters, memory and groups. */
 void nbody_run_dry(struct parameters *p);

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "photons/cosmology/cosmology.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 #include "photons/domain/particles.h"
 
 struct fof;

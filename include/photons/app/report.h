@@ -15,14 +15,14 @@ struct report {
   FILE *rows; /**< of tasks of the steps first_row .. last_row; NULL: none wanted */
   int64_t first_row, last_row;
   int verbosity;
-  bool terminal;                    /**< progress bar instead of step lines */
-  double begin, end;                /**< ln a of the run, for the progress */
-  double wall;                      /**< seconds since the start, earlier sessions of a restarted run included */
+  bool terminal;     /**< progress bar instead of step lines */
+  double begin, end; /**< ln a of the run, for the progress */
+  double wall;       /**< seconds since the start, earlier sessions of a restarted run included */
   struct usage cores, gpus;         /**< busy seconds of the whole run, all processes */
   double core_seconds, gpu_seconds; /**< that there were in steps */
   double peak_bytes;                /**< resident memory, all processes */
   double output_seconds;            /**< spent on outputs */
-  size_t particles; /**< of the last step */
+  size_t particles;                 /**< of the last step */
   uint64_t particle_steps;
   double rate; /**< smoothed wall seconds per unit of ln a */
 };
@@ -34,7 +34,8 @@ struct step_record {
   bool rebuilt, sorted;
   size_t particles;        /**< advanced */
   struct work_counts work; /**< of its last forces */
-  double *owner_seconds;   /**< report_step() adds the time of each group's tasks; see task_log_take() */
+  double
+      *owner_seconds; /**< report_step() adds the time of each group's tasks; see task_log_take() */
 };
 
 /**

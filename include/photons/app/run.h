@@ -8,10 +8,11 @@
 #include "photons/config/parameters.h"
 
 struct run_options {
-  bool dry_run;  /**< check everything, print parameters, memory and groups, run nothing */
-  bool restart;  /**< go on from the newest checkpoint in output.dir */
+  bool dry_run;   /**< check everything, print parameters, memory and groups, run nothing */
+  bool restart;   /**< go on from the newest checkpoint in output.dir */
   bool overwrite; /**< first remove what an earlier run left in output.dir */
-  int64_t steps; /**< stop after so many steps; -1: no limit; 0: initial conditions and first forces only */
+  int64_t
+      steps; /**< stop after so many steps; -1: no limit; 0: initial conditions and first forces only */
   int verbosity; /**< 0 quiet, 1 normal, 2 verbose */
 };
 

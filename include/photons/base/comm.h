@@ -56,7 +56,8 @@ void comm_exchange_sizes(const size_t *send, size_t *receive);
  * buffer follow each other by rank. Sizes are in bytes, 64-bit; comm_exchange_sizes() finds
  * receive_bytes. The buffers do not overlap.
  */
-void comm_exchange(const void *send, const size_t *send_bytes, void *receive, const size_t *receive_bytes);
+void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
+                   const size_t *receive_bytes);
 
 /**
  * Let the ranks first .. last (this rank is one of them) work one after the other: wait for this

@@ -15,11 +15,11 @@ enum { DEBUG_CHECKS = 0 };
 
 /** End the program with file, line and a message (printf format, with one value at least) unless the
  * condition holds. */
-#define DEBUG_CHECK(condition, format, ...)                                                        \
-  do {                                                                                             \
-    if (DEBUG_CHECKS && !(condition))                                                              \
-      fail(EXIT_RUN_FAILED, "%s:%d: not true: %s: " format, __FILE__, __LINE__, #condition,        \
-           __VA_ARGS__);                                                                           \
+#define DEBUG_CHECK(condition, format, ...)                                                 \
+  do {                                                                                      \
+    if (DEBUG_CHECKS && !(condition))                                                       \
+      fail(EXIT_RUN_FAILED, "%s:%d: not true: %s: " format, __FILE__, __LINE__, #condition, \
+           __VA_ARGS__);                                                                    \
   } while (0)
 
 #endif

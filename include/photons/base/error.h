@@ -18,7 +18,8 @@ enum exit_code {
  * @param code   one of enum exit_code
  * @param format printf format: what was found, where, and what to do
  */
-_Noreturn void fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void fail(enum exit_code code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** The same without `error: `, with a code of its own: for an end that was asked for. */
 _Noreturn void end_program(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

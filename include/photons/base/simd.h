@@ -43,11 +43,14 @@ static inline void v_add_to(float *p, vmask m, vfloat a) {
 }
 /** (float)(int32_t)(p[lane] - c) for the lanes in m; elements of p outside m are not read. */
 static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
-  return _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_maskz_loadu_epi32(m, p), _mm512_set1_epi32((int)c)));
+  return _mm512_cvtepi32_ps(
+      _mm512_sub_epi32(_mm512_maskz_loadu_epi32(m, p), _mm512_set1_epi32((int)c)));
 }
 /** Store the lanes in m contiguously at p. All LANES floats at p may be written; the caller
  * advances p by v_count(m). */
-static inline void v_compress(float *p, vmask m, vfloat a) { _mm512_storeu_ps(p, _mm512_maskz_compress_ps(m, a)); }
+static inline void v_compress(float *p, vmask m, vfloat a) {
+  _mm512_storeu_ps(p, _mm512_maskz_compress_ps(m, a));
+}
 static inline uint32_t v_count(vmask m) { return (uint32_t)__builtin_popcount(m); }
 
 #elif defined __AVX2__
@@ -69,8 +72,8 @@ static inline vfloat v_sqrt(vfloat a) { return _mm256_sqrt_ps(a); }
  * AVX-512. */
 static inline vfloat v_rsqrt_estimate(vfloat a) {
   vfloat y = _mm256_rsqrt_ps(a);
-  return _mm256_mul_ps(
-      y, _mm256_fnmadd_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), a), _mm256_mul_ps(y, y), _mm256_set1_ps(1.5f)));
+  return _mm256_mul_ps(y, _mm256_fnmadd_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), a),
+                                           _mm256_mul_ps(y, y), _mm256_set1_ps(1.5f)));
 }
 static inline vmask v_less(vfloat a, vfloat b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 static inline vmask v_both(vmask a, vmask b) { return _mm256_and_ps(a, b); }
@@ -88,7 +91,8 @@ static inline vmask v_first(uint32_t n) {
 }
 static inline vmask v_bits(uint32_t bits) {
   const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), bit), bit));
+  return _mm256_castsi256_ps(
+      _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), bit), bit));
 }
 static inline void v_add_to(float *p, vmask m, vfloat a) {
   __m256i mask = _mm256_castps_si256(m);
@@ -98,7 +102,9 @@ static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   __m256i v = _mm256_maskload_epi32((const int *)p, _mm256_castps_si256(m));
   return _mm256_cvtepi32_ps(_mm256_sub_epi32(v, _mm256_set1_epi32((int)c)));
 }
-static inline uint32_t v_count(vmask m) { return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_ps(m)); }
+static inline uint32_t v_count(vmask m) {
+  return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_ps(m));
+}
 static inline void v_compress(float *p, vmask m, vfloat a) {
   /* Byte k of the permutation is the k-th set bit of the mask: spread the mask to bytes, then
    * gather 0..7 by pext (BMI2). */
@@ -125,13 +131,17 @@ static inline vfloat v_load(const float *p) {
 }
 static inline vfloat v_fma(vfloat a, vfloat b, vfloat c) { return a * b + c; }
 static inline vfloat v_fnma(vfloat a, vfloat b, vfloat c) { return c - a * b; }
-static inline vfloat v_select(vmask m, vfloat a, vfloat b) { return (vfloat)((m & (vint)a) | (~m & (vint)b)); }
+static inline vfloat v_select(vmask m, vfloat a, vfloat b) {
+  return (vfloat)((m & (vint)a) | (~m & (vint)b));
+}
 static inline vfloat v_keep(vmask m, vfloat a) { return (vfloat)(m & (vint)a); }
 static inline vmask v_less(vfloat a, vfloat b) { return a < b; }
 static inline vmask v_both(vmask a, vmask b) { return a & b; }
 static inline vfloat v_max(vfloat a, vfloat b) { return v_select(a < b, b, a); }
 static inline vfloat v_abs(vfloat a) { return (vfloat)((vint)a & 0x7fffffff); }
-static inline vfloat v_sqrt(vfloat a) { return (vfloat){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])}; }
+static inline vfloat v_sqrt(vfloat a) {
+  return (vfloat){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
+}
 static inline vfloat v_rsqrt_estimate(vfloat a) { return v_set(1.0f) / v_sqrt(a); }
 static inline int v_any(vmask m) { return (m[0] | m[1] | m[2] | m[3]) != 0; }
 static inline float v_sum(vfloat a) { return (a[0] + a[2]) + (a[1] + a[3]); }

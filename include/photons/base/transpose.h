@@ -14,11 +14,12 @@ typedef uint32_t vblock_uint __attribute__((vector_size(16)));
 typedef int32_t vlanes_int __attribute__((vector_size(4 * LANES)));
 
 #if defined __AVX512F__
-#define SHUFFLE(v, w, a, b, c, d)                                                                                   \
-  __builtin_shufflevector(v, w, a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8, d + 8, a + 12, b + 12, \
-                          c + 12, d + 12)
+#define SHUFFLE(v, w, a, b, c, d)                                                            \
+  __builtin_shufflevector(v, w, a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8, \
+                          d + 8, a + 12, b + 12, c + 12, d + 12)
 #elif defined __AVX2__
-#define SHUFFLE(v, w, a, b, c, d) __builtin_shufflevector(v, w, a, b, c, d, a + 4, b + 4, c + 4, d + 4)
+#define SHUFFLE(v, w, a, b, c, d) \
+  __builtin_shufflevector(v, w, a, b, c, d, a + 4, b + 4, c + 4, d + 4)
 #else
 #define SHUFFLE(v, w, a, b, c, d) __builtin_shufflevector(v, w, a, b, c, d)
 #endif
@@ -28,7 +29,9 @@ enum { STAGE = 4 * LANES };
 
 /** The place of a lane's chunk in the staging area; with it transpose() brings the lanes into
  * order. */
-static inline float *stage_lane(float *stage, int lane) { return stage + lane % 4 * LANES + lane / 4 * 4; }
+static inline float *stage_lane(float *stage, int lane) {
+  return stage + lane % 4 * LANES + lane / 4 * 4;
+}
 
 /** Transpose the 4x4 tiles of four vectors in place. Done twice it is the identity. */
 static inline __attribute__((always_inline)) void transpose(vfloat v[4]) {
@@ -44,7 +47,9 @@ static inline __attribute__((always_inline)) void transpose(vfloat v[4]) {
 
 /** Number of chunks of a row of `size` coefficients, and the first coefficient of chunk b. */
 static inline int row_blocks(int size) { return (size + 3) / 4; }
-static inline int block_first_term(int size, int b) { return size >= 4 && 4 * b + 4 > size ? size - 4 : 4 * b; }
+static inline int block_first_term(int size, int b) {
+  return size >= 4 && 4 * b + 4 > size ? size - 4 : 4 * b;
+}
 
 static inline vblock load_block(const float *p) {
   vblock v;
@@ -54,7 +59,8 @@ static inline vblock load_block(const float *p) {
 static inline void store_block(float *p, vblock v) { memcpy(p, &v, sizeof v); }
 
 /** Copy one lane's row into the staging area, which has row_blocks(size) * STAGE floats. */
-static inline __attribute__((always_inline)) void stage_row(const float *row, int size, float *stage, int lane) {
+static inline __attribute__((always_inline)) void stage_row(const float *row, int size,
+                                                            float *stage, int lane) {
   if (size < 4)
     for (int i = 0; i < size; i++) stage_lane(stage, lane)[i] = row[i];
   else
@@ -63,7 +69,8 @@ static inline __attribute__((always_inline)) void stage_row(const float *row, in
 }
 
 /** Copy one lane's row back from the staging area. */
-static inline __attribute__((always_inline)) void unstage_row(float *stage, int lane, int size, float *row) {
+static inline __attribute__((always_inline)) void unstage_row(float *stage, int lane, int size,
+                                                              float *row) {
   if (size < 4)
     for (int i = 0; i < size; i++) row[i] = stage_lane(stage, lane)[i];
   else
@@ -72,7 +79,8 @@ static inline __attribute__((always_inline)) void unstage_row(float *stage, int 
 }
 
 /** All staged rows as vectors of lanes, and back. `out` and `in` have max(size, 4) elements. */
-static inline __attribute__((always_inline)) void stage_to_lanes(const float *stage, int size, vfloat *out) {
+static inline __attribute__((always_inline)) void stage_to_lanes(const float *stage, int size,
+                                                                 vfloat *out) {
   for (int b = 0; b < row_blocks(size); b++) {
     vfloat v[4];
     for (int i = 0; i < 4; i++) v[i] = v_load(stage + b * STAGE + i * LANES);
@@ -81,7 +89,8 @@ static inline __attribute__((always_inline)) void stage_to_lanes(const float *st
   }
 }
 
-static inline __attribute__((always_inline)) void lanes_to_stage(const vfloat *in, int size, float *stage) {
+static inline __attribute__((always_inline)) void lanes_to_stage(const vfloat *in, int size,
+                                                                 float *stage) {
   for (int b = 0; b < row_blocks(size); b++) {
     vfloat v[4];
     for (int i = 0; i < 4; i++) v[i] = in[block_first_term(size, b) + i];
@@ -92,7 +101,8 @@ static inline __attribute__((always_inline)) void lanes_to_stage(const vfloat *i
 
 /** row[i] = sum over the lanes of in[i]. The order of the sum depends only on the number of
  * lanes. */
-static inline __attribute__((always_inline)) void sum_lanes(const vfloat *in, int size, float *row) {
+static inline __attribute__((always_inline)) void sum_lanes(const vfloat *in, int size,
+                                                            float *row) {
   for (int b = 0; b < row_blocks(size); b++) {
     vfloat v[4];
     for (int i = 0; i < 4; i++) v[i] = in[block_first_term(size, b) + i];
@@ -103,7 +113,8 @@ static inline __attribute__((always_inline)) void sum_lanes(const vfloat *in, in
     sum += __builtin_shufflevector(tile, tile, 4, 5, 6, 7);
 #endif
 #if defined __AVX512F__
-    sum += __builtin_shufflevector(tile, tile, 8, 9, 10, 11) + __builtin_shufflevector(tile, tile, 12, 13, 14, 15);
+    sum += __builtin_shufflevector(tile, tile, 8, 9, 10, 11) +
+           __builtin_shufflevector(tile, tile, 12, 13, 14, 15);
 #endif
     if (size >= 4)
       store_block(row + block_first_term(size, b), sum);

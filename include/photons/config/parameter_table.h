@@ -64,8 +64,8 @@ const struct parameter *parameter_suggest(const char *section, const char *writt
  * Read a value. On failure @p p is unchanged.
  * @param[out] reason  what is wrong, one line
  */
-bool parameter_parse(const struct parameter *row, const char *text, struct parameters *p, char *reason,
-                     size_t reason_size);
+bool parameter_parse(const struct parameter *row, const char *text, struct parameters *p,
+                     char *reason, size_t reason_size);
 /** Set the field to a default of the table; "": zero or empty. */
 void parameter_reset(const struct parameter *row, const char *initial, struct parameters *p);
 /** Print the value as parameter_parse() reads it; reals with the digits needed to get the same
@@ -94,17 +94,19 @@ struct parameter_problems {
 void problems_begin(struct parameter_problems *problems, const char *path);
 void problems_end(struct parameter_problems *problems);
 /** Add a problem that belongs to no row. */
-void problem_add(struct parameter_problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void problem_add(struct parameter_problems *problems, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /**
  * Add a problem with one value.
  * @param found  text of the value; NULL: print the field; "": no value was given
  */
-void problem_with(struct parameter_problems *problems, const struct parameter *row, const struct parameters *p,
-                  const char *found, const char *format, ...) __attribute__((format(printf, 5, 6)));
+void problem_with(struct parameter_problems *problems, const struct parameter *row,
+                  const struct parameters *p, const char *found, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /** Add a problem with a text that parameter_parse() rejected, for the reason that it gave. */
-void problem_unreadable(struct parameter_problems *problems, const struct parameter *row, const char *found,
-                        const char *reason);
+void problem_unreadable(struct parameter_problems *problems, const struct parameter *row,
+                        const char *found, const char *reason);
 
 /** Check what one value alone cannot show: sums, pairs, needed values, files. Values with reported
  * problems are left out. */

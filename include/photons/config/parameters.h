@@ -116,7 +116,8 @@ struct parameters {
  * @param overrides  texts `section.key=value` of --set, in order; for each key the last one counts
  * @param count      their number
  */
-void parameters_read(struct parameters *p, const char *path, const char *const *overrides, size_t count);
+void parameters_read(struct parameters *p, const char *path, const char *const *overrides,
+                     size_t count);
 
 /** The values of a run that gives no parameter at all: zero or empty where there is no default. */
 void parameters_default(struct parameters *p);

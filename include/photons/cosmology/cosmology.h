@@ -4,11 +4,12 @@
 #ifndef PHOTONS_COSMOLOGY_H
 #define PHOTONS_COSMOLOGY_H
 
-#define HUBBLE_0 100.0  /**< km/s/(Mpc/h) */
-#define GRAVITY 43.0071 /**< G in (km/s)^2 (Mpc/h) / (1e10 Msun/h) */
+#define HUBBLE_0 100.0            /**< km/s/(Mpc/h) */
+#define GRAVITY 43.0071           /**< G in (km/s)^2 (Mpc/h) / (1e10 Msun/h) */
 #define SPEED_OF_LIGHT 299792.458 /**< km/s */
-#define RHO_CRITICAL \
-  (3.0 * HUBBLE_0 * HUBBLE_0 / (8.0 * 3.14159265358979323846 * GRAVITY)) /**< 1e10 Msun/h/(Mpc/h)^3 */
+#define RHO_CRITICAL           \
+  (3.0 * HUBBLE_0 * HUBBLE_0 / \
+   (8.0 * 3.14159265358979323846 * GRAVITY)) /**< 1e10 Msun/h/(Mpc/h)^3 */
 
 struct cosmology {
   double omega_m, omega_lambda, omega_k, omega_r, w0, wa;

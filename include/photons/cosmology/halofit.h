@@ -17,7 +17,8 @@ struct halofit {
 };
 
 /** Prepare the fit at scale factor a. */
-struct halofit halofit_create(const struct linear_power *linear, const struct cosmology *c, double a);
+struct halofit halofit_create(const struct linear_power *linear, const struct cosmology *c,
+                              double a);
 /** P(k) in (Mpc/h)^3; k in h/Mpc. */
 double halofit_power(const struct halofit *h, double k);
 

@@ -21,11 +21,11 @@ enum mass_function {
  * dn/dlnM in (Mpc/h)^-3.
  * @param mass  1e10 Msun/h
  */
-double mass_function(enum mass_function kind, const struct linear_power *linear, const struct cosmology *c, double a,
-                     double mass);
+double mass_function(enum mass_function kind, const struct linear_power *linear,
+                     const struct cosmology *c, double a, double mass);
 
 /** All mass functions at one mass, for little more time than one of them. */
-void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a, double mass,
-                    double result[MASS_FUNCTIONS]);
+void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a,
+                    double mass, double result[MASS_FUNCTIONS]);
 
 #endif

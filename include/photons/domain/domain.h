@@ -41,8 +41,8 @@ struct neighbours {
  * sent. */
 struct group {
   uint32_t index, count;
-  int owner;        /**< rank */
-  struct node root; /**< box of all its particles at the last refit */
+  int owner;          /**< rank */
+  struct node root;   /**< box of all its particles at the last refit */
   struct node *nodes; /**< tree_nodes(depth); own groups */
   struct node *top;   /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own
                        *   groups and ghosts */
@@ -71,9 +71,9 @@ enum { TOP_DEPTH_MOST = 6 }; /* 64 branches, the bits of `branches` */
 struct domain {
   struct particles particles;
   struct geometry geometry;
-  unsigned depth;        /**< of every group's tree */
-  unsigned top_depth;    /**< of the upper part, which is sent before positions; 0 for one rank */
-  uint32_t group_count;  /**< of all ranks, a power of two */
+  unsigned depth;       /**< of every group's tree */
+  unsigned top_depth;   /**< of the upper part, which is sent before positions; 0 for one rank */
+  uint32_t group_count; /**< of all ranks, a power of two */
   struct group *groups;
   uint32_t *owner_first; /**< [comm_size() + 1] first group of each rank; NULL: dealt out evenly */
   double *group_seconds; /**< [group] core seconds of its tasks; balance.h resets them */
@@ -112,9 +112,9 @@ uint32_t group_first(const struct domain *d, int rank);
 /** The rank that owns a group. */
 int group_owner(const struct domain *d, uint32_t group);
 /** For each group of this rank. */
-#define FOR_GROUPS(d, g)                                                                  \
-  for (struct group *g = (d)->groups + group_first((d), comm_rank()),                     \
-                    *end_of_groups = (d)->groups + group_first((d), comm_rank() + 1);     \
+#define FOR_GROUPS(d, g)                                                              \
+  for (struct group *g = (d)->groups + group_first((d), comm_rank()),                 \
+                    *end_of_groups = (d)->groups + group_first((d), comm_rank() + 1); \
        g < end_of_groups; g++)
 
 /** Register handles for this rank's groups and their memory; unregister them, after copying the

@@ -28,10 +28,10 @@
  * acceleration:  -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
  * id:            unique in the run
  */
-#define PARTICLE_COLUMNS(COLUMN)  \
-  COLUMN(position, uint32_t, 3)   \
-  COLUMN(momentum, float, 3)      \
-  COLUMN(acceleration, float, 3)  \
+#define PARTICLE_COLUMNS(COLUMN) \
+  COLUMN(position, uint32_t, 3)  \
+  COLUMN(momentum, float, 3)     \
+  COLUMN(acceleration, float, 3) \
   COLUMN(id, uint64_t, 1)
 
 #define PARTICLE_COLUMN_INDEX(name, type, components) COLUMN_##name,
@@ -90,7 +90,8 @@ static inline size_t particles_first(const struct particles *s) {
 /** Range g of this rank, g < s->blocks. */
 static inline struct particle_block particles_block(const struct particles *s, size_t g) {
   size_t first = block_first(s->all, s->all_blocks, s->first_block + g) - particles_first(s);
-  size_t count = block_first(s->all, s->all_blocks, s->first_block + g + 1) - particles_first(s) - first;
+  size_t count = block_first(s->all, s->all_blocks, s->first_block + g + 1) - particles_first(s) -
+                 first;
   struct particle_block b;
   b.first = first;
   b.count = count;

@@ -22,7 +22,8 @@ struct linear_power;
  * EXIT_BAD_INPUT if the spectrum is a table, else EXIT_RUN_FAILED.
  * @return particles in Lagrangian order, ids from 1: id - 1 = (i n + j) n + k
  */
-struct particles ic_generate(const struct parameters *p, const struct cosmology *c, const struct linear_power *power);
+struct particles ic_generate(const struct parameters *p, const struct cosmology *c,
+                             const struct linear_power *power);
 
 /**
  * Read Gadget-2 binary (formats 1 and 2, either byte order) or Gadget HDF5, one file or many

@@ -23,17 +23,18 @@
  * @param s     particles of this rank, stored in the order of the ranks; their numbers may differ
  * @param a     scale factor of positions and momenta
  */
-void snapshot_write(const char *path, const struct parameters *p, const struct particles *s, double a);
+void snapshot_write(const char *path, const struct parameters *p, const struct particles *s,
+                    double a);
 
 /** What a run needs to continue, besides the particles. */
 struct checkpoint_state {
-  double a;                                /**< scale factor of positions and momenta */
-  double start_a;                          /**< scale factor of the initial conditions */
-  int64_t step;                            /**< steps done */
-  int64_t outputs_done;                    /**< outputs written: the number of the next */
-  double last_output;                      /**< scale factor of the last one; 0: none */
-  struct sort_policy policy;               /**< of the N-body solver */
-  double wall_seconds;                     /**< wall-clock time of the run so far */
+  double a;                  /**< scale factor of positions and momenta */
+  double start_a;            /**< scale factor of the initial conditions */
+  int64_t step;              /**< steps done */
+  int64_t outputs_done;      /**< outputs written: the number of the next */
+  double last_output;        /**< scale factor of the last one; 0: none */
+  struct sort_policy policy; /**< of the N-body solver */
+  double wall_seconds;       /**< wall-clock time of the run so far */
 };
 
 /**
@@ -59,6 +60,7 @@ bool checkpoint_check(const char *path, char *reason, size_t size);
  * @param[in,out] p  values that came from the initial conditions' file instead of config.ini (see
  * ic_read_gadget()) are stored here
  */
-struct particles checkpoint_read(const char *path, struct parameters *p, struct checkpoint_state *state);
+struct particles checkpoint_read(const char *path, struct parameters *p,
+                                 struct checkpoint_state *state);
 
 #endif

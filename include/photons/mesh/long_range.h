@@ -40,11 +40,11 @@ struct mesh_pieces {
 
 /** The mesh cells of one group. */
 struct group_cells {
-  struct patch patch;                    /**< cells that the group deposits to */
+  struct patch patch;                           /**< cells that the group deposits to */
   starpu_data_handle_t patch_handle[SETS_MOST]; /**< NULL where the patch is not in this rank's
                                                      memory */
-  struct mesh_pieces sent;               /**< patch planes whose slabs other ranks own */
-  struct field_box field_box;            /**< cells of the fields that the group reads */
+  struct mesh_pieces sent;                      /**< patch planes whose slabs other ranks own */
+  struct field_box field_box;                   /**< cells of the fields that the group reads */
   struct mesh_pieces read; /**< field planes that the group reads, [field][plane][y][z], received
                                 and local ones; empty where this rank owns all of them: the group
                                 then reads the slabs */
@@ -75,8 +75,7 @@ static inline size_t slab_row(const struct long_range *l, uint32_t set, uint32_t
 }
 static inline size_t block_row(const struct long_range *l, uint32_t set, uint32_t spectrum,
                                uint32_t slab, uint32_t column) {
-  return (((size_t)set * l->mesh->spectra + spectrum) * l->mesh->slabs + slab) *
-             l->mesh->columns +
+  return (((size_t)set * l->mesh->spectra + spectrum) * l->mesh->slabs + slab) * l->mesh->columns +
          column;
 }
 

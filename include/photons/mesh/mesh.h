@@ -103,7 +103,8 @@ static HOST_DEVICE inline uint32_t column_first(const struct mesh *m, uint32_t c
  * from cell @p origin, and the low 32 bits of c are the particle's distance from that cell. The
  * offset contains half a cell for the nearest cell of TSC and for the shifted mesh, and minus one
  * cell for TSC and PCS. c stays below 2N cells. */
-static HOST_DEVICE inline uint64_t assignment_offset(const struct mesh *m, uint32_t origin, bool shifted) {
+static HOST_DEVICE inline uint64_t assignment_offset(const struct mesh *m, uint32_t origin,
+                                                     bool shifted) {
   uint32_t before = m->assignment == ASSIGN_CIC ? 0 : 1;
   uint64_t halves = (uint64_t)(m->assignment == ASSIGN_TSC) + shifted;
   return ((uint64_t)((2 * m->cells - before - origin) % m->cells) << 32) + (halves << 31);
@@ -111,12 +112,15 @@ static HOST_DEVICE inline uint64_t assignment_offset(const struct mesh *m, uint3
 /** Floats from one plane of a slab to the next: nine cache lines more than the rows need, so that
  * the planes that a particle touches do not compete for the same cache sets when N is a power of
  * two. */
-static HOST_DEVICE inline size_t plane_floats(const struct mesh *m) { return (size_t)m->cells * m->row + 144; }
+static HOST_DEVICE inline size_t plane_floats(const struct mesh *m) {
+  return (size_t)m->cells * m->row + 144;
+}
 /** The spectrum from which a field is made. */
 static HOST_DEVICE inline uint32_t spectrum_of_field(uint32_t field) { return field > 0; }
 /** Complex numbers in transpose block (s, c). */
 static HOST_DEVICE inline size_t block_size(const struct mesh *m, uint32_t s, uint32_t c) {
-  return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) * (column_first(m, c + 1) - column_first(m, c)) * m->kz;
+  return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) *
+         (column_first(m, c + 1) - column_first(m, c)) * m->kz;
 }
 
 /** The slab that plane x is in. */
@@ -141,8 +145,9 @@ static inline uint32_t slabs_of_planes(const struct mesh *m, uint32_t first, uin
  * @param box      side of the box, Mpc/h
  * @param split    its mesh factor S(k) is applied; must outlive the mesh
  */
-struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box, enum assignment assignment,
-                         enum gradient gradient, bool interlace, const struct split *split);
+struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box,
+                         enum assignment assignment, enum gradient gradient, bool interlace,
+                         const struct split *split);
 void mesh_free(struct mesh *m);
 
 /** The smallest even size >= n with only factors 2, 3, 5, 7 (FFT-friendly). */
@@ -156,9 +161,12 @@ struct patch patch_for_box(const struct mesh *m, const uint32_t centre[3], const
 /** The field cells read by the particles that deposit to a patch. */
 struct field_box field_box_for_patch(const struct mesh *m, const struct patch *patch);
 /** Floats of one plane of a field box. */
-static inline size_t field_box_floats(const struct field_box *b) { return (size_t)b->size[0] * b->row; }
+static inline size_t field_box_floats(const struct field_box *b) {
+  return (size_t)b->size[0] * b->row;
+}
 /** Copy the part [size[0]][row] of a field box out of one plane [y][row] of a slab. */
-void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane, float *out);
+void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane,
+                    float *out);
 
 /** Bytes of scratch memory that mesh_fft_yz(), mesh_fft_x() and mesh_ifft_yz() need on one
  * worker. */
@@ -166,8 +174,8 @@ size_t mesh_scratch_bytes(const struct mesh *m);
 
 /** 2-D r2c transform of every plane of slab s, scattered to the slab's transpose blocks. The slab
  * holds particles per cell, [plane][y][row] floats, aligned to 16 bytes, and is not changed. */
-void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks /* [columns] */,
-                 void *scratch);
+void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab,
+                 float complex *const *blocks /* [columns] */, void *scratch);
 
 /**
  * Column c: gather, FFT along x, Green's function, inverse FFT along x, scatter. The unnormalised
@@ -179,23 +187,24 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab, float complex *c
  *         cell
  * @param out  [sets][spectra][slabs] transpose blocks; may be the same memory as in
  */
-void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in, float complex *const *out,
-                void *scratch);
+void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
+                float complex *const *out, void *scratch);
 
 /** 2-D c2r transform of every plane of slab s, from the transpose blocks of one field's spectrum
  * into [plane][y][row] floats. Cells N .. N + 3 of a row repeat cells 0 .. 3. */
-void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field, const float complex *const *blocks, float *slab,
-                  void *scratch);
+void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field,
+                  const float complex *const *blocks, float *slab, void *scratch);
 
 /** Kernels that each instruction set has. x: component c of a group's positions is at x + c *
  * count. `shifted` means the mesh shifted by half a cell. */
 struct mesh_kernels {
   /** Clear a patch ([size0][size1][size2] floats) and deposit particles of unit mass into it. */
-  void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, const struct patch *patch,
-                  float *data);
+  void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted,
+                  const struct patch *patch, float *data);
   /** Add the part of a patch that lies in slab s to the slab ([plane][y][row]). The caller clears
    * the slab before the first patch. */
-  void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data, float *slab);
+  void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data,
+                    float *slab);
   /** acceleration[c * count + i] += factor * field at the particles (spectral), or factor * the
    * interpolated four-point differences of the potential (fd4). The view must hold the cells that
    * the particles touch, and with fd4 two more on each side. */

@@ -25,11 +25,11 @@ const char *isa_name(enum isa isa);
 /* Defines NAME_select(), which chooses among the tables NAME_baseline, NAME_avx2 and NAME_avx512 of
  * a type. */
 #ifdef HAVE_X86_KERNELS
-#define KERNEL_TABLES(type, name)                                                               \
-  extern const type name##_baseline, name##_avx2, name##_avx512;                                \
-  const type *name##_select(void) {                                                             \
-    static const type *const table[ISAS] = {&name##_baseline, &name##_avx2, &name##_avx512};    \
-    return table[isa_select()];                                                                 \
+#define KERNEL_TABLES(type, name)                                                            \
+  extern const type name##_baseline, name##_avx2, name##_avx512;                             \
+  const type *name##_select(void) {                                                          \
+    static const type *const table[ISAS] = {&name##_baseline, &name##_avx2, &name##_avx512}; \
+    return table[isa_select()];                                                              \
   }
 #else
 #define KERNEL_TABLES(type, name)    \

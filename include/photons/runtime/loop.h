@@ -10,12 +10,12 @@
 /** CPU function of every loop's codelet. LOOP_STAGE(name, colour, ...) defines the stage of a
  * loop. */
 void loop_on_cpu(void *buffers[], void *arguments);
-#define LOOP_STAGE(stage_name, stage_colour, ...)                                  \
-  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,        \
-                                                       .color = stage_colour,      \
-                                                       .cpu_funcs = {loop_on_cpu}, \
-                                                       .cpu_funcs_name = {"loop"}, \
-                                                       .nbuffers = 0};             \
+#define LOOP_STAGE(stage_name, stage_colour, ...)                                    \
+  static struct starpu_codelet stage_name##_codelet = {.name = #stage_name,          \
+                                                       .color = stage_colour,        \
+                                                       .cpu_funcs = {loop_on_cpu},   \
+                                                       .cpu_funcs_name = {"loop"},   \
+                                                       .nbuffers = 0};               \
   struct stage stage_name##_stage = {.codelet = &stage_name##_codelet, __VA_ARGS__}; \
   STAGE_REGISTER(stage_name##_stage)
 

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "photons/cosmology/cosmology.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 
 struct timeline {
   double begin, end;                     /**< scale factors of the run */
@@ -42,8 +42,8 @@ double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology
  * @param acc_max   largest |acceleration|, comoving, (km/s)^2/(Mpc/h)
  * @param softening comoving, Mpc/h
  */
-double timeline_next(const struct timeline *t, const struct parameters *p, const struct cosmology *c, double a,
-                     double acc_max, double softening);
+double timeline_next(const struct timeline *t, const struct parameters *p,
+                     const struct cosmology *c, double a, double acc_max, double softening);
 
 /** The comoving softening at a, Mpc/h: the parameter gravity.softening, or less if its physical
  * length would exceed gravity.softening_max_physical. */

@@ -20,12 +20,14 @@
 
 #include <stdint.h>
 
+#include "photons/domain/tree.h"
 #include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
-#include "photons/domain/tree.h"
 
 /** Number of coefficients of degree <= p in three variables. */
-static HOST_DEVICE inline uint32_t fmm_terms(int p) { return (uint32_t)((p + 1) * (p + 2) * (p + 3) / 6); }
+static HOST_DEVICE inline uint32_t fmm_terms(int p) {
+  return (uint32_t)((p + 1) * (p + 2) * (p + 3) / 6);
+}
 /** Floats per node of multipoles and of local expansions of order p. Those of node i begin at i
  * times this number. */
 static HOST_DEVICE inline uint32_t fmm_multipole_size(int p) { return fmm_terms(p - 1); }
@@ -37,22 +39,23 @@ static HOST_DEVICE inline uint32_t fmm_local_size(int p) { return fmm_terms(p) -
  * nodes, multipole, local: indexed by heap node */
 struct fmm_operators {
   /** Multipoles of all leaves. */
-  void (*p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
-              float *multipole);
+  void (*p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
+              const struct node *nodes, float *multipole);
   /** Multipoles of all inner nodes from those of their children, from the leaves up. */
   void (*m2m)(int order, unsigned depth, float scale, const struct node *nodes, float *multipole);
   /** Local expansions of all nodes from the far list; `local` is overwritten. Targets of the list
    * are heap nodes, so far->offset has tree_nodes(depth) + 1 entries.
    * source_nodes[slot], source_multipole[slot]: nodes and multipoles of the group's neighbours */
-  void (*m2l)(int order, unsigned depth, float scale, const struct split *split, const struct interaction_list *far,
-              const struct node *nodes, const struct node *const *source_nodes, const float *const *source_multipole,
+  void (*m2l)(int order, unsigned depth, float scale, const struct split *split,
+              const struct interaction_list *far, const struct node *nodes,
+              const struct node *const *source_nodes, const float *const *source_multipole,
               float *local);
   /** Add every inner node's expansion to those of its children, from the root down. */
   void (*l2l)(int order, unsigned depth, float scale, const struct node *nodes, float *local);
   /** acceleration += factor * gradient of the leaf's expansion. Component c at
    * acceleration + c * count. */
-  void (*l2p)(int order, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
-              const struct node *nodes, const float *local, float *acceleration);
+  void (*l2p)(int order, uint32_t count, unsigned depth, float scale, float factor,
+              const uint32_t *x, const struct node *nodes, const float *local, float *acceleration);
 };
 
 #endif

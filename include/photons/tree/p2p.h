@@ -11,7 +11,6 @@
 #include "photons/domain/tree.h"
 #include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
-#include "photons/domain/tree.h"
 
 /** The force law between two particles of mass 1. Lengths are in units of r_cut. */
 struct p2p_law {
@@ -29,8 +28,8 @@ struct p2p_law {
  * @param softening  Plummer-equivalent length, Mpc/h (comoving)
  * @param table_order  of the table kernel, 0 .. TABLE_ORDER_MAX
  */
-void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind, double softening,
-                  int table_order, const struct split *split);
+void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind,
+                  double softening, int table_order, const struct split *split);
 
 /** A group as the target of direct forces. */
 struct p2p_target {
@@ -70,8 +69,8 @@ struct p2p_kernels {
    * @return number of pairs computed: targets times the sources within r_cut of the box of their
    *         block
    */
-  uint64_t (*p2p)(const struct p2p_law *law, const struct p2p_target *target, struct p2p_scratch *scratch,
-                  float *acceleration);
+  uint64_t (*p2p)(const struct p2p_law *law, const struct p2p_target *target,
+                  struct p2p_scratch *scratch, float *acceleration);
 };
 
 /** The same in double precision with the exact T(x) of the split, pair by pair: the reference
@@ -82,7 +81,8 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *target, f
  * at q = r/support in [0, 1). */
 static HOST_DEVICE inline double spline_factor(double q) {
   return q < 0.5 ? 32.0 / 3.0 + q * q * (32.0 * q - 38.4)
-                 : 64.0 / 3.0 - 48.0 * q + 38.4 * q * q - 32.0 / 3.0 * q * q * q - 1.0 / (15.0 * q * q * q);
+                 : 64.0 / 3.0 - 48.0 * q + 38.4 * q * q - 32.0 / 3.0 * q * q * q -
+                       1.0 / (15.0 * q * q * q);
 }
 
 #endif

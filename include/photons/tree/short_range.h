@@ -36,7 +36,7 @@ struct short_range {
   struct split split;
   struct p2p_law law;
   struct acceptance acceptance;
-  float factor; /**< G m / r_cut^2: unit of short-range accelerations */
+  float factor;                    /**< G m / r_cut^2: unit of short-range accelerations */
   struct group_expansions *groups; /**< [group] of the domain */
   float *multipole, *local;        /**< memory of this rank's groups, in group order */
   struct tree_scratch *scratch;    /**< [worker] */

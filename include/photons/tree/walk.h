@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "photons/domain/geometry.h"
 #include "photons/base/host_device.h"
 #include "photons/config/choices.h"
+#include "photons/domain/geometry.h"
+#include "photons/domain/tree.h"
 #include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
-#include "photons/domain/tree.h"
 
 #define MAC_TABLE 128 /* entries of the error table, distances 0 .. r_cut */
 
@@ -45,8 +45,9 @@ struct acceptance {
  * @param box                 L, Mpc/h
  * @param depth               of the trees
  */
-void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance, int order,
-                     double softening_support, double box, unsigned depth, const struct split *split);
+void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance,
+                     int order, double softening_support, double box, unsigned depth,
+                     const struct split *split);
 
 enum verdict { DROP, ACCEPT, OPEN };
 
@@ -63,11 +64,13 @@ static HOST_DEVICE inline float plain_product(float a, float b) {
 /** Judge a pair of nodes: out of reach (DROP), to be computed by expansions (ACCEPT), or to be
  * opened (OPEN). The verdict is the same with target and source exchanged, and so is the order of
  * opening: expansions between A and B act both ways, so that momentum is conserved. */
-static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const struct node *t, const struct node *s,
-                                             uint32_t target_count, uint32_t source_count) {
+static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const struct node *t,
+                                             const struct node *s, uint32_t target_count,
+                                             uint32_t source_count) {
   float d2 = 0.0f, gap2 = 0.0f;
   for (int c = 0; c < 3; c++) {
-    float d = plain_product(fabsf((float)position_difference(s->centre[c], t->centre[c])), a->scale);
+    float d = plain_product(fabsf((float)position_difference(s->centre[c], t->centre[c])),
+                            a->scale);
     float gap = fmaxf(d - (t->half[c] + s->half[c]), 0.0f);
     d2 += plain_product(d, d);
     gap2 += plain_product(gap, gap);
@@ -76,7 +79,8 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
   float size = t->radius + s->radius, weakest = fminf(t->acc_min, s->acc_min);
   /* Beyond r_cut the expansion of psi does not hold. Nodes as wide as the box meet more than one
    * image. */
-  if (d2 >= R_CUT_SQUARED || gap2 <= a->separation * a->separation || size + R_CUT > a->half_box) return OPEN;
+  if (d2 >= R_CUT_SQUARED || gap2 <= a->separation * a->separation || size + R_CUT > a->half_box)
+    return OPEN;
   float theta = a->kind == MAC_RELATIVE && weakest <= 0.0f ? a->theta_first : a->theta;
   if (size * size >= theta * theta * d2) return OPEN;
   if (a->kind == MAC_GEOMETRIC || weakest <= 0.0f) return ACCEPT;
@@ -92,8 +96,8 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
  * Whether the target, and not the source, of a pair of nodes is to be opened.
  * @param depth  of their trees; at least one of the nodes is not a leaf
  */
-static HOST_DEVICE inline bool opens_target(unsigned depth, uint32_t t, float target_radius, uint32_t s,
-                                            float source_radius) {
+static HOST_DEVICE inline bool opens_target(unsigned depth, uint32_t t, float target_radius,
+                                            uint32_t s, float source_radius) {
   const uint32_t leaves = 1u << depth;
   return s >= leaves || (t < leaves && target_radius >= source_radius);
 }
@@ -128,9 +132,10 @@ struct walk_kernels {
    * @param source_nodes [slots] their trees
    * @param slot_count   [slots] numbers of their particles
    */
-  struct walk_result (*walk)(const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
-                             const struct node *const *source_nodes, const uint32_t *slot_count,
-                             struct walk_scratch *scratch, struct interaction_list *near, struct interaction_list *far);
+  struct walk_result (*walk)(const struct acceptance *a, uint32_t count, const struct node *nodes,
+                             uint32_t slots, const struct node *const *source_nodes,
+                             const uint32_t *slot_count, struct walk_scratch *scratch,
+                             struct interaction_list *near, struct interaction_list *far);
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Friends of friends: candidates among a leaf's particles near a point or a box. These kernels
  * select in float with a margin; the caller decides with integers. */
-#include "photons/domain/geometry.h"
 #include "photons/analysis/kernels.h"
+#include "photons/domain/geometry.h"
 
 enum { PIECE = 64 }; /* particles examined at a time */
 
@@ -26,7 +26,8 @@ uint32_t KERNEL(fof_near_point)(uint32_t n, const uint32_t *x, const uint32_t *y
     uint8_t flag[PIECE] = {0};
     const uint32_t count = piece(n - first);
     for (uint32_t i = 0; i < count; i++) {
-      const float dx = (float)position_difference(x[first + i], point[0]), dy = (float)position_difference(y[first + i], point[1]),
+      const float dx = (float)position_difference(x[first + i], point[0]),
+                  dy = (float)position_difference(y[first + i], point[1]),
                   dz = (float)position_difference(z[first + i], point[2]);
       flag[i] = dx * dx + dy * dy + dz * dz <= limit2;
     }

@@ -20,7 +20,9 @@ static inline row4 load4(const float *p) {
 static inline void store4(float *p, row4 v) { memcpy(p, &v, sizeof v); }
 
 /* cell modulo N, for cell < 2N */
-static inline uint32_t wrap(uint32_t cell, uint32_t cells) { return cell < cells ? cell : cell - cells; }
+static inline uint32_t wrap(uint32_t cell, uint32_t cells) {
+  return cell < cells ? cell : cell - cells;
+}
 
 /** Cells and weights of a batch along the three axes. */
 struct stencil {
@@ -30,7 +32,8 @@ struct stencil {
 };
 
 /* Weights of a particle that is f cells past its first cell; `low` holds f 2^32. */
-static inline __attribute__((always_inline)) void weights(enum assignment scheme, uint32_t low, float w[4]) {
+static inline __attribute__((always_inline)) void weights(enum assignment scheme, uint32_t low,
+                                                          float w[4]) {
   const float f = (float)(int32_t)(low >> 8) * 0x1p-24f, g = 1.0f - f;
   if (scheme == ASSIGN_CIC) {
     w[0] = g;
@@ -51,9 +54,9 @@ static inline __attribute__((always_inline)) void weights(enum assignment scheme
 
 /* Stencils of particles i .. i + BATCH - 1, with cells counted from `origin`. Places beyond the
  * last particle repeat the last particle. */
-static inline __attribute__((always_inline)) void stencils(struct stencil *s, enum assignment scheme,
-                                                           const struct mesh *m, uint32_t count, uint32_t i,
-                                                           const uint32_t *x, bool shifted, const uint32_t origin[3]) {
+static inline __attribute__((always_inline)) void
+stencils(struct stencil *s, enum assignment scheme, const struct mesh *m, uint32_t count,
+         uint32_t i, const uint32_t *x, bool shifted, const uint32_t origin[3]) {
   for (int c = 0; c < 3; c++) {
     const uint64_t offset = assignment_offset(m, origin[c], shifted);
     const uint32_t cells = m->cells;
@@ -61,7 +64,8 @@ static inline __attribute__((always_inline)) void stencils(struct stencil *s, en
     if (count - i >= BATCH)
       memcpy(position, x + (size_t)c * count + i, sizeof position);
     else
-      for (uint32_t j = 0; j < BATCH; j++) position[j] = x[(size_t)c * count + (i + j < count ? i + j : count - 1)];
+      for (uint32_t j = 0; j < BATCH; j++)
+        position[j] = x[(size_t)c * count + (i + j < count ? i + j : count - 1)];
 #pragma omp simd
     for (int j = 0; j < BATCH; j++) {
       const uint64_t scaled = (uint64_t)position[j] * cells + offset;
@@ -79,13 +83,15 @@ static inline __attribute__((always_inline)) void stencils(struct stencil *s, en
 
 /* Deposit one particle whose stencil leaves the patch: either the patch wraps around the box, or
  * the particle lies outside its patch, which is an error. */
-static __attribute__((noinline)) void deposit_wrapped(const struct stencil *s, uint32_t width, const struct mesh *m,
-                                                      int j, const struct patch *patch, float *data) {
+static __attribute__((noinline)) void deposit_wrapped(const struct stencil *s, uint32_t width,
+                                                      const struct mesh *m, int j,
+                                                      const struct patch *patch, float *data) {
   uint32_t cell[3][4];
   for (int c = 0; c < 3; c++)
     for (uint32_t a = 0; a < width; a++) {
       cell[c][a] = wrap(s->first[c][j] + a, m->cells);
-      if (cell[c][a] >= patch->size[c]) fail(EXIT_RUN_FAILED, "a particle deposits outside its group's mesh patch");
+      if (cell[c][a] >= patch->size[c])
+        fail(EXIT_RUN_FAILED, "a particle deposits outside its group's mesh patch");
     }
   for (uint32_t a = 0; a < width; a++)
     for (uint32_t b = 0; b < width; b++) {
@@ -95,9 +101,10 @@ static __attribute__((noinline)) void deposit_wrapped(const struct stencil *s, u
     }
 }
 
-static inline __attribute__((always_inline)) void deposit(enum assignment scheme, const struct mesh *m, uint32_t count,
-                                                          const uint32_t *x, bool shifted, const struct patch *patch,
-                                                          float *data) {
+static inline __attribute__((always_inline)) void deposit(enum assignment scheme,
+                                                          const struct mesh *m, uint32_t count,
+                                                          const uint32_t *x, bool shifted,
+                                                          const struct patch *patch, float *data) {
   const uint32_t width = assignment_width(scheme);
   const size_t line = patch->size[2], plane = patch->size[1] * line;
   for (uint32_t i = 0; i < count; i += BATCH) {
@@ -106,7 +113,8 @@ static inline __attribute__((always_inline)) void deposit(enum assignment scheme
     const int n = count - i < BATCH ? (int)(count - i) : BATCH;
     for (int j = 0; j < n; j++) {
       const uint32_t first[3] = {s.first[0][j], s.first[1][j], s.first[2][j]};
-      if (first[0] + width > patch->size[0] || first[1] + width > patch->size[1] || first[2] + 4 > patch->size[2]) {
+      if (first[0] + width > patch->size[0] || first[1] + width > patch->size[1] ||
+          first[2] + 4 > patch->size[2]) {
         deposit_wrapped(&s, width, m, j, patch, data);
         continue;
       }
@@ -135,8 +143,8 @@ static inline void add_row(uint32_t n, const float *restrict from, float *restri
   for (uint32_t i = 0; i < n; i++) to[i] += from[i];
 }
 
-void KERNEL(mesh_patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data,
-                            float *slab) {
+void KERNEL(mesh_patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch,
+                            const float *data, float *slab) {
   const uint32_t first = slab_first(m, s), planes = slab_first(m, s + 1) - first;
   const uint32_t to_edge = m->cells - patch->origin[2];
   const uint32_t before_edge = patch->size[2] < to_edge ? patch->size[2] : to_edge;
@@ -157,11 +165,11 @@ void KERNEL(mesh_patch_add)(const struct mesh *m, uint32_t s, const struct patch
 static inline float sum4(row4 v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 
 /* Interpolate the three fields. */
-static inline __attribute__((always_inline)) void read_fields(enum assignment scheme, const struct mesh *m,
-                                                              uint32_t count, const uint32_t *x, bool shifted,
-                                                              float factor, const struct field_view *view,
-                                                              float *acceleration) {
-  const uint32_t width = assignment_width(scheme), cells = m->cells, origin[3] = {0, view->origin[0], view->origin[1]};
+static inline __attribute__((always_inline)) void
+read_fields(enum assignment scheme, const struct mesh *m, uint32_t count, const uint32_t *x,
+            bool shifted, float factor, const struct field_view *view, float *acceleration) {
+  const uint32_t width = assignment_width(scheme), cells = m->cells,
+                 origin[3] = {0, view->origin[0], view->origin[1]};
   for (uint32_t i = 0; i < count; i += BATCH) {
     struct stencil s;
     stencils(&s, scheme, m, count, i, x, shifted, origin);
@@ -169,16 +177,19 @@ static inline __attribute__((always_inline)) void read_fields(enum assignment sc
     for (int j = 0; j < n; j++) {
       const row4 weight_z = load4(s.row[j]);
       size_t row[4];
-      for (uint32_t b = 0; b < width; b++) row[b] = (size_t)wrap(s.first[1][j] + b, cells) * view->row + s.first[2][j];
+      for (uint32_t b = 0; b < width; b++)
+        row[b] = (size_t)wrap(s.first[1][j] + b, cells) * view->row + s.first[2][j];
       row4 sum[3] = {{0}, {0}, {0}};
       for (uint32_t a = 0; a < width; a++) {
         const uint32_t plane = wrap(s.first[0][j] + a, cells);
         for (uint32_t b = 0; b < width; b++) {
           const float w = s.weight[0][a][j] * s.weight[1][b][j];
-          for (uint32_t f = 0; f < 3; f++) sum[f] += w * load4(view->plane[f * cells + plane] + row[b]);
+          for (uint32_t f = 0; f < 3; f++)
+            sum[f] += w * load4(view->plane[f * cells + plane] + row[b]);
         }
       }
-      for (size_t f = 0; f < 3; f++) acceleration[f * count + i + (uint32_t)j] += factor * sum4(sum[f] * weight_z);
+      for (size_t f = 0; f < 3; f++)
+        acceleration[f * count + i + (uint32_t)j] += factor * sum4(sum[f] * weight_z);
     }
   }
 }
@@ -196,10 +207,9 @@ static inline __attribute__((always_inline)) void difference_weights(const float
 
 /* Differentiate the potential. Of the 8^3 cells only those are read that lie within the scheme's
  * own range along at least two axes. */
-static inline __attribute__((always_inline)) void read_potential(enum assignment scheme, const struct mesh *m,
-                                                                 uint32_t count, const uint32_t *x, bool shifted,
-                                                                 float factor, const struct field_view *view,
-                                                                 float *acceleration) {
+static inline __attribute__((always_inline)) void
+read_potential(enum assignment scheme, const struct mesh *m, uint32_t count, const uint32_t *x,
+               bool shifted, float factor, const struct field_view *view, float *acceleration) {
   const uint32_t width = assignment_width(scheme), cells = m->cells,
                  origin[3] = {2, 2 + view->origin[0], 2 + view->origin[1]};
   const float per_cell = factor * (float)(cells / m->box);
@@ -218,7 +228,8 @@ static inline __attribute__((always_inline)) void read_potential(enum assignment
        * repeat the first ones. */
       size_t z[3], y[8];
       for (uint32_t c = 0; c < 3; c++) z[c] = wrap(s.first[2][j] + 2 * c, cells);
-      for (uint32_t b = 0; b < width + 4; b++) y[b] = (size_t)wrap(s.first[1][j] + b, cells) * view->row;
+      for (uint32_t b = 0; b < width + 4; b++)
+        y[b] = (size_t)wrap(s.first[1][j] + b, cells) * view->row;
       row4 sum_x = {0}, sum_y = {0}, sum_low = {0}, sum_high = {0};
       for (uint32_t a = 0; a < width + 4; a++) {
         const float *plane = view->plane[wrap(s.first[0][j] + a, cells)];
@@ -242,8 +253,8 @@ static inline __attribute__((always_inline)) void read_potential(enum assignment
   }
 }
 
-void KERNEL(mesh_read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted, float factor,
-                       const struct field_view *view, float *acceleration) {
+void KERNEL(mesh_read)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted,
+                       float factor, const struct field_view *view, float *acceleration) {
   const bool fields = m->gradient == GRADIENT_SPECTRAL;
   switch (m->assignment) {
   case ASSIGN_CIC:

@@ -26,7 +26,8 @@ struct kick_largest KERNEL(kick)(uint32_t count, float factor, const float *acce
 }
 
 void KERNEL(drift)(uint32_t count, float factor, const float *momentum, uint32_t *x) {
-  for (size_t i = 0; i < 3 * (size_t)count; i++) x[i] += (uint32_t)(int32_t)rintf(factor * momentum[i]);
+  for (size_t i = 0; i < 3 * (size_t)count; i++)
+    x[i] += (uint32_t)(int32_t)rintf(factor * momentum[i]);
 }
 
 extern const struct step_kernels KERNEL(step_kernels);

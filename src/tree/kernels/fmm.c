@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "photons/tree/kernels.h"
 #include "photons/base/transpose.h"
+#include "photons/tree/kernels.h"
 
 #include "fmm_generated.h"
 
@@ -38,7 +38,8 @@ enum {
  * images. The fourth component has no meaning. */
 INLINE vblock centre_difference(const struct node *a, const struct node *b) {
   vblock_uint va, vb;
-  _Static_assert(sizeof(struct node) >= sizeof va, "the centre and one more word are read from a node");
+  _Static_assert(sizeof(struct node) >= sizeof va,
+                 "the centre and one more word are read from a node");
   memcpy(&va, a, sizeof va);
   memcpy(&vb, b, sizeof vb);
   return (vblock)(va - vb);
@@ -47,13 +48,14 @@ INLINE vblock centre_difference(const struct node *a, const struct node *b) {
 /** Staged differences of positions as vectors of lengths in units of r_cut. */
 INLINE void lengths(const float *stage, float scale, vfloat r[4]) {
   stage_to_lanes(stage, 4, r);
-  for (int c = 0; c < 3; c++) r[c] = v_set(scale) * __builtin_convertvector((vlanes_int)r[c], vfloat);
+  for (int c = 0; c < 3; c++)
+    r[c] = v_set(scale) * __builtin_convertvector((vlanes_int)r[c], vfloat);
 }
 
 /* P2M: multipoles of the leaves from their particles. */
 
-INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const uint32_t *x, const struct node *nodes,
-                      float *multipole) {
+INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const uint32_t *x,
+                      const struct node *nodes, float *multipole) {
   const int size = (int)fmm_multipole_size(p);
   for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
     const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
@@ -62,7 +64,8 @@ INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const 
     for (uint32_t i = node_first(count, leaf); i < end; i += LANES) {
       vmask valid = v_first(end - i);
       vfloat d[3];
-      for (size_t c = 0; c < 3; c++) d[c] = v_set(-scale) * v_difference(x + c * count + i, centre[c], valid);
+      for (size_t c = 0; c < 3; c++)
+        d[c] = v_set(-scale) * v_difference(x + c * count + i, centre[c], valid);
       EXPANSION(p, p2m, d[0], d[1], d[2], v_keep(valid, v_set(1.0f)), m);
     }
     sum_lanes(m, size, multipole + (size_t)leaf * (size_t)size);
@@ -71,7 +74,8 @@ INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const 
 
 /* M2M: multipoles of parents from those of their children, for a vector of parents at a time. */
 
-INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nodes, float *multipole) {
+INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nodes,
+                      float *multipole) {
   const int size = (int)fmm_multipole_size(p);
   ALIGNED float rows[ROW_STAGE_MAX], centres[STAGE];
   for (unsigned level = depth; level-- > 0;)
@@ -82,7 +86,8 @@ INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nod
       for (uint32_t child = 0; child < 2; child++) {
         vfloat c[MULTIPOLE_MAX], r[4];
         for (int lane = 0; lane < LANES; lane++) { /* lanes without a node repeat the last one */
-          uint32_t parent = first + (uint32_t)lane < last ? first + (uint32_t)lane : last, node = 2 * parent + child;
+          uint32_t parent = first + (uint32_t)lane < last ? first + (uint32_t)lane : last,
+                   node = 2 * parent + child;
           stage_row(multipole + (size_t)node * (size_t)size, size, rows, lane);
           store_block(stage_lane(centres, lane), centre_difference(&nodes[parent], &nodes[node]));
         }
@@ -147,7 +152,8 @@ static bool next_target(const struct m2l_lists *s, int size, struct m2l_lanes *l
 }
 
 /** Stage the next interaction of every lane; false if none is left. */
-INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes, struct m2l_batch *batch) {
+INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes,
+                     struct m2l_batch *batch) {
   static const float no_multipole[MULTIPOLE_MAX];
   const int size = (int)fmm_multipole_size(p);
   const vblock far_away = (vblock)(vblock_uint){1u << 30};
@@ -196,14 +202,16 @@ INLINE void m2l_prefactors(int p, const struct split *split, vfloat r2, vfloat i
   }
 }
 
-INLINE void m2l_batch(int p, float scale, const struct split *split, const struct m2l_batch *batch, vfloat *local) {
+INLINE void m2l_batch(int p, float scale, const struct split *split, const struct m2l_batch *batch,
+                      vfloat *local) {
   vfloat r[4], m[MULTIPOLE_MAX], e[FMM_ORDER_MAX + 1];
   lengths(batch->centres, scale, r);
   vfloat r2 = v_fma(r[0], r[0], v_fma(r[1], r[1], r[2] * r[2])), y = v_rsqrt_estimate(r2);
   vfloat inverse = v_fma(v_set(0.5f) * y, v_fnma(r2 * y, y, v_set(1.0f)), y); /* one Newton step */
   m2l_prefactors(p, split, r2, inverse, e);
   stage_to_lanes(batch->rows, (int)fmm_multipole_size(p), m);
-  EXPANSION(p, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, v_bits(batch->keep), m, local);
+  EXPANSION(p, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, v_bits(batch->keep),
+            m, local);
 }
 
 INLINE void m2l_order(int p, const struct m2l_lists *s, const struct split *split) {
@@ -255,40 +263,44 @@ INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nod
 
 /* L2P: accelerations of particles from the local expansions of their leaves. */
 
-INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
-                      const struct node *nodes, const float *local, float *acceleration) {
+INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float factor,
+                      const uint32_t *x, const struct node *nodes, const float *local,
+                      float *acceleration) {
   for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
     const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
     const float *l = local + (size_t)leaf * fmm_local_size(p);
     for (uint32_t i = node_first(count, leaf); i < end; i += LANES) {
       vmask valid = v_first(end - i);
       vfloat d[3], a[3];
-      for (size_t c = 0; c < 3; c++) d[c] = v_set(scale) * v_difference(x + c * count + i, centre[c], valid);
+      for (size_t c = 0; c < 3; c++)
+        d[c] = v_set(scale) * v_difference(x + c * count + i, centre[c], valid);
       EXPANSION(p, l2p, l, d[0], d[1], d[2], a);
-      for (size_t c = 0; c < 3; c++) v_add_to(acceleration + c * count + i, valid, v_set(factor) * a[c]);
+      for (size_t c = 0; c < 3; c++)
+        v_add_to(acceleration + c * count + i, valid, v_set(factor) * a[c]);
     }
   }
 }
 
 /* One function for each order, and the choice among them at run time. */
 
-#define INSTANCE(p)                                                                                                 \
-  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x, const struct node *nodes, \
-                              float *m) {                                                                           \
-    p2m_order(p, n, depth, scale, x, nodes, m);                                                                     \
-  }                                                                                                                 \
-  NOINLINE void m2m_order_##p(unsigned depth, float scale, const struct node *nodes, float *m) {                    \
-    m2m_order(p, depth, scale, nodes, m);                                                                           \
-  }                                                                                                                 \
-  NOINLINE void m2l_order_##p(const struct m2l_lists *lists, const struct split *split) {                           \
-    m2l_order(p, lists, split);                                                                                     \
-  }                                                                                                                 \
-  NOINLINE void l2l_order_##p(unsigned depth, float scale, const struct node *nodes, float *l) {                    \
-    l2l_order(p, depth, scale, nodes, l);                                                                           \
-  }                                                                                                                 \
-  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, float scale, float factor, const uint32_t *x,             \
-                              const struct node *nodes, const float *l, float *a) {                                 \
-    l2p_order(p, n, depth, scale, factor, x, nodes, l, a);                                                          \
+#define INSTANCE(p)                                                                              \
+  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x,        \
+                              const struct node *nodes, float *m) {                              \
+    p2m_order(p, n, depth, scale, x, nodes, m);                                                  \
+  }                                                                                              \
+  NOINLINE void m2m_order_##p(unsigned depth, float scale, const struct node *nodes, float *m) { \
+    m2m_order(p, depth, scale, nodes, m);                                                        \
+  }                                                                                              \
+  NOINLINE void m2l_order_##p(const struct m2l_lists *lists, const struct split *split) {        \
+    m2l_order(p, lists, split);                                                                  \
+  }                                                                                              \
+  NOINLINE void l2l_order_##p(unsigned depth, float scale, const struct node *nodes, float *l) { \
+    l2l_order(p, depth, scale, nodes, l);                                                        \
+  }                                                                                              \
+  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, float scale, float factor,             \
+                              const uint32_t *x, const struct node *nodes, const float *l,       \
+                              float *a) {                                                        \
+    l2p_order(p, n, depth, scale, factor, x, nodes, l, a);                                       \
   }
 INSTANCE(1)
 INSTANCE(2)
@@ -302,23 +314,27 @@ void KERNEL(fmm_p2m)(int order, uint32_t count, unsigned depth, float scale, con
   EXPANSION(order, p2m_order, count, depth, scale, x, nodes, multipole);
 }
 
-void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *nodes, float *multipole) {
+void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *nodes,
+                     float *multipole) {
   EXPANSION(order, m2m_order, depth, scale, nodes, multipole);
 }
 
 void KERNEL(fmm_m2l)(int order, unsigned depth, float scale, const struct split *split,
                      const struct interaction_list *far, const struct node *nodes,
-                     const struct node *const *source_nodes, const float *const *source_multipole, float *local) {
+                     const struct node *const *source_nodes, const float *const *source_multipole,
+                     float *local) {
   struct m2l_lists lists = {depth, scale, far, nodes, source_nodes, source_multipole, NULL};
   lists.local = local;
   EXPANSION(order, m2l_order, &lists, split);
 }
 
-void KERNEL(fmm_l2l)(int order, unsigned depth, float scale, const struct node *nodes, float *local) {
+void KERNEL(fmm_l2l)(int order, unsigned depth, float scale, const struct node *nodes,
+                     float *local) {
   EXPANSION(order, l2l_order, depth, scale, nodes, local);
 }
 
-void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, float scale, float factor, const uint32_t *x,
-                     const struct node *nodes, const float *local, float *acceleration) {
+void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, float scale, float factor,
+                     const uint32_t *x, const struct node *nodes, const float *local,
+                     float *acceleration) {
   EXPANSION(order, l2p_order, count, depth, scale, factor, x, nodes, local, acceleration);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* P2P: direct short-range forces of gathered sources, on two targets at a time with one vector of
  * sources. */
-#include "photons/domain/geometry.h"
 #include "photons/tree/p2p.h"
+#include "photons/domain/geometry.h"
 
-#include "photons/tree/kernels.h"
 #include "photons/base/simd.h"
+#include "photons/tree/kernels.h"
 
 /** Sources of a leaf or of a part of it. Positions are relative to the leaf's centre, so that
  * floats are accurate enough. */
@@ -49,11 +49,13 @@ static void pad(struct sources *s) {
  * units). */
 static struct sources gather(const struct p2p_target *t, uint32_t leaf, const uint32_t origin[3],
                              const struct reach *reach, struct p2p_scratch *scratch) {
-  const uint32_t node_mask = tree_nodes(t->depth) - 1, begin = t->near->offset[leaf], stop = t->near->offset[leaf + 1];
+  const uint32_t node_mask = tree_nodes(t->depth) - 1, begin = t->near->offset[leaf],
+                 stop = t->near->offset[leaf + 1];
   const vfloat unit = v_set(t->scale);
   size_t most = 0;
   for (uint32_t e = begin; e < stop; e++) {
-    uint32_t n = t->source_count[t->near->entry[e] >> (t->depth + 1)], node = t->near->entry[e] & node_mask;
+    uint32_t n = t->source_count[t->near->entry[e] >> (t->depth + 1)],
+             node = t->near->entry[e] & node_mask;
     most += node_end(n, node) - node_first(n, node);
   }
   p2p_scratch_reserve(scratch, most + 2 * LANES, 1);
@@ -75,8 +77,8 @@ static struct sources gather(const struct p2p_target *t, uint32_t leaf, const ui
 }
 
 /** Copy the sources within reach to the list of the next level. */
-static struct sources filter(const struct sources *in, const struct reach *reach, const struct p2p_scratch *scratch,
-                             unsigned level) {
+static struct sources filter(const struct sources *in, const struct reach *reach,
+                             const struct p2p_scratch *scratch, unsigned level) {
   struct sources out = list_of_level(scratch, level);
   for (size_t i = 0; i < in->count; i += LANES) { /* sources of the padding are out of reach */
     vfloat dx = v_load(in->x[0] + i), dy = v_load(in->x[1] + i), dz = v_load(in->x[2] + i);
@@ -93,7 +95,8 @@ static __attribute__((noinline)) vfloat spline_vector(vfloat u, float support2) 
   vfloat q = v_sqrt(u) * v_set(inverse), q2 = q * q;
   vfloat in = v_fma(q2, v_fma(v_set(32.0f), q, v_set(-38.4f)), v_set(32.0f / 3.0f));
   vfloat safe = v_max(q, v_set(0.25f)), safe3 = safe * safe * safe;
-  vfloat out = v_fma(q2, v_fma(v_set(-32.0f / 3.0f), q, v_set(38.4f)), v_fma(v_set(-48.0f), q, v_set(64.0f / 3.0f))) -
+  vfloat out = v_fma(q2, v_fma(v_set(-32.0f / 3.0f), q, v_set(38.4f)),
+                     v_fma(v_set(-48.0f), q, v_set(64.0f / 3.0f))) -
                v_set(1.0f / 15.0f) / safe3;
   return v_select(v_less(q, v_set(0.5f)), in, out) * v_set(inverse3);
 }
@@ -102,8 +105,8 @@ static __attribute__((noinline)) vfloat spline_vector(vfloat u, float support2) 
  * nearest of 512 entries. */
 static vfloat table_vector(const struct p2p_law *law, vfloat r) {
   const struct split *s = law->split;
-  const float to_argument = (float)(s->r_cut / (2.0 * s->r_s)), inverse_step = (float)(1.0 / s->table_step),
-              step = (float)s->table_step;
+  const float to_argument = (float)(s->r_cut / (2.0 * s->r_s)),
+              inverse_step = (float)(1.0 / s->table_step), step = (float)s->table_step;
   float argument[LANES], result[LANES];
   memcpy(argument, &r, sizeof argument);
   for (int l = 0; l < LANES; l++) {
@@ -118,8 +121,8 @@ static vfloat table_vector(const struct p2p_law *law, vfloat r) {
 }
 
 /** F/d for a vector of squared distances (units of r_cut^2); zero beyond r_cut. */
-static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law, int degree, int table,
-                                                                 vfloat u) {
+static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law,
+                                                                 int degree, int table, vfloat u) {
   const vfloat one = v_set(1.0f), support2 = v_set(law->support2);
   vfloat soft2 = u + v_set(law->plummer2); /* plummer2 is 0 for the spline */
   /* r^-3 = y^3 (1 + 3/2 e), e = 1 - r^2 y^2, from an estimate y of 1/r: a Newton step for the
@@ -139,17 +142,18 @@ static inline __attribute__((always_inline)) vfloat force_vector(const struct p2
   }
   vfloat f = v_keep(v_less(u, v_set(R_CUT_SQUARED)), newton - h);
   vmask softened = v_less(u, support2);
-  if (__builtin_expect(v_any(softened), 0)) f = v_select(softened, spline_vector(u, law->support2) - h, f);
+  if (__builtin_expect(v_any(softened), 0))
+    f = v_select(softened, spline_vector(u, law->support2) - h, f);
   return f;
 }
 
 /** Forces of the sources on targets i and j (relative positions), written to a[0..2] and
  * b[0..2]. */
-static inline __attribute__((always_inline)) void pair_of_targets(const struct p2p_law *law, int degree, int table,
-                                                                  const struct sources *s, const float ti[3],
-                                                                  const float tj[3], float a[3], float b[3]) {
-  vfloat xi = v_set(ti[0]), yi = v_set(ti[1]), zi = v_set(ti[2]), xj = v_set(tj[0]), yj = v_set(tj[1]),
-         zj = v_set(tj[2]);
+static inline __attribute__((always_inline)) void
+pair_of_targets(const struct p2p_law *law, int degree, int table, const struct sources *s,
+                const float ti[3], const float tj[3], float a[3], float b[3]) {
+  vfloat xi = v_set(ti[0]), yi = v_set(ti[1]), zi = v_set(ti[2]), xj = v_set(tj[0]),
+         yj = v_set(tj[1]), zj = v_set(tj[2]);
   vfloat ax = v_set(0), ay = v_set(0), az = v_set(0), bx = v_set(0), by = v_set(0), bz = v_set(0);
   for (size_t k = 0; k < s->count; k += LANES) {
     vfloat sx = v_load(s->x[0] + k), sy = v_load(s->x[1] + k), sz = v_load(s->x[2] + k);
@@ -166,11 +170,11 @@ static inline __attribute__((always_inline)) void pair_of_targets(const struct p
 
 /* One copy of the pair loop for each degree, so that the coefficients stay in registers. (The
  * declaration at its end takes the semicolon.) */
-#define PAIR_LOOP(degree)                                                                                 \
-  static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s, const float ti[3], \
-                                   const float tj[3], float a[3], float b[3]) {                           \
-    pair_of_targets(law, degree, 0, s, ti, tj, a, b);                                                     \
-  }                                                                                                       \
+#define PAIR_LOOP(degree)                                                                          \
+  static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s,             \
+                                   const float ti[3], const float tj[3], float a[3], float b[3]) { \
+    pair_of_targets(law, degree, 0, s, ti, tj, a, b);                                              \
+  }                                                                                                \
   struct sources
 PAIR_LOOP(6);
 PAIR_LOOP(7);
@@ -180,21 +184,22 @@ PAIR_LOOP(10);
 PAIR_LOOP(11);
 PAIR_LOOP(12);
 
-static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
-                            float a[3], float b[3]) {
+static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3],
+                            const float tj[3], float a[3], float b[3]) {
   pair_of_targets(law, law->split->p2p_degree, 0, s, ti, tj, a, b);
 }
-static void pair_table(const struct p2p_law *law, const struct sources *s, const float ti[3], const float tj[3],
-                       float a[3], float b[3]) {
+static void pair_table(const struct p2p_law *law, const struct sources *s, const float ti[3],
+                       const float tj[3], float a[3], float b[3]) {
   pair_of_targets(law, 0, 1, s, ti, tj, a, b);
 }
 
-typedef void pair_function(const struct p2p_law *, const struct sources *, const float[3], const float[3], float[3],
-                           float[3]);
+typedef void pair_function(const struct p2p_law *, const struct sources *, const float[3],
+                           const float[3], float[3], float[3]);
 
 static pair_function *choose_pair_function(const struct p2p_law *law) {
-  static pair_function *const by_degree[] = {pair_degree_6,  pair_degree_7,  pair_degree_8, pair_degree_9,
-                                             pair_degree_10, pair_degree_11, pair_degree_12};
+  static pair_function *const by_degree[] = {pair_degree_6, pair_degree_7,  pair_degree_8,
+                                             pair_degree_9, pair_degree_10, pair_degree_11,
+                                             pair_degree_12};
   if (law->kind == P2P_TABLE) return pair_table;
   int degree = law->split->p2p_degree;
   return degree >= 6 && degree <= 12 ? by_degree[degree - 6] : pair_degree_any;
@@ -213,11 +218,13 @@ struct leaf {
 
 static void relative_position(const struct leaf *l, uint32_t i, float out[3]) {
   const struct p2p_target *t = l->target;
-  for (int c = 0; c < 3; c++) out[c] = (float)position_difference(t->x[(size_t)c * t->count + i], l->origin[c]) * t->scale;
+  for (int c = 0; c < 3; c++)
+    out[c] = (float)position_difference(t->x[(size_t)c * t->count + i], l->origin[c]) * t->scale;
 }
 
 static void store(const struct leaf *l, uint32_t i, const float a[3]) {
-  for (size_t c = 0; c < 3; c++) l->acceleration[c * l->target->count + i] = l->target->factor * a[c];
+  for (size_t c = 0; c < 3; c++)
+    l->acceleration[c * l->target->count + i] = l->target->factor * a[c];
 }
 
 /** Compute the forces on particles first .. end - 1, a block, from a list of all their sources. */
@@ -254,30 +261,37 @@ static struct reach reach_of(const struct leaf *l, uint32_t first, uint32_t end)
 /** Compute the forces on part j of the targets at a level of bisection, counted from the group's
  * root: halve the part, filtering its sources, until it is a block. */
 static void halve(struct leaf *l, const struct sources *sources, unsigned level, uint32_t j) {
-  const uint32_t n = l->target->count, first = level_first(n, level, j), end = level_first(n, level, j + 1);
+  const uint32_t n = l->target->count, first = level_first(n, level, j),
+                 end = level_first(n, level, j + 1);
   if (end - first <= P2P_BLOCK) {
     block(l, sources, first, end);
     return;
   }
   for (uint32_t child = 2 * j; child <= 2 * j + 1; child++) {
-    struct reach reach = reach_of(l, level_first(n, level + 1, child), level_first(n, level + 1, child + 1));
+    struct reach reach = reach_of(l, level_first(n, level + 1, child),
+                                  level_first(n, level + 1, child + 1));
     struct sources kept = filter(sources, &reach, l->scratch, level + 1 - l->target->depth);
     halve(l, &kept, level + 1, child);
   }
 }
 
 /* acceleration is not const: struct leaf writes to it. */
-uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t, struct p2p_scratch *scratch,
+uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t,
+                     struct p2p_scratch *scratch,
                      float *acceleration) { /* NOLINT(readability-non-const-parameter) */
-  struct leaf l = {
-      .law = law, .target = t, .scratch = scratch, .pair = choose_pair_function(law), .acceleration = acceleration};
+  struct leaf l = {.law = law,
+                   .target = t,
+                   .scratch = scratch,
+                   .pair = choose_pair_function(law),
+                   .acceleration = acceleration};
   const float half_box = (float)(0.5 * POSITION_TURN) * t->scale;
   unsigned levels = 1;
   while ((t->count >> (t->depth + levels - 1)) + 1 > P2P_BLOCK) levels++;
   p2p_scratch_reserve(scratch, 1, levels + 1);
   for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
     const struct node *node = &t->nodes[(1u << t->depth) + leaf];
-    const uint32_t first = level_first(t->count, t->depth, leaf), end = level_first(t->count, t->depth, leaf + 1);
+    const uint32_t first = level_first(t->count, t->depth, leaf),
+                   end = level_first(t->count, t->depth, leaf + 1);
     if (fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + R_CUT < half_box) {
       struct reach reach = {.half = {node->half[0], node->half[1], node->half[2]}};
       memcpy(l.origin, node->centre, sizeof l.origin);

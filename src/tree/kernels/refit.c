@@ -31,7 +31,8 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
   for (uint32_t i = 0; i < n; i++) {
     float r2 = 0.0f, a2 = 0.0f;
     for (size_t c = 0; c < 3; c++) {
-      float d = (float)position_difference(x[c * stride + i], node->centre[c]) * scale, a = acceleration[c * stride + i];
+      float d = (float)position_difference(x[c * stride + i], node->centre[c]) * scale,
+            a = acceleration[c * stride + i];
       r2 += d * d;
       a2 += a * a;
     }
@@ -44,7 +45,8 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
 
 /** Compute a parent: the union of two boxes, relative to the first box, so that it is correct
  * across the periodic edge. */
-static void refit_parent(float scale, const struct node *a, const struct node *b, struct node *parent) {
+static void refit_parent(float scale, const struct node *a, const struct node *b,
+                         struct node *parent) {
   float half2 = 0.0f, da2 = 0.0f, db2 = 0.0f;
   for (int c = 0; c < 3; c++) {
     float d = (float)position_difference(b->centre[c], a->centre[c]) * scale;
@@ -58,7 +60,8 @@ static void refit_parent(float scale, const struct node *a, const struct node *b
     da2 += actual * actual;
     db2 += (d - actual) * (d - actual);
   }
-  parent->radius = fminf(sqrtf(half2), fmaxf(sqrtf(da2) + a->radius, sqrtf(db2) + b->radius) * ROUND_UP);
+  parent->radius = fminf(sqrtf(half2),
+                         fmaxf(sqrtf(da2) + a->radius, sqrtf(db2) + b->radius) * ROUND_UP);
   parent->acc_min = fminf(a->acc_min, b->acc_min);
 }
 
@@ -67,7 +70,9 @@ void KERNEL(refit)(uint32_t count, unsigned depth, float scale, float acc_unit, 
   const uint32_t leaves = 1u << depth;
   for (uint32_t leaf = 0; leaf < leaves; leaf++) {
     uint32_t first = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);
-    refit_leaf(end - first, count, scale, acc_unit, x + first, acceleration + first, &nodes[leaves + leaf]);
+    refit_leaf(end - first, count, scale, acc_unit, x + first, acceleration + first,
+               &nodes[leaves + leaf]);
   }
-  for (uint32_t i = leaves - 1; i >= 1; i--) refit_parent(scale, &nodes[2 * i], &nodes[2 * i + 1], &nodes[i]);
+  for (uint32_t i = leaves - 1; i >= 1; i--)
+    refit_parent(scale, &nodes[2 * i], &nodes[2 * i + 1], &nodes[i]);
 }

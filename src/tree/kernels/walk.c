@@ -16,7 +16,8 @@ static inline void emit(struct walk_scratch *s, int list, uint32_t target, uint3
 }
 
 /** Sort pairs by target; pairs of one target keep the order in which they were found. */
-static void build_list(const struct walk_scratch *s, int which, uint32_t targets, struct interaction_list *list) {
+static void build_list(const struct walk_scratch *s, int which, uint32_t targets,
+                       struct interaction_list *list) {
   size_t n = s->count[which];
   const uint32_t *pair = s->pair[which];
   interaction_list_reserve(list, targets, n);
@@ -29,7 +30,8 @@ static void build_list(const struct walk_scratch *s, int which, uint32_t targets
   list->entries = (uint32_t)n;
 }
 
-struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, const struct node *nodes, uint32_t slots,
+struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count,
+                                const struct node *nodes, uint32_t slots,
                                 const struct node *const *source_nodes, const uint32_t *slot_count,
                                 struct walk_scratch *scratch, struct interaction_list *near,
                                 struct interaction_list *far) {
