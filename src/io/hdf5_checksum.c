@@ -97,7 +97,7 @@ bool hdf5_checksum_stored(hid_t dataset, const char *path, uint64_t *sum) {
 }
 
 bool hdf5_check_attributes(hid_t group, const char *path) {
-  uint64_t stored, sum;
+  uint64_t stored = 0, sum;
   if (!hdf5_check(stored_sum(group, of_attributes, &stored), EXIT_BAD_INPUT, path,
                   "read a checksum"))
     return false;
@@ -115,7 +115,7 @@ struct look {
   const char *path;
   char *reason; /* of `size` bytes */
   size_t size;
-  size_t datasets;
+  size_t objects, datasets; /* met so far */
   struct sum {
     char name[64];
     uint64_t difference; /* found by this process minus stored, the latter on the first process */
@@ -159,12 +159,14 @@ static bool look_at_dataset(struct look *look, hid_t dataset, const char *name) 
   const int has = stored_sum(dataset, of_rows, &stored);
   if (has < 0) return unreadable(look, name);
   if (has == 0) return damaged(look, "dataset %s has no checksum", name);
+  char reason[128];
+  if (!hdf5_stored(dataset, reason)) return damaged(look, "%s %s", name, reason);
   const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
   hsize_t extent[2] = {0, 1};
   const int rank = H5Sget_simple_extent_ndims(space);
   const bool read = (rank == 1 || rank == 2) && type >= 0 && H5Tget_size(type) > 0 &&
                     H5Sget_simple_extent_dims(space, extent, NULL) >= 0 && extent[1] > 0 &&
-                    sum_share(dataset, type, extent[0], extent[1], &sum);
+                    (extent[0] == 0 || sum_share(dataset, type, extent[0], extent[1], &sum));
   if (!read) unreadable(look, name); /* first: the next call of HDF5 forgets the reason */
   if (type >= 0) H5Tclose(type);
   if (space >= 0) H5Sclose(space);
@@ -188,11 +190,14 @@ static bool look_at_attributes(struct look *look, hid_t group, const char *name)
 
 /** The attributes of a group, its datasets and the groups in it. */
 static bool look_at_group(struct look *look, hid_t group, const char *name) {
+  enum { OBJECTS_MOST = 1000 }; /* a group may be a member of itself; this program writes few */
   H5G_info_t info;
   if (H5Gget_info(group, &info) < 0) return unreadable(look, name);
   bool good = look_at_attributes(look, group, name);
   for (hsize_t i = 0; good && i < info.nlinks; i++) {
     char inner[64];
+    if (++look->objects > OBJECTS_MOST)
+      return damaged(look, "holds more than %d groups and datasets", OBJECTS_MOST);
     if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, inner, sizeof inner,
                            H5P_DEFAULT) < 0)
       return unreadable(look, name);

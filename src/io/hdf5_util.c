@@ -197,46 +197,66 @@ char *hdf5_read_config(hid_t object, const char *path) {
   return text;
 }
 
-/** How many bytes of values one byte in the file can stand for. */
-static double most_expansion(hid_t layout, const char *path, const char *name) {
+/** How many bytes of values one byte in the file can stand for; 0: a filter is missing. */
+static double most_expansion(hid_t layout) {
   static const double deflate_most = 1032.0; /* of zlib's format: 258 bytes in two bits */
   double expansion = 1.0;
-  const int filters = (int)reading(H5Pget_nfilters(layout), path, name);
+  const int filters = H5Pget_nfilters(layout);
   for (int i = 0; i < filters; i++) {
     unsigned flags, config;
     size_t values = 0;
     const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL, 0, NULL,
                                                &config);
     if (filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32) continue;
-    if (filter < 0 || H5Zfilter_avail(filter) <= 0)
-      fail(EXIT_BAD_INPUT,
-           "%s: %s is stored through a filter (number %d) that this HDF5 does not have", path, name,
-           (int)filter);
+    if (filter < 0 || H5Zfilter_avail(filter) <= 0) return 0.0;
     expansion *= filter == H5Z_FILTER_DEFLATE ? deflate_most : 1e6; /* more than others reach */
   }
   return expansion;
 }
 
-void hdf5_check_stored(hid_t dataset, const char *path, const char *name) {
-  const hid_t layout = reading(H5Dget_create_plist(dataset), path, name),
-              space = reading(H5Dget_space(dataset), path, name),
-              type = reading(H5Dget_type(dataset), path, name);
+static double file_size(hid_t dataset) {
+  const hid_t file = H5Iget_file_id(dataset);
+  hsize_t size = 0;
+  if (file < 0 || H5Fget_filesize(file, &size) < 0) size = 0;
+  if (file >= 0) H5Fclose(file);
+  return (double)size;
+}
+
+static bool complain(char *reason_128, const char *reason) {
+  snprintf(reason_128, 128, "%s", reason);
+  return false;
+}
+
+static bool is_stored(hid_t dataset, hid_t layout, hid_t space, hid_t type, char *reason_128) {
+  if (layout < 0 || space < 0 || type < 0) return complain(reason_128, "cannot be examined");
   if (H5Sget_simple_extent_ndims(space) > 2)
-    fail(EXIT_BAD_INPUT, "%s: %s has more than two dimensions", path, name);
+    return complain(reason_128, "has more than two dimensions");
   if (H5Pget_layout(layout) == H5D_VIRTUAL || H5Pget_external_count(layout) > 0)
-    fail(EXIT_BAD_INPUT, "%s: the values of %s are in other files", path, name);
-  const hid_t file = reading(H5Iget_file_id(dataset), path, name);
-  hsize_t in_file;
-  reading(H5Fget_filesize(file, &in_file), path, name);
+    return complain(reason_128, "has its values in other files");
+  const double expansion = most_expansion(layout);
+  if (!(expansion > 0.0))
+    return complain(reason_128, "is stored through a filter that this HDF5 does not have");
   const double promised = (double)H5Sget_simple_extent_npoints(space) * (double)H5Tget_size(type);
-  const double stored = fmin((double)H5Dget_storage_size(dataset), (double)in_file);
-  if (promised > stored * most_expansion(layout, path, name))
-    fail(EXIT_BAD_INPUT, "%s: %s should have %.0f bytes of values, but the file holds %.0f", path,
-         name, promised, stored);
-  H5Fclose(file);
-  H5Tclose(type);
-  H5Sclose(space);
-  H5Pclose(layout);
+  const double stored = fmin((double)H5Dget_storage_size(dataset), file_size(dataset));
+  if (promised <= stored * expansion) return true;
+  snprintf(reason_128, 128, "should have %.0f bytes of values, but the file holds %.0f", promised,
+           stored);
+  return false;
+}
+
+bool hdf5_stored(hid_t dataset, char reason_128[128]) {
+  const hid_t layout = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
+  const hid_t type = H5Dget_type(dataset);
+  const bool stored = is_stored(dataset, layout, space, type, reason_128);
+  if (type >= 0) H5Tclose(type);
+  if (space >= 0) H5Sclose(space);
+  if (layout >= 0) H5Pclose(layout);
+  return stored;
+}
+
+void hdf5_check_stored(hid_t dataset, const char *path, const char *name) {
+  char reason[128];
+  if (!hdf5_stored(dataset, reason)) fail(EXIT_BAD_INPUT, "%s: %s %s", path, name, reason);
 }
 
 struct selection {

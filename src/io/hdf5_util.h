@@ -55,10 +55,13 @@ char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
 
 /**
- * Fail unless a dataset has one or two dimensions and its values are in the file. HDF5 gives zeros
- * for values that were never written, and a damaged file can announce any number of them. To be
- * called before memory is allocated for the values.
+ * Whether a dataset has one or two dimensions and its values are in the file. HDF5 gives zeros for
+ * values that were never written, and a damaged file can announce any number of them. To be called
+ * before memory is allocated for the values.
+ * @param[out] reason_128  why not, e.g. "has more than two dimensions"
  */
+bool hdf5_stored(hid_t dataset, char reason_128[128]);
+/** The same, but ends the program with EXIT_BAD_INPUT where hdf5_stored() is false. */
 void hdf5_check_stored(hid_t dataset, const char *path, const char *name);
 
 /** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension.

@@ -2,6 +2,7 @@
 /* The files that fuzzing begins with: corpus FOLDER. One small valid file of every kind, in a
  * folder for each target, and FOLDER/config.dict with the words of config.ini. */
 #include <byteswap.h>
+#include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +53,30 @@ static void write_checkpoints(const struct parameters *p) {
   particles_free(&s);
 }
 
+static herr_t delete_checksum(hid_t file, const char *name, const H5O_info_t *info, void *unused) {
+  (void)info;
+  (void)unused;
+  static const char *const checksums[] = {"xxh3_rows", "xxh3_attributes"};
+  for (int i = 0; i < 2; i++)
+    if (H5Aexists_by_name(file, name, checksums[i], H5P_DEFAULT) > 0 &&
+        H5Adelete_by_name(file, name, checksums[i], H5P_DEFAULT) < 0)
+      return -1;
+  return 0;
+}
+
+/** As other programs write them. */
+static void delete_checksums(const char *path) {
+  const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, delete_checksum, NULL, H5O_INFO_BASIC) < 0 ||
+      H5Fclose(file) < 0)
+    fail(EXIT_RUN_FAILED, "cannot delete the checksums of %s", path);
+}
+
 static void write_snapshots(struct parameters *p) {
   struct particles s = make_particles(p);
   snapshot_write(place("gadget_hdf5", "plain.hdf5"), p, &s, 0.1);
+  snapshot_write(place("gadget_hdf5", "no_checksums.hdf5"), p, &s, 0.1);
+  delete_checksums(place("gadget_hdf5", "no_checksums.hdf5"));
   p->output.compression = 6;
   p->output.accelerations = true;
   snapshot_write(place("gadget_hdf5", "compressed.hdf5"), p, &s, 0.1);

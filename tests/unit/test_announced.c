@@ -224,6 +224,38 @@ static void test_snapshot_values(void **state) {
   expect_refusal(file, read_snapshot, "bytes of values, but the file holds 0");
 }
 
+/** With a checksum that fits no values: reading them must not even begin. */
+static void replace_with_checksum(hid_t file, const hsize_t *size, hsize_t chunk) {
+  replace_dataset(file, "momentum", H5T_NATIVE_FLOAT, 2, size, chunk);
+  const hid_t dataset = H5Dopen2(file, "momentum", H5P_DEFAULT);
+  hdf5_checksum_begin(dataset, "the test's file");
+  H5Dclose(dataset);
+}
+
+static void test_checkpoint_sizes(void **state) {
+  (void)state;
+  const hsize_t long_one[2] = {UINT64_C(1) << 40, 3}, wide[2] = {2, UINT64_C(1) << 60};
+  const hsize_t empty[2] = {0, UINT64_C(1) << 62}; /* a row of 2^64 bytes */
+  hid_t file = make_checkpoint();
+  replace_with_checksum(file, long_one, 1 << 16);
+  expect_refusal(file, read_checkpoint, "momentum should have 13194139533312 bytes of values");
+  file = make_checkpoint();
+  replace_with_checksum(file, wide, 1);
+  expect_refusal(file, read_checkpoint, "momentum should have 9223372036854775808 bytes of values");
+  file = make_checkpoint();
+  replace_with_checksum(file, empty, 1);
+  expect_refusal(file, read_checkpoint, "momentum has 0 numbers, expected 1536");
+}
+
+/** A group may be a member of itself. */
+static void test_checkpoint_cycle(void **state) {
+  (void)state;
+  const hid_t file = make_checkpoint();
+  H5Gclose(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  assert_true(H5Lcreate_hard(file, "group", file, "group/group", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+  expect_refusal(file, read_checkpoint, "holds more than 1000 groups and datasets");
+}
+
 /** No memory for the headers of files that are not there. */
 static void test_snapshot_files(void **state) {
   (void)state;
@@ -242,6 +274,8 @@ int main(void) {
       cmocka_unit_test_teardown(test_checkpoint_counts, scratch_empty),
       cmocka_unit_test_teardown(test_checkpoint_datasets, scratch_empty),
       cmocka_unit_test_teardown(test_checkpoint_text, scratch_empty),
+      cmocka_unit_test_teardown(test_checkpoint_sizes, scratch_empty),
+      cmocka_unit_test_teardown(test_checkpoint_cycle, scratch_empty),
       cmocka_unit_test_teardown(test_snapshot_values, scratch_empty),
       cmocka_unit_test_teardown(test_snapshot_files, scratch_empty),
   };
