@@ -4,8 +4,8 @@
 #define PHOTONS_EXPANSION_CUH
 
 #include "cuda/runtime/gpu.cuh"
-#include "photons/domain/tree.h"
 #include "photons/domain/geometry.h"
+#include "photons/domain/tree.h"
 
 typedef float vfloat;
 typedef bool vmask;
