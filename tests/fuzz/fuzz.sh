@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# make fuzz: run the fuzzing targets one after the other, FUZZ_SECONDS in total. Each begins with the
-# files of the program corpus and with what earlier runs in this folder found. The exit code is 1 where
-# an input made a reader crash, hang, take too much memory or end with another exit code than that of a
-# bad file. Such inputs stay in findings/.
+# make fuzz: run the fuzzing targets one after the other, FUZZ_SECONDS in total. Each begins with
+# the files of the program corpus and with what earlier runs in this folder found. The exit code
+# is 1 where an input made a reader crash, hang, take too much memory or end with another exit
+# code than that of a bad file. Such inputs stay in findings/.
 #   fuzz.sh FOLDER    where the programs are
 set -eu
 : "${FUZZ_SECONDS:=120}"
@@ -11,8 +11,8 @@ cd "${1:?the folder with the programs}"
 targets='gadget_binary gadget_hdf5 config power_table checkpoint'
 each=$((FUZZ_SECONDS / 5))
 [ "$each" -gt 0 ] || each=1
-# A reader's leaks are what its fail() leaves, which the harness frees. The limits are far above what
-# these small files need.
+# A reader's leaks are what its fail() leaves, which the harness frees. The limits are far above
+# what these small files need.
 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16
 UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_OPTIONS UBSAN_OPTIONS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A mutator for HDF5 files. Changed bytes alone hardly ever get past HDF5's own checks: the
  * metadata of a checkpoint has checksums. So most mutations open the file with HDF5, change one
- * attribute, dataset or link, renew the program's own checksums, and take the bytes of the result. */
+ * attribute, dataset or link, renew the program's checksums, and take the bytes of the result. */
 #include "hdf5_input.h"
 
 #include <fcntl.h>
