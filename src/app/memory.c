@@ -11,9 +11,10 @@
 #include "photons/domain/domain.h"
 
 /* Measured on x86-64 with Debian 12: a run of 16^3 particles without outputs less what it allocates,
- * what MPI adds to each of several ranks, and by how much a run grows with each further group. */
+ * and by how much a run grows with each further group. What MPI adds to each of several ranks is an
+ * estimate. */
 #define PROGRAM_BYTES 24e6
-#define MPI_BYTES 20e6 /* an estimate: not measured */
+#define MPI_BYTES 20e6
 #define GROUP_BYTES 65e3
 #define KEY_BYTES 16.0 /* of a particle while groups are cut (src/domain/keys.h) */
 
