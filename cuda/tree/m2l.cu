@@ -79,9 +79,9 @@ static void launch(struct gpu *g, const struct far_lists &lists, const struct de
 }
 
 void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, float scale,
-             const struct split *split, const struct interaction_list *far, const struct node *nodes, uint32_t slots,
-             const struct node *const *source_nodes, const float *const *source_multipole,
-             float *local) {
+             const struct split *split, const struct interaction_list *far,
+             const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
+             const float *const *source_multipole, float *local) {
   const uint32_t targets = tree_nodes(depth);
   if (far->entries == 0) {
     CHECK_CUDA(cudaMemsetAsync(local, 0, (size_t)targets * fmm_local_size(order) * sizeof *local,

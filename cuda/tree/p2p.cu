@@ -481,5 +481,6 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   else
     launch_form<float>(g, tables, law, p, t);
   gpu_launched("p2p");
-  CHECK_CUDA(cudaMemcpyAsync(pairs, g->counters + COUNTERS_P2P, sizeof *pairs, cudaMemcpyDeviceToHost, g->stream));
+  CHECK_CUDA(cudaMemcpyAsync(pairs, g->counters + COUNTERS_P2P, sizeof *pairs,
+                             cudaMemcpyDeviceToHost, g->stream));
 }

@@ -49,7 +49,8 @@ static __device__ inline uint32_t block_sum(uint32_t a) {
   return sum;
 }
 
-static __global__ void __launch_bounds__(BLOCK) count_active(const __grid_constant__ struct problem p) {
+static __global__ void __launch_bounds__(BLOCK)
+    count_active(const __grid_constant__ struct problem p) {
   const uint32_t found = block_sum((uint32_t)__popc(active_rows(p)));
   if (threadIdx.x == 0) p.found[blockIdx.x] = found;
 }
@@ -62,7 +63,8 @@ static __device__ void write_particle(const struct problem &p, uint32_t from, ui
   }
 }
 
-static __global__ void __launch_bounds__(BLOCK) write_active(const __grid_constant__ struct problem p) {
+static __global__ void __launch_bounds__(BLOCK)
+    write_active(const __grid_constant__ struct problem p) {
   __shared__ uint32_t of_warp[WARPS];
   const uint32_t here = p.found[blockIdx.x], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const bool last = blockIdx.x == gridDim.x - 1;
@@ -91,8 +93,8 @@ void gpu_pack(struct gpu *g, uint32_t count, const uint8_t *rung, uint8_t top, c
               float *packed_acceleration) {
   const uint32_t stretches = blocks_for(count, STRETCH);
   uint32_t *found = (uint32_t *)gpu_scratch(g, SCRATCH_PACK, stretches * sizeof *found);
-  const struct problem p = {count, active, top,   rung,     x,
-                            acceleration,  found, index, packed_x, packed_acceleration};
+  const struct problem p = {count,        active, top,   rung,     x,
+                            acceleration, found,  index, packed_x, packed_acceleration};
   count_active<<<stretches, BLOCK, 0, g->stream>>>(p);
   gpu_launched("pack");
   write_active<<<stretches, BLOCK, 0, g->stream>>>(p);

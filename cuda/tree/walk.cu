@@ -313,7 +313,8 @@ static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
 template <bool FILL>
 static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p) {
   walk<FILL>
-      <<<blocks_for(1u << p.depth, WARPS), BLOCK, shared_bytes(p.depth, a->depth), g->stream>>>(p, *a);
+      <<<blocks_for(1u << p.depth, WARPS), BLOCK, shared_bytes(p.depth, a->depth), g->stream>>>(p,
+                                                                                                *a);
   gpu_launched("walk");
 }
 

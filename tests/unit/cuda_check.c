@@ -244,9 +244,9 @@ static void compare_lists(struct list_difference *d, const struct interaction_li
   }
 }
 
-static void check_coverage(const struct nbody *s, const struct group *g, const struct target_set *set,
-                           const struct interaction_list *near, const struct interaction_list *far,
-                           struct list_difference *d) {
+static void check_coverage(const struct nbody *s, const struct group *g,
+                           const struct target_set *set, const struct interaction_list *near,
+                           const struct interaction_list *far, struct list_difference *d) {
   const uint32_t leaves = 1u << s->domain.depth, targets = 1u << set->depth;
   uint8_t *met = allocate((size_t)g->near.count * leaves, 1, "source leaves");
   for (uint32_t leaf = 0; leaf < targets; leaf++) {
@@ -728,24 +728,24 @@ static void gpu_pack_group(const struct bench *b, struct gpu *gpu, const struct 
 
 /** Differences in stages of block time steps. */
 struct block_difference {
-  uint64_t packed, pack_wrong;        /* targets; sets of them that the GPU packs differently */
-  uint64_t kicked, rung_wrong;        /* particles; those that get another rung */
-  uint64_t counts_wrong;              /* kicks whose counts are not those of the rungs */
+  uint64_t packed, pack_wrong; /* targets; sets of them that the GPU packs differently */
+  uint64_t kicked, rung_wrong; /* particles; those that get another rung */
+  uint64_t counts_wrong;       /* kicks whose counts are not those of the rungs */
   struct list_difference walk;
   struct difference refit, m2l, l2l, l2p, p2p, p2p_double, kick;
 };
 
 /** Pack on both, and continue with the CPU's tree on both. */
-static void check_pack(const struct bench *b, const struct group *g, const uint8_t *rung, uint8_t top,
-                       struct packed_set *p, struct block_difference *d) {
+static void check_pack(const struct bench *b, const struct group *g, const uint8_t *rung,
+                       uint8_t top, struct packed_set *p, struct block_difference *d) {
   const struct nbody *s = b->s;
   const struct particle_block all = particles_block(&s->domain.particles, g->index);
   const struct walk_kernels *walk = &s->short_range.kernels->walk;
   const size_t n = p->t.count, nodes = tree_nodes(p->t.depth);
   const uint32_t found = walk->pack(g->count, rung, top, all.x[0], all.acc[0], p->t.count, p->index,
                                     p->t.x, p->acceleration);
-  walk->refit(p->t.count, p->t.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor, p->t.x,
-              p->acceleration, p->t.nodes);
+  walk->refit(p->t.count, p->t.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor,
+              p->t.x, p->acceleration, p->t.nodes);
   uint8_t *rung_out = to_device(rung, g->count);
   gpu_pack_group(b, b->gpu, g, rung_out, top, p);
   d->pack_wrong += found != p->t.count || !same_bytes(b, p->index, p->index_out, n * 4) ||
@@ -771,7 +771,9 @@ static struct rung_arrays kick_arrays(const struct group *g, const struct kick_c
                                       const struct packed_set *p, bool device) {
   return (struct rung_arrays){.count = g->count,
                               .active = p ? p->t.count : g->count,
-                              .index = !p ? NULL : device ? p->index_out : p->index,
+                              .index = !p       ? NULL
+                                       : device ? p->index_out
+                                                : p->index,
                               .packed = !p       ? NULL
                                         : device ? p->acceleration_out
                                                  : p->acceleration,
@@ -782,9 +784,10 @@ static struct rung_arrays kick_arrays(const struct group *g, const struct kick_c
 }
 
 /** Compare the particles after both kicks. Where the rung differs, so does the momentum. */
-static void compare_kicks(const struct bench *b, const struct group *g, const struct kick_columns *cpu,
-                          const struct kick_columns *out, uint32_t active, uint8_t top,
-                          const uint32_t *counts, struct block_difference *d) {
+static void compare_kicks(const struct bench *b, const struct group *g,
+                          const struct kick_columns *cpu, const struct kick_columns *out,
+                          uint32_t active, uint8_t top, const uint32_t *counts,
+                          struct block_difference *d) {
   const size_t n = g->count;
   uint32_t counted[RUNGS] = {0};
   float *momentum = allocate(3 * n, sizeof *momentum, "momenta"),
@@ -818,10 +821,9 @@ static void check_kick_rungs(const struct bench *b, const struct group *g, const
   const struct nbody *s = b->s;
   const struct particle_block all = particles_block(&s->domain.particles, g->index);
   const size_t n = g->count, bytes = 3 * n * sizeof(float);
-  struct kick_columns cpu = {allocate(3 * n, sizeof(float), "momenta"),
-                             allocate(3 * n, sizeof(float), "accelerations"),
-                             allocate(3 * n, sizeof(float), "accelerations"),
-                             allocate(n, 1, "rungs")};
+  struct kick_columns cpu = {
+      allocate(3 * n, sizeof(float), "momenta"), allocate(3 * n, sizeof(float), "accelerations"),
+      allocate(3 * n, sizeof(float), "accelerations"), allocate(n, 1, "rungs")};
   struct rung_kick k = {.mesh = 2e-4f,
                         .top = top,
                         .deepest = (uint8_t)(top + 8 < RUNG_MOST ? top + 8 : RUNG_MOST),
