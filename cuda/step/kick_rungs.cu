@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kick_rungs: one thread for each active particle. The last CUDA block to finish writes the numbers
- * of particles by rung and the largest numbers. All of these are found with integers, so that they do
- * not depend on the order of the CUDA blocks. */
+ * of particles by rung and the largest numbers. All of these are found with integers, so that they
+ * do not depend on the order of the CUDA blocks. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/step/gpu_step.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pack: one kernel counts the active particles of each stretch of a group, the particles of one CUDA
- * block. In another kernel the CUDA block of a stretch sums the counts of the stretches before it,
- * and writes the stretch's active particles, in their order. CUDA blocks without active particles
- * have nothing to write. */
+/* pack: one kernel counts the active particles of each stretch of a group, which is what one CUDA
+ * block reads. In another kernel the CUDA block of a stretch sums the counts of the stretches
+ * before it, and writes the stretch's active particles, in their order. CUDA blocks without active
+ * particles have nothing to write. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 

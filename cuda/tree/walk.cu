@@ -8,7 +8,8 @@
  * ancestor. Entries are listed in the order of lanes, which is the same in every run; leaves near
  * each other are mostly consecutive.
  *
- * The trees of the targets and of the sources differ in depth where only some particles are targets. */
+ * The trees of the targets and of the sources differ in depth where only some particles are
+ * targets. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cuda_check [FILE] [section.key=value ...]: compares every CUDA stage with its CPU counterpart on
- * the same input, and whole forces. With PHOTONS_BENCHMARK set it measures rates instead: of P2P, and of
+ * the same input, and whole forces. With PHOTONS_BENCHMARK set it measures rates: of P2P, and of
  * the stages of block time steps where a share of the particles is active.
  * FILE is a Gadget snapshot; without it a small universe is generated, and whole forces are also
  * compared with Ewald sums. The exit code is 77 where there is no GPU. */
@@ -657,8 +657,8 @@ static unsigned packed_depth(const struct nbody *s, const struct group *g, uint3
   return depth;
 }
 
-/** Give the particles with the largest accelerations, `active` in number, rungs from top on, and the
- * others rungs before top. */
+/** Give the particles with the largest accelerations, `active` in number, rungs from top on, and
+ * the others rungs before top. */
 static uint8_t *rungs_for(const struct nbody *s, const struct group *g, uint32_t active,
                           uint8_t top) {
   const struct particle_block p = particles_block(&s->domain.particles, g->index);
