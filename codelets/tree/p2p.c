@@ -24,7 +24,7 @@ static uint32_t list_slot(uint32_t n) { return POSITIONS + n; }
 /* The pairs of the last step predict those of this step better than the list does, because the list
  * includes sources beyond r_cut. */
 static double p2p_work(const struct p2p_argument *a) {
-  const bool known = a->e->pairs && !a->e->targets.packed;
+  const bool known = a->e->pairs && !a->e->targets.index;
   return (double)(known ? a->e->pairs : a->e->lists.walked.pairs);
 }
 

@@ -47,14 +47,6 @@ static void pack_gpu(struct gpu *gpu, void *buffers[], const struct pack_argumen
 
 STAGE(pack, 0xccbb77, NULL);
 
-void targets_all(struct short_range *s, const struct group *g) {
-  expansions_of(s, g)->targets = (struct targets){.count = g->count,
-                                                  .depth = s->domain->depth,
-                                                  .position = g->column[COLUMN_position],
-                                                  .acceleration = g->column[COLUMN_acceleration],
-                                                  .tree = g->tree};
-}
-
 /** A tree whose leaves have no more particles than those of the group's own tree. */
 static unsigned tree_depth(const struct domain *d, const struct group *g, uint32_t targets) {
   const uint32_t leaf = ((g->count - 1) >> d->depth) + 1;
@@ -67,12 +59,20 @@ static unsigned tree_depth(const struct domain *d, const struct group *g, uint32
  * the same size. */
 static starpu_data_handle_t room_for(size_t n) { return handle_make(handle_room(n), 4); }
 
+void targets_all(struct short_range *s, const struct group *g, bool apart) {
+  expansions_of(s, g)->targets = (struct targets){
+      .count = g->count,
+      .depth = s->domain->depth,
+      .position = g->column[COLUMN_position],
+      .acceleration = apart ? room_for(3 * (size_t)g->count) : g->column[COLUMN_acceleration],
+      .tree = g->tree};
+}
+
 void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t count) {
   const unsigned depth = tree_depth(s->domain, g, count);
   struct targets *t = &expansions_of(s, g)->targets;
   *t = (struct targets){.count = count,
                         .depth = depth,
-                        .packed = true,
                         .position = room_for(3 * (size_t)count),
                         .acceleration = room_for(3 * (size_t)count),
                         .tree = room_for(tree_nodes(depth) * sizeof(struct node) / 4),
@@ -90,10 +90,11 @@ void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t 
                   .data = data, .count = SLOTS, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }
 
-void targets_release(struct targets *t) {
-  if (!t->packed) return;
+void targets_release(struct short_range *s, const struct group *g) {
+  struct targets *t = &expansions_of(s, g)->targets;
+  if (t->acceleration != g->column[COLUMN_acceleration]) handle_release(&t->acceleration);
+  if (!t->index) return;
   handle_release(&t->position);
-  handle_release(&t->acceleration);
   handle_release(&t->tree);
   handle_release(&t->index);
 }

@@ -30,6 +30,7 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
+  struct block_state block; /* of a checkpoint */
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */
@@ -57,6 +58,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     particles = checkpoint_read(checkpoint, p, &state);
     p->box.size = particles.box;
     r->policy = state.policy;
+    r->block = state.block;
     *now = (struct progress){.a = state.a,
                              .start_a = state.start_a,
                              .step = state.step,
@@ -269,6 +271,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .outputs_done = now->outputs_done,
                                      .last_output = now->last_output,
                                      .policy = r->policy,
+                                     .block = r->nbody->block,
                                      .wall_seconds = now->wall_seconds};
   domain_acquire(&r->nbody->domain);
   checkpoint_write(path, r->parameters, &r->nbody->domain.particles, &c);
@@ -331,5 +334,6 @@ struct solver nbody_run_create(struct parameters *p, const struct run_options *o
   nbody_run_require_memory(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
+  if (p->time.step == STEP_BLOCK) r->nbody->block = r->block;
   return (struct solver){r, describe, begin, stuck, step, write_output, checkpoint, end};
 }

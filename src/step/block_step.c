@@ -14,6 +14,8 @@
 #include "photons/step/timeline.h"
 #include "photons/tree/codelets.h"
 
+/** Base steps whose lengths differ by less, in powers of 2, have the same rungs. */
+#define SAME_LENGTH 1e-3
 #define BASE_TICKS (1u << RUNG_MOST)
 
 /** Expansions replace at least this many pairs each time they are used. In sub-steps they are used only
@@ -51,17 +53,17 @@ static void set_limits(const struct base_step *b, struct rung_kick *k) {
     k->limit[rung] = (float)fmin(pow(ldexp(one, 2 * rung), 2.0), (double)FLT_MAX);
 }
 
-/** A kick at the present tick of particles of rung `top` and deeper. */
+/** A kick at the present tick of particles of rung `top` and deeper: the factors that close their steps,
+ * or open steps of the rungs that may follow; and the limits of rungs. */
 static struct rung_kick kick_at(const struct base_step *b, uint8_t top, bool close, bool open) {
-  struct rung_kick k = {
-      .top = top, .deepest = deepest_allowed(b), .choose = open, .any = b->tick == 0};
+  struct rung_kick k = {.top = top, .deepest = deepest_allowed(b)};
   if (k.deepest < top) k.deepest = top;
-  for (uint8_t rung = top; rung < RUNGS; rung++) {
+  for (uint8_t rung = top; rung <= k.deepest; rung++) {
     const double half = 0.5 * rung_ticks(rung);
-    if (close && rung <= k.deepest) k.close[rung] = (float)kick(b, b->tick - half, b->tick);
-    if (open && rung <= k.deepest) k.open[rung] = (float)kick(b, b->tick, b->tick + half);
+    if (close) k.close[rung] = (float)kick(b, b->tick - half, b->tick);
+    if (open) k.open[rung] = (float)kick(b, b->tick, b->tick + half);
   }
-  if (open) set_limits(b, &k);
+  set_limits(b, &k);
   return k;
 }
 
@@ -92,8 +94,11 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
   struct rung_kick k = kick_at(&b, 0, false, true);
   k.mesh = (float)kick(&b, 0.0, 0.5 * BASE_TICKS);
   k.total = true;
+  k.choice = n->block.dlna > 0.0 ? RUNG_SHIFTS : RUNG_BY_ACCELERATION;
+  if (n->block.dlna > 0.0) k.shift = (int)ceil(log2(log(a1 / a0) / n->block.dlna) - SAME_LENGTH);
+  n->block.dlna = log(a1 / a0);
   FOR_GROUPS(&n->domain, g) {
-    targets_all(&n->short_range, g);
+    targets_all(&n->short_range, g, false);
     kick_rungs_submit(n, g, &k);
   }
   message_wait();
@@ -140,13 +145,15 @@ static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
 }
 
 static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
-  const struct rung_kick k = kick_at(b, top, true, true);
+  struct rung_kick k = kick_at(b, top, true, true);
+  k.choice = RUNG_DEEPENS;
+  short_range_expansions(&n->short_range, n->block.expansions);
   FOR_GROUPS(&n->domain, g) g->targets = active_of(n, g, top);
   forces_submit(n, false, choose_active, &top);
   FOR_GROUPS(&n->domain, g)
   if (g->targets > 0) {
     kick_rungs_submit(n, g, &k);
-    targets_release(&expansions_of(&n->short_range, g)->targets);
+    targets_release(&n->short_range, g);
   }
   message_wait();
   motion_check(n, 0.0);
@@ -168,9 +175,10 @@ static void close_base(struct nbody *n, struct group *g, const void *kick) {
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *), void *context) {
   struct rung_kick k = kick_at(b, 0, true, false);
   k.mesh = (float)kick(b, 0.5 * BASE_TICKS, BASE_TICKS);
+  k.choice = RUNG_FOLLOWS;
   short_range_expansions(&n->short_range, true);
   step_all_forces(n, close_base, &k, meanwhile, context);
   account(n, b, 0);
   const double replaced = PAIRS_REPLACED * (double)b->last.interactions;
-  short_range_expansions(&n->short_range, replaced > SHARE_WORTHWHILE * (double)b->last.pairs);
+  n->block.expansions = replaced > SHARE_WORTHWHILE * (double)b->last.pairs;
 }

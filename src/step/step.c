@@ -15,14 +15,17 @@
 
 static void choose_all(struct nbody *n, struct group *g, void *context) {
   (void)context;
-  targets_all(&n->short_range, g);
+  targets_all(&n->short_range, g, n->rungs != NULL);
 }
 
 void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group *, const void *),
                      const void *kick, void (*meanwhile)(void *), void *context) {
   FOR_GROUPS(&n->domain, g) g->targets = g->count;
   forces_submit(n, true, choose_all, NULL);
-  FOR_GROUPS(&n->domain, g) close(n, g, kick);
+  FOR_GROUPS(&n->domain, g) {
+    close(n, g, kick);
+    targets_release(&n->short_range, g);
+  }
   if (meanwhile) meanwhile(context);
   message_wait();
   motion_check(n, 0.0);

@@ -17,13 +17,13 @@ struct group;
 struct targets {
   uint32_t count;
   unsigned depth; /**< of their tree */
-  bool packed;    /**< they have data of their own */
   starpu_data_handle_t position, acceleration, tree; /**< as those of a group */
-  starpu_data_handle_t index; /**< packed: where each stands in its group; NULL otherwise */
+  starpu_data_handle_t index; /**< where each stands in its group; NULL: they are all particles */
 };
 
-/** Make all particles of a group its targets. */
-void targets_all(struct short_range *s, const struct group *g);
+/** Make all particles of a group its targets.
+ * @param apart  their forces do not overwrite the accelerations of the group */
+void targets_all(struct short_range *s, const struct group *g, bool apart);
 /**
  * Make the active particles of a group its targets, and submit the task that packs them and fits
  * their tree.
@@ -31,7 +31,7 @@ void targets_all(struct short_range *s, const struct group *g);
  * @param count  their number, at least 1
  */
 void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t count);
-/** Free the memory of packed targets, after their last task was submitted. */
-void targets_release(struct targets *t);
+/** Free the memory of a group's targets that is not the group's, after their last task was submitted. */
+void targets_release(struct short_range *s, const struct group *g);
 
 #endif
