@@ -136,8 +136,8 @@ struct walk_kernels {
                    const float *acceleration, uint32_t active, unsigned depth, uint32_t *index,
                    uint32_t *first, uint32_t *packed_x, float *packed_acceleration);
   /** Compute boxes, radii and acc_min of all nodes from the particles. The array acceleration has
-   * the layout of x; times acc_unit it is in units of G m / r_cut^2. Nodes without particles are not
-   * written if there is a table `first` (tree.h). */
+   * the layout of x; times acc_unit it is in units of G m / r_cut^2. With a table `first`
+   * (tree.h), nodes without particles have no meaning. */
   void (*refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit, const uint32_t *x,
                 const float *acceleration, struct node *nodes);
   /**
