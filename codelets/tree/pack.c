@@ -30,7 +30,7 @@ enum {
 
 /* Mean number of targets of a leaf. Sources are gathered once for a leaf: with fewer targets this
  * would cost more than the forces; with more, leaves would be wide. */
-enum { TARGETS_A_LEAF = 16 };
+enum { TARGETS_A_LEAF = 32 };
 
 static double pack_work(const struct pack_argument *a) { return a->count; }
 
