@@ -4,9 +4,9 @@
  * adds up their sums. The warps of these CUDA blocks take turns in reading the sources, 64 at a
  * time. Each warp keeps the sources in reach of the targets' box in CUDA shared memory and computes
  * their force on all targets. A lane holds up to T targets in registers; where there are fewer
- * targets than lanes, several lanes divide the sources of one target. All sums run in a fixed order.
- * The few sources that are near enough for softening to matter are listed apart, so that the main
- * loop needs no test for them. */
+ * targets than lanes, several lanes divide the sources of one target. All sums run in a fixed
+ * order. The few sources that are near enough for softening to matter are listed apart, so that the
+ * main loop needs no test for them. */
 #include "cuda/domain/targets.cuh"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/lists.cuh"

@@ -51,8 +51,8 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth,
   if (lane == 0) nodes[leaves + leaf] = node;
 }
 
-/** The union of two boxes relative to the centre of the first, correct across the periodic edge. Boxes
- * of nodes without particles are not defined. */
+/** The union of two boxes relative to the centre of the first, correct across the periodic edge.
+ * Nodes without particles have no boxes. */
 struct refit_parent {
   uint32_t count;
   unsigned depth;

@@ -16,6 +16,7 @@
 
 /* leaves of a CUDA block: a subtree of COMMON levels */
 enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP };
+enum { RESIDENT = 10 }; /* CUDA blocks resident on a multiprocessor (limits registers) */
 enum { ROOTS = 256, SCAN_BLOCK = 1024 };
 
 struct problem {
@@ -107,7 +108,7 @@ static __device__ inline uint32_t lanes_before() { return (1u << threadIdx.x % W
 static __device__ inline uint32_t ancestor_of(uint32_t leaf, unsigned depth, unsigned level) {
   return ((1u << depth) + leaf) >> (depth - level);
 }
-/** Bit l is set if no leaf before this one is below its ancestor of level l, except for empty ones. */
+/** Bit l is set if the leaves below the ancestor of level l and before this leaf are all empty. */
 static __device__ inline uint32_t levels_where_first(const struct problem &p, uint32_t leaf) {
   const unsigned level = min(threadIdx.x % WARP, p.depth);
   const uint32_t rest = leaf & ((1u << (p.depth - level)) - 1);
@@ -191,8 +192,8 @@ take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, ui
   }
 }
 
-/** Of the lists that this warp has found: the first warp of a CUDA block has found those of the levels
- * above `parting`, every warp that has a leaf those below.
+/** Store the lengths of the lists that this warp has found. Those of ancestors above the parting
+ * level belong to the first warp of the CUDA block, even if its own leaf is empty.
  * @param first_levels  from levels_where_first() */
 static __device__ void store_lengths(const struct problem &p, unsigned depth, unsigned parting,
                                      uint32_t leaf, bool has_leaf, uint32_t first_levels,
@@ -213,7 +214,7 @@ static __device__ void store_lengths(const struct problem &p, unsigned depth, un
 }
 
 template <bool FILL>
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     walk(const __grid_constant__ struct problem p,
          const __grid_constant__ struct acceptance acceptance) {
   extern __shared__ __align__(16) char memory[];
@@ -222,8 +223,7 @@ static __global__ void __launch_bounds__(BLOCK)
   const unsigned depth = p.depth, source_depth = acceptance.depth, parting = parting_level(depth);
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth,
                  block_leaf = blockIdx.x * WARPS, leaf = block_leaf + warp;
-  /* An empty leaf counts as none. Where all are empty nothing is left to be done: all lengths are 0 from
-   * the start. */
+  /* An empty leaf counts as none. The lengths of its lists are 0 from the start. */
   const bool has_leaf = leaf < leaves && !(p.first && p.first[leaf] == p.first[leaf + 1]);
   if (p.first && p.first[block_leaf] == p.first[min(block_leaf + WARPS, leaves)]) return;
   for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK)
