@@ -17,6 +17,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/folder_lock.h"
+#include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
@@ -302,6 +303,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   }
   if (nbody_run_generated(p) > 0) nbody_run_require_memory(p, nbody_run_generated(p));
   stop_listen();
+  heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);
   engine_start(p, &r.trace);
   message_start(p);
