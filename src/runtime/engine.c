@@ -13,6 +13,7 @@
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
+#include "memory_guard.h"
 #include "start_guard.h"
 
 enum { START_BYTES = 24 << 20 };
@@ -63,6 +64,7 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   if (p->runtime.gpu == GPU_REQUIRE && !engine.gpu)
     fail(EXIT_BAD_USAGE,
          "runtime.gpu = require, but StarPU uses no GPU: check that StarPU is built with CUDA");
+  memory_guard_begin();
   scheduler_started();
   engine.heteroprio = scheduler_is_heteroprio();
   engine.worker_count = starpu_worker_get_count();
