@@ -28,9 +28,12 @@ enum function { MALLOC, WRITE, FSYNC, RENAME, LINK, OPEN, PTHREAD_CREATE, FUNCTI
 static const struct {
   const char *name;
   int error;
-} functions[FUNCTIONS] = {[MALLOC] = {"malloc", ENOMEM}, [WRITE] = {"write", ENOSPC},
-                          [FSYNC] = {"fsync", EIO},      [RENAME] = {"rename", EIO},
-                          [LINK] = {"link", EMLINK},     [OPEN] = {"open", EMFILE},
+} functions[FUNCTIONS] = {[MALLOC] = {"malloc", ENOMEM},
+                          [WRITE] = {"write", ENOSPC},
+                          [FSYNC] = {"fsync", EIO},
+                          [RENAME] = {"rename", EIO},
+                          [LINK] = {"link", EMLINK},
+                          [OPEN] = {"open", EMFILE},
                           [PTHREAD_CREATE] = {"pthread_create", EAGAIN}};
 
 static struct {
@@ -96,8 +99,8 @@ static bool fails(enum function f, const void *caller) {
 }
 
 #define FAILS(f) (fails((f), __builtin_return_address(0)) && (errno = functions[f].error))
-#define NEXT(type, name, ...)                               \
-  static type (*next)(__VA_ARGS__);                         \
+#define NEXT(type, name, ...)       \
+  static type (*next)(__VA_ARGS__); \
   if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
 
 static bool is_file(int descriptor) {
