@@ -75,6 +75,7 @@ void engine_start(const struct parameters *p, struct trace *trace) {
 }
 
 void engine_stop(void) {
+  memory_guard_end();
   starpu_task_wait_for_all(); /* callbacks of loops may still be running */
   if (engine.gpu) engine_on_gpu_workers(free_gpu, NULL);
   pinned_pool_free(engine.pool);

@@ -7,6 +7,7 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,10 +48,19 @@ static void end_with_message(int number) {
   fail(EXIT_RUN_FAILED, "not enough memory: a library ends the program (signal %d)", number);
 }
 
+/** exit(), which HDF5 1.10 calls where it cannot register an object. */
+static void end_of_library(void) {
+  if (guard.active && errno == ENOMEM)
+    fail(EXIT_RUN_FAILED, "not enough memory: a library ends the program");
+}
+
 void memory_guard_begin(void) {
   struct sigaction action = {.sa_handler = end_with_message, .sa_flags = SA_NODEFER};
   sigemptyset(&action.sa_mask);
   sigaction(SIGABRT, &action, &guard.abort);
   sigaction(SIGSEGV, &action, &guard.memory);
+  if (!guard.active) atexit(end_of_library);
   guard.active = true;
 }
+
+void memory_guard_end(void) { guard.active = false; }

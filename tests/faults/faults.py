@@ -228,7 +228,7 @@ class Trials:
         if run.code < 0 or run.code in (134, 136, 139):
             raise Finding(f'dies by a signal: {run.code}')
         if len(run.ours) != 1:
-            raise Finding(f'{len(run.ours)} lines of its own, not one')
+            raise Finding(f'{len(run.ours)} lines of its own, not one, exit code {run.code}')
         if not re.match(r'photons-starpu: (error: |stopped by signal )', run.ours[0]):
             raise Finding(f'a strange line: {run.ours[0]}')
         if run.others:
