@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_read: interpolates long-range accelerations from the fields.
+/* pm_read: interpolates long-range accelerations from the fields. With block time steps they have a
+ * column of their own, because they change only once in a base step.
  *
  * reads  positions; the slabs that the group overlaps, or, if some of these are on other ranks,
  *        the pieces that pm_cut copied from them
- * adds to accelerations */
+ * adds to accelerations, or writes mesh_accelerations */
 #include <stdlib.h>
+#include <string.h>
 
 #include "codelets/runtime/task.h"
 #include "cuda/mesh/gpu_mesh.h"
@@ -16,6 +18,7 @@ struct pm_read_argument {
   const struct group *g;
   const struct group_cells *c;
   uint32_t set;
+  bool clear; /* the first set of a column of its own */
 };
 enum { ACCELERATION, POSITION, FIELDS };
 /* FIELDS: the pieces; or the slabs [field][slab], beginning with the first one that the group
@@ -56,20 +59,22 @@ static void pm_read_cpu(void *buffers[], const struct pm_read_argument *a) {
   const struct mesh *m = a->l->mesh;
   const float **plane = allocate((size_t)m->fields * m->cells, sizeof *plane, "mesh plane table");
   const struct field_view view = unwrap(buffers, m, a->c, plane);
+  float *acceleration = VECTOR(float, buffers[ACCELERATION]);
+  if (a->clear) memset(acceleration, 0, 3 * (size_t)a->g->count * sizeof *acceleration);
   a->l->kernels->read(m, a->g->count, VECTOR(const uint32_t, buffers[POSITION]), a->set == 1,
-                      a->l->factor / (float)a->l->sets, &view,
-                      VECTOR(float, buffers[ACCELERATION]));
+                      a->l->factor / (float)a->l->sets, &view, acceleration);
   free(plane);
 }
 
 static void pm_read_gpu(struct gpu *gpu, void *buffers[], const struct pm_read_argument *a) {
-  (void)gpu;
   const struct mesh *m = a->l->mesh;
   const float **plane = allocate((size_t)m->fields * m->cells, sizeof *plane, "mesh plane table");
   const struct field_view view = unwrap(buffers, m, a->c, plane);
+  float *acceleration = VECTOR(float, buffers[ACCELERATION]);
+  if (a->clear) gpu_clear(gpu, acceleration, 3 * (size_t)a->g->count * sizeof *acceleration);
   gpu_read(a->l->gpu[worker_number()], a->g->count, VECTOR(const uint32_t, buffers[POSITION]),
            a->set == 1, a->l->factor / (float)a->l->sets, &view, a->c->read.count == 0,
-           VECTOR(float, buffers[ACCELERATION]));
+           acceleration);
   free(plane);
 }
 
@@ -84,7 +89,10 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
   struct starpu_data_descr *data = allocate(FIELDS + c->read.count + (size_t)m->fields * slabs,
                                             sizeof *data, "task data");
   size_t n = FIELDS;
-  data[ACCELERATION] = (struct starpu_data_descr){g->column[COLUMN_acceleration], STARPU_RW};
+  const bool own = l->domain->particles.block_steps, clear = own && set == 0;
+  data[ACCELERATION] = (struct starpu_data_descr){
+      g->column[own ? COLUMN_mesh_acceleration : COLUMN_acceleration],
+      clear ? STARPU_W : STARPU_RW};
   data[POSITION] = (struct starpu_data_descr){g->column[COLUMN_position], STARPU_R};
   for (uint32_t k = 0; k < c->read.count; k++)
     data[n++] = (struct starpu_data_descr){c->read.piece[k].handle[set], STARPU_R};
@@ -93,7 +101,7 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
       data[n++] = (struct starpu_data_descr){
           l->slab_handle[slab_row(l, set, field, (first + k) % m->slabs)], STARPU_R};
   pm_read_insert(
-      (struct pm_read_argument){l, g, c, set},
+      (struct pm_read_argument){l, g, c, set, clear},
       (struct task){.data = data, .count = n, .priority = PRIORITY_LOW, .owner = &g->index});
   free(data);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* l2p: accelerations from the local expansions of the leaves. Does nothing if the far list is
- * empty.
+/* l2p: accelerations of the targets from the local expansions of their leaves. Does nothing if the
+ * far list is empty.
  *
- * reads  positions, the tree, the local expansions
- * adds to accelerations */
+ * reads  positions and tree of the targets, the local expansions
+ * adds to the targets' accelerations */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/tree/codelets.h"
@@ -12,6 +12,7 @@ struct l2p_argument {
   const struct short_range *s;
   const struct walk_result *walked;
   uint32_t count;
+  unsigned depth;
 };
 enum { ACCELERATION, POSITION, TREE, LOCAL, SLOTS };
 
@@ -22,7 +23,7 @@ static double l2p_work(const struct l2p_argument *a) {
 static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  a->s->kernels->fmm.l2p(a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
+  a->s->kernels->fmm.l2p(a->s->acceptance.order, a->count, a->depth, d->geometry.scale,
                          a->s->factor, VECTOR(const uint32_t, buffers[POSITION]),
                          VECTOR(const struct node, buffers[TREE]),
                          VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
@@ -31,7 +32,7 @@ static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
 static void l2p_gpu(struct gpu *gpu, void *buffers[], const struct l2p_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  gpu_l2p(gpu, a->s->acceptance.order, a->count, d->depth, d->geometry.scale, a->s->factor,
+  gpu_l2p(gpu, a->s->acceptance.order, a->count, a->depth, d->geometry.scale, a->s->factor,
           VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
           VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
 }
@@ -41,11 +42,11 @@ STAGE(l2p, 0x55bbaa, "m2l");
 void l2p_submit(struct short_range *s, struct group *g) {
   const struct group_expansions *e = expansions_of(s, g);
   const struct starpu_data_descr data[SLOTS] = {
-      [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_RW},
-      [POSITION] = {g->column[COLUMN_position], STARPU_R},
-      [TREE] = {g->tree, STARPU_R},
+      [ACCELERATION] = {e->targets.acceleration, STARPU_RW},
+      [POSITION] = {e->targets.position, STARPU_R},
+      [TREE] = {e->targets.tree, STARPU_R},
       [LOCAL] = {e->local, STARPU_R}};
   l2p_insert(
-      (struct l2p_argument){s, &e->lists.walked, g->count},
+      (struct l2p_argument){s, &e->lists.walked, e->targets.count, e->targets.depth},
       (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_LOW, .owner = &g->index});
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2l: local expansions of a group from its far list. Does nothing if the list is empty; then no
- * stage reads the local expansions.
+/* m2l: local expansions of a group's targets from their far list. Does nothing if the list is empty;
+ * then no stage reads the local expansions.
  *
- * reads  the far list; trees and multipoles of the neighbours
+ * reads  the far list, the tree of the targets; trees and multipoles of the neighbours
  * writes the local expansions */
 #include <stdlib.h>
 
@@ -15,15 +15,16 @@ struct m2l_argument {
   const struct short_range *s;
   const struct group *g;
   const struct lists *lists;
+  unsigned depth;
 };
-enum { LOCAL, TREES };
+enum { LOCAL, TREE, TREES }; /* TREE: of the targets */
 /* The trees of n neighbours are followed by their multipoles and then by the list. */
 static uint32_t multipoles_slot(uint32_t n) { return TREES + n; }
 static uint32_t list_slot(uint32_t n) { return TREES + 2 * n; }
 
 static double m2l_work(const struct m2l_argument *a) {
   const uint64_t n = a->lists->walked.interactions;
-  return n ? (double)(n + tree_nodes(a->s->domain->depth)) : 1;
+  return n ? (double)(n + tree_nodes(a->depth)) : 1;
 }
 
 static void unwrap(void *buffers[], uint32_t n, const struct node **trees,
@@ -41,10 +42,11 @@ static void m2l_cpu(void *buffers[], const struct m2l_argument *a) {
   const struct node *trees[n];
   const float *multipoles[n];
   unwrap(buffers, n, trees, multipoles);
-  const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, d->depth,
+  const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, a->depth,
                                                   buffers + list_slot(n), false);
-  a->s->kernels->fmm.m2l(a->s->acceptance.order, d->depth, d->geometry.scale, &a->s->split, &far,
-                         trees[0], trees, multipoles, VECTOR(float, buffers[LOCAL]));
+  a->s->kernels->fmm.m2l(a->s->acceptance.order, a->depth, d->depth, d->geometry.scale,
+                         &a->s->split, &far, VECTOR(const struct node, buffers[TREE]), trees,
+                         multipoles, VECTOR(float, buffers[LOCAL]));
 }
 
 static void m2l_gpu(struct gpu *gpu, void *buffers[], const struct m2l_argument *a) {
@@ -54,10 +56,11 @@ static void m2l_gpu(struct gpu *gpu, void *buffers[], const struct m2l_argument 
   const struct node *trees[n];
   const float *multipoles[n];
   unwrap(buffers, n, trees, multipoles);
-  const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, d->depth,
+  const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, a->depth,
                                                   buffers + list_slot(n), true);
-  gpu_m2l(gpu, a->s->acceptance.order, d->depth, d->geometry.scale, &a->s->split, &far, trees[0], n,
-          trees, multipoles, VECTOR(float, buffers[LOCAL]));
+  gpu_m2l(gpu, a->s->acceptance.order, a->depth, d->depth, d->geometry.scale, &a->s->split, &far,
+          VECTOR(const struct node, buffers[TREE]), n, trees, multipoles,
+          VECTOR(float, buffers[LOCAL]));
 }
 
 STAGE(m2l, 0x117733, "m2l");
@@ -68,6 +71,7 @@ void m2l_submit(struct short_range *s, struct group *g) {
   struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data,
                                             "task data");
   data[LOCAL] = (struct starpu_data_descr){e->local, STARPU_W};
+  data[TREE] = (struct starpu_data_descr){e->targets.tree, STARPU_R};
   for (uint32_t i = 0; i < n; i++) {
     const struct group *neighbour = &s->domain->groups[g->near.group[i]];
     data[TREES + i] = (struct starpu_data_descr){neighbour->tree, STARPU_R};
@@ -75,7 +79,7 @@ void m2l_submit(struct short_range *s, struct group *g) {
         expansions_of(s, neighbour)->multipole, STARPU_R};
   }
   const size_t count = list_slot(n) + list_slots(&e->lists, LIST_FAR, data + list_slot(n));
-  m2l_insert((struct m2l_argument){s, g, &e->lists},
+  m2l_insert((struct m2l_argument){s, g, &e->lists, e->targets.depth},
              (struct task){.data = data,
                            .count = count,
                            .priority = PRIORITY_LOW,

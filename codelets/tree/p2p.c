@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: direct short-range forces on a group's particles.
+/* p2p: direct short-range forces on a group's targets (targets.h).
  *
- * reads  the near list and the tree of the group, positions of the neighbours
- * writes accelerations */
+ * reads  the near list, positions and tree of the targets; positions of the neighbours
+ * writes the targets' accelerations */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,14 +17,15 @@ struct p2p_argument {
   const struct group *g;
   struct group_expansions *e;
 };
-enum { ACCELERATION, TREE, POSITIONS };
+enum { ACCELERATION, TREE, POSITION, POSITIONS };
 /* The positions of n neighbours are followed by the list. */
 static uint32_t list_slot(uint32_t n) { return POSITIONS + n; }
 
 /* The pairs of the last step predict those of this step better than the list does, because the list
  * includes sources beyond r_cut. */
 static double p2p_work(const struct p2p_argument *a) {
-  return (double)(a->e->pairs ? a->e->pairs : a->e->lists.walked.pairs);
+  const bool known = a->e->pairs && !a->e->targets.packed;
+  return (double)(known ? a->e->pairs : a->e->lists.walked.pairs);
 }
 
 /** The task's target. Fills in the near list and the tables of sources. */
@@ -37,12 +38,13 @@ static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, b
     x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
     count[i] = d->groups[a->g->near.group[i]].count;
   }
-  *near = list_unwrap(&a->e->lists, LIST_NEAR, d->depth, buffers + list_slot(n), on_gpu);
-  return (struct p2p_target){.count = a->g->count,
-                             .depth = d->depth,
+  *near = list_unwrap(&a->e->lists, LIST_NEAR, a->e->targets.depth, buffers + list_slot(n), on_gpu);
+  return (struct p2p_target){.count = a->e->targets.count,
+                             .depth = a->e->targets.depth,
+                             .source_depth = d->depth,
                              .scale = d->geometry.scale,
                              .factor = a->s->factor,
-                             .x = x[0],
+                             .x = VECTOR(const uint32_t, buffers[POSITION]),
                              .nodes = VECTOR(const struct node, buffers[TREE]),
                              .near = near,
                              .source_x = x,
@@ -60,7 +62,7 @@ static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
                     ? p2p_exact(law, &target, acceleration)
                     : a->s->kernels->p2p.p2p(law, &target, &tree_scratch(a->s)->p2p, acceleration);
   if (DEBUG_CHECKS)
-    for (size_t i = 0; i < 3 * (size_t)a->g->count; i++)
+    for (size_t i = 0; i < 3 * (size_t)target.count; i++)
       DEBUG_CHECK(isfinite(acceleration[i]) || !isfinite(a->s->factor), /* motion_check.c tells */
                   "group %u: component %zu is %g", a->g->index, i, (double)acceleration[i]);
 }
@@ -82,8 +84,9 @@ void p2p_submit(struct short_range *s, struct group *g) {
   const uint32_t n = g->near.count;
   struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data,
                                             "task data");
-  data[ACCELERATION] = (struct starpu_data_descr){g->column[COLUMN_acceleration], STARPU_W};
-  data[TREE] = (struct starpu_data_descr){g->tree, STARPU_R};
+  data[ACCELERATION] = (struct starpu_data_descr){e->targets.acceleration, STARPU_W};
+  data[TREE] = (struct starpu_data_descr){e->targets.tree, STARPU_R};
+  data[POSITION] = (struct starpu_data_descr){e->targets.position, STARPU_R};
   for (uint32_t i = 0; i < n; i++)
     data[POSITIONS + i] = (struct starpu_data_descr){
         s->domain->groups[g->near.group[i]].column[COLUMN_position], STARPU_R};

@@ -3,8 +3,8 @@
  * lists into host memory. On a GPU, walk counts the entries and writes their offsets; the host
  * waits for the counts and makes handles of that size; walk_fill writes the entries.
  *
- * walk      reads the trees of all neighbours; writes counts, and on a GPU offsets
- * walk_fill reads the trees and the offsets; writes the entries of both lists */
+ * walk      reads the trees of the targets and of all neighbours; writes counts, and on a GPU offsets
+ * walk_fill reads these trees and the offsets; writes the entries of both lists */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,9 +20,11 @@ struct walk_argument {
   struct short_range *s;
   const struct group *g;
   struct lists *lists;
+  const struct targets *targets;
 };
 #define walk_fill_argument walk_argument /* same argument */
-enum { WALK_LISTS, WALK_TREES };         /* offsets follow the trees */
+/* The tree of the targets comes before those of the neighbours, offsets follow them. */
+enum { WALK_LISTS, WALK_TREES };
 enum { FILL_NEAR, FILL_FAR, FILL_OFFSET, FILL_TREES };
 
 static double walk_work(const struct walk_argument *a) {
@@ -30,13 +32,15 @@ static double walk_work(const struct walk_argument *a) {
 }
 #define walk_fill_work walk_work
 
-/** The trees of the neighbours, from buffers[first] on, and numbers of their particles. */
-static void unwrap(void *buffers[], const struct walk_argument *a, uint32_t first,
-                   const struct node **trees, uint32_t *count) {
+/** The trees from buffers[first] on: that of the targets, which is returned, and those of the
+ * neighbours with the numbers of their particles. */
+static const struct node *unwrap(void *buffers[], const struct walk_argument *a, uint32_t first,
+                                 const struct node **trees, uint32_t *count) {
   for (uint32_t i = 0; i < a->g->near.count; i++) {
-    trees[i] = VECTOR(const struct node, buffers[first + i]);
+    trees[i] = VECTOR(const struct node, buffers[first + 1 + i]);
     count[i] = a->s->domain->groups[a->g->near.group[i]].count;
   }
+  return VECTOR(const struct node, buffers[first]);
 }
 
 /** Leaves below a node. */
@@ -47,33 +51,37 @@ static void leaves_below(uint32_t node, unsigned depth, uint32_t *first, uint32_
 }
 
 /** Count one meeting of all leaves below a target with all leaves below the source of an entry. */
-static void count_meeting(uint8_t *met, unsigned depth, uint32_t target, uint32_t entry) {
+static void count_meeting(uint8_t *met, unsigned target_depth, unsigned depth, uint32_t target,
+                          uint32_t entry) {
   const uint32_t slot = entry >> (depth + 1), source = entry & ((2u << depth) - 1);
   uint32_t t, t_end, first, end;
-  leaves_below(target, depth, &t, &t_end);
+  leaves_below(target, target_depth, &t, &t_end);
   leaves_below(source, depth, &first, &end);
   for (; t < t_end; t++)
-    for (uint32_t s = first; s < end; s++) met[((((size_t)slot << depth) + s) << depth) + t]++;
+    for (uint32_t s = first; s < end; s++)
+      met[((((size_t)slot << depth) + s) << target_depth) + t]++;
 }
 
 /** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above. */
-static void check_lists(const struct walk_argument *a, const struct node *const *trees) {
-  const unsigned depth = a->s->domain->depth;
-  const uint32_t leaves = 1u << depth;
+static void check_lists(const struct walk_argument *a, const struct node *tree,
+                        const struct node *const *trees) {
+  const unsigned depth = a->s->domain->depth, target_depth = a->targets->depth;
+  const uint32_t leaves = 1u << depth, targets = 1u << target_depth;
   const struct interaction_list *near = &a->lists->host[LIST_NEAR];
   const struct interaction_list *far = &a->lists->host[LIST_FAR];
-  uint8_t *met = allocate((size_t)a->g->near.count << (2 * depth), 1, "meetings of leaves");
-  for (uint32_t t = 0; t < leaves; t++)
+  uint8_t *met = allocate((size_t)a->g->near.count << (target_depth + depth), 1,
+                          "meetings of leaves");
+  for (uint32_t t = 0; t < targets; t++)
     for (uint32_t e = near->offset[t]; e < near->offset[t + 1]; e++)
-      count_meeting(met, depth, leaves + t, near->entry[e]);
-  for (uint32_t t = 1; t < tree_nodes(depth); t++)
+      count_meeting(met, target_depth, depth, targets + t, near->entry[e]);
+  for (uint32_t t = 1; t < tree_nodes(target_depth); t++)
     for (uint32_t e = far->offset[t]; e < far->offset[t + 1]; e++)
-      count_meeting(met, depth, t, far->entry[e]);
+      count_meeting(met, target_depth, depth, t, far->entry[e]);
   size_t pair = 0;
   for (uint32_t slot = 0; slot < a->g->near.count; slot++)
     for (uint32_t s = leaves; s < 2 * leaves; s++)
-      for (uint32_t t = leaves; t < 2 * leaves; t++, pair++) {
-        const float gap2 = box_gap_squared(&a->s->domain->geometry, &trees[0][t], &trees[slot][s]);
+      for (uint32_t t = targets; t < 2 * targets; t++, pair++) {
+        const float gap2 = box_gap_squared(&a->s->domain->geometry, &tree[t], &trees[slot][s]);
         DEBUG_CHECK(met[pair] == 1 || (met[pair] == 0 && gap2 >= R_CUT_SQUARED * (1.0f - 1e-4f)),
                     "leaf %u of group %u meets leaf %u of group %u %u times at %g r_cut", t,
                     a->g->index, s, a->g->near.group[slot], met[pair], sqrt((double)gap2));
@@ -85,12 +93,12 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  unwrap(buffers, a, first, trees, count);
+  const struct node *tree = unwrap(buffers, a, first, trees, count);
   a->lists->walked = a->s->kernels->walk.walk(
-      &a->s->acceptance, a->g->count, trees[0], n, trees, count, &tree_scratch(a->s)->walk,
+      &a->s->acceptance, a->targets->count, a->targets->depth, tree, n, trees, count, &tree_scratch(a->s)->walk,
       &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
   a->lists->on_gpu = false;
-  if (DEBUG_CHECKS) check_lists(a, trees);
+  if (DEBUG_CHECKS) check_lists(a, tree, trees);
 }
 
 static void walk_cpu(void *buffers[], const struct walk_argument *a) {
@@ -106,9 +114,9 @@ static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argumen
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  unwrap(buffers, a, WALK_TREES, trees, count);
-  gpu_walk(gpu, &a->s->acceptance, a->g->count, trees[0], n, trees, count,
-           VECTOR(uint32_t, buffers[WALK_TREES + n]), &a->lists->walked);
+  const struct node *tree = unwrap(buffers, a, WALK_TREES, trees, count);
+  gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree, n, trees, count,
+           VECTOR(uint32_t, buffers[WALK_TREES + 1 + n]), &a->lists->walked);
   a->lists->on_gpu = true;
 }
 
@@ -116,8 +124,8 @@ static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fi
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  unwrap(buffers, a, FILL_TREES, trees, count);
-  gpu_walk_fill(gpu, &a->s->acceptance, a->g->count, trees[0], n, trees, count,
+  const struct node *tree = unwrap(buffers, a, FILL_TREES, trees, count);
+  gpu_walk_fill(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree, n, trees, count,
                 VECTOR(const uint32_t, buffers[FILL_OFFSET]), VECTOR(uint32_t, buffers[FILL_NEAR]),
                 VECTOR(uint32_t, buffers[FILL_FAR]));
 }
@@ -125,21 +133,22 @@ static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fi
 STAGE(walk, 0xddcc77, NULL);
 STAGE(walk_fill, 0xeedd99, NULL);
 
-static void add_trees(const struct domain *d, const struct group *g,
+static void add_trees(struct short_range *s, const struct group *g,
                       struct starpu_data_descr *data) {
+  data[0] = (struct starpu_data_descr){expansions_of(s, g)->targets.tree, STARPU_R};
   for (uint32_t i = 0; i < g->near.count; i++)
-    data[i] = (struct starpu_data_descr){d->groups[g->near.group[i]].tree, STARPU_R};
+    data[1 + i] = (struct starpu_data_descr){s->domain->groups[g->near.group[i]].tree, STARPU_R};
 }
 
 static void walk_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
   const uint32_t n = g->near.count;
-  struct starpu_data_descr *data = allocate(WALK_TREES + (size_t)n + 1, sizeof *data, "task data");
-  size_t count = WALK_TREES + n;
+  struct starpu_data_descr *data = allocate(WALK_TREES + (size_t)n + 2, sizeof *data, "task data");
+  size_t count = WALK_TREES + 1 + (size_t)n;
   data[WALK_LISTS] = (struct starpu_data_descr){l->walk, STARPU_W};
-  add_trees(s->domain, g, data + WALK_TREES);
+  add_trees(s, g, data + WALK_TREES);
   if (l->offset) data[count++] = (struct starpu_data_descr){l->offset, STARPU_W};
-  walk_insert((struct walk_argument){s, g, l},
+  walk_insert((struct walk_argument){s, g, l, &expansions_of(s, g)->targets},
               (struct task){.data = data,
                             .count = count,
                             /* with GPUs the host waits for walks */
@@ -150,15 +159,15 @@ static void walk_submit(struct short_range *s, struct group *g) {
 
 static void fill_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
-  struct starpu_data_descr *data = allocate(FILL_TREES + (size_t)g->near.count, sizeof *data,
-                                            "task data");
+  const size_t count = FILL_TREES + 1 + (size_t)g->near.count;
+  struct starpu_data_descr *data = allocate(count, sizeof *data, "task data");
   data[FILL_NEAR] = (struct starpu_data_descr){l->entry[LIST_NEAR], STARPU_W};
   data[FILL_FAR] = (struct starpu_data_descr){l->entry[LIST_FAR], STARPU_W};
   data[FILL_OFFSET] = (struct starpu_data_descr){l->offset, STARPU_R};
-  add_trees(s->domain, g, data + FILL_TREES);
-  walk_fill_insert((struct walk_fill_argument){s, g, l},
+  add_trees(s, g, data + FILL_TREES);
+  walk_fill_insert((struct walk_fill_argument){s, g, l, &expansions_of(s, g)->targets},
                    (struct task){.data = data,
-                                 .count = FILL_TREES + (size_t)g->near.count,
+                                 .count = count,
                                  .priority = PRIORITY_LOWEST,
                                  .owner = &g->index});
   free(data);

@@ -177,6 +177,7 @@ void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes,
   }
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
     const struct particle_column *c = &particle_columns[k];
+    if (!column[k]) continue;
     if (c->size == 8)
       rearrange(g, count, c->components, order.Current(), (uint64_t *)column[k], values);
     else if (c->size == 4)

@@ -83,6 +83,10 @@ void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes) {
   CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, g->stream));
 }
 
+void gpu_clear(struct gpu *g, void *data, size_t bytes) {
+  CHECK_CUDA(cudaMemsetAsync(data, 0, bytes, g->stream));
+}
+
 void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, size_t from_stride,
                    size_t width, size_t rows) {
   CHECK_CUDA(cudaMemcpy2DAsync(to, to_stride, from, from_stride, width, rows,

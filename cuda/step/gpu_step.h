@@ -7,6 +7,7 @@
 
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/gpu.h"
+#include "photons/step/rungs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,10 @@ extern "C" {
 /** @param largest  in pinned host memory */
 void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration,
               float *momentum, struct kick_largest *largest);
+/** @param rungs  in pinned host memory, [RUNGS]; written from kick.top on
+ * @param largest  in pinned host memory */
+void gpu_kick_rungs(struct gpu *g, const struct rung_kick *kick, const struct rung_arrays *arrays,
+                    uint32_t *rungs, struct kick_largest *largest);
 void gpu_drift(struct gpu *g, uint32_t count, float factor, const float *momentum, uint32_t *x);
 
 #ifdef __cplusplus

@@ -18,6 +18,7 @@
 #include "photons/io/snapshot.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
+#include "photons/step/block_step.h"
 #include "photons/step/step.h"
 
 struct nbody_run {
@@ -118,9 +119,11 @@ static void write_positions(void *context) {
 
 static void fill_record(struct nbody_run *r, struct step_record *record) {
   record->particles = r->nbody->domain.particles.all;
-  record->work = short_range_work(&r->nbody->short_range);
+  const struct work_counts last = short_range_work(&r->nbody->short_range);
+  record->work = record->block.sub_steps > 0 ? record->block.work : last;
   record->owner_seconds = r->nbody->domain.group_seconds;
-  sort_policy_account(&r->policy, &r->nbody->domain, &record->work);
+  const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
+  sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
 }
 
 static void print_layout(FILE *out, const struct parameters *p, size_t n) {
@@ -181,7 +184,7 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
 static const char *stuck(void *state, const struct progress *now, bool *sound) {
   struct nbody_run *r = state;
   const struct parameters *p = r->parameters;
-  if (p->time.step != STEP_ADAPTIVE) return NULL;
+  if (p->time.step == STEP_FIXED) return NULL;
   const double acc_max = step_acc_max(r->nbody), softening = softening_at(p, now->a);
   const double dlna = timeline_adaptive_dlna(p, &r->cosmology, now->a, acc_max, softening);
   if (dlna >= p->time.min_dlna) return NULL;
@@ -193,6 +196,25 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
            "this run go on",
            1.0 / now->a - 1.0, dlna, p->time.min_dlna, acc_max, 1e3 * softening);
   return r->obstacle;
+}
+
+/** Move particles into new groups, or groups to other ranks, before forces on all particles. */
+static void reorder(struct nbody_run *r, struct sort_choice choice) {
+  if (choice.rebuild) step_rebuild(r->nbody);
+  if (choice.sort) step_sort(r->nbody);
+  sort_policy_done(&r->policy, choice);
+}
+
+/** A base step of block time steps. */
+static void block_step(struct nbody_run *r, double a0, double a1, struct sort_choice choice,
+                       void (*meanwhile)(void *), struct step_record *record) {
+  struct base_step b = block_open(r->nbody, r->parameters, &r->cosmology, a0, a1);
+  block_rungs(r->nbody, record->rungs);
+  while (block_advance(r->nbody, &b)) {}
+  reorder(r, choice);
+  apply_softening(r, a1);
+  block_close(r->nbody, &b, meanwhile, r);
+  record->block = b;
 }
 
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
@@ -209,15 +231,17 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   balance(r, now->step);
   const struct sort_choice choice = sort_policy_choose(&r->policy, p,
                                                        r->nbody->domain.particles.all);
-  step_drift(r->nbody, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
+  void (*meanwhile)(void *) = output_due(context, a1) ? write_positions : NULL;
   now->a = a1;
-  if (choice.rebuild) step_rebuild(r->nbody);
-  if (choice.sort) step_sort(r->nbody);
-  sort_policy_done(&r->policy, choice);
-  apply_softening(r, a1);
   r->output_progress = *now;
-  step_forces(r->nbody, cosmology_kick(c, middle, a1),
-              output_due(context, a1) ? write_positions : NULL, r);
+  if (p->time.step == STEP_BLOCK) {
+    block_step(r, a0, a1, choice, meanwhile, record);
+  } else {
+    step_drift(r->nbody, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
+    reorder(r, choice);
+    apply_softening(r, a1);
+    step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
+  }
   record->rebuilt = choice.rebuild;
   record->sorted = choice.sort;
   fill_record(r, record);

@@ -107,7 +107,7 @@ void domain_free(struct domain *d) {
 }
 
 static void for_columns(const struct particles *p, void (*function)(void *, size_t)) {
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+  for (int k = 0; k < particles_columns(p); k++)
     function(particles_column(p, k), p->count * particle_column_bytes(&particle_columns[k]));
 }
 
@@ -125,7 +125,7 @@ void domain_register(struct domain *d) {
     g->nodes = d->nodes + i * nodes;
     g->top = d->top + i * top_nodes;
     g->tree = handle_register(g->nodes, nodes, sizeof(struct node));
-    for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    for (int k = 0; k < particles_columns(&d->particles); k++) {
       const struct particle_column *c = &particle_columns[k];
       char *array = particles_column(&d->particles, k);
       g->column[k] = handle_register(array + first * particle_column_bytes(c),
@@ -165,7 +165,8 @@ static void acquire_to_change(starpu_data_handle_t handle) { handle_acquire(hand
 static void acquire_to_read(starpu_data_handle_t handle) { handle_acquire(handle, STARPU_R); }
 
 static void for_handles(struct domain *d, void (*function)(starpu_data_handle_t)) {
-  FOR_GROUPS(d, g) for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) function(g->column[k]);
+  FOR_GROUPS(d, g)
+  for (int k = 0; k < particles_columns(&d->particles); k++) function(g->column[k]);
 }
 
 void domain_acquire(struct domain *d) {

@@ -25,8 +25,9 @@ static void sort_ghosts(struct ghosts *g) {
   g->count = n;
 }
 
-/** List this rank's groups to send, or the groups to receive, with the other rank. If A is a
- * neighbour of B, then B is one of A, so both ends find the same list. */
+/** List this rank's groups to send, or the groups to receive, with the other rank: the sources of
+ * targets there, or here. If A is a neighbour of B, then B is one of A, so both ends find the same
+ * list. */
 static struct ghosts list_ghosts(const struct domain *d, bool sent) {
   const int me = comm_rank();
   size_t most = 0;
@@ -36,7 +37,7 @@ static struct ghosts list_ghosts(const struct domain *d, bool sent) {
   for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++)
     for (uint32_t k = 1; k < d->groups[i].near.count; k++) {
       const struct group *other = &d->groups[d->groups[i].near.group[k]];
-      if (other->owner != me)
+      if (other->owner != me && (sent ? other->targets : d->groups[i].targets) > 0)
         g.ghost[g.count++] = (struct ghost){.group = sent ? i : other->index, .rank = other->owner};
     }
   sort_ghosts(&g);
@@ -88,10 +89,12 @@ static void find_branches(struct domain *d) {
     for (uint32_t k = 1; k < own->near.count; k++) {
       const struct group *other = &d->groups[own->near.group[k]];
       if (other->owner == me) continue;
-      find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1,
-                                                                       &other->root);
-      find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(
-          d, other->top, 1, &own->root);
+      if (other->targets > 0)
+        find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1,
+                                                                         &other->root);
+      if (own->targets > 0)
+        find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(
+            d, other->top, 1, &own->root);
     }
   }
 }

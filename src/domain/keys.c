@@ -120,7 +120,7 @@ void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
         {x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};
   keys_into_tree(keys, count, depth);
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
-    permute(keys, count, &particle_columns[k], column[k], old);
+    if (column[k]) permute(keys, count, &particle_columns[k], column[k], old);
   free(old);
   free(keys);
 }

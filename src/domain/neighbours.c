@@ -98,14 +98,22 @@ static void check_mutual(struct domain *d) {
 
 void domain_find_neighbours(struct domain *d) {
   const uint32_t groups = d->group_count, own = group_first(d, comm_rank());
-  struct node *box = allocate(2 * (size_t)groups, sizeof *box, "boxes of all groups"),
-              *mine = allocate(d->particles.blocks, sizeof *mine, "boxes of groups");
+  struct announcement {
+    struct node box;
+    uint32_t targets;
+  } *all = allocate(groups, sizeof *all, "boxes of all groups"),
+    *mine = allocate(d->particles.blocks, sizeof *mine, "boxes of groups");
+  struct node *box = allocate(2 * (size_t)groups, sizeof *box, "boxes of all nodes");
   size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
   for (int r = 0; r < comm_size(); r++)
-    bytes[r] = (group_first(d, r + 1) - group_first(d, r)) * sizeof *box;
-  for (uint32_t i = 0; i < d->particles.blocks; i++) mine[i] = d->groups[own + i].top[1];
-  comm_gather_all_sizes(mine, bytes, box + groups);
-  for (uint32_t i = 0; i < groups; i++) d->groups[i].root = box[groups + i];
+    bytes[r] = (group_first(d, r + 1) - group_first(d, r)) * sizeof *all;
+  for (uint32_t i = 0; i < d->particles.blocks; i++)
+    mine[i] = (struct announcement){d->groups[own + i].top[1], d->groups[own + i].targets};
+  comm_gather_all_sizes(mine, bytes, all);
+  for (uint32_t i = 0; i < groups; i++) {
+    d->groups[i].root = box[groups + i] = all[i].box;
+    d->groups[i].targets = all[i].targets;
+  }
   for (uint32_t node = groups - 1; node > 0; node--)
     box[node] = box_around(&d->geometry, &box[2 * node], &box[2 * node + 1]);
   struct search search = {.domain = d, .box = box, .tasks = groups < 64 ? 1 : 64};
@@ -113,5 +121,6 @@ void domain_find_neighbours(struct domain *d) {
   if (DEBUG_CHECKS) check_mutual(d);
   free(bytes);
   free(mine);
+  free(all);
   free(box);
 }

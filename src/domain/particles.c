@@ -29,13 +29,22 @@ void particles_set_column(struct particles *s, enum particle_column_index column
   memcpy((char *)s + particle_columns[column].member, &array, sizeof array);
 }
 
+static void allocate_columns(struct particles *s, int first, int end) {
+  for (int k = first; k < end; k++)
+    particles_set_column(
+        s, k,
+        allocate(s->count, particle_column_bytes(&particle_columns[k]), particle_columns[k].name));
+}
+
 static struct particles allocate_particles(struct particles s) {
   s.count = block_first(s.all, s.all_blocks, s.first_block + s.blocks) - particles_first(&s);
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
-    particles_set_column(
-        &s, k,
-        allocate(s.count, particle_column_bytes(&particle_columns[k]), particle_columns[k].name));
+  allocate_columns(&s, 0, PARTICLE_COLUMNS_ALWAYS);
   return s;
+}
+
+void particles_add_block_columns(struct particles *s) {
+  allocate_columns(s, PARTICLE_COLUMNS_ALWAYS, PARTICLE_COLUMN_COUNT);
+  s->block_steps = true;
 }
 
 struct particles particles_create(size_t n, double box, double mass) {

@@ -344,7 +344,7 @@ void domain_rebuild(struct domain *d) {
     p->position = allocate(3 * r.count, sizeof *p->position, "particle positions");
   }
   loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_position, &r);
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) /* positions are taken from the keys */
+  for (int k = 0; k < particles_columns(p); k++) /* positions are taken from the keys */
     if (k != COLUMN_position) rearrange(&r, k);
   orb_parts_free(&r.parts);
   free(r.keys);

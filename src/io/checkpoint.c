@@ -105,7 +105,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   const bool first = comm_rank() == turn->first;
   const hid_t file = first ? hdf5_create(turn->temporary, path)
                            : hdf5_continue(turn->temporary, path);
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+  for (int k = 0; k < PARTICLE_COLUMNS_ALWAYS; k++) {
     const struct array array = array_of(c->particles, k);
     if (first) create_array(file, path, &array);
     write_array(file, path, &array);
@@ -270,7 +270,7 @@ static void check_arrays(hid_t file, const char *path, uint64_t count, uint64_t 
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks",
          path, count, blocks);
   const struct particles promised = {.all = count, .all_blocks = blocks};
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+  for (int k = 0; k < PARTICLE_COLUMNS_ALWAYS; k++) {
     const struct array array = array_of(&promised, k);
     const hid_t dataset = open_array(file, path, &array);
     hdf5_check_stored(dataset, path, array.name);
@@ -318,7 +318,7 @@ struct particles checkpoint_read(const char *newest, struct parameters *p,
   check_arrays(file, path, count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+  for (int k = 0; k < PARTICLE_COLUMNS_ALWAYS; k++) {
     const struct array array = array_of(&s, k);
     read_array(file, path, &array);
   }

@@ -6,6 +6,7 @@
 
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/runtime/pinned.h"
 
 struct nbody *nbody_create(const struct parameters *p, struct particles particles) {
   struct nbody *n = allocate(1, sizeof *n, "the simulation");
@@ -13,9 +14,14 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   const double cell = particles.box / layout.mesh.cells;
   n->kernels = step_kernels_select();
   n->a = 1.0;
+  if (p->time.step == STEP_BLOCK) particles_add_block_columns(&particles);
   n->domain = domain_make(particles, &layout.domain,
                           geometry_make(particles.box, p->gravity.r_cut * cell));
   domain_start(&n->domain);
+  if (particles.block_steps) {
+    n->rungs = allocate(n->domain.group_count, sizeof *n->rungs, "rungs of groups");
+    pin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs); /* GPU tasks write into it */
+  }
   short_range_start(&n->short_range, &n->domain, p, cell);
   long_range_start(&n->long_range, &n->domain, p, &n->short_range.split);
   return n;
@@ -24,6 +30,8 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
 void nbody_free(struct nbody *n) {
   long_range_free(&n->long_range);
   short_range_free(&n->short_range);
+  if (n->rungs) unpin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs);
+  free(n->rungs);
   domain_free(&n->domain);
   free(n);
 }
@@ -42,7 +50,8 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
                      .mesh = mesh_layout_choose(p, particles)};
   const int order = (int)p->gravity.order;
   const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+  const struct particles kind = {.block_steps = p->time.step == STEP_BLOCK};
+  for (int k = 0; k < particles_columns(&kind); k++)
     l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
   l.bytes_tree = nodes * (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) +
                                                                          fmm_local_size(order)));

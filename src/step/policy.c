@@ -61,7 +61,7 @@ static double spread(const struct domain *d) {
 }
 
 void sort_policy_account(struct sort_policy *s, const struct domain *d,
-                         const struct work_counts *w) {
+                         const struct work_counts *w, double forces) {
   const double work = cost()->pair * (double)w->pairs +
                       cost()->interaction * (double)w->interactions +
                       cost()->visit * (double)w->visits;
@@ -70,7 +70,7 @@ void sort_policy_account(struct sort_policy *s, const struct domain *d,
     s->sort_debt = 0.0;
     s->loosening *= FORGET;
   } else {
-    const double loss = fmax(work - s->fresh_work, 0.0);
+    const double loss = forces * fmax(work - s->fresh_work, 0.0);
     s->sort_debt += loss;
     s->loosening = loss / (double)s->steps_since_sort;
   }

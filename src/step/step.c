@@ -1,134 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The step as a task graph, one line for each stage. Each rank submits the tasks of its own groups,
- * slabs and columns, and the messages that send data to other ranks and receive theirs. Data
- * dependencies order the stages. Mesh and tree meet only in the acceleration, which p2p writes and
- * l2p and pm_read add to, always in this order, so that sums do not depend on which worker or rank
- * computes them. */
+/* Global steps: kicks, drifts and forces of all particles together; sorts and rebuilds. */
 #include "photons/step/step.h"
 
 #include <math.h>
 
+#include "forces.h"
 #include "motion_check.h"
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/domain/codelets.h"
-#include "photons/mesh/codelets.h"
 #include "photons/runtime/message.h"
 #include "photons/step/codelets.h"
 #include "photons/tree/codelets.h"
 
-/* Slabs and columns of this rank. */
-#define FOR_SLABS(m, slab)                           \
-  for (uint32_t slab = 0; slab < (m)->slabs; slab++) \
-    if (slab_owner((m), slab) == comm_rank())
-#define FOR_COLUMNS(m, column)                               \
-  for (uint32_t column = 0; column < (m)->columns; column++) \
-    if (column_owner((m), column) == comm_rank())
-
-static void submit_mesh(struct domain *d, struct long_range *l) {
-  const struct mesh *m = l->mesh;
-  for (uint32_t set = 0; set < l->sets; set++) {
-    FOR_GROUPS(d, g) {
-      pm_assign_submit(l, g, set);
-      for (uint32_t k = 0; k < cells_of(l, g)->sent.count; k++) patch_cut_submit(l, g, k, set);
-    }
-    patches_transfer(l, set);
-    FOR_SLABS(m, slab) patch_add_submit(l, set, slab);
-    FOR_SLABS(m, slab) fft_yz_submit(l, set, slab);
-  }
-  spectra_transfer(l, false);
-  FOR_COLUMNS(m, column) fft_x_submit(l, column);
-  spectra_transfer(l, true);
-  for (uint32_t set = 0; set < l->sets; set++)
-    for (uint32_t field = 0; field < m->fields; field++)
-      FOR_SLABS(m, slab) ifft_yz_submit(l, set, field, slab);
-  for (struct group *g = d->groups; g < d->groups + d->group_count; g++) {
-    const struct mesh_pieces *read = &cells_of(l, g)->read;
-    for (uint32_t k = 0; k < read->count; k++)
-      for (uint32_t set = 0; set < l->sets && read->piece[k].rank == comm_rank(); set++)
-        pm_cut_submit(l, g, k, set);
-  }
-  pieces_transfer(l);
+static void choose_all(struct nbody *n, struct group *g, void *context) {
+  (void)context;
+  targets_all(&n->short_range, g);
 }
 
-/** Whether a group needs expansions. With the default accuracy hardly any pair of nodes uses them;
- * if the host knows that a group's far list is empty, its tasks are not submitted. */
-static bool far_wanted(struct short_range *s, const struct group *g) {
-  return !lists_known_no_far(&expansions_of(s, g)->lists);
-}
-
-/** Whether any group on any rank needs expansions. */
-static bool any_far_wanted(struct domain *d, struct short_range *s) {
-  uint32_t any = 0;
-  FOR_GROUPS(d, g) any |= far_wanted(s, g);
-  comm_max_u32(&any, 1);
-  return any;
-}
-
-/** Whether any group reads this group's multipoles. These groups are its own neighbours, because
- * neighbourhood is mutual. For neighbours on other ranks the host does not know. */
-static bool multipoles_wanted(struct domain *d, struct short_range *s, const struct group *g) {
-  if (comm_size() > 1) return true;
-  for (uint32_t k = 0; k < g->near.count; k++)
-    if (far_wanted(s, &d->groups[g->near.group[k]])) return true;
-  return false;
-}
-
-static bool meets_ghosts(const struct domain *d, const struct group *g) {
-  for (uint32_t k = 0; k < g->near.count; k++)
-    if (d->groups[g->near.group[k]].owner != g->owner) return true;
-  return false;
-}
-
-static void submit_near(struct short_range *s, struct group *g) {
-  lists_make(s, g);
-  p2p_submit(s, g);
-}
-
-static void submit_tree(struct domain *d, struct short_range *s) {
-  for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
-    FOR_GROUPS(d, g) if (meets_ghosts(d, g) == ghosts) submit_near(s, g);
-  if (any_far_wanted(d, s)) {
-    FOR_GROUPS(d, g) {
-      if (!multipoles_wanted(d, s, g)) continue;
-      p2m_submit(s, g);
-      m2m_submit(s, g);
-    }
-    multipoles_transfer(s);
-  }
-  FOR_GROUPS(d, g) {
-    if (!lists_wait()) submit_near(s, g);
-    if (far_wanted(s, g)) {
-      m2l_submit(s, g);
-      l2l_submit(s, g);
-      l2p_submit(s, g);
-    } else {
-      list_release(&expansions_of(s, g)->lists, LIST_FAR);
-    }
-  }
-}
-
-void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *context) {
-  struct domain *d = &n->domain;
-  struct short_range *s = &n->short_range;
-  struct long_range *l = &n->long_range;
-  domain_find_neighbours(d);
-  domain_find_ghosts(d);
-  short_range_follow_ghosts(s);
-  long_range_place(l);
-  message_begin();
-  ghosts_submit(d);
-  /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
-   * walks. */
-  FOR_GROUPS(d, g) lists_begin(s, g);
-  submit_mesh(d, l);
-  submit_tree(d, s);
-  for (uint32_t set = 0; set < l->sets; set++) FOR_GROUPS(d, g) pm_read_submit(l, g, set);
-  FOR_GROUPS(d, g) kick_submit(n, g, (float)kick);
+void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group *, const void *),
+                     const void *kick, void (*meanwhile)(void *), void *context) {
+  FOR_GROUPS(&n->domain, g) g->targets = g->count;
+  forces_submit(n, true, choose_all, NULL);
+  FOR_GROUPS(&n->domain, g) close(n, g, kick);
   if (meanwhile) meanwhile(context);
   message_wait();
   motion_check(n, 0.0);
-  if (DEBUG_CHECKS) long_range_check_mass(l);
+  if (DEBUG_CHECKS) long_range_check_mass(&n->long_range);
+}
+
+static void close_step(struct nbody *n, struct group *g, const void *kick) {
+  kick_submit(n, g, *(const float *)kick);
+}
+
+void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *context) {
+  step_all_forces(n, close_step, &(const float){(float)kick}, meanwhile, context);
 }
 
 void step_drift(struct nbody *n, double kick, double drift) {
@@ -161,16 +67,37 @@ void step_sort(struct nbody *n) {
   message_wait();
 }
 
+/** With block time steps the long-range part has a column of its own: a kick adds it up. */
+static void add_up(struct nbody *n, struct group *g, const void *kick) {
+  kick_rungs_submit(n, g, kick);
+}
+
+static void forces_only(struct nbody *n) {
+  if (n->rungs)
+    step_all_forces(n, add_up, &(const struct rung_kick){0}, NULL, NULL);
+  else
+    step_forces(n, 0.0, NULL, NULL);
+}
+
 void step_first_forces(struct nbody *n) {
   refit(n);
-  step_forces(n, 0.0, NULL, NULL);
+  forces_only(n);
   if (n->short_range.acceptance.kind == MAC_RELATIVE) {
     refit(n);
-    step_forces(n, 0.0, NULL, NULL);
+    forces_only(n);
   }
 }
 
+/** Long-range forces alone: no group has targets. */
+static void measure_mesh(struct nbody *n) {
+  refit(n);
+  FOR_GROUPS(&n->domain, g) g->targets = 0;
+  forces_submit(n, true, choose_all, NULL);
+  message_wait();
+}
+
 void step_measure(struct nbody *n) {
+  if (n->rungs) measure_mesh(n);
   FOR_GROUPS(&n->domain, g) kick_submit(n, g, 0.0f);
   message_wait();
   motion_check(n, 0.0);

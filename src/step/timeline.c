@@ -31,6 +31,18 @@ double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology
   return dlna;
 }
 
+double timeline_adaptive_limit(const struct parameters *p, const struct cosmology *c, double a,
+                               double dlna) {
+  const double per_hubble = dlna / cosmology_hubble(c, a);
+  return 2.0 * p->time.eta * softening_at(p, a) * a * a * a / (per_hubble * per_hubble);
+}
+
+/** The longest base step of which the fastest particle's step is a binary fraction. */
+static double base_step(const struct parameters *p, double fastest) {
+  while (2.0 * fastest <= p->time.max_dlna) fastest *= 2.0;
+  return fastest;
+}
+
 static double step_wanted(const struct timeline *t, const struct parameters *p,
                           const struct cosmology *c, double a, double acc_max, double softening) {
   if (p->time.step == STEP_FIXED) {
@@ -38,7 +50,8 @@ static double step_wanted(const struct timeline *t, const struct parameters *p,
     double done = floor(log(a / t->begin) / interval + 1e-6);
     return t->begin * exp((done + 1.0) * interval);
   }
-  return a * exp(timeline_adaptive_dlna(p, c, a, acc_max, softening));
+  const double fastest = timeline_adaptive_dlna(p, c, a, acc_max, softening);
+  return a * exp(p->time.step == STEP_BLOCK ? base_step(p, fastest) : fastest);
 }
 
 double timeline_next(const struct timeline *t, const struct parameters *p,
@@ -47,7 +60,7 @@ double timeline_next(const struct timeline *t, const struct parameters *p,
   size_t done = timeline_outputs_until(t, a);
   double stop = done < t->outputs ? fmin(t->output[done], t->end) : t->end;
   if (log(wanted / stop) > -NEAR) return stop;
-  if (p->time.step == STEP_ADAPTIVE && log(wanted / a) > 0.5 * log(stop / a)) return sqrt(a * stop);
+  if (p->time.step != STEP_FIXED && log(wanted / a) > 0.5 * log(stop / a)) return sqrt(a * stop);
   return wanted;
 }
 

@@ -52,7 +52,7 @@ static double exact_factor(const struct p2p_law *law, double u) {
 }
 
 uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float *acceleration) {
-  const uint32_t node_mask = tree_nodes(t->depth) - 1;
+  const uint32_t node_mask = tree_nodes(t->source_depth) - 1;
   const double scale = t->scale;
   uint64_t pairs = 0;
   for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
@@ -60,7 +60,7 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
          i < level_first(t->count, t->depth, leaf + 1); i++) {
       double a[3] = {0.0, 0.0, 0.0};
       for (uint32_t e = t->near->offset[leaf]; e < t->near->offset[leaf + 1]; e++) {
-        uint32_t slot = t->near->entry[e] >> (t->depth + 1), node = t->near->entry[e] & node_mask;
+        uint32_t slot = t->near->entry[e] >> (t->source_depth + 1), node = t->near->entry[e] & node_mask;
         uint32_t n = t->source_count[slot];
         const uint32_t *x = t->source_x[slot];
         for (uint32_t j = node_first(n, node); j < node_end(n, node); j++) {

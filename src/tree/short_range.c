@@ -53,6 +53,15 @@ void short_range_set_softening(struct short_range *s, const struct parameters *p
   acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance,
                   (int)p->gravity.order, newtonian, s->domain->geometry.box, s->domain->depth,
                   &s->split);
+  s->theta = s->acceptance.theta;
+  s->theta_first = s->acceptance.theta_first;
+  s->expansions = true;
+}
+
+void short_range_expansions(struct short_range *s, bool use) {
+  s->expansions = use;
+  s->acceptance.theta = use ? s->theta : 0.0f;
+  s->acceptance.theta_first = use ? s->theta_first : 0.0f;
 }
 
 void short_range_free(struct short_range *s) {
@@ -120,6 +129,7 @@ struct work_counts short_range_work(const struct short_range *s) {
   uint64_t sums[3] = {0};
   FOR_GROUPS(s->domain, g) {
     const struct group_expansions *e = &s->groups[g->index];
+    if (g->targets == 0) continue;
     sums[0] += e->pairs;
     sums[1] += e->lists.walked.interactions;
     sums[2] += e->lists.walked.visits;

@@ -8,6 +8,7 @@
 
 #include "photons/app/run.h"
 #include "photons/runtime/task_log.h"
+#include "photons/step/block_step.h"
 #include "photons/tree/short_range.h"
 
 struct report {
@@ -33,7 +34,9 @@ struct step_record {
   double a, dlna, wall;
   bool rebuilt, sorted;
   size_t particles;        /**< advanced */
-  struct work_counts work; /**< of its last forces */
+  struct work_counts work; /**< of all its forces */
+  uint64_t rungs[RUNGS];   /**< particles on each rung at its beginning */
+  struct base_step block;  /**< what block time steps did; sub_steps = 0: steps are global */
   double
       *owner_seconds; /**< report_step() adds the time of each group's tasks; see task_log_take() */
 };

@@ -14,7 +14,7 @@ enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE };
 enum softening_kind { SOFTENING_SPLINE, SOFTENING_PLUMMER };
 enum accuracy { ACCURACY_PAPER, ACCURACY_DEFAULT, ACCURACY_HIGH };
 enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
-enum step_kind { STEP_FIXED, STEP_ADAPTIVE };
+enum step_kind { STEP_FIXED, STEP_ADAPTIVE, STEP_BLOCK };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
 
 #define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */

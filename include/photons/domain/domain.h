@@ -42,6 +42,8 @@ struct neighbours {
 struct group {
   uint32_t index, count;
   int owner;          /**< rank */
+  uint32_t targets;   /**< particles whose forces are computed next; the owner sets this number, and
+                       *   domain_find_neighbours() tells it to all ranks */
   struct node root;   /**< box of all its particles at the last refit */
   struct node *nodes; /**< tree_nodes(depth); own groups */
   struct node *top;   /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own
@@ -134,11 +136,12 @@ void domain_release(struct domain *d);
 void domain_acquire_positions(struct domain *d);
 void domain_release_positions(struct domain *d);
 
-/** After a refit: send the boxes of all groups to all ranks, and find the neighbours of this rank's
- * groups. Collective. */
+/** After a refit: send the boxes of all groups and the numbers of their targets to all ranks, and find
+ * the neighbours of this rank's groups. Collective. */
 void domain_find_neighbours(struct domain *d);
-/** After domain_find_neighbours(): find the groups to send to and receive from other ranks and the
- * branches of their trees that are needed, and allocate memory for them. Collective. */
+/** After domain_find_neighbours(): find the groups to send to and receive from other ranks, because
+ * they are neighbours of groups with targets, and the branches of their trees that are needed; and
+ * allocate memory for them. Collective. */
 void domain_find_ghosts(struct domain *d);
 /** Forget all ghosts and free their memory. */
 void domain_drop_ghosts(struct domain *d);

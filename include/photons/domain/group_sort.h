@@ -14,7 +14,8 @@
  * @param count   particles of the group
  * @param depth   of the tree (level of the leaves)
  * @param centre  of the group's box, position units; all particles lie within half a box of it
- * @param column  the group's part of each column, [components][count]
+ * @param column  the group's part of each column, [components][count]; NULL: the particles do
+ *                not have the column
  */
 void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
                 void *const column[PARTICLE_COLUMN_COUNT]);

@@ -27,15 +27,24 @@
  * momentum:      p = a^2 dx/dt, km/s
  * acceleration:  -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
  * id:            unique in the run
+ *
+ * The last ones exist only with block time steps (particles_add_block_columns()). Checkpoints do not
+ * hold them:
+ * rung:              the particle's step is the base step / 2^rung (block_step.h)
+ * mesh_acceleration: the part of the acceleration that comes from the mesh
  */
 #define PARTICLE_COLUMNS(COLUMN) \
   COLUMN(position, uint32_t, 3)  \
   COLUMN(momentum, float, 3)     \
   COLUMN(acceleration, float, 3) \
-  COLUMN(id, uint64_t, 1)
+  COLUMN(id, uint64_t, 1)        \
+  COLUMN(rung, uint8_t, 1)       \
+  COLUMN(mesh_acceleration, float, 3)
 
 #define PARTICLE_COLUMN_INDEX(name, type, components) COLUMN_##name,
 enum particle_column_index { PARTICLE_COLUMNS(PARTICLE_COLUMN_INDEX) PARTICLE_COLUMN_COUNT };
+/** Number of columns that exist with any kind of time step; checkpoints hold these. */
+enum { PARTICLE_COLUMNS_ALWAYS = COLUMN_rung };
 
 enum column_type { COLUMN_UINT8, COLUMN_UINT32, COLUMN_UINT64, COLUMN_FLOAT };
 
@@ -61,6 +70,7 @@ struct particles {
   size_t count;               /**< particles in these ranges */
   bool sorted;                /**< ranges are groups in the order of their trees, as
                                *   domain_rebuild() leaves them */
+  bool block_steps;           /**< the columns of block time steps exist */
   double box;                 /**< L in Mpc/h */
   double mass;                /**< of one particle, 1e10 Msun/h */
   PARTICLE_COLUMNS(PARTICLE_COLUMN_MEMBER)
@@ -69,6 +79,10 @@ struct particles {
 /** Get the array of a column, and replace it (the old array is not freed). */
 void *particles_column(const struct particles *s, enum particle_column_index column);
 void particles_set_column(struct particles *s, enum particle_column_index column, void *array);
+/** Number of columns that these particles have: the first ones of the table. */
+static inline int particles_columns(const struct particles *s) {
+  return s->block_steps ? PARTICLE_COLUMN_COUNT : PARTICLE_COLUMNS_ALWAYS;
+}
 /** Bytes per particle of a column. */
 static inline size_t particle_column_bytes(const struct particle_column *c) {
   return c->components * c->size;
@@ -115,6 +129,8 @@ struct particles particles_create(size_t n, double box, double mass);
 struct particles particles_create_share(size_t n, double box, double mass);
 /** The same for this rank's part of n particles in `blocks` ranges, which are dealt out evenly. */
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass);
+/** Allocate the columns that only block time steps need, filled with zeros. */
+void particles_add_block_columns(struct particles *s);
 /** Free all columns. */
 void particles_free(struct particles *s);
 

@@ -25,6 +25,8 @@ void gpu_free(struct gpu *g);
 
 /** Copy bytes; either end is in device memory or page-locked host memory. */
 void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes);
+/** Set bytes in device memory to zero. */
+void gpu_clear(struct gpu *g, void *data, size_t bytes);
 /** Copy rows; both ends are in device memory. Strides and width are in bytes. */
 void gpu_copy_rows(struct gpu *g, void *to, size_t to_stride, const void *from, size_t from_stride,
                    size_t width, size_t rows);

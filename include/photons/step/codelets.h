@@ -7,6 +7,9 @@
 
 /** p += factor * acceleration. @param factor  integral of dt/a, (Mpc/h)/(km/s) */
 void kick_submit(struct nbody *n, struct group *g, float factor);
+/** Kick the targets of a group (targets.h) by rungs. The numbers of particles on the rungs from
+ * kick.top on are written to n->rungs. */
+void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick *kick);
 /** x += factor * p. @param factor  integral of dt/a^2, (Mpc/h)/(km/s) */
 void drift_submit(struct nbody *n, struct group *g, float factor);
 

@@ -7,12 +7,18 @@
 
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/isa.h"
+#include "photons/step/rungs.h"
 
 /** Kernels for the particles of one group. Component c of an array stands at array + c * count. */
 struct step_kernels {
   /** momentum += factor * acceleration; returns the largest |acceleration| and |momentum|. */
   struct kick_largest (*kick)(uint32_t count, float factor, const float *acceleration,
                               float *momentum);
+  /** Kick active particles by rungs.
+   * @param[out] rungs  [RUNGS] numbers of active particles by their new rungs
+   * @return the largest numbers among the active particles, as kick() */
+  struct kick_largest (*kick_rungs)(const struct rung_kick *k, const struct rung_arrays *a,
+                                    uint32_t *rungs);
   /** x += factor * momentum; factor in position units (2^32 = L) per unit of momentum (km/s). The
    * result of a displacement of half the box or more is undefined: step.c ends the run then. */
   void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
@@ -23,6 +29,7 @@ const struct step_kernels *step_kernels_select(void);
 
 #ifdef KERNEL_ISA
 KERNEL_FUNCTION(step_kernels, kick, kick);
+KERNEL_FUNCTION(step_kernels, kick_rungs, kick_rungs);
 KERNEL_FUNCTION(step_kernels, drift, drift);
 #endif
 

@@ -10,11 +10,17 @@
 
 struct parameters;
 
+/** Of a group, with block time steps. */
+struct group_rungs {
+  uint32_t particles[RUNGS]; /**< by rung */
+};
+
 struct nbody {
   struct domain domain;
   struct short_range short_range;
   struct long_range long_range;
   const struct step_kernels *kernels;
+  struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
   int64_t step; /**< what is being computed, for messages: the number of the step */
   double a;     /**< and the scale factor at its end; 1 until it is set */
 };

@@ -34,8 +34,9 @@ struct sort_choice sort_policy_choose(const struct sort_policy *s, const struct 
                                       size_t particles);
 /** Record what was done. */
 void sort_policy_done(struct sort_policy *s, struct sort_choice choice);
-/** Record the work of the last force computation, and the boxes of the groups. */
+/** Record the work of the last forces on all particles, and the boxes of the groups.
+ * @param forces  how often the step did this work: 1, or more with block time steps */
 void sort_policy_account(struct sort_policy *s, const struct domain *d,
-                         const struct work_counts *work);
+                         const struct work_counts *work, double forces);
 
 #endif

@@ -21,6 +21,13 @@ void step_drift(struct nbody *n, double kick, double drift);
  */
 void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *context), void *context);
 
+/** The forces on all particles at the current positions, whose trees are refitted, and a kick.
+ * @param close  submits the kick of a group; `kick` is its last argument
+ * @param meanwhile, context  as in step_forces() */
+void step_all_forces(struct nbody *n,
+                     void (*close)(struct nbody *n, struct group *g, const void *kick),
+                     const void *kick, void (*meanwhile)(void *context), void *context);
+
 /** Rebuild the domain: sort the particles of all ranks into groups and leaves, and refit all
  * trees. */
 void step_rebuild(struct nbody *n);
@@ -33,7 +40,8 @@ void step_first_forces(struct nbody *n);
  * groups. */
 void step_sort(struct nbody *n);
 
-/** Find the largest acceleration of each group if the forces were not computed here (restart). */
+/** Find what is not in a checkpoint if the forces were not computed here (restart): the largest
+ * acceleration of each group, and with block time steps the accelerations of the mesh. */
 void step_measure(struct nbody *n);
 
 /** The largest |acceleration| of all particles of the run, comoving, (km/s)^2/(Mpc/h). After

@@ -27,17 +27,23 @@ void timeline_init(struct timeline *t, const struct parameters *p, double begin,
 /** Number of outputs at scale factors <= a. */
 size_t timeline_outputs_until(const struct timeline *t, double a);
 
-/** The step in ln a that the criterion below allows. */
+/** The step in ln a that the criterion below allows a particle. */
 double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,
                               double acc_max, double softening);
+
+/** The largest |acceleration| for which the criterion allows a step in ln a, whatever max_dlna is. */
+double timeline_adaptive_limit(const struct parameters *p, const struct cosmology *c, double a,
+                               double dlna);
 
 /**
  * The scale factor at the end of the step that begins at a.
  * - Fixed steps: the next of `steps` equal intervals in ln a.
  * - Adaptive steps: d ln a = min(max_dlna, H sqrt(2 eta epsilon a^3/|acc|)), the criterion of
  *   Gadget-2 (Springel 2005, eq. 34) with comoving softening and acceleration, over all particles.
+ * - Block steps: the base step, which is the largest one up to max_dlna of which the criterion's step
+ *   is 1/2^k. The fastest particles thus take the longest steps that they may.
  *
- * Either is cut at the next output and at the end. A remainder between one and two adaptive steps
+ * Each is cut at the next output and at the end. A remainder between one and two adaptive or base steps
  * is divided into two equal steps in ln a, so that no very short step is left.
  * @param acc_max   largest |acceleration|, comoving, (km/s)^2/(Mpc/h)
  * @param softening comoving, Mpc/h

@@ -45,8 +45,9 @@ struct fmm_operators {
   void (*m2m)(int order, unsigned depth, float scale, const struct node *nodes, float *multipole);
   /** Local expansions of all nodes from the far list; `local` is overwritten. Targets of the list
    * are heap nodes, so far->offset has tree_nodes(depth) + 1 entries.
+   * depth, source_depth: of the trees of the targets and of the sources
    * source_nodes[slot], source_multipole[slot]: nodes and multipoles of the group's neighbours */
-  void (*m2l)(int order, unsigned depth, float scale, const struct split *split,
+  void (*m2l)(int order, unsigned depth, unsigned source_depth, float scale, const struct split *split,
               const struct interaction_list *far, const struct node *nodes,
               const struct node *const *source_nodes, const float *const *source_multipole,
               float *local);

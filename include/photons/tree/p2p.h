@@ -31,14 +31,15 @@ struct p2p_law {
 void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind,
                   double softening, int table_order, const struct split *split);
 
-/** A group as the target of direct forces. */
+/** Targets of direct forces (targets.h). */
 struct p2p_target {
   uint32_t count;           /**< particles */
-  unsigned depth;           /**< of its tree (and of every neighbour's) */
+  unsigned depth;           /**< of their tree */
+  unsigned source_depth;    /**< of the trees of the sources */
   float scale;              /**< units of r_cut per position unit */
   float factor;             /**< multiplies the result: G m / r_cut^2 */
   const uint32_t *x;        /**< positions, component c at x + c * count */
-  const struct node *nodes; /**< its tree */
+  const struct node *nodes; /**< their tree */
   const struct interaction_list
       *near; /**< near list (interaction_list.h); its targets are leaves, by index in their level */
   const uint32_t *const *source_x; /**< [slot] positions of the neighbours */

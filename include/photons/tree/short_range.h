@@ -12,6 +12,7 @@
 #include "photons/tree/kernels.h"
 #include "photons/tree/lists.h"
 #include "photons/tree/split.h"
+#include "photons/tree/targets.h"
 
 struct parameters;
 struct gpu_split;
@@ -19,6 +20,7 @@ struct gpu_split;
 /** A group's data for the short-range force. Ghosts have only multipoles. */
 struct group_expansions {
   starpu_data_handle_t multipole, local; /**< [node][terms]; NULL: not on this rank */
+  struct targets targets;
   struct lists lists;
   uint64_t pairs; /**< particle pairs of the last p2p task */
 };
@@ -36,6 +38,8 @@ struct short_range {
   struct split split;
   struct p2p_law law;
   struct acceptance acceptance;
+  bool expansions;                 /**< walks may accept pairs of nodes, short_range_expansions() */
+  float theta, theta_first;        /**< of the acceptance, while they may */
   float factor;                    /**< G m / r_cut^2: unit of short-range accelerations */
   struct group_expansions *groups; /**< [group] of the domain */
   float *multipole, *local;        /**< memory of this rank's groups, in group order */
@@ -54,6 +58,9 @@ void short_range_free(struct short_range *s);
 /** Change the comoving softening (Mpc/h): softening_at() varies it if its physical length is
  * limited. */
 void short_range_set_softening(struct short_range *s, const struct parameters *p, double softening);
+
+/** Whether the next forces may use expansions. Without them all pairs in reach are summed directly. */
+void short_range_expansions(struct short_range *s, bool use);
 
 /** Allocate and register expansions and lists; and the reverse. To be called with domain_register()
  * and domain_unregister(). */

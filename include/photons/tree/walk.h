@@ -31,7 +31,7 @@ struct acceptance {
                      *   overflow */
   float half_box;   /**< L/2 */
   float scale;      /**< units of r_cut per position unit */
-  unsigned depth;
+  unsigned depth;   /**< of the trees of the sources */
   /** |d^(order+1) psi/dr^(order+1)| / order! at r = i / MAC_TABLE, made monotonic. Times
    * n_B (r_A + r_B)^order it bounds the first term of the force that expansions of this order leave
    * out (Dehnen 2014, section 3). */
@@ -93,13 +93,14 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
 }
 
 /**
- * Whether the target, and not the source, of a pair of nodes is to be opened.
- * @param depth  of their trees; at least one of the nodes is not a leaf
+ * Whether the target, and not the source, of a pair of nodes is to be opened. At least one of the
+ * nodes is not a leaf.
+ * @param target_depth, source_depth  of their trees
  */
-static HOST_DEVICE inline bool opens_target(unsigned depth, uint32_t t, float target_radius,
-                                            uint32_t s, float source_radius) {
-  const uint32_t leaves = 1u << depth;
-  return s >= leaves || (t < leaves && target_radius >= source_radius);
+static HOST_DEVICE inline bool opens_target(unsigned target_depth, uint32_t t, float target_radius,
+                                            unsigned source_depth, uint32_t s,
+                                            float source_radius) {
+  return s >= 1u << source_depth || (t < 1u << target_depth && target_radius >= source_radius);
 }
 
 /** Pairs (target, entry) in the order in which a walk finds them, before they are sorted into
@@ -121,19 +122,30 @@ struct walk_result {
 };
 
 struct walk_kernels {
+  /**
+   * Pack the active particles of a group, those with rung >= top, in their order.
+   * Component c of a packed array stands at array + c * active.
+   * @param active  their number
+   * @param[out] index  [active] where they stand in the group
+   * @return how many there are
+   */
+  uint32_t (*pack)(uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
+                   const float *acceleration, uint32_t active, uint32_t *index, uint32_t *packed_x,
+                   float *packed_acceleration);
   /** Compute boxes, radii and acc_min of all nodes from the particles. The array acceleration has
    * the layout of x; times acc_unit it is in units of G m / r_cut^2. */
   void (*refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
                 const float *acceleration, struct node *nodes);
   /**
-   * Make the lists of one group. Targets of the near list are leaves (2^depth), those of the far
-   * list all heap nodes (tree_nodes(depth)).
+   * Make the lists of one group's targets (targets.h). Targets of the near list are leaves
+   * (2^depth), those of the far list all heap nodes (tree_nodes(depth)).
+   * @param count, depth, nodes  number of the targets, and their tree
    * @param slots        number of neighbours, the group itself first
    * @param source_nodes [slots] their trees
    * @param slot_count   [slots] numbers of their particles
    */
-  struct walk_result (*walk)(const struct acceptance *a, uint32_t count, const struct node *nodes,
-                             uint32_t slots, const struct node *const *source_nodes,
+  struct walk_result (*walk)(const struct acceptance *a, uint32_t count, unsigned depth,
+                             const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
                              const uint32_t *slot_count, struct walk_scratch *scratch,
                              struct interaction_list *near, struct interaction_list *far);
 };

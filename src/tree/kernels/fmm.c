@@ -107,7 +107,7 @@ INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nod
 
 /** The arguments of m2l. */
 struct m2l_lists {
-  unsigned depth;
+  unsigned depth, source_depth;
   float scale;
   const struct interaction_list *far;
   const struct node *nodes;
@@ -174,8 +174,8 @@ INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes,
     } else
       batch->keep |= 1u << lane;
     any = true;
-    const uint32_t entry = *lanes->entry[lane]++, slot = entry >> (s->depth + 1),
-                   node = entry & (tree_nodes(s->depth) - 1);
+    const uint32_t entry = *lanes->entry[lane]++, slot = entry >> (s->source_depth + 1),
+                   node = entry & (tree_nodes(s->source_depth) - 1);
     stage_row(s->source_multipole[slot] + (size_t)node * (size_t)size, size, batch->rows, lane);
     store_block(stage_lane(batch->centres, lane),
                 centre_difference(&s->nodes[lanes->target[lane]], &s->source_nodes[slot][node]));
@@ -319,11 +319,11 @@ void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *
   EXPANSION(order, m2m_order, depth, scale, nodes, multipole);
 }
 
-void KERNEL(fmm_m2l)(int order, unsigned depth, float scale, const struct split *split,
+void KERNEL(fmm_m2l)(int order, unsigned depth, unsigned source_depth, float scale, const struct split *split,
                      const struct interaction_list *far, const struct node *nodes,
                      const struct node *const *source_nodes, const float *const *source_multipole,
                      float *local) {
-  struct m2l_lists lists = {depth, scale, far, nodes, source_nodes, source_multipole, NULL};
+  struct m2l_lists lists = {depth, source_depth, scale, far, nodes, source_nodes, source_multipole, NULL};
   lists.local = local;
   EXPANSION(order, m2l_order, &lists, split);
 }

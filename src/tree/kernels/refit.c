@@ -76,3 +76,26 @@ void KERNEL(refit)(uint32_t count, unsigned depth, float scale, float acc_unit, 
   for (uint32_t i = leaves - 1; i >= 1; i--)
     refit_parent(scale, &nodes[2 * i], &nodes[2 * i + 1], &nodes[i]);
 }
+
+uint32_t KERNEL(pack)(uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
+                      const float *acceleration, uint32_t active, uint32_t *index,
+                      uint32_t *packed_x, float *packed_acceleration) {
+  enum { STRETCH = 64 };
+  uint32_t n = 0;
+  for (uint32_t first = 0; first < count; first += STRETCH) {
+    const uint32_t end = first + STRETCH < count ? first + STRETCH : count;
+    uint8_t deepest = 0; /* most stretches have no active particle where few are active */
+    for (uint32_t i = first; i < end; i++) deepest = rung[i] > deepest ? rung[i] : deepest;
+    if (deepest < top) continue;
+    for (uint32_t i = first; i < end && n < active; i++) {
+      index[n] = i;
+      n += rung[i] >= top;
+    }
+  }
+  for (size_t c = 0; c < 3; c++)
+    for (uint32_t k = 0; k < n; k++) {
+      packed_x[c * active + k] = x[c * count + index[k]];
+      packed_acceleration[c * active + k] = acceleration[c * count + index[k]];
+    }
+  return n;
+}

@@ -30,12 +30,12 @@ static void build_list(const struct walk_scratch *s, int which, uint32_t targets
   list->entries = (uint32_t)n;
 }
 
-struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count,
+struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsigned depth,
                                 const struct node *nodes, uint32_t slots,
                                 const struct node *const *source_nodes, const uint32_t *slot_count,
                                 struct walk_scratch *scratch, struct interaction_list *near,
                                 struct interaction_list *far) {
-  const uint32_t leaves = 1u << a->depth;
+  const uint32_t leaves = 1u << depth, source_leaves = 1u << a->depth;
   struct walk_result result = {0};
   struct {
     uint32_t target, source;
@@ -55,10 +55,10 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count,
       if (verdict == DROP) continue;
       if (verdict == ACCEPT) {
         emit(scratch, FAR, t, tag | s);
-      } else if (t >= leaves && s >= leaves) {
+      } else if (t >= leaves && s >= source_leaves) {
         emit(scratch, NEAR, t - leaves, tag | s);
         result.pairs += (uint64_t)source_count * target_count;
-      } else if (opens_target(a->depth, t, nodes[t].radius, s, sources[s].radius)) {
+      } else if (opens_target(depth, t, nodes[t].radius, a->depth, s, sources[s].radius)) {
         stack[top].target = 2 * t + 1, stack[top++].source = s;
         stack[top].target = 2 * t, stack[top++].source = s;
       } else {
@@ -70,6 +70,6 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count,
   result.interactions = scratch->count[FAR];
   result.entries = scratch->count[NEAR];
   build_list(scratch, NEAR, leaves, near);
-  build_list(scratch, FAR, tree_nodes(a->depth), far);
+  build_list(scratch, FAR, tree_nodes(depth), far);
   return result;
 }

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The forces as a task graph, one line for each stage. Each rank submits the tasks of its own groups,
+ * slabs and columns, and the messages that send data to other ranks and receive theirs. Data
+ * dependencies order the stages. Mesh and tree meet only in the acceleration, which p2p writes and
+ * l2p and pm_read add to, always in this order, so that sums do not depend on which worker or rank
+ * computes them. */
+#include "forces.h"
+
+#include "photons/base/comm.h"
+#include "photons/domain/codelets.h"
+#include "photons/mesh/codelets.h"
+#include "photons/runtime/message.h"
+#include "photons/tree/codelets.h"
+
+/* Groups of this rank with targets. */
+#define FOR_TARGETS(d, g) FOR_GROUPS(d, g) if ((g)->targets > 0)
+/* Slabs and columns of this rank. */
+#define FOR_SLABS(m, slab)                           \
+  for (uint32_t slab = 0; slab < (m)->slabs; slab++) \
+    if (slab_owner((m), slab) == comm_rank())
+#define FOR_COLUMNS(m, column)                               \
+  for (uint32_t column = 0; column < (m)->columns; column++) \
+    if (column_owner((m), column) == comm_rank())
+
+static void submit_mesh(struct domain *d, struct long_range *l) {
+  const struct mesh *m = l->mesh;
+  for (uint32_t set = 0; set < l->sets; set++) {
+    FOR_GROUPS(d, g) {
+      pm_assign_submit(l, g, set);
+      for (uint32_t k = 0; k < cells_of(l, g)->sent.count; k++) patch_cut_submit(l, g, k, set);
+    }
+    patches_transfer(l, set);
+    FOR_SLABS(m, slab) patch_add_submit(l, set, slab);
+    FOR_SLABS(m, slab) fft_yz_submit(l, set, slab);
+  }
+  spectra_transfer(l, false);
+  FOR_COLUMNS(m, column) fft_x_submit(l, column);
+  spectra_transfer(l, true);
+  for (uint32_t set = 0; set < l->sets; set++)
+    for (uint32_t field = 0; field < m->fields; field++)
+      FOR_SLABS(m, slab) ifft_yz_submit(l, set, field, slab);
+  for (struct group *g = d->groups; g < d->groups + d->group_count; g++) {
+    const struct mesh_pieces *read = &cells_of(l, g)->read;
+    for (uint32_t k = 0; k < read->count; k++)
+      for (uint32_t set = 0; set < l->sets && read->piece[k].rank == comm_rank(); set++)
+        pm_cut_submit(l, g, k, set);
+  }
+  pieces_transfer(l);
+}
+
+/** Whether a group needs expansions. With the default accuracy hardly any pair of nodes uses them;
+ * if the host knows that a group's far list is empty, its tasks are not submitted. */
+static bool far_wanted(struct short_range *s, const struct group *g) {
+  return s->expansions && g->targets > 0 && !lists_known_no_far(&expansions_of(s, g)->lists);
+}
+
+/** Whether any group on any rank needs expansions. */
+static bool any_far_wanted(struct domain *d, struct short_range *s) {
+  uint32_t any = 0;
+  if (!s->expansions) return false;
+  FOR_GROUPS(d, g) any |= far_wanted(s, g);
+  comm_max_u32(&any, 1);
+  return any;
+}
+
+/** Whether any group reads this group's multipoles. These groups are its own neighbours, because
+ * neighbourhood is mutual. For neighbours on other ranks the host does not know. */
+static bool multipoles_wanted(struct domain *d, struct short_range *s, const struct group *g) {
+  if (comm_size() > 1) return true;
+  for (uint32_t k = 0; k < g->near.count; k++)
+    if (far_wanted(s, &d->groups[g->near.group[k]])) return true;
+  return false;
+}
+
+static bool meets_ghosts(const struct domain *d, const struct group *g) {
+  for (uint32_t k = 0; k < g->near.count; k++)
+    if (d->groups[g->near.group[k]].owner != g->owner) return true;
+  return false;
+}
+
+static void submit_near(struct short_range *s, struct group *g) {
+  lists_make(s, g);
+  p2p_submit(s, g);
+}
+
+static void submit_tree(struct domain *d, struct short_range *s) {
+  for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
+    FOR_TARGETS(d, g) if (meets_ghosts(d, g) == ghosts) submit_near(s, g);
+  if (any_far_wanted(d, s)) {
+    FOR_GROUPS(d, g) {
+      if (!multipoles_wanted(d, s, g)) continue;
+      p2m_submit(s, g);
+      m2m_submit(s, g);
+    }
+    multipoles_transfer(s);
+  }
+  FOR_TARGETS(d, g) {
+    if (!lists_wait()) submit_near(s, g);
+    if (far_wanted(s, g)) {
+      m2l_submit(s, g);
+      l2l_submit(s, g);
+      l2p_submit(s, g);
+    } else {
+      list_release(&expansions_of(s, g)->lists, LIST_FAR);
+    }
+  }
+}
+
+void forces_submit(struct nbody *n, bool mesh, void (*choose)(struct nbody *, struct group *, void *),
+                   void *context) {
+  struct domain *d = &n->domain;
+  struct short_range *s = &n->short_range;
+  struct long_range *l = &n->long_range;
+  domain_find_neighbours(d);
+  domain_find_ghosts(d);
+  short_range_follow_ghosts(s);
+  if (mesh) long_range_place(l);
+  message_begin();
+  ghosts_submit(d);
+  FOR_TARGETS(d, g) choose(n, g, context);
+  /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
+   * walks. */
+  FOR_TARGETS(d, g) lists_begin(s, g);
+  if (mesh) submit_mesh(d, l);
+  submit_tree(d, s);
+  for (uint32_t set = 0; mesh && set < l->sets; set++)
+    FOR_GROUPS(d, g) pm_read_submit(l, g, set);
+}

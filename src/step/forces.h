@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The submission of the tasks that compute forces. */
+#ifndef PHOTONS_STEP_FORCES_H
+#define PHOTONS_STEP_FORCES_H
+
+#include <stdbool.h>
+
+#include "photons/step/nbody.h"
+
+/**
+ * Submit the tasks that compute the forces on the targets of all groups, whose trees are refitted and
+ * whose group.targets are set. Afterwards message_wait() must follow. Collective.
+ * @param mesh     compute the long-range forces, too; they are those of all particles
+ * @param choose   makes the targets of a group (targets.h); called for groups that have some
+ * @param context  its last argument
+ */
+void forces_submit(struct nbody *n, bool mesh,
+                   void (*choose)(struct nbody *n, struct group *g, void *context), void *context);
+
+#endif
