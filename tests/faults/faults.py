@@ -406,13 +406,18 @@ initial_conditions('ics.gadget2')
 initial_conditions('ics.hdf5')
 
 
+def wait_for(path):
+    for _ in range(3000):
+        if path.exists():
+            return path
+        time.sleep(0.01)
+    raise Finding(f'{path.name} does not appear')
+
+
 def wait_for_pids(folder, ranks):
-    for _ in range(200):
-        if all((folder / f'pid.{r}').exists() and (folder / f'pid.{r}').read_text().strip()
-               for r in range(ranks)):
-            return [int((folder / f'pid.{r}').read_text()) for r in range(ranks)]
-        time.sleep(0.02)
-    raise Finding('mpirun does not start')
+    paths = [wait_for(folder / f'pid.{r}') for r in range(ranks)]
+    time.sleep(0.01)
+    return [int(path.read_text()) for path in paths]
 
 
 def on_a_rank(name, number, weight):
@@ -421,6 +426,8 @@ def on_a_rank(name, number, weight):
 
         def disturb(process):
             pids = wait_for_pids(folder, 2)
+            if number == signal.SIGSTOP:  # in MPI_Init() no rank knows of any other
+                wait_for(folder / 'run/.lock')
             time.sleep(moment)
             try:
                 os.kill(pids[rank], number)
@@ -431,7 +438,8 @@ def on_a_rank(name, number, weight):
                 re.search(f'rank {rank} .*has not answered', line) for line in run.ours):
             raise Finding('the stopped rank is not named')
         return trials.judge(folder, run, killed=number == signal.SIGKILL or
-                            (number == signal.SIGSTOP and len(run.ours) == 1))
+                            (number == signal.SIGSTOP and len(run.ours) == 1),
+                            quiet_death=number == signal.SIGTERM and not (folder / 'run').exists())
     KINDS[name] = (trial, weight, lambda trials: trials.mpi)
 
 
