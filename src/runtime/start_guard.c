@@ -64,6 +64,7 @@ void start_guard_begin(void) {
   guard.kept = memfd_create("standard error", MFD_CLOEXEC);
   guard.error_output = guard.kept < 0 ? STDERR_FILENO : dup(STDERR_FILENO);
   if (guard.error_output < 0) guard.error_output = STDERR_FILENO;
+  messages_to(guard.error_output); /* of other threads: after a signal, or of the heartbeat */
   if (guard.error_output != STDERR_FILENO) dup2(guard.kept, STDERR_FILENO);
   sigaction(SIGABRT, &action, &guard.abort);
   sigaction(SIGSEGV, &action, &guard.memory);
@@ -75,6 +76,7 @@ void start_guard_end(void) {
   if (guard.error_output != STDERR_FILENO) {
     fflush(stderr);
     dup2(guard.error_output, STDERR_FILENO);
+    messages_to(STDERR_FILENO);
     close(guard.error_output);
     char text[4096];
     lseek(guard.kept, 0, SEEK_SET);
