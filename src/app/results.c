@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* FNM_EXTMATCH */
+#define _GNU_SOURCE /* FNM_EXTMATCH; NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "photons/app/results.h"
 
 #include <dirent.h>

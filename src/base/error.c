@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "photons/base/comm.h"
+#include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
 
 /* File scope, as any thread may fail. */
@@ -60,6 +61,8 @@ static void wait_for_turn(void) {
   /* Never unlocked: other threads that fail wait here until the process ends. */
   if (!failing) pthread_mutex_lock(&first_only);
   failing = true; /* for a fail() in what follows */
+  /* The rank that ended the run has the word, and has removed unfinished files of this one. */
+  if (heartbeat_given_up()) sleep(10);
   if (!output_failed()) wait_for_lower_ranks();
 }
 

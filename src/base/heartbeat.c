@@ -16,6 +16,8 @@
 #define INTERVAL 1.0 /* seconds between two beats, or a tenth of a shorter timeout */
 #define AT_END 0.005 /* the same while this rank waits for the others to end */
 
+#define GIVEN_UP 10.0 /* seconds in which the launcher ends a rank that was given up */
+
 struct beat {
   bool last; /* no further beat follows */
   int process;
@@ -27,11 +29,19 @@ static struct {
   double timeout, interval;
   const char *(*advice)(void);
   MPI_Comm ring; /* messages of this file do not mix with others */
-  int next, before;
-  struct beat own, arriving, heard; /* arriving belongs to MPI */
+  int before;
+  MPI_Request send, receive; /* of `own` to the next rank, into `arriving` from the one before */
+  struct beat own, arriving, heard; /* heard: the last that has arrived */
   pthread_t thread;
-  sem_t end; /* posted by heartbeat_stop() */
+  sem_t end;                            /* posted by heartbeat_stop() */
+  _Atomic double last_beat, last_pause; /* when this rank spoke, and was silent for too long */
 } heart;
+
+bool heartbeat_given_up(void) {
+  const double now = wall_clock();
+  return heart.timeout > 0.0 &&
+         (now - heart.last_beat > heart.timeout || now - heart.last_pause < GIVEN_UP);
+}
 
 /** Whether a message has been sent or has arrived. If MPI fails it has not: the rank is silent. */
 static bool done(MPI_Request *request) {
@@ -39,22 +49,18 @@ static bool done(MPI_Request *request) {
   return MPI_Test(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag;
 }
 
-static void speak(MPI_Request *request, bool last) {
+static void speak(bool last) {
   heart.own.last = last;
-  MPI_Isend(&heart.own, sizeof heart.own, MPI_BYTE, heart.next, 0, heart.ring, request);
-}
-
-static void listen(MPI_Request *request) {
-  MPI_Irecv(&heart.arriving, sizeof heart.arriving, MPI_BYTE, heart.before, 0, heart.ring, request);
+  MPI_Start(&heart.send);
 }
 
 /** Take what has arrived. @return whether that was anything */
-static bool hear(MPI_Request *request) {
+static bool hear(void) {
   bool any = false;
-  while (!heart.heard.last && done(request)) {
+  while (!heart.heard.last && done(&heart.receive)) {
     any = true;
     heart.heard = heart.arriving;
-    if (!heart.heard.last) listen(request);
+    if (!heart.heard.last) MPI_Start(&heart.receive);
   }
   return any;
 }
@@ -80,22 +86,22 @@ _Noreturn static void fail_silent(void) {
 
 static void *beat(void *unused) {
   (void)unused;
-  MPI_Request sent = MPI_REQUEST_NULL, receive;
   bool ending = false;
   double silence = 0.0;
-  listen(&receive);
+  MPI_Start(&heart.receive);
   for (double now, then = wall_clock();; then = now) {
     const double interval = ending ? fmin(AT_END, heart.interval) : heart.interval;
     /* A rank that does not take its messages gets no more of them. */
-    const bool free_to_send = done(&sent);
+    const bool free_to_send = done(&heart.send);
     if (free_to_send && heart.own.last && heart.heard.last) return NULL;
-    if (free_to_send && !heart.own.last) speak(&sent, ending);
+    if (free_to_send && !heart.own.last) speak(ending);
     if (wait_for_end(interval)) ending = true;
-    now = wall_clock();
+    now = heart.last_beat = wall_clock();
+    if (now - then > heart.timeout) heart.last_pause = now;
     /* After a pause of all ranks, as by a debugger or a batch system, all have time to wake up. */
-    silence = hear(&receive) ? 0.0 : silence + fmin(now - then, 2.0 * interval);
+    silence = hear() ? 0.0 : silence + fmin(now - then, 2.0 * interval);
     if (heart.heard.last || silence < heart.timeout) continue;
-    if (done(&sent)) speak(&sent, true); /* this rank is about to fall silent, too */
+    if (done(&heart.send)) speak(true); /* this rank is about to fall silent, too */
     fail_silent();
   }
 }
@@ -107,18 +113,24 @@ static void check(bool good, const char *what) {
 void heartbeat_start(double timeout, const char *(*advice)(void)) {
   if (comm_size() == 1 || timeout <= 0.0) return;
   const int size = comm_size(), rank = comm_rank();
+  heart.last_beat = wall_clock();
+  heart.last_pause = heart.last_beat - GIVEN_UP;
   heart.timeout = timeout;
   heart.interval = fmin(INTERVAL, timeout / 10.0);
   heart.advice = advice;
-  heart.next = (rank + 1) % size;
   heart.before = (rank + size - 1) % size;
   heart.own = (struct beat){.process = (int)getpid()};
   gethostname(heart.own.host, sizeof heart.own.host - 1);
+  const int next = (rank + 1) % size, bytes = sizeof heart.own;
   check(MPI_Comm_dup(MPI_COMM_WORLD, &heart.ring) == MPI_SUCCESS, "MPI_Comm_dup");
-  check(MPI_Sendrecv(&heart.own, sizeof heart.own, MPI_BYTE, heart.next, 0, &heart.heard,
-                     sizeof heart.heard, MPI_BYTE, heart.before, 0, heart.ring,
-                     MPI_STATUS_IGNORE) == MPI_SUCCESS,
+  check(MPI_Sendrecv(&heart.own, bytes, MPI_BYTE, next, 0, &heart.heard, bytes, MPI_BYTE,
+                     heart.before, 0, heart.ring, MPI_STATUS_IGNORE) == MPI_SUCCESS,
         "MPI_Sendrecv");
+  check(MPI_Send_init(&heart.own, bytes, MPI_BYTE, next, 0, heart.ring, &heart.send) == MPI_SUCCESS,
+        "MPI_Send_init");
+  check(MPI_Recv_init(&heart.arriving, bytes, MPI_BYTE, heart.before, 0, heart.ring,
+                      &heart.receive) == MPI_SUCCESS,
+        "MPI_Recv_init");
   check(sem_init(&heart.end, 0, 0) == 0, "sem_init");
   check(pthread_create(&heart.thread, NULL, beat, NULL) == 0, "pthread_create");
 }
@@ -128,6 +140,8 @@ void heartbeat_stop(void) {
   sem_post(&heart.end);
   pthread_join(heart.thread, NULL);
   sem_destroy(&heart.end);
+  MPI_Request_free(&heart.send);
+  MPI_Request_free(&heart.receive);
   MPI_Comm_free(&heart.ring);
   heart.timeout = 0.0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_guard.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/runtime/gpu.h"
@@ -13,7 +14,6 @@
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
-#include "memory_guard.h"
 #include "start_guard.h"
 
 enum { START_BYTES = 24 << 20 };

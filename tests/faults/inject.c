@@ -8,7 +8,7 @@
  *
  * The functions are groups: `malloc` is every function that allocates memory, `write` every one that
  * writes to a file (not to the terminal or a pipe). Calls before main() do not count. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT; NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -111,11 +111,13 @@ static bool is_file(int descriptor) {
   return file;
 }
 
-/* The names under which glibc has its allocator besides. */
+/* The names under which glibc has its allocator besides.
+ * NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 void *malloc(size_t size) { return FAILS(MALLOC) ? NULL : __libc_malloc(size); }
 void *calloc(size_t n, size_t size) { return FAILS(MALLOC) ? NULL : __libc_calloc(n, size); }
@@ -143,13 +145,21 @@ ssize_t pwrite(int descriptor, const void *data, size_t size, off_t offset) {
   NEXT(ssize_t, pwrite, int, const void *, size_t, off_t);
   return is_file(descriptor) && FAILS(WRITE) ? -1 : next(descriptor, data, size, offset);
 }
+
+/** What the C library notes of a failure, and ferror() tells. */
+static bool set_error(FILE *file) {
+  enum { ERROR_SEEN = 0x20 };
+  file->_flags |= ERROR_SEEN;
+  return true;
+}
+
 size_t fwrite(const void *data, size_t size, size_t n, FILE *file) {
   NEXT(size_t, fwrite, const void *, size_t, size_t, FILE *);
-  return is_file(fileno(file)) && FAILS(WRITE) ? 0 : next(data, size, n, file);
+  return is_file(fileno(file)) && FAILS(WRITE) && set_error(file) ? 0 : next(data, size, n, file);
 }
 int fflush(FILE *file) {
   NEXT(int, fflush, FILE *);
-  return file && is_file(fileno(file)) && FAILS(WRITE) ? EOF : next(file);
+  return file && is_file(fileno(file)) && FAILS(WRITE) && set_error(file) ? EOF : next(file);
 }
 int fclose(FILE *file) {
   NEXT(int, fclose, FILE *);

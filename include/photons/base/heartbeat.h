@@ -7,6 +7,8 @@
 #ifndef PHOTONS_BASE_HEARTBEAT_H
 #define PHOTONS_BASE_HEARTBEAT_H
 
+#include <stdbool.h>
+
 /**
  * Listen from now on. Nothing happens on one rank. Collective.
  * @param timeout  seconds of silence after which fail() is called on a thread of its own; 0: never.
@@ -16,5 +18,8 @@
 void heartbeat_start(double timeout, const char *(*advice)(void));
 /** Wait until the rank before and the next rank stop, too; comm_end() calls this. Collective. */
 void heartbeat_stop(void);
+/** Whether this rank itself was silent for so long that another rank may have ended the run: it was
+ * stopped, and has woken up in the last seconds. Local. */
+bool heartbeat_given_up(void);
 
 #endif
