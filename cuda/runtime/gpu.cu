@@ -64,8 +64,8 @@ struct gpu *gpu_create(cudaStream_t stream) {
   CHECK_CUDA(cudaGetDevice(&device));
   CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
   CHECK_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  CHECK_CUDA(cudaMalloc((void **)&g->counters, 4 * sizeof *g->counters));
-  CHECK_CUDA(cudaMemset(g->counters, 0, 4 * sizeof *g->counters));
+  CHECK_CUDA(cudaMalloc((void **)&g->counters, COUNTERS * sizeof *g->counters));
+  CHECK_CUDA(cudaMemset(g->counters, 0, COUNTERS * sizeof *g->counters));
   CHECK_CUDA(cudaDeviceSynchronize());
   return g;
 }

@@ -27,6 +27,7 @@ enum scratch_use {
   SCRATCH_SPECTRUM,
   SCRATCH_LINES,
   SCRATCH_SORT,
+  SCRATCH_PACK,
   SCRATCH_USES
 };
 
@@ -35,9 +36,13 @@ struct scratch {
   size_t bytes;
 };
 
+/** Counters of a worker: numbers of eight bytes, zero between kernels, for sums and largest values
+ * that a kernel finds. Each kernel has its own, from the one given here on. */
+enum { COUNTERS_P2P = 0, COUNTERS_KICK = 1, COUNTERS_RUNGS = 4, COUNTERS = 32 };
+
 struct gpu {
   cudaStream_t stream;
-  uint64_t *counters; /* four, zero between kernels: sums and largest values that a kernel finds */
+  uint64_t *counters; /* [COUNTERS] */
   struct scratch scratch[SCRATCH_USES];
 };
 
@@ -62,6 +67,10 @@ inline uint32_t blocks_for(uint64_t threads, uint32_t block) {
 
 /** Sum over a warp, the same in all lanes and in a fixed order. */
 static __device__ inline float warp_sum(float a) {
+  for (int step = WARP / 2; step > 0; step /= 2) a += __shfl_xor_sync(~0u, a, step);
+  return a;
+}
+static __device__ inline uint32_t warp_sum(uint32_t a) {
   for (int step = WARP / 2; step > 0; step /= 2) a += __shfl_xor_sync(~0u, a, step);
   return a;
 }

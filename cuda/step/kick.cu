@@ -52,8 +52,9 @@ static __global__ void kick(uint32_t count, float factor, const float *__restric
 
 void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration,
               float *momentum, struct kick_largest *result) {
-  struct largest *largest = (struct largest *)(g->counters + 1);
-  static_assert(sizeof *largest <= 3 * sizeof *g->counters, "more than the counters hold");
+  struct largest *largest = (struct largest *)(g->counters + COUNTERS_KICK);
+  static_assert(sizeof *largest <= (COUNTERS_RUNGS - COUNTERS_KICK) * sizeof *g->counters,
+                "more than the counters hold");
   kick<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, factor, acceleration, momentum,
                                                           largest);
   gpu_launched("kick");

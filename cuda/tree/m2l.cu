@@ -14,7 +14,7 @@ struct derivatives {
 };
 
 struct far_lists {
-  unsigned depth;
+  unsigned depth, source_depth; /* of the trees of the targets and of the sources */
   float scale;
   const uint32_t *offset, *entry;
   const struct node *nodes;
@@ -53,8 +53,8 @@ static __global__ void m2l(const __grid_constant__ struct far_lists s,
 #pragma unroll
   for (int k = 0; k < expansion<P>::local; k++) local[k] = 0.0f;
   for (uint32_t i = begin + lane; i < end; i += WARP) {
-    const uint32_t entry = s.entry[i], slot = entry >> (s.depth + 1),
-                   node = entry & (tree_nodes(s.depth) - 1);
+    const uint32_t entry = s.entry[i], slot = entry >> (s.source_depth + 1),
+                   node = entry & (tree_nodes(s.source_depth) - 1);
     const struct node *source = s.source_nodes[slot] + node;
     float r[3], e[FMM_ORDER_MAX + 1];
     for (int c = 0; c < 3; c++) r[c] = centre_difference(&s.nodes[target], source, c, s.scale);
@@ -78,10 +78,10 @@ static void launch(struct gpu *g, const struct far_lists &lists, const struct de
   gpu_launched("m2l");
 }
 
-void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct split *split,
-             const struct interaction_list *far, const struct node *nodes, uint32_t slots,
-             const struct node *const *source_nodes, const float *const *source_multipole,
-             float *local) {
+void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, float scale,
+             const struct split *split, const struct interaction_list *far,
+             const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
+             const float *const *source_multipole, float *local) {
   const uint32_t targets = tree_nodes(depth);
   if (far->entries == 0) {
     CHECK_CUDA(cudaMemsetAsync(local, 0, (size_t)targets * fmm_local_size(order) * sizeof *local,
@@ -95,6 +95,7 @@ void gpu_m2l(struct gpu *g, int order, unsigned depth, float scale, const struct
                   slots * sizeof *source_multipole);
   const struct device_list list = gpu_list(g, far, targets);
   struct far_lists lists = {depth,
+                            source_depth,
                             scale,
                             list.offset,
                             list.entry,

@@ -30,6 +30,7 @@ enum {
 struct problem {
   uint32_t count;
   unsigned depth, block_level; /* levels of the leaves, and of the target blocks below them */
+  unsigned source_depth;       /* of the sources' trees */
   float scale, factor;
   const uint32_t *x, *offset, *entry, *order;
   const uint32_t *const *source_x;
@@ -207,10 +208,11 @@ struct range {
 };
 
 static __device__ inline struct range source_range(const struct problem &p, uint32_t entry) {
-  const uint32_t slot = entry >> (p.depth + 1),
-                 leaf = (entry & (tree_nodes(p.depth) - 1)) - (1u << p.depth);
-  const uint32_t n = p.source_count[slot], first = level_first(n, p.depth, leaf),
-                 end = level_first(n, p.depth, leaf + 1);
+  const unsigned depth = p.source_depth;
+  const uint32_t slot = entry >> (depth + 1),
+                 leaf = (entry & (tree_nodes(depth) - 1)) - (1u << depth);
+  const uint32_t n = p.source_count[slot], first = level_first(n, depth, leaf),
+                 end = level_first(n, depth, leaf + 1);
   return {first < end ? p.source_x[slot] : nullptr, n, first, end};
 }
 
@@ -452,13 +454,14 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   uint32_t *counts = (uint32_t *)(table + slots * sizeof *target->source_x);
   gpu_upload(g, table, target->source_x, slots * sizeof *target->source_x);
   gpu_upload(g, counts, target->source_count, slots * sizeof *target->source_count);
-  CHECK_CUDA(cudaMemsetAsync(g->counters, 0, sizeof *g->counters, g->stream));
+  CHECK_CUDA(cudaMemsetAsync(g->counters + COUNTERS_P2P, 0, sizeof *g->counters, g->stream));
 
   unsigned level = target->depth;
   while ((((uint64_t)target->count - 1) >> level) + 1 > P2P_TARGETS_MOST) level++;
   struct problem p;
   p.count = target->count;
   p.depth = target->depth;
+  p.source_depth = target->source_depth;
   p.block_level = level;
   p.scale = target->scale;
   p.factor = target->factor;
@@ -469,7 +472,7 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   p.source_x = (const uint32_t *const *)table;
   p.source_count = counts;
   p.acceleration = acceleration;
-  p.pairs = (unsigned long long *)g->counters;
+  p.pairs = (unsigned long long *)(g->counters + COUNTERS_P2P);
   order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(leaves, p.offset, order);
   gpu_launched("order_leaves");
   const int t = targets_per_lane((uint32_t)((((uint64_t)target->count - 1) >> level) + 1));
@@ -478,5 +481,6 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   else
     launch_form<float>(g, tables, law, p, t);
   gpu_launched("p2p");
-  CHECK_CUDA(cudaMemcpyAsync(pairs, g->counters, sizeof *pairs, cudaMemcpyDeviceToHost, g->stream));
+  CHECK_CUDA(cudaMemcpyAsync(pairs, g->counters + COUNTERS_P2P, sizeof *pairs,
+                             cudaMemcpyDeviceToHost, g->stream));
 }

@@ -83,6 +83,7 @@ void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float
       count, depth, scale, acc_unit, x, acceleration, nodes);
   gpu_launched("refit");
   if (depth > 0) upward(g, depth - 1, refit_parent{scale, nodes});
-  CHECK_CUDA(cudaMemcpyAsync(top + 1, nodes + 1, (tree_nodes(top_depth) - 1) * sizeof *top,
-                             cudaMemcpyDeviceToHost, g->stream));
+  if (top)
+    CHECK_CUDA(cudaMemcpyAsync(top + 1, nodes + 1, (tree_nodes(top_depth) - 1) * sizeof *top,
+                               cudaMemcpyDeviceToHost, g->stream));
 }

@@ -6,7 +6,10 @@
  * of a CUDA block are judged once, by the first warp of the block; from there on each warp
  * continues alone. An expansion accepted by an ancestor is listed by the first leaf below the
  * ancestor. Entries are listed in the order of lanes, which is the same in every run; leaves near
- * each other are mostly consecutive. */
+ * each other are mostly consecutive.
+ *
+ * The trees of the targets and of the sources differ in depth where only some particles are
+ * targets. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 
@@ -16,6 +19,7 @@ enum { ROOTS = 256, SCAN_BLOCK = 1024 };
 
 struct problem {
   uint32_t count, slots;
+  unsigned depth; /* of the targets' tree; that of the sources' trees is in struct acceptance */
   const struct node *nodes;
   const struct node *const *source_nodes;
   const uint32_t *source_count;
@@ -45,8 +49,8 @@ struct stack {
  * leaves at most 32. After any turn, therefore, each generation has at most 32 pairs, except that
  * the newest have 64 together. Roots are not stored. A path opens each level of the source once,
  * and each level of the target that it has once. */
-static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned target_levels) {
-  return WARP * (depth + target_levels + 1);
+static HOST_DEVICE inline uint32_t stack_room(unsigned source_depth, unsigned target_levels) {
+  return WARP * (source_depth + target_levels + 1);
 }
 
 /** A warp's working memory in CUDA shared memory. */
@@ -59,23 +63,25 @@ struct workspace {
 static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) {
   return room * (uint32_t)(sizeof(uint32_t) + 1);
 }
-static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth) {
+static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth, unsigned source_depth) {
   return (depth + 1) * (uint32_t)(sizeof(struct node) + sizeof(uint32_t)) +
-         stack_bytes(stack_room(depth, COMMON));
+         stack_bytes(stack_room(source_depth, COMMON));
 }
-static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth) {
-  return WARPS * workspace_bytes(depth) + stack_bytes(stack_room(depth, parting_level(depth)));
+static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth, unsigned source_depth) {
+  return WARPS * workspace_bytes(depth, source_depth) +
+         stack_bytes(stack_room(source_depth, parting_level(depth)));
 }
 
 static __device__ inline struct stack stack_at(void *memory, uint32_t room) {
   return {(uint32_t *)memory, (uint8_t *)((uint32_t *)memory + room), 0};
 }
 
-static __device__ inline struct workspace workspace_at(char *memory, unsigned depth) {
+static __device__ inline struct workspace workspace_at(char *memory, unsigned depth,
+                                                       unsigned source_depth) {
   struct workspace w;
   w.ancestor = (struct node *)memory;
   w.far = (uint32_t *)(w.ancestor + depth + 1);
-  w.stack = stack_at(w.far + depth + 1, stack_room(depth, COMMON));
+  w.stack = stack_at(w.far + depth + 1, stack_room(source_depth, COMMON));
   return w;
 }
 
@@ -116,8 +122,8 @@ static __device__ inline void take_turn(const struct problem &p, const struct ac
                                         struct stack &stack, uint32_t roots, Root root,
                                         unsigned root_level, unsigned parting, uint32_t *parted,
                                         uint32_t &parted_count, struct found &found) {
-  const unsigned depth = a.depth;
-  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth;
+  const unsigned depth = p.depth;
+  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth, source_leaves = 1u << a.depth;
   const uint32_t taken = min(stack.top, (uint32_t)WARP);
   const bool active = lane < taken + roots;
   uint32_t entry = 1, level = root_level;
@@ -130,19 +136,19 @@ static __device__ inline void take_turn(const struct problem &p, const struct ac
   }
   __syncwarp();
   stack.top -= taken;
-  const uint32_t target = ancestor_of(leaf, depth, level), source = entry & (2 * leaves - 1);
+  const uint32_t target = ancestor_of(leaf, depth, level), source = entry & (2 * source_leaves - 1);
   const bool first = is_first(leaf, depth, level);
   bool open = false, near = false, far = false, split_target = false;
   if (active) {
-    const uint32_t slot = entry >> (depth + 1), n = p.source_count[slot];
+    const uint32_t slot = entry >> (a.depth + 1), n = p.source_count[slot];
     const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
     const uint32_t target_count = node_end(p.count, target) - node_first(p.count, target),
                    source_count = node_end(n, source) - node_first(n, source);
     const enum verdict verdict = judge(&a, t, &s, target_count, source_count);
     far = verdict == ACCEPT && first;
-    near = verdict == OPEN && target >= leaves && source >= leaves;
+    near = verdict == OPEN && target >= leaves && source >= source_leaves;
     open = verdict == OPEN && !near;
-    split_target = opens_target(depth, target, t->radius, source, s.radius);
+    split_target = opens_target(depth, target, t->radius, a.depth, source, s.radius);
     if (near) found.pairs += (unsigned long long)source_count * target_count;
     found.visits += first;
   }
@@ -200,15 +206,15 @@ static __global__ void __launch_bounds__(BLOCK)
   extern __shared__ __align__(16) char memory[];
   __shared__ struct acceptance a;
   __shared__ uint32_t roots[ROOTS], root_count, pairs_left;
-  const unsigned depth = acceptance.depth, parting = parting_level(depth);
+  const unsigned depth = p.depth, source_depth = acceptance.depth, parting = parting_level(depth);
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth,
                  leaf = blockIdx.x * WARPS + warp;
   const bool has_leaf = leaf < leaves;
   for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK)
     ((uint32_t *)&a)[i] = ((const uint32_t *)&acceptance)[i];
-  struct workspace w = workspace_at(memory + warp * workspace_bytes(depth), depth);
-  struct stack common = stack_at(memory + WARPS * workspace_bytes(depth),
-                                 stack_room(depth, parting));
+  const uint32_t bytes = workspace_bytes(depth, source_depth);
+  struct workspace w = workspace_at(memory + warp * bytes, depth, source_depth);
+  struct stack common = stack_at(memory + WARPS * bytes, stack_room(source_depth, parting));
   for (uint32_t level = lane; level <= depth; level += WARP) {
     if (has_leaf) w.ancestor[level] = load_node(p.nodes + ancestor_of(leaf, depth, level));
     w.far[level] = 0;
@@ -222,12 +228,12 @@ static __global__ void __launch_bounds__(BLOCK)
       if (parting == 0) { /* the leaves of this CUDA block have nothing in common but the roots of
                              the walk */
         n = min(p.slots - slot, (uint32_t)ROOTS);
-        for (uint32_t i = lane; i < n; i += WARP) roots[i] = (slot + i) << (depth + 1) | 1;
+        for (uint32_t i = lane; i < n; i += WARP) roots[i] = (slot + i) << (source_depth + 1) | 1;
         slot += n;
       } else {
         while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
           const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
-          const auto root = [&](uint32_t i) { return (slot + i) << (depth + 1) | 1; };
+          const auto root = [&](uint32_t i) { return (slot + i) << (source_depth + 1) | 1; };
           take_turn<FILL>(p, a, leaf, w, common, fresh, root, 0, parting, roots, n, found);
           slot += fresh;
         }
@@ -292,6 +298,7 @@ static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
   char *table = (char *)gpu_scratch(
       g, SCRATCH_TABLE, sizeof *p.result + slots * (sizeof *source_nodes + sizeof *source_count));
   p.count = count;
+  p.depth = depth;
   p.slots = slots;
   p.nodes = nodes;
   p.result = (struct walk_result *)table;
@@ -307,27 +314,28 @@ static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
 template <bool FILL>
 static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p) {
   walk<FILL>
-      <<<blocks_for(1u << a->depth, WARPS), BLOCK, shared_bytes(a->depth), g->stream>>>(p, *a);
+      <<<blocks_for(1u << p.depth, WARPS), BLOCK, shared_bytes(p.depth, a->depth), g->stream>>>(p,
+                                                                                                *a);
   gpu_launched("walk");
 }
 
-void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, const struct node *nodes,
-              uint32_t slots, const struct node *const *source_nodes, const uint32_t *source_count,
-              uint32_t *offset, struct walk_result *result) {
-  const struct problem p = problem_of(g, count, a->depth, nodes, slots, source_nodes, source_count,
+void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
+              const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
+              const uint32_t *source_count, uint32_t *offset, struct walk_result *result) {
+  const struct problem p = problem_of(g, count, depth, nodes, slots, source_nodes, source_count,
                                       offset);
   CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
   launch<false>(g, a, p);
-  scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << a->depth, p);
+  scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
   gpu_launched("scan");
   CHECK_CUDA(cudaMemcpyAsync(result, p.result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));
 }
 
-void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count,
+void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
                    const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
                    const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
                    uint32_t *far) {
-  struct problem p = problem_of(g, count, a->depth, nodes, slots, source_nodes, source_count,
+  struct problem p = problem_of(g, count, depth, nodes, slots, source_nodes, source_count,
                                 (uint32_t *)offset);
   p.near = near;
   p.far = far;

@@ -74,8 +74,8 @@ static void make_lists(struct bench *b, uint32_t length) {
 }
 
 static void m2l(const struct fmm_operators *f, struct bench *b, int p) {
-  f->m2l(p, DEPTH, SCALE, &b->split, &b->far, b->nodes[0], (const struct node *const *)b->nodes,
-         (const float *const *)b->multipole, b->local);
+  f->m2l(p, DEPTH, DEPTH, SCALE, &b->split, &b->far, b->nodes[0],
+         (const struct node *const *)b->nodes, (const float *const *)b->multipole, b->local);
 }
 static void p2m(const struct fmm_operators *f, struct bench *b, int p) {
   f->p2m(p, COUNT, DEPTH, SCALE, b->x, b->nodes[0], b->multipole[0]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cuda_check [FILE] [section.key=value ...]: compares every CUDA stage with its CPU counterpart on
- * the same input, and whole forces. With PHOTONS_BENCHMARK set it measures the rate of P2P instead.
+ * the same input, and whole forces. With PHOTONS_BENCHMARK set it measures rates: of P2P, and of
+ * the stages of block time steps where a share of the particles is active.
  * FILE is a Gadget snapshot; without it a small universe is generated, and whole forces are also
  * compared with Ewald sums. The exit code is 77 where there is no GPU. */
 #include <cuda_runtime_api.h>
@@ -90,6 +91,28 @@ static const uint32_t *position_on_device(const struct bench *b, uint32_t g) {
   return b->x + 3 * first_of(b, g);
 }
 
+static const struct node *nodes_on_device(const struct bench *b, uint32_t g) {
+  return b->nodes + (size_t)g * tree_nodes(b->s->domain.depth);
+}
+
+/** Targets of a group (targets.h), on the host and on the GPU. */
+struct target_set {
+  uint32_t count;
+  unsigned depth;
+  uint32_t *x, *x_out;
+  struct node *nodes, *nodes_out;
+};
+
+static struct target_set all_of(const struct bench *b, const struct group *g) {
+  return (struct target_set){.count = g->count,
+                             .depth = b->s->domain.depth,
+                             .x = particles_block(&b->s->domain.particles, g->index).x[0],
+                             .x_out = b->x + 3 * first_of(b, g->index),
+                             .nodes = g->nodes,
+                             .nodes_out = b->nodes +
+                                          (size_t)g->index * tree_nodes(b->s->domain.depth)};
+}
+
 static struct bench bench_create(struct nbody *s) {
   const size_t rows = (size_t)s->domain.group_count * tree_nodes(s->domain.depth),
                n = s->domain.particles.count;
@@ -176,15 +199,16 @@ static void check_multipoles(const struct bench *b, struct group *g, struct diff
   CUDA(cudaFree(out));
 }
 
-static void walk_group(const struct nbody *s, struct group *g, struct walk_scratch *scratch) {
+static void walk_group(const struct nbody *s, const struct group *g, const struct target_set *t,
+                       struct walk_scratch *scratch) {
   const struct node *nodes[g->near.count];
   uint32_t count[g->near.count];
   for (uint32_t i = 0; i < g->near.count; i++) {
     nodes[i] = s->domain.groups[g->near.group[i]].nodes;
     count[i] = s->domain.groups[g->near.group[i]].count;
   }
-  s->short_range.kernels->walk.walk(&s->short_range.acceptance, g->count, nodes[0], g->near.count,
-                                    nodes, count, scratch,
+  s->short_range.kernels->walk.walk(&s->short_range.acceptance, t->count, t->depth, t->nodes,
+                                    g->near.count, nodes, count, scratch,
                                     &s->short_range.groups[g->index].lists.host[LIST_NEAR],
                                     &s->short_range.groups[g->index].lists.host[LIST_FAR]);
 }
@@ -221,17 +245,17 @@ static void compare_lists(struct list_difference *d, const struct interaction_li
 }
 
 static void check_coverage(const struct nbody *s, const struct group *g,
-                           const struct interaction_list *near, const struct interaction_list *far,
-                           struct list_difference *d) {
-  const uint32_t leaves = 1u << s->domain.depth;
+                           const struct target_set *set, const struct interaction_list *near,
+                           const struct interaction_list *far, struct list_difference *d) {
+  const uint32_t leaves = 1u << s->domain.depth, targets = 1u << set->depth;
   uint8_t *met = allocate((size_t)g->near.count * leaves, 1, "source leaves");
-  for (uint32_t leaf = 0; leaf < leaves; leaf++) {
-    const struct node *t = &g->nodes[leaves + leaf];
+  for (uint32_t leaf = 0; leaf < targets; leaf++) {
+    const struct node *t = &set->nodes[targets + leaf];
     memset(met, 0, (size_t)g->near.count * leaves);
     for (uint32_t i = near->offset[leaf]; i < near->offset[leaf + 1]; i++)
       met[(near->entry[i] >> (s->domain.depth + 1)) * leaves + (near->entry[i] & (2 * leaves - 1)) -
           leaves]++;
-    for (uint32_t ancestor = leaves + leaf; ancestor > 0; ancestor /= 2)
+    for (uint32_t ancestor = targets + leaf; ancestor > 0; ancestor /= 2)
       for (uint32_t i = far->offset[ancestor]; i < far->offset[ancestor + 1]; i++) {
         const uint32_t node = far->entry[i] & (2 * leaves - 1),
                        below = s->domain.depth - node_level(node);
@@ -254,30 +278,41 @@ static void check_coverage(const struct nbody *s, const struct group *g,
   free(met);
 }
 
+/** The trees of a group's neighbours on the GPU, and the numbers of their particles. */
+static void source_trees(const struct bench *b, const struct group *g, const struct node **tree,
+                         uint32_t *count) {
+  for (uint32_t i = 0; i < g->near.count; i++) {
+    tree[i] = nodes_on_device(b, g->near.group[i]);
+    count[i] = b->s->domain.groups[g->near.group[i]].count;
+  }
+}
+
+/** Offsets of a set's near list and far list together. */
+static size_t offsets_of(const struct target_set *t) {
+  return (1u << t->depth) + 1 + tree_nodes(t->depth) + 1;
+}
+
 /** Compare the GPU's lists with those in g->lists. Call after walk_group(). */
-static void check_walk(const struct bench *b, const struct group *g, struct list_difference *d) {
+static void check_walk(const struct bench *b, const struct group *g, const struct target_set *t,
+                       struct list_difference *d) {
   const struct nbody *s = b->s;
-  const uint32_t leaves = 1u << s->domain.depth, nodes = tree_nodes(s->domain.depth);
-  const struct node *tree[g->near.count];
-  uint32_t count[g->near.count];
+  const struct acceptance *a = &s->short_range.acceptance;
+  const uint32_t leaves = 1u << t->depth, n = g->near.count;
+  const struct node *tree[n];
+  uint32_t count[n];
   struct walk_result *result;
   CUDA(cudaMallocHost((void **)&result, sizeof *result));
-  for (uint32_t i = 0; i < g->near.count; i++) {
-    tree[i] = b->nodes + (size_t)g->near.group[i] * nodes;
-    count[i] = s->domain.groups[g->near.group[i]].count;
-  }
-  const size_t offset_bytes = (leaves + nodes + 2) * sizeof(uint32_t);
+  source_trees(b, g, tree, count);
+  const size_t offset_bytes = offsets_of(t) * sizeof(uint32_t);
   uint32_t *offset = device_memory(offset_bytes);
-  gpu_walk(b->gpu, &s->short_range.acceptance, g->count, tree[0], g->near.count, tree, count,
-           offset, result);
+  gpu_walk(b->gpu, a, t->count, t->depth, t->nodes_out, n, tree, count, offset, result);
   CUDA(cudaStreamSynchronize(b->stream));
   const size_t near_bytes = result->entries * sizeof(uint32_t),
                far_bytes = result->interactions * sizeof(uint32_t);
   uint32_t *near_entry = device_memory(near_bytes), *far_entry = device_memory(far_bytes);
-  gpu_walk_fill(b->gpu, &s->short_range.acceptance, g->count, tree[0], g->near.count, tree, count,
-                offset, near_entry, far_entry);
-  struct interaction_list near = {.offset = allocate(leaves + nodes + 2, sizeof(uint32_t),
-                                                     "offsets"),
+  gpu_walk_fill(b->gpu, a, t->count, t->depth, t->nodes_out, n, tree, count, offset, near_entry,
+                far_entry);
+  struct interaction_list near = {.offset = allocate(offsets_of(t), sizeof(uint32_t), "offsets"),
                                   .entry = allocate(result->entries, sizeof(uint32_t), "near list"),
                                   .entries = (uint32_t)result->entries},
                           far = {
@@ -288,8 +323,9 @@ static void check_walk(const struct bench *b, const struct group *g, struct list
   to_host(b, near.entry, near_entry, near_bytes);
   to_host(b, far.entry, far_entry, far_bytes);
   compare_lists(d, &s->short_range.groups[g->index].lists.host[LIST_NEAR], &near, leaves);
-  compare_lists(d, &s->short_range.groups[g->index].lists.host[LIST_FAR], &far, nodes);
-  check_coverage(s, g, &near, &far, d);
+  compare_lists(d, &s->short_range.groups[g->index].lists.host[LIST_FAR], &far,
+                tree_nodes(t->depth));
+  check_coverage(s, g, t, &near, &far, d);
   free(near.offset);
   free(near.entry);
   free(far.entry);
@@ -300,56 +336,55 @@ static void check_walk(const struct bench *b, const struct group *g, struct list
 }
 
 /* Pairs at the edge of the criterion are decided by rounding, which differs between processors. */
-static void report_walk(const struct list_difference *d) {
+static void report_walk(const char *stage, const struct list_difference *d) {
   const double different = (double)d->different / (double)d->entries;
   const bool good = different <= 1e-5 && d->uncovered == 0;
   printf("  %-10s %9.2e  of %" PRIu64 " entries, %" PRIu64 " pairs of leaves not met once  %s\n",
-         "walk", different, d->entries, d->uncovered, good ? "ok" : "WRONG");
+         stage, different, d->entries, d->uncovered, good ? "ok" : "WRONG");
   failures += !good;
 }
 
-static void check_expansions(const struct bench *b, struct group *g, struct difference *m2l,
+static void check_expansions(const struct bench *b, const struct group *g,
+                             const struct target_set *t, struct difference *m2l,
                              struct difference *l2l, struct difference *l2p) {
   const struct nbody *s = b->s;
+  const struct fmm_operators *fmm = &s->short_range.kernels->fmm;
   const int order = s->short_range.acceptance.order;
-  const uint32_t leaves = 1u << s->domain.depth, size = fmm_local_size(order),
-                 multipole_row = tree_nodes(s->domain.depth) * fmm_multipole_size(order);
-  const size_t n = (size_t)tree_nodes(s->domain.depth) * size, leaf_row = (size_t)leaves * size;
-  const struct particle_block p = particles_block(&s->domain.particles, g->index);
+  const unsigned source_depth = s->domain.depth;
+  const float scale = s->domain.geometry.scale, factor = s->short_range.factor;
+  const uint32_t leaves = 1u << t->depth, size = fmm_local_size(order),
+                 multipole_row = tree_nodes(source_depth) * fmm_multipole_size(order);
+  const size_t n = (size_t)tree_nodes(t->depth) * size, leaf_row = (size_t)leaves * size;
+  const struct interaction_list *far = &s->short_range.groups[g->index].lists.host[LIST_FAR];
   const struct node *host_nodes[g->near.count], *nodes[g->near.count];
   const float *host_multipole[g->near.count], *multipole[g->near.count];
   for (uint32_t i = 0; i < g->near.count; i++) {
     const size_t k = g->near.group[i];
     host_nodes[i] = s->domain.groups[k].nodes;
     host_multipole[i] = (s->short_range.multipole + k * multipole_row);
-    nodes[i] = b->nodes + k * tree_nodes(s->domain.depth);
+    nodes[i] = nodes_on_device(b, (uint32_t)k);
     multipole[i] = b->multipole + k * multipole_row;
   }
   float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"),
         *out = device_memory(n * sizeof *out);
-  s->short_range.kernels->fmm.m2l(order, s->domain.depth, s->domain.geometry.scale,
-                                  &s->short_range.split,
-                                  &s->short_range.groups[g->index].lists.host[LIST_FAR], g->nodes,
-                                  host_nodes, host_multipole, cpu);
-  gpu_m2l(b->gpu, order, s->domain.depth, s->domain.geometry.scale, &s->short_range.split,
-          &s->short_range.groups[g->index].lists.host[LIST_FAR], nodes[0], g->near.count, nodes,
-          multipole, out);
+  fmm->m2l(order, t->depth, source_depth, scale, &s->short_range.split, far, t->nodes, host_nodes,
+           host_multipole, cpu);
+  gpu_m2l(b->gpu, order, t->depth, source_depth, scale, &s->short_range.split, far, t->nodes_out,
+          g->near.count, nodes, multipole, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(m2l, cpu + size, gpu + size, n - size);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
-  s->short_range.kernels->fmm.l2l(order, s->domain.depth, s->domain.geometry.scale, g->nodes, cpu);
-  gpu_l2l(b->gpu, order, s->domain.depth, s->domain.geometry.scale, nodes[0], out);
+  fmm->l2l(order, t->depth, scale, t->nodes, cpu);
+  gpu_l2l(b->gpu, order, t->depth, scale, t->nodes_out, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(l2l, cpu + leaf_row, gpu + leaf_row, leaf_row);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
-  const size_t floats = 3 * (size_t)g->count;
+  const size_t floats = 3 * (size_t)t->count;
   float *a = allocate(floats, sizeof *a, "accelerations"),
         *a_gpu = allocate(floats, sizeof *a, "accelerations"),
         *a_out = to_device(a, floats * sizeof *a);
-  s->short_range.kernels->fmm.l2p(order, g->count, s->domain.depth, s->domain.geometry.scale,
-                                  s->short_range.factor, p.x[0], g->nodes, cpu, a);
-  gpu_l2p(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale, s->short_range.factor,
-          position_on_device(b, g->index), nodes[0], out, a_out);
+  fmm->l2p(order, t->count, t->depth, scale, factor, t->x, t->nodes, cpu, a);
+  gpu_l2p(b->gpu, order, t->count, t->depth, scale, factor, t->x_out, t->nodes_out, out, a_out);
   to_host(b, a_gpu, a_out, floats * sizeof *a);
   compare(l2p, a, a_gpu, floats);
   free(cpu);
@@ -384,32 +419,35 @@ static void sources_free(struct p2p_sources *o) {
   free(o->count);
 }
 
+/** @param x, source_x, count  positions of the targets, and positions and numbers of the sources */
 static struct p2p_target target_of(const struct nbody *s, const struct group *g,
-                                   const uint32_t *const *x, const uint32_t *count) {
-  return (struct p2p_target){.count = g->count,
-                             .depth = s->domain.depth,
+                                   const struct target_set *t, const uint32_t *x,
+                                   const uint32_t *const *source_x, const uint32_t *count) {
+  return (struct p2p_target){.count = t->count,
+                             .depth = t->depth,
+                             .source_depth = s->domain.depth,
                              .scale = s->domain.geometry.scale,
                              .factor = s->short_range.factor,
-                             .x = x[0],
-                             .nodes = g->nodes,
+                             .x = x,
+                             .nodes = t->nodes,
                              .near = &s->short_range.groups[g->index].lists.host[LIST_NEAR],
-                             .source_x = x,
+                             .source_x = source_x,
                              .source_count = count};
 }
 
-static void check_p2p(const struct bench *b, struct group *g, const struct p2p_law *law,
-                      bool double_precision, struct difference *d) {
+static void check_p2p(const struct bench *b, const struct group *g, const struct target_set *t,
+                      const struct p2p_law *law, bool double_precision, struct difference *d) {
   const struct nbody *s = b->s;
   struct p2p_sources sources = sources_of(b, g);
   struct p2p_scratch scratch = {0};
-  const size_t floats = 3 * (size_t)g->count;
+  const size_t floats = 3 * (size_t)t->count;
   float *cpu = allocate(floats, sizeof *cpu, "accelerations"),
         *gpu = allocate(floats, sizeof *gpu, "accelerations");
   float *out = device_memory(floats * sizeof *out);
   uint64_t pairs = 0;
   CUDA(cudaMemset(out, 0xff, floats * sizeof *out));
-  struct p2p_target host = target_of(s, g, sources.host, sources.count),
-                    device = target_of(s, g, sources.device, sources.count);
+  struct p2p_target host = target_of(s, g, t, t->x, sources.host, sources.count),
+                    device = target_of(s, g, t, t->x_out, sources.device, sources.count);
   if (law->kind == P2P_EXACT)
     p2p_exact(law, &host, cpu);
   else
@@ -598,6 +636,298 @@ static void report_sort(const double extent[3]) {
   failures += !good;
 }
 
+/* Block time steps: packed targets, and the kick by rungs. */
+
+static float acceleration2(const struct particle_block *p, size_t i) {
+  float sum = 0.0f;
+  for (int c = 0; c < 3; c++) sum += p->acc[c][i] * p->acc[c][i];
+  return sum;
+}
+
+static int compare_floats(const void *a, const void *b) {
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+/** The depth of the tree of a group's packed targets, as targets_pack() chooses it. */
+static unsigned packed_depth(const struct nbody *s, const struct group *g, uint32_t targets) {
+  const uint32_t leaf = ((g->count - 1) >> s->domain.depth) + 1;
+  unsigned depth = 0;
+  while (((targets - 1) >> depth) + 1 > leaf) depth++;
+  return depth;
+}
+
+/** Give the particles with the largest accelerations, `active` in number, rungs from top on, and
+ * the others rungs before top. */
+static uint8_t *rungs_for(const struct nbody *s, const struct group *g, uint32_t active,
+                          uint8_t top) {
+  const struct particle_block p = particles_block(&s->domain.particles, g->index);
+  float *sorted = allocate(g->count, sizeof *sorted, "accelerations");
+  uint8_t *rung = allocate(g->count, sizeof *rung, "rungs");
+  for (uint32_t i = 0; i < g->count; i++) sorted[i] = acceleration2(&p, i);
+  qsort(sorted, g->count, sizeof *sorted, compare_floats);
+  const float least = sorted[g->count - active];
+  uint32_t equal = 0; /* active particles whose acceleration is `least` */
+  for (uint32_t i = g->count - active; i < g->count; i++) equal += sorted[i] <= least;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const float a2 = acceleration2(&p, i);
+    const bool is_active = a2 > least || (a2 >= least && equal > 0);
+    if (is_active && a2 <= least) equal--;
+    rung[i] = (uint8_t)(is_active ? top + i % (RUNGS - top) : i % top);
+  }
+  free(sorted);
+  return rung;
+}
+
+/** Packed targets, and what was packed with them. */
+struct packed_set {
+  struct target_set t;
+  uint32_t *index, *index_out;
+  float *acceleration, *acceleration_out;
+};
+
+static struct packed_set packed_create(const struct nbody *s, const struct group *g,
+                                       uint32_t active) {
+  struct packed_set p = {.t = {.count = active, .depth = packed_depth(s, g, active)}};
+  const size_t n = active, nodes = tree_nodes(p.t.depth);
+  p.t.x = allocate(3 * n, sizeof *p.t.x, "targets");
+  p.t.x_out = device_memory(3 * n * sizeof *p.t.x);
+  p.t.nodes = allocate(nodes, sizeof *p.t.nodes, "nodes");
+  p.t.nodes_out = device_memory(nodes * sizeof *p.t.nodes);
+  p.index = allocate(n, sizeof *p.index, "targets");
+  p.index_out = device_memory(n * sizeof *p.index);
+  p.acceleration = allocate(3 * n, sizeof *p.acceleration, "targets");
+  p.acceleration_out = device_memory(3 * n * sizeof *p.acceleration);
+  return p;
+}
+
+static void packed_free(struct packed_set *p) {
+  void *host[] = {p->t.x, p->t.nodes, p->index, p->acceleration},
+       *device[] = {p->t.x_out, p->t.nodes_out, p->index_out, p->acceleration_out};
+  for (size_t i = 0; i < sizeof host / sizeof *host; i++) free(host[i]);
+  for (size_t i = 0; i < sizeof device / sizeof *device; i++) CUDA(cudaFree(device[i]));
+}
+
+static bool same_bytes(const struct bench *b, const void *cpu, const void *gpu, size_t bytes) {
+  void *back = allocate(bytes, 1, "targets");
+  to_host(b, back, gpu, bytes);
+  const bool same = memcmp(cpu, back, bytes) == 0;
+  free(back);
+  return same;
+}
+
+static void gpu_pack_group(const struct bench *b, struct gpu *gpu, const struct group *g,
+                           const uint8_t *rung_out, uint8_t top, const struct packed_set *p) {
+  const struct nbody *s = b->s;
+  gpu_pack(gpu, g->count, rung_out, top, position_on_device(b, g->index),
+           b->acceleration + 3 * first_of(b, g->index), p->t.count, p->index_out, p->t.x_out,
+           p->acceleration_out);
+  gpu_refit(gpu, p->t.count, p->t.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor,
+            p->t.x_out, p->acceleration_out, p->t.nodes_out, 0, NULL);
+}
+
+/** Differences in stages of block time steps. */
+struct block_difference {
+  uint64_t packed, pack_wrong; /* targets; sets of them that the GPU packs differently */
+  uint64_t kicked, rung_wrong; /* particles; those that get another rung */
+  uint64_t counts_wrong;       /* kicks whose counts are not those of the rungs */
+  struct list_difference walk;
+  struct difference refit, m2l, l2l, l2p, p2p, p2p_double, kick;
+};
+
+/** Pack on both, and continue with the CPU's tree on both. */
+static void check_pack(const struct bench *b, const struct group *g, const uint8_t *rung,
+                       uint8_t top, struct packed_set *p, struct block_difference *d) {
+  const struct nbody *s = b->s;
+  const struct particle_block all = particles_block(&s->domain.particles, g->index);
+  const struct walk_kernels *walk = &s->short_range.kernels->walk;
+  const size_t n = p->t.count, nodes = tree_nodes(p->t.depth);
+  const uint32_t found = walk->pack(g->count, rung, top, all.x[0], all.acc[0], p->t.count, p->index,
+                                    p->t.x, p->acceleration);
+  walk->refit(p->t.count, p->t.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor,
+              p->t.x, p->acceleration, p->t.nodes);
+  uint8_t *rung_out = to_device(rung, g->count);
+  gpu_pack_group(b, b->gpu, g, rung_out, top, p);
+  d->pack_wrong += found != p->t.count || !same_bytes(b, p->index, p->index_out, n * 4) ||
+                   !same_bytes(b, p->t.x, p->t.x_out, 3 * n * 4) ||
+                   !same_bytes(b, p->acceleration, p->acceleration_out, 3 * n * 4);
+  d->packed += n;
+  struct node *gpu = allocate(nodes, sizeof *gpu, "nodes");
+  to_host(b, gpu, p->t.nodes_out, nodes * sizeof *gpu);
+  for (size_t i = 1; i < nodes; i++) compare(&d->refit, p->t.nodes[i].half, gpu[i].half, 5);
+  CUDA(cudaMemcpy(p->t.nodes_out, p->t.nodes, nodes * sizeof *gpu, cudaMemcpyHostToDevice));
+  free(gpu);
+  CUDA(cudaFree(rung_out));
+}
+
+/** Columns of a group for a kick by rungs, in host or device memory. */
+struct kick_columns {
+  float *momentum, *acceleration, *mesh;
+  uint8_t *rung;
+};
+
+/** @param p  NULL: all particles are active, and their own accelerations are given */
+static struct rung_arrays kick_arrays(const struct group *g, const struct kick_columns *c,
+                                      const struct packed_set *p, bool device) {
+  return (struct rung_arrays){.count = g->count,
+                              .active = p ? p->t.count : g->count,
+                              .index = !p       ? NULL
+                                       : device ? p->index_out
+                                                : p->index,
+                              .packed = !p       ? NULL
+                                        : device ? p->acceleration_out
+                                                 : p->acceleration,
+                              .mesh = c->mesh,
+                              .acceleration = c->acceleration,
+                              .momentum = c->momentum,
+                              .rung = c->rung};
+}
+
+/** Compare the particles after both kicks. Where the rung differs, so does the momentum. */
+static void compare_kicks(const struct bench *b, const struct group *g,
+                          const struct kick_columns *cpu, const struct kick_columns *out,
+                          uint32_t active, uint8_t top, const uint32_t *counts,
+                          struct block_difference *d) {
+  const size_t n = g->count;
+  uint32_t counted[RUNGS] = {0};
+  float *momentum = allocate(3 * n, sizeof *momentum, "momenta"),
+        *acceleration = allocate(3 * n, sizeof *acceleration, "accelerations");
+  uint8_t *rung = allocate(n, 1, "rungs");
+  to_host(b, momentum, out->momentum, 3 * n * sizeof *momentum);
+  to_host(b, acceleration, out->acceleration, 3 * n * sizeof *acceleration);
+  to_host(b, rung, out->rung, n);
+  for (size_t i = 0; i < n; i++) {
+    if (rung[i] < RUNGS) counted[rung[i]]++;
+    d->rung_wrong += rung[i] != cpu->rung[i];
+    for (size_t c = 0; c < 3 && rung[i] == cpu->rung[i]; c++) {
+      compare(&d->kick, &cpu->momentum[c * n + i], &momentum[c * n + i], 1);
+      compare(&d->kick, &cpu->acceleration[c * n + i], &acceleration[c * n + i], 1);
+    }
+  }
+  d->kicked += active;
+  bool same = true; /* only active particles have rungs from top on */
+  for (int k = 0; k < RUNGS; k++) same &= counts[k] == (k < top ? UINT32_MAX : counted[k]);
+  d->counts_wrong += !same;
+  free(momentum);
+  free(acceleration);
+  free(rung);
+}
+
+/** @param total  of struct rung_kick
+ * @param choose  new rungs are chosen */
+static void check_kick_rungs(const struct bench *b, const struct group *g, const uint8_t *rung,
+                             uint8_t top, const struct packed_set *p, bool total, bool choose,
+                             struct block_difference *d) {
+  const struct nbody *s = b->s;
+  const struct particle_block all = particles_block(&s->domain.particles, g->index);
+  const size_t n = g->count, bytes = 3 * n * sizeof(float);
+  struct kick_columns cpu = {
+      allocate(3 * n, sizeof(float), "momenta"), allocate(3 * n, sizeof(float), "accelerations"),
+      allocate(3 * n, sizeof(float), "accelerations"), allocate(n, 1, "rungs")};
+  struct rung_kick k = {.mesh = 2e-4f,
+                        .top = top,
+                        .deepest = (uint8_t)(top + 8 < RUNG_MOST ? top + 8 : RUNG_MOST),
+                        .choose = choose,
+                        .any = total,
+                        .total = total};
+  double mean2 = 0.0;
+  for (size_t i = 0; i < n; i++) mean2 += (double)acceleration2(&all, i) / (double)n;
+  for (int i = 0; i < RUNGS; i++) {
+    k.close[i] = ldexpf(1e-3f, -i);
+    k.open[i] = ldexpf(1.1e-3f, -i);
+    k.limit[i] = (float)ldexp(mean2, 2 * (i - top) - 4);
+  }
+  memcpy(cpu.momentum, all.p[0], bytes);
+  memcpy(cpu.acceleration, all.acc[0], bytes);
+  memcpy(cpu.rung, rung, n);
+  for (size_t i = 0; i < 3 * n; i++) cpu.mesh[i] = 0.1f * all.acc[0][3 * n - 1 - i];
+  const struct kick_columns out = {to_device(cpu.momentum, bytes),
+                                   to_device(cpu.acceleration, bytes), to_device(cpu.mesh, bytes),
+                                   to_device(cpu.rung, n)};
+  const struct rung_arrays host = kick_arrays(g, &cpu, p, false),
+                           device = kick_arrays(g, &out, p, true);
+  struct kick_largest largest[2];
+  uint32_t rungs[2][RUNGS];
+  memset(rungs[1], 0xff, sizeof rungs[1]);
+  largest[0] = s->kernels->kick_rungs(&k, &host, rungs[0]);
+  gpu_kick_rungs(b->gpu, &k, &device, rungs[1], &largest[1]);
+  CUDA(cudaStreamSynchronize(b->stream));
+  compare_kicks(b, g, &cpu, &out, host.active, top, rungs[1], d);
+  compare(&d->kick, &largest[0].acceleration, &largest[1].acceleration, 1);
+  compare(&d->kick, &largest[0].momentum, &largest[1].momentum, 1);
+  void *host_memory[] = {cpu.momentum, cpu.acceleration, cpu.mesh, cpu.rung},
+       *device_memory[] = {out.momentum, out.acceleration, out.mesh, out.rung};
+  for (size_t i = 0; i < sizeof host_memory / sizeof *host_memory; i++) {
+    free(host_memory[i]);
+    CUDA(cudaFree(device_memory[i]));
+  }
+}
+
+/** One group with so many active particles. */
+static void check_active(const struct bench *b, struct group *g, uint32_t active, uint8_t top,
+                         struct walk_scratch *scratch, struct block_difference *d) {
+  const struct nbody *s = b->s;
+  struct lists *lists = &s->short_range.groups[g->index].lists;
+  uint8_t *rung = rungs_for(s, g, active, top);
+  struct packed_set p = packed_create(s, g, active);
+  struct p2p_law law = s->short_range.law;
+  law.kind = P2P_POLYNOMIAL;
+  check_pack(b, g, rung, top, &p, d);
+  walk_group(s, g, &p.t, scratch);
+  check_walk(b, g, &p.t, &d->walk);
+  check_expansions(b, g, &p.t, &d->m2l, &d->l2l, &d->l2p);
+  check_p2p(b, g, &p.t, &law, false, &d->p2p);
+  check_p2p(b, g, &p.t, &law, true, &d->p2p_double);
+  check_kick_rungs(b, g, rung, top, &p, false, true, d);
+  if (active == g->count) { /* at the ends of a base step */
+    check_kick_rungs(b, g, rung, top, NULL, true, true, d);
+    check_kick_rungs(b, g, rung, top, NULL, false, false, d);
+  }
+  interaction_list_free(&lists->host[LIST_NEAR]);
+  interaction_list_free(&lists->host[LIST_FAR]);
+  packed_free(&p);
+  free(rung);
+}
+
+/* A particle whose acceleration is at the limit of a rung within rounding may get another rung. */
+static void report_block(const struct block_difference *d) {
+  const bool packed = d->pack_wrong == 0,
+             kicked = d->counts_wrong == 0 && (double)d->rung_wrong <= 1e-5 * (double)d->kicked;
+  printf("  %-10s %" PRIu64 " targets  %s\n", "pack", d->packed, packed ? "ok" : "WRONG");
+  report(&d->refit, 1e-6);
+  report_walk("  walk", &d->walk);
+  report(&d->m2l, 2e-6);
+  report(&d->l2l, 1e-6);
+  report(&d->l2p, 1e-6);
+  report(&d->p2p, 5e-6);
+  report(&d->p2p_double, 5e-6);
+  printf("  %-10s %" PRIu64 " of %" PRIu64 " rungs differ, %" PRIu64 " wrong counts  %s\n",
+         "kick_rungs", d->rung_wrong, d->kicked, d->counts_wrong, kicked ? "ok" : "WRONG");
+  report(&d->kick, 1e-6);
+  failures += !packed + !kicked;
+}
+
+static void check_block(const struct bench *b) {
+  const struct domain *domain = &b->s->domain;
+  struct walk_scratch scratch = {0};
+  struct block_difference d = {.refit = {.stage = "  refit"},
+                               .m2l = {.stage = "  m2l"},
+                               .l2l = {.stage = "  l2l"},
+                               .l2p = {.stage = "  l2p"},
+                               .p2p = {.stage = "  p2p"},
+                               .p2p_double = {.stage = "  p2p f64"},
+                               .kick = {.stage = "  kick"}};
+  for (uint32_t i = 0; i < domain->group_count; i++) {
+    struct group *g = &domain->groups[i];
+    check_active(b, g, g->count, 0, &scratch, &d);
+    check_active(b, g, g->count / 2 + 1, 1, &scratch, &d);
+    check_active(b, g, g->count / 20 + 1, 7, &scratch, &d);
+    check_active(b, g, 1, RUNG_MOST, &scratch, &d);
+  }
+  walk_scratch_free(&scratch);
+  report_block(&d);
+}
+
 static void check_tree(const struct bench *b) {
   struct nbody *s = b->s;
   struct walk_scratch scratch = {0};
@@ -614,22 +944,23 @@ static void check_tree(const struct bench *b) {
     check_refit(b, g, &refit);
     check_sort(b, g, extent);
     check_multipoles(b, g, &p2m, &m2m);
-    walk_group(s, g, &scratch);
-    check_walk(b, g, &walk);
-    check_expansions(b, g, &m2l, &l2l, &l2p);
+    const struct target_set all = all_of(b, g);
+    walk_group(s, g, &all, &scratch);
+    check_walk(b, g, &all, &walk);
+    check_expansions(b, g, &all, &m2l, &l2l, &l2p);
     struct p2p_law law = s->short_range.law;
     law.kind = P2P_POLYNOMIAL;
-    check_p2p(b, g, &law, false, &p2p[0]);
-    check_p2p(b, g, &law, true, &p2p[1]);
+    check_p2p(b, g, &all, &law, false, &p2p[0]);
+    check_p2p(b, g, &all, &law, true, &p2p[1]);
     law.kind = P2P_TABLE;
     law.table_order = 2;
-    check_p2p(b, g, &law, false, &p2p[2]);
+    check_p2p(b, g, &all, &law, false, &p2p[2]);
     law.table_order = 4;
-    check_p2p(b, g, &law, false, &p2p[3]);
+    check_p2p(b, g, &all, &law, false, &p2p[3]);
     law.kind = P2P_EXACT;
     if (i < exact_most) {
-      check_p2p(b, g, &law, false, &p2p[4]);
-      check_p2p(b, g, &law, true, &p2p[5]);
+      check_p2p(b, g, &all, &law, false, &p2p[4]);
+      check_p2p(b, g, &all, &law, true, &p2p[5]);
     }
     check_motion(b, g, &kick, &drift);
     interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_NEAR]);
@@ -640,7 +971,7 @@ static void check_tree(const struct bench *b) {
   report(&refit, 1e-6);
   report(&p2m, 1e-6);
   report(&m2m, 1e-6);
-  report_walk(&walk);
+  report_walk("walk", &walk);
   report(&m2l, 2e-6); /* at order 6 */
   report(&l2l, 1e-6);
   report(&l2p, 1e-6);
@@ -874,8 +1205,9 @@ static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned s
   const double begin = starpu_timing_now();
   for (uint32_t i = 0; i < s->domain.group_count; i++) {
     const struct group *g = &s->domain.groups[i];
+    const struct target_set all = all_of(b, g);
     struct p2p_sources sources = sources_of(b, g);
-    struct p2p_target target = target_of(s, g, sources.device, sources.count);
+    struct p2p_target target = target_of(s, g, &all, all.x_out, sources.device, sources.count);
     gpu_p2p(gpu[i % streams], b->split, law, &target, g->near.count, double_precision,
             b->acceleration + 3 * first_of(b, i), &pairs[i]);
     sources_free(&sources);
@@ -908,6 +1240,178 @@ static void measure_p2p(const struct bench *b, struct gpu *const *gpu, const cha
   CUDA(cudaFreeHost(pairs));
 }
 
+/* Block time steps: pack (with the tree), walk (both passes) and p2p of the active particles, those
+ * with the largest accelerations of the run, as rungs choose them. */
+
+enum { BLOCK_STAGES = 3 };
+
+/** A group with active particles. */
+struct active_group {
+  const struct group *g;
+  struct packed_set p;
+  uint32_t *offset; /* on the GPU */
+  struct interaction_list near, far;
+  struct walk_result *result;
+  uint64_t *pairs;
+};
+
+/** Rungs 1 (active) and 0 of all particles; returns the number of active ones. */
+static size_t choose_active(const struct nbody *s, double share, uint8_t *rung) {
+  const size_t n = s->domain.particles.count;
+  const size_t wanted = (size_t)ceil(share * (double)n);
+  float *a2 = allocate(n, sizeof *a2, "accelerations"),
+        *sorted = allocate(n, sizeof *sorted, "accelerations");
+  for (uint32_t g = 0; g < s->domain.group_count; g++) {
+    const struct particle_block p = particles_block(&s->domain.particles, g);
+    for (size_t i = 0; i < p.count; i++) a2[p.first + i] = acceleration2(&p, i);
+  }
+  memcpy(sorted, a2, n * sizeof *sorted);
+  qsort(sorted, n, sizeof *sorted, compare_floats);
+  size_t active = 0;
+  for (size_t i = 0; i < n; i++) active += rung[i] = a2[i] >= sorted[n - wanted];
+  free(a2);
+  free(sorted);
+  return active;
+}
+
+/** The groups with active particles, and their number. */
+static struct active_group *active_create(const struct nbody *s, const uint8_t *rung,
+                                          uint32_t *number) {
+  struct active_group *groups = allocate(s->domain.group_count, sizeof *groups, "groups");
+  *number = 0;
+  for (uint32_t i = 0; i < s->domain.group_count; i++) {
+    const struct group *g = &s->domain.groups[i];
+    const size_t first = particles_block(&s->domain.particles, i).first;
+    uint32_t active = 0;
+    for (uint32_t k = 0; k < g->count; k++) active += rung[first + k];
+    if (active == 0) continue;
+    struct active_group *a = &groups[(*number)++];
+    *a = (struct active_group){.g = g, .p = packed_create(s, g, active)};
+    a->offset = device_memory(offsets_of(&a->p.t) * sizeof *a->offset);
+    CUDA(cudaMallocHost((void **)&a->result, sizeof *a->result));
+    CUDA(cudaMallocHost((void **)&a->pairs, sizeof *a->pairs));
+  }
+  return groups;
+}
+
+static void active_free(struct active_group *groups, uint32_t number) {
+  for (struct active_group *a = groups; a < groups + number; a++) {
+    packed_free(&a->p);
+    CUDA(cudaFree(a->offset));
+    CUDA(cudaFree(a->near.entry));
+    CUDA(cudaFree(a->far.entry));
+    CUDA(cudaFreeHost(a->result));
+    CUDA(cudaFreeHost(a->pairs));
+  }
+  free(groups);
+}
+
+/** @param fill  the second pass */
+static void walk_active(const struct bench *b, struct gpu *gpu, struct active_group *a, bool fill) {
+  const struct acceptance *acceptance = &b->s->short_range.acceptance;
+  const struct target_set *t = &a->p.t;
+  const uint32_t n = a->g->near.count;
+  const struct node *tree[n];
+  uint32_t count[n];
+  source_trees(b, a->g, tree, count);
+  if (fill)
+    gpu_walk_fill(gpu, acceptance, t->count, t->depth, t->nodes_out, n, tree, count, a->offset,
+                  a->near.entry, a->far.entry);
+  else
+    gpu_walk(gpu, acceptance, t->count, t->depth, t->nodes_out, n, tree, count, a->offset,
+             a->result);
+}
+
+/** Memory for the lists that the first pass of the walk has measured. */
+static void make_lists(struct active_group *a) {
+  if (a->near.entry) return;
+  a->near = (struct interaction_list){.offset = a->offset,
+                                      .entry = device_memory(a->result->entries * 4),
+                                      .entries = (uint32_t)a->result->entries,
+                                      .on_gpu = true};
+  a->far.entry = device_memory(a->result->interactions * 4);
+}
+
+static void p2p_active(const struct bench *b, struct gpu *gpu, struct active_group *a) {
+  const struct nbody *s = b->s;
+  struct p2p_sources sources = sources_of(b, a->g);
+  struct p2p_target target = target_of(s, a->g, &a->p.t, a->p.t.x_out, sources.device,
+                                       sources.count);
+  target.near = &a->near;
+  gpu_p2p(gpu, b->split, &s->short_range.law, &target, a->g->near.count, false,
+          a->p.acceleration_out, a->pairs);
+  sources_free(&sources);
+}
+
+static double since(double begin) {
+  CUDA(cudaDeviceSynchronize());
+  return 1e-6 * (starpu_timing_now() - begin);
+}
+
+/** Adds the seconds of the stages to `seconds`. */
+static void time_active(const struct bench *b, struct gpu *const *gpu, unsigned streams,
+                        struct active_group *groups, uint32_t number, const uint8_t *rung_out,
+                        double seconds[BLOCK_STAGES]) {
+  CUDA(cudaDeviceSynchronize());
+  double begin = starpu_timing_now();
+  for (uint32_t i = 0; i < number; i++)
+    gpu_pack_group(b, gpu[i % streams], groups[i].g, rung_out + first_of(b, groups[i].g->index), 1,
+                   &groups[i].p);
+  seconds[0] = since(begin);
+  begin = starpu_timing_now();
+  for (uint32_t i = 0; i < number; i++) walk_active(b, gpu[i % streams], &groups[i], false);
+  seconds[1] = since(begin);
+  for (uint32_t i = 0; i < number; i++) make_lists(&groups[i]);
+  CUDA(cudaDeviceSynchronize());
+  begin = starpu_timing_now();
+  for (uint32_t i = 0; i < number; i++) walk_active(b, gpu[i % streams], &groups[i], true);
+  seconds[1] += since(begin);
+  begin = starpu_timing_now();
+  for (uint32_t i = 0; i < number; i++) p2p_active(b, gpu[i % streams], &groups[i]);
+  seconds[2] = since(begin);
+}
+
+static void measure_active(const struct bench *b, struct gpu *const *gpu, double share) {
+  const struct nbody *s = b->s;
+  uint8_t *rung = allocate(s->domain.particles.count, 1, "rungs");
+  const size_t active = choose_active(s, share, rung);
+  uint8_t *rung_out = to_device(rung, s->domain.particles.count);
+  uint32_t number;
+  struct active_group *groups = active_create(s, rung, &number);
+  printf("  %5.1f %% %10zu in %5" PRIu32 " groups", 100.0 * share, active, number);
+  for (unsigned streams = 1; streams <= STREAMS_MOST; streams++) {
+    double best[BLOCK_STAGES] = {INFINITY, INFINITY, INFINITY}, total = 0.0;
+    for (int turn = 0; turn < 4; turn++) { /* the first one makes the lists and scratch memory */
+      double seconds[BLOCK_STAGES];
+      time_active(b, gpu, streams, groups, number, rung_out, seconds);
+      for (int i = 0; i < BLOCK_STAGES; i++) best[i] = fmin(best[i], seconds[i]);
+    }
+    for (uint32_t i = 0; i < number; i++) total += (double)groups[i].pairs[0];
+    if (streams == 1) printf("  %.3e pairs", total);
+    printf("  %8.2f %8.2f %8.2f ms %.2e pairs/s", 1e3 * best[0], 1e3 * best[1], 1e3 * best[2],
+           total / best[2]);
+  }
+  puts("");
+  fflush(stdout);
+  active_free(groups, number);
+  free(rung);
+  CUDA(cudaFree(rung_out));
+}
+
+/** The trees of all groups must be fitted. */
+static void measure_block(const struct bench *b, struct gpu *const *gpu) {
+  static const double share[] = {1.0, 0.5, 0.2, 0.05, 0.01, 0.001};
+  const struct domain *d = &b->s->domain;
+  const size_t n = d->particles.count;
+  CUDA(cudaMemcpy(b->nodes, d->nodes,
+                  (size_t)d->group_count * tree_nodes(d->depth) * sizeof *b->nodes,
+                  cudaMemcpyHostToDevice));
+  CUDA(cudaMemcpy(b->acceleration, d->particles.acceleration, 3 * n * sizeof *b->acceleration,
+                  cudaMemcpyHostToDevice));
+  puts("active particles; pack, walk and p2p on one stream; on two streams:");
+  for (size_t i = 0; i < sizeof share / sizeof *share; i++) measure_active(b, gpu, share[i]);
+}
+
 static void measure(const struct bench *b) {
   struct nbody *s = b->s;
   struct walk_scratch scratch = {0};
@@ -917,8 +1421,10 @@ static void measure(const struct bench *b) {
                                        s->domain.geometry.scale, 1.0f / s->short_range.factor,
                                        p.x[0], p.acc[0], s->domain.groups[i].nodes);
   }
-  for (uint32_t i = 0; i < s->domain.group_count; i++)
-    walk_group(s, &s->domain.groups[i], &scratch);
+  for (uint32_t i = 0; i < s->domain.group_count; i++) {
+    const struct target_set all = all_of(b, &s->domain.groups[i]);
+    walk_group(s, &s->domain.groups[i], &all, &scratch);
+  }
   walk_scratch_free(&scratch);
   printf("direct forces of %zu particles in %u groups, depth %u:\n", s->domain.particles.count,
          s->domain.group_count, s->domain.depth);
@@ -936,6 +1442,7 @@ static void measure(const struct bench *b) {
     measure_p2p(b, gpu, "table 4", P2P_TABLE, 4, precision);
     measure_p2p(b, gpu, "exact", P2P_EXACT, 0, precision);
   }
+  measure_block(b, gpu);
   gpu_free(gpu[1]);
   CUDA(cudaStreamDestroy(second));
   for (uint32_t i = 0; i < s->domain.group_count; i++) {
@@ -991,6 +1498,7 @@ static float *forces_with(const char *file, const char *const *overrides, size_t
     struct bench b = bench_create(s);
     puts("rms difference of CUDA from CPU, relative:");
     check_tree(&b);
+    check_block(&b);
     check_mesh(&b);
     bench_free(&b);
   }

@@ -130,8 +130,8 @@ static void root_on_root(const struct fmm_operators *f, int p, const struct law 
   const struct interaction_list far = {.offset = offset, .entry = &entry, .entries = 1};
   const struct node *nodes = source->nodes;
   const float *multipole = source->multipole;
-  f->m2l(p, target->depth, (float)SCALE, &l->split, &far, target->nodes, &nodes, &multipole,
-         target->local);
+  f->m2l(p, target->depth, target->depth, (float)SCALE, &l->split, &far, target->nodes, &nodes,
+         &multipole, target->local);
   f->l2l(p, target->depth, (float)SCALE, target->nodes, target->local);
   memset(target->acceleration, 0, 3 * (size_t)target->count * sizeof(float));
   f->l2p(p, target->count, target->depth, (float)SCALE, 1.0f, target->x, target->nodes,
@@ -212,7 +212,7 @@ static void isa_derivatives(const struct fmm_operators *f) {
       for (uint32_t i = 1; i < NODES; i++) multipole[i * fmm_multipole_size(p)] = 1.0f;
       const struct node *source_nodes = sources;
       const float *source_multipole = multipole;
-      f->m2l(p, DEPTH, (float)SCALE, &l.split, &far, nodes, &source_nodes, &source_multipole,
+      f->m2l(p, DEPTH, DEPTH, (float)SCALE, &l.split, &far, nodes, &source_nodes, &source_multipole,
              local);
       for (uint32_t i = 1; i < NODES; i++) {
         long double d[TERMS_MAX];
@@ -385,7 +385,8 @@ static void run_lists(const struct fmm_operators *f, int p, const struct law *l,
   for (int i = 0; i < LIST_SLOTS; i++) nodes[i] = s->nodes[i], multipole[i] = s->multipole[i];
   /* must be overwritten */
   for (uint32_t i = 0; i < LIST_NODES * fmm_local_size(p); i++) local[i] = NAN;
-  f->m2l(p, LIST_DEPTH, (float)SCALE, &l->split, far, s->nodes[0], nodes, multipole, local);
+  f->m2l(p, LIST_DEPTH, LIST_DEPTH, (float)SCALE, &l->split, far, s->nodes[0], nodes, multipole,
+         local);
 }
 
 /** L of one target in double, and the sum of its terms' bounds. */

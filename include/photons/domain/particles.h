@@ -81,7 +81,7 @@ void *particles_column(const struct particles *s, enum particle_column_index col
 void particles_set_column(struct particles *s, enum particle_column_index column, void *array);
 /** Number of columns that these particles have: the first ones of the table. */
 static inline int particles_columns(const struct particles *s) {
-  return s->block_steps ? PARTICLE_COLUMN_COUNT : PARTICLE_COLUMNS_ALWAYS;
+  return s->block_steps ? (int)PARTICLE_COLUMN_COUNT : (int)PARTICLE_COLUMNS_ALWAYS;
 }
 /** Bytes per particle of a column. */
 static inline size_t particle_column_bytes(const struct particle_column *c) {
