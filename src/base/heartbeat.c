@@ -5,7 +5,10 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -135,6 +138,27 @@ void heartbeat_start(double timeout, const char *(*advice)(void)) {
   check(pthread_create(&heart.thread, NULL, beat, NULL) == 0, "pthread_create");
 }
 
+/* What the last ranks say that wait in MPI_Finalize(). A signal handler has no argument. */
+static char late[256];
+
+static void end_late(int number) {
+  (void)number;
+  (void)!write(STDERR_FILENO, late, strlen(late));
+  _exit(EXIT_RUN_FAILED);
+}
+
+/** Without messages no rank can be named, but the run ends. Lower ranks speak first: the launcher then
+ * ends the others. */
+static void limit_end(void) {
+  snprintf(
+      late, sizeof late,
+      "photons-starpu: error: a rank has not answered for %g s (runtime.timeout) at the end of "
+      "the run: all results are written, but MPI_Finalize() does not return (rank %d)\n",
+      heart.timeout, comm_rank());
+  signal(SIGALRM, end_late);
+  alarm((unsigned)(ceil(heart.timeout) + fmin(comm_rank(), 3.0)));
+}
+
 void heartbeat_stop(void) {
   if (heart.timeout <= 0.0) return;
   sem_post(&heart.end);
@@ -143,5 +167,6 @@ void heartbeat_stop(void) {
   MPI_Request_free(&heart.send);
   MPI_Request_free(&heart.receive);
   MPI_Comm_free(&heart.ring);
+  limit_end();
   heart.timeout = 0.0;
 }

@@ -416,7 +416,8 @@ def wait_for(path):
 
 def wait_for_pids(folder, ranks):
     paths = [wait_for(folder / f'pid.{r}') for r in range(ranks)]
-    time.sleep(0.01)
+    while not all(path.read_text().endswith('\n') for path in paths):
+        time.sleep(0.01)
     return [int(path.read_text()) for path in paths]
 
 
@@ -435,7 +436,7 @@ def on_a_rank(name, number, weight):
                 pass
         run = Run(trials, folder, ranks=2, disturb=disturb)
         if number == signal.SIGSTOP and run.code != 0 and not any(
-                re.search(f'rank {rank} .*has not answered', line) for line in run.ours):
+                re.search(f'(rank {rank} .*|a rank) has not answered', line) for line in run.ours):
             raise Finding('the stopped rank is not named')
         return trials.judge(folder, run, killed=number == signal.SIGKILL or
                             (number == signal.SIGSTOP and len(run.ours) == 1),
@@ -526,6 +527,7 @@ def main():
     weights = [KINDS[k][1] for k in kinds]
     counts = collections.defaultdict(collections.Counter)
     findings = 0
+    signal.signal(signal.SIGTERM, lambda *_: setattr(options, 'seconds', 0))  # after this trial
     for number in range(options.trials):
         if time.monotonic() - start > options.seconds:
             break

@@ -16,7 +16,8 @@
  * @param advice   ends the message: what the user can do now; NULL: nothing
  */
 void heartbeat_start(double timeout, const char *(*advice)(void));
-/** Wait until the rank before and the next rank stop, too; comm_end() calls this. Collective. */
+/** Wait until the rank before and the next rank stop, too; comm_end() calls this. From then on the
+ * program has as much time again to end. Collective. */
 void heartbeat_stop(void);
 /** Whether this rank itself was silent for so long that another rank may have ended the run: it was
  * stopped, and has woken up in the last seconds. Local. */
