@@ -135,11 +135,31 @@ class Run:
                 except ProcessLookupError:
                     pass
                 process.wait()
+        if ranks > 1:
+            self.wait_for_ranks(folder)
         self.said = errors.read_text(errors='replace').splitlines()
         self.ours = [line for line in self.said
                      if line.startswith('photons-starpu: ') and 'photons-starpu: warning: ' not in line]
         self.others = [line for line in self.said if not line.startswith('photons-starpu: ')
                        and (ranks == 1 or LIBRARY.search(line))]
+
+
+    @staticmethod
+    def wait_for_ranks(folder):
+        """mpirun may end some moments before the ranks that it has killed."""
+        pids = [path.read_text().strip() for path in folder.glob('pid.*')]
+        for _ in range(500):
+            if not any(pid and is_alive(pid) for pid in pids):
+                return
+            time.sleep(0.02)
+        raise Finding('mpirun has ended, but a rank has not')
+
+
+def is_alive(pid):
+    try:
+        return ') Z ' not in pathlib.Path(f'/proc/{pid}/stat').read_text()
+    except OSError:
+        return False
 
 
 class Trials:
