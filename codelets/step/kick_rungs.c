@@ -2,7 +2,7 @@
 /* kick_rungs: kicks the targets of a group by rungs (rungs.h), and finds the same largest numbers as
  * kick.
  *
- * reads   mesh_accelerations; if targets are packed, their index and short-range accelerations
+ * reads   mesh_accelerations; the targets' own accelerations and index, if they have any
  * updates momenta, accelerations, rungs
  * writes  group.largest, nbody.rungs */
 #include "codelets/runtime/task.h"
@@ -14,10 +14,10 @@ struct kick_rungs_argument {
   struct group *g;
   struct group_rungs *rungs;
   uint32_t active;
-  bool packed;
+  bool packed, own; /* the targets have an index, have accelerations of their own */
   struct rung_kick kick;
 };
-enum { MOMENTUM, ACCELERATION, RUNG, MESH, INDEX, PACKED, SLOTS };
+enum { MOMENTUM, ACCELERATION, RUNG, MESH, GIVEN, INDEX, SLOTS };
 
 static double kick_rungs_work(const struct kick_rungs_argument *a) { return a->active; }
 
@@ -26,7 +26,7 @@ static struct rung_arrays unwrap(void *buffers[], const struct kick_rungs_argume
       .count = a->g->count,
       .active = a->active,
       .index = a->packed ? VECTOR(const uint32_t, buffers[INDEX]) : NULL,
-      .packed = a->packed ? VECTOR(const float, buffers[PACKED]) : NULL,
+      .given = a->own ? VECTOR(const float, buffers[GIVEN]) : NULL,
       .mesh = VECTOR(const float, buffers[MESH]),
       .acceleration = VECTOR(float, buffers[ACCELERATION]),
       .momentum = VECTOR(float, buffers[MOMENTUM]),
@@ -55,12 +55,13 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
       [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_RW},
       [RUNG] = {g->column[COLUMN_rung], STARPU_RW},
       [MESH] = {g->column[COLUMN_mesh_acceleration], STARPU_R},
-      [INDEX] = {t->index, STARPU_R},
-      [PACKED] = {t->acceleration, STARPU_R}};
+      [GIVEN] = {t->acceleration, STARPU_R},
+      [INDEX] = {t->index, STARPU_R}};
+  const bool packed = t->index, own = t->acceleration != g->column[COLUMN_acceleration];
   kick_rungs_insert((struct kick_rungs_argument){n->kernels, g, &n->rungs[g->index], t->count,
-                                                 t->packed, *kick},
+                                                 packed, own, *kick},
                     (struct task){.data = data,
-                                  .count = t->packed ? SLOTS : INDEX,
+                                  .count = packed ? SLOTS : own ? INDEX : GIVEN,
                                   .priority = PRIORITY_LOW,
                                   .owner = &g->index});
 }

@@ -24,38 +24,8 @@ static __device__ float take_root(int32_t *square) {
   return sqrtf(magnitude_from_bits(atomicExch(square, 0)));
 }
 
-/** What a thread finds about its particle; rung RUNGS: it has none. */
-struct kicked {
-  int32_t acceleration2, momentum2;
-  uint32_t rung;
-};
-
-static __device__ struct kicked kick_particle(const struct rung_kick &k,
-                                              const struct rung_arrays &a, uint32_t j) {
-  const size_t n = a.count, i = a.index ? a.index[j] : j;
-  const size_t from = a.packed ? j : i, stride = a.packed ? a.active : n;
-  const float *given = a.packed ? a.packed : a.acceleration;
-  const uint8_t old = a.rung[i];
-  float part[3], sum[3], p[3];
-  for (size_t c = 0; c < 3; c++) {
-    const float mesh = a.mesh[c * n + i];
-    part[c] = given[c * stride + from] - (k.total ? mesh : 0.0f);
-    sum[c] = k.total ? given[c * stride + from] : part[c] + mesh;
-    p[c] = a.momentum[c * n + i] + k.close[old] * part[c] + k.mesh * mesh;
-  }
-  const float a2 = sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2];
-  const uint8_t rung = k.choose ? next_rung(&k, old, a2) : old;
-  for (size_t c = 0; c < 3; c++) {
-    p[c] += k.open[rung] * part[c];
-    a.momentum[c * n + i] = p[c];
-    a.acceleration[c * n + i] = sum[c];
-  }
-  a.rung[i] = rung;
-  return {magnitude_bits(a2), magnitude_bits(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), rung};
-}
-
 /** Add the findings of a warp to those of its CUDA block. */
-static __device__ void add_warp(struct findings *block, struct kicked mine) {
+static __device__ void add_warp(struct findings *block, struct kicked mine) { /* rung RUNGS: no particle */
   const uint32_t lane = threadIdx.x % WARP, same = __match_any_sync(~0u, mine.rung);
   if (mine.rung < RUNGS && lane == __ffs(same) - 1u)
     atomicAdd(&block->rungs[mine.rung], __popc(same));
@@ -91,7 +61,7 @@ static __global__ void __launch_bounds__(BLOCK)
     ((uint32_t *)&block)[i] = 0;
   __syncthreads();
   const uint32_t j = blockIdx.x * BLOCK + threadIdx.x;
-  add_warp(&block, j < a.active ? kick_particle(k, a, j) : kicked{0, 0, RUNGS});
+  add_warp(&block, j < a.active ? kick_by_rung(&k, &a, j) : kicked{0, 0, RUNGS});
   __syncthreads();
   add_block(&totals->sum, &block);
   __threadfence();

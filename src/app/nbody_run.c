@@ -30,6 +30,7 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
+  struct block_state block; /* of a checkpoint */
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */
@@ -66,6 +67,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     particles = checkpoint_read(checkpoint, p, &state);
     p->box.size = particles.box;
     r->policy = state.policy;
+    r->block = state.block;
     *now = progress_of(&state);
   } else {
     const bool generate = p->ic.source == IC_GENERATE;
@@ -125,6 +127,10 @@ static void fill_record(struct nbody_run *r, struct step_record *record) {
   record->particles = r->nbody->domain.particles.all;
   const struct work_counts last = short_range_work(&r->nbody->short_range);
   record->work = record->block.sub_steps > 0 ? record->block.work : last;
+  record->kicked = record->particles;
+  if (record->block.sub_steps > 0) record->kicked = 0;
+  for (int k = 0; k < RUNGS && record->block.sub_steps > 0; k++)
+    record->kicked += record->block.particles[k];
   record->owner_seconds = r->nbody->domain.group_seconds;
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
@@ -273,6 +279,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .outputs_done = now->outputs_done,
                                      .last_output = now->last_output,
                                      .policy = r->policy,
+                                     .block = r->nbody->block,
                                      .wall_seconds = now->wall_seconds};
   domain_acquire(&r->nbody->domain);
   checkpoint_write(path, r->parameters, &r->nbody->domain.particles, &c);
@@ -344,5 +351,6 @@ struct solver nbody_run_create(struct parameters *p, const struct run_options *o
   nbody_run_require_memory(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
+  if (p->time.step == STEP_BLOCK) r->nbody->block = r->block;
   return (struct solver){r, describe, begin, stuck, step, write_output, checkpoint, end};
 }

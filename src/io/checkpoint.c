@@ -15,7 +15,7 @@
 #include "photons/config/parameter_table.h"
 #include "photons/io/snapshot.h"
 
-static const char format[] = "photons-starpu checkpoint 3";
+static const char format[] = "photons-starpu checkpoint 4";
 
 static const struct {
   const char *name;
@@ -34,6 +34,8 @@ static const struct {
     {"loosening", offsetof(struct checkpoint_state, policy.loosening), false},
     {"spread", offsetof(struct checkpoint_state, policy.spread), false},
     {"fresh_spread", offsetof(struct checkpoint_state, policy.fresh_spread), false},
+    {"base_dlna", offsetof(struct checkpoint_state, block.dlna), false},
+    {"expansions", offsetof(struct checkpoint_state, block.expansions), true},
     {"wall_seconds", offsetof(struct checkpoint_state, wall_seconds), false},
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
@@ -99,13 +101,18 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
   hdf5_write_config(file, path, c->parameters);
 }
 
+/** Columns that a checkpoint holds. Those of block time steps that are not rungs follow from these. */
+static int columns_stored(const struct checkpoint_state *state) {
+  return state->block.dlna > 0.0 ? COLUMN_rung + 1 : PARTICLE_COLUMNS_ALWAYS;
+}
+
 static void write_part(void *context, const struct output_turn *turn) {
   const struct checkpoint *c = context;
   const char *path = turn->path;
   const bool first = comm_rank() == turn->first;
   const hid_t file = first ? hdf5_create(turn->temporary, path)
                            : hdf5_continue(turn->temporary, path);
-  for (int k = 0; k < PARTICLE_COLUMNS_ALWAYS; k++) {
+  for (int k = 0; k < columns_stored(c->state); k++) {
     const struct array array = array_of(c->particles, k);
     if (first) create_array(file, path, &array);
     write_array(file, path, &array);
@@ -265,12 +272,13 @@ static hid_t open_array(hid_t file, const char *path, const struct array *array)
 }
 
 /** The arrays are as long as the counts say, and whole. Memory is allocated for them after this. */
-static void check_arrays(hid_t file, const char *path, uint64_t count, uint64_t blocks) {
+static void check_arrays(hid_t file, const char *path, int columns, uint64_t count,
+                         uint64_t blocks) {
   if (blocks > count || count > SIZE_MAX / 64)
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks",
          path, count, blocks);
   const struct particles promised = {.all = count, .all_blocks = blocks};
-  for (int k = 0; k < PARTICLE_COLUMNS_ALWAYS; k++) {
+  for (int k = 0; k < columns; k++) {
     const struct array array = array_of(&promised, k);
     const hid_t dataset = open_array(file, path, &array);
     hdf5_check_stored(dataset, path, array.name);
@@ -314,10 +322,11 @@ static struct particles read_whole(const char *path, struct parameters *p,
                  blocks = read_count(file, path, "blocks");
   checkpoint_check_state(path, state);
   checkpoint_check_sizes(path, p, count, blocks, box, mass);
-  check_arrays(file, path, count, blocks);
+  check_arrays(file, path, columns_stored(state), count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
-  for (int k = 0; k < PARTICLE_COLUMNS_ALWAYS; k++) {
+  if (columns_stored(state) > PARTICLE_COLUMNS_ALWAYS) particles_add_block_columns(&s);
+  for (int k = 0; k < columns_stored(state); k++) {
     const struct array array = array_of(&s, k);
     read_array(file, path, &array);
   }

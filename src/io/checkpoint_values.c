@@ -29,9 +29,11 @@ void checkpoint_check_state(const char *path, const struct checkpoint_state *sta
   } counts[] = {{"step", state->step},
                 {"outputs_done", state->outputs_done},
                 {"steps_since_sort", state->policy.steps_since_sort},
-                {"steps_since_rebuild", state->policy.steps_since_rebuild}};
+                {"steps_since_rebuild", state->policy.steps_since_rebuild},
+                {"expansions", state->block.expansions}};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     require(path, counts[i].name, (double)counts[i].value, 0.0, 0x1p53);
+  require(path, "base_dlna", state->block.dlna, 0.0, 1.0);
   require(path, "sort_debt", state->policy.sort_debt, 0.0, HUGE_VAL);
   require(path, "fresh_work", state->policy.fresh_work, 0.0, HUGE_VAL);
   require(path, "loosening", state->policy.loosening, -HUGE_VAL, HUGE_VAL);
@@ -59,6 +61,10 @@ static void check_component(const char *path, const char *name, const struct par
 }
 
 void checkpoint_check_particles(const char *path, const struct particles *s, double a) {
+  for (size_t i = 0; s->block_steps && i < s->count; i++)
+    if (s->rung[i] > RUNG_MOST)
+      fail(EXIT_BAD_INPUT, "%s: rung of particle %" PRIu64 " is %d, expected at most %d", path,
+           s->id[i], s->rung[i], RUNG_MOST);
   for (size_t g = 0; g < s->blocks; g++) {
     const struct particle_block b = particles_block(s, g);
     for (size_t c = 0; c < 3; c++) {

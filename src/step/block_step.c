@@ -14,6 +14,10 @@
 #include "photons/step/timeline.h"
 #include "photons/tree/codelets.h"
 
+/** Base steps whose lengths differ by less, in powers of 2, have the same rungs. */
+#define SAME_LENGTH 1e-3
+/** More than floats round off. */
+#define ROUNDING 1.0001
 #define BASE_TICKS (1u << RUNG_MOST)
 
 /** Expansions replace at least this many pairs each time they are used. In sub-steps they are used only
@@ -51,17 +55,17 @@ static void set_limits(const struct base_step *b, struct rung_kick *k) {
     k->limit[rung] = (float)fmin(pow(ldexp(one, 2 * rung), 2.0), (double)FLT_MAX);
 }
 
-/** A kick at the present tick of particles of rung `top` and deeper. */
+/** A kick at the present tick of particles of rung `top` and deeper: the factors that close their steps,
+ * or open steps of the rungs that may follow; and the limits of rungs. */
 static struct rung_kick kick_at(const struct base_step *b, uint8_t top, bool close, bool open) {
-  struct rung_kick k = {
-      .top = top, .deepest = deepest_allowed(b), .choose = open, .any = b->tick == 0};
+  struct rung_kick k = {.top = top, .deepest = deepest_allowed(b)};
   if (k.deepest < top) k.deepest = top;
-  for (uint8_t rung = top; rung < RUNGS; rung++) {
+  for (uint8_t rung = top; rung <= k.deepest; rung++) {
     const double half = 0.5 * rung_ticks(rung);
-    if (close && rung <= k.deepest) k.close[rung] = (float)kick(b, b->tick - half, b->tick);
-    if (open && rung <= k.deepest) k.open[rung] = (float)kick(b, b->tick, b->tick + half);
+    if (close) k.close[rung] = (float)kick(b, b->tick - half, b->tick);
+    if (open) k.open[rung] = (float)kick(b, b->tick, b->tick + half);
   }
-  if (open) set_limits(b, &k);
+  set_limits(b, &k);
   return k;
 }
 
@@ -86,33 +90,34 @@ static uint8_t deepest_occupied(const struct nbody *n) {
   return (uint8_t)deepest;
 }
 
+/** After kicks: no particle of a group is faster than the fastest one kicked, or the fastest before. */
+static void note_fastest(struct nbody *n, bool all) {
+  FOR_GROUPS(&n->domain, g) {
+    struct group_rungs *r = &n->rungs[g->index];
+    if (g->targets == 0) continue;
+    r->fastest = all ? g->largest.momentum : fmaxf(r->fastest, g->largest.momentum);
+  }
+}
+
 struct base_step block_open(struct nbody *n, const struct parameters *p, const struct cosmology *c,
                             double a0, double a1) {
   struct base_step b = {.parameters = p, .cosmology = c, .a0 = a0, .a1 = a1};
   struct rung_kick k = kick_at(&b, 0, false, true);
   k.mesh = (float)kick(&b, 0.0, 0.5 * BASE_TICKS);
   k.total = true;
+  k.choice = n->block.dlna > 0.0 ? RUNG_SHIFTS : RUNG_BY_ACCELERATION;
+  if (n->block.dlna > 0.0) k.shift = (int)ceil(log2(log(a1 / a0) / n->block.dlna) - SAME_LENGTH);
+  n->block.dlna = log(a1 / a0);
   FOR_GROUPS(&n->domain, g) {
-    targets_all(&n->short_range, g);
+    g->targets = g->count;
+    n->rungs[g->index].tick = 0;
+    targets_all(&n->short_range, g, false);
     kick_rungs_submit(n, g, &k);
   }
   message_wait();
   motion_check(n, 0.0);
+  note_fastest(n, true);
   return b;
-}
-
-/** Drift all particles to a tick, and refit the trees. */
-static void drift_to(struct nbody *n, struct base_step *b, uint32_t tick) {
-  const double factor = cosmology_drift(b->cosmology, scale_factor(b, b->tick),
-                                        scale_factor(b, tick));
-  b->tick = tick;
-  n->a = scale_factor(b, tick);
-  FOR_GROUPS(&n->domain, g) {
-    drift_submit(n, g, (float)factor);
-    refit_submit(&n->short_range, g);
-  }
-  message_wait();
-  motion_check(n, factor);
 }
 
 /** Particles of rung `top` and deeper. */
@@ -120,6 +125,39 @@ static uint32_t active_of(const struct nbody *n, const struct group *g, uint8_t 
   uint32_t active = 0;
   for (int k = top; k < RUNGS; k++) active += n->rungs[g->index].particles[k];
   return active;
+}
+
+/** The integral of dt/a^2 since a group was drifted. */
+static double drift_due(const struct nbody *n, const struct base_step *b, const struct group *g) {
+  const uint32_t from = n->rungs[g->index].tick;
+  if (from == b->tick) return 0.0;
+  return cosmology_drift(b->cosmology, scale_factor(b, from), scale_factor(b, b->tick));
+}
+
+/** Submit the drift to the present tick, and the refit, of groups with active particles and all that
+ * may be in their reach; the others wait. Which ones wait does not depend on the number of ranks or
+ * workers. */
+static void drift_wanted(struct nbody *n, const struct base_step *b) {
+  const double reach = n->domain.geometry.r_cut;
+  double longest = 0.0;
+  FOR_GROUPS(&n->domain, g) {
+    const double due = drift_due(n, b, g);
+    g->moved = (float)(due * (double)n->rungs[g->index].fastest / reach * ROUNDING);
+    longest = fmax(longest, due);
+  }
+  motion_check(n, longest);
+  domain_announce(&n->domain);
+  FOR_GROUPS(&n->domain, g) {
+    if (!domain_source_wanted(&n->domain, g)) continue;
+    const double due = drift_due(n, b, g);
+    n->rungs[g->index].tick = b->tick;
+    if (due > 0.0) {
+      drift_submit(n, g, (float)due);
+      refit_submit(&n->short_range, g);
+    }
+  }
+  /* Other ranks and the end of a base step need the new boxes now; else no one waits for them. */
+  if (comm_size() > 1 || b->tick == BASE_TICKS) message_wait();
 }
 
 static void choose_active(struct nbody *n, struct group *g, void *top) {
@@ -140,24 +178,30 @@ static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
 }
 
 static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
-  const struct rung_kick k = kick_at(b, top, true, true);
-  FOR_GROUPS(&n->domain, g) g->targets = active_of(n, g, top);
+  struct rung_kick k = kick_at(b, top, true, true);
+  k.choice = RUNG_DEEPENS;
+  short_range_expansions(&n->short_range, n->block.expansions);
   forces_submit(n, false, choose_active, &top);
   FOR_GROUPS(&n->domain, g)
   if (g->targets > 0) {
     kick_rungs_submit(n, g, &k);
-    targets_release(&expansions_of(&n->short_range, g)->targets);
+    targets_release(&n->short_range, g);
   }
   message_wait();
   motion_check(n, 0.0);
+  note_fastest(n, false);
   account(n, b, top);
 }
 
 bool block_advance(struct nbody *n, struct base_step *b) {
   const uint32_t step = rung_ticks(deepest_occupied(n)), next = (b->tick / step + 1) * step;
-  drift_to(n, b, next);
+  const uint8_t top = top_rung(next);
+  b->tick = next;
+  n->a = scale_factor(b, next);
+  FOR_GROUPS(&n->domain, g) g->targets = active_of(n, g, top);
+  drift_wanted(n, b);
   if (next == BASE_TICKS) return false;
-  kick_active(n, b, top_rung(next));
+  kick_active(n, b, top);
   return true;
 }
 
@@ -168,9 +212,10 @@ static void close_base(struct nbody *n, struct group *g, const void *kick) {
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *), void *context) {
   struct rung_kick k = kick_at(b, 0, true, false);
   k.mesh = (float)kick(b, 0.5 * BASE_TICKS, BASE_TICKS);
+  k.choice = RUNG_FOLLOWS;
   short_range_expansions(&n->short_range, true);
   step_all_forces(n, close_base, &k, meanwhile, context);
   account(n, b, 0);
   const double replaced = PAIRS_REPLACED * (double)b->last.interactions;
-  short_range_expansions(&n->short_range, replaced > SHARE_WORTHWHILE * (double)b->last.pairs);
+  n->block.expansions = replaced > SHARE_WORTHWHILE * (double)b->last.pairs;
 }

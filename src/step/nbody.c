@@ -14,11 +14,13 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   const double cell = particles.box / layout.mesh.cells;
   n->kernels = step_kernels_select();
   n->a = 1.0;
-  if (p->time.step == STEP_BLOCK) particles_add_block_columns(&particles);
+  const bool block = p->time.step == STEP_BLOCK;
+  if (block && !particles.block_steps) particles_add_block_columns(&particles);
+  if (!block && particles.block_steps) particles_drop_block_columns(&particles);
   n->domain = domain_make(particles, &layout.domain,
                           geometry_make(particles.box, p->gravity.r_cut * cell));
   domain_start(&n->domain);
-  if (particles.block_steps) {
+  if (block) {
     n->rungs = allocate(n->domain.group_count, sizeof *n->rungs, "rungs of groups");
     pin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs); /* GPU tasks write into it */
   }

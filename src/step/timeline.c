@@ -37,12 +37,6 @@ double timeline_adaptive_limit(const struct parameters *p, const struct cosmolog
   return 2.0 * p->time.eta * softening_at(p, a) * a * a * a / (per_hubble * per_hubble);
 }
 
-/** The longest base step of which the fastest particle's step is a binary fraction. */
-static double base_step(const struct parameters *p, double fastest) {
-  while (2.0 * fastest <= p->time.max_dlna) fastest *= 2.0;
-  return fastest;
-}
-
 static double step_wanted(const struct timeline *t, const struct parameters *p,
                           const struct cosmology *c, double a, double acc_max, double softening) {
   if (p->time.step == STEP_FIXED) {
@@ -50,8 +44,8 @@ static double step_wanted(const struct timeline *t, const struct parameters *p,
     double done = floor(log(a / t->begin) / interval + 1e-6);
     return t->begin * exp((done + 1.0) * interval);
   }
-  const double fastest = timeline_adaptive_dlna(p, c, a, acc_max, softening);
-  return a * exp(p->time.step == STEP_BLOCK ? base_step(p, fastest) : fastest);
+  if (p->time.step == STEP_BLOCK) return a * exp(p->time.max_dlna);
+  return a * exp(timeline_adaptive_dlna(p, c, a, acc_max, softening));
 }
 
 double timeline_next(const struct timeline *t, const struct parameters *p,

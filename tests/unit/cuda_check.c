@@ -774,9 +774,9 @@ static struct rung_arrays kick_arrays(const struct group *g, const struct kick_c
                               .index = !p       ? NULL
                                        : device ? p->index_out
                                                 : p->index,
-                              .packed = !p       ? NULL
-                                        : device ? p->acceleration_out
-                                                 : p->acceleration,
+                              .given = !p       ? NULL
+                                       : device ? p->acceleration_out
+                                                : p->acceleration,
                               .mesh = c->mesh,
                               .acceleration = c->acceleration,
                               .momentum = c->momentum,
@@ -813,10 +813,10 @@ static void compare_kicks(const struct bench *b, const struct group *g,
   free(rung);
 }
 
-/** @param total  of struct rung_kick
- * @param choose  new rungs are chosen */
+/** @param total, choice  of struct rung_kick */
 static void check_kick_rungs(const struct bench *b, const struct group *g, const uint8_t *rung,
-                             uint8_t top, const struct packed_set *p, bool total, bool choose,
+                             uint8_t top, const struct packed_set *p, bool total,
+                             enum rung_choice choice,
                              struct block_difference *d) {
   const struct nbody *s = b->s;
   const struct particle_block all = particles_block(&s->domain.particles, g->index);
@@ -827,8 +827,8 @@ static void check_kick_rungs(const struct bench *b, const struct group *g, const
   struct rung_kick k = {.mesh = 2e-4f,
                         .top = top,
                         .deepest = (uint8_t)(top + 8 < RUNG_MOST ? top + 8 : RUNG_MOST),
-                        .choose = choose,
-                        .any = total,
+                        .choice = choice,
+                        .shift = 1,
                         .total = total};
   double mean2 = 0.0;
   for (size_t i = 0; i < n; i++) mean2 += (double)acceleration2(&all, i) / (double)n;
@@ -878,10 +878,12 @@ static void check_active(const struct bench *b, struct group *g, uint32_t active
   check_expansions(b, g, &p.t, &d->m2l, &d->l2l, &d->l2p);
   check_p2p(b, g, &p.t, &law, false, &d->p2p);
   check_p2p(b, g, &p.t, &law, true, &d->p2p_double);
-  check_kick_rungs(b, g, rung, top, &p, false, true, d);
+  check_kick_rungs(b, g, rung, top, &p, false, RUNG_DEEPENS, d);
   if (active == g->count) { /* at the ends of a base step */
-    check_kick_rungs(b, g, rung, top, NULL, true, true, d);
-    check_kick_rungs(b, g, rung, top, NULL, false, false, d);
+    check_kick_rungs(b, g, rung, top, NULL, true, RUNG_BY_ACCELERATION, d);
+    check_kick_rungs(b, g, rung, top, NULL, true, RUNG_SHIFTS, d);
+    check_kick_rungs(b, g, rung, top, NULL, false, RUNG_FOLLOWS, d);
+    check_kick_rungs(b, g, rung, top, NULL, false, RUNG_STAYS, d);
   }
   interaction_list_free(&lists->host[LIST_NEAR]);
   interaction_list_free(&lists->host[LIST_FAR]);

@@ -9,6 +9,7 @@
 
 #include "photons/config/parameters.h"
 #include "photons/domain/particles.h"
+#include "photons/step/nbody.h"
 #include "photons/step/policy.h"
 
 /**
@@ -34,6 +35,7 @@ struct checkpoint_state {
   int64_t outputs_done;      /**< outputs written: the number of the next */
   double last_output;        /**< scale factor of the last one; 0: none */
   struct sort_policy policy; /**< of the N-body solver */
+  struct block_state block;  /**< of the N-body solver */
   double wall_seconds;       /**< wall-clock time of the run so far */
 };
 

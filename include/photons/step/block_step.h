@@ -28,8 +28,9 @@ struct base_step {
 };
 
 /**
- * Choose the rung of every particle from its acceleration and open the kicks. The accelerations are those
- * at a0, and mesh_acceleration is set: block_close() and step_first_forces() leave them so.
+ * Open the kicks. The rungs are those that block_close() chose at the end of the last base step; in the
+ * first one they are chosen from the accelerations. The accelerations are those at a0, and
+ * mesh_acceleration is set: block_close() and step_first_forces() leave them so.
  * @param a0, a1  scale factors
  */
 struct base_step block_open(struct nbody *n, const struct parameters *p, const struct cosmology *c,
@@ -43,7 +44,7 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
  */
 bool block_advance(struct nbody *n, struct base_step *b);
 
-/** The forces on all particles at a1, and the closing kicks. @param meanwhile  see step_forces() */
+/** The forces on all particles at a1, the closing kicks, and the rungs of the next base step. @param meanwhile  see step_forces() */
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *context),
                  void *context);
 

@@ -13,6 +13,14 @@ struct parameters;
 /** Of a group, with block time steps. */
 struct group_rungs {
   uint32_t particles[RUNGS]; /**< by rung */
+  uint32_t tick;             /**< to which its particles have drifted */
+  float fastest;             /**< no particle has a larger |momentum|, km/s */
+};
+
+/** What block time steps know at the end of a base step, which checkpoints contain. */
+struct block_state {
+  double dlna;        /**< the base step in ln a that rungs belong to; 0: there are no rungs yet */
+  int64_t expansions; /**< whether sub-steps use expansions */
 };
 
 struct nbody {
@@ -21,6 +29,7 @@ struct nbody {
   struct long_range long_range;
   const struct step_kernels *kernels;
   struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
+  struct block_state block;
   int64_t step; /**< what is being computed, for messages: the number of the step */
   double a;     /**< and the scale factor at its end; 1 until it is set */
 };

@@ -5,15 +5,27 @@
 #ifndef PHOTONS_STEP_RUNGS_H
 #define PHOTONS_STEP_RUNGS_H
 
+#include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "photons/base/host_device.h"
+#include "photons/domain/kick_largest.h"
 
 enum { RUNG_MOST = 20, RUNGS = RUNG_MOST + 1 };
 
 /** Ticks of a step of a rung. */
 static HOST_DEVICE inline uint32_t rung_ticks(unsigned rung) { return 1u << (RUNG_MOST - rung); }
+
+/** How rungs change in a kick. */
+enum rung_choice {
+  RUNG_STAYS,
+  RUNG_BY_ACCELERATION, /**< any rung: nothing is known of the particle's past */
+  RUNG_DEEPENS,         /**< the same or a deeper rung: inside a base step */
+  RUNG_FOLLOWS,         /**< at most one coarser: at the end of a base step */
+  RUNG_SHIFTS           /**< base steps have another length than before */
+};
 
 /** A kick of active particles, which closes their own step and opens the next one:
  *   p += short close[rung] + mesh mesh_factor;  a new rung;  p += short open[new rung]
@@ -23,12 +35,12 @@ struct rung_kick {
   float open[RUNGS];  /**< over the first half of the step that begins */
   float mesh;         /**< over half of the base step, at its ends */
   float limit[RUNGS]; /**< largest |acceleration|^2 for which the rung's step is short enough */
-  uint8_t top;        /**< coarsest rung whose steps may begin here */
-  uint8_t deepest;    /**< deepest rung that may be chosen */
-  bool choose;        /**< choose new rungs; otherwise they stay */
-  bool any;           /**< any rung may be chosen; otherwise at most one coarser than before */
-  bool total;         /**< the acceleration given includes the mesh's; otherwise it is the short-range
-                       *   part alone, and the column of accelerations gets the sum */
+  enum rung_choice choice;
+  int shift;       /**< RUNG_SHIFTS: added to rungs */
+  uint8_t top;     /**< coarsest rung whose steps may begin here */
+  uint8_t deepest; /**< deepest rung that may be chosen */
+  bool total;      /**< the accelerations given include the mesh's, and stay. Otherwise they are the
+                    *   short-range part alone, and the column of accelerations gets the sum */
 };
 
 /** Arrays of a kick by rungs. Component c of a column stands at column + c * count. */
@@ -36,20 +48,73 @@ struct rung_arrays {
   uint32_t count;         /**< particles of the group */
   uint32_t active;        /**< particles to be kicked */
   const uint32_t *index;  /**< [active] where they stand in the group; NULL: all of it */
-  const float *packed;    /**< [3][active] their short-range accelerations; NULL: the column holds what
-                           *   struct rung_kick says */
+  const float *given;     /**< [3][active] their accelerations; NULL: those of the column */
   const float *mesh;      /**< column mesh_acceleration */
   float *acceleration, *momentum; /**< columns */
-  uint8_t *rung;
+  uint8_t *rung;                  /**< column */
 };
 
+/** The factor from |a|^2 now to |a|^2 in the middle of the next step, if |a| goes on to change as it
+ * did over the last step. A step chosen for its middle is nearly the one that a particle would choose
+ * if time ran backwards. Steps chosen for their beginnings are too long on the way into a halo, not on
+ * the way out, and particles gain energy (Quinn et al. 1997; Makino et al. 2006, New Astron. 12, 124). */
+static HOST_DEVICE inline float change_ahead(float before2, float now2) {
+  const float least = 0.5f, most = 16.0f;
+  if (!(before2 > 0.0f)) return 1.0f;
+  return fminf(fmaxf(sqrtf(now2 / before2), least), most);
+}
+
 /** The rung that a particle takes next.
- * @param acceleration2  its |acceleration|^2 */
-static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t rung,
-                                            float acceleration2) {
-  uint8_t wanted = k->top;
-  while (wanted < k->deepest && acceleration2 > k->limit[wanted]) wanted++;
-  return !k->any && rung > 0 && wanted < rung - 1 ? (uint8_t)(rung - 1) : wanted;
+ * @param before2, now2  its |acceleration|^2 at the beginning and at the end of its last step */
+static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t rung, float before2,
+                                            float now2) {
+  if (k->choice == RUNG_STAYS) return rung;
+  if (k->choice == RUNG_SHIFTS) {
+    const int moved = rung + k->shift;
+    return (uint8_t)(moved < 0 ? 0 : moved > k->deepest ? k->deepest : moved);
+  }
+  float a2 = now2;
+  uint8_t coarsest = 0;
+  if (k->choice != RUNG_BY_ACCELERATION) {
+    a2 *= change_ahead(before2, now2);
+    coarsest = k->choice == RUNG_FOLLOWS && rung > 0 ? (uint8_t)(rung - 1) : rung;
+  }
+  while (coarsest < k->deepest && a2 > k->limit[coarsest]) coarsest++;
+  return coarsest;
+}
+
+/** What a kick finds about a particle. */
+struct kicked {
+  int32_t acceleration2, momentum2; /**< bits of squares, see kick_largest.h */
+  uint8_t rung;                     /**< the new one */
+};
+
+/** Kick active particle j. */
+static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
+                                                     const struct rung_arrays *a, uint32_t j) {
+  const size_t n = a->count, i = a->index ? a->index[j] : j;
+  const size_t from = a->given ? j : i, stride = a->given ? a->active : n;
+  const float *given = a->given ? a->given : a->acceleration;
+  const uint8_t old = a->rung[i];
+  float part[3], sum[3], p[3], now2 = 0.0f, before2 = 0.0f, p2 = 0.0f;
+  for (size_t c = 0; c < 3; c++) {
+    const float mesh = a->mesh[c * n + i], before = a->acceleration[c * n + i],
+                value = given[c * stride + from];
+    part[c] = k->total ? value - mesh : value;
+    sum[c] = k->total ? value : value + mesh;
+    p[c] = a->momentum[c * n + i] + k->close[old] * part[c] + k->mesh * mesh;
+    now2 += sum[c] * sum[c];
+    before2 += before * before;
+  }
+  const uint8_t rung = next_rung(k, old, before2, now2);
+  for (size_t c = 0; c < 3; c++) {
+    p[c] += k->open[rung] * part[c];
+    p2 += p[c] * p[c];
+    a->momentum[c * n + i] = p[c];
+    a->acceleration[c * n + i] = sum[c];
+  }
+  a->rung[i] = rung;
+  return (struct kicked){magnitude_bits(now2), magnitude_bits(p2), rung};
 }
 
 #endif

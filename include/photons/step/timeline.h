@@ -40,8 +40,7 @@ double timeline_adaptive_limit(const struct parameters *p, const struct cosmolog
  * - Fixed steps: the next of `steps` equal intervals in ln a.
  * - Adaptive steps: d ln a = min(max_dlna, H sqrt(2 eta epsilon a^3/|acc|)), the criterion of
  *   Gadget-2 (Springel 2005, eq. 34) with comoving softening and acceleration, over all particles.
- * - Block steps: the base step, which is the largest one up to max_dlna of which the criterion's step
- *   is 1/2^k. The fastest particles thus take the longest steps that they may.
+ * - Block steps: the base step, max_dlna.
  *
  * Each is cut at the next output and at the end. A remainder between one and two adaptive or base steps
  * is divided into two equal steps in ln a, so that no very short step is left.

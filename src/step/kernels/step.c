@@ -28,34 +28,13 @@ struct kick_largest KERNEL(kick)(uint32_t count, float factor, const float *acce
 
 struct kick_largest KERNEL(kick_rungs)(const struct rung_kick *k, const struct rung_arrays *a,
                                        uint32_t *rungs) {
-  const size_t n = a->count;
-  const float *given = a->packed ? a->packed : a->acceleration;
   int32_t acceleration2 = 0, momentum2 = 0;
   memset(rungs, 0, RUNGS * sizeof *rungs);
-  for (size_t j = 0; j < a->active; j++) {
-    const size_t i = a->index ? a->index[j] : j;
-    const size_t from = a->packed ? j : i, stride = a->packed ? a->active : n;
-    const uint8_t old = a->rung[i];
-    float part[3], sum[3], p[3];
-    for (size_t c = 0; c < 3; c++) {
-      const float mesh = a->mesh[c * n + i];
-      part[c] = given[c * stride + from] - (k->total ? mesh : 0.0f);
-      sum[c] = k->total ? given[c * stride + from] : part[c] + mesh;
-      p[c] = a->momentum[c * n + i] + k->close[old] * part[c] + k->mesh * mesh;
-    }
-    const float a2 = sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2];
-    const uint8_t new = k->choose ? next_rung(k, old, a2) : old;
-    for (size_t c = 0; c < 3; c++) {
-      p[c] += k->open[new] * part[c];
-      a->momentum[c * n + i] = p[c];
-      a->acceleration[c * n + i] = sum[c];
-    }
-    const int32_t a_bits = magnitude_bits(a2),
-                  p_bits = magnitude_bits(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-    acceleration2 = a_bits > acceleration2 ? a_bits : acceleration2;
-    momentum2 = p_bits > momentum2 ? p_bits : momentum2;
-    a->rung[i] = new;
-    rungs[new]++;
+  for (uint32_t j = 0; j < a->active; j++) {
+    const struct kicked found = kick_by_rung(k, a, j);
+    acceleration2 = found.acceleration2 > acceleration2 ? found.acceleration2 : acceleration2;
+    momentum2 = found.momentum2 > momentum2 ? found.momentum2 : momentum2;
+    rungs[found.rung]++;
   }
   return (struct kick_largest){.acceleration = sqrtf(magnitude_from_bits(acceleration2)),
                                .momentum = sqrtf(magnitude_from_bits(momentum2))};
