@@ -2,6 +2,7 @@
 /* StarPU's start and end, and the data that its workers keep between tasks. */
 #include "photons/runtime/engine.h"
 
+#include <hdf5.h>
 #include <starpu.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,8 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   /* One thread more than workers. Libraries that get no memory abort, too: the least run has it. */
   start_guard_probe((unsigned)workers + 1, START_BYTES);
   start_guard_begin();
+  if (H5open() < 0)
+    fail(EXIT_RUN_FAILED, "HDF5 does not start: most likely memory does not suffice");
   const int status = starpu_init(&conf);
   start_guard_end();
   if (status != 0)

@@ -13,7 +13,7 @@
 
 #include "photons/base/error.h"
 
-enum { LAST_SECONDS = 20, STACK_BYTES = 256 << 10 };
+enum { LAST_SECONDS = 20 };
 
 /* Signal handlers have no argument. */
 static struct {
@@ -55,12 +55,8 @@ static void end_of_library(void) {
 }
 
 void memory_guard_begin(void) {
-  /* HDF5 calls itself without end if it has no memory for its table of errors. The handler then needs
-   * a stack of its own; HDF5 runs on this thread. */
-  static char stack[STACK_BYTES];
-  const stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
-  sigaltstack(&own, NULL);
-  struct sigaction action = {.sa_handler = end_with_message, .sa_flags = SA_NODEFER | SA_ONSTACK};
+  struct sigaction action = {.sa_handler = end_with_message,
+                             .sa_flags = SA_NODEFER | SA_ONSTACK}; /* see start_guard.c */
   sigemptyset(&action.sa_mask);
   sigaction(SIGABRT, &action, &guard.abort);
   sigaction(SIGSEGV, &action, &guard.memory);
