@@ -447,7 +447,7 @@ def on_a_rank(name, number, weight):
 
         def disturb(process):
             pids = wait_for_pids(folder, 2)
-            if number == signal.SIGSTOP:  # in MPI_Init() no rank knows of any other
+            if number != signal.SIGTERM:  # during MPI_Init() the launcher has the word
                 wait_for(folder / 'run/.lock')
             time.sleep(moment)
             try:
