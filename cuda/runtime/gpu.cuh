@@ -28,6 +28,7 @@ enum scratch_use {
   SCRATCH_LINES,
   SCRATCH_SORT,
   SCRATCH_PACK,
+  SCRATCH_PARTS,
   SCRATCH_USES
 };
 

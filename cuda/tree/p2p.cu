@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: one CUDA block for some targets of a leaf, its target block. The warps of the CUDA block
- * take turns in reading the sources, 64 at a time. Each warp keeps the sources in reach of the
+/* p2p: one CUDA block for some targets of a leaf, its target block. Where a group has few target
+ * blocks, several CUDA blocks divide the sources of each, so that the GPU is full; another kernel adds
+ * up their sums. The warps of these CUDA blocks take turns in reading the sources, 64 at a time. Each warp keeps the sources in reach of the
  * targets' box in CUDA shared memory and computes their force on all targets. A lane holds up to T
  * targets in registers; where there are fewer targets than lanes, several lanes divide the sources
  * of one target. All sums run in a fixed order. The few sources that are near enough for softening
@@ -20,6 +21,9 @@
 #define P2P_UNROLL 1
 #endif
 
+/* CUDA blocks of a task that fill a GPU on which other tasks run as well, and the most that divide the
+ * sources of a target block. Results depend on these numbers, but not on the GPU. */
+enum { CUDA_BLOCKS_WANTED = 512, DIVISIONS_MOST = 64 };
 enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = STEP };
 enum {
   LENGTHS = 256,
@@ -35,7 +39,8 @@ struct problem {
   const uint32_t *x, *offset, *entry, *order;
   const uint32_t *const *source_x;
   const uint32_t *source_count;
-  float *acceleration;
+  uint32_t divisions;  /* CUDA blocks that divide the sources of a target block, a power of 2 */
+  float *acceleration; /* [division][3][count]: sums of each division */
   unsigned long long *pairs;
 };
 
@@ -254,8 +259,8 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
                                   const float *table, union workspace<real, T> *work, uint32_t leaf,
                                   const struct reach &reach, const struct share &share,
                                   struct targets<real, T> &t) {
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
-                 entries_end = p.offset[leaf + 1];
+  const uint32_t lane = threadIdx.x % WARP, warp = blockIdx.y * WARPS + threadIdx.x / WARP,
+                 warps = p.divisions * WARPS, entries_end = p.offset[leaf + 1];
   /* Plummer softening acts at all distances */
   const float close2 = law.plummer2 > real(0) ? 1.0f : float(law.support2) * 1.0001f;
   const real scale = real(p.scale);
@@ -282,8 +287,8 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
       uint32_t i = __shfl_sync(~0u, mine.first, r);
       const uint32_t steps = (end - i + STEP - 1) / STEP;
       i += turn * STEP;
-      turn = (turn - steps) % WARPS;
-      for (; i < end || last; i += STEP * WARPS) {
+      turn = (turn - steps) % warps;
+      for (; i < end || last; i += STEP * warps) {
         const uint32_t i0 = i + lane, i1 = i0 + WARP, safe = max(end, 1) - 1, k0 = min(i0, safe),
                        k1 = min(i1, safe);
         const uint32_t x0 = __ldg(x + k0), y0 = __ldg(y + k0), z0 = __ldg(z + k0);
@@ -339,7 +344,7 @@ static __device__ void store(const struct problem &p, struct targets<real, T> &t
     const uint32_t c = k / n, i = k % n;
     real total = work[0].sum[c][i];
     for (int w = 1; w < WARPS; w++) total += work[w].sum[c][i];
-    p.acceleration[(size_t)c * p.count + first + i] = p.factor * float(total);
+    p.acceleration[((size_t)blockIdx.y * 3 + c) * p.count + first + i] = p.factor * float(total);
   }
   __syncthreads();
 }
@@ -392,10 +397,20 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
   if (lane == 0 && pairs) atomicAdd(p.pairs, pairs);
 }
 
+/** Add up the sums of all divisions, in their order. */
+static __global__ void add_divisions(uint32_t n, uint32_t divisions, const float *part,
+                                     float *acceleration) {
+  const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i >= n) return;
+  float sum = part[i];
+  for (uint32_t k = 1; k < divisions; k++) sum += part[(size_t)k * n + i];
+  acceleration[i] = sum;
+}
+
 template <typename real, int FORM>
 static void launch(const struct gpu *g, const struct problem &p, const struct law<real> &law,
                    int t) {
-  const uint32_t blocks = 1u << p.block_level;
+  const dim3 blocks(1u << p.block_level, p.divisions);
   if (sizeof(real) == sizeof(double) || t == 2)
     p2p<real, FORM, 2><<<blocks, BLOCK, 0, g->stream>>>(p, law);
   else if constexpr (sizeof(real) == sizeof(float)) {
@@ -443,6 +458,13 @@ static int targets_per_lane(uint32_t n) {
   return best;
 }
 
+static uint32_t divisions_for(uint32_t target_blocks) {
+  uint32_t divisions = 1;
+  while (target_blocks * divisions < CUDA_BLOCKS_WANTED && divisions < DIVISIONS_MOST)
+    divisions *= 2;
+  return divisions;
+}
+
 void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
              const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs) {
@@ -471,7 +493,11 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   p.order = order;
   p.source_x = (const uint32_t *const *)table;
   p.source_count = counts;
-  p.acceleration = acceleration;
+  p.divisions = divisions_for(1u << level);
+  p.acceleration = p.divisions == 1
+                       ? acceleration
+                       : (float *)gpu_scratch(g, SCRATCH_PARTS,
+                                              3 * (size_t)p.divisions * p.count * sizeof(float));
   p.pairs = (unsigned long long *)(g->counters + COUNTERS_P2P);
   order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(leaves, p.offset, order);
   gpu_launched("order_leaves");
@@ -481,6 +507,11 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   else
     launch_form<float>(g, tables, law, p, t);
   gpu_launched("p2p");
+  if (p.divisions > 1) {
+    add_divisions<<<blocks_for(3 * (uint64_t)p.count, BLOCK), BLOCK, 0, g->stream>>>(
+        3 * p.count, p.divisions, p.acceleration, acceleration);
+    gpu_launched("add_divisions");
+  }
   CHECK_CUDA(cudaMemcpyAsync(pairs, g->counters + COUNTERS_P2P, sizeof *pairs,
                              cudaMemcpyDeviceToHost, g->stream));
 }

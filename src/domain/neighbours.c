@@ -96,31 +96,46 @@ static void check_mutual(struct domain *d) {
   }
 }
 
-void domain_find_neighbours(struct domain *d) {
-  const uint32_t groups = d->group_count, own = group_first(d, comm_rank());
+void domain_announce(struct domain *d) {
   struct announcement {
     struct node box;
     uint32_t targets;
-  } *all = allocate(groups, sizeof *all, "boxes of all groups"),
+    float moved;
+  } *all = allocate(d->group_count, sizeof *all, "boxes of all groups"),
     *mine = allocate(d->particles.blocks, sizeof *mine, "boxes of groups");
-  struct node *box = allocate(2 * (size_t)groups, sizeof *box, "boxes of all nodes");
-  size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
+  size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes"), n = 0;
   for (int r = 0; r < comm_size(); r++)
     bytes[r] = (group_first(d, r + 1) - group_first(d, r)) * sizeof *all;
-  for (uint32_t i = 0; i < d->particles.blocks; i++)
-    mine[i] = (struct announcement){d->groups[own + i].top[1], d->groups[own + i].targets};
+  FOR_GROUPS(d, g) mine[n++] = (struct announcement){g->top[1], g->targets, g->moved};
   comm_gather_all_sizes(mine, bytes, all);
-  for (uint32_t i = 0; i < groups; i++) {
-    d->groups[i].root = box[groups + i] = all[i].box;
+  for (uint32_t i = 0; i < d->group_count; i++) {
+    d->groups[i].root = all[i].box;
     d->groups[i].targets = all[i].targets;
+    d->groups[i].moved = all[i].moved;
   }
+  free(bytes);
+  free(mine);
+  free(all);
+}
+
+bool domain_source_wanted(const struct domain *d, const struct group *g) {
+  if (g->targets > 0) return true;
+  for (const struct group *t = d->groups; t < d->groups + d->group_count; t++) {
+    const float reach = R_CUT + g->moved + t->moved;
+    if (t->targets > 0 && box_gap_squared(&d->geometry, &g->root, &t->root) < reach * reach)
+      return true;
+  }
+  return false;
+}
+
+void domain_find_neighbours(struct domain *d) {
+  const uint32_t groups = d->group_count;
+  struct node *box = allocate(2 * (size_t)groups, sizeof *box, "boxes of all nodes");
+  for (uint32_t i = 0; i < groups; i++) box[groups + i] = d->groups[i].root;
   for (uint32_t node = groups - 1; node > 0; node--)
     box[node] = box_around(&d->geometry, &box[2 * node], &box[2 * node + 1]);
   struct search search = {.domain = d, .box = box, .tasks = groups < 64 ? 1 : 64};
   loop_run(&neighbours_stage, search.tasks, find_part, &search);
   if (DEBUG_CHECKS) check_mutual(d);
-  free(bytes);
-  free(mine);
-  free(all);
   free(box);
 }

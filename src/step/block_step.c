@@ -16,6 +16,8 @@
 
 /** Base steps whose lengths differ by less, in powers of 2, have the same rungs. */
 #define SAME_LENGTH 1e-3
+/** More than floats round off. */
+#define ROUNDING 1.0001
 #define BASE_TICKS (1u << RUNG_MOST)
 
 /** Expansions replace at least this many pairs each time they are used. In sub-steps they are used only
@@ -88,6 +90,15 @@ static uint8_t deepest_occupied(const struct nbody *n) {
   return (uint8_t)deepest;
 }
 
+/** After kicks: no particle of a group is faster than the fastest one kicked, or the fastest before. */
+static void note_fastest(struct nbody *n, bool all) {
+  FOR_GROUPS(&n->domain, g) {
+    struct group_rungs *r = &n->rungs[g->index];
+    if (g->targets == 0) continue;
+    r->fastest = all ? g->largest.momentum : fmaxf(r->fastest, g->largest.momentum);
+  }
+}
+
 struct base_step block_open(struct nbody *n, const struct parameters *p, const struct cosmology *c,
                             double a0, double a1) {
   struct base_step b = {.parameters = p, .cosmology = c, .a0 = a0, .a1 = a1};
@@ -98,26 +109,15 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
   if (n->block.dlna > 0.0) k.shift = (int)ceil(log2(log(a1 / a0) / n->block.dlna) - SAME_LENGTH);
   n->block.dlna = log(a1 / a0);
   FOR_GROUPS(&n->domain, g) {
+    g->targets = g->count;
+    n->rungs[g->index].tick = 0;
     targets_all(&n->short_range, g, false);
     kick_rungs_submit(n, g, &k);
   }
   message_wait();
   motion_check(n, 0.0);
+  note_fastest(n, true);
   return b;
-}
-
-/** Drift all particles to a tick, and refit the trees. */
-static void drift_to(struct nbody *n, struct base_step *b, uint32_t tick) {
-  const double factor = cosmology_drift(b->cosmology, scale_factor(b, b->tick),
-                                        scale_factor(b, tick));
-  b->tick = tick;
-  n->a = scale_factor(b, tick);
-  FOR_GROUPS(&n->domain, g) {
-    drift_submit(n, g, (float)factor);
-    refit_submit(&n->short_range, g);
-  }
-  message_wait();
-  motion_check(n, factor);
 }
 
 /** Particles of rung `top` and deeper. */
@@ -125,6 +125,34 @@ static uint32_t active_of(const struct nbody *n, const struct group *g, uint8_t 
   uint32_t active = 0;
   for (int k = top; k < RUNGS; k++) active += n->rungs[g->index].particles[k];
   return active;
+}
+
+/** The integral of dt/a^2 since a group was drifted. */
+static double drift_due(const struct nbody *n, const struct base_step *b, const struct group *g) {
+  const uint32_t from = n->rungs[g->index].tick;
+  if (from == b->tick) return 0.0;
+  return cosmology_drift(b->cosmology, scale_factor(b, from), scale_factor(b, b->tick));
+}
+
+/** Drift to the present tick, and refit, groups with active particles and all that may be in their
+ * reach; the others wait. Which ones wait does not depend on the number of ranks or workers. */
+static void drift_wanted(struct nbody *n, const struct base_step *b) {
+  const double reach = n->domain.geometry.r_cut;
+  FOR_GROUPS(&n->domain, g)
+  g->moved = (float)(drift_due(n, b, g) * (double)n->rungs[g->index].fastest / reach * ROUNDING);
+  domain_announce(&n->domain);
+  double longest = 0.0;
+  FOR_GROUPS(&n->domain, g) {
+    if (!domain_source_wanted(&n->domain, g)) continue;
+    const double factor = drift_due(n, b, g);
+    longest = fmax(longest, factor);
+    if (factor > 0.0) drift_submit(n, g, (float)factor);
+    refit_submit(&n->short_range, g);
+    n->rungs[g->index].tick = b->tick;
+    g->moved = 0.0f;
+  }
+  message_wait();
+  motion_check(n, longest);
 }
 
 static void choose_active(struct nbody *n, struct group *g, void *top) {
@@ -148,7 +176,6 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   struct rung_kick k = kick_at(b, top, true, true);
   k.choice = RUNG_DEEPENS;
   short_range_expansions(&n->short_range, n->block.expansions);
-  FOR_GROUPS(&n->domain, g) g->targets = active_of(n, g, top);
   forces_submit(n, false, choose_active, &top);
   FOR_GROUPS(&n->domain, g)
   if (g->targets > 0) {
@@ -157,14 +184,19 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   }
   message_wait();
   motion_check(n, 0.0);
+  note_fastest(n, false);
   account(n, b, top);
 }
 
 bool block_advance(struct nbody *n, struct base_step *b) {
   const uint32_t step = rung_ticks(deepest_occupied(n)), next = (b->tick / step + 1) * step;
-  drift_to(n, b, next);
+  const uint8_t top = top_rung(next);
+  b->tick = next;
+  n->a = scale_factor(b, next);
+  FOR_GROUPS(&n->domain, g) g->targets = active_of(n, g, top);
+  drift_wanted(n, b);
   if (next == BASE_TICKS) return false;
-  kick_active(n, b, top_rung(next));
+  kick_active(n, b, top);
   return true;
 }
 

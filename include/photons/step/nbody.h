@@ -13,6 +13,8 @@ struct parameters;
 /** Of a group, with block time steps. */
 struct group_rungs {
   uint32_t particles[RUNGS]; /**< by rung */
+  uint32_t tick;             /**< to which its particles have drifted */
+  float fastest;             /**< no particle has a larger |momentum|, km/s */
 };
 
 /** What block time steps know at the end of a base step, which checkpoints contain. */
