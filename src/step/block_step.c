@@ -149,7 +149,6 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
     if (factor > 0.0) drift_submit(n, g, (float)factor);
     refit_submit(&n->short_range, g);
     n->rungs[g->index].tick = b->tick;
-    g->moved = 0.0f;
   }
   message_wait();
   motion_check(n, longest);
