@@ -2,7 +2,7 @@
 /* l2p: accelerations of the targets from the local expansions of their leaves. Does nothing if the
  * far list is empty.
  *
- * reads  positions and tree of the targets, the local expansions
+ * reads  positions, tree and table of leaves of the targets, the local expansions
  * adds to the targets' accelerations */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
@@ -11,19 +11,19 @@
 struct l2p_argument {
   const struct short_range *s;
   const struct walk_result *walked;
-  uint32_t count;
-  unsigned depth;
+  const struct targets *targets;
 };
-enum { ACCELERATION, POSITION, TREE, LOCAL, SLOTS };
+enum { ACCELERATION, POSITION, TREE, FIRST, LOCAL, SLOTS };
 
 static double l2p_work(const struct l2p_argument *a) {
-  return a->walked->interactions ? a->count : 1;
+  return a->walked->interactions ? a->targets->count : 1;
 }
 
 static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  a->s->kernels->fmm.l2p(a->s->acceptance.order, a->count, a->depth, d->geometry.scale,
+  a->s->kernels->fmm.l2p(a->s->acceptance.order, a->targets->count, a->targets->depth,
+                         targets_first(a->targets, buffers[FIRST]), d->geometry.scale,
                          a->s->factor, VECTOR(const uint32_t, buffers[POSITION]),
                          VECTOR(const struct node, buffers[TREE]),
                          VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
@@ -32,7 +32,8 @@ static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
 static void l2p_gpu(struct gpu *gpu, void *buffers[], const struct l2p_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  gpu_l2p(gpu, a->s->acceptance.order, a->count, a->depth, d->geometry.scale, a->s->factor,
+  gpu_l2p(gpu, a->s->acceptance.order, a->targets->count, a->targets->depth,
+                         targets_first(a->targets, buffers[FIRST]), d->geometry.scale, a->s->factor,
           VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
           VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
 }
@@ -45,8 +46,9 @@ void l2p_submit(struct short_range *s, struct group *g) {
       [ACCELERATION] = {e->targets.acceleration, STARPU_RW},
       [POSITION] = {e->targets.position, STARPU_R},
       [TREE] = {e->targets.tree, STARPU_R},
+      [FIRST] = targets_slot(&e->targets),
       [LOCAL] = {e->local, STARPU_R}};
   l2p_insert(
-      (struct l2p_argument){s, &e->lists.walked, e->targets.count, e->targets.depth},
+      (struct l2p_argument){s, &e->lists.walked, &e->targets},
       (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_LOW, .owner = &g->index});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* p2p: direct short-range forces on a group's targets (targets.h).
  *
- * reads  the near list, positions and tree of the targets; positions of the neighbours
+ * reads  the near list, positions, tree and table of leaves of the targets; positions of the neighbours
  * writes the targets' accelerations */
 #include <math.h>
 #include <stdlib.h>
@@ -17,14 +17,14 @@ struct p2p_argument {
   const struct group *g;
   struct group_expansions *e;
 };
-enum { ACCELERATION, TREE, POSITION, POSITIONS };
+enum { ACCELERATION, TREE, FIRST, POSITION, POSITIONS };
 /* The positions of n neighbours are followed by the list. */
 static uint32_t list_slot(uint32_t n) { return POSITIONS + n; }
 
 /* The pairs of the last step predict those of this step better than the list does, because the list
  * includes sources beyond r_cut. */
 static double p2p_work(const struct p2p_argument *a) {
-  const bool known = a->e->pairs && !a->e->targets.index;
+  const bool known = a->e->pairs && !a->e->targets.packed;
   return (double)(known ? a->e->pairs : a->e->lists.walked.pairs);
 }
 
@@ -41,6 +41,7 @@ static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, b
   *near = list_unwrap(&a->e->lists, LIST_NEAR, a->e->targets.depth, buffers + list_slot(n), on_gpu);
   return (struct p2p_target){.count = a->e->targets.count,
                              .depth = a->e->targets.depth,
+                             .first = targets_first(&a->e->targets, buffers[FIRST]),
                              .source_depth = d->depth,
                              .scale = d->geometry.scale,
                              .factor = a->s->factor,
@@ -86,6 +87,7 @@ void p2p_submit(struct short_range *s, struct group *g) {
                                             "task data");
   data[ACCELERATION] = (struct starpu_data_descr){e->targets.acceleration, STARPU_W};
   data[TREE] = (struct starpu_data_descr){e->targets.tree, STARPU_R};
+  data[FIRST] = targets_slot(&e->targets);
   data[POSITION] = (struct starpu_data_descr){e->targets.position, STARPU_R};
   for (uint32_t i = 0; i < n; i++)
     data[POSITIONS + i] = (struct starpu_data_descr){

@@ -2,7 +2,7 @@
 /* pack: the active particles of a group, and the tree over them.
  *
  * reads  rungs, positions, accelerations (those of the last force, for the acceptance criterion)
- * writes index, positions, accelerations and tree of the targets */
+ * writes index, positions, accelerations, tree and table of leaves of the targets */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
@@ -16,7 +16,21 @@ struct pack_argument {
   unsigned depth; /* of the targets' tree */
   uint8_t top;
 };
-enum { RUNG, POSITION, ACCELERATION, INDEX, PACKED_POSITION, PACKED_ACCELERATION, TREE, SLOTS };
+enum {
+  RUNG,
+  POSITION,
+  ACCELERATION,
+  INDEX,
+  FIRST,
+  PACKED_POSITION,
+  PACKED_ACCELERATION,
+  TREE,
+  SLOTS
+};
+
+/* Mean number of targets of a leaf. Sources are gathered once for a leaf: with fewer targets this
+ * would cost more than the forces; with more, leaves would be wide. */
+enum { TARGETS_A_LEAF = 32 };
 
 static double pack_work(const struct pack_argument *a) { return a->count; }
 
@@ -27,11 +41,12 @@ static void pack_cpu(void *buffers[], const struct pack_argument *a) {
   const uint32_t found = kernels->pack(
       a->count, VECTOR(const uint8_t, buffers[RUNG]), a->top,
       VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
-      a->active, VECTOR(uint32_t, buffers[INDEX]), x, acceleration);
+      a->active, a->depth, VECTOR(uint32_t, buffers[INDEX]), VECTOR(uint32_t, buffers[FIRST]), x,
+      acceleration);
   if (found != a->active)
     fail(EXIT_RUN_FAILED, "internal error: %u active particles in a group that has %u", found,
          a->active);
-  kernels->refit(a->active, a->depth, a->s->domain->geometry.scale, 1.0f / a->s->factor, x,
+  kernels->refit(a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]), a->s->domain->geometry.scale, 1.0f / a->s->factor, x,
                  acceleration, VECTOR(struct node, buffers[TREE]));
 }
 
@@ -40,19 +55,18 @@ static void pack_gpu(struct gpu *gpu, void *buffers[], const struct pack_argumen
   float *acceleration = VECTOR(float, buffers[PACKED_ACCELERATION]);
   gpu_pack(gpu, a->count, VECTOR(const uint8_t, buffers[RUNG]), a->top,
            VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
-           a->active, VECTOR(uint32_t, buffers[INDEX]), x, acceleration);
-  gpu_refit(gpu, a->active, a->depth, a->s->domain->geometry.scale, 1.0f / a->s->factor, x,
+           a->active, a->depth, VECTOR(uint32_t, buffers[INDEX]), VECTOR(uint32_t, buffers[FIRST]),
+           x, acceleration);
+  gpu_refit(gpu, a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]), a->s->domain->geometry.scale, 1.0f / a->s->factor, x,
             acceleration, VECTOR(struct node, buffers[TREE]), 0, NULL);
 }
 
 STAGE(pack, 0xccbb77, NULL);
 
-/** A tree whose leaves have no more particles than those of the group's own tree. */
-static unsigned tree_depth(const struct domain *d, const struct group *g, uint32_t targets) {
-  const uint32_t leaf = ((g->count - 1) >> d->depth) + 1;
-  unsigned depth = 0;
-  while (((targets - 1) >> depth) + 1 > leaf) depth++;
-  return depth;
+unsigned targets_depth(uint32_t n, unsigned depth) {
+  unsigned d = 0;
+  while (d < depth && (n - 1) >> d >= TARGETS_A_LEAF) d++;
+  return d;
 }
 
 /** A handle for n numbers of four bytes, of a rounded size: StarPU reuses freed memory for data of
@@ -69,19 +83,22 @@ void targets_all(struct short_range *s, const struct group *g, bool apart) {
 }
 
 void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t count) {
-  const unsigned depth = tree_depth(s->domain, g, count);
+  const unsigned depth = targets_depth(count, s->domain->depth);
   struct targets *t = &expansions_of(s, g)->targets;
   *t = (struct targets){.count = count,
                         .depth = depth,
+                        .packed = true,
                         .position = room_for(3 * (size_t)count),
                         .acceleration = room_for(3 * (size_t)count),
                         .tree = room_for(tree_nodes(depth) * sizeof(struct node) / 4),
-                        .index = room_for(count)};
+                        .index = room_for(count),
+                        .first = room_for((1u << depth) + 1)};
   const struct starpu_data_descr data[SLOTS] = {
       [RUNG] = {g->column[COLUMN_rung], STARPU_R},
       [POSITION] = {g->column[COLUMN_position], STARPU_R},
       [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_R},
       [INDEX] = {t->index, STARPU_W},
+      [FIRST] = {t->first, STARPU_W},
       [PACKED_POSITION] = {t->position, STARPU_W},
       [PACKED_ACCELERATION] = {t->acceleration, STARPU_W},
       [TREE] = {t->tree, STARPU_W}};
@@ -93,8 +110,9 @@ void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t 
 void targets_release(struct short_range *s, const struct group *g) {
   struct targets *t = &expansions_of(s, g)->targets;
   if (t->acceleration != g->column[COLUMN_acceleration]) handle_release(&t->acceleration);
-  if (!t->index) return;
+  if (!t->packed) return;
   handle_release(&t->position);
   handle_release(&t->tree);
   handle_release(&t->index);
+  handle_release(&t->first);
 }

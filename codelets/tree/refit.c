@@ -46,7 +46,7 @@ static double refit_work(const struct refit_argument *a) { return a->g->count; }
 static void refit_cpu(void *buffers[], const struct refit_argument *a) {
   const struct domain *d = a->s->domain;
   struct node *tree = VECTOR(struct node, buffers[TREE]);
-  a->s->kernels->walk.refit(a->g->count, d->depth, d->geometry.scale, 1.0f / a->s->factor,
+  a->s->kernels->walk.refit(a->g->count, d->depth, NULL, d->geometry.scale, 1.0f / a->s->factor,
                             VECTOR(const uint32_t, buffers[POSITION]),
                             VECTOR(const float, buffers[ACCELERATION]), tree);
   if (DEBUG_CHECKS)
@@ -56,7 +56,7 @@ static void refit_cpu(void *buffers[], const struct refit_argument *a) {
 
 static void refit_gpu(struct gpu *gpu, void *buffers[], const struct refit_argument *a) {
   const struct domain *d = a->s->domain;
-  gpu_refit(gpu, a->g->count, d->depth, d->geometry.scale, 1.0f / a->s->factor,
+  gpu_refit(gpu, a->g->count, d->depth, NULL, d->geometry.scale, 1.0f / a->s->factor,
             VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
             VECTOR(struct node, buffers[TREE]), d->top_depth, a->g->top);
 }

@@ -23,7 +23,8 @@ struct walk_argument {
   const struct targets *targets;
 };
 #define walk_fill_argument walk_argument /* same argument */
-/* The tree of the targets comes before those of the neighbours, offsets follow them. */
+/* The tree of the targets and its table of leaves come before the trees of the neighbours, offsets
+ * follow them. */
 enum { WALK_LISTS, WALK_TREES };
 enum { FILL_NEAR, FILL_FAR, FILL_OFFSET, FILL_TREES };
 
@@ -32,15 +33,24 @@ static double walk_work(const struct walk_argument *a) {
 }
 #define walk_fill_work walk_work
 
-/** The trees from buffers[first] on: that of the targets, which is returned, and those of the
- * neighbours with the numbers of their particles. */
-static const struct node *unwrap(void *buffers[], const struct walk_argument *a, uint32_t first,
+enum { TARGET_TREE, TARGET_FIRST, SOURCE_TREES }; /* from WALK_TREES or FILL_TREES on */
+
+/** The targets' tree. */
+struct target_tree {
+  const struct node *nodes;
+  const uint32_t *first;
+};
+
+/** The trees from buffers[0] on: that of the targets, which is returned, and those of the neighbours
+ * with the numbers of their particles. */
+static struct target_tree unwrap(void *buffers[], const struct walk_argument *a,
                                  const struct node **trees, uint32_t *count) {
   for (uint32_t i = 0; i < a->g->near.count; i++) {
-    trees[i] = VECTOR(const struct node, buffers[first + 1 + i]);
+    trees[i] = VECTOR(const struct node, buffers[SOURCE_TREES + i]);
     count[i] = a->s->domain->groups[a->g->near.group[i]].count;
   }
-  return VECTOR(const struct node, buffers[first]);
+  return (struct target_tree){VECTOR(const struct node, buffers[TARGET_TREE]),
+                              targets_first(a->targets, buffers[TARGET_FIRST])};
 }
 
 /** Leaves below a node. */
@@ -63,7 +73,7 @@ static void count_meeting(uint8_t *met, unsigned target_depth, unsigned depth, u
 }
 
 /** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above. */
-static void check_lists(const struct walk_argument *a, const struct node *tree,
+static void check_lists(const struct walk_argument *a, const struct target_tree *tree,
                         const struct node *const *trees) {
   const unsigned depth = a->s->domain->depth, target_depth = a->targets->depth;
   const uint32_t leaves = 1u << depth, targets = 1u << target_depth;
@@ -81,7 +91,9 @@ static void check_lists(const struct walk_argument *a, const struct node *tree,
   for (uint32_t slot = 0; slot < a->g->near.count; slot++)
     for (uint32_t s = leaves; s < 2 * leaves; s++)
       for (uint32_t t = targets; t < 2 * targets; t++, pair++) {
-        const float gap2 = box_gap_squared(&a->s->domain->geometry, &tree[t], &trees[slot][s]);
+        if (tree->first && tree->first[t - targets] == tree->first[t - targets + 1]) continue;
+        const float gap2 = box_gap_squared(&a->s->domain->geometry, &tree->nodes[t],
+                                           &trees[slot][s]);
         DEBUG_CHECK(met[pair] == 1 || (met[pair] == 0 && gap2 >= R_CUT_SQUARED * (1.0f - 1e-4f)),
                     "leaf %u of group %u meets leaf %u of group %u %u times at %g r_cut", t,
                     a->g->index, s, a->g->near.group[slot], met[pair], sqrt((double)gap2));
@@ -93,12 +105,12 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  const struct node *tree = unwrap(buffers, a, first, trees, count);
+  const struct target_tree tree = unwrap(buffers + first, a, trees, count);
   a->lists->walked = a->s->kernels->walk.walk(
-      &a->s->acceptance, a->targets->count, a->targets->depth, tree, n, trees, count, &tree_scratch(a->s)->walk,
+      &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n, trees, count, &tree_scratch(a->s)->walk,
       &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
   a->lists->on_gpu = false;
-  if (DEBUG_CHECKS) check_lists(a, tree, trees);
+  if (DEBUG_CHECKS) check_lists(a, &tree, trees);
 }
 
 static void walk_cpu(void *buffers[], const struct walk_argument *a) {
@@ -114,9 +126,10 @@ static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argumen
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  const struct node *tree = unwrap(buffers, a, WALK_TREES, trees, count);
-  gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree, n, trees, count,
-           VECTOR(uint32_t, buffers[WALK_TREES + 1 + n]), &a->lists->walked);
+  const struct target_tree tree = unwrap(buffers + WALK_TREES, a, trees, count);
+  gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first,
+           tree.nodes, n, trees, count,
+           VECTOR(uint32_t, buffers[WALK_TREES + SOURCE_TREES + n]), &a->lists->walked);
   a->lists->on_gpu = true;
 }
 
@@ -124,8 +137,9 @@ static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fi
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  const struct node *tree = unwrap(buffers, a, FILL_TREES, trees, count);
-  gpu_walk_fill(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree, n, trees, count,
+  const struct target_tree tree = unwrap(buffers + FILL_TREES, a, trees, count);
+  gpu_walk_fill(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first,
+           tree.nodes, n, trees, count,
                 VECTOR(const uint32_t, buffers[FILL_OFFSET]), VECTOR(uint32_t, buffers[FILL_NEAR]),
                 VECTOR(uint32_t, buffers[FILL_FAR]));
 }
@@ -135,16 +149,19 @@ STAGE(walk_fill, 0xeedd99, NULL);
 
 static void add_trees(struct short_range *s, const struct group *g,
                       struct starpu_data_descr *data) {
-  data[0] = (struct starpu_data_descr){expansions_of(s, g)->targets.tree, STARPU_R};
+  const struct targets *t = &expansions_of(s, g)->targets;
+  data[TARGET_TREE] = (struct starpu_data_descr){t->tree, STARPU_R};
+  data[TARGET_FIRST] = targets_slot(t);
   for (uint32_t i = 0; i < g->near.count; i++)
-    data[1 + i] = (struct starpu_data_descr){s->domain->groups[g->near.group[i]].tree, STARPU_R};
+    data[SOURCE_TREES + i] = (struct starpu_data_descr){s->domain->groups[g->near.group[i]].tree, STARPU_R};
 }
 
 static void walk_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
   const uint32_t n = g->near.count;
-  struct starpu_data_descr *data = allocate(WALK_TREES + (size_t)n + 2, sizeof *data, "task data");
-  size_t count = WALK_TREES + 1 + (size_t)n;
+  struct starpu_data_descr *data = allocate(WALK_TREES + SOURCE_TREES + (size_t)n + 1, sizeof *data,
+                                            "task data");
+  size_t count = WALK_TREES + SOURCE_TREES + (size_t)n;
   data[WALK_LISTS] = (struct starpu_data_descr){l->walk, STARPU_W};
   add_trees(s, g, data + WALK_TREES);
   if (l->offset) data[count++] = (struct starpu_data_descr){l->offset, STARPU_W};
@@ -159,7 +176,7 @@ static void walk_submit(struct short_range *s, struct group *g) {
 
 static void fill_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
-  const size_t count = FILL_TREES + 1 + (size_t)g->near.count;
+  const size_t count = FILL_TREES + SOURCE_TREES + (size_t)g->near.count;
   struct starpu_data_descr *data = allocate(count, sizeof *data, "task data");
   data[FILL_NEAR] = (struct starpu_data_descr){l->entry[LIST_NEAR], STARPU_W};
   data[FILL_FAR] = (struct starpu_data_descr){l->entry[LIST_FAR], STARPU_W};

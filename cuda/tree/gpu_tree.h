@@ -25,10 +25,10 @@ void gpu_split_free(struct gpu_split *s);
 
 /** @param active  number of particles with rung >= top */
 void gpu_pack(struct gpu *g, uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
-              const float *acceleration, uint32_t active, uint32_t *index, uint32_t *packed_x,
-              float *packed_acceleration);
+              const float *acceleration, uint32_t active, unsigned depth, uint32_t *index,
+              uint32_t *first, uint32_t *packed_x, float *packed_acceleration);
 /** @param top  in pinned host memory: a copy of the nodes down to top_depth; NULL: none */
-void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit,
+void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit,
                const uint32_t *x, const float *acceleration, struct node *nodes, unsigned top_depth,
                struct node *top);
 
@@ -39,17 +39,17 @@ void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct
 
 /** The walk in two passes: the first finds the lengths of the lists, the caller allocates memory
  * for them, and the second writes their entries.
- * @param count, depth, nodes  of the targets
+ * @param count, depth, first, nodes  of the targets
  * @param slots, source_nodes, source_count  neighbours, the group itself first
  * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1
  *         numbers
  * @param result  in pinned host memory. Its entries and interactions are the lists' lengths, which
  *         must be below 2^32 for the second pass */
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
-              const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
-              const uint32_t *source_count, uint32_t *offset, struct walk_result *result);
+              const uint32_t *first, const struct node *nodes, uint32_t slots,
+              const struct node *const *source_nodes, const uint32_t *source_count, uint32_t *offset, struct walk_result *result);
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
-                   const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
+                   const uint32_t *first, const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
                    const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
                    uint32_t *far);
 
@@ -63,7 +63,8 @@ void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, fl
              float *local);
 void gpu_l2l(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
              float *local);
-void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, float scale, float factor,
+void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, const uint32_t *first,
+             float scale, float factor,
              const uint32_t *x, const struct node *nodes, const float *local, float *acceleration);
 
 /** target.near: in device memory, or in pinned host memory that must stay valid until the stream

@@ -56,6 +56,14 @@ static double outputs(const struct parameters *p, size_t particles, size_t group
          image_memory(p, particles, groups);
 }
 
+/** Of packed targets (photons/tree/targets.h) where nearly all particles are active: index, position,
+ * acceleration, and the nodes of their trees. */
+static double targets(const struct parameters *p, size_t particles, const struct layout *l) {
+  if (p->time.step != STEP_BLOCK) return 0.0;
+  return (double)particles * 7.0 * sizeof(float) +
+         (double)l->domain.group_count * tree_nodes(l->domain.depth) * sizeof(struct node);
+}
+
 struct memory_use memory_estimate(const struct parameters *p, size_t particles) {
   const struct layout l = layout_choose(p, particles);
   const double sets = p->gravity.interlace ? 2.0 : 1.0, ranks = comm_size();
@@ -63,7 +71,8 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
                            .particles = l.bytes_particles,
                            .trees = l.bytes_tree,
                            .mesh = sets * (slabs_and_blocks(p, &l.mesh) + patches(p, &l)),
-                           .tasks = GROUP_BYTES * l.domain.group_count};
+                           .tasks = GROUP_BYTES * l.domain.group_count +
+                                    targets(p, particles, &l)};
   /* Initial conditions come before trees, meshes and tasks. */
   const double before = initial_conditions(p) - use.trees - use.mesh - use.tasks;
   use.at_times = larger(larger(before, rebuild((double)particles)),

@@ -126,6 +126,10 @@ static void fill_record(struct nbody_run *r, struct step_record *record) {
   record->particles = r->nbody->domain.particles.all;
   const struct work_counts last = short_range_work(&r->nbody->short_range);
   record->work = record->block.sub_steps > 0 ? record->block.work : last;
+  record->kicked = record->particles;
+  if (record->block.sub_steps > 0) record->kicked = 0;
+  for (int k = 0; k < RUNGS && record->block.sub_steps > 0; k++)
+    record->kicked += record->block.particles[k];
   record->owner_seconds = r->nbody->domain.group_seconds;
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);

@@ -86,7 +86,7 @@ static void open_csv(struct report *r, const struct parameters *p, int64_t steps
   if (ftell(r->csv) == 0) {
     fprintf(r->csv, "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
                     "rebuilt,sorted,idle_share,"
-                    "imbalance,peak_rss_bytes");
+                    "imbalance,peak_rss_bytes,sub_steps,rung_particles,rung_kicked,rung_pairs");
     for (uint32_t i = 0; i < stage_count(); i++) fprintf(r->csv, ",%s_s", stage_name(stage_at(i)));
     fprintf(r->csv, ",gpu_idle_share");
     for (uint32_t i = 0; i < stage_count(); i++)
@@ -179,6 +179,13 @@ static void print_shares(const struct usage *u) {
   printf("other %.0f%%", to_percent * fmax(other, 0.0));
 }
 
+/** Deepest rung with a number; 0 if there is none. */
+static int deepest_rung(const uint64_t by_rung[RUNGS]) {
+  int deepest = RUNG_MOST;
+  while (deepest > 0 && by_rung[deepest] == 0) deepest--;
+  return deepest;
+}
+
 static void print_step(const struct report *r, const struct step_record *record,
                        const struct usage *cores, const struct usage *gpus, const char *eta) {
   if (r->terminal) {
@@ -191,7 +198,9 @@ static void print_step(const struct report *r, const struct step_record *record,
   } else {
     printf("step %lld  a %.5f  z %.4f  dlna %.4f  %.3f s  %.3g particles/s  %.3g pairs  ",
            (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
-           (double)record->particles / record->wall, (double)record->work.pairs);
+           (double)record->kicked / record->wall, (double)record->work.pairs);
+    if (record->block.sub_steps > 0)
+      printf("%u sub-steps, rungs 0-%d  ", record->block.sub_steps, deepest_rung(record->rungs));
     print_shares(gpus->units ? gpus : cores);
     if (gpus->units)
       printf("  GPU idle %.1f%%, cores %.1f%%", 100.0 * idle_share(gpus, record->wall),
@@ -212,14 +221,25 @@ static void add_usage(struct usage *total, const struct usage *u, double *availa
   *available += u->units * wall;
 }
 
+/** A column of numbers by rung, from rung 0 on: "12;34;5". */
+static void write_by_rung(FILE *out, const uint64_t by_rung[RUNGS]) {
+  fprintf(out, ",%llu", (unsigned long long)by_rung[0]);
+  for (int k = 1; k <= deepest_rung(by_rung); k++)
+    fprintf(out, ";%llu", (unsigned long long)by_rung[k]);
+}
+
 static void write_step(const struct report *r, const struct step_record *record,
                        const struct usage *cores, const struct usage *gpus) {
   fprintf(r->csv, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f",
           (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
-          (double)record->particles / record->wall, (unsigned long long)record->work.pairs,
+          (double)record->kicked / record->wall, (unsigned long long)record->work.pairs,
           (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
           record->rebuilt, record->sorted, idle_share(cores, record->wall),
           imbalance(gpus->units ? gpus : cores), r->peak_bytes);
+  fprintf(r->csv, ",%u", record->block.sub_steps);
+  write_by_rung(r->csv, record->rungs);
+  write_by_rung(r->csv, record->block.particles);
+  write_by_rung(r->csv, record->block.pairs);
   for (uint32_t i = 0; i < stage_count(); i++) fprintf(r->csv, ",%.6g", cores->seconds[i]);
   fprintf(r->csv, ",%.4g", idle_share(gpus, record->wall));
   for (uint32_t i = 0; i < stage_count(); i++) fprintf(r->csv, ",%.6g", gpus->seconds[i]);
@@ -238,7 +258,7 @@ void report_step(struct report *r, const struct step_record *record) {
   add_usage(&r->cores, &cores, &r->core_seconds, record->wall);
   add_usage(&r->gpus, &gpus, &r->gpu_seconds, record->wall);
   r->wall += record->wall;
-  r->particle_steps += record->particles;
+  r->particle_steps += record->kicked;
   r->particles = record->particles;
   if (comm_rank() == 0) write_step(r, record, &cores, &gpus);
   if (r->verbosity == 0) return;

@@ -61,10 +61,29 @@ static double integrand(double ln_a, void *context) {
   return pow(a, -e->power) / cosmology_hubble(e->cosmology, a);
 }
 
+/** Over a short interval the integrand is smooth to all digits of a fixed rule: with 8 points the error
+ * is below 1e-16 where ln(a1/a0) is at most this. Sub-steps need many such integrals. */
+#define SHORT_INTERVAL 0.05
+
+/** Gauss-Legendre with 8 points (Abramowitz & Stegun 1964, table 25.4). */
+static double integrate_short(struct expansion_integrand *e, double from, double to) {
+  static const double point[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
+                                 0.9602898564975363},
+                      weight[] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
+                                  0.1012285362903763};
+  const double middle = 0.5 * (from + to), half = 0.5 * (to - from);
+  double sum = 0.0;
+  for (int k = 0; k < 4; k++)
+    sum += weight[k] *
+           (integrand(middle - half * point[k], e) + integrand(middle + half * point[k], e));
+  return half * sum;
+}
+
 /* int dt/a^power from a0 to a1, with dt = dln a/H */
 static double integrate_time(const struct cosmology *c, double power, double a0, double a1) {
   enum { INTERVALS = 1000 };
   struct expansion_integrand context = {c, power};
+  if (log(a1 / a0) <= SHORT_INTERVAL) return integrate_short(&context, log(a0), log(a1));
   gsl_function function = {integrand, &context};
   gsl_integration_workspace *workspace = gsl_integration_workspace_alloc(INTERVALS);
   if (!workspace) fail(EXIT_RUN_FAILED, "not enough memory to integrate the expansion");

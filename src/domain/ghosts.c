@@ -65,14 +65,15 @@ static void exchange_tops(struct domain *d) {
   free(bytes);
 }
 
-/** Bits of the branches of a group's tree, below a node, that are within reach of a box. For nodes
- * above the leaves rounding may hide a gap of 1e-4 in units of r_cut^2. */
+/** Bits of the branches of a group's tree, below a node, that are, or may be, within reach of another
+ * group. For nodes above the leaves rounding may hide a gap of 1e-4 in units of r_cut^2. */
 static uint64_t branches_near(const struct domain *d, const struct node *top, uint32_t node,
-                              const struct node *box) {
-  if (box_gap_squared(&d->geometry, &top[node], box) >= R_CUT_SQUARED + 1e-4f) return 0;
+                              const struct group *other) {
+  const float reach = R_CUT + other->moved;
+  if (box_gap_squared(&d->geometry, &top[node], &other->root) >= reach * reach + 1e-4f) return 0;
   const uint32_t branches = 1u << d->top_depth;
   if (node >= branches) return (uint64_t)1 << (node - branches);
-  return branches_near(d, top, 2 * node, box) | branches_near(d, top, 2 * node + 1, box);
+  return branches_near(d, top, 2 * node, other) | branches_near(d, top, 2 * node + 1, other);
 }
 
 static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank) {
@@ -90,11 +91,10 @@ static void find_branches(struct domain *d) {
       const struct group *other = &d->groups[own->near.group[k]];
       if (other->owner == me) continue;
       if (other->targets > 0)
-        find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1,
-                                                                         &other->root);
+        find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1, other);
       if (own->targets > 0)
-        find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(
-            d, other->top, 1, &own->root);
+        find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(d, other->top, 1,
+                                                                               own);
     }
   }
 }

@@ -40,8 +40,16 @@ static struct node box_around(const struct geometry *geometry, const struct node
 struct search {
   struct domain *domain;
   struct node *box;
+  float moved; /* the most of any group */
   uint32_t tasks;
 };
+
+/** Squared distance within which two groups may be neighbours, considering how far particles may have
+ * moved since their boxes were made. */
+static float reach_squared(float moved, float other_moved) {
+  const float reach = R_CUT + moved + other_moved;
+  return reach * reach;
+}
 
 static void add_neighbour(struct neighbours *near, uint32_t group) {
   if (near->count == near->room) {
@@ -60,7 +68,9 @@ static void find_neighbours(const struct search *search, struct group *group) {
   stack[depth++] = 1;
   while (depth > 0) {
     const uint32_t node = stack[--depth];
-    const float reach = R_CUT_SQUARED + (node < groups ? ROUNDING : 0.0f);
+    const float reach = node < groups
+                            ? reach_squared(group->moved, search->moved) + ROUNDING
+                            : reach_squared(group->moved, d->groups[node - groups].moved);
     if (box_gap_squared(&d->geometry, &group->root, &search->box[node]) >= reach) continue;
     if (node >= groups) {
       if (node - groups != group->index) add_neighbour(&group->near, node - groups);
@@ -120,11 +130,10 @@ void domain_announce(struct domain *d) {
 
 bool domain_source_wanted(const struct domain *d, const struct group *g) {
   if (g->targets > 0) return true;
-  for (const struct group *t = d->groups; t < d->groups + d->group_count; t++) {
-    const float reach = R_CUT + g->moved + t->moved;
-    if (t->targets > 0 && box_gap_squared(&d->geometry, &g->root, &t->root) < reach * reach)
+  for (const struct group *t = d->groups; t < d->groups + d->group_count; t++)
+    if (t->targets > 0 &&
+        box_gap_squared(&d->geometry, &g->root, &t->root) < reach_squared(g->moved, t->moved))
       return true;
-  }
   return false;
 }
 
@@ -135,7 +144,11 @@ void domain_find_neighbours(struct domain *d) {
   for (uint32_t node = groups - 1; node > 0; node--)
     box[node] = box_around(&d->geometry, &box[2 * node], &box[2 * node + 1]);
   struct search search = {.domain = d, .box = box, .tasks = groups < 64 ? 1 : 64};
-  loop_run(&neighbours_stage, search.tasks, find_part, &search);
+  for (uint32_t i = 0; i < groups; i++) search.moved = fmaxf(search.moved, d->groups[i].moved);
+  if (search.tasks == 1) /* less work than a task */
+    find_part(&search, 0);
+  else
+    loop_run(&neighbours_stage, search.tasks, find_part, &search);
   if (DEBUG_CHECKS) check_mutual(d);
   free(box);
 }

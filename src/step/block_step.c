@@ -134,24 +134,30 @@ static double drift_due(const struct nbody *n, const struct base_step *b, const 
   return cosmology_drift(b->cosmology, scale_factor(b, from), scale_factor(b, b->tick));
 }
 
-/** Drift to the present tick, and refit, groups with active particles and all that may be in their
- * reach; the others wait. Which ones wait does not depend on the number of ranks or workers. */
+/** Submit the drift to the present tick, and the refit, of groups with active particles and all that
+ * may be in their reach; the others wait. Which ones wait does not depend on the number of ranks or
+ * workers. */
 static void drift_wanted(struct nbody *n, const struct base_step *b) {
   const double reach = n->domain.geometry.r_cut;
-  FOR_GROUPS(&n->domain, g)
-  g->moved = (float)(drift_due(n, b, g) * (double)n->rungs[g->index].fastest / reach * ROUNDING);
-  domain_announce(&n->domain);
   double longest = 0.0;
   FOR_GROUPS(&n->domain, g) {
-    if (!domain_source_wanted(&n->domain, g)) continue;
-    const double factor = drift_due(n, b, g);
-    longest = fmax(longest, factor);
-    if (factor > 0.0) drift_submit(n, g, (float)factor);
-    refit_submit(&n->short_range, g);
-    n->rungs[g->index].tick = b->tick;
+    const double due = drift_due(n, b, g);
+    g->moved = (float)(due * (double)n->rungs[g->index].fastest / reach * ROUNDING);
+    longest = fmax(longest, due);
   }
-  message_wait();
   motion_check(n, longest);
+  domain_announce(&n->domain);
+  FOR_GROUPS(&n->domain, g) {
+    if (!domain_source_wanted(&n->domain, g)) continue;
+    const double due = drift_due(n, b, g);
+    n->rungs[g->index].tick = b->tick;
+    if (due > 0.0) {
+      drift_submit(n, g, (float)due);
+      refit_submit(&n->short_range, g);
+    }
+  }
+  /* Other ranks and the end of a base step need the new boxes now; else no one waits for them. */
+  if (comm_size() > 1 || b->tick == BASE_TICKS) message_wait();
 }
 
 static void choose_active(struct nbody *n, struct group *g, void *top) {

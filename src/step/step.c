@@ -18,9 +18,18 @@ static void choose_all(struct nbody *n, struct group *g, void *context) {
   targets_all(&n->short_range, g, n->rungs != NULL);
 }
 
+/** Announce the groups, with all their particles as targets or none. */
+static void announce(struct nbody *n, bool targets) {
+  FOR_GROUPS(&n->domain, g) {
+    g->targets = targets ? g->count : 0;
+    g->moved = 0.0f;
+  }
+  domain_announce(&n->domain);
+}
+
 void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group *, const void *),
                      const void *kick, void (*meanwhile)(void *), void *context) {
-  FOR_GROUPS(&n->domain, g) g->targets = g->count;
+  announce(n, true);
   forces_submit(n, true, choose_all, NULL);
   FOR_GROUPS(&n->domain, g) {
     close(n, g, kick);
@@ -94,7 +103,7 @@ void step_first_forces(struct nbody *n) {
 /** Long-range forces alone: no group has targets. */
 static void measure_mesh(struct nbody *n) {
   step_refit(n);
-  FOR_GROUPS(&n->domain, g) g->targets = 0;
+  announce(n, false);
   forces_submit(n, true, choose_all, NULL);
   message_wait();
 }

@@ -56,8 +56,8 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
   const double scale = t->scale;
   uint64_t pairs = 0;
   for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
-    for (uint32_t i = level_first(t->count, t->depth, leaf);
-         i < level_first(t->count, t->depth, leaf + 1); i++) {
+    const uint32_t end = tree_level_first(t->count, t->depth, t->first, t->depth, leaf + 1);
+    for (uint32_t i = tree_level_first(t->count, t->depth, t->first, t->depth, leaf); i < end; i++) {
       double a[3] = {0.0, 0.0, 0.0};
       for (uint32_t e = t->near->offset[leaf]; e < t->near->offset[leaf + 1]; e++) {
         uint32_t slot = t->near->entry[e] >> (t->source_depth + 1), node = t->near->entry[e] & node_mask;

@@ -28,7 +28,7 @@ struct domain_layout {
 /** Choose the layout from runtime.leaf_size, runtime.group_size and the number of particles N. */
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles);
 
-/** Groups within r_cut of a group. Slot 0 is the group itself; the others follow by rising
+/** Groups that are, or may be, within r_cut of a group. Slot 0 is the group itself; the others follow by rising
  * index. */
 struct neighbours {
   uint32_t count;
@@ -143,7 +143,8 @@ void domain_announce(struct domain *d);
 /** Whether a group of this rank is within reach of any group with targets, or may be, considering how
  * far both may have moved; or has targets. After domain_announce(). */
 bool domain_source_wanted(const struct domain *d, const struct group *g);
-/** After a refit and domain_announce(): find the neighbours of this rank's groups. */
+/** After domain_announce(): find the neighbours of this rank's groups, or all that may be neighbours
+ * where particles may have moved. */
 void domain_find_neighbours(struct domain *d);
 /** After domain_find_neighbours(): find the groups to send to and receive from other ranks, because
  * they are neighbours of groups with targets, and the branches of their trees that are needed; and

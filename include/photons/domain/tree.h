@@ -44,6 +44,25 @@ static HOST_DEVICE inline uint32_t node_end(uint32_t count, uint32_t node) {
   return level_first(count, l, node + 1 - (1u << l));
 }
 
+/* A tree over packed targets (photons/tree/targets.h) has leaves of any numbers of particles: leaf j of
+ * level `depth` holds the particles [first[j], first[j + 1]). The functions below take first = NULL for
+ * the trees described above. */
+
+/** First particle of node j of a level of a tree with or without such a table. */
+static HOST_DEVICE inline uint32_t tree_level_first(uint32_t count, unsigned depth,
+                                                    const uint32_t *first, unsigned level,
+                                                    uint32_t j) {
+  return first ? first[j << (depth - level)] : level_first(count, level, j);
+}
+/** Number of particles of a node. */
+static HOST_DEVICE inline uint32_t tree_node_count(uint32_t count, unsigned depth,
+                                                   const uint32_t *first, uint32_t node) {
+  const unsigned l = node_level(node);
+  const uint32_t j = node - (1u << l);
+  return tree_level_first(count, depth, first, l, j + 1) -
+         tree_level_first(count, depth, first, l, j);
+}
+
 /** The particles of a leaf are sorted by further bisection, down to parts of at most this many,
  * which are the blocks of targets of direct sums on CPUs (P2P_BLOCK). */
 #define TREE_BLOCK 8

@@ -54,8 +54,8 @@ struct fmm_operators {
   /** Add every inner node's expansion to those of its children, from the root down. */
   void (*l2l)(int order, unsigned depth, float scale, const struct node *nodes, float *local);
   /** acceleration += factor * gradient of the leaf's expansion. Component c at
-   * acceleration + c * count. */
-  void (*l2p)(int order, uint32_t count, unsigned depth, float scale, float factor,
+   * acceleration + c * count. `first`: table of the leaves (tree.h), or NULL. */
+  void (*l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale, float factor,
               const uint32_t *x, const struct node *nodes, const float *local, float *acceleration);
 };
 

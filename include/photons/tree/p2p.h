@@ -35,6 +35,7 @@ void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind s
 struct p2p_target {
   uint32_t count;           /**< particles */
   unsigned depth;           /**< of their tree */
+  const uint32_t *first;    /**< table of its leaves (tree.h), or NULL */
   unsigned source_depth;    /**< of the trees of the sources */
   float scale;              /**< units of r_cut per position unit */
   float factor;             /**< multiplies the result: G m / r_cut^2 */

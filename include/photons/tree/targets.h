@@ -2,8 +2,9 @@
 /* The targets of a group: those of its particles whose short-range force is computed. With global
  * steps these are all particles, and the targets' data are the group's own. With block time steps
  * they are the active ones, whose own step ends now: they are packed into arrays of their own, in the
- * order of the group, under a tree of their own, so that no kernel meets passive targets. The sources
- * are always all particles. */
+ * order of the group, so that no kernel meets passive targets. Their tree has the upper levels of the
+ * group's tree, with boxes around the active particles alone: its leaves hold any number of them
+ * (tree.h). The sources are always all particles. */
 #ifndef PHOTONS_TREE_TARGETS_H
 #define PHOTONS_TREE_TARGETS_H
 
@@ -18,8 +19,20 @@ struct targets {
   uint32_t count;
   unsigned depth; /**< of their tree */
   starpu_data_handle_t position, acceleration, tree; /**< as those of a group */
-  starpu_data_handle_t index; /**< where each stands in its group; NULL: they are all particles */
+  bool packed;    /**< otherwise they are all particles of the group */
+  /** Packed: where each stands in its group, and the table of leaves (tree.h). */
+  starpu_data_handle_t index, first;
 };
+/** The slot of the table of leaves in a task's data; and the table inside the task, NULL if targets
+ * are not packed. Such targets have another handle in the slot. */
+static inline struct starpu_data_descr targets_slot(const struct targets *t) {
+  return (struct starpu_data_descr){t->packed ? t->first : t->tree, STARPU_R};
+}
+static inline const uint32_t *targets_first(const struct targets *t, void *buffer) {
+  return t->packed ? (const uint32_t *)STARPU_VECTOR_GET_PTR(buffer) : NULL;
+}
+/** Depth of the tree of n packed targets. @param depth  of the group's tree */
+unsigned targets_depth(uint32_t n, unsigned depth);
 
 /** Make all particles of a group its targets.
  * @param apart  their forces do not overwrite the accelerations of the group */

@@ -126,26 +126,30 @@ struct walk_kernels {
    * Pack the active particles of a group, those with rung >= top, in their order.
    * Component c of a packed array stands at array + c * active.
    * @param active  their number
+   * @param depth   of their tree
    * @param[out] index  [active] where they stand in the group
+   * @param[out] first  [2^depth + 1] table of the leaves (tree.h): leaf j holds the active ones of the
+   *         group's particles [level_first(count, depth, j), level_first(count, depth, j + 1))
    * @return how many there are
    */
   uint32_t (*pack)(uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
-                   const float *acceleration, uint32_t active, uint32_t *index, uint32_t *packed_x,
-                   float *packed_acceleration);
+                   const float *acceleration, uint32_t active, unsigned depth, uint32_t *index,
+                   uint32_t *first, uint32_t *packed_x, float *packed_acceleration);
   /** Compute boxes, radii and acc_min of all nodes from the particles. The array acceleration has
-   * the layout of x; times acc_unit it is in units of G m / r_cut^2. */
-  void (*refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
+   * the layout of x; times acc_unit it is in units of G m / r_cut^2. With a table `first`
+   * (tree.h), nodes without particles have no meaning. */
+  void (*refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit, const uint32_t *x,
                 const float *acceleration, struct node *nodes);
   /**
    * Make the lists of one group's targets (targets.h). Targets of the near list are leaves
    * (2^depth), those of the far list all heap nodes (tree_nodes(depth)).
-   * @param count, depth, nodes  number of the targets, and their tree
+   * @param count, depth, first, nodes  number of the targets, and their tree (tree.h)
    * @param slots        number of neighbours, the group itself first
    * @param source_nodes [slots] their trees
    * @param slot_count   [slots] numbers of their particles
    */
   struct walk_result (*walk)(const struct acceptance *a, uint32_t count, unsigned depth,
-                             const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
+                             const uint32_t *first, const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
                              const uint32_t *slot_count, struct walk_scratch *scratch,
                              struct interaction_list *near, struct interaction_list *far);
 };

@@ -263,13 +263,15 @@ INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nod
 
 /* L2P: accelerations of particles from the local expansions of their leaves. */
 
-INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float factor,
+INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *first, float scale,
+                      float factor,
                       const uint32_t *x, const struct node *nodes, const float *local,
                       float *acceleration) {
   for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
-    const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
+    const uint32_t *centre = nodes[leaf].centre, j = leaf - (1u << depth),
+                   end = tree_level_first(count, depth, first, depth, j + 1);
     const float *l = local + (size_t)leaf * fmm_local_size(p);
-    for (uint32_t i = node_first(count, leaf); i < end; i += LANES) {
+    for (uint32_t i = tree_level_first(count, depth, first, depth, j); i < end; i += LANES) {
       vmask valid = v_first(end - i);
       vfloat d[3], a[3];
       for (size_t c = 0; c < 3; c++)
@@ -297,10 +299,11 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float 
   NOINLINE void l2l_order_##p(unsigned depth, float scale, const struct node *nodes, float *l) { \
     l2l_order(p, depth, scale, nodes, l);                                                        \
   }                                                                                              \
-  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, float scale, float factor,             \
+  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, const uint32_t *first, float scale,    \
+                              float factor,                                                      \
                               const uint32_t *x, const struct node *nodes, const float *l,       \
                               float *a) {                                                        \
-    l2p_order(p, n, depth, scale, factor, x, nodes, l, a);                                       \
+    l2p_order(p, n, depth, first, scale, factor, x, nodes, l, a);                                \
   }
 INSTANCE(1)
 INSTANCE(2)
@@ -333,8 +336,8 @@ void KERNEL(fmm_l2l)(int order, unsigned depth, float scale, const struct node *
   EXPANSION(order, l2l_order, depth, scale, nodes, local);
 }
 
-void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, float scale, float factor,
+void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale, float factor,
                      const uint32_t *x, const struct node *nodes, const float *local,
                      float *acceleration) {
-  EXPANSION(order, l2p_order, count, depth, scale, factor, x, nodes, local, acceleration);
+  EXPANSION(order, l2p_order, count, depth, first, scale, factor, x, nodes, local, acceleration);
 }

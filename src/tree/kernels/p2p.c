@@ -258,21 +258,41 @@ static struct reach reach_of(const struct leaf *l, uint32_t first, uint32_t end)
   return r;
 }
 
-/** Compute the forces on part j of the targets at a level of bisection, counted from the group's
- * root: halve the part, filtering its sources, until it is a block. */
-static void halve(struct leaf *l, const struct sources *sources, unsigned level, uint32_t j) {
-  const uint32_t n = l->target->count, first = level_first(n, level, j),
-                 end = level_first(n, level, j + 1);
-  if (end - first <= P2P_BLOCK) {
-    block(l, sources, first, end);
+/** A part of the targets of a leaf: part j of level `level` of bisection, counted from the group's
+ * root. */
+struct part {
+  unsigned level;
+  uint32_t j, first, end;
+};
+
+/** Where a part is halved: targets that are not packed are sorted for that (group_sort.h). */
+static uint32_t middle_of(const struct p2p_target *t, const struct part *p) {
+  return t->first ? (p->first + p->end) / 2 : level_first(t->count, p->level + 1, 2 * p->j + 1);
+}
+
+/** Compute the forces on a part: halve it, filtering its sources, until it is a block. */
+static void halve(struct leaf *l, const struct sources *sources, const struct part *p) {
+  if (p->end - p->first <= P2P_BLOCK) {
+    block(l, sources, p->first, p->end);
     return;
   }
-  for (uint32_t child = 2 * j; child <= 2 * j + 1; child++) {
-    struct reach reach = reach_of(l, level_first(n, level + 1, child),
-                                  level_first(n, level + 1, child + 1));
-    struct sources kept = filter(sources, &reach, l->scratch, level + 1 - l->target->depth);
-    halve(l, &kept, level + 1, child);
+  const uint32_t middle = middle_of(l->target, p);
+  const struct part halves[] = {{p->level + 1, 2 * p->j, p->first, middle},
+                                {p->level + 1, 2 * p->j + 1, middle, p->end}};
+  for (int k = 0; k < 2; k++) {
+    const struct reach reach = reach_of(l, halves[k].first, halves[k].end);
+    const struct sources kept = filter(sources, &reach, l->scratch,
+                                       halves[k].level - l->target->depth);
+    halve(l, &kept, &halves[k]);
   }
+}
+
+/** Most particles of a leaf. */
+static uint32_t largest_leaf(const struct p2p_target *t) {
+  uint32_t most = (t->count >> t->depth) + 1;
+  for (uint32_t leaf = 0; t->first && leaf < 1u << t->depth; leaf++)
+    if (t->first[leaf + 1] - t->first[leaf] > most) most = t->first[leaf + 1] - t->first[leaf];
+  return most;
 }
 
 /* acceleration is not const: struct leaf writes to it. */
@@ -286,17 +306,18 @@ uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t,
                    .acceleration = acceleration};
   const float half_box = (float)(0.5 * POSITION_TURN) * t->scale;
   unsigned levels = 1;
-  while ((t->count >> (t->depth + levels - 1)) + 1 > P2P_BLOCK) levels++;
+  while ((largest_leaf(t) >> (levels - 1)) + 1 > P2P_BLOCK) levels++;
   p2p_scratch_reserve(scratch, 1, levels + 1);
   for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
     const struct node *node = &t->nodes[(1u << t->depth) + leaf];
-    const uint32_t first = level_first(t->count, t->depth, leaf),
-                   end = level_first(t->count, t->depth, leaf + 1);
+    const uint32_t first = tree_level_first(t->count, t->depth, t->first, t->depth, leaf),
+                   end = tree_level_first(t->count, t->depth, t->first, t->depth, leaf + 1);
+    if (first == end) continue;
     if (fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + R_CUT < half_box) {
       struct reach reach = {.half = {node->half[0], node->half[1], node->half[2]}};
       memcpy(l.origin, node->centre, sizeof l.origin);
       struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
-      halve(&l, &sources, t->depth, leaf);
+      halve(&l, &sources, &(const struct part){t->depth, leaf, first, end});
     } else { /* wide leaf: nearest images differ among its particles */
       for (uint32_t i = first; i < end; i++) {
         const struct reach reach = {.half = {0.0f, 0.0f, 0.0f}};

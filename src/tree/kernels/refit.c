@@ -65,33 +65,44 @@ static void refit_parent(float scale, const struct node *a, const struct node *b
   parent->acc_min = fminf(a->acc_min, b->acc_min);
 }
 
-void KERNEL(refit)(uint32_t count, unsigned depth, float scale, float acc_unit, const uint32_t *x,
-                   const float *acceleration, struct node *nodes) {
+void KERNEL(refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale,
+                   float acc_unit, const uint32_t *x, const float *acceleration,
+                   struct node *nodes) {
   const uint32_t leaves = 1u << depth;
   for (uint32_t leaf = 0; leaf < leaves; leaf++) {
-    uint32_t first = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);
-    refit_leaf(end - first, count, scale, acc_unit, x + first, acceleration + first,
+    const uint32_t from = tree_level_first(count, depth, first, depth, leaf),
+                   end = tree_level_first(count, depth, first, depth, leaf + 1);
+    if (first && from == end) continue;
+    refit_leaf(end - from, count, scale, acc_unit, x + from, acceleration + from,
                &nodes[leaves + leaf]);
   }
-  for (uint32_t i = leaves - 1; i >= 1; i--)
-    refit_parent(scale, &nodes[2 * i], &nodes[2 * i + 1], &nodes[i]);
+  for (uint32_t i = leaves - 1; i >= 1; i--) {
+    const struct node *a = &nodes[2 * i], *b = &nodes[2 * i + 1];
+    if (first && tree_node_count(count, depth, first, 2 * i) == 0)
+      nodes[i] = *b;
+    else if (first && tree_node_count(count, depth, first, 2 * i + 1) == 0)
+      nodes[i] = *a;
+    else
+      refit_parent(scale, a, b, &nodes[i]);
+  }
 }
 
 uint32_t KERNEL(pack)(uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
-                      const float *acceleration, uint32_t active, uint32_t *index,
-                      uint32_t *packed_x, float *packed_acceleration) {
-  enum { STRETCH = 64 };
+                      const float *acceleration, uint32_t active, unsigned depth, uint32_t *index,
+                      uint32_t *first, uint32_t *packed_x, float *packed_acceleration) {
   uint32_t n = 0;
-  for (uint32_t first = 0; first < count; first += STRETCH) {
-    const uint32_t end = first + STRETCH < count ? first + STRETCH : count;
-    uint8_t deepest = 0; /* most stretches have no active particle where few are active */
-    for (uint32_t i = first; i < end; i++) deepest = rung[i] > deepest ? rung[i] : deepest;
+  for (uint32_t leaf = 0; leaf < 1u << depth; leaf++) {
+    const uint32_t from = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);
+    uint8_t deepest = 0; /* most leaves have no active particle where few are active */
+    for (uint32_t i = from; i < end; i++) deepest = rung[i] > deepest ? rung[i] : deepest;
+    first[leaf] = n;
     if (deepest < top) continue;
-    for (uint32_t i = first; i < end && n < active; i++) {
+    for (uint32_t i = from; i < end && n < active; i++) {
       index[n] = i;
       n += rung[i] >= top;
     }
   }
+  first[1u << depth] = n;
   for (size_t c = 0; c < 3; c++)
     for (uint32_t k = 0; k < n; k++) {
       packed_x[c * active + k] = x[c * count + index[k]];

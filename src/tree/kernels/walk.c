@@ -31,7 +31,7 @@ static void build_list(const struct walk_scratch *s, int which, uint32_t targets
 }
 
 struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsigned depth,
-                                const struct node *nodes, uint32_t slots,
+                                const uint32_t *first, const struct node *nodes, uint32_t slots,
                                 const struct node *const *source_nodes, const uint32_t *slot_count,
                                 struct walk_scratch *scratch, struct interaction_list *near,
                                 struct interaction_list *far) {
@@ -48,8 +48,9 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
     stack[top].target = 1, stack[top++].source = 1;
     while (top > 0) {
       uint32_t t = stack[--top].target, s = stack[top].source;
-      uint32_t target_count = node_end(count, t) - node_first(count, t),
+      uint32_t target_count = tree_node_count(count, depth, first, t),
                source_count = node_end(n, s) - node_first(n, s);
+      if (first && target_count == 0) continue;
       result.visits++;
       enum verdict verdict = judge(a, &nodes[t], &sources[s], target_count, source_count);
       if (verdict == DROP) continue;
