@@ -14,6 +14,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/folder_lock.h"
+#include "photons/base/heartbeat.h"
 #include "photons/base/input_file.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/ic/ic.h"
@@ -122,6 +123,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   settings.text = reallocate(settings.text, own + count, sizeof *settings.text, "settings");
   for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
   parameters_read(&p, NULL, (const char *const *)settings.text, own + count);
+  heartbeat_start(p.runtime.timeout, NULL);
   const int lock = folder_lock(p.output.dir); /* products of an earlier run may be there */
   p.runtime.gpu = GPU_NO;                     /* the analysis has no CUDA codelets */
   engine_start(&p, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program photons-starpu: a run, or the analysis of a snapshot. */
 #include <gsl/gsl_errno.h>
+#include <hdf5.h>
 #include <signal.h>
 
 #include "photons/app/analyse.h"
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
   gsl_set_error_handler_off(); /* callers check results; GSL's default handler aborts */
   /* Beyond the limit of the file size, write() fails and the error names the file. */
   signal(SIGXFSZ, SIG_IGN);
+  H5dont_atexit(); /* after a failure HDF5 would print that it cannot close; files are closed before */
   comm_start(&argc, &argv);
   struct options options = options_read(argc, argv);
   int status;

@@ -49,6 +49,15 @@ static bool spectrum_wanted(const struct parameters *p) {
          p->analysis.fof;
 }
 
+static struct progress progress_of(const struct checkpoint_state *state) {
+  return (struct progress){.a = state->a,
+                           .start_a = state->start_a,
+                           .step = state->step,
+                           .outputs_done = state->outputs_done,
+                           .last_output = state->last_output,
+                           .wall_seconds = state->wall_seconds};
+}
+
 static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
                                           struct progress *now) {
   struct parameters *p = r->parameters;
@@ -59,12 +68,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     p->box.size = particles.box;
     r->policy = state.policy;
     r->block = state.block;
-    *now = (struct progress){.a = state.a,
-                             .start_a = state.start_a,
-                             .step = state.step,
-                             .outputs_done = state.outputs_done,
-                             .last_output = state.last_output,
-                             .wall_seconds = state.wall_seconds};
+    *now = progress_of(&state);
   } else {
     const bool generate = p->ic.source == IC_GENERATE;
     if (!generate) particles = ic_read_gadget(p);
@@ -308,21 +312,30 @@ static void print_dry(const struct parameters *p, size_t particles, double mass)
   print_run(stdout, p, particles, mass);
 }
 
-void nbody_run_dry(struct parameters *p) {
+void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
+                   struct timeline *timeline) {
   scheduler_check(p);
   if (comm_rank() == 0) output_folder_check(p->output.dir);
   struct linear_power *linear = spectrum_wanted(p) ? linear_power_create(p) : NULL;
-  if (p->ic.source == IC_GENERATE) {
-    const size_t n = nbody_run_generated(p);
-    const struct cosmology c = cosmology_from(p);
-    resolve_softening(p, n);
-    print_dry(p, n, cosmology_particle_mass(&c, p->box.size, (double)n));
+  struct particles particles = {0};
+  size_t n = nbody_run_generated(p);
+  if (checkpoint) {
+    struct checkpoint_state state;
+    particles = checkpoint_look(checkpoint, p, &state);
+    p->box.size = particles.box;
+    *now = progress_of(&state);
   } else {
-    struct particles particles = ic_read_gadget(p);
-    resolve_softening(p, particles.all);
-    print_dry(p, particles.all, particles.mass);
-    particles_free(&particles);
+    if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
+    now->a = now->start_a = 1.0 / (1.0 + p->ic.z_init);
   }
+  if (particles.all > 0) n = particles.all;
+  timeline_init(timeline, p, now->start_a, now->a, now->last_output);
+  const struct cosmology c = cosmology_from(p);
+  resolve_softening(p, n);
+  print_dry(p, n,
+            particles.all > 0 ? particles.mass
+                              : cosmology_particle_mass(&c, p->box.size, (double)n));
+  if (particles.all > 0) particles_free(&particles);
   linear_power_free(linear);
 }
 

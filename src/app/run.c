@@ -17,6 +17,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/folder_lock.h"
+#include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
@@ -251,7 +252,7 @@ static int claim_folder(const struct run *r) {
   if (comm_rank() == 0) {
     asked_by_file(r, "stop");
     asked_by_file(r, "output-now");
-    if (r->options->overwrite) results_remove_traces(r->parameters->output.dir);
+    if (!r->options->restart) results_remove_traces(r->parameters->output.dir);
   }
   comm_barrier();
   return lock;
@@ -283,7 +284,8 @@ static void check_times(const struct run *r) {
 
 static int run_to_end(struct run *r) {
   const struct parameters *p = r->parameters;
-  if (r->options->overwrite && comm_rank() == 0) results_remove(p->output.dir);
+  /* What is there may go, as check_folder() has seen. */
+  if (!r->options->restart && comm_rank() == 0) results_remove(p->output.dir);
   write_used_parameters(r);
   report_begin(&r->report, p, r->options, r->solver.describe, r->solver.state, r->now.a,
                r->timeline.end, r->now.step, r->now.wall_seconds);
@@ -292,26 +294,45 @@ static int run_to_end(struct run *r) {
   return code;
 }
 
+static bool nothing_left(const struct run *r) {
+  return r->options->restart && at_end(r) && !output_due((void *)r, r->now.a);
+}
+
+static void say_nothing_left(const struct run *r) {
+  if (speaks(r))
+    printf("the run has ended at z = %.4g: nothing is left to do\n", redshift(r->now.a));
+}
+
+static int run_dry(struct run *r) {
+  const struct path path = path_of(r, "checkpoint.hdf5");
+  const bool restart = r->options->restart;
+  nbody_run_dry(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
+  check_folder(r);
+  check_times(r);
+  if (nothing_left(r))
+    say_nothing_left(r);
+  else if (restart && speaks(r))
+    printf("  goes on from z = %.4g, after step %" PRId64 "\n", redshift(r->now.a), r->now.step);
+  return 0;
+}
+
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
-  if (options->dry_run) {
-    nbody_run_dry(p);
-    check_folder(&r);
-    return 0;
-  }
+  if (options->dry_run) return run_dry(&r);
   if (nbody_run_generated(p) > 0) nbody_run_require_memory(p, nbody_run_generated(p));
   stop_listen();
+  heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);
   engine_start(p, &r.trace);
   message_start(p);
   create_solver(&r);
   check_times(&r);
   int code = 0;
-  if (!options->restart || !at_end(&r) || output_due(&r, r.now.a))
+  if (nothing_left(&r))
+    say_nothing_left(&r);
+  else
     code = run_to_end(&r);
-  else if (speaks(&r))
-    printf("the run has ended at z = %.4g: nothing is left to do\n", redshift(r.now.a));
   stop_enter(STOP_SAVING, 0.0);
   r.solver.end(r.solver.state);
   message_stop();

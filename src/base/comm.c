@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "photons/base/error.h"
+#include "photons/base/heartbeat.h"
 
 /* Most bytes of one message (MPI counts with int), and the tag of messages. */
 enum { PIECE_MOST = 1 << 30, TAG = 1 };
@@ -87,6 +88,7 @@ void comm_start(int *argc, char ***argv) {
 
 void comm_end(void) {
   if (!comm.started) return;
+  heartbeat_stop();
   check(MPI_Comm_free(&comm.all), "MPI_Comm_free");
   comm.started = false;
   check(MPI_Finalize(), "MPI_Finalize");

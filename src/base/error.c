@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +15,13 @@
 #include <unistd.h>
 
 #include "photons/base/comm.h"
+#include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
+
+/* File scope, as any thread may fail. */
+static atomic_int output = STDERR_FILENO;
+
+void messages_to(int descriptor) { output = descriptor; }
 
 /** A thread that waits for a reader who does not read has standard output locked: the end of the
  * program does not wait for that reader. */
@@ -24,16 +31,16 @@ static void flush(FILE *file) {
   funlockfile(stdout);
 }
 
-/** Print a line with one fprintf(), so that lines of several threads and ranks do not mix. */
+/** Print a line with one dprintf(), so that lines of several threads and ranks do not mix. */
 __attribute__((format(printf, 2, 0))) static void
 print_message(const char *kind, const char *format, va_list arguments) {
   char message[8192]; /* on the stack: the error may be a lack of memory */
   vsnprintf(message, sizeof message, format, arguments);
   flush(stdout); /* keeps the order where stdout and stderr are one file */
   if (comm_size() > 1)
-    fprintf(stderr, "photons-starpu: %s%s (rank %d)\n", kind, message, comm_rank());
+    dprintf(output, "photons-starpu: %s%s (rank %d)\n", kind, message, comm_rank());
   else
-    fprintf(stderr, "photons-starpu: %s%s\n", kind, message);
+    dprintf(output, "photons-starpu: %s%s\n", kind, message);
 }
 
 /** If every rank fails, rank 0 reports; the others wait so that they are stopped before they print.
@@ -54,6 +61,8 @@ static void wait_for_turn(void) {
   /* Never unlocked: other threads that fail wait here until the process ends. */
   if (!failing) pthread_mutex_lock(&first_only);
   failing = true; /* for a fail() in what follows */
+  /* The rank that ended the run has the word, and has removed unfinished files of this one. */
+  if (heartbeat_given_up()) sleep(10);
   if (!output_failed()) wait_for_lower_ranks();
 }
 

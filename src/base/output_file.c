@@ -115,7 +115,7 @@ static void leave(char *temporary) {
  * rename(), so that at any moment each of the two names, once it exists, is that of a complete
  * file. */
 static void keep(const char *path, const char *previous) {
-  char *link_name = copy_text(previous, ".tmp");
+  char *link_name = output_begin(previous);
   output_clear(link_name);
   const bool linked = link(path, link_name) == 0;
   /* On file systems without hard links, for a moment only the previous name exists. */
@@ -123,7 +123,7 @@ static void keep(const char *path, const char *previous) {
                            : errno == ENOENT || rename(path, previous) == 0;
   if (!kept) fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, previous, strerror(errno));
   output_clear(link_name); /* rename() keeps it if both names are links to one file */
-  free(link_name);
+  leave(link_name);
 }
 
 void output_commit(char *temporary, const char *path) {

@@ -302,9 +302,8 @@ static void set_aside(const char *path) {
   free(damaged);
 }
 
-struct particles checkpoint_read(const char *newest, struct parameters *p,
-                                 struct checkpoint_state *state) {
-  char *path = choose(newest);
+static struct particles read_whole(const char *path, struct parameters *p,
+                                   struct checkpoint_state *state) {
   const hid_t file = hdf5_open(path);
   char *then = hdf5_read_config(file, path);
   compare_parameters(path, p, then);
@@ -333,6 +332,21 @@ struct particles checkpoint_read(const char *newest, struct parameters *p,
   }
   H5Fclose(file);
   checkpoint_check_particles(path, &s, state->a);
+  return s;
+}
+
+struct particles checkpoint_look(const char *newest, struct parameters *p,
+                                 struct checkpoint_state *state) {
+  char *path = choose(newest);
+  const struct particles s = read_whole(path, p, state);
+  free(path);
+  return s;
+}
+
+struct particles checkpoint_read(const char *newest, struct parameters *p,
+                                 struct checkpoint_state *state) {
+  char *path = choose(newest);
+  const struct particles s = read_whole(path, p, state);
   if (strcmp(path, newest) != 0) set_aside(newest);
   free(path);
   return s;

@@ -2,10 +2,12 @@
 /* StarPU's start and end, and the data that its workers keep between tasks. */
 #include "photons/runtime/engine.h"
 
+#include <hdf5.h>
 #include <starpu.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_guard.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/runtime/gpu.h"
@@ -52,6 +54,8 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   /* One thread more than workers. Libraries that get no memory abort, too: the least run has it. */
   start_guard_probe((unsigned)workers + 1, START_BYTES);
   start_guard_begin();
+  if (H5open() < 0)
+    fail(EXIT_RUN_FAILED, "HDF5 does not start: most likely memory does not suffice");
   const int status = starpu_init(&conf);
   start_guard_end();
   if (status != 0)
@@ -63,6 +67,7 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   if (p->runtime.gpu == GPU_REQUIRE && !engine.gpu)
     fail(EXIT_BAD_USAGE,
          "runtime.gpu = require, but StarPU uses no GPU: check that StarPU is built with CUDA");
+  memory_guard_begin();
   scheduler_started();
   engine.heteroprio = scheduler_is_heteroprio();
   engine.worker_count = starpu_worker_get_count();
@@ -73,6 +78,7 @@ void engine_start(const struct parameters *p, struct trace *trace) {
 }
 
 void engine_stop(void) {
+  memory_guard_end();
   starpu_task_wait_for_all(); /* callbacks of loops may still be running */
   if (engine.gpu) engine_on_gpu_workers(free_gpu, NULL);
   pinned_pool_free(engine.pool);

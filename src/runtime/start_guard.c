@@ -13,6 +13,8 @@
 
 #include "photons/base/error.h"
 
+enum { STACK_BYTES = 256 << 10 };
+
 /* A signal handler has no argument for it. */
 static struct {
   int error_output;               /* standard error as it was, */
@@ -49,21 +51,28 @@ void start_guard_probe(unsigned threads, size_t bytes) {
 }
 
 static void end_with_message(int number) {
-  static const char message[] = "photons-starpu: error: StarPU ends at its start: most likely "
-                                "threads or memory do not suffice "
-                                "(ulimit -u, ulimit -v)\n";
+  static const char message[] =
+      "photons-starpu: error: StarPU or HDF5 ends at its start: most likely "
+      "threads or memory do not suffice "
+      "(ulimit -u, ulimit -v)\n";
   (void)number;
   (void)!write(guard.error_output, message, sizeof message - 1);
   _exit(EXIT_RUN_FAILED);
 }
 
 void start_guard_begin(void) {
-  struct sigaction action = {.sa_handler = end_with_message};
+  /* HDF5 calls itself without end if it has no memory for its table of errors. Handlers then need a
+   * stack of their own, also later; HDF5 runs on this thread. */
+  static char stack[STACK_BYTES];
+  const stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+  sigaltstack(&own, NULL);
+  struct sigaction action = {.sa_handler = end_with_message, .sa_flags = SA_ONSTACK};
   sigemptyset(&action.sa_mask);
   fflush(stderr);
   guard.kept = memfd_create("standard error", MFD_CLOEXEC);
   guard.error_output = guard.kept < 0 ? STDERR_FILENO : dup(STDERR_FILENO);
   if (guard.error_output < 0) guard.error_output = STDERR_FILENO;
+  messages_to(guard.error_output); /* of other threads: after a signal, or of the heartbeat */
   if (guard.error_output != STDERR_FILENO) dup2(guard.kept, STDERR_FILENO);
   sigaction(SIGABRT, &action, &guard.abort);
   sigaction(SIGSEGV, &action, &guard.memory);
@@ -75,6 +84,7 @@ void start_guard_end(void) {
   if (guard.error_output != STDERR_FILENO) {
     fflush(stderr);
     dup2(guard.error_output, STDERR_FILENO);
+    messages_to(STDERR_FILENO);
     close(guard.error_output);
     char text[4096];
     lseek(guard.kept, 0, SEEK_SET);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* StarPU aborts with a backtrace where it gets no thread or no memory at its start. These functions
- * turn that into one line of this program and exit code 1. */
+/* StarPU aborts with a backtrace where it gets no thread or no memory at its start; HDF5 prints its
+ * stack of errors, or calls itself without end. These functions turn that into one line of this
+ * program and exit code 1. */
 #ifndef PHOTONS_RUNTIME_START_GUARD_H
 #define PHOTONS_RUNTIME_START_GUARD_H
 

@@ -176,6 +176,8 @@ void end_program(int code, const char *format, ...) {
   give_up(format);
 }
 
+void messages_to(int descriptor) { (void)descriptor; }
+
 void warn(const char *format, ...) {
   char message[8192];
   va_list arguments;

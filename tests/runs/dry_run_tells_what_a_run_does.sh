@@ -39,6 +39,36 @@ export STARPU_SCHED
 refused 2 'STARPU_SCHED=nonsense: not a scheduler of this StarPU; allowed: '
 unset STARPU_SCHED
 
+# --restart: the checkpoint is looked at, and stays as it is. Gadget files: their redshift counts.
+"$PHOTONS" -q --steps 1 --set output.dir=part --set output.checkpoint_minutes=1e-6 config.ini \
+  2>err || complain "a run of one step: exit code $?"
+part() {
+  code=$1 message=$2
+  shift 2
+  cksum part/*.hdf5 >before
+  for dry in --dry-run ''; do
+    timeout 60 "$PHOTONS" $dry --restart --set output.dir=part "$@" config.ini >out 2>err
+    found=$?
+    [ $found -eq "$code" ] || complain "$dry --restart $*: exit code $found, not $code"
+    cat out err | grep -qF -- "$message" || complain "$dry --restart $*: nothing said of: $message"
+    [ -z "$dry" ] || cksum part/*.hdf5 | cmp -s - before || complain '--dry-run: files have changed'
+  done
+}
+refused 3 'none/checkpoint.hdf5' --restart
+part 3 'made with other parameters: box.size' --set box.size=51
+"$PHOTONS" --dry-run --restart --set output.dir=part config.ini >out 2>err ||
+  complain "--dry-run --restart: exit code $?"
+grep -q 'goes on from z = 22.*after step 1' out ||
+  complain '--dry-run --restart: does not say where it goes on'
+part 0 '' # to its end
+part 0 'nothing is left to do'
+[ -e part/checkpoint-previous.hdf5 ] || complain 'no checkpoint before'
+printf 'damaged' | dd of=part/checkpoint.hdf5 bs=1 seek=6000 conv=notrunc 2>err
+part 0 'going on from the one before'
+[ -e part/checkpoint-damaged.hdf5 ] || complain 'the run has not set the damaged checkpoint aside'
+gadget='--set ic.source=gadget --set ic.file=part/snap_000.hdf5'
+refused 2 'time.z_end = 10 is not after the initial conditions at z = 10' $gadget
+
 for side in 16 32 64; do
   "$PHOTONS" --dry-run --set box.npart_side=$side config.ini >out 2>err || complain "$side^3: dry run"
   "$PHOTONS" --set box.npart_side=$side --set output.dir=$side config.ini >>out 2>err ||

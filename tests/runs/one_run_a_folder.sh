@@ -34,6 +34,15 @@ refused() {
 [ -e none/snap_000.hdf5 ] && complain '--steps 0: a snapshot'
 grep -q -e snap_ -e fof_tab -e powerspec -e png out &&
   complain '--steps 0: names files that are not there'
+# What has nothing of value needs no --overwrite: first forces only, or a run that was killed early.
+touch none/snap_000.hdf5.tmp
+"$PHOTONS" --steps 0 --set output.dir=none config.ini >out 2>err ||
+  complain "--steps 0 again: exit code $?"
+[ "$(wc -l <none/log/timings.csv)" -eq 2 ] || complain '--steps 0 again: the log was continued'
+[ -e none/snap_000.hdf5.tmp ] && complain '--steps 0 again: an unfinished file is still there'
+"$PHOTONS" --steps 1 --set output.dir=none config.ini >out 2>err || complain "--steps 1: $?"
+refused 2 'holds results of another run, such as none/log/timings.csv' \
+  --steps 1 --set output.dir=none config.ini
 "$PHOTONS" config.ini >out 2>err || complain "the run: exit code $?"
 tail -n 1 out | grep -q 'snap_' || complain 'the last line names no snapshots'
 tail -n 1 out | grep -q 'png' && complain 'the last line names pictures, of which there are none'

@@ -142,6 +142,20 @@ grep -q 'stopped by signal 15 before the first step: there is no checkpoint' err
   complain 'before the first step: not said'
 [ -e run/checkpoint.hdf5 ] && complain 'before the first step: a checkpoint'
 
+# While StarPU starts, too. Without a model of the machine this takes some hundredths of a second.
+for delay in 0.005 0.01 0.02; do
+  rm -rf run home
+  mkdir home
+  STARPU_HOME=$work/home "$PHOTONS" config.ini >out 2>err &
+  id=$!
+  until [ -e run/.lock ]; do :; done
+  sleep $delay
+  kill -s TERM $id
+  await
+  [ $found -eq 143 ] && grep -q 'stopped by signal 15 ' err ||
+    complain "while StarPU starts: exit code $found, or nothing said"
+done
+
 # A step that lasts longer than it may is given up; what stands is told.
 slow='--set box.npart_side=64 --set runtime.workers=1 --set runtime.signal_grace=0'
 given_up() {

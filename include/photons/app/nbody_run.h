@@ -20,8 +20,10 @@ struct solver nbody_run_create(struct parameters *p, const struct run_options *o
                                const struct report *report, const char *checkpoint,
                                struct progress *now, struct timeline *timeline);
 
-/** For --dry-run: check everything, print parameters, memory and groups. */
-void nbody_run_dry(struct parameters *p);
+/** For --dry-run: check everything, print parameters, memory and groups. StarPU need not run; all else is
+ * as for nbody_run_create(), and no file changes. */
+void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
+                   struct timeline *timeline);
 
 /** Particles that the initial conditions of the parameters have, if they are generated; else 0. */
 size_t nbody_run_generated(const struct parameters *p);

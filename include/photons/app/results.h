@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/** A file of this program that is in the folder, malloc'ed; NULL: there is none. */
+/** A file of this program that is in the folder and worth keeping, malloc'ed; NULL: there is none.
+ * Unfinished files, parameters, and the log of a run that took no step are worth nothing. */
 char *results_example(const char *dir);
 
 /** Remove what this program wrote into the folder, and nothing else. StarPU opens its traces when

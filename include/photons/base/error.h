@@ -27,6 +27,10 @@ _Noreturn void end_program(int code, const char *format, ...) __attribute__((for
 /** Print `photons-starpu: warning: <message>` on stderr. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Write messages to this descriptor from now on, at first standard error. For a time in which what
+ * libraries write to standard error is held back. */
+void messages_to(int descriptor);
+
 /**
  * calloc() that never returns NULL: stops with a message that names @p what and its size.
  * @param count number of elements, may be 0

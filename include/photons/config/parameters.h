@@ -100,6 +100,7 @@ struct parameters {
     bool shared_memory;   /**< between ranks of one host */
     double wall_time;     /**< hours; 0: no limit */
     double signal_grace;  /**< seconds that a step may go on after a signal to stop */
+    double timeout;       /**< seconds of silence of a rank that end the run; 0: never */
     char trace_steps[64]; /**< "A:B": steps that are recorded; empty: none */
   } runtime;
   bool given[PARAMETER_COUNT_MAX]; /**< by row of the table: set by the user, see

@@ -64,5 +64,8 @@ bool checkpoint_check(const char *path, char *reason, size_t size);
  */
 struct particles checkpoint_read(const char *path, struct parameters *p,
                                  struct checkpoint_state *state);
+/** The same for a dry run: a damaged file keeps its name. */
+struct particles checkpoint_look(const char *path, struct parameters *p,
+                                 struct checkpoint_state *state);
 
 #endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* dladdr(); NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+#include "memory_guard.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "photons/base/error.h"
+
+enum { LAST_SECONDS = 20 };
+
+/* Signal handlers have no argument. */
+static struct {
+  bool active;
+  struct sigaction abort, memory; /* handlers as they were */
+} guard;
+
+/**
+ * Replaces the C library's backtrace(), with which StarPU begins when one of its assertions fails.
+ * After a malloc() that failed the run ends here instead, with one line.
+ */
+int backtrace(void **frames, int size) {
+  const bool no_memory = errno == ENOMEM && guard.active;
+  Dl_info caller = {0};
+  if (no_memory && dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname &&
+      strstr(caller.dli_fname, "libstarpu"))
+    fail(EXIT_RUN_FAILED, "not enough memory for StarPU (%s)",
+         caller.dli_sname ? caller.dli_sname : "a function of its own");
+  int (*next)(void **, int);
+  *(void **)&next = dlsym(RTLD_NEXT, "backtrace");
+  return next ? next(frames, size) : 0;
+}
+
+/** abort() or the use of a null pointer. Other causes than memory are left to who handled them. */
+static void end_with_message(int number) {
+  const bool no_memory = errno == ENOMEM;
+  sigaction(SIGABRT, &guard.abort, NULL);
+  sigaction(SIGSEGV, &guard.memory, NULL);
+  if (!no_memory) return;   /* the signal comes again */
+  signal(SIGALRM, SIG_DFL); /* where the end cannot be reached, as memory is short */
+  alarm(LAST_SECONDS);
+  fail(EXIT_RUN_FAILED, "not enough memory: a library ends the program (signal %d)", number);
+}
+
+/** exit(), which HDF5 1.10 calls where it cannot register an object. */
+static void end_of_library(void) {
+  if (guard.active && errno == ENOMEM)
+    fail(EXIT_RUN_FAILED, "not enough memory: a library ends the program");
+}
+
+void memory_guard_begin(void) {
+  struct sigaction action = {.sa_handler = end_with_message,
+                             .sa_flags = SA_NODEFER | SA_ONSTACK}; /* see start_guard.c */
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGABRT, &action, &guard.abort);
+  sigaction(SIGSEGV, &action, &guard.memory);
+  if (!guard.active) atexit(end_of_library);
+  guard.active = true;
+}
+
+void memory_guard_end(void) { guard.active = false; }

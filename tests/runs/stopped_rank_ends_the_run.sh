@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A rank that stops answering is named after runtime.timeout and ends the run; what was written stays.
+# A rank that only takes long, and a run that is stopped as a whole, go on.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+STARPU_NCPU=1 # of each rank
+export STARPU_NCPU
+need_mpi
+
+cat >start <<'END2'
+#!/bin/sh
+echo $$ >pid.$OMPI_COMM_WORLD_RANK
+exec "$PHOTONS" --set output.dir=run "$@" config.ini
+END2
+chmod +x start
+cat >config.ini <<END2
+[box]
+size = 12
+npart_side = 16
+[time]
+z_end = 20
+step = fixed
+steps = 100000
+[output]
+power_spectrum = no
+images = no
+checkpoint_minutes = 1e-6
+[analysis]
+fof = no
+[runtime]
+group_size = 432
+END2
+
+# begin RANKS ARGUMENT...: a run as job $id, which has taken steps.
+begin() {
+  ranks=$1
+  shift
+  rm -rf run pid.*
+  timeout 60 mpirun --oversubscribe --bind-to none -n "$ranks" ./start "$@" >out 2>err </dev/null &
+  id=$!
+  waited=0
+  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] ||
+    [ $waited -ge 300 ]; do
+    sleep 0.1
+    waited=$((waited + 1))
+  done
+}
+rows() { wc -l <run/log/timings.csv; }
+# still_runs WHAT
+still_runs() {
+  kill -s 0 $id 2>/dev/null || complain "$1: the run has ended"
+  grep 'has not answered' err && complain "$1: a rank is named"
+}
+# goes_on WHAT: the run takes more steps, and ends well when it is asked to.
+goes_on() {
+  before=$(rows)
+  waited=0
+  until [ "$(rows)" -gt "$before" ] || [ $waited -ge 100 ]; do
+    sleep 0.1
+    waited=$((waited + 1))
+  done
+  still_runs "$1"
+  kill -s TERM "$(cat pid.0)"
+  wait $id
+  found=$?
+  [ $found -eq 143 ] || complain "$1: exit code $found, not 143"
+}
+
+# A rank is stopped: the next one in the ring names it.
+stopped() {
+  ranks=$1 rank=$2
+  begin "$ranks" --quiet --set runtime.timeout=3
+  kill -s STOP "$(cat pid."$rank")"
+  start=$(date +%s)
+  wait $id
+  found=$?
+  seconds=$(($(date +%s) - start))
+  [ $found -eq 1 ] || complain "rank $rank of $ranks: exit code $found, not 1"
+  [ $seconds -ge 2 ] && [ $seconds -le 15 ] || complain "rank $rank of $ranks: after $seconds s"
+  grep 'photons-starpu: ' err >lines
+  text="error: rank $rank (process $(cat pid."$rank") on $(uname -n)) has not answered for 3 s"
+  [ "$(wc -l <lines)" -eq 1 ] && grep -qF "$text" lines && grep -q 'go on with --restart' lines ||
+    complain "rank $rank of $ranks: not one line with: $text"
+  ps -o stat= -p "$(cat pid."$rank")" | grep -qv Z && complain "rank $rank of $ranks: is still there"
+}
+stopped 2 0
+timeout 30 mpirun --oversubscribe --bind-to none -n 1 ./start --quiet --restart --steps 1 2>err ||
+  complain 'cannot go on from the checkpoint'
+stopped 3 1
+
+# Longer than a stop that is over in time, no end; with 0 never.
+begin 2 --quiet --set runtime.timeout=0
+kill -s STOP "$(cat pid.1)"
+sleep 4
+still_runs 'timeout = 0'
+kill -s CONT "$(cat pid.1)"
+goes_on 'timeout = 0'
+# A batch system stops all ranks for a while.
+begin 2 --quiet --set runtime.timeout=2
+kill -s STOP "$(cat pid.0)" "$(cat pid.1)"
+sleep 4
+kill -s CONT "$(cat pid.0)"
+sleep 0.2
+kill -s CONT "$(cat pid.1)"
+goes_on 'all ranks stopped for a while'
+# A computation that lasts: one step of it is longer than the timeout.
+begin 2 --quiet --steps 1 --set box.npart_side=96 --set runtime.group_size=4096 \
+  --set gravity.accuracy=high --set runtime.timeout=1
+wait $id || complain "long steps: exit code $?"
+longest=$(cut -d, -f5 run/log/timings.csv | sort -g | tail -n 1)
+echo "longest step: $longest s with runtime.timeout = 1 s"
+
+finish
