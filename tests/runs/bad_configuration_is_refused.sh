@@ -58,7 +58,7 @@ expect 2 'config.ini:5: [gravity] theta = -1: out of range; allowed: 0.01 .. 1.5
 config '[cosmology]' 'sigma8 = inf'
 expect 2 'config.ini:5: [cosmology] sigma8 = inf: not a finite number' config.ini
 config '[gravity]' 'softening = 0'
-expect 2 'config.ini:5: [gravity] softening = 0: no length for time.step = adaptive' config.ini
+expect 2 'config.ini:5: [gravity] softening = 0: no length for time.step = adaptive or block' config.ini
 config '[gravity]' 'assignment = ngp'
 expect 2 'config.ini:5: [gravity] assignment = ngp: unknown word; allowed: cic | tsc | pcs' \
   config.ini

@@ -17,6 +17,7 @@ z_init = 24
 softening_max_physical = 15
 [time]
 z_end = 0
+step = adaptive
 max_dlna = 0.06
 eta = 0.3
 [output]

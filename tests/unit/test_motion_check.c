@@ -139,10 +139,11 @@ static const struct fault {
 static void run_fault(void *context) {
   const struct fault *f = context;
   struct parameters p;
-  parameters_from_text(&p,
-                       "[box]\nsize = 100\nnpart_side = 12\n[gravity]\nmac = geometric\n"
-                       "[runtime]\ngroup_size = 432\n",
-                       NULL, 0);
+  parameters_from_text(
+      &p,
+      "[box]\nsize = 100\nnpart_side = 12\n[time]\nstep = adaptive\n[gravity]\nmac = geometric\n"
+      "[runtime]\ngroup_size = 432\n",
+      NULL, 0);
   p.runtime.gpu = GPU_NO;
   engine_start(&p, NULL);
   message_start(&p);
