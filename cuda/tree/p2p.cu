@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: one CUDA block for some targets of a leaf, its target block. Where a group has few target
- * blocks, several CUDA blocks divide the sources of each, so that the GPU is full; another kernel adds
- * up their sums. The warps of these CUDA blocks take turns in reading the sources, 64 at a time. Each warp keeps the sources in reach of the
- * targets' box in CUDA shared memory and computes their force on all targets. A lane holds up to T
- * targets in registers; where there are fewer targets than lanes, several lanes divide the sources
- * of one target. All sums run in a fixed order. The few sources that are near enough for softening
- * to matter are listed apart, so that the main loop needs no test for them. */
+/* p2p: one CUDA block for some targets of a leaf, a target block. Where a group has few target
+ * blocks, several CUDA blocks divide the sources of each, so that the GPU is full; another kernel
+ * adds up their sums. The warps of these CUDA blocks take turns in reading the sources, 64 at a
+ * time. Each warp keeps the sources in reach of the targets' box in CUDA shared memory and computes
+ * their force on all targets. A lane holds up to T targets in registers; where there are fewer
+ * targets than lanes, several lanes divide the sources of one target. All sums run in a fixed
+ * order. The few sources that are near enough for softening to matter are listed apart, so that the
+ * main loop needs no test for them. */
 #include "cuda/domain/targets.cuh"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/lists.cuh"
@@ -21,9 +22,12 @@
 #define P2P_UNROLL 1
 #endif
 
-/* CUDA blocks of a task that fill a GPU on which other tasks run as well, and the most that divide the
- * sources of a target block. Results depend on these numbers, but not on the GPU. */
+/* CUDA blocks of a task that fill a GPU on which other tasks run as well, and the most that divide
+ * the sources of a target block. Results depend on these numbers, but not on the GPU. */
 enum { CUDA_BLOCKS_WANTED = 512, DIVISIONS_MOST = 64 };
+/* Leaves of packed targets with more than this many on average have four targets a lane; otherwise
+ * two leave fewer lanes idle. A block of them has at most as many as two a lane can hold. */
+enum { PACKED_FEW = 16, PACKED_MOST = P2P_TARGETS_MOST < 2 * WARP ? P2P_TARGETS_MOST : 2 * WARP };
 enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = STEP };
 enum {
   LENGTHS = 256,
@@ -31,12 +35,20 @@ enum {
 }; /* the ordering distinguishes list lengths up to
                                                LENGTHS */
 
+/** Targets of one CUDA block; none if begin == end. */
+struct target_block {
+  uint32_t leaf, begin, end;
+};
+
 struct problem {
   uint32_t count;
   unsigned depth, block_level; /* levels of the leaves, and of the target blocks below them */
+  const uint32_t *first;       /* table of the leaves, or NULL. With it block_level is not used */
   unsigned source_depth;       /* of the sources' trees */
   float scale, factor;
-  const uint32_t *x, *offset, *entry, *order;
+  const uint32_t *x, *offset, *entry;
+  struct target_block *order; /* [blocks] */
+  uint32_t blocks;            /* largest possible number of target blocks */
   const uint32_t *const *source_x;
   const uint32_t *source_count;
   uint32_t divisions;  /* CUDA blocks that divide the sources of a target block, a power of 2 */
@@ -44,13 +56,30 @@ struct problem {
   unsigned long long *pairs;
 };
 
-/** Order the leaves by falling length of their lists: the longest work begins first, so that no
- * multiprocessor waits for it at the end. The order of leaves of equal length varies between runs
- * and changes no result. */
+/** Number of a leaf's target blocks. */
+static __device__ inline uint32_t blocks_of(const struct problem &p, uint32_t leaf) {
+  if (p.first) return (p.first[leaf + 1] - p.first[leaf] + PACKED_MOST - 1) / PACKED_MOST;
+  return 1u << (p.block_level - p.depth);
+}
+
+/** The k-th of a leaf's n target blocks. */
+static __device__ inline struct target_block block_of(const struct problem &p, uint32_t leaf,
+                                                      uint32_t n, uint32_t k) {
+  if (!p.first)
+    return {leaf, level_first(p.count, p.block_level, leaf * n + k),
+            level_first(p.count, p.block_level, leaf * n + k + 1)};
+  const uint32_t begin = p.first[leaf], count = p.first[leaf + 1] - begin;
+  return {leaf, begin + (uint32_t)((uint64_t)count * k / n),
+          begin + (uint32_t)((uint64_t)count * (k + 1) / n)};
+}
+
+/** List the target blocks by falling length of their leaves' lists: the longest work begins first,
+ * so that no multiprocessor waits for it at the end. The order of leaves of equal length varies
+ * between runs and changes no result. */
 static __global__ void __launch_bounds__(ORDER_BLOCK)
-    order_leaves(uint32_t leaves, const uint32_t *offset, uint32_t *order) {
+    order_leaves(const __grid_constant__ struct problem p) {
   __shared__ uint32_t longest, first[LENGTHS];
-  const uint32_t me = threadIdx.x;
+  const uint32_t me = threadIdx.x, leaves = 1u << p.depth, *offset = p.offset;
   if (me < LENGTHS) first[me] = 0;
   if (me == 0) longest = 1;
   __syncthreads();
@@ -60,7 +89,7 @@ static __global__ void __launch_bounds__(ORDER_BLOCK)
   const auto rank = [&](uint32_t i) {
     return (uint32_t)((uint64_t)(longest - (offset[i + 1] - offset[i])) * (LENGTHS - 1) / longest);
   };
-  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) atomicAdd(&first[rank(i)], 1);
+  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) atomicAdd(&first[rank(i)], blocks_of(p, i));
   __syncthreads();
   if (me < WARP) { /* counts to offsets */
     uint32_t sum = 0;
@@ -78,7 +107,12 @@ static __global__ void __launch_bounds__(ORDER_BLOCK)
     }
   }
   __syncthreads();
-  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) order[atomicAdd(&first[rank(i)], 1)] = i;
+  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) {
+    const uint32_t n = blocks_of(p, i), at = atomicAdd(&first[rank(i)], n);
+    for (uint32_t k = 0; k < n; k++) p.order[at + k] = block_of(p, i, n, k);
+  }
+  __syncthreads();
+  for (uint32_t i = first[LENGTHS - 1] + me; i < p.blocks; i += ORDER_BLOCK) p.order[i] = {0, 0, 0};
 }
 
 /** Position relative to the centre of the targets' box, in r_cut. */
@@ -359,12 +393,9 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
     for (int i = threadIdx.x; i < TABLE_FLOATS; i += BLOCK) table[i] = law.table[i];
     __syncthreads();
   }
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
-                 below = p.block_level - p.depth;
-  const uint32_t leaf = p.order[blockIdx.x >> below],
-                 block = (leaf << below) + (blockIdx.x & ((1u << below) - 1));
-  const uint32_t begin = level_first(p.count, p.block_level, block),
-                 end = level_first(p.count, p.block_level, block + 1);
+  const struct target_block block = p.order[blockIdx.x];
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaf = block.leaf,
+                 begin = block.begin, end = block.end;
   if (begin == end) return;
   struct reach reach = reach_of(p, begin, end);
   /* where the nearest image of a source differs between the targets, each target has its own
@@ -410,7 +441,7 @@ static __global__ void add_divisions(uint32_t n, uint32_t divisions, const float
 template <typename real, int FORM>
 static void launch(const struct gpu *g, const struct problem &p, const struct law<real> &law,
                    int t) {
-  const dim3 blocks(1u << p.block_level, p.divisions);
+  const dim3 blocks(p.blocks, p.divisions);
   if (sizeof(real) == sizeof(double) || t == 2)
     p2p<real, FORM, 2><<<blocks, BLOCK, 0, g->stream>>>(p, law);
   else if constexpr (sizeof(real) == sizeof(float)) {
@@ -458,6 +489,11 @@ static int targets_per_lane(uint32_t n) {
   return best;
 }
 
+/** The same for packed targets, of whose leaves only the mean number of targets is known. */
+static int packed_per_lane(uint32_t count, unsigned depth) {
+  return count >> depth > PACKED_FEW ? 4 : 2;
+}
+
 static uint32_t divisions_for(uint32_t target_blocks) {
   uint32_t divisions = 1;
   while (target_blocks * divisions < CUDA_BLOCKS_WANTED && divisions < DIVISIONS_MOST)
@@ -470,7 +506,6 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
              float *acceleration, uint64_t *pairs) {
   const uint32_t leaves = 1u << target->depth;
   const struct device_list list = gpu_list(g, target->near, leaves);
-  uint32_t *order = (uint32_t *)gpu_scratch(g, SCRATCH_ORDER, leaves * sizeof *order);
   char *table = (char *)gpu_scratch(
       g, SCRATCH_TABLE, slots * (sizeof *target->source_x + sizeof *target->source_count));
   uint32_t *counts = (uint32_t *)(table + slots * sizeof *target->source_x);
@@ -483,6 +518,7 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   struct problem p;
   p.count = target->count;
   p.depth = target->depth;
+  p.first = target->first;
   p.source_depth = target->source_depth;
   p.block_level = level;
   p.scale = target->scale;
@@ -490,18 +526,20 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   p.x = target->x;
   p.offset = list.offset;
   p.entry = list.entry;
-  p.order = order;
+  p.blocks = p.first ? min(leaves, p.count) + p.count / PACKED_MOST : 1u << level;
+  p.order = (struct target_block *)gpu_scratch(g, SCRATCH_ORDER, p.blocks * sizeof *p.order);
   p.source_x = (const uint32_t *const *)table;
   p.source_count = counts;
-  p.divisions = divisions_for(1u << level);
+  p.divisions = divisions_for(p.first ? min(leaves, (p.count + 7) / 8) : 1u << level);
   p.acceleration = p.divisions == 1
                        ? acceleration
                        : (float *)gpu_scratch(g, SCRATCH_PARTS,
                                               3 * (size_t)p.divisions * p.count * sizeof(float));
   p.pairs = (unsigned long long *)(g->counters + COUNTERS_P2P);
-  order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(leaves, p.offset, order);
+  order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(p);
   gpu_launched("order_leaves");
-  const int t = targets_per_lane((uint32_t)((((uint64_t)target->count - 1) >> level) + 1));
+  const int t = p.first ? packed_per_lane(p.count, p.depth)
+                        : targets_per_lane((uint32_t)((((uint64_t)p.count - 1) >> level) + 1));
   if (double_precision)
     launch_form<double>(g, tables, law, p, t);
   else

@@ -2,7 +2,7 @@
 /* pack: one kernel counts the active particles of each stretch of a group, which is what one CUDA
  * block reads. In another kernel the CUDA block of a stretch sums the counts of the stretches
  * before it, and writes the stretch's active particles, in their order. CUDA blocks without active
- * particles have nothing to write. */
+ * particles have nothing to write. A third kernel finds the first target of each leaf. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 
@@ -11,12 +11,13 @@ enum { BLOCK = 256, WARPS = BLOCK / WARP, ROWS = 16, STRETCH = ROWS * BLOCK };
 
 struct problem {
   uint32_t count, active;
+  unsigned depth; /* of the targets' tree */
   uint8_t top;
   const uint8_t *rung;
   const uint32_t *x;
   const float *acceleration;
   uint32_t *found; /* [stretch] active particles */
-  uint32_t *index, *packed_x;
+  uint32_t *index, *first, *packed_x;
   float *packed_acceleration;
 };
 
@@ -88,15 +89,35 @@ static __global__ void __launch_bounds__(BLOCK)
   }
 }
 
+/** A leaf's first target is the first one that stands in the group at or after the leaf's first
+ * particle. The last number of the table is that of all targets. */
+static __global__ void __launch_bounds__(BLOCK)
+    find_leaves(const __grid_constant__ struct problem p) {
+  const uint32_t leaf = blockIdx.x * BLOCK + threadIdx.x;
+  if (leaf > 1u << p.depth) return;
+  const uint32_t particle = level_first(p.count, p.depth, leaf);
+  uint32_t low = 0, high = p.active;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (p.index[middle] < particle)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  p.first[leaf] = low;
+}
+
 void gpu_pack(struct gpu *g, uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
-              const float *acceleration, uint32_t active, uint32_t *index, uint32_t *packed_x,
-              float *packed_acceleration) {
+              const float *acceleration, uint32_t active, unsigned depth, uint32_t *index,
+              uint32_t *first, uint32_t *packed_x, float *packed_acceleration) {
   const uint32_t stretches = blocks_for(count, STRETCH);
   uint32_t *found = (uint32_t *)gpu_scratch(g, SCRATCH_PACK, stretches * sizeof *found);
-  const struct problem p = {count,        active, top,   rung,     x,
-                            acceleration, found,  index, packed_x, packed_acceleration};
+  const struct problem p = {count,        active, depth, top,   rung,     x,
+                            acceleration, found,  index, first, packed_x, packed_acceleration};
   count_active<<<stretches, BLOCK, 0, g->stream>>>(p);
   gpu_launched("pack");
   write_active<<<stretches, BLOCK, 0, g->stream>>>(p);
+  gpu_launched("pack");
+  find_leaves<<<blocks_for((1ull << depth) + 1, BLOCK), BLOCK, 0, g->stream>>>(p);
   gpu_launched("pack");
 }

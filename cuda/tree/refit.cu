@@ -9,13 +9,16 @@
   1.000001f /* floats converted from integers may round down, but boxes must not
                               shrink */
 
-static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale, float acc_unit,
+static __global__ void refit_leaves(uint32_t count, unsigned depth,
+                                    const uint32_t *__restrict__ table, float scale, float acc_unit,
                                     const uint32_t *__restrict__ x,
                                     const float *__restrict__ acceleration, struct node *nodes) {
   const uint32_t leaves = 1u << depth, leaf = (blockIdx.x * blockDim.x + threadIdx.x) / WARP,
                  lane = threadIdx.x % WARP;
   if (leaf >= leaves) return;
-  const uint32_t first = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);
+  const uint32_t first = tree_level_first(count, depth, table, depth, leaf),
+                 end = tree_level_first(count, depth, table, depth, leaf + 1);
+  if (table && first == end) return;
   struct node node;
   for (uint32_t c = 0; c < 3; c++) {
     const uint32_t *xc = x + (size_t)c * count, reference = xc[first];
@@ -48,12 +51,24 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth, float scale,
   if (lane == 0) nodes[leaves + leaf] = node;
 }
 
-/** The union of two boxes relative to the centre of the first, correct across the periodic edge. */
+/** The union of two boxes relative to the centre of the first, correct across the periodic edge.
+ * Nodes without particles have no boxes. */
 struct refit_parent {
+  uint32_t count;
+  unsigned depth;
+  const uint32_t *first;
   float scale;
   struct node *nodes;
 
+  __device__ bool has_particles(uint32_t i) const {
+    return tree_node_count(count, depth, first, i) > 0;
+  }
+
   __device__ void operator()(uint32_t i) const {
+    if (first && !(has_particles(2 * i) && has_particles(2 * i + 1))) {
+      if (has_particles(i)) nodes[i] = nodes[has_particles(2 * i) ? 2 * i : 2 * i + 1];
+      return;
+    }
     const struct node a = nodes[2 * i], b = nodes[2 * i + 1];
     struct node parent;
     float half2 = 0.0f, da2 = 0.0f, db2 = 0.0f;
@@ -75,14 +90,14 @@ struct refit_parent {
   }
 };
 
-void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, float scale, float acc_unit,
-               const uint32_t *x, const float *acceleration, struct node *nodes, unsigned top_depth,
-               struct node *top) {
+void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale,
+               float acc_unit, const uint32_t *x, const float *acceleration, struct node *nodes,
+               unsigned top_depth, struct node *top) {
   enum { BLOCK = 128 };
   refit_leaves<<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(
-      count, depth, scale, acc_unit, x, acceleration, nodes);
+      count, depth, first, scale, acc_unit, x, acceleration, nodes);
   gpu_launched("refit");
-  if (depth > 0) upward(g, depth - 1, refit_parent{scale, nodes});
+  if (depth > 0) upward(g, depth - 1, refit_parent{count, depth, first, scale, nodes});
   if (top)
     CHECK_CUDA(cudaMemcpyAsync(top + 1, nodes + 1, (tree_nodes(top_depth) - 1) * sizeof *top,
                                cudaMemcpyDeviceToHost, g->stream));

@@ -9,17 +9,20 @@
  * each other are mostly consecutive.
  *
  * The trees of the targets and of the sources differ in depth where only some particles are
- * targets. */
+ * targets. Then leaves may be empty: their warps do nothing, their nodes are not read, and "first
+ * leaf" means the first one that has targets. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 
 /* leaves of a CUDA block: a subtree of COMMON levels */
 enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP };
+enum { RESIDENT = 10 }; /* CUDA blocks resident on a multiprocessor (limits registers) */
 enum { ROOTS = 256, SCAN_BLOCK = 1024 };
 
 struct problem {
   uint32_t count, slots;
   unsigned depth; /* of the targets' tree; that of the sources' trees is in struct acceptance */
+  const uint32_t *first; /* table of the targets' leaves, or NULL */
   const struct node *nodes;
   const struct node *const *source_nodes;
   const uint32_t *source_count;
@@ -56,6 +59,7 @@ static HOST_DEVICE inline uint32_t stack_room(unsigned source_depth, unsigned ta
 /** A warp's working memory in CUDA shared memory. */
 struct workspace {
   struct node *ancestor; /* [level] ancestors of the leaf */
+  uint32_t *count;       /* [level] their particles */
   uint32_t *far;         /* [level] entries found */
   struct stack stack;
 };
@@ -64,7 +68,7 @@ static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) {
   return room * (uint32_t)(sizeof(uint32_t) + 1);
 }
 static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth, unsigned source_depth) {
-  return (depth + 1) * (uint32_t)(sizeof(struct node) + sizeof(uint32_t)) +
+  return (depth + 1) * (uint32_t)(sizeof(struct node) + 2 * sizeof(uint32_t)) +
          stack_bytes(stack_room(source_depth, COMMON));
 }
 static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth, unsigned source_depth) {
@@ -80,7 +84,8 @@ static __device__ inline struct workspace workspace_at(char *memory, unsigned de
                                                        unsigned source_depth) {
   struct workspace w;
   w.ancestor = (struct node *)memory;
-  w.far = (uint32_t *)(w.ancestor + depth + 1);
+  w.count = (uint32_t *)(w.ancestor + depth + 1);
+  w.far = w.count + depth + 1;
   w.stack = stack_at(w.far + depth + 1, stack_room(source_depth, COMMON));
   return w;
 }
@@ -103,9 +108,12 @@ static __device__ inline uint32_t lanes_before() { return (1u << threadIdx.x % W
 static __device__ inline uint32_t ancestor_of(uint32_t leaf, unsigned depth, unsigned level) {
   return ((1u << depth) + leaf) >> (depth - level);
 }
-/** Is the leaf the first one below its ancestor of the given level? */
-static __device__ inline bool is_first(uint32_t leaf, unsigned depth, unsigned level) {
-  return (leaf & ((1u << (depth - level)) - 1)) == 0;
+/** Bit l is set if the leaves below the ancestor of level l and before this leaf are all empty. */
+static __device__ inline uint32_t levels_where_first(const struct problem &p, uint32_t leaf) {
+  const unsigned level = min(threadIdx.x % WARP, p.depth);
+  const uint32_t rest = leaf & ((1u << (p.depth - level)) - 1);
+  const bool first = p.first ? p.first[leaf - rest] == p.first[leaf] : rest == 0;
+  return __ballot_sync(~0u, first);
 }
 
 /** Findings of a warp: entries of its near list, and this lane's part of the sums. */
@@ -115,13 +123,14 @@ struct found {
 };
 
 /** One turn: judge the topmost pairs of the stack, and as many pairs of `roots` as lanes are left.
- * Children whose target has the level `parting` go to `parted`, other children to the stack. */
+ * Children whose target has the level `parting` go to `parted`, other children to the stack.
+ * @param first_levels  from levels_where_first() */
 template <bool FILL, typename Root>
-static __device__ inline void take_turn(const struct problem &p, const struct acceptance &a,
-                                        uint32_t leaf, const struct workspace &w,
-                                        struct stack &stack, uint32_t roots, Root root,
-                                        unsigned root_level, unsigned parting, uint32_t *parted,
-                                        uint32_t &parted_count, struct found &found) {
+static __device__ inline void
+take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, uint32_t first_levels,
+          const struct workspace &w, struct stack &stack, uint32_t roots, Root root,
+          unsigned root_level, unsigned parting, uint32_t *parted, uint32_t &parted_count,
+          struct found &found) {
   const unsigned depth = p.depth;
   const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth, source_leaves = 1u << a.depth;
   const uint32_t taken = min(stack.top, (uint32_t)WARP);
@@ -137,12 +146,12 @@ static __device__ inline void take_turn(const struct problem &p, const struct ac
   __syncwarp();
   stack.top -= taken;
   const uint32_t target = ancestor_of(leaf, depth, level), source = entry & (2 * source_leaves - 1);
-  const bool first = is_first(leaf, depth, level);
+  const bool first = first_levels >> level & 1;
   bool open = false, near = false, far = false, split_target = false;
   if (active) {
     const uint32_t slot = entry >> (a.depth + 1), n = p.source_count[slot];
     const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
-    const uint32_t target_count = node_end(p.count, target) - node_first(p.count, target),
+    const uint32_t target_count = w.count[level],
                    source_count = node_end(n, source) - node_first(n, source);
     const enum verdict verdict = judge(&a, t, &s, target_count, source_count);
     far = verdict == ACCEPT && first;
@@ -183,24 +192,29 @@ static __device__ inline void take_turn(const struct problem &p, const struct ac
   }
 }
 
-static __device__ void store_lengths(const struct problem &p, unsigned depth, uint32_t leaf,
+/** Store the lengths of the lists that this warp has found. Those of ancestors above the parting
+ * level belong to the first warp of the CUDA block, even if its own leaf is empty.
+ * @param first_levels  from levels_where_first() */
+static __device__ void store_lengths(const struct problem &p, unsigned depth, unsigned parting,
+                                     uint32_t leaf, bool has_leaf, uint32_t first_levels,
                                      const struct workspace &w, struct found found) {
   const uint32_t lane = threadIdx.x % WARP;
   for (uint32_t level = lane; level <= depth; level += WARP)
-    if (is_first(leaf, depth, level)) p.far_offset[ancestor_of(leaf, depth, level)] = w.far[level];
+    if ((first_levels >> level & 1) && (level < parting ? threadIdx.x < WARP : has_leaf))
+      p.far_offset[ancestor_of(leaf, depth, level)] = w.far[level];
   for (int step = WARP / 2; step > 0; step /= 2) {
     found.pairs += __shfl_xor_sync(~0u, found.pairs, step);
     found.visits += __shfl_xor_sync(~0u, found.visits, step);
   }
   if (lane > 0) return;
-  p.near_offset[leaf] = found.near;
+  if (has_leaf) p.near_offset[leaf] = found.near;
   if (leaf == 0) p.far_offset[0] = 0; /* heap numbers begin at 1: no node has this offset */
   atomicAdd((unsigned long long *)&p.result->pairs, found.pairs);
   atomicAdd((unsigned long long *)&p.result->visits, found.visits);
 }
 
 template <bool FILL>
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     walk(const __grid_constant__ struct problem p,
          const __grid_constant__ struct acceptance acceptance) {
   extern __shared__ __align__(16) char memory[];
@@ -208,17 +222,25 @@ static __global__ void __launch_bounds__(BLOCK)
   __shared__ uint32_t roots[ROOTS], root_count, pairs_left;
   const unsigned depth = p.depth, source_depth = acceptance.depth, parting = parting_level(depth);
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth,
-                 leaf = blockIdx.x * WARPS + warp;
-  const bool has_leaf = leaf < leaves;
+                 block_leaf = blockIdx.x * WARPS, leaf = block_leaf + warp;
+  /* An empty leaf counts as none. The lengths of its lists are 0 from the start. */
+  const bool has_leaf = leaf < leaves && !(p.first && p.first[leaf] == p.first[leaf + 1]);
+  if (p.first && p.first[block_leaf] == p.first[min(block_leaf + WARPS, leaves)]) return;
   for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK)
     ((uint32_t *)&a)[i] = ((const uint32_t *)&acceptance)[i];
   const uint32_t bytes = workspace_bytes(depth, source_depth);
   struct workspace w = workspace_at(memory + warp * bytes, depth, source_depth);
   struct stack common = stack_at(memory + WARPS * bytes, stack_room(source_depth, parting));
   for (uint32_t level = lane; level <= depth; level += WARP) {
-    if (has_leaf) w.ancestor[level] = load_node(p.nodes + ancestor_of(leaf, depth, level));
+    const uint32_t node = ancestor_of(leaf, depth, level);
+    /* the first warp judges the ancestors of the whole CUDA block, whatever its own leaf has */
+    if (leaf < leaves) {
+      w.ancestor[level] = load_node(p.nodes + node);
+      w.count[level] = tree_node_count(p.count, depth, p.first, node);
+    }
     w.far[level] = 0;
   }
+  const uint32_t first_levels = leaf < leaves ? levels_where_first(p, leaf) : 0;
   __syncthreads();
   struct found found = {FILL && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0};
   uint32_t slot = 0, none = 0;
@@ -234,7 +256,8 @@ static __global__ void __launch_bounds__(BLOCK)
         while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
           const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
           const auto root = [&](uint32_t i) { return (slot + i) << (source_depth + 1) | 1; };
-          take_turn<FILL>(p, a, leaf, w, common, fresh, root, 0, parting, roots, n, found);
+          take_turn<FILL>(p, a, leaf, first_levels, w, common, fresh, root, 0, parting, roots, n,
+                          found);
           slot += fresh;
         }
       }
@@ -248,13 +271,14 @@ static __global__ void __launch_bounds__(BLOCK)
     for (uint32_t done = 0; has_leaf && w.stack.top + (root_count - done) > 0;) {
       const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), root_count - done);
       const auto root = [&](uint32_t i) { return roots[done + i]; };
-      take_turn<FILL>(p, a, leaf, w, w.stack, fresh, root, parting, ~0u, nullptr, none, found);
+      take_turn<FILL>(p, a, leaf, first_levels, w, w.stack, fresh, root, parting, ~0u, nullptr,
+                      none, found);
       done += fresh;
     }
     __syncthreads();
   }
   if constexpr (!FILL)
-    if (has_leaf) store_lengths(p, depth, leaf, w, found);
+    if (leaf < leaves) store_lengths(p, depth, parting, leaf, has_leaf, first_levels, w, found);
 }
 
 /** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
@@ -291,7 +315,7 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
 
 /** Copy the tables of the sources to the GPU. */
 static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
-                                 const struct node *nodes, uint32_t slots,
+                                 const uint32_t *first, const struct node *nodes, uint32_t slots,
                                  const struct node *const *source_nodes,
                                  const uint32_t *source_count, uint32_t *offset) {
   struct problem p = {};
@@ -299,6 +323,7 @@ static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
       g, SCRATCH_TABLE, sizeof *p.result + slots * (sizeof *source_nodes + sizeof *source_count));
   p.count = count;
   p.depth = depth;
+  p.first = first;
   p.slots = slots;
   p.nodes = nodes;
   p.result = (struct walk_result *)table;
@@ -320,11 +345,15 @@ static void launch(struct gpu *g, const struct acceptance *a, const struct probl
 }
 
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
-              const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
-              const uint32_t *source_count, uint32_t *offset, struct walk_result *result) {
-  const struct problem p = problem_of(g, count, depth, nodes, slots, source_nodes, source_count,
-                                      offset);
+              const uint32_t *first, const struct node *nodes, uint32_t slots,
+              const struct node *const *source_nodes, const uint32_t *source_count,
+              uint32_t *offset, struct walk_result *result) {
+  const struct problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes,
+                                      source_count, offset);
   CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
+  if (first) /* of nodes without targets the kernel writes no lengths */
+    CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
+                               g->stream));
   launch<false>(g, a, p);
   scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
   gpu_launched("scan");
@@ -332,10 +361,10 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
 }
 
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
-                   const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
-                   const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
-                   uint32_t *far) {
-  struct problem p = problem_of(g, count, depth, nodes, slots, source_nodes, source_count,
+                   const uint32_t *first, const struct node *nodes, uint32_t slots,
+                   const struct node *const *source_nodes, const uint32_t *source_count,
+                   const uint32_t *offset, uint32_t *near, uint32_t *far) {
+  struct problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes, source_count,
                                 (uint32_t *)offset);
   p.near = near;
   p.far = far;

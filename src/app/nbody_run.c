@@ -92,7 +92,10 @@ static void apply_softening(struct nbody_run *r, double a) {
 static void balance(struct nbody_run *r, int64_t step) {
   if (comm_size() == 1 || step % BALANCE_STEPS != BALANCE_STEPS - 1) return;
   uint32_t *first = allocate((size_t)comm_size() + 1, sizeof *first, "owners of groups");
-  if (balance_wanted(&r->nbody->domain, first)) nbody_migrate(r->nbody, first);
+  if (balance_wanted(&r->nbody->domain, first)) {
+    nbody_migrate(r->nbody, first);
+    step_refit(r->nbody);
+  }
   free(first);
 }
 

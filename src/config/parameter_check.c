@@ -170,7 +170,7 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
                  "not below 1, as mac = geometric needs it: expansions would not converge");
 }
 
-/* Adaptive steps are proportional to the root of the softening length: without softening they would
+/* Adaptive and block steps are proportional to the root of the softening length: without softening they would
  * be zero. */
 static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *softening = row_of("gravity", "softening"),
@@ -180,9 +180,9 @@ static void check_steps(const struct parameters *p, struct parameter_problems *p
     check_needed(p, problems, "time", "steps", p->time.steps > 0, "time.step = fixed");
   else if (sound(problems, softening) && p->gravity.softening == 0)
     problem_with(problems, softening, p, NULL,
-                 "no length for time.step = adaptive; allowed: more than 0, or time.step = fixed");
+                 "no length for time.step = adaptive or block; allowed: more than 0, or time.step = fixed");
   const struct parameter *least = row_of("time", "min_dlna");
-  if (p->time.step == STEP_ADAPTIVE && sound(problems, least) &&
+  if (p->time.step != STEP_FIXED && sound(problems, least) &&
       sound(problems, row_of("time", "max_dlna")) && p->time.min_dlna > p->time.max_dlna)
     problem_with(problems, least, p, NULL, "more than the longest step, max_dlna = %g",
                  p->time.max_dlna);

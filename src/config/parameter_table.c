@@ -91,11 +91,11 @@ const struct parameter parameter_table[] = {
   {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "with p2p_kernel = table: order of the Taylor expansion about table entries", RANGE(0, TABLE_ORDER_MAX)},
 
   {"time", "z_end", REAL, FIELD(time.z_end), "0", .help = "redshift where the run ends", RANGE(0, 10000)},
-  {"time", "step", WORD(time.step), "adaptive", .help = "steps of equal length in ln a, or steps chosen from the accelerations", .words = steps},
+  {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
-  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a", RANGE(1e-6, 1)},
-  {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
-  {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive: dt = sqrt(2 eta softening/|acceleration|)", RANGE(1e-6, 10)},
+  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh", RANGE(1e-6, 1)},
+  {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
+  {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},

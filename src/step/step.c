@@ -59,7 +59,7 @@ void step_drift(struct nbody *n, double kick, double drift) {
   motion_check(n, drift);
 }
 
-static void refit(struct nbody *n) {
+void step_refit(struct nbody *n) {
   FOR_GROUPS(&n->domain, g) refit_submit(&n->short_range, g);
   message_wait();
 }
@@ -68,7 +68,7 @@ void step_rebuild(struct nbody *n) {
   domain_acquire(&n->domain);
   domain_rebuild(&n->domain);
   domain_release(&n->domain);
-  refit(n);
+  step_refit(n);
 }
 
 void step_sort(struct nbody *n) {
@@ -92,17 +92,17 @@ static void forces_only(struct nbody *n) {
 }
 
 void step_first_forces(struct nbody *n) {
-  refit(n);
+  step_refit(n);
   forces_only(n);
   if (n->short_range.acceptance.kind == MAC_RELATIVE) {
-    refit(n);
+    step_refit(n);
     forces_only(n);
   }
 }
 
 /** Long-range forces alone: no group has targets. */
 static void measure_mesh(struct nbody *n) {
-  refit(n);
+  step_refit(n);
   announce(n, false);
   forces_submit(n, true, choose_all, NULL);
   message_wait();

@@ -31,16 +31,17 @@ steps=$(($(wc -l <whole/log/timings.csv) - 2))
 [ $steps -ge 120 ] || complain "only $steps steps: too few for this test"
 
 # stop SIGNAL ROWS CODE OPTION...: start, wait for so many lines in the log and a step of this
-# start's own, send the signal.
+# start's own, send the signal. The run's folder is $parts.
+parts=parts
 stop() {
   signal=$1 rows=$2 code=$3
   shift 3
-  before=$(cat parts/log/timings.csv 2>/dev/null | wc -l)
+  before=$(cat $parts/log/timings.csv 2>/dev/null | wc -l)
   [ "$rows" -gt "$before" ] || rows=$((before + 1))
-  "$PHOTONS" --quiet --set output.dir=parts "$@" config.ini 2>err &
+  "$PHOTONS" --quiet --set output.dir=$parts "$@" config.ini 2>err &
   id=$!
   waited=0
-  until [ -e parts/log/timings.csv ] && [ "$(wc -l <parts/log/timings.csv)" -ge "$rows" ] ||
+  until [ -e $parts/log/timings.csv ] && [ "$(wc -l <$parts/log/timings.csv)" -ge "$rows" ] ||
     [ $waited -ge 600 ]; do
     sleep 0.05
     waited=$((waited + 1))
@@ -49,9 +50,9 @@ stop() {
   wait $id
   found=$?
   [ $found -eq "$code" ] || complain "SIG$signal after $rows lines: exit code $found, not $code"
-  [ -s parts/checkpoint.hdf5 ] || complain "SIG$signal: no checkpoint"
+  [ -s $parts/checkpoint.hdf5 ] || complain "SIG$signal: no checkpoint"
   grep -q 'go on with --restart' err || complain "SIG$signal: nothing said of --restart"
-  [ "$(find parts -name '*.tmp')" ] && complain "SIG$signal: left unfinished files"
+  [ "$(find $parts -name '*.tmp')" ] && complain "SIG$signal: left unfinished files"
 }
 
 stop INT 5 130
@@ -74,6 +75,7 @@ refused() {
 refused gravity.theta --set gravity.theta=0.55
 refused gravity.order --set gravity.accuracy=paper
 refused time.eta --set time.eta=0.01
+refused time.step --set time.step=block
 refused cosmology.Omega_m --set cosmology.Omega_m=0.35
 refused runtime.leaf_size --set runtime.leaf_size=7
 refused ic.seed --set ic.seed=4
@@ -95,12 +97,12 @@ for k in 000 001 002 003; do
   cmp whole/powerspec_$k.txt parts/powerspec_$k.txt || complain "power spectrum $k"
 done
 support same_snapshots.py whole/snap_003.hdf5 damaged/snap_003.hdf5 || failures=$((failures + 1))
-"$PYTHON" - <<'END' || failures=$((failures + 1))
+cat >same_steps.py <<'END'
 import csv
 import sys
 
 wrong = []
-rows = [list(csv.DictReader(open(f'{run}/log/timings.csv'))) for run in ('whole', 'parts')]
+rows = [list(csv.DictReader(open(f'{run}/log/timings.csv'))) for run in sys.argv[1:]]
 physics = ['step', 'a', 'dlna', 'p2p_pairs', 'm2l_interactions', 'rebuilt', 'sorted']
 if [[r[c] for c in physics] for r in rows[0]] != [[r[c] for c in physics] for r in rows[1]]:
     wrong.append('the steps in log/timings.csv')
@@ -109,6 +111,25 @@ for renewal in 'rebuilt', 'sorted':
         wrong.append(f'the test itself: no mixture of steps {renewal} and not')
 sys.exit('differ: ' + ', '.join(wrong) if wrong else 0)
 END
+"$PYTHON" same_steps.py whole parts || failures=$((failures + 1))
+
+# Block time steps. Outputs change the length of base steps, so that rungs shift.
+block='--set time.step=block --set time.max_dlna=0.1 --set time.z_end=1.5
+  --set output.redshifts=9,4,1.5 --set runtime.rebuild_interval=7'
+timeout 120 "$PHOTONS" --quiet --set output.dir=block $block config.ini 2>err ||
+  complain "the unbroken run with block steps: exit code $?"
+parts=block-parts
+stop INT 5 130 $block
+stop TERM 20 143 --restart $block
+support occupied_rungs.py block-parts/checkpoint.hdf5 3 || failures=$((failures + 1))
+timeout 120 "$PHOTONS" --quiet --restart --set output.dir=block-parts --set runtime.workers=1 \
+  $block config.ini 2>err ||
+  complain "the last part with block steps: exit code $?"
+for k in 000 001 002; do
+  support same_snapshots.py block/snap_$k.hdf5 block-parts/snap_$k.hdf5 ||
+    failures=$((failures + 1))
+done
+"$PYTHON" same_steps.py block block-parts || failures=$((failures + 1))
 
 # Nothing to go on from.
 timeout 60 "$PHOTONS" --quiet --restart --set output.dir=elsewhere config.ini >out 2>err

@@ -22,6 +22,7 @@
 #include "photons/ic/ic.h"
 #include "photons/runtime/engine.h"
 #include "photons/step/step.h"
+#include "photons/tree/targets.h"
 #include "support/force_set.h"
 
 #define CUDA(call)                                                                                 \
@@ -99,9 +100,14 @@ static const struct node *nodes_on_device(const struct bench *b, uint32_t g) {
 struct target_set {
   uint32_t count;
   unsigned depth;
+  uint32_t *first, *first_out; /* table of the leaves, or NULL */
   uint32_t *x, *x_out;
   struct node *nodes, *nodes_out;
 };
+
+static uint32_t node_targets(const struct target_set *t, uint32_t node) {
+  return tree_node_count(t->count, t->depth, t->first, node);
+}
 
 static struct target_set all_of(const struct bench *b, const struct group *g) {
   return (struct target_set){.count = g->count,
@@ -151,9 +157,9 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
               *out = device_memory(n * sizeof *out), *top;
   enum { TOP = 2 };
   CUDA(cudaMallocHost((void **)&top, tree_nodes(TOP) * sizeof *top));
-  s->short_range.kernels->walk.refit(g->count, s->domain.depth, s->domain.geometry.scale,
+  s->short_range.kernels->walk.refit(g->count, s->domain.depth, NULL, s->domain.geometry.scale,
                                      1.0f / s->short_range.factor, p.x[0], p.acc[0], cpu);
-  gpu_refit(b->gpu, g->count, s->domain.depth, s->domain.geometry.scale,
+  gpu_refit(b->gpu, g->count, s->domain.depth, NULL, s->domain.geometry.scale,
             1.0f / s->short_range.factor, position_on_device(b, g->index),
             b->acceleration + 3 * first_of(b, g->index), out, TOP, top);
   to_host(b, gpu, out, n * sizeof *gpu);
@@ -207,14 +213,14 @@ static void walk_group(const struct nbody *s, const struct group *g, const struc
     nodes[i] = s->domain.groups[g->near.group[i]].nodes;
     count[i] = s->domain.groups[g->near.group[i]].count;
   }
-  s->short_range.kernels->walk.walk(&s->short_range.acceptance, t->count, t->depth, t->nodes,
-                                    g->near.count, nodes, count, scratch,
+  s->short_range.kernels->walk.walk(&s->short_range.acceptance, t->count, t->depth, t->first,
+                                    t->nodes, g->near.count, nodes, count, scratch,
                                     &s->short_range.groups[g->index].lists.host[LIST_NEAR],
                                     &s->short_range.groups[g->index].lists.host[LIST_FAR]);
 }
 
 /** How two sets of interaction lists differ, and the number of sources that a target leaf meets
- * twice or, though they are in reach, never. */
+ * twice or, though they are in reach, never. Nodes without targets must not meet any. */
 struct list_difference {
   uint64_t entries, different, uncovered;
 };
@@ -249,8 +255,15 @@ static void check_coverage(const struct nbody *s, const struct group *g,
                            const struct interaction_list *far, struct list_difference *d) {
   const uint32_t leaves = 1u << s->domain.depth, targets = 1u << set->depth;
   uint8_t *met = allocate((size_t)g->near.count * leaves, 1, "source leaves");
+  for (uint32_t node = 1; node < 2 * targets; node++) {
+    if (node_targets(set, node) > 0) continue;
+    d->uncovered += far->offset[node + 1] - far->offset[node];
+    if (node >= targets)
+      d->uncovered += near->offset[node - targets + 1] - near->offset[node - targets];
+  }
   for (uint32_t leaf = 0; leaf < targets; leaf++) {
     const struct node *t = &set->nodes[targets + leaf];
+    if (node_targets(set, targets + leaf) == 0) continue;
     memset(met, 0, (size_t)g->near.count * leaves);
     for (uint32_t i = near->offset[leaf]; i < near->offset[leaf + 1]; i++)
       met[(near->entry[i] >> (s->domain.depth + 1)) * leaves + (near->entry[i] & (2 * leaves - 1)) -
@@ -305,13 +318,14 @@ static void check_walk(const struct bench *b, const struct group *g, const struc
   source_trees(b, g, tree, count);
   const size_t offset_bytes = offsets_of(t) * sizeof(uint32_t);
   uint32_t *offset = device_memory(offset_bytes);
-  gpu_walk(b->gpu, a, t->count, t->depth, t->nodes_out, n, tree, count, offset, result);
+  gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, offset,
+           result);
   CUDA(cudaStreamSynchronize(b->stream));
   const size_t near_bytes = result->entries * sizeof(uint32_t),
                far_bytes = result->interactions * sizeof(uint32_t);
   uint32_t *near_entry = device_memory(near_bytes), *far_entry = device_memory(far_bytes);
-  gpu_walk_fill(b->gpu, a, t->count, t->depth, t->nodes_out, n, tree, count, offset, near_entry,
-                far_entry);
+  gpu_walk_fill(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, offset,
+                near_entry, far_entry);
   struct interaction_list near = {.offset = allocate(offsets_of(t), sizeof(uint32_t), "offsets"),
                                   .entry = allocate(result->entries, sizeof(uint32_t), "near list"),
                                   .entries = (uint32_t)result->entries},
@@ -344,6 +358,13 @@ static void report_walk(const char *stage, const struct list_difference *d) {
   failures += !good;
 }
 
+/** Compare the rows of nodes that have targets. */
+static void compare_rows(struct difference *d, const struct target_set *t, const float *cpu,
+                         const float *gpu, size_t size, uint32_t first, uint32_t end) {
+  for (uint32_t node = first; node < end; node++)
+    if (node_targets(t, node) > 0) compare(d, cpu + node * size, gpu + node * size, size);
+}
+
 static void check_expansions(const struct bench *b, const struct group *g,
                              const struct target_set *t, struct difference *m2l,
                              struct difference *l2l, struct difference *l2p) {
@@ -354,7 +375,7 @@ static void check_expansions(const struct bench *b, const struct group *g,
   const float scale = s->domain.geometry.scale, factor = s->short_range.factor;
   const uint32_t leaves = 1u << t->depth, size = fmm_local_size(order),
                  multipole_row = tree_nodes(source_depth) * fmm_multipole_size(order);
-  const size_t n = (size_t)tree_nodes(t->depth) * size, leaf_row = (size_t)leaves * size;
+  const size_t n = (size_t)tree_nodes(t->depth) * size;
   const struct interaction_list *far = &s->short_range.groups[g->index].lists.host[LIST_FAR];
   const struct node *host_nodes[g->near.count], *nodes[g->near.count];
   const float *host_multipole[g->near.count], *multipole[g->near.count];
@@ -372,19 +393,20 @@ static void check_expansions(const struct bench *b, const struct group *g,
   gpu_m2l(b->gpu, order, t->depth, source_depth, scale, &s->short_range.split, far, t->nodes_out,
           g->near.count, nodes, multipole, out);
   to_host(b, gpu, out, n * sizeof *gpu);
-  compare(m2l, cpu + size, gpu + size, n - size);
+  compare_rows(m2l, t, cpu, gpu, size, 1, 2 * leaves);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
   fmm->l2l(order, t->depth, scale, t->nodes, cpu);
   gpu_l2l(b->gpu, order, t->depth, scale, t->nodes_out, out);
   to_host(b, gpu, out, n * sizeof *gpu);
-  compare(l2l, cpu + leaf_row, gpu + leaf_row, leaf_row);
+  compare_rows(l2l, t, cpu, gpu, size, leaves, 2 * leaves);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
   const size_t floats = 3 * (size_t)t->count;
   float *a = allocate(floats, sizeof *a, "accelerations"),
         *a_gpu = allocate(floats, sizeof *a, "accelerations"),
         *a_out = to_device(a, floats * sizeof *a);
-  fmm->l2p(order, t->count, t->depth, scale, factor, t->x, t->nodes, cpu, a);
-  gpu_l2p(b->gpu, order, t->count, t->depth, scale, factor, t->x_out, t->nodes_out, out, a_out);
+  fmm->l2p(order, t->count, t->depth, t->first, scale, factor, t->x, t->nodes, cpu, a);
+  gpu_l2p(b->gpu, order, t->count, t->depth, t->first_out, scale, factor, t->x_out, t->nodes_out,
+          out, a_out);
   to_host(b, a_gpu, a_out, floats * sizeof *a);
   compare(l2p, a, a_gpu, floats);
   free(cpu);
@@ -419,16 +441,18 @@ static void sources_free(struct p2p_sources *o) {
   free(o->count);
 }
 
-/** @param x, source_x, count  positions of the targets, and positions and numbers of the sources */
+/** @param device  with the arrays on the GPU
+ * @param source_x, count  positions and numbers of the sources */
 static struct p2p_target target_of(const struct nbody *s, const struct group *g,
-                                   const struct target_set *t, const uint32_t *x,
+                                   const struct target_set *t, bool device,
                                    const uint32_t *const *source_x, const uint32_t *count) {
   return (struct p2p_target){.count = t->count,
                              .depth = t->depth,
+                             .first = device ? t->first_out : t->first,
                              .source_depth = s->domain.depth,
                              .scale = s->domain.geometry.scale,
                              .factor = s->short_range.factor,
-                             .x = x,
+                             .x = device ? t->x_out : t->x,
                              .nodes = t->nodes,
                              .near = &s->short_range.groups[g->index].lists.host[LIST_NEAR],
                              .source_x = source_x,
@@ -446,8 +470,8 @@ static void check_p2p(const struct bench *b, const struct group *g, const struct
   float *out = device_memory(floats * sizeof *out);
   uint64_t pairs = 0;
   CUDA(cudaMemset(out, 0xff, floats * sizeof *out));
-  struct p2p_target host = target_of(s, g, t, t->x, sources.host, sources.count),
-                    device = target_of(s, g, t, t->x_out, sources.device, sources.count);
+  struct p2p_target host = target_of(s, g, t, false, sources.host, sources.count),
+                    device = target_of(s, g, t, true, sources.device, sources.count);
   if (law->kind == P2P_EXACT)
     p2p_exact(law, &host, cpu);
   else
@@ -548,7 +572,7 @@ static void order_free(struct order *o) {
 
 static void measure_order(const struct nbody *s, const struct group *g, struct order *o) {
   struct node *nodes = allocate(tree_nodes(s->domain.depth), sizeof *nodes, "nodes");
-  s->short_range.kernels->walk.refit(g->count, s->domain.depth, s->domain.geometry.scale,
+  s->short_range.kernels->walk.refit(g->count, s->domain.depth, NULL, s->domain.geometry.scale,
                                      1.0f / s->short_range.factor, o->x, o->acceleration, nodes);
   for (uint32_t i = 1u << s->domain.depth; i < tree_nodes(s->domain.depth); i++)
     for (int c = 0; c < 3; c++) o->extent += (double)nodes[i].half[c];
@@ -649,21 +673,19 @@ static int compare_floats(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/** The depth of the tree of a group's packed targets, as targets_pack() chooses it. */
-static unsigned packed_depth(const struct nbody *s, const struct group *g, uint32_t targets) {
-  const uint32_t leaf = ((g->count - 1) >> s->domain.depth) + 1;
-  unsigned depth = 0;
-  while (((targets - 1) >> depth) + 1 > leaf) depth++;
-  return depth;
-}
+/** Which particles of a group are active. */
+enum active_choice {
+  STRONGEST, /* those with the largest accelerations */
+  TOGETHER,  /* one after the other: many leaves are empty, others hold active particles only */
+  APART      /* everywhere */
+};
 
-/** Give the particles with the largest accelerations, `active` in number, rungs from top on, and
- * the others rungs before top. */
-static uint8_t *rungs_for(const struct nbody *s, const struct group *g, uint32_t active,
-                          uint8_t top) {
+/** Mark the active particles of a group. */
+static bool *choose_in_group(const struct nbody *s, const struct group *g,
+                             enum active_choice choice, uint32_t active) {
   const struct particle_block p = particles_block(&s->domain.particles, g->index);
   float *sorted = allocate(g->count, sizeof *sorted, "accelerations");
-  uint8_t *rung = allocate(g->count, sizeof *rung, "rungs");
+  bool *chosen = allocate(g->count, sizeof *chosen, "active particles");
   for (uint32_t i = 0; i < g->count; i++) sorted[i] = acceleration2(&p, i);
   qsort(sorted, g->count, sizeof *sorted, compare_floats);
   const float least = sorted[g->count - active];
@@ -671,11 +693,25 @@ static uint8_t *rungs_for(const struct nbody *s, const struct group *g, uint32_t
   for (uint32_t i = g->count - active; i < g->count; i++) equal += sorted[i] <= least;
   for (uint32_t i = 0; i < g->count; i++) {
     const float a2 = acceleration2(&p, i);
-    const bool is_active = a2 > least || (a2 >= least && equal > 0);
-    if (is_active && a2 <= least) equal--;
-    rung[i] = (uint8_t)(is_active ? top + i % (RUNGS - top) : i % top);
+    chosen[i] = choice == STRONGEST && (a2 > least || (a2 >= least && equal > 0));
+    if (chosen[i] && a2 <= least) equal--;
   }
+  for (uint32_t k = 0; k < active && choice == TOGETHER; k++)
+    chosen[(g->count - active) / 3 + k] = true;
+  for (uint32_t k = 0; k < active && choice == APART; k++)
+    chosen[(uint64_t)g->count * k / active] = true;
   free(sorted);
+  return chosen;
+}
+
+/** Give the active particles rungs from top on, and the others rungs before top. */
+static uint8_t *rungs_for(const struct nbody *s, const struct group *g, enum active_choice choice,
+                          uint32_t active, uint8_t top) {
+  bool *chosen = choose_in_group(s, g, choice, active);
+  uint8_t *rung = allocate(g->count, sizeof *rung, "rungs");
+  for (uint32_t i = 0; i < g->count; i++)
+    rung[i] = (uint8_t)(chosen[i] ? top + i % (RUNGS - top) : i % top);
+  free(chosen);
   return rung;
 }
 
@@ -686,10 +722,11 @@ struct packed_set {
   float *acceleration, *acceleration_out;
 };
 
-static struct packed_set packed_create(const struct nbody *s, const struct group *g,
-                                       uint32_t active) {
-  struct packed_set p = {.t = {.count = active, .depth = packed_depth(s, g, active)}};
-  const size_t n = active, nodes = tree_nodes(p.t.depth);
+static struct packed_set packed_create(const struct nbody *s, uint32_t active) {
+  struct packed_set p = {.t = {.count = active, .depth = targets_depth(active, s->domain.depth)}};
+  const size_t n = active, nodes = tree_nodes(p.t.depth), leaves = nodes / 2;
+  p.t.first = allocate(leaves + 1, sizeof *p.t.first, "leaves");
+  p.t.first_out = device_memory((leaves + 1) * sizeof *p.t.first);
   p.t.x = allocate(3 * n, sizeof *p.t.x, "targets");
   p.t.x_out = device_memory(3 * n * sizeof *p.t.x);
   p.t.nodes = allocate(nodes, sizeof *p.t.nodes, "nodes");
@@ -702,8 +739,8 @@ static struct packed_set packed_create(const struct nbody *s, const struct group
 }
 
 static void packed_free(struct packed_set *p) {
-  void *host[] = {p->t.x, p->t.nodes, p->index, p->acceleration},
-       *device[] = {p->t.x_out, p->t.nodes_out, p->index_out, p->acceleration_out};
+  void *host[] = {p->t.first, p->t.x, p->t.nodes, p->index, p->acceleration},
+       *device[] = {p->t.first_out, p->t.x_out, p->t.nodes_out, p->index_out, p->acceleration_out};
   for (size_t i = 0; i < sizeof host / sizeof *host; i++) free(host[i]);
   for (size_t i = 0; i < sizeof device / sizeof *device; i++) CUDA(cudaFree(device[i]));
 }
@@ -720,15 +757,17 @@ static void gpu_pack_group(const struct bench *b, struct gpu *gpu, const struct 
                            const uint8_t *rung_out, uint8_t top, const struct packed_set *p) {
   const struct nbody *s = b->s;
   gpu_pack(gpu, g->count, rung_out, top, position_on_device(b, g->index),
-           b->acceleration + 3 * first_of(b, g->index), p->t.count, p->index_out, p->t.x_out,
-           p->acceleration_out);
-  gpu_refit(gpu, p->t.count, p->t.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor,
-            p->t.x_out, p->acceleration_out, p->t.nodes_out, 0, NULL);
+           b->acceleration + 3 * first_of(b, g->index), p->t.count, p->t.depth, p->index_out,
+           p->t.first_out, p->t.x_out, p->acceleration_out);
+  gpu_refit(gpu, p->t.count, p->t.depth, p->t.first_out, s->domain.geometry.scale,
+            1.0f / s->short_range.factor, p->t.x_out, p->acceleration_out, p->t.nodes_out, 0, NULL);
 }
 
 /** Differences in stages of block time steps. */
 struct block_difference {
   uint64_t packed, pack_wrong; /* targets; sets of them that the GPU packs differently */
+  uint64_t leaves, empty;      /* leaves of the targets' trees; those without targets */
+  uint32_t largest;            /* most targets of a leaf */
   uint64_t kicked, rung_wrong; /* particles; those that get another rung */
   uint64_t counts_wrong;       /* kicks whose counts are not those of the rungs */
   struct list_difference walk;
@@ -741,20 +780,29 @@ static void check_pack(const struct bench *b, const struct group *g, const uint8
   const struct nbody *s = b->s;
   const struct particle_block all = particles_block(&s->domain.particles, g->index);
   const struct walk_kernels *walk = &s->short_range.kernels->walk;
-  const size_t n = p->t.count, nodes = tree_nodes(p->t.depth);
-  const uint32_t found = walk->pack(g->count, rung, top, all.x[0], all.acc[0], p->t.count, p->index,
-                                    p->t.x, p->acceleration);
-  walk->refit(p->t.count, p->t.depth, s->domain.geometry.scale, 1.0f / s->short_range.factor,
-              p->t.x, p->acceleration, p->t.nodes);
+  const size_t n = p->t.count;
+  const uint32_t nodes = tree_nodes(p->t.depth), leaves = nodes / 2;
+  const uint32_t found = walk->pack(g->count, rung, top, all.x[0], all.acc[0], p->t.count,
+                                    p->t.depth, p->index, p->t.first, p->t.x, p->acceleration);
+  walk->refit(p->t.count, p->t.depth, p->t.first, s->domain.geometry.scale,
+              1.0f / s->short_range.factor, p->t.x, p->acceleration, p->t.nodes);
   uint8_t *rung_out = to_device(rung, g->count);
   gpu_pack_group(b, b->gpu, g, rung_out, top, p);
   d->pack_wrong += found != p->t.count || !same_bytes(b, p->index, p->index_out, n * 4) ||
+                   !same_bytes(b, p->t.first, p->t.first_out, (leaves + 1) * sizeof *p->t.first) ||
                    !same_bytes(b, p->t.x, p->t.x_out, 3 * n * 4) ||
                    !same_bytes(b, p->acceleration, p->acceleration_out, 3 * n * 4);
   d->packed += n;
   struct node *gpu = allocate(nodes, sizeof *gpu, "nodes");
   to_host(b, gpu, p->t.nodes_out, nodes * sizeof *gpu);
-  for (size_t i = 1; i < nodes; i++) compare(&d->refit, p->t.nodes[i].half, gpu[i].half, 5);
+  for (uint32_t i = 1; i < nodes; i++) {
+    const uint32_t targets = node_targets(&p->t, i);
+    if (targets > 0) compare(&d->refit, p->t.nodes[i].half, gpu[i].half, 5);
+    if (i < leaves) continue;
+    d->leaves++;
+    d->empty += targets == 0;
+    d->largest = targets > d->largest ? targets : d->largest;
+  }
   CUDA(cudaMemcpy(p->t.nodes_out, p->t.nodes, nodes * sizeof *gpu, cudaMemcpyHostToDevice));
   free(gpu);
   CUDA(cudaFree(rung_out));
@@ -816,8 +864,7 @@ static void compare_kicks(const struct bench *b, const struct group *g,
 /** @param total, choice  of struct rung_kick */
 static void check_kick_rungs(const struct bench *b, const struct group *g, const uint8_t *rung,
                              uint8_t top, const struct packed_set *p, bool total,
-                             enum rung_choice choice,
-                             struct block_difference *d) {
+                             enum rung_choice choice, struct block_difference *d) {
   const struct nbody *s = b->s;
   const struct particle_block all = particles_block(&s->domain.particles, g->index);
   const size_t n = g->count, bytes = 3 * n * sizeof(float);
@@ -864,12 +911,13 @@ static void check_kick_rungs(const struct bench *b, const struct group *g, const
 }
 
 /** One group with so many active particles. */
-static void check_active(const struct bench *b, struct group *g, uint32_t active, uint8_t top,
-                         struct walk_scratch *scratch, struct block_difference *d) {
+static void check_active(const struct bench *b, struct group *g, enum active_choice choice,
+                         uint32_t active, uint8_t top, struct walk_scratch *scratch,
+                         struct block_difference *d) {
   const struct nbody *s = b->s;
   struct lists *lists = &s->short_range.groups[g->index].lists;
-  uint8_t *rung = rungs_for(s, g, active, top);
-  struct packed_set p = packed_create(s, g, active);
+  uint8_t *rung = rungs_for(s, g, choice, active, top);
+  struct packed_set p = packed_create(s, active);
   struct p2p_law law = s->short_range.law;
   law.kind = P2P_POLYNOMIAL;
   check_pack(b, g, rung, top, &p, d);
@@ -895,7 +943,9 @@ static void check_active(const struct bench *b, struct group *g, uint32_t active
 static void report_block(const struct block_difference *d) {
   const bool packed = d->pack_wrong == 0,
              kicked = d->counts_wrong == 0 && (double)d->rung_wrong <= 1e-5 * (double)d->kicked;
-  printf("  %-10s %" PRIu64 " targets  %s\n", "pack", d->packed, packed ? "ok" : "WRONG");
+  printf("  %-10s %" PRIu64 " targets, %" PRIu64 " of %" PRIu64
+         " leaves empty, the largest has %" PRIu32 "  %s\n",
+         "pack", d->packed, d->empty, d->leaves, d->largest, packed ? "ok" : "WRONG");
   report(&d->refit, 1e-6);
   report_walk("  walk", &d->walk);
   report(&d->m2l, 2e-6);
@@ -921,10 +971,15 @@ static void check_block(const struct bench *b) {
                                .kick = {.stage = "  kick"}};
   for (uint32_t i = 0; i < domain->group_count; i++) {
     struct group *g = &domain->groups[i];
-    check_active(b, g, g->count, 0, &scratch, &d);
-    check_active(b, g, g->count / 2 + 1, 1, &scratch, &d);
-    check_active(b, g, g->count / 20 + 1, 7, &scratch, &d);
-    check_active(b, g, 1, RUNG_MOST, &scratch, &d);
+    check_active(b, g, STRONGEST, g->count, 0, &scratch, &d);
+    check_active(b, g, STRONGEST, g->count / 2 + 1, 1, &scratch, &d);
+    check_active(b, g, STRONGEST, g->count / 20 + 1, 7, &scratch, &d);
+    check_active(b, g, STRONGEST, 1, RUNG_MOST, &scratch, &d);
+    check_active(b, g, TOGETHER, g->count / 3 + 1, 2, &scratch, &d);
+    check_active(b, g, TOGETHER, g->count / 20 + 1, 3, &scratch, &d);
+    check_active(b, g, TOGETHER, 1 + i % 40, 4, &scratch, &d);
+    check_active(b, g, APART, g->count / 5 + 1, 2, &scratch, &d);
+    check_active(b, g, APART, 1 + i % 40, 3, &scratch, &d);
   }
   walk_scratch_free(&scratch);
   report_block(&d);
@@ -1209,7 +1264,7 @@ static double time_p2p(const struct bench *b, struct gpu *const *gpu, unsigned s
     const struct group *g = &s->domain.groups[i];
     const struct target_set all = all_of(b, g);
     struct p2p_sources sources = sources_of(b, g);
-    struct p2p_target target = target_of(s, g, &all, all.x_out, sources.device, sources.count);
+    struct p2p_target target = target_of(s, g, &all, true, sources.device, sources.count);
     gpu_p2p(gpu[i % streams], b->split, law, &target, g->near.count, double_precision,
             b->acceleration + 3 * first_of(b, i), &pairs[i]);
     sources_free(&sources);
@@ -1288,7 +1343,7 @@ static struct active_group *active_create(const struct nbody *s, const uint8_t *
     for (uint32_t k = 0; k < g->count; k++) active += rung[first + k];
     if (active == 0) continue;
     struct active_group *a = &groups[(*number)++];
-    *a = (struct active_group){.g = g, .p = packed_create(s, g, active)};
+    *a = (struct active_group){.g = g, .p = packed_create(s, active)};
     a->offset = device_memory(offsets_of(&a->p.t) * sizeof *a->offset);
     CUDA(cudaMallocHost((void **)&a->result, sizeof *a->result));
     CUDA(cudaMallocHost((void **)&a->pairs, sizeof *a->pairs));
@@ -1317,11 +1372,11 @@ static void walk_active(const struct bench *b, struct gpu *gpu, struct active_gr
   uint32_t count[n];
   source_trees(b, a->g, tree, count);
   if (fill)
-    gpu_walk_fill(gpu, acceptance, t->count, t->depth, t->nodes_out, n, tree, count, a->offset,
-                  a->near.entry, a->far.entry);
+    gpu_walk_fill(gpu, acceptance, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count,
+                  a->offset, a->near.entry, a->far.entry);
   else
-    gpu_walk(gpu, acceptance, t->count, t->depth, t->nodes_out, n, tree, count, a->offset,
-             a->result);
+    gpu_walk(gpu, acceptance, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count,
+             a->offset, a->result);
 }
 
 /** Memory for the lists that the first pass of the walk has measured. */
@@ -1337,8 +1392,7 @@ static void make_lists(struct active_group *a) {
 static void p2p_active(const struct bench *b, struct gpu *gpu, struct active_group *a) {
   const struct nbody *s = b->s;
   struct p2p_sources sources = sources_of(b, a->g);
-  struct p2p_target target = target_of(s, a->g, &a->p.t, a->p.t.x_out, sources.device,
-                                       sources.count);
+  struct p2p_target target = target_of(s, a->g, &a->p.t, true, sources.device, sources.count);
   target.near = &a->near;
   gpu_p2p(gpu, b->split, &s->short_range.law, &target, a->g->near.count, false,
           a->p.acceleration_out, a->pairs);
@@ -1419,7 +1473,7 @@ static void measure(const struct bench *b) {
   struct walk_scratch scratch = {0};
   for (uint32_t i = 0; i < s->domain.group_count; i++) { /* the trees are in the GPU's memory */
     const struct particle_block p = particles_block(&s->domain.particles, i);
-    s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth,
+    s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth, NULL,
                                        s->domain.geometry.scale, 1.0f / s->short_range.factor,
                                        p.x[0], p.acc[0], s->domain.groups[i].nodes);
   }

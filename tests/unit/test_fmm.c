@@ -134,7 +134,7 @@ static void root_on_root(const struct fmm_operators *f, int p, const struct law 
          &multipole, target->local);
   f->l2l(p, target->depth, (float)SCALE, target->nodes, target->local);
   memset(target->acceleration, 0, 3 * (size_t)target->count * sizeof(float));
-  f->l2p(p, target->count, target->depth, (float)SCALE, 1.0f, target->x, target->nodes,
+  f->l2p(p, target->count, target->depth, NULL, (float)SCALE, 1.0f, target->x, target->nodes,
          target->local, target->acceleration);
   free(offset);
 }

@@ -28,8 +28,8 @@
  * acceleration:  -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
  * id:            unique in the run
  *
- * The last ones exist only with block time steps (particles_add_block_columns()). Checkpoints do not
- * hold them:
+ * The last ones exist only with block time steps (particles_add_block_columns()). Of these,
+ * checkpoints hold rungs only:
  * rung:              the particle's step is the base step / 2^rung (block_step.h)
  * mesh_acceleration: the part of the acceleration that comes from the mesh
  */

@@ -28,6 +28,9 @@ void step_all_forces(struct nbody *n,
                      void (*close)(struct nbody *n, struct group *g, const void *kick),
                      const void *kick, void (*meanwhile)(void *context), void *context);
 
+/** Refit all trees. After nbody_migrate() the new owners do not know the boxes of their groups. */
+void step_refit(struct nbody *n);
+
 /** Rebuild the domain: sort the particles of all ranks into groups and leaves, and refit all
  * trees. */
 void step_rebuild(struct nbody *n);
