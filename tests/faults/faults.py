@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs of the program with one fault each: what comes of them?
 
-usage: faults.py PROGRAM INJECT [--trials N] [--seconds S] [--seed K] [--only KIND]
-                 [--show VERDICT]
+usage: faults.py PROGRAM INJECT [--trials N] [--first N] [--seconds S] [--seed K]
+                 [--only KIND] [--show VERDICT]
 
 INJECT is the library of tests/faults/inject.c. Each trial runs the program with one fault, at a
 random place or moment. The verdict is `right` if the program ends well with files that have the same
@@ -32,7 +32,7 @@ import time
 import h5py
 import numpy
 
-LIMIT = 60  # seconds after which a run counts as hanging
+LIMIT = 300  # seconds after which a run counts as hanging; another process may have the cores
 
 CONFIG = """\
 [box]
@@ -121,13 +121,13 @@ class Run:
             process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=err,
                                        stdin=subprocess.DEVNULL, preexec_fn=limits,
                                        start_new_session=True)
+            self.hangs = True
             try:
                 if disturb:
                     disturb(process)
                 self.code = process.wait(LIMIT)
                 self.hangs = False
             except subprocess.TimeoutExpired:
-                self.hangs = True
                 self.code = None
             finally:
                 try:
@@ -135,6 +135,10 @@ class Run:
                 except ProcessLookupError:
                     pass
                 process.wait()
+                if self.hangs:  # mpirun that is killed leaves its ranks
+                    for path in folder.glob('pid.*'):
+                        subprocess.run(['kill', '-KILL', path.read_text().strip()], check=False,
+                                       stderr=subprocess.DEVNULL)
         if ranks > 1:
             self.wait_for_ranks(folder)
         self.said = errors.read_text(errors='replace').splitlines()
@@ -534,6 +538,7 @@ def main():
     parser.add_argument('program')
     parser.add_argument('inject', nargs='?', default='')
     parser.add_argument('--trials', type=int, default=100)
+    parser.add_argument('--first', type=int, default=0, help='number of the first trial')
     parser.add_argument('--seconds', type=float, default=1e9)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--only', default='', help='kinds of faults whose names contain this text')
@@ -548,7 +553,7 @@ def main():
     counts = collections.defaultdict(collections.Counter)
     findings = 0
     signal.signal(signal.SIGTERM, lambda *_: setattr(options, 'seconds', 0))  # after this trial
-    for number in range(options.trials):
+    for number in range(options.first, options.first + options.trials):
         if time.monotonic() - start > options.seconds:
             break
         choose = random.Random(f'{options.seed}-{number}')
