@@ -143,6 +143,7 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
   FOR_GROUPS(&n->domain, g) {
     const double due = drift_due(n, b, g);
     g->moved = (float)(due * (double)n->rungs[g->index].fastest / reach * ROUNDING);
+    g->largest.momentum = n->rungs[g->index].fastest; /* kicks saw active particles alone */
     longest = fmax(longest, due);
   }
   motion_check(n, longest);

@@ -46,6 +46,7 @@ static void close_step(struct nbody *n, struct group *g, const void *kick) {
 }
 
 void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *context) {
+  DEBUG_CHECK(!n->rungs, "a global step of %s", "block time steps");
   step_all_forces(n, close_step, &(const float){(float)kick}, meanwhile, context);
 }
 
