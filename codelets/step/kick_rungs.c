@@ -61,7 +61,9 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
   kick_rungs_insert((struct kick_rungs_argument){n->kernels, g, &n->rungs[g->index], t->count,
                                                  packed, own, *kick},
                     (struct task){.data = data,
-                                  .count = packed ? SLOTS : own ? INDEX : GIVEN,
+                                  .count = packed ? SLOTS
+                                           : own  ? INDEX
+                                                  : GIVEN,
                                   .priority = PRIORITY_LOW,
                                   .owner = &g->index});
 }

@@ -38,16 +38,17 @@ static void pack_cpu(void *buffers[], const struct pack_argument *a) {
   const struct walk_kernels *kernels = &a->s->kernels->walk;
   uint32_t *x = VECTOR(uint32_t, buffers[PACKED_POSITION]);
   float *acceleration = VECTOR(float, buffers[PACKED_ACCELERATION]);
-  const uint32_t found = kernels->pack(
-      a->count, VECTOR(const uint8_t, buffers[RUNG]), a->top,
-      VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
-      a->active, a->depth, VECTOR(uint32_t, buffers[INDEX]), VECTOR(uint32_t, buffers[FIRST]), x,
-      acceleration);
+  const uint32_t found = kernels->pack(a->count, VECTOR(const uint8_t, buffers[RUNG]), a->top,
+                                       VECTOR(const uint32_t, buffers[POSITION]),
+                                       VECTOR(const float, buffers[ACCELERATION]), a->active,
+                                       a->depth, VECTOR(uint32_t, buffers[INDEX]),
+                                       VECTOR(uint32_t, buffers[FIRST]), x, acceleration);
   if (found != a->active)
     fail(EXIT_RUN_FAILED, "internal error: %u active particles in a group that has %u", found,
          a->active);
-  kernels->refit(a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]), a->s->domain->geometry.scale, 1.0f / a->s->factor, x,
-                 acceleration, VECTOR(struct node, buffers[TREE]));
+  kernels->refit(a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]),
+                 a->s->domain->geometry.scale, 1.0f / a->s->factor, x, acceleration,
+                 VECTOR(struct node, buffers[TREE]));
 }
 
 static void pack_gpu(struct gpu *gpu, void *buffers[], const struct pack_argument *a) {
@@ -57,8 +58,9 @@ static void pack_gpu(struct gpu *gpu, void *buffers[], const struct pack_argumen
            VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
            a->active, a->depth, VECTOR(uint32_t, buffers[INDEX]), VECTOR(uint32_t, buffers[FIRST]),
            x, acceleration);
-  gpu_refit(gpu, a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]), a->s->domain->geometry.scale, 1.0f / a->s->factor, x,
-            acceleration, VECTOR(struct node, buffers[TREE]), 0, NULL);
+  gpu_refit(gpu, a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]),
+            a->s->domain->geometry.scale, 1.0f / a->s->factor, x, acceleration,
+            VECTOR(struct node, buffers[TREE]), 0, NULL);
 }
 
 STAGE(pack, 0xccbb77, NULL);

@@ -107,8 +107,8 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
   uint32_t count[n];
   const struct target_tree tree = unwrap(buffers + first, a, trees, count);
   a->lists->walked = a->s->kernels->walk.walk(
-      &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n, trees, count, &tree_scratch(a->s)->walk,
-      &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
+      &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n, trees,
+      count, &tree_scratch(a->s)->walk, &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
   a->lists->on_gpu = false;
   if (DEBUG_CHECKS) check_lists(a, &tree, trees);
 }
@@ -127,9 +127,9 @@ static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argumen
   const struct node *trees[n];
   uint32_t count[n];
   const struct target_tree tree = unwrap(buffers + WALK_TREES, a, trees, count);
-  gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first,
-           tree.nodes, n, trees, count,
-           VECTOR(uint32_t, buffers[WALK_TREES + SOURCE_TREES + n]), &a->lists->walked);
+  gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n,
+           trees, count, VECTOR(uint32_t, buffers[WALK_TREES + SOURCE_TREES + n]),
+           &a->lists->walked);
   a->lists->on_gpu = true;
 }
 
@@ -139,9 +139,8 @@ static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fi
   uint32_t count[n];
   const struct target_tree tree = unwrap(buffers + FILL_TREES, a, trees, count);
   gpu_walk_fill(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first,
-           tree.nodes, n, trees, count,
-                VECTOR(const uint32_t, buffers[FILL_OFFSET]), VECTOR(uint32_t, buffers[FILL_NEAR]),
-                VECTOR(uint32_t, buffers[FILL_FAR]));
+                tree.nodes, n, trees, count, VECTOR(const uint32_t, buffers[FILL_OFFSET]),
+                VECTOR(uint32_t, buffers[FILL_NEAR]), VECTOR(uint32_t, buffers[FILL_FAR]));
 }
 
 STAGE(walk, 0xddcc77, NULL);
@@ -153,7 +152,8 @@ static void add_trees(struct short_range *s, const struct group *g,
   data[TARGET_TREE] = (struct starpu_data_descr){t->tree, STARPU_R};
   data[TARGET_FIRST] = targets_slot(t);
   for (uint32_t i = 0; i < g->near.count; i++)
-    data[SOURCE_TREES + i] = (struct starpu_data_descr){s->domain->groups[g->near.group[i]].tree, STARPU_R};
+    data[SOURCE_TREES + i] = (struct starpu_data_descr){s->domain->groups[g->near.group[i]].tree,
+                                                        STARPU_R};
 }
 
 static void walk_submit(struct short_range *s, struct group *g) {
@@ -182,11 +182,9 @@ static void fill_submit(struct short_range *s, struct group *g) {
   data[FILL_FAR] = (struct starpu_data_descr){l->entry[LIST_FAR], STARPU_W};
   data[FILL_OFFSET] = (struct starpu_data_descr){l->offset, STARPU_R};
   add_trees(s, g, data + FILL_TREES);
-  walk_fill_insert((struct walk_fill_argument){s, g, l, &expansions_of(s, g)->targets},
-                   (struct task){.data = data,
-                                 .count = count,
-                                 .priority = PRIORITY_LOWEST,
-                                 .owner = &g->index});
+  walk_fill_insert(
+      (struct walk_fill_argument){s, g, l, &expansions_of(s, g)->targets},
+      (struct task){.data = data, .count = count, .priority = PRIORITY_LOWEST, .owner = &g->index});
   free(data);
 }
 

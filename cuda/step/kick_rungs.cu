@@ -25,7 +25,8 @@ static __device__ float take_root(int32_t *square) {
 }
 
 /** Add the findings of a warp to those of its CUDA block. */
-static __device__ void add_warp(struct findings *block, struct kicked mine) { /* rung RUNGS: no particle */
+static __device__ void add_warp(struct findings *block,
+                                struct kicked mine) { /* rung RUNGS: no particle */
   const uint32_t lane = threadIdx.x % WARP, same = __match_any_sync(~0u, mine.rung);
   if (mine.rung < RUNGS && lane == __ffs(same) - 1u)
     atomicAdd(&block->rungs[mine.rung], __popc(same));

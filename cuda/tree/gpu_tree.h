@@ -28,9 +28,9 @@ void gpu_pack(struct gpu *g, uint32_t count, const uint8_t *rung, uint8_t top, c
               const float *acceleration, uint32_t active, unsigned depth, uint32_t *index,
               uint32_t *first, uint32_t *packed_x, float *packed_acceleration);
 /** @param top  in pinned host memory: a copy of the nodes down to top_depth; NULL: none */
-void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit,
-               const uint32_t *x, const float *acceleration, struct node *nodes, unsigned top_depth,
-               struct node *top);
+void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale,
+               float acc_unit, const uint32_t *x, const float *acceleration, struct node *nodes,
+               unsigned top_depth, struct node *top);
 
 void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float scale,
              const uint32_t *x, const struct node *nodes, float *multipole);
@@ -47,25 +47,25 @@ void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct
  *         must be below 2^32 for the second pass */
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
-              const struct node *const *source_nodes, const uint32_t *source_count, uint32_t *offset, struct walk_result *result);
+              const struct node *const *source_nodes, const uint32_t *source_count,
+              uint32_t *offset, struct walk_result *result);
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
-                   const uint32_t *first, const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
-                   const uint32_t *source_count, const uint32_t *offset, uint32_t *near,
-                   uint32_t *far);
+                   const uint32_t *first, const struct node *nodes, uint32_t slots,
+                   const struct node *const *source_nodes, const uint32_t *source_count,
+                   const uint32_t *offset, uint32_t *near, uint32_t *far);
 
 /** @param slots  number of neighbours
  * @param far    in device memory, or in pinned host memory that must stay valid until the stream
  *         has passed */
 void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, float scale,
-             const struct split *split,
-             const struct interaction_list *far, const struct node *nodes, uint32_t slots,
-             const struct node *const *source_nodes, const float *const *source_multipole,
-             float *local);
+             const struct split *split, const struct interaction_list *far,
+             const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
+             const float *const *source_multipole, float *local);
 void gpu_l2l(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
              float *local);
 void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, const uint32_t *first,
-             float scale, float factor,
-             const uint32_t *x, const struct node *nodes, const float *local, float *acceleration);
+             float scale, float factor, const uint32_t *x, const struct node *nodes,
+             const float *local, float *acceleration);
 
 /** target.near: in device memory, or in pinned host memory that must stay valid until the stream
  * has passed.

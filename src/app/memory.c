@@ -71,8 +71,7 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
                            .particles = l.bytes_particles,
                            .trees = l.bytes_tree,
                            .mesh = sets * (slabs_and_blocks(p, &l.mesh) + patches(p, &l)),
-                           .tasks = GROUP_BYTES * l.domain.group_count +
-                                    targets(p, particles, &l)};
+                           .tasks = GROUP_BYTES * l.domain.group_count + targets(p, particles, &l)};
   /* Initial conditions come before trees, meshes and tasks. */
   const double before = initial_conditions(p) - use.trees - use.mesh - use.tasks;
   use.at_times = larger(larger(before, rebuild((double)particles)),

@@ -30,7 +30,7 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
-  struct block_state block; /* of a checkpoint */
+  struct block_state block;        /* of a checkpoint */
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */

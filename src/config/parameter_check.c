@@ -179,8 +179,9 @@ static void check_steps(const struct parameters *p, struct parameter_problems *p
   if (p->time.step == STEP_FIXED)
     check_needed(p, problems, "time", "steps", p->time.steps > 0, "time.step = fixed");
   else if (sound(problems, softening) && p->gravity.softening == 0)
-    problem_with(problems, softening, p, NULL,
-                 "no length for time.step = adaptive or block; allowed: more than 0, or time.step = fixed");
+    problem_with(
+        problems, softening, p, NULL,
+        "no length for time.step = adaptive or block; allowed: more than 0, or time.step = fixed");
   const struct parameter *least = row_of("time", "min_dlna");
   if (p->time.step != STEP_FIXED && sound(problems, least) &&
       sound(problems, row_of("time", "max_dlna")) && p->time.min_dlna > p->time.max_dlna)

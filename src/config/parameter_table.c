@@ -28,7 +28,8 @@ static const char *const softenings[] = {
     [SOFTENING_SPLINE] = "spline", [SOFTENING_PLUMMER] = "plummer", NULL};
 static const char *const p2p_kernels[] = {
     [P2P_POLYNOMIAL] = "polynomial", [P2P_TABLE] = "table", [P2P_EXACT] = "exact", NULL};
-static const char *const steps[] = {[STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", NULL};
+static const char *const steps[] = {
+    [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", NULL};
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 

@@ -93,8 +93,8 @@ static void find_branches(struct domain *d) {
       if (other->targets > 0)
         find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1, other);
       if (own->targets > 0)
-        find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(d, other->top, 1,
-                                                                               own);
+        find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(
+            d, other->top, 1, own);
     }
   }
 }

@@ -68,9 +68,8 @@ static void find_neighbours(const struct search *search, struct group *group) {
   stack[depth++] = 1;
   while (depth > 0) {
     const uint32_t node = stack[--depth];
-    const float reach = node < groups
-                            ? reach_squared(group->moved, search->moved) + ROUNDING
-                            : reach_squared(group->moved, d->groups[node - groups].moved);
+    const float reach = node < groups ? reach_squared(group->moved, search->moved) + ROUNDING
+                                      : reach_squared(group->moved, d->groups[node - groups].moved);
     if (box_gap_squared(&d->geometry, &group->root, &search->box[node]) >= reach) continue;
     if (node >= groups) {
       if (node - groups != group->index) add_neighbour(&group->near, node - groups);

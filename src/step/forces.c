@@ -106,8 +106,8 @@ static void submit_tree(struct domain *d, struct short_range *s) {
   }
 }
 
-void forces_submit(struct nbody *n, bool mesh, void (*choose)(struct nbody *, struct group *, void *),
-                   void *context) {
+void forces_submit(struct nbody *n, bool mesh,
+                   void (*choose)(struct nbody *, struct group *, void *), void *context) {
   struct domain *d = &n->domain;
   struct short_range *s = &n->short_range;
   struct long_range *l = &n->long_range;
@@ -123,6 +123,5 @@ void forces_submit(struct nbody *n, bool mesh, void (*choose)(struct nbody *, st
   FOR_TARGETS(d, g) lists_begin(s, g);
   if (mesh) submit_mesh(d, l);
   submit_tree(d, s);
-  for (uint32_t set = 0; mesh && set < l->sets; set++)
-    FOR_GROUPS(d, g) pm_read_submit(l, g, set);
+  for (uint32_t set = 0; mesh && set < l->sets; set++) FOR_GROUPS(d, g) pm_read_submit(l, g, set);
 }

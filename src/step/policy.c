@@ -60,8 +60,8 @@ static double spread(const struct domain *d) {
   return sum;
 }
 
-void sort_policy_account(struct sort_policy *s, const struct domain *d,
-                         const struct work_counts *w, double forces) {
+void sort_policy_account(struct sort_policy *s, const struct domain *d, const struct work_counts *w,
+                         double forces) {
   const double work = cost()->pair * (double)w->pairs +
                       cost()->interaction * (double)w->interactions +
                       cost()->visit * (double)w->visits;

@@ -57,10 +57,12 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
   uint64_t pairs = 0;
   for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
     const uint32_t end = tree_level_first(t->count, t->depth, t->first, t->depth, leaf + 1);
-    for (uint32_t i = tree_level_first(t->count, t->depth, t->first, t->depth, leaf); i < end; i++) {
+    for (uint32_t i = tree_level_first(t->count, t->depth, t->first, t->depth, leaf); i < end;
+         i++) {
       double a[3] = {0.0, 0.0, 0.0};
       for (uint32_t e = t->near->offset[leaf]; e < t->near->offset[leaf + 1]; e++) {
-        uint32_t slot = t->near->entry[e] >> (t->source_depth + 1), node = t->near->entry[e] & node_mask;
+        uint32_t slot = t->near->entry[e] >> (t->source_depth + 1),
+                 node = t->near->entry[e] & node_mask;
         uint32_t n = t->source_count[slot];
         const uint32_t *x = t->source_x[slot];
         for (uint32_t j = node_first(n, node); j < node_end(n, node); j++) {

@@ -41,11 +41,11 @@ struct neighbours {
  * sent. */
 struct group {
   uint32_t index, count;
-  int owner;          /**< rank */
-  uint32_t targets;   /**< particles whose forces are computed next, and */
-  float moved;        /**< how far particles may have moved since the last refit, units of r_cut: the
+  int owner;        /**< rank */
+  uint32_t targets; /**< particles whose forces are computed next, and */
+  float moved;      /**< how far particles may have moved since the last refit, units of r_cut: the
                        *   owner sets both, and domain_announce() tells them to all ranks */
-  struct node root;   /**< box of all its particles at the last refit */
+  struct node root; /**< box of all its particles at the last refit */
   struct node *nodes; /**< tree_nodes(depth); own groups */
   struct node *top;   /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own
                        *   groups and ghosts */

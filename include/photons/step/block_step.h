@@ -21,10 +21,11 @@ struct base_step {
 
   /* What was done, of all ranks: */
   uint32_t sub_steps;
-  uint64_t particles[RUNGS]; /**< kicked at the ends of steps, by the coarsest rung active with them */
-  uint64_t pairs[RUNGS];     /**< of their forces */
-  struct work_counts work;   /**< of all of them */
-  struct work_counts last;   /**< of the last one, of all particles */
+  uint64_t
+      particles[RUNGS];  /**< kicked at the ends of steps, by the coarsest rung active with them */
+  uint64_t pairs[RUNGS]; /**< of their forces */
+  struct work_counts work; /**< of all of them */
+  struct work_counts last; /**< of the last one, of all particles */
 };
 
 /**

@@ -45,11 +45,11 @@ struct rung_kick {
 
 /** Arrays of a kick by rungs. Component c of a column stands at column + c * count. */
 struct rung_arrays {
-  uint32_t count;         /**< particles of the group */
-  uint32_t active;        /**< particles to be kicked */
-  const uint32_t *index;  /**< [active] where they stand in the group; NULL: all of it */
-  const float *given;     /**< [3][active] their accelerations; NULL: those of the column */
-  const float *mesh;      /**< column mesh_acceleration */
+  uint32_t count;                 /**< particles of the group */
+  uint32_t active;                /**< particles to be kicked */
+  const uint32_t *index;          /**< [active] where they stand in the group; NULL: all of it */
+  const float *given;             /**< [3][active] their accelerations; NULL: those of the column */
+  const float *mesh;              /**< column mesh_acceleration */
   float *acceleration, *momentum; /**< columns */
   uint8_t *rung;                  /**< column */
 };

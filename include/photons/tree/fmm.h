@@ -47,16 +47,17 @@ struct fmm_operators {
    * are heap nodes, so far->offset has tree_nodes(depth) + 1 entries.
    * depth, source_depth: of the trees of the targets and of the sources
    * source_nodes[slot], source_multipole[slot]: nodes and multipoles of the group's neighbours */
-  void (*m2l)(int order, unsigned depth, unsigned source_depth, float scale, const struct split *split,
-              const struct interaction_list *far, const struct node *nodes,
-              const struct node *const *source_nodes, const float *const *source_multipole,
-              float *local);
+  void (*m2l)(int order, unsigned depth, unsigned source_depth, float scale,
+              const struct split *split, const struct interaction_list *far,
+              const struct node *nodes, const struct node *const *source_nodes,
+              const float *const *source_multipole, float *local);
   /** Add every inner node's expansion to those of its children, from the root down. */
   void (*l2l)(int order, unsigned depth, float scale, const struct node *nodes, float *local);
   /** acceleration += factor * gradient of the leaf's expansion. Component c at
    * acceleration + c * count. `first`: table of the leaves (tree.h), or NULL. */
-  void (*l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale, float factor,
-              const uint32_t *x, const struct node *nodes, const float *local, float *acceleration);
+  void (*l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale,
+              float factor, const uint32_t *x, const struct node *nodes, const float *local,
+              float *acceleration);
 };
 
 #endif

@@ -17,9 +17,9 @@ struct group;
 
 struct targets {
   uint32_t count;
-  unsigned depth; /**< of their tree */
+  unsigned depth;                                    /**< of their tree */
   starpu_data_handle_t position, acceleration, tree; /**< as those of a group */
-  bool packed;    /**< otherwise they are all particles of the group */
+  bool packed; /**< otherwise they are all particles of the group */
   /** Packed: where each stands in its group, and the table of leaves (tree.h). */
   starpu_data_handle_t index, first;
 };

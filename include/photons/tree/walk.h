@@ -138,8 +138,8 @@ struct walk_kernels {
   /** Compute boxes, radii and acc_min of all nodes from the particles. The array acceleration has
    * the layout of x; times acc_unit it is in units of G m / r_cut^2. With a table `first`
    * (tree.h), nodes without particles have no meaning. */
-  void (*refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit, const uint32_t *x,
-                const float *acceleration, struct node *nodes);
+  void (*refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit,
+                const uint32_t *x, const float *acceleration, struct node *nodes);
   /**
    * Make the lists of one group's targets (targets.h). Targets of the near list are leaves
    * (2^depth), those of the far list all heap nodes (tree_nodes(depth)).
@@ -149,9 +149,10 @@ struct walk_kernels {
    * @param slot_count   [slots] numbers of their particles
    */
   struct walk_result (*walk)(const struct acceptance *a, uint32_t count, unsigned depth,
-                             const uint32_t *first, const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
-                             const uint32_t *slot_count, struct walk_scratch *scratch,
-                             struct interaction_list *near, struct interaction_list *far);
+                             const uint32_t *first, const struct node *nodes, uint32_t slots,
+                             const struct node *const *source_nodes, const uint32_t *slot_count,
+                             struct walk_scratch *scratch, struct interaction_list *near,
+                             struct interaction_list *far);
 };
 
 #endif

@@ -46,4 +46,5 @@ void KERNEL(drift)(uint32_t count, float factor, const float *momentum, uint32_t
 }
 
 extern const struct step_kernels KERNEL(step_kernels);
-const struct step_kernels KERNEL(step_kernels) = {.kick = KERNEL(kick), .kick_rungs = KERNEL(kick_rungs), .drift = KERNEL(drift)};
+const struct step_kernels KERNEL(step_kernels) = {
+    .kick = KERNEL(kick), .kick_rungs = KERNEL(kick_rungs), .drift = KERNEL(drift)};

@@ -264,8 +264,7 @@ INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nod
 /* L2P: accelerations of particles from the local expansions of their leaves. */
 
 INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *first, float scale,
-                      float factor,
-                      const uint32_t *x, const struct node *nodes, const float *local,
+                      float factor, const uint32_t *x, const struct node *nodes, const float *local,
                       float *acceleration) {
   for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
     const uint32_t *centre = nodes[leaf].centre, j = leaf - (1u << depth),
@@ -300,9 +299,8 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *fir
     l2l_order(p, depth, scale, nodes, l);                                                        \
   }                                                                                              \
   NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, const uint32_t *first, float scale,    \
-                              float factor,                                                      \
-                              const uint32_t *x, const struct node *nodes, const float *l,       \
-                              float *a) {                                                        \
+                              float factor, const uint32_t *x, const struct node *nodes,         \
+                              const float *l, float *a) {                                        \
     l2p_order(p, n, depth, first, scale, factor, x, nodes, l, a);                                \
   }
 INSTANCE(1)
@@ -322,11 +320,12 @@ void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *
   EXPANSION(order, m2m_order, depth, scale, nodes, multipole);
 }
 
-void KERNEL(fmm_m2l)(int order, unsigned depth, unsigned source_depth, float scale, const struct split *split,
-                     const struct interaction_list *far, const struct node *nodes,
-                     const struct node *const *source_nodes, const float *const *source_multipole,
-                     float *local) {
-  struct m2l_lists lists = {depth, source_depth, scale, far, nodes, source_nodes, source_multipole, NULL};
+void KERNEL(fmm_m2l)(int order, unsigned depth, unsigned source_depth, float scale,
+                     const struct split *split, const struct interaction_list *far,
+                     const struct node *nodes, const struct node *const *source_nodes,
+                     const float *const *source_multipole, float *local) {
+  struct m2l_lists lists = {depth,        source_depth,     scale, far, nodes,
+                            source_nodes, source_multipole, NULL};
   lists.local = local;
   EXPANSION(order, m2l_order, &lists, split);
 }
@@ -336,8 +335,8 @@ void KERNEL(fmm_l2l)(int order, unsigned depth, float scale, const struct node *
   EXPANSION(order, l2l_order, depth, scale, nodes, local);
 }
 
-void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale, float factor,
-                     const uint32_t *x, const struct node *nodes, const float *local,
+void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale,
+                     float factor, const uint32_t *x, const struct node *nodes, const float *local,
                      float *acceleration) {
   EXPANSION(order, l2p_order, count, depth, first, scale, factor, x, nodes, local, acceleration);
 }

@@ -61,7 +61,8 @@ static struct sources gather(const struct p2p_target *t, uint32_t leaf, const ui
   p2p_scratch_reserve(scratch, most + 2 * LANES, 1);
   struct sources out = list_of_level(scratch, 0);
   for (uint32_t e = begin; e < stop; e++) {
-    uint32_t slot = t->near->entry[e] >> (t->source_depth + 1), node = t->near->entry[e] & node_mask;
+    uint32_t slot = t->near->entry[e] >> (t->source_depth + 1),
+             node = t->near->entry[e] & node_mask;
     uint32_t n = t->source_count[slot], first = node_first(n, node), end = node_end(n, node);
     const uint32_t *x = t->source_x[slot], *y = x + n, *z = y + n;
     for (uint32_t i = first; i < end; i += LANES) {

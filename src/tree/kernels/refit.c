@@ -92,7 +92,8 @@ uint32_t KERNEL(pack)(uint32_t count, const uint8_t *rung, uint8_t top, const ui
                       uint32_t *first, uint32_t *packed_x, float *packed_acceleration) {
   uint32_t n = 0;
   for (uint32_t leaf = 0; leaf < 1u << depth; leaf++) {
-    const uint32_t from = level_first(count, depth, leaf), end = level_first(count, depth, leaf + 1);
+    const uint32_t from = level_first(count, depth, leaf),
+                   end = level_first(count, depth, leaf + 1);
     uint8_t deepest = 0; /* most leaves have no active particle where few are active */
     for (uint32_t i = from; i < end; i++) deepest = rung[i] > deepest ? rung[i] : deepest;
     first[leaf] = n;
