@@ -66,14 +66,6 @@ struct particles particles_create_share(size_t n, double box, double mass) {
   return particles_create_blocks(n, (size_t)comm_size(), box, mass);
 }
 
-void particles_drop_block_columns(struct particles *s) {
-  for (int k = PARTICLE_COLUMNS_ALWAYS; k < PARTICLE_COLUMN_COUNT; k++) {
-    free(particles_column(s, k));
-    particles_set_column(s, k, NULL);
-  }
-  s->block_steps = false;
-}
-
 void particles_free(struct particles *s) {
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) free(particles_column(s, k));
   *s = (struct particles){0};

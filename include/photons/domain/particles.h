@@ -131,8 +131,6 @@ struct particles particles_create_share(size_t n, double box, double mass);
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass);
 /** Allocate the columns that only block time steps need, filled with zeros. */
 void particles_add_block_columns(struct particles *s);
-/** Free these columns. */
-void particles_drop_block_columns(struct particles *s);
 /** Free all columns. */
 void particles_free(struct particles *s);
 
