@@ -105,7 +105,8 @@ static void check_mutual(struct domain *d) {
   }
 }
 
-void domain_announce(struct domain *d) {
+/** Tell all ranks the boxes, targets and motion of all groups. */
+static void announce(struct domain *d) {
   struct announcement {
     struct node box;
     uint32_t targets;
@@ -128,16 +129,14 @@ void domain_announce(struct domain *d) {
 }
 
 bool domain_source_wanted(const struct domain *d, const struct group *g) {
-  if (g->targets > 0) return true;
-  for (const struct group *t = d->groups; t < d->groups + d->group_count; t++)
-    if (t->targets > 0 &&
-        box_gap_squared(&d->geometry, &g->root, &t->root) < reach_squared(g->moved, t->moved))
-      return true;
+  for (uint32_t k = 0; k < g->near.count; k++)
+    if (d->groups[g->near.group[k]].targets > 0) return true;
   return false;
 }
 
 void domain_find_neighbours(struct domain *d) {
   const uint32_t groups = d->group_count;
+  announce(d);
   struct node *box = allocate(2 * (size_t)groups, sizeof *box, "boxes of all nodes");
   for (uint32_t i = 0; i < groups; i++) box[groups + i] = d->groups[i].root;
   for (uint32_t node = groups - 1; node > 0; node--)

@@ -147,7 +147,7 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
     longest = fmax(longest, due);
   }
   motion_check(n, longest);
-  domain_announce(&n->domain);
+  domain_find_neighbours(&n->domain);
   FOR_GROUPS(&n->domain, g) {
     if (!domain_source_wanted(&n->domain, g)) continue;
     const double due = drift_due(n, b, g);

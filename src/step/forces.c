@@ -111,7 +111,6 @@ void forces_submit(struct nbody *n, bool mesh,
   struct domain *d = &n->domain;
   struct short_range *s = &n->short_range;
   struct long_range *l = &n->long_range;
-  domain_find_neighbours(d);
   domain_find_ghosts(d);
   short_range_follow_ghosts(s);
   if (mesh) long_range_place(l);

@@ -18,18 +18,18 @@ static void choose_all(struct nbody *n, struct group *g, void *context) {
   targets_all(&n->short_range, g, n->rungs != NULL);
 }
 
-/** Announce the groups, with all their particles as targets or none. */
-static void announce(struct nbody *n, bool targets) {
+/** Find the neighbours of groups whose boxes are new, with all their particles as targets or none. */
+static void find_neighbours(struct nbody *n, bool targets) {
   FOR_GROUPS(&n->domain, g) {
     g->targets = targets ? g->count : 0;
     g->moved = 0.0f;
   }
-  domain_announce(&n->domain);
+  domain_find_neighbours(&n->domain);
 }
 
 void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group *, const void *),
                      const void *kick, void (*meanwhile)(void *), void *context) {
-  announce(n, true);
+  find_neighbours(n, true);
   forces_submit(n, true, choose_all, NULL);
   FOR_GROUPS(&n->domain, g) {
     close(n, g, kick);
@@ -104,7 +104,7 @@ void step_first_forces(struct nbody *n) {
 /** Long-range forces alone: no group has targets. */
 static void measure_mesh(struct nbody *n) {
   step_refit(n);
-  announce(n, false);
+  find_neighbours(n, false);
   forces_submit(n, true, choose_all, NULL);
   message_wait();
 }

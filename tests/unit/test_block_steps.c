@@ -140,7 +140,7 @@ static float *forces(struct nbody *n, bool packed) {
     g->moved = 0.0f;
     for (size_t i = 0; i < b.count; i++) g->targets += !packed || every(b.first + i) == ACTIVE_RUNG;
   }
-  domain_announce(&n->domain);
+  domain_find_neighbours(&n->domain);
   forces_submit(n, false, packed ? choose_active : choose_all, NULL);
   message_wait();
   take_forces(n, force);
@@ -524,7 +524,7 @@ static void kick_at_tick(struct nbody *n, uint32_t tick, uint8_t finest, float d
     g->targets = 0;
     for (uint8_t r = top; r <= finest; r++) g->targets += n->rungs[g->index].particles[r];
   }
-  domain_announce(&n->domain);
+  domain_find_neighbours(&n->domain);
   uint8_t wanted = top;
   forces_submit(n, false, choose_rung, &wanted);
   FOR_GROUPS(&n->domain, g) {

@@ -44,7 +44,7 @@ struct group {
   int owner;        /**< rank */
   uint32_t targets; /**< particles whose forces are computed next, and */
   float moved;      /**< how far particles may have moved since the last refit, units of r_cut: the
-                       *   owner sets both, and domain_announce() tells them to all ranks */
+                       *   owner sets both, and domain_find_neighbours() tells them to all ranks */
   struct node root; /**< box of all its particles at the last refit */
   struct node *nodes; /**< tree_nodes(depth); own groups */
   struct node *top;   /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own
@@ -137,15 +137,13 @@ void domain_release(struct domain *d);
 void domain_acquire_positions(struct domain *d);
 void domain_release_positions(struct domain *d);
 
-/** Send the boxes of all groups at their last refit, and their `targets` and `moved`, to all ranks.
- * Collective. */
-void domain_announce(struct domain *d);
-/** Whether a group of this rank is within reach of any group with targets, or may be, considering how
- * far both may have moved; or has targets. After domain_announce(). */
-bool domain_source_wanted(const struct domain *d, const struct group *g);
-/** After domain_announce(): find the neighbours of this rank's groups, or all that may be neighbours
- * where particles may have moved. */
+/** Send the boxes of all groups at their last refit, and their `targets` and `moved`, to all ranks, and
+ * find the neighbours of this rank's groups, or all that may be neighbours where particles may have
+ * moved. Collective. */
 void domain_find_neighbours(struct domain *d);
+/** Whether a group of this rank has targets, or a neighbour that has some. After
+ * domain_find_neighbours(). */
+bool domain_source_wanted(const struct domain *d, const struct group *g);
 /** After domain_find_neighbours(): find the groups to send to and receive from other ranks, because
  * they are neighbours of groups with targets, and the branches of their trees that are needed; and
  * allocate memory for them. Collective. */
