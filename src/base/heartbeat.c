@@ -99,7 +99,8 @@ static void *beat(void *unused) {
     if (free_to_send && heart.own.last && heart.heard.last) return NULL;
     if (free_to_send && !heart.own.last) speak(ending);
     if (wait_for_end(interval)) ending = true;
-    now = heart.last_beat = wall_clock();
+    now = wall_clock();
+    heart.last_beat = now;
     if (now - then > heart.timeout) heart.last_pause = now;
     /* After a pause of all ranks, as by a debugger or a batch system, all have time to wake up. */
     silence = hear() ? 0.0 : silence + fmin(now - then, 2.0 * interval);
