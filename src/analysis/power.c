@@ -235,6 +235,19 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
   return bins;
 }
 
+double power_sum(const struct particles *s, size_t mesh,
+                 double (*weight)(const void *context, double k), const void *context) {
+  struct measurement m = measurement_begin(s, mesh);
+  const double fundamental = 2.0 * M_PI / s->box;
+  double sum = 0.0;
+  measure_fold(&m, 0);
+  for (size_t n2 = 1; n2 < shell_count(mesh); n2++)
+    if (m.shell[n2].modes > 0.0)
+      sum += 2.0 * m.shell[n2].power * weight(context, fundamental * sqrt((double)n2));
+  measurement_end(&m);
+  return sum;
+}
+
 void power_write(const char *path, const struct power_bin *bins, size_t count,
                  const struct particles *s, size_t mesh, double a,
                  const struct linear_power *linear, const struct cosmology *cosmology) {

@@ -207,4 +207,57 @@ static inline void ewald_accelerations(const double *x, size_t n, size_t stride,
   free(waves);
 }
 
+/** Softened 1/r, whose derivative is softened_attraction(): Springel et al. (2001), or Plummer. */
+static inline double softened_potential(double r, double epsilon, int plummer) {
+  if (plummer) return 1.0 / sqrt(r * r + epsilon * epsilon);
+  const double h = 2.8 * epsilon, q = r / h;
+  if (epsilon <= 0.0 || q >= 1.0) return 1.0 / r;
+  /* from the outside: 1/h + int_r^h F dr by Simpson's rule */
+  enum { STEPS = 400 };
+  double sum = 0.0;
+  for (int i = 0; i <= STEPS; i++) {
+    const double x = r + (h - r) * i / STEPS;
+    const double weight = i == 0 || i == STEPS ? 1.0 : i % 2 ? 4.0 : 2.0;
+    sum += weight * x * softened_attraction(x, epsilon, 0);
+  }
+  return 1.0 / h + sum * (h - r) / (3 * STEPS);
+}
+
+/** sum_i sum_j m_i m_j/r_ij over all pairs, images of a particle of its own included, in a
+ * neutralising background, for m = L = 1: -2 W/(G m^2/L). Arguments as ewald_accelerations(). */
+static inline double ewald_potential(const double *x, size_t n, double alpha, double epsilon,
+                                     int plummer) {
+  struct ewald_waves *w = ewald_waves_create(x, n, alpha);
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    enum { ZERO = EWALD_WAVES_MAX };
+    struct ewald_phases p;
+    ewald_find_phases(x + 3 * i, &p);
+    for (int m0 = 0; m0 <= w->waves; m0++)
+      for (int m1 = -w->waves; m1 <= w->waves; m1++) {
+        const double complex phase = (p.re[0][ZERO + m0] + I * p.im[0][ZERO + m0]) *
+                                     (p.re[1][ZERO + m1] + I * p.im[1][ZERO + m1]);
+        const int end = ewald_row(w->waves, m0, m1);
+        for (int m2 = -end; m2 <= end; m2++) /* the waves have a factor for accelerations */
+          sum += creal(phase * (p.re[2][ZERO + m2] + I * p.im[2][ZERO + m2]) *
+                       (w->re[m0][ZERO + m1][ZERO + m2] + I * w->im[m0][ZERO + m1][ZERO + m2])) /
+                 (2.0 * M_PI);
+      }
+    for (size_t j = 0; j < n; j++) {
+      double r2 = 0.0;
+      for (size_t c = 0; c < 3; c++) {
+        const double d = x[3 * j + c] - x[3 * i + c], nearest = d + (d < -0.5) - (d > 0.5);
+        r2 += nearest * nearest;
+      }
+      const double r = sqrt(r2);
+      if (j != i)
+        sum += softened_potential(r, epsilon, plummer) -
+               (r > 0.0 ? erf(alpha * r) / r : M_2_SQRTPI * alpha);
+    }
+    sum -= M_2_SQRTPI * alpha + M_PI * (double)n / (alpha * alpha);
+  }
+  free(w);
+  return sum;
+}
+
 #endif

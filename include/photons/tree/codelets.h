@@ -11,6 +11,7 @@ void refit_submit(struct short_range *s, struct group *g);
 void p2m_submit(struct short_range *s, struct group *g);
 void m2m_submit(struct short_range *s, struct group *g);
 void p2p_submit(struct short_range *s, struct group *g);
+void potential_submit(struct short_range *s, struct group *g);
 void m2l_submit(struct short_range *s, struct group *g);
 void l2l_submit(struct short_range *s, struct group *g);
 void l2p_submit(struct short_range *s, struct group *g);

@@ -24,6 +24,7 @@ KERNEL_FUNCTION(fmm_operators, m2l, fmm_m2l);
 KERNEL_FUNCTION(fmm_operators, l2l, fmm_l2l);
 KERNEL_FUNCTION(fmm_operators, l2p, fmm_l2p);
 KERNEL_FUNCTION(p2p_kernels, p2p, p2p);
+KERNEL_FUNCTION(p2p_kernels, potential, p2p_potential);
 KERNEL_FUNCTION(walk_kernels, pack, pack);
 KERNEL_FUNCTION(walk_kernels, refit, refit);
 KERNEL_FUNCTION(walk_kernels, walk, walk);

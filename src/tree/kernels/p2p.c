@@ -206,14 +206,63 @@ static pair_function *choose_pair_function(const struct p2p_law *law) {
   return degree >= 6 && degree <= 12 ? by_degree[degree - 6] : pair_degree_any;
 }
 
+/* The potential, computed only for energies: the same lists, with the potential of the sources in
+ * place of their forces. Its square roots are exact, so that a particle's potential at its own place
+ * is known. */
+
+/** Spline-softened 1/r for u < support^2 (Springel et al. 2001, eq. 71). */
+static vfloat spline_potential(vfloat u, float support2) {
+  const float inverse = 1.0f / sqrtf(support2);
+  vfloat q = v_sqrt(u) * v_set(inverse), q2 = q * q, q4 = q2 * q2, safe = v_max(q, v_set(0.25f));
+  vfloat in = v_set(2.8f) - q2 * v_set(16.0f / 3.0f) + q4 * v_fma(v_set(-6.4f), q, v_set(9.6f));
+  vfloat out = v_set(3.2f) - v_set(1.0f / 15.0f) / safe -
+               q2 * v_fma(v_set(-16.0f), q, v_set(32.0f / 3.0f)) +
+               q4 * v_fma(v_set(32.0f / 15.0f), q, v_set(-9.6f));
+  return v_select(v_less(q, v_set(0.5f)), in, out) * v_set(inverse);
+}
+
+/** psi for a vector of squared distances (units of r_cut^2); zero beyond r_cut. */
+static vfloat potential_vector(const struct p2p_law *law, vfloat u) {
+  const float *c = law->split->fmm[0];
+  vfloat newton = v_set(1.0f) / v_sqrt(u + v_set(law->plummer2));
+  vfloat t = v_fma(u, v_set(2.0f / law->split->fmm_range), v_set(-1.0f)), h = v_set(c[FMM_DEGREE]);
+  for (int k = FMM_DEGREE - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
+  const vmask softened = v_less(u, v_set(law->support2));
+  if (v_any(softened)) newton = v_select(softened, spline_potential(u, law->support2), newton);
+  return v_keep(v_less(u, v_set(R_CUT_SQUARED)), newton - h);
+}
+
+/** The potential at targets i and j, written to a[0] and b[0]. */
+static void pair_potential(const struct p2p_law *law, const struct sources *s, const float ti[3],
+                           const float tj[3], float a[3], float b[3]) {
+  vfloat sum_i = v_set(0.0f), sum_j = v_set(0.0f);
+  for (size_t k = 0; k < s->count; k += LANES) {
+    vfloat sx = v_load(s->x[0] + k), sy = v_load(s->x[1] + k), sz = v_load(s->x[2] + k);
+    vfloat dx = sx - v_set(ti[0]), dy = sy - v_set(ti[1]), dz = sz - v_set(ti[2]);
+    sum_i += potential_vector(law, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
+    dx = sx - v_set(tj[0]), dy = sy - v_set(tj[1]), dz = sz - v_set(tj[2]);
+    sum_j += potential_vector(law, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
+  }
+  a[0] = v_sum(sum_i), b[0] = v_sum(sum_j);
+}
+
+/** A particle's potential at its own place, as pair_potential() computes it. */
+static double self_potential(const struct p2p_law *law) {
+  float sum[LANES];
+  const vfloat psi = potential_vector(law, v_set(0.0f));
+  memcpy(sum, &psi, sizeof sum);
+  return (double)sum[0];
+}
+
 /** The state of the computation of one leaf. */
 struct leaf {
   const struct p2p_law *law;
   const struct p2p_target *target;
   struct p2p_scratch *scratch;
   pair_function *pair;
-  uint32_t origin[3]; /* positions are relative to this point */
-  float *acceleration;
+  uint32_t origin[3];  /* positions are relative to this point */
+  float *acceleration; /* NULL: the potential is computed */
+  double potential;    /* sum over the targets */
   uint64_t pairs;
 };
 
@@ -236,8 +285,12 @@ static void block(struct leaf *l, const struct sources *sources, uint32_t first,
     relative_position(l, i, ti);
     relative_position(l, j, tj);
     l->pair(l->law, sources, ti, tj, a, b);
-    store(l, i, a);
-    store(l, j, b);
+    if (l->acceleration) {
+      store(l, i, a);
+      store(l, j, b);
+    } else {
+      l->potential += (double)a[0] + (j > i ? (double)b[0] : 0.0);
+    }
   }
   l->pairs += (uint64_t)sources->count * (end - first);
 }
@@ -296,15 +349,10 @@ static uint32_t largest_leaf(const struct p2p_target *t) {
   return most;
 }
 
-/* acceleration is not const: struct leaf writes to it. */
-uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t,
-                     struct p2p_scratch *scratch,
-                     float *acceleration) { /* NOLINT(readability-non-const-parameter) */
-  struct leaf l = {.law = law,
-                   .target = t,
-                   .scratch = scratch,
-                   .pair = choose_pair_function(law),
-                   .acceleration = acceleration};
+/** Compute the forces on all targets, or their potential. */
+static void all_leaves(struct leaf *l) {
+  const struct p2p_target *t = l->target;
+  struct p2p_scratch *scratch = l->scratch;
   const float half_box = (float)(0.5 * POSITION_TURN) * t->scale;
   unsigned levels = 1;
   while ((largest_leaf(t) >> (levels - 1)) + 1 > P2P_BLOCK) levels++;
@@ -316,17 +364,36 @@ uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t,
     if (first == end) continue;
     if (fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + R_CUT < half_box) {
       struct reach reach = {.half = {node->half[0], node->half[1], node->half[2]}};
-      memcpy(l.origin, node->centre, sizeof l.origin);
-      struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
-      halve(&l, &sources, &(const struct part){t->depth, leaf, first, end});
+      memcpy(l->origin, node->centre, sizeof l->origin);
+      struct sources sources = gather(t, leaf, l->origin, &reach, scratch);
+      halve(l, &sources, &(const struct part){t->depth, leaf, first, end});
     } else { /* wide leaf: nearest images differ among its particles */
       for (uint32_t i = first; i < end; i++) {
         const struct reach reach = {.half = {0.0f, 0.0f, 0.0f}};
-        for (size_t c = 0; c < 3; c++) l.origin[c] = t->x[c * t->count + i];
-        struct sources sources = gather(t, leaf, l.origin, &reach, scratch);
-        block(&l, &sources, i, i + 1);
+        for (size_t c = 0; c < 3; c++) l->origin[c] = t->x[c * t->count + i];
+        struct sources sources = gather(t, leaf, l->origin, &reach, scratch);
+        block(l, &sources, i, i + 1);
       }
     }
   }
+}
+
+/* acceleration is not const: struct leaf writes to it. */
+uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t,
+                     struct p2p_scratch *scratch,
+                     float *acceleration) { /* NOLINT(readability-non-const-parameter) */
+  struct leaf l = {.law = law,
+                   .target = t,
+                   .scratch = scratch,
+                   .pair = choose_pair_function(law),
+                   .acceleration = acceleration};
+  all_leaves(&l);
   return l.pairs;
+}
+
+double KERNEL(p2p_potential)(const struct p2p_law *law, const struct p2p_target *t,
+                             struct p2p_scratch *scratch) {
+  struct leaf l = {.law = law, .target = t, .scratch = scratch, .pair = pair_potential};
+  all_leaves(&l);
+  return l.potential - (double)t->count * self_potential(law);
 }

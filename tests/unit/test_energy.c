@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The potential energy against Ewald summation, and the Layzer-Irvine integral. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "photons/analysis/energy.h"
+#include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
+#include "photons/runtime/engine.h"
+#include "support/ewald.h"
+#include "support/force_set.h"
+
+#include <cmocka.h>
+
+#include "support/assert_near.h"
+
+enum { COUNT = 1000 };
+#define BOX 100.0 /* Mpc/h */
+#define MASS 3.0  /* 1e10 Msun/h */
+#define A 0.25
+
+static uint64_t seed = 1;
+static double uniform(void) {
+  seed = seed * 6364136223846793005u + 1442695040888963407u;
+  return (double)(seed >> 11) * 0x1p-53;
+}
+
+static int start(void **state) {
+  (void)state;
+  start_starpu_for_tests();
+  return 0;
+}
+static int stop(void **state) {
+  (void)state;
+  engine_stop();
+  return 0;
+}
+
+/** Half of the particles anywhere, half in a clump at the edge of the box. */
+static struct particles clumped(double x[3 * COUNT]) {
+  struct particles s = particles_create(COUNT, BOX, MASS);
+  seed = 1;
+  for (size_t i = 0; i < COUNT; i++) {
+    s.id[i] = i + 1;
+    for (size_t c = 0; c < 3; c++) {
+      const double place = i % 2 ? uniform() : 0.97 + 0.06 * pow(uniform(), 3.0);
+      s.position[c * COUNT + i] = position_to_integer(place - floor(place), 1.0);
+      x[3 * i + c] = s.position[c * COUNT + i] * 0x1p-32;
+    }
+  }
+  return s;
+}
+
+static double measured(const char *settings, double x[3 * COUNT]) {
+  struct parameters p;
+  char text[512];
+  snprintf(text, sizeof text,
+           "[box]\nsize = 100\nnpart_side = 10\n[time]\nstep = fixed\nsteps = 1\n[gravity]\n%s",
+           settings);
+  parameters_from_text(&p, text, NULL, 0);
+  struct nbody *n = nbody_create(&p, clumped(x));
+  const double energy = potential_energy(n, A);
+  nbody_free(n);
+  return energy;
+}
+
+/** @param softening  kpc/h */
+static void check(const char *settings, double softening, int plummer, double tolerance) {
+  static double x[3 * COUNT];
+  char text[256];
+  snprintf(text, sizeof text, "softening = %g\n%s", softening, settings);
+  const double energy = measured(text, x);
+  const double exact = -0.5 * GRAVITY * MASS * MASS / BOX / A *
+                       ewald_potential(x, COUNT, EWALD_ALPHA_MIN, 1e-3 * softening / BOX, plummer);
+  print_message("%-40s W = %.9g, Ewald %.9g, error %.1e\n", settings, energy, exact,
+                energy / exact - 1.0);
+  assert_near(energy, exact, tolerance * fabs(exact));
+}
+
+static void test_potential(void **state) {
+  (void)state;
+  /* Wave numbers beyond the mesh, which it cannot have, are 1e-4 of a clump's mesh energy ... */
+  check("split = kaiser", 200.0, 0, 5e-5);
+  check("split = kaiser", 2000.0, 0, 5e-5);
+  check("split = kaiser\nsoftening_kernel = plummer", 200.0, 1, 5e-5);
+  /* ... and less with a larger reach. */
+  check("split = kaiser\nr_split = 1.3\nr_cut = 9", 200.0, 0, 5e-6);
+  check("split = gauss\nr_split = 1.3\nr_cut = 9", 200.0, 0, 5e-6);
+  check("split = gauss\nr_split = 1.3\nr_cut = 9\nsoftening_kernel = plummer", 50.0, 1, 5e-6);
+}
+
+/** T = a^n and W = -T n/... such that I is constant: its integral is exact for powers. */
+static void test_layzer_irvine(void **state) {
+  (void)state;
+  for (int power = -2; power <= 3; power++) {
+    struct layzer_irvine l = {0};
+    for (int i = 0; i <= 20; i++) {
+      const double a = 0.02 * exp(0.19 * i);
+      layzer_irvine_advance(&l, a, 5.0 * pow(a, power));
+    }
+    const double end = 0.02 * exp(0.19 * 20), begin = 0.02;
+    const double exact = power == -1
+                             ? 5.0 * log(end / begin)
+                             : 5.0 * (pow(end, power + 1) - pow(begin, power + 1)) / (power + 1);
+    assert_near(l.work, exact, 1e-12 * fabs(exact));
+    assert_near(layzer_irvine_integral(&l, -1.0), end * (l.kinetic - 1.0) + exact, 1e-9);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_potential, start, stop),
+      cmocka_unit_test(test_layzer_irvine),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
