@@ -25,6 +25,15 @@ AC_DEFUN([PHOTONS_LIBRARY], [
 AC_DEFUN([PHOTONS_SYSTEM_INCLUDES],
   [$1_CFLAGS=`AS_ECHO([" $$1_CFLAGS"]) | $SED 's| -I *| -isystem |g'`])
 
+# PHOTONS_CMOCKA: only tests need it.
+AC_DEFUN([PHOTONS_CMOCKA], [
+  PKG_CHECK_MODULES([CMOCKA], [cmocka], [have_cmocka=yes], [have_cmocka=no])
+  PHOTONS_SYSTEM_INCLUDES([CMOCKA])
+  without_cmocka=
+  AS_IF([test "$have_cmocka" = no], [without_cmocka=' (they need cmocka: Debian package libcmocka-dev)'])
+  AM_CONDITIONAL([HAVE_CMOCKA], [test "$have_cmocka" = yes])
+])
+
 # PHOTONS_FUZZING: the compiler must be a clang with libFuzzer. The sanitizers report what the fuzzer
 # provokes.
 AC_DEFUN([PHOTONS_FUZZING], [

@@ -16,6 +16,7 @@
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
 #include "photons/base/input_file.h"
+#include "photons/base/output_file.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/ic/ic.h"
 #include "photons/runtime/engine.h"
@@ -113,8 +114,10 @@ static size_t number_of(const char *path) {
                                                              : 0;
 }
 
-int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count, bool quiet) {
-  struct parameters p;
+/** The parameters of the analysis.
+ * @return whether the snapshot contains the settings of the run that wrote it */
+static bool read_parameters(struct parameters *p, const char *snapshot,
+                            const char *const *overrides, size_t count) {
   struct settings settings = {0};
   settings_add(&settings, "ic", "source", "gadget");
   settings_add(&settings, "ic", "file", snapshot);
@@ -122,45 +125,67 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   const size_t own = settings.count;
   settings.text = reallocate(settings.text, own + count, sizeof *settings.text, "settings");
   for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
-  parameters_read(&p, NULL, (const char *const *)settings.text, own + count);
+  parameters_read(p, NULL, (const char *const *)settings.text, own + count);
+  settings.count = own;
+  settings_free(&settings);
+  return ours;
+}
+
+static void print_snapshot(const struct parameters *p, const struct particles *particles, bool ours,
+                           double seconds) {
+  printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", p->ic.file,
+         particles->all, 1e10 * particles->mass, particles->box, p->ic.z_init, seconds);
+  printf("cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g from its header;\n"
+         "            Omega_b %g, n_s %g, sigma8 %g %s\n",
+         p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_from(p).omega_k,
+         p->cosmology.h, p->cosmology.omega_b, p->cosmology.n_s, p->cosmology.sigma8,
+         ours ? "from the run that made it"
+              : "are defaults (--set cosmology.sigma8=... for theory)");
+}
+
+/** What is measured and written. */
+static void print_plan(const struct parameters *p) {
+  printf("would write to %s:%s%s%s\n", p->output.dir, p->analysis.fof ? " halos, mass function," : "",
+         p->output.power_spectrum ? " power spectrum," : "", p->output.images ? " pictures" : "");
+}
+
+int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count,
+                     const struct run_options *options) {
+  struct parameters p;
+  const bool ours = read_parameters(&p, snapshot, overrides, count);
+  const bool speaks = options->verbosity > 0 && comm_rank() == 0;
+  if (options->dry_run && comm_rank() == 0) output_folder_check(p.output.dir);
   heartbeat_start(p.runtime.timeout, NULL);
-  const int lock = folder_lock(p.output.dir); /* products of an earlier run may be there */
-  p.runtime.gpu = GPU_NO;                     /* the analysis has no CUDA codelets */
+  /* Products of an earlier run may be in the folder. */
+  const int lock = options->dry_run ? -1 : folder_lock(p.output.dir);
+  p.runtime.gpu = GPU_NO; /* the analysis has no CUDA codelets */
   engine_start(&p, NULL);
   double start = wall_clock();
   struct particles particles = ic_read_gadget(&p);
   const struct cosmology cosmology = cosmology_from(&p);
   struct linear_power *linear = linear_power_create(&p);
   const struct layout layout = layout_choose(&p, particles.all);
-  domain_sort_particles(&particles, &layout.domain);
-  const bool speaks = !quiet && comm_rank() == 0;
-  if (speaks) {
-    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot,
-           particles.all, 1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
-    printf("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, "
-           "sigma8 %g %s\n",
-           p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b,
-           p.cosmology.n_s, p.cosmology.sigma8,
-           ours ? "from the run that made it"
-                : "are defaults (--set cosmology.sigma8=... for theory)");
-  }
+  if (speaks) print_snapshot(&p, &particles, ours, wall_clock() - start);
   start = wall_clock();
-  struct products products = {.parameters = &p,
-                              .cosmology = &cosmology,
-                              .linear = linear,
-                              .particles = &particles,
-                              .depth = layout.domain.depth,
-                              .a = 1.0 / (1.0 + p.ic.z_init),
-                              .number = number_of(snapshot),
-                              .mesh = layout.mesh.cells,
-                              .quiet = quiet};
-  products_write(&products);
-  if (speaks) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
+  if (options->dry_run) {
+    if (speaks) print_plan(&p);
+  } else {
+    domain_sort_particles(&particles, &layout.domain);
+    struct products products = {.parameters = &p,
+                                .cosmology = &cosmology,
+                                .linear = linear,
+                                .particles = &particles,
+                                .depth = layout.domain.depth,
+                                .a = 1.0 / (1.0 + p.ic.z_init),
+                                .number = number_of(snapshot),
+                                .mesh = layout.mesh.cells,
+                                .quiet = !speaks};
+    products_write(&products);
+    if (speaks) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
+  }
   linear_power_free(linear);
   particles_free(&particles);
   engine_stop();
-  folder_unlock(lock);
-  settings.count = own;
-  settings_free(&settings);
+  if (!options->dry_run) folder_unlock(lock);
   return 0;
 }

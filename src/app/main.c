@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
   int status;
   if (options.analyse) {
     status = analyse_snapshot(options.analyse, options.overrides, options.override_count,
-                              options.run.verbosity == 0);
+                              &options.run);
   } else {
     struct parameters parameters;
     parameters_read(&parameters, options.config, options.overrides, options.override_count);

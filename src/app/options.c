@@ -148,10 +148,10 @@ struct options options_read(int argc, char **argv) {
   if (o.run.restart && o.run.overwrite)
     fail(EXIT_BAD_USAGE, "--restart goes on with a run and --overwrite removes it: not together");
   if (o.analyse) {
-    if (optind < argc || o.run.dry_run || o.run.restart || o.run.overwrite || o.run.steps >= 0)
+    if (optind < argc || o.run.restart || o.run.overwrite || o.run.steps >= 0)
       fail(EXIT_BAD_USAGE,
-           "--analyse takes a snapshot and --set, -q and -v only: no config.ini and no options "
-           "for runs; try --help");
+           "--analyse takes a snapshot and --dry-run, --set, -q and -v only: no config.ini and no "
+           "other options for runs; try --help");
     return o;
   }
   if (optind == argc)

@@ -15,11 +15,21 @@ void problems_begin(struct parameter_problems *problems, const char *path) {
     fail(EXIT_RUN_FAILED, "no memory for the problems of %s: %s", path, strerror(errno));
 }
 
+/** Print the first problems; who has more of them has probably taken a file for another. */
+static void print_first(struct parameter_problems *problems) {
+  char *end = problems->text;
+  for (size_t i = 0; i < problems->count && i < PROBLEMS_PRINTED; i++) end = strchr(end, '\n') + 1;
+  *end = 0;
+  fputs(problems->text, stderr);
+  if (problems->count > PROBLEMS_PRINTED)
+    fprintf(stderr, "... and %zu more\n", problems->count - PROBLEMS_PRINTED);
+}
+
 void problems_end(struct parameter_problems *problems) {
   if (fclose(problems->stream) != 0)
     fail(EXIT_RUN_FAILED, "no memory for the problems of %s: %s", problems->path, strerror(errno));
   if (problems->count) {
-    fputs(problems->text, stderr);
+    print_first(problems);
     fail(EXIT_BAD_USAGE, "%s: %zu problem%s, nothing was run", problems->path, problems->count,
          problems->count > 1 ? "s" : "");
   }

@@ -100,6 +100,8 @@ const struct parameter parameter_table[] = {
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
+  {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
+  {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line: redshifts, or scale factors if its first line is # Scale Factor"},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
   {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots", .words = output_units},
@@ -154,6 +156,10 @@ static_assert(sizeof parameter_table / sizeof *parameter_table <= PARAMETER_COUN
               "struct parameters.given is full");
 static_assert(offsetof(struct parameters, output.redshift_count) ==
                   offsetof(struct parameters, output.redshifts) +
+                      sizeof(double[PARAMETER_LIST_MAX]),
+              "a list's count follows it");
+static_assert(offsetof(struct parameters, output.scale_factor_count) ==
+                  offsetof(struct parameters, output.scale_factors) +
                       sizeof(double[PARAMETER_LIST_MAX]),
               "a list's count follows it");
 static_assert(sizeof(enum accuracy) == sizeof(unsigned), "words are stored as unsigned");

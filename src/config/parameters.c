@@ -170,7 +170,10 @@ static void read_file(struct parameters *p, struct parameter_problems *problems)
   if (ferror(s.file))
     fail(EXIT_BAD_USAGE, "%s: cannot read the configuration: %s", problems->path, strerror(errno));
   if (s.binary)
-    fail(EXIT_BAD_USAGE, "%s: not a text file; --defaults prints what is expected", problems->path);
+    fail(EXIT_BAD_USAGE,
+         "%s: not a text file; --defaults prints what is expected, and --analyse %s analyses a "
+         "snapshot",
+         problems->path, problems->path);
   if (status < 0) fail(EXIT_RUN_FAILED, "%s: no memory to read it", problems->path);
   free(s.line);
   fclose(s.file);
@@ -203,23 +206,6 @@ static void read_override(struct parameters *p, struct parameter_problems *probl
   }
 }
 
-static int compare_falling(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x < y) - (x > y);
-}
-
-/* Sort the outputs in the order in which the run reaches them, and drop duplicates. */
-static void arrange_redshifts(struct parameters *p) {
-  double *z = p->output.redshifts;
-  size_t count = p->output.redshift_count, kept = 0;
-  if (!count) z[count++] = p->time.z_end;
-  qsort(z, count, sizeof *z, compare_falling);
-  for (size_t i = 0; i < count; i++)
-    if (!kept || z[i] < z[kept - 1]) z[kept++] = z[i];
-  memset(z + kept, 0, (count - kept) * sizeof *z);
-  p->output.redshift_count = kept;
-}
-
 void parameters_read(struct parameters *p, const char *path, const char *const *overrides,
                      size_t count) {
   struct parameter_problems problems;
@@ -231,7 +217,7 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
   if (path) read_file(p, &problems);
   for (size_t i = 0; i < count; i++) read_override(p, &problems, overrides[i]);
   apply_presets(p);
-  arrange_redshifts(p);
+  output_times_collect(p, &problems);
   parameters_check(p, &problems);
   problems_end(&problems);
   if (comm_rank() == 0) comm_barrier();

@@ -77,6 +77,12 @@ refuse() {
   grep -q -- "$text" err || complain "$*: does not say '$text'"
   rm -rf none
 }
+# A dry run reads and says what it would write, and refuses what the analysis refuses.
+"$PHOTONS" --analyse "$foreign" --dry-run --set output.dir=dry >output || complain "--dry-run"
+grep -q 'would write to dry: halos, mass function, power spectrum, pictures' output &&
+  grep -q 'Omega_k' output || complain "--dry-run says: $(cat output)"
+[ -e dry ] && complain "--dry-run wrote something"
+
 head -c 20000 "$foreign" >truncated.hdf5
 echo "not a snapshot" >text.hdf5
 "$PYTHON" -c '
@@ -84,6 +90,7 @@ import h5py
 with h5py.File("empty.hdf5", "w") as f: f.create_group("Header").attrs["BoxSize"] = 1.0'
 refuse 2 "cannot read it" --analyse nowhere.hdf5
 refuse 3 "truncated" --analyse truncated.hdf5
+refuse 3 "truncated" --analyse truncated.hdf5 --dry-run
 refuse 3 "text.hdf5" --analyse text.hdf5
 refuse 3 "NumPart_ThisFile" --analyse empty.hdf5
 refuse 2 "no config.ini" --analyse "$foreign" config.ini

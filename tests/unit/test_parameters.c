@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "photons/config/parameter_table.h"
+#include "support/assert_near.h"
 
 #define CONFIG "config.ini"
 #define NEEDED "[box]\nsize = 100\nnpart_side = 32\n"
@@ -412,13 +413,75 @@ static void too_many_redshifts(void **state) {
   (void)state;
   static const char head[] = NEEDED "[output]\nredshifts =";
   char text[sizeof head + 2 * PARAMETER_LIST_MAX + 2] = NEEDED "[output]\nredshifts =";
+  char expected[64];
   for (size_t i = 0; i < PARAMETER_LIST_MAX; i++) memcpy(text + sizeof head - 1 + 2 * i, " 1", 3);
   struct parameters p;
   read_config(&p, text, NULL, 0);
   assert_int_equal(p.output.redshift_count, 1); /* each once */
   memcpy(text + sizeof head - 1 + 2 * PARAMETER_LIST_MAX, " 1", 3);
   char *said = complaints(text, NULL, 0);
-  assert_non_null(strstr(said, "more than 256 values"));
+  snprintf(expected, sizeof expected, "more than %d values", PARAMETER_LIST_MAX);
+  assert_non_null(strstr(said, expected));
+  free(said);
+}
+
+static void write_text(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Redshifts, scale factors and a file are put together; a printed configuration has redshifts. */
+static void output_times(void **state) {
+  (void)state;
+  struct parameters p;
+  static const char path[] = "times.txt", text[] =
+      NEEDED "[output]\nredshifts = 3 0\nscale_factors = 0.1, 0.25 1 0.02\ntimes_file = times.txt\n";
+  const double expected[] = {49, 9, 4, 3, 1, 0.25, 0};
+  write_text(path, "# Redshift\n4\n\n 0.25  # late\n1\n");
+  read_config(&p, text, NULL, 0);
+  assert_int_equal(p.output.redshift_count, 7);
+  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+  assert_true(p.output.redshifts[0] == 49.0 && p.output.redshifts[6] == 0.0);
+  assert_int_equal(p.output.scale_factor_count, 0);
+  assert_string_equal(p.output.times_file, "");
+
+  write_text(path, "# Scale Factor\n0.2\n0.8\n0.5\n");
+  read_config(&p, text, NULL, 0);
+  assert_int_equal(p.output.redshift_count, 7);
+  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+
+  static const struct {
+    const char *lines, *message;
+  } wrong[] = {{"# Scale Factor\n0.2\n3\n", "line 3, \"3\", is not a scale factor"},
+               {"1\nz = 2\n", "line 2, \"z = 2\", is not a redshift"},
+               {"nan\n", "line 1, \"nan\", is not a redshift"},
+               {"60\n", "60 is not between time.z_end = 0 and ic.z_init = 49"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    write_text(path, wrong[i].lines);
+    char *said = complaints(text, NULL, 0);
+    assert_non_null(strstr(said, wrong[i].message));
+    free(said);
+  }
+  assert_int_equal(remove(path), 0);
+  char *said = complaints(text, NULL, 0);
+  assert_non_null(strstr(said, "times_file = "));
+  assert_non_null(strstr(said, "No such file"));
+  free(said);
+}
+
+/* Of many problems the first are printed, the others counted. */
+static void many_problems(void **state) {
+  (void)state;
+  char text[4096] = NEEDED "[output]\n";
+  for (int i = 0; i < PROBLEMS_PRINTED + 5; i++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "unknown%d = 1\n", i);
+  char *said = complaints(text, NULL, 0);
+  assert_non_null(strstr(said, "unknown19: unknown key"));
+  assert_null(strstr(said, "unknown20: unknown key"));
+  assert_non_null(strstr(said, "... and 5 more\n"));
+  assert_non_null(strstr(said, "25 problems, nothing was run"));
   free(said);
 }
 
@@ -447,6 +510,8 @@ int main(void) {
       cmocka_unit_test(one_mistake_one_line),
       cmocka_unit_test(all_mistakes_at_once),
       cmocka_unit_test(too_many_redshifts),
+      cmocka_unit_test(output_times),
+      cmocka_unit_test(many_problems),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -76,6 +76,8 @@ int parameter_print(const struct parameter *row, const struct parameters *p, FIL
  * separator); nothing for texts. */
 void parameter_print_allowed(const struct parameter *row, const char *separator, FILE *out);
 
+enum { PROBLEMS_PRINTED = 20 };
+
 /** The problems found so far, and the origin of each value. */
 struct parameter_problems {
   const char *path; /**< config file */
@@ -86,7 +88,8 @@ struct parameter_problems {
   } origin[PARAMETER_COUNT_MAX]; /**< by row of the table */
   FILE *stream;                  /**< one line for each problem, written to text */
   char *text;
-  size_t length, count;
+  size_t length, count; /**< of the text; of problems, of which the first PROBLEMS_PRINTED are
+                         *   printed */
 };
 
 /** Begin and end a report. If there are problems, the end prints all of them and ends the program
@@ -107,6 +110,10 @@ void problem_with(struct parameter_problems *problems, const struct parameter *r
 /** Add a problem with a text that parameter_parse() rejected, for the reason that it gave. */
 void problem_unreadable(struct parameter_problems *problems, const struct parameter *row,
                         const char *found, const char *reason);
+
+/** Take output times given as scale factors or in output.times_file to the redshifts, and sort all of
+ * them in the order in which a run reaches them, without duplicates (output_times.c). */
+void output_times_collect(struct parameters *p, struct parameter_problems *problems);
 
 /** Check what one value alone cannot show: sums, pairs, needed values, files. Values with reported
  * problems are left out. */

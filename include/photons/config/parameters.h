@@ -12,7 +12,7 @@
 #include "photons/config/choices.h"
 
 #define PARAMETER_PATH_MAX 1024
-#define PARAMETER_LIST_MAX 256 /**< most output redshifts; more are reported as an error */
+#define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
 #define PARAMETER_COUNT_MAX 96 /**< room for the table's rows */
 
 struct parameters {
@@ -68,9 +68,13 @@ struct parameters {
   } time;
   struct {
     char dir[PARAMETER_PATH_MAX];
-    double redshifts[PARAMETER_LIST_MAX]; /**< falling, no two equal; z_end alone where none are
-                                               given */
+    double redshifts[PARAMETER_LIST_MAX]; /**< falling, no two equal; those of scale_factors and
+                                               times_file are among them; z_end alone where none
+                                               are given */
     size_t redshift_count;
+    double scale_factors[PARAMETER_LIST_MAX]; /**< empty: they are among the redshifts, */
+    size_t scale_factor_count;
+    char times_file[PARAMETER_PATH_MAX]; /**< as what the file contains */
     bool snapshots;
     int64_t files;                /**< of a snapshot; 0: one for each rank */
     enum length_unit unit_length; /**< of snapshots */
