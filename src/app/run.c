@@ -306,6 +306,7 @@ static void say_nothing_left(const struct run *r) {
 static int run_dry(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
   const bool restart = r->options->restart;
+  comm_started();
   nbody_run_dry(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
   check_folder(r);
   check_times(r);

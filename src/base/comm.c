@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 
 /* Most bytes of one message (MPI counts with int), and the tag of messages. */
 enum { PIECE_MOST = 1 << 30, TAG = 1 };
+enum { START_TIMEOUT = 600 }; /* seconds */
 /* Cores per rank below which threads that wait by polling slow down the others; nanoseconds. */
 enum { CORES_LEAST = 4, NAP = 20000 };
 
@@ -58,9 +60,39 @@ int sched_yield(void) {
   return 0;
 }
 
+/* A rank that is stopped or unreachable before the ranks watch each other (heartbeat.h) makes all
+ * others wait inside MPI. Only async-signal-safe functions may be called here. */
+static void fail_to_start(int number) {
+  (void)number;
+  static const char text[] =
+      "photons-starpu: error: not all ranks have started MPI and read the configuration in time: a "
+      "rank or its host is stopped, or the network hangs; PHOTONS_START_TIMEOUT is the limit in "
+      "seconds (600; 0: none)\n";
+  if (write(STDERR_FILENO, text, sizeof text - 1) > 0) _exit(EXIT_RUN_FAILED);
+  _exit(EXIT_RUN_FAILED);
+}
+
+static void limit_start(void) {
+  const char *limit = getenv("PHOTONS_START_TIMEOUT");
+  char *end = NULL;
+  const unsigned long seconds = limit ? strtoul(limit, &end, 10) : START_TIMEOUT;
+  if (limit && (end == limit || *end || seconds > 86400))
+    fail(EXIT_BAD_USAGE, "PHOTONS_START_TIMEOUT=%s: not a number of seconds, 0 .. 86400", limit);
+  /* Lower ranks speak first: the launcher then ends the others. */
+  const char *rank = getenv("PMIX_RANK") ? getenv("PMIX_RANK") : getenv("PMI_RANK");
+  const unsigned late = rank && strtoul(rank, NULL, 10) > 0 ? 2 : 0;
+  signal(SIGALRM, fail_to_start);
+  alarm(seconds > 0 ? (unsigned)seconds + late : 0);
+}
+
+void comm_started(void) {
+  if (comm.started) alarm(0);
+}
+
 void comm_start(int *argc, char ***argv) {
   if (!launched()) return;
   int provided;
+  limit_start();
   if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0) !=
       0) /* Without this, Open MPI yields only if a host has more ranks than cores. */
     fail(EXIT_RUN_FAILED, "cannot set an environment variable");

@@ -114,8 +114,7 @@ static void check(bool good, const char *what) {
   if (!good) fail(EXIT_RUN_FAILED, "cannot watch the other ranks: %s failed", what);
 }
 
-void heartbeat_start(double timeout, const char *(*advice)(void)) {
-  if (comm_size() == 1 || timeout <= 0.0) return;
+static void join_ring(double timeout, const char *(*advice)(void)) {
   const int size = comm_size(), rank = comm_rank();
   heart.last_beat = wall_clock();
   heart.last_pause = heart.last_beat - GIVEN_UP;
@@ -137,6 +136,11 @@ void heartbeat_start(double timeout, const char *(*advice)(void)) {
         "MPI_Recv_init");
   check(sem_init(&heart.end, 0, 0) == 0, "sem_init");
   check(pthread_create(&heart.thread, NULL, beat, NULL) == 0, "pthread_create");
+}
+
+void heartbeat_start(double timeout, const char *(*advice)(void)) {
+  if (comm_size() > 1 && timeout > 0.0) join_ring(timeout, advice);
+  comm_started();
 }
 
 /* What the last ranks say that wait in MPI_Finalize(). A signal handler has no argument. */

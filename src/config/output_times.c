@@ -70,8 +70,7 @@ static void add_lines(struct parameters *p, struct parameter_problems *problems,
                    scale_factors ? "1e-4 .. 1" : "0 .. 9999");
       return;
     }
-    if (kind == TIME &&
-        !add(p, problems, row, scale_factors ? redshift_of(p, value) : value))
+    if (kind == TIME && !add(p, problems, row, scale_factors ? redshift_of(p, value) : value))
       return;
   }
   if (ferror(file)) problem_with(problems, row, p, NULL, "cannot read it: %s", strerror(errno));

@@ -110,4 +110,29 @@ wait $id || complain "long steps: exit code $?"
 longest=$(cut -d, -f5 run/log/timings.csv | sort -g | tail -n 1)
 echo "longest step: $longest s with runtime.timeout = 1 s"
 
+# A rank stops or dies before it has started MPI.
+cat >late <<'END2'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] && kill -s "$1" $$
+shift
+exec "$PHOTONS" "$@"
+END2
+chmod +x late
+# late SIGNAL: prints the exit code
+late() {
+  PHOTONS_START_TIMEOUT=3 timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./late "$1" --quiet \
+    --set output.dir=folder config.ini >out 2>err </dev/null
+  echo $?
+}
+found=$(late STOP)
+grep 'photons-starpu: ' err >lines
+[ "$found" -eq 1 ] && [ "$(wc -l <lines)" -eq 1 ] && grep -q 'not all ranks have started' lines ||
+  complain "stopped before MPI: exit code $found, $(cat lines)"
+found=$(late KILL)
+[ "$found" -ne 0 ] && [ "$found" -ne 124 ] ||
+  complain "killed before MPI: exit code $found"
+[ -e folder ] && complain 'a run that did not start has an output folder'
+PHOTONS_START_TIMEOUT=soon mpirun --oversubscribe -n 2 "$PHOTONS" config.ini >out 2>err
+grep -q 'PHOTONS_START_TIMEOUT=soon: not a number' err || complain 'PHOTONS_START_TIMEOUT=soon'
+
 finish

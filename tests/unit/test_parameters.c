@@ -436,8 +436,10 @@ static void write_text(const char *path, const char *text) {
 static void output_times(void **state) {
   (void)state;
   struct parameters p;
-  static const char path[] = "times.txt", text[] =
-      NEEDED "[output]\nredshifts = 3 0\nscale_factors = 0.1, 0.25 1 0.02\ntimes_file = times.txt\n";
+  static const char
+      path[] = "times.txt",
+      text[] = NEEDED
+      "[output]\nredshifts = 3 0\nscale_factors = 0.1, 0.25 1 0.02\ntimes_file = times.txt\n";
   const double expected[] = {49, 9, 4, 3, 1, 0.25, 0};
   write_text(path, "# Redshift\n4\n\n 0.25  # late\n1\n");
   read_config(&p, text, NULL, 0);

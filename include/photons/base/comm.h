@@ -13,8 +13,11 @@
 #include "photons/base/parts.h"
 
 /** Start MPI with full thread support (MPI_THREAD_MULTIPLE) if a launcher (mpirun, srun) started
- * this program; local otherwise. */
+ * this program; local otherwise. If comm_started() is not called in time, the program ends with an
+ * error: some rank has not come that far. */
 void comm_start(int *argc, char ***argv);
+/** All ranks have started: from here on heartbeat.h watches them, or nothing does. */
+void comm_started(void);
 /** End MPI. From then on fail() ends only the calling rank. */
 void comm_end(void);
 

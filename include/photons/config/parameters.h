@@ -13,7 +13,7 @@
 
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
-#define PARAMETER_COUNT_MAX 96 /**< room for the table's rows */
+#define PARAMETER_COUNT_MAX 96  /**< room for the table's rows */
 
 struct parameters {
   struct {
