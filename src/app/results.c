@@ -21,7 +21,9 @@ static const struct kind {
   const char *told; /* in the last line of a run; NULL: not there */
 } kinds[] = {
     {"", "snap_" NUMBER "?(." NUMBER ").hdf5", "snapshots snap_*.hdf5"},
+    {"", "snapshot_" NUMBER "?(." NUMBER ").hdf5", "snapshots snapshot_*.hdf5"},
     {"", "fof_tab_" NUMBER ".hdf5", "halos fof_tab_*.hdf5"},
+    {"", "fof_subhalo_tab_" NUMBER ".hdf5", "halos fof_subhalo_tab_*.hdf5"},
     {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "massfunc_" NUMBER ".txt", "massfunc_*.txt"},
     {"", "@(density|slice)_" NUMBER ".png", "pictures *.png"},

@@ -72,6 +72,7 @@ struct parameters {
                                                given */
     size_t redshift_count;
     bool snapshots;
+    enum output_names names;      /**< of snapshots and halo catalogues */
     int64_t files;                /**< of a snapshot; 0: one for each rank */
     enum length_unit unit_length; /**< of snapshots */
     bool accelerations;
