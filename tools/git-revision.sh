@@ -6,7 +6,7 @@
 source=${1:?the source folder}
 revision=
 if [ -e "$source/.git" ]; then
-  revision=$(git -C "$source" describe --always --abbrev=12 --exclude='*' --dirty=-modified \
+  revision=$(git -c safe.directory='*' -C "$source" describe --always --abbrev=12 --exclude='*' --dirty=-modified \
     2>/dev/null)
 elif [ -r "$source/git-revision" ]; then
   read -r revision <"$source/git-revision"
