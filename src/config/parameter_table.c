@@ -105,7 +105,7 @@ const struct parameter parameter_table[] = {
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
   {"output", "names", WORD(output.names), "short", .help = "short: snap_NNN.hdf5 and fof_tab_NNN.hdf5; gadget4: Gadget-4's snapshot_NNN.hdf5 and fof_subhalo_tab_NNN.hdf5, which other programs look for, and snapshots in the order of the halos as with halo_order = yes", .words = output_names},
   {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
-  {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots and halo catalogues; yt takes that of snapshots for kpc/h unless told", .words = output_units},
+  {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
