@@ -6,8 +6,9 @@
 source=${1:?the source folder}
 revision=
 if [ -e "$source/.git" ]; then
-  revision=$(git -c safe.directory='*' -C "$source" describe --always --abbrev=12 --exclude='*' --dirty=-modified \
-    2>/dev/null)
+  # The repository may be another user's, as in sudo make install.
+  revision=$(git -c safe.directory='*' -C "$source" describe --always --abbrev=12 --exclude='*' \
+    --dirty=-modified 2>/dev/null)
 elif [ -r "$source/git-revision" ]; then
   read -r revision <"$source/git-revision"
 fi

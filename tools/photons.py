@@ -147,9 +147,9 @@ class _Hdf5(Table):
 
 
 def read_snapshot(path):
-    """snap_NNN.hdf5 or snapshot_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py datasets: index them),
-    Velocities, ParticleIDs, Masses. Of several files name the first one, snap_NNN.0.hdf5, or
-    snap_NNN: all of them are read as one."""
+    """snap_NNN.hdf5 or snapshot_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py
+    datasets: index them), Velocities, ParticleIDs, Masses. Of several files name the first one,
+    snap_NNN.0.hdf5, or snap_NNN: all of them are read as one."""
     return _Hdf5(path, "PartType1")
 
 

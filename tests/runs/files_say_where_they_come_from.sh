@@ -77,7 +77,8 @@ grep -q 'nothing is left to do' out || complain 'a restart with a changed proven
 
 # --analyse takes and writes either names; --overwrite removes either.
 timeout 120 "$PHOTONS" -q --analyse run/snapshot_001.hdf5 --set output.dir=again \
-  --set output.names=gadget4 --set analysis.min_members=4 2>err || complain "--analyse: exit code $?"
+  --set output.names=gadget4 --set analysis.min_members=4 2>err ||
+  complain "--analyse: exit code $?"
 [ -s again/fof_subhalo_tab_001.hdf5 ] || complain '--analyse wrote no fof_subhalo_tab_001.hdf5'
 "$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" run/snapshot_001.hdf5 >out 2>err ||
   complain 'no view for swiftsimio'
