@@ -147,14 +147,14 @@ class _Hdf5(Table):
 
 
 def read_snapshot(path):
-    """snap_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py datasets: index them),
-    Velocities, ParticleIDs, Masses. Of several files name the first one, snap_NNN.0.hdf5, or
-    snap_NNN: all of them are read as one."""
+    """snap_NNN.hdf5 or snapshot_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py
+    datasets: index them), Velocities, ParticleIDs, Masses. Of several files name the first one,
+    snap_NNN.0.hdf5, or snap_NNN: all of them are read as one."""
     return _Hdf5(path, "PartType1")
 
 
 class Halos(_Hdf5):
-    """Halos of fof_tab_NNN.hdf5: datasets of the HDF5 group Group."""
+    """Halos of fof_tab_NNN.hdf5 or fof_subhalo_tab_NNN.hdf5: datasets of the HDF5 group Group."""
 
     def __init__(self, path):
         super().__init__(path, "Group")
@@ -206,6 +206,11 @@ class Run:
         path = self.path(stem, number, ending)
         return reader(path) if path else None
 
+    def _read_first(self, reader, stems, number):
+        """The first file that exists: output.names chooses among the stems."""
+        found = (self._read(reader, stem, number, "hdf5") for stem in stems)
+        return next((table for table in found if table is not None), None)
+
     def power(self, number):
         return self._read(read_power, "powerspec", number, "txt")
 
@@ -213,10 +218,10 @@ class Run:
         return self._read(read_mass_function, "massfunc", number, "txt")
 
     def halos(self, number):
-        return self._read(read_halos, "fof_tab", number, "hdf5")
+        return self._read_first(read_halos, ("fof_tab", "fof_subhalo_tab"), number)
 
     def snapshot(self, number):
-        return self._read(read_snapshot, "snap", number, "hdf5")
+        return self._read_first(read_snapshot, ("snap", "snapshot"), number)
 
     def redshift(self, number):
         """The redshift of an output, from the first of its products that exists; None if none does."""

@@ -6,6 +6,7 @@
 #include "photons/analysis/halo.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
+#include "photons/io/provenance.h"
 #include "src/io/hdf5_util.h"
 
 enum { TYPES = 6, HALO = 1 };
@@ -141,6 +142,7 @@ static void write_header(hid_t file, const char *path, const struct parameters *
 /** What all ranks know about the file that they write. */
 struct writing {
   const struct parameters *parameters;
+  struct provenance provenance;
   const struct halo_catalogue *catalogue;
   double a, length, linking_length; /* length: file units in Mpc/h */
   const uint64_t *ids;              /* halo_member_ids() */
@@ -153,6 +155,7 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   const hid_t parameters = hdf5_create_group(file, path, "Parameters");
   hdf5_write_config(parameters, path, w->parameters);
   hdf5_close_group(parameters, path);
+  provenance_write(file, path, &w->provenance);
   const hid_t group = hdf5_create_group(file, path, "Group");
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
     create_field(group, path, &fields[f], w->catalogue->all, w->length);
@@ -188,6 +191,7 @@ void halo_catalogue_write(const char *path, const struct parameters *p,
            (unsigned long long)c->halo[h].count);
   uint64_t *ids = halo_member_ids(c);
   struct writing w = {.parameters = p,
+                      .provenance = provenance_of(p),
                       .catalogue = c,
                       .a = a,
                       .length = p->output.unit_length == LENGTH_MPC_H ? 1.0 : 1000.0,

@@ -10,6 +10,7 @@
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
 #include "photons/cosmology/mass_function.h"
+#include "photons/io/provenance.h"
 
 #define BIN_DEX 0.15 /* width of a bin in log10 M */
 
@@ -48,7 +49,7 @@ static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t m
 
 static void write_bins(const char *path, const struct halo_catalogue *halos,
                        const struct mass_bin *bin, size_t bins, const struct linear_power *linear,
-                       const struct cosmology *c, double a) {
+                       const struct cosmology *c, double a, const struct provenance *provenance) {
   const struct particles *s = halos->particles;
   const double volume = s->box * s->box * s->box;
   char *temporary = output_begin(path);
@@ -57,6 +58,7 @@ static void write_bins(const char *path, const struct halo_catalogue *halos,
                 "averaged over the bin\n");
   fprintf(file,
           "# FoF: masses of friends-of-friends groups; 200c: within R200 of their density peaks\n");
+  if (provenance) provenance_print(file, provenance);
   fprintf(
       file,
       "# a = %.9g, z = %.9g, box = %.9g Mpc/h, N = %zu, particle mass = %.9g Msun/h, halos = %zu\n",
@@ -88,9 +90,10 @@ static void write_bins(const char *path, const struct halo_catalogue *halos,
 }
 
 void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
-                         const struct linear_power *linear, const struct cosmology *c, double a) {
+                         const struct linear_power *linear, const struct cosmology *c, double a,
+                         const struct provenance *provenance) {
   size_t bins;
   struct mass_bin *bin = count_halos(halos, min_members, &bins);
-  if (comm_rank() == 0) write_bins(path, halos, bin, bins, linear, c, a);
+  if (comm_rank() == 0) write_bins(path, halos, bin, bins, linear, c, a, provenance);
   free(bin);
 }

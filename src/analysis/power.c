@@ -17,6 +17,7 @@
 #include "photons/base/output_file.h"
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/io/provenance.h"
 #include "photons/runtime/loop.h"
 #include "power_mesh.h"
 
@@ -250,7 +251,8 @@ double power_sum(const struct particles *s, size_t mesh,
 
 void power_write(const char *path, const struct power_bin *bins, size_t count,
                  const struct particles *s, size_t mesh, double a,
-                 const struct linear_power *linear, const struct cosmology *cosmology) {
+                 const struct linear_power *linear, const struct cosmology *cosmology,
+                 const struct provenance *provenance) {
   double shot = s->box * s->box * s->box / (double)s->all;
   const struct growth growth = cosmology_growth(cosmology, a);
   struct halofit fit = {0};
@@ -258,6 +260,7 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
   FILE *file = output_open(temporary);
   fprintf(file,
           "# matter power spectrum; shot noise Pshot is part of P; Nmodes counts k and -k once\n");
+  if (provenance) provenance_print(file, provenance);
   fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0,
           s->box, mesh, s->all);
   fprintf(file, "# D1 = %.7f, dlnD1/dlna = %.7f", growth.d1, growth.f1);

@@ -17,6 +17,7 @@
 #include "build_config.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/version.h"
 #include "photons/runtime/scheduler.h"
 
 static const char help[] =
@@ -62,7 +63,7 @@ static void print_version(FILE *out) {
   if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS)
     fail(EXIT_RUN_FAILED, "cannot read the version of MPI");
   mpi[strcspn(mpi, ",\n")] = 0; /* Open MPI adds package and date */
-  fprintf(out, "photons-starpu %s\n", PACKAGE_VERSION);
+  fprintf(out, "%s\ngit     %s\n", program_version(), program_revision());
   fprintf(out, "StarPU  %d.%d.%d (built with %s)\n", starpu[0], starpu[1], starpu[2],
           BUILD_STARPU_VERSION);
 #ifdef PHOTONS_CUDA

@@ -12,9 +12,16 @@
 #include "photons/base/comm.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/mass_function.h"
+#include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
 
 enum { FOLDS = 2 }; /* P(k) reaches 2^FOLDS times the mesh's Nyquist frequency */
+
+/** Stems of the names of snapshots and halo catalogues. */
+static const struct {
+  const char *snapshot, *halos;
+} stems[] = {
+    [NAMES_SHORT] = {"snap", "fof_tab"}, [NAMES_GADGET4] = {"snapshot", "fof_subhalo_tab"}};
 
 struct name {
   char path[PARAMETER_PATH_MAX + 64];
@@ -33,9 +40,11 @@ static bool speaks(const struct products *o) { return !o->quiet && comm_rank() =
 static void write_halos(const struct products *o, const struct halo_catalogue *halos,
                         double length) {
   const struct parameters *p = o->parameters;
-  halo_catalogue_write(name_of(o, "fof_tab", "hdf5").path, p, halos, o->a, length);
+  const struct provenance provenance = provenance_of(p);
+  halo_catalogue_write(name_of(o, stems[p->output.names].halos, "hdf5").path, p, halos, o->a,
+                       length);
   mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members,
-                      o->linear, o->cosmology, o->a);
+                      o->linear, o->cosmology, o->a, &provenance);
   if (!speaks(o) || halos->all == 0) return; /* rank 0 has the largest halo */
   const struct halo *h = &halos->halo[0];
   printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c "
@@ -45,22 +54,24 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
 }
 
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
-  const struct name n = name_of(o, "snap", "hdf5");
-  if (halos && o->parameters->output.halo_order) {
+  const struct parameters *p = o->parameters;
+  const struct name n = name_of(o, stems[p->output.names].snapshot, "hdf5");
+  if (halos && (p->output.halo_order || p->output.names == NAMES_GADGET4)) {
     struct particles ordered = halo_ordered_particles(halos);
-    snapshot_write(n.path, o->parameters, &ordered, o->a);
+    snapshot_write(n.path, p, &ordered, o->a);
     particles_free(&ordered);
   } else {
-    snapshot_write(n.path, o->parameters, o->particles, o->a);
+    snapshot_write(n.path, p, o->particles, o->a);
   }
 }
 
 static void write_power(const struct products *o) {
   size_t count;
+  const struct provenance provenance = provenance_of(o->parameters);
   struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
   if (comm_rank() == 0)
     power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a,
-                o->linear, o->cosmology);
+                o->linear, o->cosmology, &provenance);
   free(bins);
 }
 

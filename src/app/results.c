@@ -21,7 +21,10 @@ static const struct kind {
   const char *told; /* in the last line of a run; NULL: not there */
 } kinds[] = {
     {"", "snap_" NUMBER "?(." NUMBER ").hdf5", "snapshots snap_*.hdf5"},
+    {"", "snapshot_" NUMBER "?(." NUMBER ").hdf5", "snapshots snapshot_*.hdf5"},
+    {"", "@(snap|snapshot)_" NUMBER ".swift.hdf5", NULL}, /* made by tools/swift_view.py */
     {"", "fof_tab_" NUMBER ".hdf5", "halos fof_tab_*.hdf5"},
+    {"", "fof_subhalo_tab_" NUMBER ".hdf5", "halos fof_subhalo_tab_*.hdf5"},
     {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "massfunc_" NUMBER ".txt", "massfunc_*.txt"},
     {"", "@(density|slice)_" NUMBER ".png", "pictures *.png"},

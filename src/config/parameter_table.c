@@ -15,6 +15,8 @@ static const char *const ic_units[] = {
     [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
 static const char *const output_units[] = {
     [LENGTH_AUTO] = "", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
+static const char *const output_names[] = {
+    [NAMES_SHORT] = "short", [NAMES_GADGET4] = "gadget4", NULL};
 static const char *const accuracies[] = {
     [ACCURACY_PAPER] = "paper", [ACCURACY_DEFAULT] = "default", [ACCURACY_HIGH] = "high", NULL};
 static const char *const assignments[] = {
@@ -103,8 +105,9 @@ const struct parameter parameter_table[] = {
   {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
   {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line: redshifts, or scale factors if its first line is # Scale Factor"},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
+  {"output", "names", WORD(output.names), "short", .help = "short: snap_NNN.hdf5 and fof_tab_NNN.hdf5; gadget4: Gadget-4's snapshot_NNN.hdf5 and fof_subhalo_tab_NNN.hdf5, which other programs look for, and snapshots in the order of the halos as with halo_order = yes", .words = output_names},
   {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
-  {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots", .words = output_units},
+  {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},

@@ -13,6 +13,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 #include "photons/config/parameter_table.h"
+#include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
 
 static const char format[] = "photons-starpu checkpoint 4";
@@ -84,6 +85,7 @@ static void write_array(hid_t file, const char *path, const struct array *array)
 /** What a checkpoint consists of, as a process sees it. */
 struct checkpoint {
   const struct parameters *parameters;
+  struct provenance provenance;
   const struct particles *particles;
   const struct checkpoint_state *state;
 };
@@ -117,7 +119,10 @@ static void write_part(void *context, const struct output_turn *turn) {
     if (first) create_array(file, path, &array);
     write_array(file, path, &array);
   }
-  if (first) write_state(file, path, c);
+  if (first) {
+    write_state(file, path, c);
+    provenance_write(file, path, &c->provenance);
+  }
   if (comm_rank() == turn->last) { /* with these the checkpoint is complete */
     hdf5_write_text(file, path, "format", format);
     hdf5_checksum_attributes(file, path);
@@ -139,7 +144,8 @@ static char *other_name(const char *path, const char *word) {
 
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
                       const struct checkpoint_state *state) {
-  struct checkpoint c = {.parameters = p, .particles = s, .state = state};
+  struct checkpoint c = {
+      .parameters = p, .provenance = provenance_of(p), .particles = s, .state = state};
   char *previous = other_name(path, "previous");
   output_together((char *[]){(char *)path}, 1, previous, write_part, &c);
   free(previous);

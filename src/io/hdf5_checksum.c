@@ -13,6 +13,7 @@
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/input_file.h"
+#include "photons/io/provenance.h"
 
 _Static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 gives its final values since xxHash 0.8.0");
 
@@ -188,7 +189,8 @@ static bool look_at_attributes(struct look *look, hid_t group, const char *name)
          damaged(look, "the attributes of %s are not those that were written (checksum)", name);
 }
 
-/** The attributes of a group, its datasets and the groups in it. */
+/** The attributes of a group, its datasets and the groups in it. The provenance is left out: no run
+ * needs it, so that damage to it is no reason to refuse a file. */
 static bool look_at_group(struct look *look, hid_t group, const char *name) {
   enum { OBJECTS_MOST = 1000 }; /* a group may be a member of itself; this program writes few */
   H5G_info_t info;
@@ -201,6 +203,7 @@ static bool look_at_group(struct look *look, hid_t group, const char *name) {
     if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, inner, sizeof inner,
                            H5P_DEFAULT) < 0)
       return unreadable(look, name);
+    if (strcmp(inner, PROVENANCE_GROUP) == 0) continue;
     const hid_t object = H5Oopen(group, inner, H5P_DEFAULT);
     const H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
     good = type == H5I_GROUP     ? look_at_group(look, object, inner)

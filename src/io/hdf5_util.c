@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "build_config.h"
 #include "hdf5_checksum.h"
 #include "photons/base/input_file.h"
 #include "photons/base/output_file.h"
+#include "photons/base/version.h"
 
 /** Keep the innermost message of HDF5's error stack, of a failed system call only strerror()'s part. */
 static herr_t innermost_reason(unsigned depth, const H5E_error2_t *entry, void *reason_256) {
@@ -137,7 +137,7 @@ char *hdf5_config_text(const struct parameters *p) {
 
 void hdf5_write_config(hid_t object, const char *path, const struct parameters *p) {
   char *text = hdf5_config_text(p);
-  hdf5_write_text(object, path, "program", PACKAGE_NAME " " PACKAGE_VERSION);
+  hdf5_write_text(object, path, "program", program_version());
   hdf5_write_text(object, path, "config.ini", text);
   free(text);
 }

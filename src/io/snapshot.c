@@ -11,6 +11,7 @@
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
+#include "photons/io/provenance.h"
 
 enum {
   TYPES = 6,
@@ -92,6 +93,7 @@ static const struct field fields[] = {
 /** A snapshot, one file or several, as all processes write it. */
 struct snapshot {
   const struct parameters *parameters;
+  struct provenance provenance;
   const struct particles *particles; /* of this process */
   double a, box;                     /* in the file's unit */
   struct file_units units;
@@ -104,6 +106,12 @@ static size_t count_ranks(const struct snapshot *s, int first, int end) {
   size_t sum = 0;
   for (int r = first; r < end; r++) sum += s->count[r];
   return sum;
+}
+
+static void write_units(hid_t group, const char *path, const struct snapshot *s) {
+  hdf5_write_double(group, path, "UnitLength_in_cm", s->units.length_cgs);
+  hdf5_write_double(group, path, "UnitMass_in_g", g_per_mass_unit);
+  hdf5_write_double(group, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
 }
 
 static void write_header(hid_t file, const char *path, const struct snapshot *s, size_t in_file) {
@@ -131,6 +139,7 @@ static void write_header(hid_t file, const char *path, const struct snapshot *s,
   for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
     hdf5_write_attribute(header, path, flags[f], H5T_NATIVE_INT32, 0, &none);
   hdf5_write_attribute(header, path, "Flag_Entropy_ICs", H5T_NATIVE_INT32, TYPES, no_entropy);
+  write_units(header, path, s);
   hdf5_close_group(header, path);
 }
 
@@ -144,9 +153,7 @@ static void write_parameters(hid_t file, const char *path, const struct snapshot
   hdf5_write_double(group, path, "w0", p->cosmology.w0);
   hdf5_write_double(group, path, "wa", p->cosmology.wa);
   hdf5_write_double(group, path, "BoxSize", s->box);
-  hdf5_write_double(group, path, "UnitLength_in_cm", s->units.length_cgs);
-  hdf5_write_double(group, path, "UnitMass_in_g", g_per_mass_unit);
-  hdf5_write_double(group, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
+  write_units(group, path, s);
   hdf5_close_group(group, path);
 }
 
@@ -219,15 +226,25 @@ static void write_rows(hid_t dataset, const char *path, const struct field *f,
   free(rows);
 }
 
+/** The settings of the run. */
+static void write_config(hid_t file, const char *path, const struct snapshot *s) {
+  const hid_t config = hdf5_create_group(file, path, "Config");
+  hdf5_write_config(config, path, s->parameters);
+  /* Without an attribute of this name yt (4.1 and 4.4) takes the file for one of Gadget, and its
+   * lengths for kpc/h. With it yt takes the file for one of Arepo and reads UnitLength_in_cm. */
+  if (s->parameters->output.unit_length == LENGTH_MPC_H)
+    hdf5_write_text(config, path, "AMR", "no: the name makes yt read UnitLength_in_cm");
+  hdf5_close_group(config, path);
+}
+
 /** The file with all its datasets, which have no values yet. */
 static void create_file(const struct snapshot *s, const char *temporary, const char *path,
                         size_t in_file) {
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, s, in_file);
   write_parameters(file, path, s);
-  const hid_t config = hdf5_create_group(file, path, "Config");
-  hdf5_write_config(config, path, s->parameters);
-  hdf5_close_group(config, path);
+  write_config(file, path, s);
+  provenance_write(file, path, &s->provenance);
   if (in_file > 0) {
     const hid_t group = hdf5_create_group(file, path, "PartType1");
     for (size_t f = 0; f < s->fields; f++) {
@@ -284,6 +301,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
   const size_t ranks = (size_t)comm_size(),
                wanted = p->output.files > 0 ? (size_t)p->output.files : ranks;
   struct snapshot s = {.parameters = p,
+                       .provenance = provenance_of(p),
                        .particles = particles,
                        .a = a,
                        .box = particles->box * length,

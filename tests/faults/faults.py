@@ -74,12 +74,14 @@ LIBRARY = re.compile(r'\[starpu\]|libstarpu|HDF5-DIAG|[Aa]ssertion|backtrace|rec
 
 
 def contents(path):
-    """The bytes of a file; of an HDF5 file, which notes the time it was made, all values in it."""
+    """The bytes of a file, of an HDF5 file all values in it; but not what says when the file was made."""
     if path.suffix != '.hdf5':
-        return path.read_bytes()
+        return re.sub(rb'# provenance .*\n', b'', path.read_bytes())
     values = {}
 
     def take(name, thing):
+        if name.startswith('Provenance'):
+            return
         for key, value in thing.attrs.items():
             values[name, key] = numpy.asarray(value).tobytes()
         if isinstance(thing, h5py.Dataset):

@@ -72,6 +72,15 @@ END
 expect "a build that breaks" test $status -ne 0
 expect "a build that breaks counts as a failure" ends_with '0 passed, 1 failed, 1 skipped'
 
+# Other programs' readers cannot be installed.
+printf '#!/bin/sh\n[ "$1" != check-readers ]\n' >bin/make
+ci <<'END'
+./leave unit/test_a PASS
+END
+expect "no other readers" test $status -ne 0
+expect "a check that cannot be made counts as a failure" ends_with '1 passed, 1 failed, 1 skipped'
+printf '#!/bin/sh\n' >bin/make
+
 # Where there is nvcc, all tests run once more, and nothing is skipped.
 printf '#!/bin/sh\n' >bin/nvcc
 chmod +x bin/nvcc

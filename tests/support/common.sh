@@ -43,6 +43,12 @@ link_tools() {
   for tool; do ln -s "$(command -v "$tool")" "$folder/$tool"; done
 }
 
+# same_text FILE OTHER: succeeds if the texts are the same but for the lines with their provenance.
+same_text() {
+  grep -v '^# provenance ' "$2" >"$work/other_text"
+  grep -v '^# provenance ' "$1" | cmp - "$work/other_text"
+}
+
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99

@@ -201,7 +201,7 @@ static void check_files(const struct halo_catalogue *c, const struct whole_catal
   parameters_default(&p);
   p.output.unit_length = LENGTH_MPC_H;
   halo_catalogue_write(catalogue, &p, c, 1.0, 0.2);
-  mass_function_write(counts, c, least, NULL, &flat, 1.0);
+  mass_function_write(counts, c, least, NULL, &flat, 1.0, NULL);
   char reason[512] = "";
   if (!hdf5_intact(catalogue, NULL, reason, sizeof reason)) print_error("%s\n", reason);
   assert_string_equal(reason, "");

@@ -126,7 +126,7 @@ static void test_file(void **state) {
                                    .count = 30,
                                    .members = members,
                                    .halo = halos};
-  mass_function_write(path, &c, 20, linear, &flat, 1.0);
+  mass_function_write(path, &c, 20, linear, &flat, 1.0, NULL);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char line[512];

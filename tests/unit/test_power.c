@@ -229,7 +229,8 @@ static void test_clump(void **state) {
     char path[1024];
     snprintf(path, sizeof path, "%s/powerspec.txt", folder);
     const struct particles s = {.all = COUNT, .all_blocks = 1, .box = BOX};
-    power_write(path, found[0], count[0], &s, 34, 1.0, NULL, &(struct cosmology){.omega_m = 1.0});
+    power_write(path, found[0], count[0], &s, 34, 1.0, NULL, &(struct cosmology){.omega_m = 1.0},
+                NULL);
   }
   for (size_t i = 0; i < 3; i++) free(found[i]);
 }
@@ -246,7 +247,7 @@ static void test_write(void **state) {
                                     {.k = 0.2, .power = 2e3, .modes = 40.0}};
   const struct particles s = {.all = 1000, .all_blocks = 1, .count = 1000, .blocks = 1, .box = BOX};
   const struct cosmology cosmology = {.omega_m = 1.0}; /* D1 = a */
-  power_write(path, bins, 2, &s, 64, 0.5, linear, &cosmology);
+  power_write(path, bins, 2, &s, 64, 0.5, linear, &cosmology, NULL);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char line[256];

@@ -9,6 +9,7 @@
 #include "photons/domain/particles.h"
 
 struct linear_power;
+struct provenance;
 
 /** One bin of a measured power spectrum. */
 struct power_bin {
@@ -49,10 +50,12 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh);
 
 /** Write powerspec_NNN.txt: k, P, Nmodes, Pshot, Plinear(z), Phalofit(z). Header lines give a, z,
  * box, mesh, N and growth. Local.
- * @param linear  NULL: unknown; its columns are then 0 */
+ * @param linear      NULL: unknown; its columns are then 0
+ * @param provenance  NULL: is not written */
 void power_write(const char *path, const struct power_bin *bins, size_t count,
                  const struct particles *s, size_t mesh, double a,
-                 const struct linear_power *linear, const struct cosmology *cosmology);
+                 const struct linear_power *linear, const struct cosmology *cosmology,
+                 const struct provenance *provenance);
 
 /**
  * Write a PNG of the logarithm of the density projected along z, with a scale bar; rank 0 writes.

@@ -56,6 +56,7 @@ uint64_t *halo_member_ids(const struct halo_catalogue *c);
 struct parameters;
 struct cosmology;
 struct linear_power;
+struct provenance;
 /** 200 times the critical density at a, comoving, 1e10 Msun/h/(Mpc/h)^3. */
 double halo_threshold(const struct cosmology *c, double a);
 /** Write fof_tab_NNN.hdf5 in Gadget-4's layout, one rank after the other. Collective.
@@ -65,8 +66,10 @@ void halo_catalogue_write(const char *path, const struct parameters *p,
 
 /** Write massfunc_NNN.txt: halos counted in bins of mass, and theory averaged over the same bins.
  * Collective; rank 0 writes.
- * @param min_members  of the catalogue: the first bin begins there */
+ * @param min_members  of the catalogue: the first bin begins there
+ * @param provenance   NULL: is not written */
 void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
-                         const struct linear_power *linear, const struct cosmology *c, double a);
+                         const struct linear_power *linear, const struct cosmology *c, double a,
+                         const struct provenance *provenance);
 
 #endif

@@ -5,5 +5,7 @@
 
 /** Seconds since an arbitrary moment, by a monotonic clock, which is never set. */
 double wall_clock(void);
+/** Seconds since the program was loaded. */
+double wall_clock_of_program(void);
 
 #endif

@@ -7,6 +7,7 @@
 enum ic_source { IC_GENERATE, IC_GADGET };
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
+enum output_names { NAMES_SHORT, NAMES_GADGET4 };
 enum assignment { ASSIGN_CIC, ASSIGN_TSC, ASSIGN_PCS };
 enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
 enum split_kind { SPLIT_GAUSS, SPLIT_KAISER }; /**< see split.h */

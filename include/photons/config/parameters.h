@@ -76,6 +76,7 @@ struct parameters {
     size_t scale_factor_count;
     char times_file[PARAMETER_PATH_MAX]; /**< as what the file contains */
     bool snapshots;
+    enum output_names names;      /**< of snapshots and halo catalogues */
     int64_t files;                /**< of a snapshot; 0: one for each rank */
     enum length_unit unit_length; /**< of snapshots */
     bool accelerations;

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# yt, pynbody and swiftsimio, of the versions that tools/readers-env.sh installs, find in the
+# outputs of small runs what h5py finds: both units of length, both kinds of names, one file and
+# several. make check-readers runs this test. READERS_PYTHON is the Python of that environment.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+PYTHON=${READERS_PYTHON:?the Python that has the readers: make check-readers}
+PYTHONDONTWRITEBYTECODE=1 # the source folder may be read-only
+export PYTHON PYTHONDONTWRITEBYTECODE
+. "$PHOTONS_SOURCE/tests/support/readers_run.sh"
+export HOME="$work" # the readers write their settings there
+
+for unit in kpc/h Mpc/h; do
+  for names in short gadget4; do
+    folder=${unit%/h}-$names
+    small_run "$folder" $unit $names
+    case $names in
+      short) stem=$folder/snap halos=$folder/fof_tab_001.hdf5 ;;
+      gadget4) stem=$folder/snapshot halos=$folder/fof_subhalo_tab_001.hdf5 ;;
+    esac
+    "$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" "${stem}_000.hdf5" >out ||
+      complain "no view of ${stem}_000.hdf5"
+    for reader in yt pynbody swiftsimio; do reads $reader $unit 19 "${stem}_000.hdf5"; done
+    reads yt $unit 0 "${stem}_001.hdf5" "$halos"
+    [ $names = short ] || reads pynbody $unit 0 "${stem}_001.hdf5" "$halos"
+  done
+done
+
+need_mpi
+STARPU_NCPU=1 timeout 120 mpirun --oversubscribe --bind-to none -n 3 "$PHOTONS" --quiet \
+  --set output.dir=set --set output.files=3 --set output.names=gadget4 config.ini 2>err ||
+  complain "a run on three ranks: exit code $?"
+"$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" set/snapshot_001.0.hdf5 >out ||
+  complain "no view of a set of files"
+reads swiftsimio kpc/h 0 set/snapshot_001.0.hdf5
+for reader in yt pynbody; do
+  reads $reader kpc/h 0 set/snapshot_001.0.hdf5 set/fof_subhalo_tab_001.hdf5
+done
+
+try_readers
+finish
