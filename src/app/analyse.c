@@ -12,6 +12,7 @@
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
+#include "photons/base/console.h"
 #include "photons/base/error.h"
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
@@ -113,7 +114,7 @@ static size_t number_of(const char *path) {
                                                              : 0;
 }
 
-int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count, bool quiet) {
+int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count) {
   struct parameters p;
   struct settings settings = {0};
   settings_add(&settings, "ic", "source", "gadget");
@@ -133,17 +134,13 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   struct linear_power *linear = linear_power_create(&p);
   const struct layout layout = layout_choose(&p, particles.all);
   domain_sort_particles(&particles, &layout.domain);
-  const bool speaks = !quiet && comm_rank() == 0;
-  if (speaks) {
-    printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot,
-           particles.all, 1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
-    printf("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, "
-           "sigma8 %g %s\n",
-           p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b,
-           p.cosmology.n_s, p.cosmology.sigma8,
-           ours ? "from the run that made it"
-                : "are defaults (--set cosmology.sigma8=... for theory)");
-  }
+  say("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot,
+      particles.all, 1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
+  say("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, "
+      "sigma8 %g %s\n",
+      p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b,
+      p.cosmology.n_s, p.cosmology.sigma8,
+      ours ? "from the run that made it" : "are defaults (--set cosmology.sigma8=... for theory)");
   start = wall_clock();
   struct products products = {.parameters = &p,
                               .cosmology = &cosmology,
@@ -152,10 +149,9 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
                               .depth = layout.domain.depth,
                               .a = 1.0 / (1.0 + p.ic.z_init),
                               .number = number_of(snapshot),
-                              .mesh = layout.mesh.cells,
-                              .quiet = quiet};
+                              .mesh = layout.mesh.cells};
   products_write(&products);
-  if (speaks) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
+  say("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
   linear_power_free(linear);
   particles_free(&particles);
   engine_stop();

@@ -3,7 +3,6 @@
 #ifndef PHOTONS_ANALYSE_H
 #define PHOTONS_ANALYSE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -13,6 +12,6 @@
  * @param overrides  arguments of --set, which win
  * @return the exit code of the program; failures end it through fail()
  */
-int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count, bool quiet);
+int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count);
 
 #endif

@@ -23,7 +23,6 @@ struct products {
   size_t number; /**< NNN in the names */
   size_t mesh;   /**< of the power spectrum, cells a side */
   bool snapshot; /**< write one, if the parameters say so */
-  bool quiet;
   struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
 };
 

@@ -12,8 +12,10 @@
 
 #include "photons/base/parts.h"
 
-/** Start MPI with full thread support (MPI_THREAD_MULTIPLE) if a launcher (mpirun, srun) started
- * this program; local otherwise. */
+/** Whether a launcher of MPI (mpirun, srun) started this program, by its environment; local. */
+bool comm_launched(void);
+/** Start MPI with full thread support (MPI_THREAD_MULTIPLE) if comm_launched(); local
+ * otherwise. */
 void comm_start(int *argc, char ***argv);
 /** End MPI. From then on fail() ends only the calling rank. */
 void comm_end(void);
