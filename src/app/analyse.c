@@ -136,8 +136,8 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   domain_sort_particles(&particles, &layout.domain);
   say("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", snapshot,
       particles.all, 1e10 * particles.mass, particles.box, p.ic.z_init, wall_clock() - start);
-  say("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header; Omega_b %g, n_s %g, "
-      "sigma8 %g %s\n",
+  say("cosmology   Omega_m %g, Omega_lambda %g, h %g from its header\n"
+      "            Omega_b %g, n_s %g, sigma8 %g %s\n",
       p.cosmology.omega_m, p.cosmology.omega_lambda, p.cosmology.h, p.cosmology.omega_b,
       p.cosmology.n_s, p.cosmology.sigma8,
       ours ? "from the run that made it" : "are defaults (--set cosmology.sigma8=... for theory)");

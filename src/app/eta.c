@@ -4,11 +4,12 @@
 #include <math.h>
 
 /* The weight of a step is its length in ln a, and falls by a factor e over RECENT in ln a. The slope
- * d log(c) / d ln a of so short a past is uncertain: it is drawn towards USUAL, a mean over recorded runs with adaptive
- * and with block steps, as if TRUST times the usual scatter in x had been seen with that slope. */
-#define RECENT 0.15
-#define USUAL 0.6
-#define TRUST 4.0
+ * d log(c) / d ln a of so short a past says little about the whole way ahead, as the cost rises most while the first
+ * halos form: the slope is drawn towards USUAL, of recorded runs with adaptive and with block steps. TRUST is the weight
+ * of that, in units of the sum of w x^2 over the recent past. */
+#define RECENT 0.2
+#define USUAL 0.7
+#define TRUST 20.0
 #define SLOPE_LEAST (-1.0)
 #define SLOPE_MOST 3.0
 enum { STEPS_LEAST = 4 };

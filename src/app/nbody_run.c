@@ -146,9 +146,8 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
   fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
           p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
   fprintf(out,
-          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f, tasks "
-          "%.1f, "
-          "at times %.1f\n",
+          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
+          "              tasks %.1f, at times %.1f\n",
           1e-6 * memory_peak(&m), 1e-6 * m.program, 1e-6 * m.particles, 1e-6 * m.trees,
           1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times);
 }

@@ -36,8 +36,8 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
                       o->linear, o->cosmology, o->a);
   if (comm_rank() != 0 || halos->all == 0) return; /* rank 0 has the largest halo */
   const struct halo *h = &halos->halo[0];
-  say("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c "
-      "%.3g Mpc/h\n",
+  say("halos       %zu with %zu particles\n"
+      "            the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
       halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,
          1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
 }

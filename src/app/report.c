@@ -208,8 +208,8 @@ static void say_summary(const struct report *r, const char *dir, bool stopped) {
   const bool gpus = r->gpus.units > 0;
   const double steps = (double)r->particle_steps;
   fprintf(out,
-          "%s %s: %.4g particle-steps, %.3g per second and %s, workers idle %.1f%% of the steps' "
-          "time\n",
+          "%s %s: %.4g particle-steps, %.3g per second and %s\n"
+          "workers idle %.1f%% of the steps' time\n",
           stopped ? "stopped after" : "done in", wall, steps,
           steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
           idle_percent(&r->cores, r->core_seconds));
@@ -232,6 +232,9 @@ void report_end(struct report *r, const char *dir, bool stopped) {
   step_files_close(&r->files);
   step_lines_end(&r->lines);
   say_summary(r, dir, stopped);
+}
+
+void report_close(bool stopped) {
   char date[CLOCK_DATE_SIZE];
   clock_date(date);
   say_in(CONSOLE_LOG, "%s the run %s\n", date, stopped ? "is stopped" : "ends");

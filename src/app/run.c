@@ -334,6 +334,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   message_stop();
   engine_stop();
   trace_close(&r.trace);
+  report_close(r.stopped);
   folder_unlock(lock);
   return code;
 }

@@ -55,5 +55,7 @@ void report_output(struct report *r, double seconds);
 /** Where the time went, memory, and which files are in the folder.
  * @param stopped  before the end of the run, because it was asked to */
 void report_end(struct report *r, const char *dir, bool stopped);
+/** Close log/run.log. Nothing is said after this. */
+void report_close(bool stopped);
 
 #endif
