@@ -39,7 +39,7 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
   say("halos       %zu with %zu particles\n"
       "            the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
       halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,
-         1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
+      1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
 }
 
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {

@@ -27,6 +27,7 @@ run() {
 compare() {
   helper "$@" >compared || failures=$((failures + 1))
   cat compared
+  cmp "$1/log/statistics.csv" "$2/log/statistics.csv" || complain "statistics of $1 and $2"
 }
 
 # Strong clustering, groups that are smaller than their neighbourhood, planes that no number of

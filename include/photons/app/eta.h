@@ -10,10 +10,10 @@
 
 /** Weighted sums over the steps so far; x is ln a of a step's middle minus the present ln a. All zero: no step yet. */
 struct eta {
-  double weight, x, xx;         /**< sums of w, w x and w x^2 */
-  double cost, log, x_log;      /**< sums of w c, w log(c) and w x log(c), c: seconds per unit of ln a */
-  double output_seconds;        /**< of all outputs written */
-  size_t steps, outputs;        /**< counted */
+  double weight, x, xx;    /**< sums of w, w x and w x^2 */
+  double cost, log, x_log; /**< sums of w c, w log(c) and w x log(c), c: seconds per unit of ln a */
+  double output_seconds;   /**< of all outputs written */
+  size_t steps, outputs;   /**< counted */
 };
 
 /** Count a step. @param dlna  its length in ln a  @param seconds  that it took */

@@ -15,11 +15,11 @@ struct step_record {
   int64_t step;
   double a, dlna, wall;
   bool rebuilt, sorted;
-  size_t particles;        /**< of the run */
-  uint64_t kicked;         /**< particles, counted each time that they get a force */
-  struct work_counts work; /**< of all its forces */
-  uint64_t rungs[RUNGS];   /**< particles on each rung at its beginning */
-  struct base_step block;  /**< what block time steps did; sub_steps = 0: steps are global */
+  size_t particles;             /**< of the run */
+  uint64_t kicked;              /**< particles, counted each time that they get a force */
+  struct work_counts work;      /**< of all its forces */
+  uint64_t rungs[RUNGS];        /**< particles on each rung at its beginning */
+  struct base_step block;       /**< what block time steps did; sub_steps = 0: steps are global */
   struct statistics statistics; /**< at its end */
   double
       *owner_seconds; /**< report_step() adds the time of each group's tasks; see task_log_take() */
