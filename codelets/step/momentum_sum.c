@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* momentum_sum: sums over the momenta of a group, in double precision, one particle after the other.
+/* momentum_sum: sums over the momenta of a group in double precision, one particle after the other.
  *
  * reads   momenta
  * writes  the memory of the host that the argument names */

@@ -3,10 +3,11 @@
 
 #include <math.h>
 
-/* The weight of a step is its length in ln a, and falls by a factor e over RECENT in ln a. The slope
- * d log(c) / d ln a of so short a past says little about the whole way ahead, as the cost rises most while the first
- * halos form: the slope is drawn towards USUAL, of recorded runs with adaptive and with block steps. TRUST is the weight
- * of that, in units of the sum of w x^2 over the recent past. */
+/* The weight of a step is its length in ln a, and falls by a factor e over RECENT in ln a. The
+ * slope d log(c) / d ln a of so short a past says little about the way ahead, as the cost rises most
+ * while the first halos form: the slope is drawn towards USUAL, of recorded runs with adaptive and
+ * with block steps. TRUST is the weight of USUAL, in units of RECENT^3, the sum of w x^2 over the
+ * recent past but for a factor of order one. */
 #define RECENT 0.2
 #define USUAL 0.7
 #define TRUST 20.0

@@ -73,15 +73,14 @@ static void say_banner(const struct parameters *p, void (*print)(void *, FILE *)
 
 /** The first line of each session in log/run.log. */
 static void log_begin(const char *folder, const struct report_start *start) {
-  char path[PARAMETER_PATH_MAX + 64], date[CLOCK_DATE_SIZE];
+  char path[PARAMETER_PATH_MAX + 64], date[CLOCK_DATE_SIZE], heading[CLOCK_DATE_SIZE + 96];
   snprintf(path, sizeof path, "%s/run.log", folder);
-  console_log_open(path);
   clock_date(date);
+  snprintf(heading, sizeof heading, "%s the run begins\n", date);
   if (start->restarted)
-    say_in(CONSOLE_LOG, "\n%s the run goes on after step %lld at z = %.4g\n", date,
-           (long long)start->step, 1.0 / start->a - 1.0);
-  else
-    say_in(CONSOLE_LOG, "%s the run begins\n", date);
+    snprintf(heading, sizeof heading, "\n%s the run goes on after step %lld at z = %.4g\n", date,
+             (long long)start->step, 1.0 / start->a - 1.0);
+  console_log_open(path, heading);
 }
 
 static void open_logs(struct report *r, const struct parameters *p,
@@ -159,10 +158,13 @@ static double done(const struct report *r, double a) {
   return way > 0.0 ? (log(a) - begin) / way : 1.0;
 }
 
-/** Seconds to the end of the run at a; NAN: unknown. */
-static double seconds_left(const struct report *r, double a) {
+/** Seconds to the end of the run, or to the step where it is to stop; NAN: unknown. */
+static double seconds_left(const struct report *r, const struct step_record *record) {
   const struct timeline *t = r->timeline;
-  return eta_seconds(&r->eta, log(t->end / a), t->outputs - timeline_outputs_until(t, a));
+  const double left = eta_seconds(&r->eta, log(t->end / record->a),
+                                  t->outputs - timeline_outputs_until(t, record->a));
+  if (isnan(left) || r->last_step < 0) return left;
+  return fmin(left, (double)(r->last_step - record->step) * record->wall);
 }
 
 void report_step(struct report *r, const struct step_record *record) {
@@ -181,7 +183,7 @@ void report_step(struct report *r, const struct step_record *record) {
   eta_step(&r->eta, record->dlna, record->wall);
   if (comm_rank() == 0) step_files_write(&r->files, record, &cores, &gpus, r->peak_bytes);
   const bool last = record->a >= r->timeline->end * (1.0 - 1e-12) || record->step == r->last_step;
-  step_lines_tell(&r->lines, record, &cores, &gpus, done(r, record->a), seconds_left(r, record->a),
+  step_lines_tell(&r->lines, record, &cores, &gpus, done(r, record->a), seconds_left(r, record),
                   last);
 }
 

@@ -12,7 +12,8 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-/** Whether a person looks: a launcher of ranks may give a terminal to a rank whose output goes into a file. */
+/** Whether a person looks. A launcher may give a terminal to a rank whose output goes into a
+ * file. */
 static bool person_looks(void) {
   const char *terminal = getenv("TERM");
   return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !comm_launched() &&
@@ -60,8 +61,8 @@ static void write_line(char line[CONSOLE_COLUMNS + 2], const struct step_record 
   strcat(line, "\n");
 }
 
-/** "p2p 61%  m2l 3%  pm 30%  other 6%": shares of a kind of device's busy time by families of stages, in
- * the order of their first stages. */
+/** "p2p 61%  m2l 3%  pm 30%  other 6%": shares of a kind of device's busy time by families of
+ * stages, in the order of their first stages. */
 static void print_shares(FILE *out, const struct usage *u) {
   const double to_percent = u->busy > 0.0 ? 100.0 / u->busy : 0.0;
   double other = u->busy;

@@ -27,8 +27,8 @@ static struct {
 
 void console_silence(void) { console.silent = true; }
 
-/** Print one line of so many bytes, broken where it is too long. What follows a break is indented by four more
- * columns. */
+/** Print one line of so many bytes, broken where it is too long. What follows a break is indented by
+ * four more columns. */
 static void print_line(FILE *out, const char *line, size_t length) {
   const size_t indent = strspn(line, " ");
   size_t margin = 0;
@@ -146,11 +146,12 @@ void console_log_message(const char *line) {
     (void)!dprintf(console.log, "%s %s\n", date, line);
 }
 
-void console_log_open(const char *path) {
+void console_log_open(const char *path, const char *heading) {
   if (comm_rank() != 0) return;
   const int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (log < 0) fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
   console.log = log;
+  write_log(heading);
   write_log(console.early);
   console.early[console.early_length = 0] = '\0';
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a run says: log/run.log has all of it; a progress bar is where a person looks, else lines of at
-# most 100 columns; -q prints nothing, -v every step. log/statistics.csv agrees with the snapshots.
+# What a run says: log/run.log has all of it; a progress bar is where a person looks, else there are
+# lines of at most 100 columns; -q prints nothing, -v every step. log/statistics.csv agrees with the
+# snapshots.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_mpi
 need_python h5py numpy
@@ -27,7 +28,6 @@ steps() { grep -c '^step ' "$1"; }
 narrow() { ! grep -q '.\{101\}' "$1"; }
 # terminal COMMAND...: run the command on a terminal of 90 columns, what it prints goes to ./out.
 terminal() { TERM=xterm helper terminal 90 "$@" >out 2>err || complain "$*: exit code $?"; }
-bar() { grep -q "$(printf '\r')" out; } # a terminal ends lines by \r\n, too
 
 # Output into a file.
 "$PHOTONS" --set runtime.trace_steps=9999 config.ini >out 2>err || complain "the run: exit code $?"
@@ -61,7 +61,8 @@ flat='--set cosmology.Omega_lambda=0.6856'
 [ -s out ] && complain '-q: something is printed'
 [ "$(steps run/log/run.log)" -eq $all ] || complain '-q: log/run.log: not a line each step'
 "$PHOTONS" -v --overwrite config.ini >out 2>err || complain "-v: $?"
-[ "$(steps out)" -eq $all ] && [ "$(grep -c '^    cores .*p2p .*idle .*imbalance' out)" -eq $all ] ||
+[ "$(steps out)" -eq $all ] || complain '-v: not each step'
+[ "$(grep -c '^    cores .*p2p .*idle .*imbalance' out)" -eq $all ] ||
   complain '-v: not the parts of each step'
 narrow out || complain '-v: lines of more than 100 columns'
 

@@ -27,7 +27,11 @@ run() {
 compare() {
   helper "$@" >compared || failures=$((failures + 1))
   cat compared
-  cmp "$1/log/statistics.csv" "$2/log/statistics.csv" || complain "statistics of $1 and $2"
+  first=$1
+  shift
+  for other; do
+    cmp "$first/log/statistics.csv" "$other/log/statistics.csv" || complain "statistics of $other"
+  done
 }
 
 # Strong clustering, groups that are smaller than their neighbourhood, planes that no number of

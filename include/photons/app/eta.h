@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long a run will still take. The seconds per unit of ln a grow with structure: short steps where steps
- * are adaptive, deep rungs where they are block steps. A power law in a is fitted to the recent past (weighted
- * least squares of log(seconds per unit of ln a) against ln a) and integrated to the end. Outputs that are still
- * to come take the mean of those written. */
+/* How long a run will still take. The seconds per unit of ln a grow with structure: adaptive steps
+ * become shorter, rungs of block steps deeper. A power law in a is fitted to the recent past
+ * (weighted least squares of log(seconds per unit of ln a) against ln a) and integrated to the end.
+ * Outputs that are still to come take the mean of those written. */
 #ifndef PHOTONS_APP_ETA_H
 #define PHOTONS_APP_ETA_H
 
 #include <stddef.h>
 
-/** Weighted sums over the steps so far; x is ln a of a step's middle minus the present ln a. All zero: no step yet. */
+/** Weighted sums over the steps so far; x is ln a of a step's middle minus the present ln a. All
+ * zero: no step yet. */
 struct eta {
   double weight, x, xx;    /**< sums of w, w x and w x^2 */
   double cost, log, x_log; /**< sums of w c, w log(c) and w x log(c), c: seconds per unit of ln a */

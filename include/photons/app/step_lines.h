@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Steps as lines: log/run.log has every step. Standard output has a line now and then, or, where a person looks, a
- * progress bar. */
+/* Steps as lines: log/run.log has every step. Standard output has a line now and then, or, where a
+ * person looks, a progress bar. */
 #ifndef PHOTONS_APP_STEP_LINES_H
 #define PHOTONS_APP_STEP_LINES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sums over all particles of a run at the end of a step, where positions and momenta belong to the same
- * scale factor: step_forces() and block_close() close all kicks there. */
+/* Sums over all particles of a run at the end of a step, where positions and momenta belong to the
+ * same scale factor: step_forces() and block_close() close all kicks there. */
 #ifndef PHOTONS_STEP_STATISTICS_H
 #define PHOTONS_STEP_STATISTICS_H
 
@@ -14,8 +14,8 @@ struct statistics {
   double acc_max;      /**< largest |acceleration|, comoving, (km/s)^2/(Mpc/h) */
 };
 
-/** The statistics at the scale factor a. Their bits depend neither on workers nor on ranks. No task runs, and a kick
- * has seen all particles. Collective. */
+/** The statistics at the scale factor a. Their bits depend neither on workers nor on ranks. No task
+ * runs, and a kick has seen all particles. Collective. */
 struct statistics statistics_measure(struct nbody *n, double a);
 
 #endif
