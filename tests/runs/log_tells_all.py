@@ -33,8 +33,8 @@ def terminal(columns, command):
 
 
 def statistics(folder):
-    """Velocities in snapshots are floats, which round to 6e-8: sums agree to 1e-5. Forces are equal
-    and opposite to about 1e-3: the total momentum stays small."""
+    """Velocities in snapshots are floats, which round to 6e-8: sums agree to 1e-5. The total
+    momentum is 0 but for the errors of forces, which are far below 1e-3 of them."""
     with open(f'{folder}/log/statistics.csv', encoding='ascii') as file:
         rows = list(csv.DictReader(file))
     wrong, found = [], 0
