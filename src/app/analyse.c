@@ -12,6 +12,7 @@
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
+#include "photons/base/console.h"
 #include "photons/base/error.h"
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
@@ -133,32 +134,29 @@ static bool read_parameters(struct parameters *p, const char *snapshot,
 
 static void print_snapshot(const struct parameters *p, const struct particles *particles, bool ours,
                            double seconds) {
-  printf("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", p->ic.file,
-         particles->all, 1e10 * particles->mass, particles->box, p->ic.z_init, seconds);
-  printf("cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g from its header;\n"
-         "            Omega_b %g, n_s %g, sigma8 %g %s\n",
-         p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_from(p).omega_k, p->cosmology.h,
-         p->cosmology.omega_b, p->cosmology.n_s, p->cosmology.sigma8,
-         ours ? "from the run that made it"
-              : "are defaults (--set cosmology.sigma8=... for theory)");
+  say("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", p->ic.file,
+      particles->all, 1e10 * particles->mass, particles->box, p->ic.z_init, seconds);
+  say("cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g from its header;\n"
+      "            Omega_b %g, n_s %g, sigma8 %g %s\n",
+      p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_from(p).omega_k, p->cosmology.h,
+      p->cosmology.omega_b, p->cosmology.n_s, p->cosmology.sigma8,
+      ours ? "from the run that made it" : "are defaults (--set cosmology.sigma8=... for theory)");
 }
 
 /** What is measured and written. */
 static void print_plan(const struct parameters *p) {
-  printf("would write to %s:%s%s%s\n", p->output.dir,
-         p->analysis.fof ? " halos, mass function," : "",
-         p->output.power_spectrum ? " power spectrum," : "", p->output.images ? " pictures" : "");
+  say("would write to %s:%s%s%s\n", p->output.dir, p->analysis.fof ? " halos, mass function," : "",
+      p->output.power_spectrum ? " power spectrum," : "", p->output.images ? " pictures" : "");
 }
 
 int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count,
-                     const struct run_options *options) {
+                     bool dry_run) {
   struct parameters p;
   const bool ours = read_parameters(&p, snapshot, overrides, count);
-  const bool speaks = options->verbosity > 0 && comm_rank() == 0;
-  if (options->dry_run && comm_rank() == 0) output_folder_check(p.output.dir);
+  if (dry_run && comm_rank() == 0) output_folder_check(p.output.dir);
   heartbeat_start(p.runtime.timeout, NULL);
   /* Products of an earlier run may be in the folder. */
-  const int lock = options->dry_run ? -1 : folder_lock(p.output.dir);
+  const int lock = dry_run ? -1 : folder_lock(p.output.dir);
   p.runtime.gpu = GPU_NO; /* the analysis has no CUDA codelets */
   engine_start(&p, NULL);
   double start = wall_clock();
@@ -166,10 +164,10 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   const struct cosmology cosmology = cosmology_from(&p);
   struct linear_power *linear = linear_power_create(&p);
   const struct layout layout = layout_choose(&p, particles.all);
-  if (speaks) print_snapshot(&p, &particles, ours, wall_clock() - start);
+  print_snapshot(&p, &particles, ours, wall_clock() - start);
   start = wall_clock();
-  if (options->dry_run) {
-    if (speaks) print_plan(&p);
+  if (dry_run) {
+    print_plan(&p);
   } else {
     domain_sort_particles(&particles, &layout.domain);
     struct products products = {.parameters = &p,
@@ -179,14 +177,13 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
                                 .depth = layout.domain.depth,
                                 .a = 1.0 / (1.0 + p.ic.z_init),
                                 .number = number_of(snapshot),
-                                .mesh = layout.mesh.cells,
-                                .quiet = !speaks};
+                                .mesh = layout.mesh.cells};
     products_write(&products);
-    if (speaks) printf("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
+    say("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
   }
   linear_power_free(linear);
   particles_free(&particles);
   engine_stop();
-  if (!options->dry_run) folder_unlock(lock);
+  if (!dry_run) folder_unlock(lock);
   return 0;
 }

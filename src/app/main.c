@@ -8,6 +8,7 @@
 #include "photons/app/options.h"
 #include "photons/app/run.h"
 #include "photons/base/comm.h"
+#include "photons/base/console.h"
 #include "photons/config/parameters.h"
 
 int main(int argc, char **argv) {
@@ -17,10 +18,11 @@ int main(int argc, char **argv) {
   H5dont_atexit(); /* after a failure HDF5 would print that it cannot close; files are closed before */
   comm_start(&argc, &argv);
   struct options options = options_read(argc, argv);
+  if (options.run.verbosity == 0) console_silence();
   int status;
   if (options.analyse) {
     status = analyse_snapshot(options.analyse, options.overrides, options.override_count,
-                              &options.run);
+                              options.run.dry_run);
   } else {
     struct parameters parameters;
     parameters_read(&parameters, options.config, options.overrides, options.override_count);

@@ -88,9 +88,10 @@ void manual_print(const char *help, FILE *out) {
           "clusters\n",
           PACKAGE_VERSION);
   print_help(help, out);
-  fputs(".SH PARAMETERS\nconfig.ini has sections, and lines key = value. A key that is left out has "
-        "its default.\n",
-        out);
+  fputs(
+      ".SH PARAMETERS\nconfig.ini has sections, and lines key = value. A key that is left out has "
+      "its default.\n",
+      out);
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++) {
     if (row == parameter_table || strcmp(row->section, row[-1].section) != 0)

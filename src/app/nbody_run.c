@@ -19,12 +19,11 @@
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
 #include "photons/step/block_step.h"
+#include "photons/step/statistics.h"
 #include "photons/step/step.h"
 
 struct nbody_run {
   struct parameters *parameters;
-  const struct run_options *options;
-  const struct report *report;
   struct cosmology cosmology;
   struct linear_power *linear; /* NULL where the parameters name no spectrum */
   const struct timeline *timeline;
@@ -109,15 +108,13 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
                            .a = a,
                            .number = number,
                            .mesh = r->nbody->long_range.mesh->cells,
-                           .snapshot = true,
-                           .quiet = r->options->verbosity == 0};
+                           .snapshot = true};
 }
 
 /** The first part of an output, which needs only positions, beside the tasks that compute forces. */
 static void write_positions(void *context) {
   struct nbody_run *r = context;
   const double start = wall_clock();
-  report_pause(r->report);
   r->products = products_of(r, r->output_progress.a, (size_t)r->output_progress.outputs_done);
   domain_acquire_positions(&r->nbody->domain);
   products_write_positions(&r->products);
@@ -126,7 +123,7 @@ static void write_positions(void *context) {
   r->begun = true;
 }
 
-static void fill_record(struct nbody_run *r, struct step_record *record) {
+static void fill_record(struct nbody_run *r, double a, struct step_record *record) {
   record->particles = r->nbody->domain.particles.all;
   const struct work_counts last = short_range_work(&r->nbody->short_range);
   record->work = record->block.sub_steps > 0 ? record->block.work : last;
@@ -134,6 +131,7 @@ static void fill_record(struct nbody_run *r, struct step_record *record) {
   if (record->block.sub_steps > 0) record->kicked = 0;
   for (int k = 0; k < RUNGS && record->block.sub_steps > 0; k++)
     record->kicked += record->block.particles[k];
+  record->statistics = statistics_measure(r->nbody, a);
   record->owner_seconds = r->nbody->domain.group_seconds;
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
@@ -148,9 +146,8 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
   fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
           p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
   fprintf(out,
-          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f, tasks "
-          "%.1f, "
-          "at times %.1f\n",
+          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
+          "              tasks %.1f, at times %.1f\n",
           1e-6 * memory_peak(&m), 1e-6 * m.program, 1e-6 * m.particles, 1e-6 * m.trees,
           1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times);
 }
@@ -191,7 +188,7 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
   apply_softening(r, r->timeline->begin);
   step_first_forces(r->nbody);
   record->rebuilt = true;
-  fill_record(r, record);
+  fill_record(r, record->a, record);
   return true;
 }
 
@@ -258,7 +255,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   }
   record->rebuilt = choice.rebuild;
   record->sorted = choice.sort;
-  fill_record(r, record);
+  fill_record(r, a1, record);
 }
 
 static double write_output(void *state, const struct progress *now, size_t number) {
@@ -340,12 +337,10 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   linear_power_free(linear);
 }
 
-struct solver nbody_run_create(struct parameters *p, const struct run_options *options,
-                               const struct report *report, const char *checkpoint_path,
+struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path,
                                struct progress *now, struct timeline *timeline) {
   struct nbody_run *r = allocate(1, sizeof *r, "the run");
-  *r = (struct nbody_run){
-      .parameters = p, .options = options, .report = report, .timeline = timeline};
+  *r = (struct nbody_run){.parameters = p, .timeline = timeline};
   if (spectrum_wanted(p)) r->linear = linear_power_create(p);
   struct particles particles = initial_particles(r, checkpoint_path, now);
   if (r->linear && p->ic.source == IC_GADGET) { /* the file has settled the cosmology */

@@ -10,6 +10,7 @@
 #include "photons/analysis/halo.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
+#include "photons/base/console.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/mass_function.h"
 #include "photons/io/provenance.h"
@@ -34,9 +35,6 @@ static struct name name_of(const struct products *o, const char *stem, const cha
   return n;
 }
 
-/** Whether this rank prints. */
-static bool speaks(const struct products *o) { return !o->quiet && comm_rank() == 0; }
-
 static void write_halos(const struct products *o, const struct halo_catalogue *halos,
                         double length) {
   const struct parameters *p = o->parameters;
@@ -45,12 +43,12 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
                        length);
   mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members,
                       o->linear, o->cosmology, o->a, &provenance);
-  if (!speaks(o) || halos->all == 0) return; /* rank 0 has the largest halo */
+  if (comm_rank() != 0 || halos->all == 0) return; /* rank 0 has the largest halo */
   const struct halo *h = &halos->halo[0];
-  printf("halos       %zu with %zu particles; the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c "
-         "%.3g Mpc/h\n",
-         halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,
-         1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
+  say("halos       %zu with %zu particles\n"
+      "            the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
+      halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,
+      1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
 }
 
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
@@ -75,12 +73,14 @@ static void write_power(const struct products *o) {
   free(bins);
 }
 
-static void print_growth(const struct products *o) {
+static void say_growth(const struct products *o) {
   const struct growth g = cosmology_growth(o->cosmology, o->a);
-  printf("growth      z = %.4g: D1 = %.5f, dlnD1/dlna = %.5f", fmax(1.0 / o->a - 1.0, 0.0), g.d1,
-         g.f1);
-  if (o->linear) printf(", sigma8(z) = %.5f", g.d1 * linear_power_sigma(o->linear, 8.0));
-  printf("\n");
+  char sigma8[64] = "";
+  if (o->linear)
+    snprintf(sigma8, sizeof sigma8, ", sigma8(z) = %.5f",
+             g.d1 * linear_power_sigma(o->linear, 8.0));
+  say("growth      z = %.4g: D1 = %.5f, dlnD1/dlna = %.5f%s\n", fmax(1.0 / o->a - 1.0, 0.0), g.d1,
+      g.f1, sigma8);
 }
 
 static double linking_length(const struct products *o) {
@@ -102,14 +102,13 @@ void products_write_positions(struct products *o) {
       image_write(name_of(o, "slice", "png").path, o->particles, pixels, o->a, p->analysis.slice);
   }
   t[3] = wall_clock();
-  if (speaks(o))
-    printf("analysis    friends of friends %.2f s, power spectrum %.2f s, pictures %.2f s\n",
-           t[1] - t[0], t[2] - t[1], t[3] - t[2]);
+  say("analysis    friends of friends %.2f s, power spectrum %.2f s, pictures %.2f s\n",
+      t[1] - t[0], t[2] - t[1], t[3] - t[2]);
 }
 
 void products_write_rest(struct products *o) {
   const struct parameters *p = o->parameters;
-  if (speaks(o)) print_growth(o);
+  say_growth(o);
   struct halo_catalogue *halos = NULL;
   if (o->fof) {
     halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members,

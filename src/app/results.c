@@ -30,6 +30,8 @@ static const struct kind {
     {"", "@(density|slice)_" NUMBER ".png", "pictures *.png"},
     {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},
     {"log", "timings.csv", "log/timings.csv"},
+    {"log", "statistics.csv", "log/statistics.csv"},
+    {"log", "run.log", NULL},
     {"", "config-used.ini", NULL},
     {"", "report.html", NULL},
 };
@@ -112,5 +114,5 @@ void results_print(FILE *out, const char *dir) {
     before = ", ";
     free(found);
   }
-  fprintf(out, "; one page of all that: tools/report.py %s\n", dir);
+  fprintf(out, "\none page of all that: tools/report.py %s\n", dir);
 }

@@ -15,6 +15,7 @@
 #include "photons/app/stop.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
+#include "photons/base/console.h"
 #include "photons/base/error.h"
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
@@ -51,7 +52,6 @@ static struct path path_of(const struct run *r, const char *name) {
 }
 
 static double redshift(double a) { return 1.0 / a - 1.0; }
-static bool speaks(const struct run *r) { return r->options->verbosity > 0 && comm_rank() == 0; }
 
 static bool output_due(void *context, double a) {
   const struct run *r = context;
@@ -60,14 +60,12 @@ static bool output_due(void *context, double a) {
 
 static void write_output(struct run *r) {
   const double start = wall_clock();
-  report_pause(&r->report);
   const double beside = r->solver.write(r->solver.state, &r->now, (size_t)r->now.outputs_done);
   const double spent = wall_clock() - start;
-  r->report.output_seconds += spent;
-  if (speaks(r))
-    printf("output %" PRId64 " at z = %.4g written in %.2f s%s\n", r->now.outputs_done,
-           redshift(r->now.a), spent + beside,
-           beside > 0.0 ? ", part of it beside the step's forces" : "");
+  report_output(&r->report, spent);
+  say("output %" PRId64 " at z = %.4g written in %.2f s%s\n", r->now.outputs_done,
+      redshift(r->now.a), spent + beside,
+      beside > 0.0 ? ", part of it beside the step's forces" : "");
   r->now.outputs_done++;
   r->now.last_output = r->now.a;
 }
@@ -85,8 +83,7 @@ static void write_checkpoint(struct run *r) {
   r->saved_step = r->now.step;
   r->checkpoint_wall = wall_clock();
   r->longest_checkpoint = fmax(r->longest_checkpoint, r->checkpoint_wall - start);
-  report_pause(&r->report);
-  if (speaks(r)) printf("checkpoint at z = %.4g written to %s\n", redshift(r->now.a), path.text);
+  say("checkpoint at z = %.4g written to %s\n", redshift(r->now.a), path.text);
 }
 
 static void first_forces(struct run *r) {
@@ -109,7 +106,6 @@ static void require_advance(struct run *r) {
   const char *reason = r->solver.stuck(r->solver.state, &r->now, &sound);
   if (!reason) return;
   if (sound && unsaved(r)) write_checkpoint(r);
-  report_pause(&r->report);
   fail(EXIT_RUN_FAILED, "%s; %s", reason, stop_what_stands());
 }
 
@@ -202,9 +198,7 @@ static void say_stopped(const struct run *r, const struct events *e) {
   if (e->stop_file > 0.0) snprintf(why, sizeof why, "the file %s", path_of(r, "stop").text);
   if (e->signal > 0.0) snprintf(why, sizeof why, "signal %d", (int)e->signal);
   if (r->now.step > r->first_step) snprintf(when, sizeof when, "after step %" PRId64, r->now.step);
-  report_pause(&r->report);
-  if (comm_rank() == 0)
-    fprintf(stderr, "photons-starpu: stopped by %s %s: %s\n", why, when, stop_what_stands());
+  notify("stopped by %s %s: %s", why, when, stop_what_stands());
 }
 
 /** @return the exit code */
@@ -262,8 +256,7 @@ static void create_solver(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
   const bool restart = r->options->restart;
   if (restart) stop_checkpoint_stands(path.text, NAN);
-  r->solver = nbody_run_create(r->parameters, r->options, &r->report, restart ? path.text : NULL,
-                               &r->now, &r->timeline);
+  r->solver = nbody_run_create(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
   r->first_step = r->now.step;
   r->saved_step = restart ? r->now.step : -1;
   if (restart) stop_checkpoint_stands(path.text, redshift(r->now.a));
@@ -287,8 +280,12 @@ static int run_to_end(struct run *r) {
   /* What is there may go, as check_folder() has seen. */
   if (!r->options->restart && comm_rank() == 0) results_remove(p->output.dir);
   write_used_parameters(r);
-  report_begin(&r->report, p, r->options, r->solver.describe, r->solver.state, r->now.a,
-               r->timeline.end, r->now.step, r->now.wall_seconds);
+  const struct report_start start = {.restarted = r->options->restart,
+                                     .a = r->now.a,
+                                     .step = r->now.step,
+                                     .wall_seconds = r->now.wall_seconds};
+  report_begin(&r->report, p, r->options, r->solver.describe, r->solver.state, &r->timeline,
+               &start);
   const int code = run_steps(r);
   report_end(&r->report, p->output.dir, r->stopped);
   return code;
@@ -299,8 +296,7 @@ static bool nothing_left(const struct run *r) {
 }
 
 static void say_nothing_left(const struct run *r) {
-  if (speaks(r))
-    printf("the run has ended at z = %.4g: nothing is left to do\n", redshift(r->now.a));
+  say("the run has ended at z = %.4g: nothing is left to do\n", redshift(r->now.a));
 }
 
 static int run_dry(struct run *r) {
@@ -312,8 +308,8 @@ static int run_dry(struct run *r) {
   check_times(r);
   if (nothing_left(r))
     say_nothing_left(r);
-  else if (restart && speaks(r))
-    printf("  goes on from z = %.4g, after step %" PRId64 "\n", redshift(r->now.a), r->now.step);
+  else if (restart)
+    say("  goes on from z = %.4g, after step %" PRId64 "\n", redshift(r->now.a), r->now.step);
   return 0;
 }
 
@@ -339,6 +335,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   message_stop();
   engine_stop();
   trace_close(&r.trace);
+  report_close(r.stopped);
   folder_unlock(lock);
   return code;
 }

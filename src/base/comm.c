@@ -39,7 +39,7 @@ static void check(int status, const char *what) {
   fail(EXIT_RUN_FAILED, "MPI: %s failed: %.*s", what, length, text);
 }
 
-static bool launched(void) {
+bool comm_launched(void) {
   const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK"};
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     if (getenv(variables[i])) return true;
@@ -90,7 +90,7 @@ void comm_started(void) {
 }
 
 void comm_start(int *argc, char ***argv) {
-  if (!launched()) return;
+  if (!comm_launched()) return;
   int provided;
   limit_start();
   if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0) !=

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "photons/base/comm.h"
+#include "photons/base/console.h"
 #include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
 
@@ -32,15 +33,20 @@ static void flush(FILE *file) {
 }
 
 /** Print a line with one dprintf(), so that lines of several threads and ranks do not mix. */
+static void print_line(const char *line) {
+  flush(stdout); /* keeps the order where stdout and stderr are one file */
+  const bool erase = isatty(output) && console_status_take();
+  dprintf(output, "%sphotons-starpu: %s\n", erase ? CONSOLE_ERASE : "", line);
+  console_log_message(line);
+}
+
 __attribute__((format(printf, 2, 0))) static void
 print_message(const char *kind, const char *format, va_list arguments) {
-  char message[8192]; /* on the stack: the error may be a lack of memory */
+  char message[8192], line[8192 + 64]; /* on the stack: the error may be a lack of memory */
   vsnprintf(message, sizeof message, format, arguments);
-  flush(stdout); /* keeps the order where stdout and stderr are one file */
-  if (comm_size() > 1)
-    dprintf(output, "photons-starpu: %s%s (rank %d)\n", kind, message, comm_rank());
-  else
-    dprintf(output, "photons-starpu: %s%s\n", kind, message);
+  snprintf(line, sizeof line, comm_size() > 1 ? "%s%s (rank %d)" : "%s%s", kind, message,
+           comm_rank());
+  print_line(line);
 }
 
 /** If every rank fails, rank 0 reports; the others wait so that they are stopped before they print.
@@ -91,6 +97,15 @@ void end_program(int code, const char *format, ...) {
   print_message("", format, arguments);
   va_end(arguments);
   leave(code);
+}
+
+void notify(const char *format, ...) {
+  char line[8192];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  if (comm_rank() == 0) print_line(line);
 }
 
 void warn(const char *format, ...) {

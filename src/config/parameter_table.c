@@ -115,6 +115,7 @@ const struct parameter parameter_table[] = {
   {"output", "image_size", INTEGER, FIELD(output.image_size), "0", .help = "pixels a side of the images; automatic: chosen from the number of particles", RANGE(16, 16384), .automatic = "0"},
   {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
   {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "wall-clock time between checkpoints, with one more at the end of the run; 0: only when the run is stopped", .unit = "min", RANGE(0, 1e6)},
+  {"output", "log_seconds", REAL, FIELD(output.log_seconds), "10", .help = "wall-clock time between the lines of steps on standard output; log/run.log has a line for each step; 0: each step here, too", .unit = "s", RANGE(0, 1e6)},
 
   {"analysis", "fof", SWITCH(analysis.fof), "yes", .help = "find halos by friends of friends at every output, and write the catalogue and the mass function", .words = no_yes},
   {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "linking length of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},

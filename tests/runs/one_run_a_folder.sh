@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A folder holds the results of one run: a second run at the same time is refused, a later one needs
-# --overwrite or --restart. The last line of a run names only what is there.
+# --overwrite or --restart. The last lines of a run name only what is there.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 
 cat >config.ini <<END
@@ -38,14 +38,16 @@ grep -q -e snap_ -e fof_tab -e powerspec -e png out &&
 touch none/snap_000.hdf5.tmp
 "$PHOTONS" --steps 0 --set output.dir=none config.ini >out 2>err ||
   complain "--steps 0 again: exit code $?"
-[ "$(wc -l <none/log/timings.csv)" -eq 2 ] || complain '--steps 0 again: the log was continued'
+for file in timings statistics; do
+  [ "$(wc -l <none/log/$file.csv)" -eq 2 ] || complain "--steps 0 again: $file.csv was continued"
+done
 [ -e none/snap_000.hdf5.tmp ] && complain '--steps 0 again: an unfinished file is still there'
 "$PHOTONS" --steps 1 --set output.dir=none config.ini >out 2>err || complain "--steps 1: $?"
 refused 2 'holds results of another run, such as none/log/timings.csv' \
   --steps 1 --set output.dir=none config.ini
 "$PHOTONS" config.ini >out 2>err || complain "the run: exit code $?"
-tail -n 1 out | grep -q 'snap_' || complain 'the last line names no snapshots'
-tail -n 1 out | grep -q 'png' && complain 'the last line names pictures, of which there are none'
+grep -q '^results in run: .*snap_' out || complain 'the last lines name no snapshots'
+grep -q 'png' out && complain 'the last lines name pictures, of which there are none'
 
 # A later run.
 cp -r run before
@@ -62,7 +64,11 @@ done
 for file in powerspec_007.txt snap_000.hdf5.tmp; do
   [ -e run/$file ] && complain "--overwrite: $file is left"
 done
-[ "$(wc -l <run/log/timings.csv)" -eq 4 ] || complain '--overwrite: log/timings.csv has other lines'
+for file in timings statistics; do
+  [ "$(wc -l <run/log/$file.csv)" -eq 4 ] || complain "--overwrite: log/$file.csv has other lines"
+done
+[ "$(grep -c 'the run begins' run/log/run.log)" -eq 1 ] ||
+  complain '--overwrite: log/run.log was continued'
 timeout 60 "$PHOTONS" --dry-run config.ini >out 2>err || complain "--dry-run: exit code $?"
 grep -q 'warning: .*--overwrite' err ||
   complain '--dry-run: does not say that a run would be refused'

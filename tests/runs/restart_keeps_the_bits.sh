@@ -113,6 +113,7 @@ for renewal in 'rebuilt', 'sorted':
 sys.exit('differ: ' + ', '.join(wrong) if wrong else 0)
 END
 "$PYTHON" same_steps.py whole parts || failures=$((failures + 1))
+cmp whole/log/statistics.csv parts/log/statistics.csv || complain 'statistics of the steps'
 
 # Block time steps. Outputs change the length of base steps, so that rungs shift.
 block='--set time.step=block --set time.max_dlna=0.1 --set time.z_end=1.5
@@ -126,6 +127,8 @@ support occupied_rungs.py block-parts/checkpoint.hdf5 3 || failures=$((failures 
 timeout 120 "$PHOTONS" --quiet --restart --set output.dir=block-parts --set runtime.workers=1 \
   $block config.ini 2>err ||
   complain "the last part with block steps: exit code $?"
+cmp block/log/statistics.csv block-parts/log/statistics.csv ||
+  complain 'statistics of block time steps'
 for k in 000 001 002; do
   support same_snapshots.py block/snap_$k.hdf5 block-parts/snap_$k.hdf5 ||
     failures=$((failures + 1))

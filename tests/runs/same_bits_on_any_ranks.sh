@@ -27,6 +27,11 @@ run() {
 compare() {
   helper "$@" >compared || failures=$((failures + 1))
   cat compared
+  first=$1
+  shift
+  for other; do
+    cmp "$first/log/statistics.csv" "$other/log/statistics.csv" || complain "statistics of $other"
+  done
 }
 
 # Strong clustering, groups that are smaller than their neighbourhood, planes that no number of

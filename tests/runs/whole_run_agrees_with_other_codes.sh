@@ -32,7 +32,7 @@ grep -q 32768 ../out && grep -q memory ../out ||
 
 timeout 300 "$PHOTONS" config.ini >../out 2>../err || complain "the run: exit code $?"
 [ -s ../err ] && complain 'the run: something on standard error'
-[ "$(grep -c '^step ' ../out)" -eq $(($(wc -l <run/log/timings.csv) - 1)) ] ||
+[ "$(grep -c '^step ' run/log/run.log)" -eq $(($(wc -l <run/log/timings.csv) - 1)) ] ||
   complain 'not one line a step'
 helper run || failures=$((failures + 1))
 if [ -r "$other_ics" ] && [ -r "$other_end" ]; then

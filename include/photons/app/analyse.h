@@ -3,9 +3,8 @@
 #ifndef PHOTONS_ANALYSE_H
 #define PHOTONS_ANALYSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
-
-#include "photons/app/run.h"
 
 /**
  * Read a Gadget snapshot (HDF5 or binary, ours or another code's) and write everything that an
@@ -13,10 +12,10 @@
  * file; what a header does not tell (n_s, sigma8, Omega_b, dark energy) is taken from the config.ini
  * that our snapshots hold, else it has its default.
  * @param overrides  arguments of --set, which win
- * @param options    its verbosity; with dry_run the snapshot is read and nothing is written
+ * @param dry_run    the snapshot is read and nothing is written
  * @return the exit code of the program; failures end it through fail()
  */
 int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count,
-                     const struct run_options *options);
+                     bool dry_run);
 
 #endif

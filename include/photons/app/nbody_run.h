@@ -10,15 +10,13 @@
 /**
  * Initial conditions or the checkpoint at `checkpoint` (NULL: none), and what steps need. StarPU runs.
  * Collective.
- * @param report  paused before the solver prints
  * @param[in,out] p  what the initial conditions' file and not config.ini says is stored here; the caller
  *                   keeps it until solver.end()
  * @param[out] now   where the run stands
  * @param[out] timeline  of the run
  */
-struct solver nbody_run_create(struct parameters *p, const struct run_options *options,
-                               const struct report *report, const char *checkpoint,
-                               struct progress *now, struct timeline *timeline);
+struct solver nbody_run_create(struct parameters *p, const char *checkpoint, struct progress *now,
+                               struct timeline *timeline);
 
 /** For --dry-run: check everything, print parameters, memory and groups. StarPU need not run; all else is
  * as for nbody_run_create(), and no file changes. */

@@ -20,10 +20,9 @@ struct products {
   const struct particles *particles; /**< of this process, in the order of domain_rebuild() */
   unsigned depth;                    /**< of the groups' trees */
   double a;
-  size_t number; /**< NNN in the names */
-  size_t mesh;   /**< of the power spectrum, cells a side */
-  bool snapshot; /**< write one, if the parameters say so */
-  bool quiet;
+  size_t number;   /**< NNN in the names */
+  size_t mesh;     /**< of the power spectrum, cells a side */
+  bool snapshot;   /**< write one, if the parameters say so */
   struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
 };
 

@@ -14,7 +14,8 @@ char *results_example(const char *dir);
 void results_remove(const char *dir);
 void results_remove_traces(const char *dir);
 
-/** Print one line about the results that are in the folder. */
+/** Print a line about the results that are in the folder, and one about how to make a page of
+ * them. */
 void results_print(FILE *out, const char *dir);
 
 #endif

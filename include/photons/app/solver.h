@@ -5,9 +5,11 @@
 #define PHOTONS_APP_SOLVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "photons/app/report.h"
+#include "photons/app/step_record.h"
 
 /** Where a run stands: what every solver's checkpoint has. */
 struct progress {

@@ -12,8 +12,10 @@
 
 #include "photons/base/parts.h"
 
-/** Start MPI with full thread support (MPI_THREAD_MULTIPLE) if a launcher (mpirun, srun) started
- * this program; local otherwise. If comm_started() is not called in time, the program ends with an
+/** Whether a launcher of MPI (mpirun, srun) started this program, by its environment; local. */
+bool comm_launched(void);
+/** Start MPI with full thread support (MPI_THREAD_MULTIPLE) if comm_launched(); local otherwise. If
+ * comm_started() is not called in time, the program ends with an
  * error: some rank has not come that far. */
 void comm_start(int *argc, char ***argv);
 /** All ranks have started: from here on heartbeat.h watches them, or nothing does. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Errors and warnings: the one place where the program prints a message and stops all ranks. */
+/* Errors and warnings: the one place where the program prints a message and stops all ranks.
+ * Messages of rank 0 are in the log, too (console.h). */
 #ifndef PHOTONS_ERROR_H
 #define PHOTONS_ERROR_H
 
@@ -23,6 +24,10 @@ _Noreturn void fail(enum exit_code code, const char *format, ...)
 
 /** The same without `error: `, with a code of its own: for an end that was asked for. */
 _Noreturn void end_program(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Print `photons-starpu: <message>` on stderr, of rank 0: for what whoever started the run must
+ * see. */
+void notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Print `photons-starpu: warning: <message>` on stderr. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -86,6 +86,7 @@ struct parameters {
     bool halo_order;           /**< snapshots hold the halos' members first, in the order of the
                                     catalogue */
     double checkpoint_minutes; /**< 0: only when stopped */
+    double log_seconds;        /**< between step lines on standard output; 0: each step */
   } output;
   struct {
     bool fof;              /**< find halos at every output */

@@ -4,6 +4,7 @@
 #ifndef PHOTONS_RUNTIME_TASK_LOG_H
 #define PHOTONS_RUNTIME_TASK_LOG_H
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,6 +32,15 @@ struct usage {
   double seconds[STAGES_MOST]; /**< [stage number] summed over the units */
   double busy, busiest;        /**< summed over the units, and of the busiest unit */
 };
+
+/** The share of so many seconds in which the units did not work; NAN if there are none. */
+static inline double usage_idle_share(const struct usage *u, double wall) {
+  return u->units ? fmax(1.0 - u->busy / (u->units * wall), 0.0) : NAN;
+}
+/** How much longer the busiest of the units worked than their mean. */
+static inline double usage_imbalance(const struct usage *u) {
+  return u->busy > 0.0 ? u->busiest * u->units / u->busy - 1.0 : 0.0;
+}
 
 /** Begin recording tasks, which turns on StarPU's profiling; and end it. */
 void task_log_begin(void);

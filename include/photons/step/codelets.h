@@ -13,4 +13,11 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
 /** x += factor * p. @param factor  integral of dt/a^2, (Mpc/h)/(km/s) */
 void drift_submit(struct nbody *n, struct group *g, float factor);
 
+/** Sums over the momenta of a group, km/s and (km/s)^2. */
+struct momentum_sum {
+  double vector[3], magnitude, square;
+};
+/** Find the sums. @param[out] sum  written when the task has ended */
+void momentum_sum_submit(struct group *g, struct momentum_sum *sum);
+
 #endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* log/timings.csv and log/statistics.csv: one row a step. Rank 0 writes them. */
+#ifndef PHOTONS_APP_STEP_FILES_H
+#define PHOTONS_APP_STEP_FILES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "photons/app/step_record.h"
+#include "photons/runtime/task_log.h"
+
+struct step_files {
+  FILE *timings, *statistics;
+};
+
+/** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps are
+ * taken again. */
+struct step_files step_files_open(const char *folder, int64_t last_step);
+/** @param peak_bytes  resident memory, all processes */
+void step_files_write(const struct step_files *f, const struct step_record *record,
+                      const struct usage *cores, const struct usage *gpus, double peak_bytes);
+void step_files_close(struct step_files *f);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a solver says of a step that it has taken. */
+#ifndef PHOTONS_APP_STEP_RECORD_H
+#define PHOTONS_APP_STEP_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "photons/step/block_step.h"
+#include "photons/step/statistics.h"
+#include "photons/tree/short_range.h"
+
+/** One finished step. */
+struct step_record {
+  int64_t step;
+  double a, dlna, wall;
+  bool rebuilt, sorted;
+  size_t particles;             /**< of the run */
+  uint64_t kicked;              /**< particles, counted each time that they get a force */
+  struct work_counts work;      /**< of all its forces */
+  uint64_t rungs[RUNGS];        /**< particles on each rung at its beginning */
+  struct base_step block;       /**< what block time steps did; sub_steps = 0: steps are global */
+  struct statistics statistics; /**< at its end */
+  double
+      *owner_seconds; /**< report_step() adds the time of each group's tasks; see task_log_take() */
+};
+
+/** Deepest rung with a number; 0 if there is none. */
+static inline int deepest_rung(const uint64_t by_rung[RUNGS]) {
+  int deepest = RUNG_MOST;
+  while (deepest > 0 && by_rung[deepest] == 0) deepest--;
+  return deepest;
+}
+
+#endif

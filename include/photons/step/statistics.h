@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sums over all particles of a run at the end of a step, where positions and momenta belong to the
+ * same scale factor: step_forces() and block_close() close all kicks there. */
+#ifndef PHOTONS_STEP_STATISTICS_H
+#define PHOTONS_STEP_STATISTICS_H
+
+#include "photons/step/nbody.h"
+
+/** Velocities are peculiar, v = a dx/dt. m is the mass of a particle. */
+struct statistics {
+  double kinetic;      /**< T = sum m v^2 / 2, 1e10 Msun/h (km/s)^2 */
+  double momentum[3];  /**< sum m v, 1e10 Msun/h km/s */
+  double momentum_sum; /**< sum m |v|, 1e10 Msun/h km/s */
+  double acc_max;      /**< largest |acceleration|, comoving, (km/s)^2/(Mpc/h) */
+};
+
+/** The statistics at the scale factor a. Their bits depend neither on workers nor on ranks. No task
+ * runs, and a kick has seen all particles. Collective. */
+struct statistics statistics_measure(struct nbody *n, double a);
+
+#endif

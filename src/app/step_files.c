@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/app/step_files.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+
+/** The columns of log/statistics.csv after step, a and z: members of struct statistics. */
+static const struct column {
+  const char *name;
+  size_t offset;
+} columns[] = {
+    {"kinetic_energy", offsetof(struct statistics, kinetic)},
+    {"momentum_x", offsetof(struct statistics, momentum[0])},
+    {"momentum_y", offsetof(struct statistics, momentum[1])},
+    {"momentum_z", offsetof(struct statistics, momentum[2])},
+    {"momentum_sum", offsetof(struct statistics, momentum_sum)},
+    {"acceleration_max", offsetof(struct statistics, acc_max)},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/** The file of a run that goes on ends with the step of its checkpoint: steps after that are taken
+ * again. */
+static void cut(const char *path, int64_t last_step) {
+  FILE *file = fopen(path, "r+");
+  if (!file) return;
+  char *line = NULL;
+  size_t size = 0;
+  long end = 0;
+  for (ssize_t n; (n = getline(&line, &size, file)) > 0; end += n)
+    if (line[n - 1] != '\n' || strtoll(line, NULL, 10) > last_step) break; /* 0: the header */
+  free(line);
+  if (ftruncate(fileno(file), end) != 0 || fclose(file) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
+}
+
+static FILE *open_file(const char *folder, const char *name, int64_t last_step) {
+  char path[PARAMETER_PATH_MAX + 64];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  cut(path, last_step);
+  FILE *file = fopen(path, "a"); /* the file grows row by row: it has no temporary name */
+  if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
+  return file;
+}
+
+static void write_timings_header(FILE *out) {
+  fprintf(out, "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
+               "rebuilt,sorted,idle_share,"
+               "imbalance,peak_rss_bytes,sub_steps,rung_particles,rung_kicked,rung_pairs");
+  for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",%s_s", stage_name(stage_at(i)));
+  fprintf(out, ",gpu_idle_share");
+  for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",gpu_%s_s", stage_name(stage_at(i)));
+  fprintf(out, "\n");
+}
+
+static void write_statistics_header(FILE *out) {
+  fprintf(out, "step,a,z");
+  for (int i = 0; i < COLUMNS; i++) fprintf(out, ",%s", columns[i].name);
+  fprintf(out, "\n");
+}
+
+struct step_files step_files_open(const char *folder, int64_t last_step) {
+  const struct step_files f = {open_file(folder, "timings.csv", last_step),
+                               open_file(folder, "statistics.csv", last_step)};
+  if (ftell(f.timings) == 0) write_timings_header(f.timings);
+  if (ftell(f.statistics) == 0) write_statistics_header(f.statistics);
+  return f;
+}
+
+/** A column of numbers by rung, from rung 0 on: "12;34;5". */
+static void write_by_rung(FILE *out, const uint64_t by_rung[RUNGS]) {
+  fprintf(out, ",%llu", (unsigned long long)by_rung[0]);
+  for (int k = 1; k <= deepest_rung(by_rung); k++)
+    fprintf(out, ";%llu", (unsigned long long)by_rung[k]);
+}
+
+static void write_timings(FILE *out, const struct step_record *record, const struct usage *cores,
+                          const struct usage *gpus, double peak_bytes) {
+  fprintf(out, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f",
+          (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
+          (double)record->kicked / record->wall, (unsigned long long)record->work.pairs,
+          (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
+          record->rebuilt, record->sorted, usage_idle_share(cores, record->wall),
+          usage_imbalance(gpus->units ? gpus : cores), peak_bytes);
+  fprintf(out, ",%u", record->block.sub_steps);
+  write_by_rung(out, record->rungs);
+  write_by_rung(out, record->block.particles);
+  write_by_rung(out, record->block.pairs);
+  for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",%.6g", cores->seconds[i]);
+  fprintf(out, ",%.4g", usage_idle_share(gpus, record->wall));
+  for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",%.6g", gpus->seconds[i]);
+  fprintf(out, "\n");
+}
+
+static void write_statistics(FILE *out, const struct step_record *record) {
+  fprintf(out, "%lld,%.9g,%.9g", (long long)record->step, record->a, 1.0 / record->a - 1.0);
+  for (int i = 0; i < COLUMNS; i++) {
+    double value;
+    memcpy(&value, (const char *)&record->statistics + columns[i].offset, sizeof value);
+    fprintf(out, ",%.15g", value);
+  }
+  fprintf(out, "\n");
+}
+
+static void require(bool written, const char *name) {
+  if (!written) fail(EXIT_RUN_FAILED, "cannot write log/%s: is the disk full?", name);
+}
+
+void step_files_write(const struct step_files *f, const struct step_record *record,
+                      const struct usage *cores, const struct usage *gpus, double peak_bytes) {
+  write_timings(f->timings, record, cores, gpus, peak_bytes);
+  require(fflush(f->timings) == 0, "timings.csv");
+  write_statistics(f->statistics, record);
+  require(fflush(f->statistics) == 0, "statistics.csv");
+}
+
+void step_files_close(struct step_files *f) {
+  require(fclose(f->timings) == 0, "timings.csv");
+  require(fclose(f->statistics) == 0, "statistics.csv");
+  *f = (struct step_files){0};
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/app/step_lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "photons/base/clock.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+
+/** Whether a person looks. A launcher may give a terminal to a rank whose output goes into a
+ * file. */
+static bool person_looks(void) {
+  const char *terminal = getenv("TERM");
+  return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !comm_launched() &&
+         !getenv("SLURM_STEP_ID");
+}
+
+struct step_lines step_lines_make(bool details, double interval) {
+  return (struct step_lines){
+      .bar = !details && person_looks(), .details = details, .interval = details ? 0.0 : interval};
+}
+
+static int terminal_columns(void) {
+  struct winsize size;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static void show_bar(const struct step_record *record, double done, const char *eta) {
+  enum { LEAST = 10, MOST = 60 };
+  char text[128], bar[MOST + 4] = "", line[sizeof text + sizeof bar];
+  snprintf(text, sizeof text, "step %lld  z %.3f  %.2f s/step  ETA %s", (long long)record->step,
+           1.0 / record->a - 1.0, record->wall, eta);
+  const int columns = terminal_columns() - 1; /* the cursor needs one */
+  const int room = columns - (int)strlen(text) - 3, width = room < MOST ? room : MOST;
+  if (width >= LEAST) {
+    const int filled = (int)(width * fmin(fmax(done, 0.0), 1.0));
+    bar[0] = '[';
+    memset(bar + 1, '#', (size_t)filled);
+    memset(bar + 1 + filled, '.', (size_t)(width - filled));
+    memcpy(bar + 1 + width, "] ", 3);
+  }
+  snprintf(line, sizeof line, "%s%s", bar, text);
+  if (columns >= 0 && (size_t)columns < sizeof line) line[columns] = '\0';
+  console_status(line);
+}
+
+static void write_line(char line[CONSOLE_COLUMNS + 2], const struct step_record *record,
+                       const char *eta) {
+  char rungs[32] = "";
+  if (record->block.sub_steps > 0)
+    snprintf(rungs, sizeof rungs, "  rungs 0-%d", deepest_rung(record->rungs));
+  snprintf(line, CONSOLE_COLUMNS + 1,
+           "step %-5lld z %-8.4f dlna %.4f  %8.3f s  %.3g particles/s%s  ETA %s",
+           (long long)record->step, 1.0 / record->a - 1.0, record->dlna, record->wall,
+           (double)record->kicked / record->wall, rungs, eta);
+  strcat(line, "\n");
+}
+
+/** "p2p 61%  m2l 3%  pm 30%  other 6%": shares of a kind of device's busy time by families of
+ * stages, in the order of their first stages. */
+static void print_shares(FILE *out, const struct usage *u) {
+  const double to_percent = u->busy > 0.0 ? 100.0 / u->busy : 0.0;
+  double other = u->busy;
+  for (uint32_t i = 0; i < stage_count(); i++) {
+    const char *family = stage_at(i)->family;
+    bool first = family != NULL;
+    double sum = 0.0;
+    for (uint32_t k = 0; k < stage_count() && first; k++) {
+      if (!stage_at(k)->family || strcmp(stage_at(k)->family, family) != 0) continue;
+      if (k < i) first = false;
+      sum += u->seconds[k];
+    }
+    if (!first) continue;
+    fprintf(out, "%s %.0f%%  ", family, to_percent * sum);
+    other -= sum;
+  }
+  fprintf(out, "other %.0f%%", to_percent * fmax(other, 0.0));
+}
+
+static void print_devices(FILE *out, const char *kind, const struct usage *u, double wall) {
+  if (u->units == 0) return;
+  fprintf(out, "    %s  ", kind);
+  print_shares(out, u);
+  fprintf(out, "  idle %.1f%%  imbalance %.1f%%\n", 100.0 * usage_idle_share(u, wall),
+          100.0 * usage_imbalance(u));
+}
+
+static void say_details(const struct step_record *record, const struct usage *cores,
+                        const struct usage *gpus) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) fail(EXIT_RUN_FAILED, "not enough memory for the lines of a step");
+  print_devices(out, "cores", cores, record->wall);
+  print_devices(out, "GPUs ", gpus, record->wall);
+  fprintf(out, "    a %.6f  %.3g pairs", record->a, (double)record->work.pairs);
+  if (record->block.sub_steps > 0) fprintf(out, "  %u sub-steps", record->block.sub_steps);
+  fprintf(out, "%s%s\n", record->rebuilt ? "  rebuilt" : "", record->sorted ? "  sorted" : "");
+  if (fclose(out) != 0) fail(EXIT_RUN_FAILED, "not enough memory for the lines of a step");
+  say("%s", text);
+  free(text);
+}
+
+/** Whether a line is due on standard output. */
+static bool due(const struct step_lines *l, bool last) {
+  return last || l->last == 0.0 || wall_clock() - l->last >= l->interval;
+}
+
+void step_lines_tell(struct step_lines *l, const struct step_record *record,
+                     const struct usage *cores, const struct usage *gpus, double done, double eta,
+                     bool last) {
+  char left[CLOCK_DURATION_SIZE] = "-";
+  if (!isnan(eta)) clock_duration(left, eta);
+  write_line(l->held, record, left);
+  say_in(CONSOLE_LOG, "%s", l->held);
+  if (l->bar) {
+    show_bar(record, done, left);
+    l->held[0] = '\0';
+  } else if (due(l, last)) {
+    step_lines_end(l);
+    l->last = wall_clock();
+  }
+  if (l->details) say_details(record, cores, gpus);
+}
+
+void step_lines_end(struct step_lines *l) {
+  if (l->held[0]) say_in(CONSOLE_SCREEN, "%s", l->held);
+  l->held[0] = '\0';
+}
