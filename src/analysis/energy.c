@@ -9,6 +9,10 @@
 #include "photons/cosmology/cosmology.h"
 #include "photons/step/potential.h"
 
+/* Potential at a point of a cubic lattice of unit masses and unit spacing in a uniform background, all
+ * points but itself included (Madelung constant, e.g. Brush, Sahlin & Teller 1966). */
+#define LATTICE (-2.8372974794806472)
+
 /** int psi d^3x over the sphere of radius r_cut, lengths in units of r_cut. */
 static double mean_pair_potential(const struct split *s) {
   enum { POINTS = 64 };
@@ -36,23 +40,13 @@ double potential_energy(struct nbody *n, double a) {
   const double pairs = step_pair_potential(n) / cut -
                        count * count / volume * cut * cut * mean_pair_potential(split);
   domain_acquire_positions(&n->domain);
-  const double modes = power_sum(s, n->long_range.mesh->cells, long_range_weight, split);
+  /* Sums over ranks differ in the last bits, which the rounding drops. */
+  const double modes = (double)(float)power_sum(s, n->long_range.mesh->cells, long_range_weight,
+                                                split);
   domain_release_positions(&n->domain);
   /* The modes contain the potential of each particle's own smoothed cloud. */
   const double self = count * split_series_derivative(split, 0, 0.0) / cut;
-  return -0.5 * GRAVITY * s->mass * s->mass / a * (pairs + count * count / volume * modes - self);
-}
-
-void layzer_irvine_advance(struct layzer_irvine *l, double a, double kinetic) {
-  if (l->a > 0.0 && a > l->a && kinetic > 0.0 && l->kinetic > 0.0) {
-    const double step = log(a / l->a), power = 1.0 + log(kinetic / l->kinetic) / step;
-    /* (a T - a' T')/power, also where the power is zero */
-    l->work += l->a * l->kinetic * (power == 0.0 ? step : expm1(power * step) / power);
-  }
-  l->a = a;
-  l->kinetic = kinetic;
-}
-
-double layzer_irvine_integral(const struct layzer_irvine *l, double potential) {
-  return l->a * (l->kinetic + potential) + l->work;
+  const double lattice = LATTICE * count * cbrt(count) / s->box;
+  return -0.5 * GRAVITY * s->mass * s->mass / a *
+         (pairs + count * count / volume * modes - self - lattice);
 }

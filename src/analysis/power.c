@@ -99,11 +99,14 @@ static void measurement_end(struct measurement *m) {
   free(m->square);
 }
 
-double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
-  if (!p->output.power_spectrum) return 0.0;
+double power_sum_memory(size_t particles, size_t mesh) {
   const size_t planes = comm_first(mesh, 1);
   return power_mesh_memory(particles, mesh) +
          (double)part_count(planes) * (double)shell_count(mesh) * sizeof(struct shell);
+}
+
+double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
+  return p->output.power_spectrum ? power_sum_memory(particles, mesh) : 0.0;
 }
 
 /* Modes. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "photons/analysis/analysis.h"
+#include "photons/analysis/energy.h"
 #include "photons/app/memory.h"
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
@@ -29,7 +30,8 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
-  struct block_state block;        /* of a checkpoint */
+  struct block_state block; /* of a checkpoint */
+  struct layzer_irvine energy;
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */
@@ -67,6 +69,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     p->box.size = particles.box;
     r->policy = state.policy;
     r->block = state.block;
+    r->energy = state.energy;
     *now = progress_of(&state);
   } else {
     const bool generate = p->ic.source == IC_GENERATE;
@@ -123,6 +126,15 @@ static void write_positions(void *context) {
   r->begun = true;
 }
 
+/** The potential energy is computed at the first forces and at every so many steps from there. */
+static void measure_energy(struct nbody_run *r, double a, int64_t step, struct statistics *s) {
+  const int64_t interval = r->parameters->output.energy_steps;
+  layzer_irvine_advance(&r->energy, a, s->kinetic);
+  if (interval == 0 || step % interval != 0) return;
+  s->potential = potential_energy(r->nbody, a);
+  s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
+}
+
 static void fill_record(struct nbody_run *r, double a, struct step_record *record) {
   record->particles = r->nbody->domain.particles.all;
   const struct work_counts last = short_range_work(&r->nbody->short_range);
@@ -135,6 +147,7 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
   record->owner_seconds = r->nbody->domain.group_seconds;
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
+  measure_energy(r, a, record->step, &record->statistics);
 }
 
 static void print_layout(FILE *out, const struct parameters *p, size_t n) {
@@ -281,6 +294,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .last_output = now->last_output,
                                      .policy = r->policy,
                                      .block = r->nbody->block,
+                                     .energy = r->energy,
                                      .wall_seconds = now->wall_seconds};
   domain_acquire(&r->nbody->domain);
   checkpoint_write(path, r->parameters, &r->nbody->domain.particles, &c);

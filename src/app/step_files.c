@@ -2,6 +2,7 @@
 #include "photons/app/step_files.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 /** The columns of log/statistics.csv after step, a and z: members of struct statistics. */
 static const struct column {
   const char *name;
-  size_t offset;
+  size_t offset; /* NAN: an empty field */
 } columns[] = {
     {"kinetic_energy", offsetof(struct statistics, kinetic)},
     {"momentum_x", offsetof(struct statistics, momentum[0])},
@@ -21,6 +22,9 @@ static const struct column {
     {"momentum_z", offsetof(struct statistics, momentum[2])},
     {"momentum_sum", offsetof(struct statistics, momentum_sum)},
     {"acceleration_max", offsetof(struct statistics, acc_max)},
+    {"potential_energy", offsetof(struct statistics, potential)},
+    {"layzer_irvine", offsetof(struct statistics, layzer_irvine)},
+    {"layzer_irvine_error", offsetof(struct statistics, layzer_irvine_error)},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -102,7 +106,7 @@ static void write_statistics(FILE *out, const struct step_record *record) {
   for (int i = 0; i < COLUMNS; i++) {
     double value;
     memcpy(&value, (const char *)&record->statistics + columns[i].offset, sizeof value);
-    fprintf(out, ",%.15g", value);
+    fprintf(out, isnan(value) ? "," : ",%.15g", value);
   }
   fprintf(out, "\n");
 }

@@ -16,7 +16,7 @@
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
 
-static const char format[] = "photons-starpu checkpoint 4";
+static const char format[] = "photons-starpu checkpoint 5";
 
 static const struct {
   const char *name;
@@ -37,6 +37,10 @@ static const struct {
     {"fresh_spread", offsetof(struct checkpoint_state, policy.fresh_spread), false},
     {"base_dlna", offsetof(struct checkpoint_state, block.dlna), false},
     {"expansions", offsetof(struct checkpoint_state, block.expansions), true},
+    {"energy_a", offsetof(struct checkpoint_state, energy.a), false},
+    {"energy_kinetic", offsetof(struct checkpoint_state, energy.kinetic), false},
+    {"energy_work", offsetof(struct checkpoint_state, energy.work), false},
+    {"energy_first", offsetof(struct checkpoint_state, energy.first), false},
     {"wall_seconds", offsetof(struct checkpoint_state, wall_seconds), false},
 };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };

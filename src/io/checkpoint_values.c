@@ -39,6 +39,10 @@ void checkpoint_check_state(const char *path, const struct checkpoint_state *sta
   require(path, "loosening", state->policy.loosening, -HUGE_VAL, HUGE_VAL);
   require(path, "spread", state->policy.spread, 0.0, HUGE_VAL);
   require(path, "fresh_spread", state->policy.fresh_spread, 0.0, HUGE_VAL);
+  require(path, "energy_a", state->energy.a, 0.0, last);
+  require(path, "energy_kinetic", state->energy.kinetic, 0.0, HUGE_VAL);
+  require(path, "energy_work", state->energy.work, 0.0, HUGE_VAL);
+  require(path, "energy_first", state->energy.first, -HUGE_VAL, HUGE_VAL);
   require(path, "wall_seconds", state->wall_seconds, 0.0, HUGE_VAL);
 }
 

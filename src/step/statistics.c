@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/step/statistics.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "photons/base/comm.h"
@@ -30,7 +31,10 @@ struct statistics statistics_measure(struct nbody *n, double a) {
   const double per_a = n->domain.particles.mass / a;
   struct statistics s = {.kinetic = 0.5 * per_a / a * sum.square,
                          .momentum_sum = per_a * sum.magnitude,
-                         .acc_max = step_acc_max(n)};
+                         .acc_max = step_acc_max(n),
+                         .potential = NAN,
+                         .layzer_irvine = NAN,
+                         .layzer_irvine_error = NAN};
   for (int c = 0; c < 3; c++) s.momentum[c] = per_a * sum.vector[c];
   return s;
 }

@@ -51,6 +51,7 @@ static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .policy.spread = 2.0 / 7.0,
                                               .policy.fresh_spread = 1e-30,
                                               .policy.fresh_work = 1e30,
+                                              .energy = {0.3, 1.0 / 7.0, 2.0 / 3.0, -1e-5},
                                               .wall_seconds = 1e-7};
 
 static inline bool same_particles(const struct particles *a, const struct particles *b) {

@@ -43,6 +43,8 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
  */
 double power_sum(const struct particles *s, size_t mesh,
                  double (*weight)(const void *context, double k), const void *context);
+/** Most bytes that power_sum() needs on one rank besides the particles. Local. */
+double power_sum_memory(size_t particles, size_t mesh);
 
 /** Most bytes that power_measure() needs on one rank besides the particles; 0 if the parameters ask
  * for no power spectrum. Local. */

@@ -80,7 +80,8 @@ struct parameters {
     int64_t files;                /**< of a snapshot; 0: one for each rank */
     enum length_unit unit_length; /**< of snapshots */
     bool accelerations;
-    int64_t compression; /**< gzip level of snapshots, 0 none .. 9 */
+    int64_t energy_steps; /**< steps from one potential energy to the next; 0: none */
+    int64_t compression;  /**< gzip level of snapshots, 0 none .. 9 */
     bool power_spectrum, images;
     int64_t image_size;        /**< pixels a side; 0: chosen from N */
     bool halo_order;           /**< snapshots hold the halos' members first, in the order of the

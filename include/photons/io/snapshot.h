@@ -9,6 +9,7 @@
 
 #include "photons/config/parameters.h"
 #include "photons/domain/particles.h"
+#include "photons/step/layzer_irvine.h"
 #include "photons/step/nbody.h"
 #include "photons/step/policy.h"
 
@@ -36,7 +37,8 @@ struct checkpoint_state {
   double last_output;        /**< scale factor of the last one; 0: none */
   struct sort_policy policy; /**< of the N-body solver */
   struct block_state block;  /**< of the N-body solver */
-  double wall_seconds;       /**< wall-clock time of the run so far */
+  struct layzer_irvine energy;
+  double wall_seconds; /**< wall-clock time of the run so far */
 };
 
 /**

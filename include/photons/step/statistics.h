@@ -12,9 +12,13 @@ struct statistics {
   double momentum[3];  /**< sum m v, 1e10 Msun/h km/s */
   double momentum_sum; /**< sum m |v|, 1e10 Msun/h km/s */
   double acc_max;      /**< largest |acceleration|, comoving, (km/s)^2/(Mpc/h) */
+  /** NAN at steps where the potential energy is not computed. */
+  double potential;           /**< W, 1e10 Msun/h (km/s)^2 */
+  double layzer_irvine;       /**< I of layzer_irvine.h, 1e10 Msun/h (km/s)^2 */
+  double layzer_irvine_error; /**< its change since the first, over |a W| */
 };
 
-/** The statistics at the scale factor a. Their bits depend neither on workers nor on ranks. No task
+/** The statistics at the scale factor a, without the potential energy. Their bits depend neither on workers nor on ranks. No task
  * runs, and a kick has seen all particles. Collective. */
 struct statistics statistics_measure(struct nbody *n, double a);
 
