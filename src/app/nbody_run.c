@@ -99,6 +99,11 @@ static void balance(struct nbody_run *r, int64_t step) {
   free(first);
 }
 
+/** The side of the lattice that the ids number; 0: unknown. */
+static size_t lattice_side(const struct parameters *p) {
+  return p->ic.source == IC_GENERATE && !p->ic.glass[0] ? (size_t)p->box.npart_side : 0;
+}
+
 /** What the next output consists of. */
 static struct products products_of(const struct nbody_run *r, double a, size_t number) {
   return (struct products){.parameters = r->parameters,
@@ -106,6 +111,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
                            .linear = r->linear,
                            .particles = &r->nbody->domain.particles,
                            .depth = r->nbody->domain.depth,
+                           .lattice = lattice_side(r->parameters),
                            .a = a,
                            .number = number,
                            .mesh = r->nbody->long_range.mesh->cells,
