@@ -15,7 +15,7 @@
 #define RANGE_MIN \
   0.2 /* least range in dex from black to the brightest colour, because a uniform field would show \
          its rounding */
-#define ROUNDED 10.0 /* limits per dex that are chosen from */
+#define ROUNDED 10.0 /* limits to choose from, per dex */
 #define FLOOR -3.0   /* log10 of the density of an empty pixel, over the mean */
 #define CEILING 9.0
 enum { BINS = 12000 }; /* from FLOOR to CEILING */
@@ -32,12 +32,10 @@ static void choose_limits(const double *map, size_t all, double *low, double *hi
   size_t *bins = allocate(BINS, sizeof *bins, "a picture's histogram");
   for (size_t i = 0; i < all; i++)
     bins[(size_t)fmin(BINS - 1, (map[i] - FLOOR) / (CEILING - FLOOR) * BINS)]++;
-  *low = quantile(bins, all, DARKEST);
-  *high = quantile(bins, all, 1.0 - BRIGHTEST);
+  *low = floor(quantile(bins, all, DARKEST) * ROUNDED) / ROUNDED;
+  *high = ceil(quantile(bins, all, 1.0 - BRIGHTEST) * ROUNDED) / ROUNDED;
+  *high = fmax(*high, *low + RANGE_MIN);
   free(bins);
-  const double widen = 0.5 * fmax(0.0, RANGE_MIN - (*high - *low));
-  *low = floor((*low - widen) * ROUNDED) / ROUNDED;
-  *high = ceil((*high + widen) * ROUNDED) / ROUNDED;
 }
 
 /** @param map  [x][y] particles per pixel; replaced by logarithms */

@@ -14,6 +14,10 @@
 #include "photons/cosmology/mass_function.h"
 #include "photons/io/snapshot.h"
 
+/* log10 of the density over the mean, of a column through the box, that is black or brightest in a
+ * movie: voids and clusters of today, so that structure emerges from an even field. */
+#define FRAME_LOW (-0.6)
+#define FRAME_HIGH 1.2
 enum { FOLDS = 2 }; /* P(k) reaches 2^FOLDS times the mesh's Nyquist frequency */
 
 struct name {
@@ -83,6 +87,14 @@ static struct image image_of(const struct products *o, const char *path) {
                         .lattice = o->lattice,
                         .a = o->a,
                         .thickness = 1.0};
+}
+
+void products_draw_frame(const struct products *o, const char *path) {
+  struct image image = image_of(o, path);
+  image.pixels = (size_t)o->parameters->output.movie_pixels;
+  image.low = FRAME_LOW;
+  image.high = FRAME_HIGH;
+  image_write(o->particles, &image);
 }
 
 static void write_images(const struct products *o) {

@@ -37,5 +37,8 @@ void products_write_positions(struct products *o);
 void products_write_rest(struct products *o);
 /** Both. */
 void products_write(struct products *o);
+/** Draw the projected density of the present state as a frame of the movie: all frames have the same
+ * colours. Needs positions only. */
+void products_draw_frame(const struct products *o, const char *path);
 
 #endif
