@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A picture of the logarithm of the projected density. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "image_draw.h"
@@ -18,7 +19,8 @@
 #define ROUNDED 10.0 /* limits to choose from, per dex */
 #define FLOOR -3.0   /* log10 of the density of an empty pixel, over the mean */
 #define CEILING 9.0
-enum { BINS = 12000 }; /* from FLOOR to CEILING */
+#define DISPLACEMENT 10.0 /* Mpc/h, of most particles along an axis until today */
+enum { BINS = 12000 };    /* from FLOOR to CEILING */
 
 /** The value that a fraction of the pixels does not exceed. */
 static double quantile(const size_t *bins, size_t all, double fraction) {
@@ -78,7 +80,9 @@ double image_memory(const struct parameters *p, size_t particles) {
   const size_t image = p->output.images ? (size_t)p->output.image_pixels : 0,
                frame = movie ? (size_t)p->output.movie_pixels : 0,
                pixels = image > frame ? image : frame;
-  const double drawn = 3.0 * (double)(pixels * pixels);
-  return drawn + fmax(sheet_memory(particles, pixels),
-                      (double)comm_size() * smoothed_memory(pixels));
+  const double reach = DISPLACEMENT / (1.0 + p->time.z_end) / fmax(p->box.size, DISPLACEMENT);
+  const bool lattice = p->ic.source == IC_GENERATE && !p->ic.glass[0];
+  return 3.0 * (double)(pixels * pixels) + (lattice
+                                                ? sheet_memory(particles, pixels, reach)
+                                                : (double)comm_size() * smoothed_memory(pixels));
 }

@@ -10,16 +10,16 @@
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
 
-enum { COLOURS = 11 };         /* anchors of the colour map */
+enum { COLOURS = 11 };           /* anchors of the colour map */
 enum { ADVANCE = 6, LINE = 11 }; /* dots from character to character, and from line to line */
-enum { BAR_DOTS = 18 * ADVANCE, BAR_LABELS = 4, BAR_HEIGHT = 5 };
+enum { BAR_DOTS = 18 * ADVANCE, BAR_STEPS = 4, BAR_HEIGHT = 5 };
 
 /** Colour map `magma` of Smith & van der Walt (CC0) at equal steps. Its lightness rises evenly,
  * also for colour-blind readers and in print. */
 static const unsigned char colours[COLOURS][3] = {{0, 0, 4},       {20, 14, 54},   {59, 15, 112},
-                                             {100, 26, 128},  {140, 41, 129}, {183, 55, 121},
-                                             {222, 73, 104},  {247, 112, 92}, {254, 159, 109},
-                                             {254, 207, 146}, {252, 253, 191}};
+                                                  {100, 26, 128},  {140, 41, 129}, {183, 55, 121},
+                                                  {222, 73, 104},  {247, 112, 92}, {254, 159, 109},
+                                                  {254, 207, 146}, {252, 253, 191}};
 
 /** Five columns by seven rows, one byte for each row, leftmost column in bit 4. */
 static const struct glyph {
@@ -35,19 +35,13 @@ static const struct glyph {
     {'=', {0, 0, 31, 0, 31, 0, 0}},      {'/', {0, 1, 2, 4, 8, 16, 0}},
     {'M', {17, 27, 21, 21, 17, 17, 17}}, {'p', {0, 0, 30, 17, 30, 16, 16}},
     {'c', {0, 0, 14, 16, 16, 17, 14}},   {'h', {16, 16, 22, 25, 17, 17, 17}},
-    {'z', {0, 0, 31, 2, 4, 8, 31}}, {'+', {0, 4, 4, 31, 4, 4, 0}},
-    {'a', {0, 0, 14, 1, 15, 17, 15}},
-    {'d', {1, 1, 13, 19, 17, 17, 15}},
-    {'e', {0, 0, 14, 17, 31, 16, 14}},
-    {'g', {0, 0, 15, 17, 15, 1, 14}},
-    {'i', {4, 0, 12, 4, 4, 4, 14}},
-    {'l', {12, 4, 4, 4, 4, 4, 14}},
-    {'m', {0, 0, 26, 21, 21, 17, 17}},
-    {'n', {0, 0, 22, 25, 17, 17, 17}},
-    {'o', {0, 0, 14, 17, 17, 17, 14}},
-    {'s', {0, 0, 14, 16, 14, 1, 30}},
-    {'t', {8, 8, 28, 8, 8, 9, 6}},
-    {'y', {0, 0, 17, 17, 15, 1, 14}},
+    {'z', {0, 0, 31, 2, 4, 8, 31}},      {'+', {0, 4, 4, 31, 4, 4, 0}},
+    {'a', {0, 0, 14, 1, 15, 17, 15}},    {'d', {1, 1, 13, 19, 17, 17, 15}},
+    {'e', {0, 0, 14, 17, 31, 16, 14}},   {'g', {0, 0, 15, 17, 15, 1, 14}},
+    {'i', {4, 0, 12, 4, 4, 4, 14}},      {'l', {12, 4, 4, 4, 4, 4, 14}},
+    {'m', {0, 0, 26, 21, 21, 17, 17}},   {'n', {0, 0, 22, 25, 17, 17, 17}},
+    {'o', {0, 0, 14, 17, 17, 17, 14}},   {'s', {0, 0, 14, 16, 14, 1, 30}},
+    {'t', {8, 8, 28, 8, 8, 9, 6}},       {'y', {0, 0, 17, 17, 15, 1, 14}},
 };
 
 void picture_colour(double value, unsigned char rgb[3]) {
@@ -102,8 +96,7 @@ static double bar_length(double box) {
 
 static void draw_scale(struct picture *p, double box, size_t dot, size_t margin) {
   const double length = bar_length(box);
-  const size_t width = (size_t)lrint(length / box * (double)p->pixels),
-               bottom = p->pixels - margin;
+  const size_t width = (size_t)lrint(length / box * (double)p->pixels), bottom = p->pixels - margin;
   char text[32];
   snprintf(text, sizeof text, "%g Mpc/h", length);
   draw_block(p, margin, bottom - 2 * dot, width, 2 * dot, (dot + 1) / 2);
@@ -114,13 +107,13 @@ static void draw_scale(struct picture *p, double box, size_t dot, size_t margin)
 static double tick_step(double range) {
   static const double steps[] = {0.1, 0.2, 0.5, 1.0, 2.0};
   size_t i = 0;
-  while (i + 1 < sizeof steps / sizeof *steps && range / steps[i] > BAR_LABELS - 0.999) i++;
+  while (i + 1 < sizeof steps / sizeof *steps && range / steps[i] > BAR_STEPS) i++;
   return steps[i];
 }
 
 static void draw_bar(struct picture *p, const struct legend *l, size_t dot, size_t margin) {
-  const size_t width = BAR_DOTS * dot, height = BAR_HEIGHT * dot, x = p->pixels - margin - width,
-               y = p->pixels - margin - LINE * dot - height;
+  const size_t width = BAR_DOTS * dot, height = BAR_HEIGHT * dot,
+               x = p->pixels - 2 * margin - width, y = p->pixels - margin - LINE * dot - height;
   draw_label(p, x, y - LINE * dot, dot, "log10 density/mean");
   draw_block(p, x, y, width, height, (dot + 1) / 2);
   for (size_t i = 0; i < width; i++)
@@ -133,15 +126,12 @@ static void draw_bar(struct picture *p, const struct legend *l, size_t dot, size
     const double place = (k * step - l->low) / range * (double)(width - 1);
     draw_block(p, x + (size_t)lrint(place), y + height, 1, 2 * dot, (dot + 1) / 2);
     const double half = 0.5 * (double)(ADVANCE * length - 1) * (double)dot;
-    const double most = (double)width - 2.0 * half; /* the text ends with the bar */
-    draw_label(p, x + (size_t)lrint(fmin(fmax(place - half, 0.0), most)), y + height + 4 * dot, dot,
-               text);
+    draw_label(p, (size_t)lrint((double)x + place - half), y + height + 4 * dot, dot, text);
   }
 }
 
 void picture_label(struct picture *p, const struct legend *l) {
-  const size_t dot = p->pixels > 512 ? p->pixels / 340 : (p->pixels + 255) / 256,
-               margin = 8 * dot;
+  const size_t dot = p->pixels > 512 ? p->pixels / 340 : (p->pixels + 255) / 256, margin = 8 * dot;
   char text[32];
   snprintf(text, sizeof text, "z = %.2f", l->z);
   draw_label(p, margin, margin, dot, text);
@@ -181,4 +171,3 @@ void picture_write(const char *path, const struct picture *p) {
   output_close(file, path);
   output_commit(temporary, path);
 }
-

@@ -19,14 +19,14 @@ static double choose_parts(double values, double most) {
 }
 
 struct maps maps_create(size_t values, size_t most) {
-  struct maps m = {.values = values,
-                   .parts = (uint32_t)choose_parts((double)values, (double)most)};
+  struct maps m = {.values = values, .parts = (uint32_t)choose_parts((double)values, (double)most)};
   m.map = allocate(m.parts * values, sizeof *m.map, "the maps of a picture");
   return m;
 }
 
-double maps_memory(double values, double most) {
-  return values * (sizeof(uint64_t) * choose_parts(values, most) + sizeof(double));
+double maps_memory(double values, double most, double border) {
+  const double parts = choose_parts(values, most);
+  return values * (sizeof(uint64_t) * fmin(parts, 1.0 + border * parts) + sizeof(double));
 }
 
 static void sum_band(void *context, uint32_t band) {

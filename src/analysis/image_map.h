@@ -30,8 +30,9 @@ struct maps {
 
 /** Choose the number of maps, at most @p most, by the memory of this host; and allocate them. */
 struct maps maps_create(size_t values, size_t most);
-/** Bytes that the maps of one rank take at most. Local. */
-double maps_memory(double values, double most);
+/** Bytes that the maps of one rank take. Local.
+ * @param border  fraction of a map that a part touches beyond its own share */
+double maps_memory(double values, double most, double border);
 /** Sum of all maps of all ranks. Frees the maps. Collective.
  * @return [value] on every rank, in particles; to be freed with free() */
 double *maps_sum(struct maps *m);

@@ -14,9 +14,10 @@
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
 
-#define WIDTH 0.7      /* standard deviation of the kernel over the distance of particles */
+#define WIDTH 0.7           /* standard deviation of the kernel over the distance of particles */
 #define DEVIATION M_SQRT1_2 /* of a B-spline read with a B-spline, in its map's pixels */
-enum { ENOUGH = 8 };   /* particles that tell their distance */
+#define BORDER 0.25         /* of a map that a few groups touch beyond their share of the box */
+enum { ENOUGH = 8 };        /* particles that tell their distance */
 enum { CELLS_MAX = 128, LEVELS_MAX = 16, WIDEST = 16, BANDS = 64 };
 
 struct levels {
@@ -61,8 +62,7 @@ static void count_part(void *context, uint32_t part) {
   for (size_t g = block_first(blocks, w->maps.parts, part);
        g < block_first(blocks, w->maps.parts, part + 1); g++) {
     const struct particle_block b = particles_block(w->particles, g);
-    for (size_t i = 0; i < b.count; i++)
-      map[cell_of(w, &b, i)] += (uint64_t)(1.0 / MAP_UNIT);
+    for (size_t i = 0; i < b.count; i++) map[cell_of(w, &b, i)] += (uint64_t)(1.0 / MAP_UNIT);
   }
 }
 
@@ -118,8 +118,10 @@ static void deposit(const struct smoothing *w, int level, const double at[2], do
                y = pixel_weights(at[1] * (double)pixels, wy);
   for (size_t c = 0; c < 3; c++)
     for (size_t d = 0; d < 3; d++)
-      map[neighbour(x, c, pixels) * pixels + neighbour(y, d, pixels)] +=
-          (uint64_t)(mass * wx[c] * wy[d] / MAP_UNIT + 0.5);
+      map[neighbour(x, c, pixels) * pixels + neighbour(y, d, pixels)] += (uint64_t)(mass * wx[c] *
+                                                                                        wy[d] /
+                                                                                        MAP_UNIT +
+                                                                                    0.5);
 }
 
 static void deposit_part(void *context, uint32_t part) {
@@ -194,6 +196,6 @@ double *smoothed_project(const struct particles *s, const struct projection *p) 
 
 double smoothed_memory(size_t pixels) {
   const struct levels l = choose_levels(pixels);
-  return maps_memory((double)l.first[l.count], HUGE_VAL) +
+  return maps_memory((double)l.first[l.count], HUGE_VAL, BORDER) +
          sizeof(double) * (double)(pixels * pixels + CELLS_MAX * CELLS_MAX * CELLS_MAX);
 }

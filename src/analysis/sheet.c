@@ -58,8 +58,7 @@ static void pack(const struct range *r, size_t side, size_t *at, struct corner *
       uint64_t place[2];
       const int count = owners(side, b.id[i], rank, place);
       for (int k = 0; k < count; k++) {
-        if (send)
-          send[at[rank[k]]] = (struct corner){place[k], {b.x[0][i], b.x[1][i], b.x[2][i]}};
+        if (send) send[at[rank[k]]] = (struct corner){place[k], {b.x[0][i], b.x[1][i], b.x[2][i]}};
         at[rank[k]]++;
       }
     }
@@ -129,10 +128,9 @@ static void deposit_images(const struct work *w, struct vertex v[4], uint64_t *m
 static struct vertex vertex_near(const uint32_t origin[3], const uint32_t corner[3],
                                  const struct projection *p) {
   const double scale = (double)p->pixels / POSITION_TURN;
-  return (struct vertex){
-      scale * ((double)origin[0] + position_difference(corner[0], origin[0])),
-      scale * ((double)origin[1] + position_difference(corner[1], origin[1])),
-      (double)(origin[2] - p->low) + position_difference(corner[2], origin[2])};
+  return (struct vertex){scale * ((double)origin[0] + position_difference(corner[0], origin[0])),
+                         scale * ((double)origin[1] + position_difference(corner[1], origin[1])),
+                         (double)(origin[2] - p->low) + position_difference(corner[2], origin[2])};
 }
 
 /** A cell's six tetrahedra share the diagonal from corner 000 to 111; each goes there along the axes
@@ -166,17 +164,17 @@ static void deposit_planes(void *context, uint32_t part) {
 double *sheet_project(const struct particles *s, size_t side, const struct projection *p) {
   if (!ids_fit(s, side)) return NULL;
   struct sheet sheet = gather(s, side);
-  struct work w = {.sheet = &sheet,
-                   .projection = p,
-                   .maps = maps_create(p->pixels * p->pixels, sheet.planes)};
+  struct work w = {
+      .sheet = &sheet, .projection = p, .maps = maps_create(p->pixels * p->pixels, sheet.planes)};
   loop_run(&image_stage, w.maps.parts, deposit_planes, &w);
   free(sheet.position);
   return maps_sum(&w.maps);
 }
 
-double sheet_memory(size_t particles, size_t pixels) {
+double sheet_memory(size_t particles, size_t pixels, double reach) {
   const double n = cbrt((double)particles), ranks = comm_size(), values = (double)(pixels * pixels);
   const double lattice = (double)particles + ranks * n * n;
   const double way = fmin(2.0 * ROUND, (double)particles / ranks) * 2.0 * sizeof(struct corner);
-  return lattice * 3.0 * sizeof(uint32_t) + ranks * fmax(way, maps_memory(values, n / ranks));
+  return lattice * 3.0 * sizeof(uint32_t) +
+         ranks * fmax(way, maps_memory(values, n / ranks, 1.0 / n + 2.0 * reach));
 }

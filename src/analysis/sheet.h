@@ -14,7 +14,8 @@
  *         not 1 .. side^3
  */
 double *sheet_project(const struct particles *s, size_t side, const struct projection *p);
-/** Bytes that this takes at most on all ranks together. Local. */
-double sheet_memory(size_t particles, size_t pixels);
+/** Bytes that this takes on all ranks together. Local.
+ * @param reach  how far particles move along an axis, over the box */
+double sheet_memory(size_t particles, size_t pixels, double reach);
 
 #endif

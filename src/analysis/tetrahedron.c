@@ -177,8 +177,7 @@ static void deposit_between(const struct target *t, const struct linear *f, stru
                             struct side high, double x, double end) {
   side_go(&low, x);
   side_go(&high, x);
-  struct strip all = {
-      .gradient = f->gradient.y, .origin = f->origin.y, .pixels = t->pixels};
+  struct strip all = {.gradient = f->gradient.y, .origin = f->origin.y, .pixels = t->pixels};
   for (long column = pixel_of(x); x < end; column++) {
     const double next = lesser(end, (double)(column + 1));
     const struct strip s = strip_of(&all, f, x, next);

@@ -375,6 +375,6 @@ struct solver nbody_run_create(struct parameters *p, const struct run_options *o
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
   if (p->time.step == STEP_BLOCK) r->nbody->block = r->block;
-  return (struct solver){r,    describe, begin, stuck,      step, write_output,
+  return (struct solver){r,    describe, begin,      stuck, step, write_output,
                          next, frame,    checkpoint, end};
 }

@@ -56,8 +56,7 @@ int main(void) {
     free(power_measure(&s, (size_t)lround(cbrt((double)s.count)), 2, &bins));
     watch_print("power spectrum", watch);
     watch = watch_start();
-    struct image image = {
-        .path = "bench_analysis.png", .pixels = 1024, .a = 1.0, .thickness = 1.0};
+    struct image image = {.path = "bench_analysis.png", .pixels = 1024, .a = 1.0, .thickness = 1.0};
     image_write(&s, &image);
     watch_print("picture, smoothed", watch);
     watch = watch_start();

@@ -227,9 +227,8 @@ static struct particles make_lattice(size_t side, size_t blocks, enum shape shap
       const uint64_t place[3] = {point / side / side, point / side % side, point % side};
       b.id[i] = point + 1;
       for (size_t c = 0; c < 3; c++)
-        b.x[c][i] = position_to_integer(((double)place[c] + shift) / (double)side +
-                                            displacement(shape, side, point, c),
-                                        1.0);
+        b.x[c][i] = position_to_integer(
+            ((double)place[c] + shift) / (double)side + displacement(shape, side, point, c), 1.0);
     }
   }
   return s;
@@ -447,8 +446,10 @@ static void test_flat_tetrahedra(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_clump),         cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_slice),         cmocka_unit_test(test_scale_bar),
+      cmocka_unit_test(test_clump),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_slice),
+      cmocka_unit_test(test_scale_bar),
       cmocka_unit_test(test_deterministic),
       cmocka_unit_test(test_uniform_lattice),
       cmocka_unit_test(test_swapped_particles),

@@ -47,11 +47,12 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
 /** A picture of the density projected along z. */
 struct image {
   const char *path;
-  size_t pixels;    /**< a side, 64 .. 4096 */
-  size_t lattice;   /**< side of the lattice whose points the ids number, as those of ic_generate()
+  size_t pixels;  /**< a side, 64 .. 4096 */
+  size_t lattice; /**< side of the lattice whose points the ids number, as those of ic_generate()
                          do; 0: not known */
-  double a;         /**< scale factor, for the label */
-  double thickness; /**< of the slice about the middle of the box that is drawn, over the box; 1: all */
+  double a;       /**< scale factor, for the label */
+  double
+      thickness; /**< of the slice about the middle of the box that is drawn, over the box; 1: all */
   double low, high; /**< log10 of the density over the mean, drawn black and brightest; chosen from
                          the picture where low >= high */
 };
@@ -65,7 +66,7 @@ struct image {
  */
 void image_write(const struct particles *s, const struct image *image);
 
-/** Bytes that a picture takes at most on all ranks together; 0 where the parameters ask for none.
+/** Bytes that a picture takes on all ranks together; 0 where the parameters ask for none.
  * Local. */
 double image_memory(const struct parameters *p, size_t particles);
 

@@ -19,7 +19,7 @@ struct products {
   const struct linear_power *linear; /**< NULL: unknown, theory is left out */
   const struct particles *particles; /**< of this process, in the order of domain_rebuild() */
   unsigned depth;                    /**< of the groups' trees */
-  size_t lattice;                      /**< side of the lattice that the ids number; 0: unknown */
+  size_t lattice;                    /**< side of the lattice that the ids number; 0: unknown */
   double a;
   size_t number; /**< NNN in the names */
   size_t mesh;   /**< of the power spectrum, cells a side */
