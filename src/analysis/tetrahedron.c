@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define UNITS_MIN 0.5 /* of six times the mass of a triangle; less is lost in rounding */
 #define AREA_MIN 1e-7 /* pixels; a smaller projection has no shape within rounding */
 
 struct target {
@@ -38,6 +39,7 @@ static inline size_t wrap(long i, size_t pixels) {
 static inline void add(uint64_t *value, double mass) { *value += (uint64_t)(int64_t)(mass + 0.5); }
 
 static inline double lesser(double a, double b) { return a < b ? a : b; }
+/** @return b where a is no number */
 static inline double greater(double a, double b) { return a > b ? a : b; }
 
 /** A column density that is linear in x and y, and zero at its origin. */
@@ -55,8 +57,8 @@ struct side {
 };
 
 static inline double side_at(const struct side *s, double x) {
-  /* Rounding matters where the slope is large. */
-  return lesser(s->high, greater(s->low, s->y + (x - s->x) * s->slope));
+  /* Rounding matters where the slope is large. If it is infinite, the middle may be no number. */
+  return lesser(greater(s->y + (x - s->x) * s->slope, s->low), s->high);
 }
 
 static inline void side_find_leaves(struct side *s) {
@@ -212,7 +214,7 @@ static void sort_by_x(struct point p[3]) {
 static void deposit_triangle(const struct target *t, struct point apex, struct point a,
                              struct point b, double highest) {
   const double area = cross(minus(a, apex), minus(b, apex)), scale = highest / area;
-  if (area == 0.0) return;
+  if (!(highest * fabs(area) > UNITS_MIN)) return;
   const struct linear f = {.origin = a, .gradient = {(a.y - b.y) * scale, (b.x - a.x) * scale}};
   struct point p[3] = {apex, a, b};
   sort_by_x(p);

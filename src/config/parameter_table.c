@@ -108,7 +108,7 @@ const struct parameter parameter_table[] = {
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
   {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", .help = "pixels a side of the images", RANGE(64, 4096), .aliases = {"image_size"}},
-  {"output", "movie", INTEGER, FIELD(output.movie), "0", .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 100000)},
+  {"output", "movie", INTEGER, FIELD(output.movie), "0", .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 10000)},
   {"output", "movie_pixels", INTEGER, FIELD(output.movie_pixels), "512", .help = "pixels a side of the frames", RANGE(64, 4096)},
   {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
   {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "wall-clock time between checkpoints, with one more at the end of the run; 0: only when the run is stopped", .unit = "min", RANGE(0, 1e6)},
