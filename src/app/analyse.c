@@ -77,11 +77,38 @@ static void take_settings(struct settings *s, const char *text) {
          "for the table give --set ic.power_spectrum=file --set ic.power_spectrum_file=TABLE");
 }
 
+/** Find a key in a configuration that parameters_print() wrote.
+ * @param[out] value  "" where the key has none */
+static void find_setting(const char *text, const char *section, const char *key,
+                         char value[PARAMETER_PATH_MAX]) {
+  char here[32] = "", line[PARAMETER_PATH_MAX + 64], name[64], found[PARAMETER_PATH_MAX];
+  value[0] = '\0';
+  for (const char *next = text; *next;) {
+    const size_t length = strcspn(next, "\n");
+    snprintf(line, sizeof line, "%.*s", (int)length, next);
+    next += length + (next[length] != 0);
+    if (sscanf(line, "[%31[^]]", here) == 1) continue;
+    if (sscanf(line, "%63[^= ] = %1023[^\n]", name, found) == 2 && strcmp(here, section) == 0 &&
+        strcmp(name, key) == 0)
+      snprintf(value, PARAMETER_PATH_MAX, "%s", found);
+  }
+}
+
+/** The side of the lattice on which a run's particles began; 0: they did not begin on one. */
+static size_t find_lattice(const char *text) {
+  char source[PARAMETER_PATH_MAX], glass[PARAMETER_PATH_MAX], side[PARAMETER_PATH_MAX];
+  find_setting(text, "ic", "source", source);
+  find_setting(text, "ic", "glass", glass);
+  find_setting(text, "box", "npart_side", side);
+  return strcmp(source, "generate") == 0 && !glass[0] ? strtoul(side, NULL, 10) : 0;
+}
+
 /**
  * Take the settings of the run that wrote a snapshot, if this program wrote it.
+ * @param[out] lattice  side of the lattice that the ids number; 0: unknown
  * @return whether the snapshot contains settings
  */
-static bool take_run(struct settings *s, const char *name) {
+static bool take_run(struct settings *s, const char *name, size_t *lattice) {
   char path[PARAMETER_PATH_MAX + 16];
   snprintf(path, sizeof path, "%s", name);
   /* The name may be that of a set of files NAME.0.hdf5, NAME.1.hdf5 ... */
@@ -103,6 +130,7 @@ static bool take_run(struct settings *s, const char *name) {
   }
   H5Fclose(snapshot);
   if (text) take_settings(s, text);
+  if (text) *lattice = find_lattice(text);
   const bool found = text != NULL;
   free(text);
   return found;
@@ -116,13 +144,14 @@ static size_t number_of(const char *path) {
 }
 
 /** The parameters of the analysis.
+ * @param[out] lattice  see take_run()
  * @return whether the snapshot contains the settings of the run that wrote it */
 static bool read_parameters(struct parameters *p, const char *snapshot,
-                            const char *const *overrides, size_t count) {
+                            const char *const *overrides, size_t count, size_t *lattice) {
   struct settings settings = {0};
   settings_add(&settings, "ic", "source", "gadget");
   settings_add(&settings, "ic", "file", snapshot);
-  const bool ours = take_run(&settings, snapshot);
+  const bool ours = take_run(&settings, snapshot, lattice);
   const size_t own = settings.count;
   settings.text = reallocate(settings.text, own + count, sizeof *settings.text, "settings");
   for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
@@ -152,7 +181,8 @@ static void print_plan(const struct parameters *p) {
 int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count,
                      bool dry_run) {
   struct parameters p;
-  const bool ours = read_parameters(&p, snapshot, overrides, count);
+  size_t lattice = 0;
+  const bool ours = read_parameters(&p, snapshot, overrides, count, &lattice);
   if (dry_run && comm_rank() == 0) output_folder_check(p.output.dir);
   heartbeat_start(p.runtime.timeout, NULL);
   /* Products of an earlier run may be in the folder. */
@@ -175,6 +205,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
                                 .linear = linear,
                                 .particles = &particles,
                                 .depth = layout.domain.depth,
+                                .lattice = lattice,
                                 .a = 1.0 / (1.0 + p.ic.z_init),
                                 .number = number_of(snapshot),
                                 .mesh = layout.mesh.cells};

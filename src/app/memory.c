@@ -50,11 +50,11 @@ static double initial_conditions(const struct parameters *p) {
 /** Two arrays of keys and each particle's node; then, less than that, a copy of one column. */
 static double rebuild(double particles) { return particles * (2.0 * KEY_BYTES + sizeof(uint32_t)); }
 
-static double outputs(const struct parameters *p, size_t particles, size_t groups, uint32_t mesh) {
+static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {
   const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
   const double energy = p->output.energy_steps > 0 ? power_sum_memory(particles, mesh) : 0.0;
   return heads + larger(power_memory(p, particles, mesh), energy) * (double)comm_size() +
-         image_memory(p, particles, groups);
+         image_memory(p, particles);
 }
 
 /** Of packed targets (photons/tree/targets.h) where nearly all particles are active: index, position,
@@ -76,7 +76,7 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
   /* Initial conditions come before trees, meshes and tasks. */
   const double before = initial_conditions(p) - use.trees - use.mesh - use.tasks;
   use.at_times = larger(larger(before, rebuild((double)particles)),
-                        outputs(p, particles, l.domain.group_count, l.mesh.cells));
+                        outputs(p, particles, l.mesh.cells));
   return use;
 }
 

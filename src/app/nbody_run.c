@@ -101,6 +101,11 @@ static void balance(struct nbody_run *r, int64_t step) {
   free(first);
 }
 
+/** The side of the lattice that the ids number; 0: unknown. */
+static size_t lattice_side(const struct parameters *p) {
+  return p->ic.source == IC_GENERATE && !p->ic.glass[0] ? (size_t)p->box.npart_side : 0;
+}
+
 /** What the next output consists of. */
 static struct products products_of(const struct nbody_run *r, double a, size_t number) {
   return (struct products){.parameters = r->parameters,
@@ -108,6 +113,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
                            .linear = r->linear,
                            .particles = &r->nbody->domain.particles,
                            .depth = r->nbody->domain.depth,
+                           .lattice = lattice_side(r->parameters),
                            .a = a,
                            .number = number,
                            .mesh = r->nbody->long_range.mesh->cells,
@@ -241,14 +247,20 @@ static void block_step(struct nbody_run *r, double a0, double a1, struct sort_ch
   record->block = b;
 }
 
+/** The scale factor at the end of the next step. */
+static double next(void *state, const struct progress *now) {
+  const struct nbody_run *r = state;
+  return timeline_next(r->timeline, r->parameters, &r->cosmology, now->a, step_acc_max(r->nbody),
+                       softening_at(r->parameters, now->a));
+}
+
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
                  void *context, struct step_record *record) {
   struct nbody_run *r = state;
   const struct parameters *p = r->parameters;
   const struct cosmology *c = &r->cosmology;
   const double a0 = now->a;
-  const double a1 = timeline_next(r->timeline, p, c, a0, step_acc_max(r->nbody),
-                                  softening_at(p, a0));
+  const double a1 = next(r, now);
   const double middle = sqrt(a0 * a1);
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
@@ -283,6 +295,14 @@ static double write_output(void *state, const struct progress *now, size_t numbe
   domain_release(&r->nbody->domain);
   r->begun = false;
   return beside;
+}
+
+static void frame(void *state, const struct progress *now, const char *path) {
+  struct nbody_run *r = state;
+  domain_acquire_positions(&r->nbody->domain);
+  const struct products products = products_of(r, now->a, 0);
+  products_draw_frame(&products, path);
+  domain_release_positions(&r->nbody->domain);
 }
 
 static void checkpoint(void *state, const char *path, const struct progress *now) {
@@ -365,5 +385,6 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
   if (p->time.step == STEP_BLOCK) r->nbody->block = r->block;
-  return (struct solver){r, describe, begin, stuck, step, write_output, checkpoint, end};
+  return (struct solver){r,    describe, begin,      stuck, step, write_output,
+                         next, frame,    checkpoint, end};
 }

@@ -16,6 +16,10 @@
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
 
+/* log10 of the density over the mean, of a column through the box, that is black or brightest in a
+ * movie: voids and clusters of today, so that structure emerges from an even field. */
+#define FRAME_LOW (-0.6)
+#define FRAME_HIGH 1.2
 enum { FOLDS = 2 }; /* P(k) reaches 2^FOLDS times the mesh's Nyquist frequency */
 
 /** Stems of the names of snapshots and halo catalogues. */
@@ -88,6 +92,32 @@ static double linking_length(const struct products *o) {
          cbrt((double)o->particles->all);
 }
 
+static struct image image_of(const struct products *o, const char *path) {
+  return (struct image){.path = path,
+                        .pixels = (size_t)o->parameters->output.image_pixels,
+                        .lattice = o->lattice,
+                        .a = o->a,
+                        .thickness = 1.0};
+}
+
+void products_draw_frame(const struct products *o, const char *path) {
+  struct image image = image_of(o, path);
+  image.pixels = (size_t)o->parameters->output.movie_pixels;
+  image.low = FRAME_LOW;
+  image.high = FRAME_HIGH;
+  image_write(o->particles, &image);
+}
+
+static void write_images(const struct products *o) {
+  const struct name density = name_of(o, "density", "png"), slice = name_of(o, "slice", "png");
+  struct image image = image_of(o, density.path);
+  image_write(o->particles, &image);
+  if (o->parameters->analysis.slice <= 0.0) return;
+  image.path = slice.path;
+  image.thickness = o->parameters->analysis.slice;
+  image_write(o->particles, &image);
+}
+
 void products_write_positions(struct products *o) {
   const struct parameters *p = o->parameters;
   double t[4] = {wall_clock()};
@@ -95,12 +125,7 @@ void products_write_positions(struct products *o) {
   t[1] = wall_clock();
   if (p->output.power_spectrum) write_power(o);
   t[2] = wall_clock();
-  if (p->output.images) {
-    const size_t pixels = (size_t)p->output.image_size;
-    image_write(name_of(o, "density", "png").path, o->particles, pixels, o->a, 1.0);
-    if (p->analysis.slice > 0.0)
-      image_write(name_of(o, "slice", "png").path, o->particles, pixels, o->a, p->analysis.slice);
-  }
+  if (p->output.images) write_images(o);
   t[3] = wall_clock();
   say("analysis    friends of friends %.2f s, power spectrum %.2f s, pictures %.2f s\n",
       t[1] - t[0], t[2] - t[1], t[3] - t[2]);

@@ -25,7 +25,7 @@
 #include "photons/runtime/trace.h"
 
 struct path {
-  char text[PARAMETER_PATH_MAX + 32];
+  char text[PARAMETER_PATH_MAX + 64];
 };
 
 struct run {
@@ -40,6 +40,8 @@ struct run {
   int64_t first_step;            /* steps done before this start of the program */
   int64_t saved_step;            /* steps done at the last checkpoint; -1: there is none */
   bool stopped;                  /* before its end, because it was asked to */
+  int64_t frames;                /* of the movie, drawn since this start of the program */
+  double movie_seconds;          /* spent on them */
   double start, checkpoint_wall; /* by the wall clock: of the program, and its last checkpoint */
   double longest_step, longest_turn, longest_checkpoint; /* seconds */
 };
@@ -72,6 +74,35 @@ static void write_output(struct run *r) {
 
 static void write_due_outputs(struct run *r) {
   for (; output_due(r, r->now.a); r->outputs_passed++) write_output(r);
+}
+
+static bool at_end(const struct run *r) { return r->now.a >= r->timeline.end * (1.0 - 1e-12); }
+
+/** Scale factor that frame k of the movie is meant for. */
+static double frame_time(const struct run *r, int64_t k) {
+  const struct timeline *t = &r->timeline;
+  const int64_t last = r->parameters->output.movie - 1;
+  return last > 0 ? t->begin * pow(t->end / t->begin, (double)k / (double)last) : t->end;
+}
+
+/** Draw the frames whose times are nearer, in ln a, to the present than to the ends of the step
+ * before and of the step to come. All three are the same after a restart: no frame is drawn twice.
+ * @param before  scale factor where the last step began; 0: none was taken */
+static void write_frames(struct run *r, double before) {
+  const int64_t frames = r->parameters->output.movie;
+  if (frames == 0) return;
+  const double start = wall_clock();
+  const double next = at_end(r) ? INFINITY : r->solver.next(r->solver.state, &r->now);
+  const double from = sqrt(before * r->now.a), to = sqrt(r->now.a * next);
+  for (int64_t k = 0; k < frames; k++) {
+    const double a = frame_time(r, k);
+    if (a < from || a >= to) continue;
+    char name[48];
+    snprintf(name, sizeof name, "movie/frame_%04" PRId64 ".png", k);
+    r->solver.frame(r->solver.state, &r->now, path_of(r, name).text);
+    r->frames++;
+  }
+  r->movie_seconds += wall_clock() - start;
 }
 
 static void write_checkpoint(struct run *r) {
@@ -131,8 +162,6 @@ static void take_step(struct run *r) {
   stop_enter(STOP_SAVING, 0.0);
 }
 
-static bool at_end(const struct run *r) { return r->now.a >= r->timeline.end * (1.0 - 1e-12); }
-
 static bool finished(const struct run *r) {
   const int64_t limit = r->options->steps;
   return at_end(r) || (limit >= 0 && r->now.step >= limit);
@@ -185,8 +214,10 @@ static bool asked_to_stop(const struct events *e) {
 static struct events take_turn(struct run *r) {
   const double start = wall_clock();
   require_advance(r);
+  const double before = r->now.a;
   take_step(r);
   write_due_outputs(r);
+  write_frames(r, before);
   const struct events e = take_events(r);
   r->longest_turn = fmax(r->longest_turn, wall_clock() - start);
   if (e.checkpoint > 0.0 && !asked_to_stop(&e)) write_checkpoint(r);
@@ -194,7 +225,7 @@ static struct events take_turn(struct run *r) {
 }
 
 static void say_stopped(const struct run *r, const struct events *e) {
-  char why[PARAMETER_PATH_MAX + 64] = "runtime.wall_time", when[64] = "before the first step";
+  char why[PARAMETER_PATH_MAX + 96] = "runtime.wall_time", when[64] = "before the first step";
   if (e->stop_file > 0.0) snprintf(why, sizeof why, "the file %s", path_of(r, "stop").text);
   if (e->signal > 0.0) snprintf(why, sizeof why, "signal %d", (int)e->signal);
   if (r->now.step > r->first_step) snprintf(when, sizeof when, "after step %" PRId64, r->now.step);
@@ -205,6 +236,7 @@ static void say_stopped(const struct run *r, const struct events *e) {
 static int run_steps(struct run *r) {
   first_forces(r);
   write_due_outputs(r);
+  if (!r->options->restart) write_frames(r, 0.0);
   struct events e = take_events(r);
   while (!finished(r) && !asked_to_stop(&e)) e = take_turn(r);
   stop_enter(STOP_SAVING, 0.0);
@@ -286,7 +318,10 @@ static int run_to_end(struct run *r) {
                                      .wall_seconds = r->now.wall_seconds};
   report_begin(&r->report, p, r->options, r->solver.describe, r->solver.state, &r->timeline,
                &start);
+  if (p->output.movie > 0 && comm_rank() == 0) output_folder(path_of(r, "movie").text);
   const int code = run_steps(r);
+  if (r->frames > 0)
+    say("movie       %" PRId64 " frames in %.2f s\n", r->frames, r->movie_seconds);
   report_end(&r->report, p->output.dir, r->stopped);
   return code;
 }

@@ -56,8 +56,13 @@ int main(void) {
     free(power_measure(&s, (size_t)lround(cbrt((double)s.count)), 2, &bins));
     watch_print("power spectrum", watch);
     watch = watch_start();
-    image_write("bench_analysis.png", &s, 0, 1.0, 1.0);
-    watch_print("picture", watch);
+    struct image image = {.path = "bench_analysis.png", .pixels = 1024, .a = 1.0, .thickness = 1.0};
+    image_write(&s, &image);
+    watch_print("picture, smoothed", watch);
+    watch = watch_start();
+    image.lattice = (size_t)lround(cbrt((double)s.count));
+    image_write(&s, &image);
+    watch_print("picture of the sheet", watch);
     printf("(%zu halos, the largest of %llu particles)\n", catalogue->count,
            catalogue->count ? (unsigned long long)catalogue->halo[0].count : 0);
     halo_catalogue_free(catalogue);

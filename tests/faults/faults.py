@@ -47,7 +47,7 @@ steps = 12
 [output]
 dir = run
 redshifts = 4, 0
-image_size = 32
+image_pixels = 64
 checkpoint_minutes = 1e-6
 [runtime]
 group_size = 2100
@@ -63,7 +63,7 @@ step = fixed
 steps = 8
 [output]
 dir = run
-image_size = 32
+image_pixels = 64
 [runtime]
 group_size = 2100
 """

@@ -37,20 +37,24 @@ file = $foreign
 [output]
 dir = run
 halo_order = yes
+image_pixels = 128
 END
 "$PHOTONS" -q --steps 0 config.ini || exit 1
 helper --ordered run/snap_000.hdf5 run || complain "the run's catalogue"
 
 # Analysed again, our own snapshot gives the same catalogue, and remembers its cosmology.
-"$PHOTONS" --analyse run/snap_000.hdf5 --set output.dir=again >output || exit 1
+"$PHOTONS" --analyse run/snap_000.hdf5 --set output.dir=again \
+  --set output.image_pixels=128 >output || exit 1
 grep -q 'n_s 0.95, sigma8 0.77 from the run' output ||
   complain "the run's cosmology is not taken over"
 for product in massfunc_000.txt powerspec_000.txt; do
   same_text "run/$product" "again/$product" || complain "$product of the snapshot differs from the run's"
 done
 STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=one \
+  --set output.image_pixels=128 \
   --set runtime.group_size=512 || exit 1
-STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=alone || exit 1
+STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=alone \
+  --set output.image_pixels=128 || exit 1
 for product in massfunc_000.txt powerspec_000.txt; do
   same_text "alone/$product" "again/$product" || complain "$product depends on the workers"
 done

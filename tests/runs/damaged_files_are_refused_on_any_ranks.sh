@@ -127,7 +127,7 @@ tried=0
 refused() {
   for processes in 1 3; do
     tried=$((tried + 1))
-    launch $processes --analyse "$snapshot" --set output.dir=analysis
+    launch $processes --analyse "$snapshot" --set output.dir=analysis --set output.images=no
     found=$?
     [ $found -eq 3 ] || complain "$file: $2 of $1: $processes processes end with code $found, not 3"
     grep '^photons-starpu: error: ' err >line
@@ -153,7 +153,7 @@ for file in one/snap_000.hdf5 many/snap_000.2.hdf5; do
   damage header $file BoxSize
   refused . 'the box'
   cp kept.hdf5 $file
-  launch 3 --analyse "$snapshot" --set output.dir=analysis || complain "$file: the undamaged one"
+  launch 3 --analyse "$snapshot" --set output.dir=analysis --set output.images=no || complain "$file: the undamaged one"
 done
 echo "$tried damaged snapshots were given"
 

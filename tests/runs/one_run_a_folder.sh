@@ -77,7 +77,8 @@ cp -r run/. before
 echo nonsense >bad.gadget2
 refused 3 bad.gadget2 --overwrite --set ic.source=gadget --set ic.file=bad.gadget2 config.ini
 [ -e run/snap_000.hdf5 ] || complain '--overwrite with bad initial conditions: results are gone'
-"$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=run >out 2>err || complain '--analyse'
+"$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=run \
+  --set output.image_pixels=64 >out 2>err || complain '--analyse'
 [ -e run/density_000.png ] || complain '--analyse into a used folder: no picture'
 
 # At the same time.

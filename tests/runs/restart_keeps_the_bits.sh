@@ -90,7 +90,7 @@ grep 'warning: damaged/checkpoint.hdf5: dataset ' err | grep -q damaged/checkpoi
   complain 'a damaged checkpoint: not said'
 
 timeout 120 "$PHOTONS" --quiet --restart --set output.dir=parts --set runtime.workers=1 \
-  --set output.images=yes config.ini 2>err ||
+  --set output.images=yes --set output.image_pixels=64 config.ini 2>err ||
   complain "the last part: exit code $?"
 
 for k in 000 001 002 003; do

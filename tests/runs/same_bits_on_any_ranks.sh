@@ -53,7 +53,7 @@ steps = 8
 [output]
 redshifts = 2, 0
 accelerations = yes
-image_size = 32
+image_pixels = 64
 [analysis]
 linking_length = 0.3
 [runtime]

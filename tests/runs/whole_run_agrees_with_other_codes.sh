@@ -20,6 +20,7 @@ eta = 0.2
 [output]
 dir = run
 redshifts = 49, 40, 0
+image_pixels = 256
 accelerations = yes
 END
 

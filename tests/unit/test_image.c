@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pictures, read back with libpng. */
+/* Pictures, read back with libpng; and the maps of density that they show. */
+#include <math.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,8 @@
 
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
+#include "src/analysis/sheet.h"
+#include "src/analysis/tetrahedron.h"
 
 static const char path[] = "test_image_output.png";
 
@@ -35,6 +38,11 @@ static struct decoded decode(void) {
   comm_barrier();
   if (comm_rank() == 0) unlink(path);
   return d;
+}
+
+/** A picture of particles without a lattice. */
+static void draw(const struct particles *s, size_t pixels, double thickness) {
+  image_write(s, &(struct image){.path = path, .pixels = pixels, .a = 0.5, .thickness = thickness});
 }
 
 static int brightness(const struct decoded *d, size_t column, size_t row) {
@@ -65,20 +73,20 @@ static void test_clump(void **state) {
   } cases[] = {{75.1, 25.1, 96, 95}, {60.0001, 80.0001, 76, 25}, {99.9, 50.1, 127, 63}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct particles s = make_clump(1000, cases[i].x, cases[i].y);
-    image_write(path, &s, 128, 0.5, 1.0);
+    draw(&s, 128, 1.0);
     struct decoded d = decode();
     assert_int_equal(d.width, 128);
     assert_int_equal(d.height, 128);
     int clump = brightness(&d, cases[i].column, cases[i].row);
     assert_true(clump > 600);               /* the bright end of the colour map is nearly white */
-    for (size_t row = 20; row < 108; row++) /* between the labels */
+    for (size_t row = 30; row < 104; row++) /* between the labels */
       for (size_t column = 0; column < 128; column++) {
         size_t dx = column > cases[i].column ? column - cases[i].column : cases[i].column - column;
         size_t dy = row > cases[i].row ? row - cases[i].row : cases[i].row - row;
         if (dx > 64) dx = 128 - dx;
         assert_true(brightness(&d, column, row) <= clump);
-        /* assignment is three pixels wide */
-        if (dx > 1 || dy > 1) assert_true(brightness(&d, column, row) < 20);
+        /* The mesh of counts has 8 cells, so that 1000 particles seem 1/80 of the box apart. */
+        if (dx > 6 || dy > 6) assert_true(brightness(&d, column, row) < 20);
       }
     free(d.rgb);
     particles_free(&s);
@@ -87,17 +95,13 @@ static void test_clump(void **state) {
 
 static void test_sizes(void **state) {
   (void)state;
-  static const size_t counts[] = {8, 1000000, 3375000}, expected[] = {256, 256, 300},
-                      asked[] = {1, 7, 300};
-  for (size_t i = 0; i < 3; i++) {
-    struct particles s = make_clump(counts[i], 75.0, 50.0);
-    image_write(path, &s, 0, 1.0, 1.0);
+  static const size_t pixels[] = {64, 65, 300};
+  for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++) {
+    struct particles s = make_clump(1000, 75.0, 50.0);
+    draw(&s, pixels[i], 1.0);
     struct decoded d = decode();
-    assert_int_equal(d.width, expected[i]); /* 2 N^(1/3), 256 .. 1024 */
-    free(d.rgb);
-    image_write(path, &s, asked[i], 1.0, 1.0);
-    d = decode();
-    assert_int_equal(d.width, asked[i]);
+    assert_int_equal(d.width, pixels[i]);
+    assert_int_equal(d.height, pixels[i]);
     free(d.rgb);
     particles_free(&s);
   }
@@ -114,7 +118,7 @@ static void test_slice(void **state) {
       struct particle_block b = particles_block(&s, g);
       for (size_t k = 0; k < b.count; k++) b.x[2][k] = position_to_integer(z[i], s.box);
     }
-    image_write(path, &s, 128, 1.0, 0.1);
+    draw(&s, 128, 0.1);
     struct decoded d = decode();
     if (i < 2)
       assert_true(brightness(&d, 96, 95) > 600);
@@ -126,14 +130,14 @@ static void test_slice(void **state) {
 }
 
 /* The bar is a quarter of the box at most, 1, 2 or 5 times a power of ten: 20 of 100 Mpc/h, so 51
- * of 256 pixels. */
+ * of 256 pixels. It is the only white thing at the left in its row. */
 static void test_scale_bar(void **state) {
   (void)state;
   struct particles s = make_clump(1000, 75.0, 50.0);
-  image_write(path, &s, 256, 1.0, 1.0);
+  draw(&s, 256, 1.0);
   struct decoded d = decode();
   size_t white = 0;
-  for (size_t column = 0; column < 256; column++) white += brightness(&d, column, 247) == 3 * 255;
+  for (size_t column = 0; column < 100; column++) white += brightness(&d, column, 247) == 3 * 255;
   assert_int_equal(white, 51);
   free(d.rgb);
   particles_free(&s);
@@ -166,19 +170,21 @@ static struct particles make_random(size_t count, size_t blocks) {
 
 /* No bit depends on how the particles are distributed. The pictures of different numbers of ranks
  * are kept for tests/runs/same_files_on_any_ranks.sh to compare. */
-static void test_deterministic(void **state) {
-  (void)state;
+static void compare_pictures(const char *name, size_t lattice, struct particles (*make)(size_t)) {
   static char first[1 << 20], second[1 << 20], kept[1024];
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
-  snprintf(kept, sizeof kept, "%s%s", folder ? folder : "", folder ? "/density.png" : path);
-  struct particles s = make_random(5000, 3);
-  image_write(kept, &s, 256, 1.0, 1.0);
+  snprintf(kept, sizeof kept, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
+  struct image image = {
+      .path = kept, .pixels = 256, .lattice = lattice, .a = 1.0, .thickness = 0.7};
+  struct particles s = make(3);
+  image_write(&s, &image);
   particles_free(&s);
   comm_barrier();
   size_t length = read_all(kept, first, sizeof first);
   comm_barrier();
-  s = make_random(5000, 64);
-  image_write(path, &s, 256, 1.0, 1.0);
+  s = make(64);
+  image.path = path;
+  image_write(&s, &image);
   particles_free(&s);
   comm_barrier();
   assert_true(length > 1000 && length < sizeof first);
@@ -186,13 +192,273 @@ static void test_deterministic(void **state) {
   assert_memory_equal(first, second, length);
   comm_barrier();
   if (comm_rank() == 0) unlink(path);
+  if (comm_rank() == 0 && !folder) unlink(kept);
+}
+
+static struct particles make_5000(size_t blocks) { return make_random(5000, blocks); }
+
+/** A random number in [-1, 1) that belongs to a point of a lattice and an axis (splitmix64). */
+static double noise(uint64_t point, size_t axis) {
+  uint64_t seed = (3 * point + axis + 1) * 0x9e3779b97f4a7c15U;
+  seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9U;
+  seed = (seed ^ seed >> 27) * 0x94d049bb133111ebU;
+  return (double)((seed ^ seed >> 31) >> 11) * 0x1p-52 - 1.0;
+}
+
+enum shape { UNIFORM, WAVE, FOLDED };
+#define WAVE_AMPLITUDE 0.5 /* largest |d psi/dq|: the sheet does not fold */
+
+/** Displacement of a point of the lattice over the box. */
+static double displacement(enum shape shape, size_t side, uint64_t point, size_t axis) {
+  const double q = (double)(point / side / side) / (double)side;
+  if (shape == WAVE) return axis == 0 ? WAVE_AMPLITUDE * sin(2.0 * M_PI * q) / (2.0 * M_PI) : 0.0;
+  return shape == FOLDED ? 3.0 / (double)side * noise(point, axis) : 0.0;
+}
+
+/** A lattice that is `shift` away from the corner of the box. Particles stand in an order that has
+ * nothing to do with their ids. */
+static struct particles make_lattice(size_t side, size_t blocks, enum shape shape, double shift) {
+  const size_t n = side * side * side, stride = 7919; /* a prime that does not divide n */
+  struct particles s = particles_create_blocks(n, blocks, 100.0, 1.0);
+  for (size_t g = 0; g < s.blocks; g++) {
+    struct particle_block b = particles_block(&s, g);
+    for (size_t i = 0; i < b.count; i++) {
+      const uint64_t point = (particles_first(&s) + b.first + i) * stride % n;
+      const uint64_t place[3] = {point / side / side, point / side % side, point % side};
+      b.id[i] = point + 1;
+      for (size_t c = 0; c < 3; c++)
+        b.x[c][i] = position_to_integer(
+            ((double)place[c] + shift) / (double)side + displacement(shape, side, point, c), 1.0);
+    }
+  }
+  return s;
+}
+
+static struct particles make_folded(size_t blocks) { return make_lattice(12, blocks, FOLDED, 0.3); }
+
+static void test_deterministic(void **state) {
+  (void)state;
+  compare_pictures("density.png", 0, make_5000);
+  compare_pictures("sheet.png", 12, make_folded);
+}
+
+/** The map of a lattice's sheet. */
+static double *map_of(struct particles s, size_t side, size_t pixels, uint32_t low,
+                      uint32_t extent) {
+  double *map = sheet_project(&s, side, &(struct projection){pixels, low, extent});
+  assert_non_null(map);
+  particles_free(&s);
+  return map;
+}
+
+static double sum_of(const double *map, size_t pixels) {
+  double sum = 0.0;
+  for (size_t i = 0; i < pixels * pixels; i++) sum += map[i];
+  return sum;
+}
+
+/** Largest difference of a pixel from the mean, over the mean. */
+static double variation(const double *map, size_t pixels, double mean) {
+  double most = 0.0;
+  for (size_t i = 0; i < pixels * pixels; i++) most = fmax(most, fabs(map[i] / mean - 1.0));
+  return most;
+}
+
+/* Each deposit is rounded to 2^-30 particles. A pixel, of 0.03 particles or more, gets up to some tens
+ * of them. */
+#define ROUNDING 1e-6
+
+/* A lattice has no stripes, wherever it stands and whatever the pixels are. */
+static void test_uniform_lattice(void **state) {
+  (void)state;
+  static const struct {
+    size_t side, pixels;
+    double shift;
+  } cases[] = {{8, 64, 0.0}, {8, 64, 0.5}, {8, 100, 0.3}, {5, 64, 0.77}, {80, 64, 0.21}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const size_t side = cases[i].side, pixels = cases[i].pixels;
+    double *map = map_of(make_lattice(side, 3, UNIFORM, cases[i].shift), side, pixels, 0,
+                         UINT32_MAX);
+    const double mean = pow((double)side, 3) / (double)(pixels * pixels);
+    assert_true(variation(map, pixels, mean) < ROUNDING);
+    free(map);
+  }
+}
+
+/* The same with two particles that have changed places: far from uniform. */
+static void test_swapped_particles(void **state) {
+  (void)state;
+  struct particles s = make_lattice(8, 3, UNIFORM, 0.0);
+  for (size_t g = 0; g < s.blocks; g++) {
+    struct particle_block b = particles_block(&s, g);
+    for (size_t i = 0; i < b.count; i++)
+      if (b.id[i] == 100 || b.id[i] == 300) b.id[i] = 400 - b.id[i];
+  }
+  double *map = map_of(s, 8, 64, 0, UINT32_MAX);
+  assert_true(variation(map, 64, 512.0 / 64 / 64) > 0.1);
+  free(map);
+}
+
+/* Ids that are not those of the lattice. */
+static void test_no_lattice(void **state) {
+  (void)state;
+  struct particles s = make_lattice(8, 3, UNIFORM, 0.0);
+  const struct projection all = {64, 0, UINT32_MAX};
+  assert_null(sheet_project(&s, 7, &all));
+  if (s.count > 0) s.id[0] += comm_rank() == 0 ? 512 : 0;
+  assert_null(sheet_project(&s, 8, &all));
+  particles_free(&s);
+}
+
+static void test_mass(void **state) {
+  (void)state;
+  static const size_t pixels[] = {64, 100, 256};
+  for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++) {
+    double *map = map_of(make_folded(3), 12, pixels[i], 0, UINT32_MAX);
+    assert_true(fabs(sum_of(map, pixels[i]) / 1728.0 - 1.0) < ROUNDING);
+    free(map);
+  }
+}
+
+/* Two parts of the box, one of which passes its border, sum up to the whole. */
+static void test_slices_add_up(void **state) {
+  (void)state;
+  enum { PIXELS = 64 };
+  const uint32_t cuts[] = {0x80000000u, 0xe0000000u}, extents[] = {0x7fffffffu, 0x3fffffffu};
+  double *whole = map_of(make_folded(3), 12, PIXELS, 0, UINT32_MAX);
+  for (size_t k = 0; k < 2; k++) {
+    double *a = map_of(make_folded(3), 12, PIXELS, cuts[k], extents[k]),
+           *b = map_of(make_folded(3), 12, PIXELS, cuts[k] + extents[k] + 1,
+                       UINT32_MAX - extents[k] - 1);
+    for (size_t i = 0; i < PIXELS * PIXELS; i++)
+      assert_true(fabs(a[i] + b[i] - whole[i]) < 1e-6 * 1728.0 / (PIXELS * PIXELS));
+    free(a);
+    free(b);
+  }
+  free(whole);
+  double *slice = map_of(make_lattice(8, 3, UNIFORM, 0.1), 8, PIXELS, 123456789, 0x0fffffff);
+  assert_true(variation(slice, PIXELS, 512.0 / 16.0 / (PIXELS * PIXELS)) < ROUNDING);
+  free(slice);
+}
+
+/** The Lagrangian coordinate of the plane wave at x, both over the box. */
+static double wave_origin(double x) {
+  double q = x;
+  for (int i = 0; i < 60; i++) {
+    const double k = 2.0 * M_PI;
+    q -= (q + WAVE_AMPLITUDE * sin(k * q) / k - x) / (1.0 + WAVE_AMPLITUDE * cos(k * q));
+  }
+  return q;
+}
+
+/* Before shells cross, a plane wave has the density 1/(1 + d psi/dq), whose integral up to x is the
+ * mass up to q. The sheet is straight between points of the lattice, h apart. Its mass is off by
+ * h^2/8 d2 psi/dq2 / (1 + d psi/dq) at most, and its density by the change over half of h. */
+static void test_plane_wave(void **state) {
+  (void)state;
+  enum { PIXELS = 64, SIDE = 32 };
+  const double h = 1.0 / SIDE, bend = 2.0 * M_PI * 0.58; /* most of d2 psi/dq2 / (1 + d psi/dq) */
+  double *map = map_of(make_lattice(SIDE, 3, WAVE, 0.0), SIDE, PIXELS, 0, UINT32_MAX);
+  for (size_t y = 0; y < PIXELS; y++) {
+    double mass = 0.0; /* of this row up to here, over all */
+    for (size_t x = 0; x < PIXELS; x++) {
+      const double found = map[x * PIXELS + y] / pow(SIDE, 3) * PIXELS,
+                   end = wave_origin((double)(x + 1) / PIXELS),
+                   expected = end - wave_origin((double)x / PIXELS);
+      mass += found;
+      assert_true(fabs(mass - end) < h * h / 8.0 * bend);
+      assert_true(fabs(found / expected - 1.0) < h / 2.0 * bend);
+    }
+  }
+  free(map);
+}
+
+/** Length of the line through (x, y) along z in a tetrahedron and between two planes. */
+static double thickness(const struct vertex v[4], double x, double y, double low, double high) {
+  static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
+  for (int f = 0; f < 4; f++) {
+    const struct vertex *a = &v[faces[f][0]], *b = &v[faces[f][1]], *c = &v[faces[f][2]],
+                        *opposite = &v[faces[f][3]];
+    const double n[3] = {(b->y - a->y) * (c->z - a->z) - (b->z - a->z) * (c->y - a->y),
+                         (b->z - a->z) * (c->x - a->x) - (b->x - a->x) * (c->z - a->z),
+                         (b->x - a->x) * (c->y - a->y) - (b->y - a->y) * (c->x - a->x)};
+    const double z = a->z - (n[0] * (x - a->x) + n[1] * (y - a->y)) / n[2];
+    const double zo = a->z - (n[0] * (opposite->x - a->x) + n[1] * (opposite->y - a->y)) / n[2];
+    if (opposite->z > zo)
+      low = fmax(low, z);
+    else
+      high = fmin(high, z);
+  }
+  return fmax(0.0, high - low);
+}
+
+/* Any tetrahedron against sums over 64 x 64 lines a pixel, whose error is below 1/64 of the largest
+ * column there. */
+static void test_tetrahedra(void **state) {
+  (void)state;
+  enum { PIXELS = 16, LINES = 64 };
+  for (uint64_t k = 0; k < 24; k++) {
+    struct vertex v[4];
+    for (uint64_t i = 0; i < 4; i++)
+      v[i] = (struct vertex){8.0 + 6.0 * noise(4 * k + i, 0), 8.0 + 6.0 * noise(4 * k + i, 1),
+                             noise(4 * k + i, 2)};
+    const double low = k % 2 ? -0.3 : -2.0, high = k % 2 ? 0.2 : 2.0, unit = 0x1p-40;
+    const double volume = fabs((v[1].x - v[0].x) * ((v[2].y - v[0].y) * (v[3].z - v[0].z) -
+                                                    (v[2].z - v[0].z) * (v[3].y - v[0].y)) +
+                               (v[1].y - v[0].y) * ((v[2].z - v[0].z) * (v[3].x - v[0].x) -
+                                                    (v[2].x - v[0].x) * (v[3].z - v[0].z)) +
+                               (v[1].z - v[0].z) * ((v[2].x - v[0].x) * (v[3].y - v[0].y) -
+                                                    (v[2].y - v[0].y) * (v[3].x - v[0].x))) /
+                          6.0;
+    uint64_t map[PIXELS * PIXELS] = {0};
+    tetrahedron_deposit(v, volume / unit, low, high, PIXELS, map);
+    for (size_t i = 0; i < PIXELS * PIXELS; i++) {
+      double sum = 0.0, most = 0.0;
+      for (size_t j = 0; j < LINES * LINES; j++) {
+        const double x = (double)(i / PIXELS) + ((double)(j / LINES) + 0.5) / LINES,
+                     y = (double)(i % PIXELS) + ((double)(j % LINES) + 0.5) / LINES;
+        const double column = thickness(v, x, y, low, high);
+        sum += column / (LINES * LINES);
+        most = fmax(most, column);
+      }
+      assert_true(fabs((double)map[i] * unit - sum) <= 1e-6 + most / LINES);
+    }
+  }
+}
+
+/* No shape: all in a line of sight, in a plane along it, or at one point. No mass is lost. */
+static void test_flat_tetrahedra(void **state) {
+  (void)state;
+  static const struct vertex flat[][4] = {
+      {{3.5, 4.5, 0.0}, {3.5, 4.5, 0.2}, {3.5, 4.5, 0.7}, {3.5, 4.5, 1.0}},
+      {{3.5, 4.5, 0.0}, {3.5, 9.5, 0.2}, {3.5, 6.5, 0.7}, {3.5, 4.5, 1.0}},
+      {{3.0, 4.0, 0.0}, {3.0, 4.0, 0.0}, {3.0, 4.0, 0.0}, {3.0, 4.0, 0.0}},
+      {{3.0, 4.0, 0.5}, {5.0, 4.0, 0.5}, {5.0, 9.0, 0.5}, {3.0, 9.0, 0.5}},
+      {{3.0, 4.0, 0.5}, {9.0, 10.0, 0.2}, {6.0, 7.0, 0.7}, {6.0, 7.0 + 1e-9, 0.9}},
+      {{3.0, 4.0, 0.5}, {9.0, 10.0, 0.2}, {6.0, 7.0, 0.7}, {6.0, 7.0 + 1e-5, 0.9}}};
+  for (size_t k = 0; k < sizeof flat / sizeof *flat; k++) {
+    uint64_t map[16 * 16] = {0}, sum = 0;
+    tetrahedron_deposit(flat[k], 1e9, -INFINITY, INFINITY, 16, map);
+    for (size_t i = 0; i < 16 * 16; i++) sum += map[i];
+    assert_true(fabs((double)sum / 1e9 - 1.0) < 1e-6);
+  }
 }
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_clump),         cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_slice),         cmocka_unit_test(test_scale_bar),
+      cmocka_unit_test(test_clump),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_slice),
+      cmocka_unit_test(test_scale_bar),
       cmocka_unit_test(test_deterministic),
+      cmocka_unit_test(test_uniform_lattice),
+      cmocka_unit_test(test_swapped_particles),
+      cmocka_unit_test(test_no_lattice),
+      cmocka_unit_test(test_mass),
+      cmocka_unit_test(test_slices_add_up),
+      cmocka_unit_test(test_plane_wave),
+      cmocka_unit_test(test_tetrahedra),
+      cmocka_unit_test(test_flat_tetrahedra),
   };
   comm_start(&argc, &argv);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,19 +59,30 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
                  const struct linear_power *linear, const struct cosmology *cosmology,
                  const struct provenance *provenance);
 
-/**
- * Write a PNG of the logarithm of the density projected along z, with a scale bar; rank 0 writes.
- * The picture is the same for any number of ranks and any order of the particles.
- * @param pixels     a side; 0: chosen from the number of particles
- * @param a          scale factor, for the label
- * @param thickness  of the slice about the middle of the box that is drawn, over the box; 1: all
- *         particles
- */
-void image_write(const char *path, const struct particles *s, size_t pixels, double a,
-                 double thickness);
+/** A picture of the density projected along z. */
+struct image {
+  const char *path;
+  size_t pixels;  /**< a side, 64 .. 4096 */
+  size_t lattice; /**< side of the lattice whose points the ids number, as those of ic_generate()
+                         do; 0: not known */
+  double a;       /**< scale factor, for the label */
+  double
+      thickness; /**< of the slice about the middle of the box that is drawn, over the box; 1: all */
+  double low, high; /**< log10 of the density over the mean, drawn black and brightest; chosen from
+                         the picture where low >= high */
+};
 
-/** Bytes that a picture takes at most on all ranks together; 0 where the parameters ask for none. Local.
- * @param groups  of all ranks */
-double image_memory(const struct parameters *p, size_t particles, size_t groups);
+/**
+ * Write a PNG of the logarithm of the projected density over the mean, with redshift, depth, a scale
+ * bar and a colour bar; rank 0 writes. With a lattice the density is that of the phase-space sheet;
+ * without one, or if the ids are not those of the lattice, particles are smoothed as widely as those
+ * about them are apart. The picture is the same for any number of ranks and workers, and any order
+ * of the particles.
+ */
+void image_write(const struct particles *s, const struct image *image);
+
+/** Bytes that a picture takes on all ranks together; 0 where the parameters ask for none.
+ * Local. */
+double image_memory(const struct parameters *p, size_t particles);
 
 #endif

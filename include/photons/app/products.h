@@ -19,6 +19,7 @@ struct products {
   const struct linear_power *linear; /**< NULL: unknown, theory is left out */
   const struct particles *particles; /**< of this process, in the order of domain_rebuild() */
   unsigned depth;                    /**< of the groups' trees */
+  size_t lattice;                    /**< side of the lattice that the ids number; 0: unknown */
   double a;
   size_t number;   /**< NNN in the names */
   size_t mesh;     /**< of the power spectrum, cells a side */
@@ -35,5 +36,8 @@ void products_write_positions(struct products *o);
 void products_write_rest(struct products *o);
 /** Both. */
 void products_write(struct products *o);
+/** Draw the projected density of the present state as a frame of the movie: all frames have the same
+ * colours. Needs positions only. */
+void products_draw_frame(const struct products *o, const char *path);
 
 #endif

@@ -44,6 +44,12 @@ struct solver {
   /** Write output `number` of the present state. @return seconds of it that ran beside a step's tasks */
   double (*write)(void *state, const struct progress *now, size_t number);
 
+  /** Scale factor at which the next step will end. */
+  double (*next)(void *state, const struct progress *now);
+
+  /** Draw a frame of the movie at this path: the present state. */
+  void (*frame)(void *state, const struct progress *now, const char *path);
+
   void (*checkpoint)(void *state, const char *path, const struct progress *now);
 
   /** Free everything; StarPU still runs. */

@@ -83,7 +83,9 @@ struct parameters {
     int64_t energy_steps; /**< steps from one potential energy to the next; 0: none */
     int64_t compression;  /**< gzip level of snapshots, 0 none .. 9 */
     bool power_spectrum, images;
-    int64_t image_size;        /**< pixels a side; 0: chosen from N */
+    int64_t image_pixels;      /**< a side */
+    int64_t movie;             /**< frames; 0: none */
+    int64_t movie_pixels;      /**< a side */
     bool halo_order;           /**< snapshots hold the halos' members first, in the order of the
                                     catalogue */
     double checkpoint_minutes; /**< 0: only when stopped */

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Along z the thickness of a tetrahedron is linear on triangles that share one point, where it is
+ * largest; it is zero on the outline. The triangles are cut at the borders of pixels, and the linear
+ * function is integrated over each piece. */
+#include "tetrahedron.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define UNITS_MIN 0.5 /* of six times the mass of a triangle; less is lost in rounding */
+#define AREA_MIN 1e-7 /* pixels; a smaller projection has no shape within rounding */
+
+struct target {
+  size_t pixels;
+  uint64_t *map;
+};
+
+struct point {
+  double x, y;
+};
+
+static double cross(struct point a, struct point b) { return a.x * b.y - a.y * b.x; }
+static struct point minus(struct point a, struct point b) {
+  return (struct point){a.x - b.x, a.y - b.y};
+}
+
+static inline long pixel_of(double y) { /* floor() is a call on plain x86-64 */
+  const long i = (long)y;
+  return i - ((double)i > y);
+}
+
+static inline size_t wrap(long i, size_t pixels) {
+  const long n = (long)pixels;
+  return (size_t)(i < 0 ? i + n : i >= n ? i - n : i);
+}
+
+/** @param mass  rounding may make it negative by less than a unit or so */
+static inline void add(uint64_t *value, double mass) { *value += (uint64_t)(int64_t)(mass + 0.5); }
+
+static inline double lesser(double a, double b) { return a < b ? a : b; }
+/** @return b where a is no number */
+static inline double greater(double a, double b) { return a > b ? a : b; }
+
+/** A column density that is linear in x and y, and zero at its origin. */
+struct linear {
+  struct point origin, gradient;
+};
+
+/** One side of a triangle as a function y(x), followed from one pixel to the next. */
+struct side {
+  double x, y, slope, inverse; /* a point of it, dy/dx, and dx/dy if that is finite */
+  double low, high;            /* its range in y */
+  double here;                 /* y where the side is now */
+  double leaves;               /* x where it leaves its pixel */
+  long pixel;                  /* that it goes through next */
+};
+
+static inline double side_at(const struct side *s, double x) {
+  /* Rounding matters where the slope is large. If it is infinite, the middle may be no number. */
+  return lesser(greater(s->y + (x - s->x) * s->slope, s->low), s->high);
+}
+
+static inline void side_find_leaves(struct side *s) {
+  const double y = (double)(s->slope > 0.0 ? s->pixel + 1 : s->pixel);
+  s->leaves = s->slope == 0.0 ? INFINITY : s->x + (y - s->y) * s->inverse;
+}
+
+static void side_next_pixel(struct side *s) {
+  s->pixel += s->slope > 0.0 ? 1 : -1;
+  side_find_leaves(s);
+}
+
+static void side_go(struct side *s, double x) {
+  s->here = side_at(s, x);
+  s->pixel = s->slope < 0.0 ? -pixel_of(-s->here) - 1 : pixel_of(s->here);
+  side_find_leaves(s);
+}
+
+static struct side side_from(struct point begin, struct point end) {
+  const double dx = end.x - begin.x, dy = end.y - begin.y;
+  return (struct side){.x = begin.x,
+                       .y = begin.y,
+                       .slope = dy / dx,
+                       .inverse = dx / dy,
+                       .low = lesser(begin.y, end.y),
+                       .high = greater(begin.y, end.y)};
+}
+
+/** What lies between x0 and x1 in one column of pixels. */
+struct strip {
+  double x0, x1;
+  double f0, f1, gradient, origin; /* density at x0 and x1 is f + gradient (y - origin) */
+  size_t pixels;
+  uint64_t *column;
+};
+
+static struct strip strip_of(const struct strip *whole, const struct linear *f, double x0,
+                             double x1) {
+  struct strip s = *whole;
+  s.x0 = x0;
+  s.x1 = x1;
+  s.f0 = f->gradient.x * (x0 - f->origin.x);
+  s.f1 = f->gradient.x * (x1 - f->origin.x);
+  return s;
+}
+
+/** Deposit the mass between two lines in one pixel: the width in y and the density in the middle are
+ * linear in x. */
+static inline void deposit_lines(const struct strip *s, long pixel, double low0, double low1,
+                                 double high0, double high1) {
+  const double w0 = greater(0.0, high0 - low0), w1 = greater(0.0, high1 - low1);
+  const double f0 = s->f0 + s->gradient * (0.5 * (low0 + high0) - s->origin),
+               f1 = s->f1 + s->gradient * (0.5 * (low1 + high1) - s->origin);
+  add(&s->column[wrap(pixel, s->pixels)],
+      (s->x1 - s->x0) * (1.0 / 6.0) * (w0 * (2.0 * f0 + f1) + w1 * (f0 + 2.0 * f1)));
+}
+
+/** Deposit whole pixels first .. end - 1. */
+static inline void deposit_full(const struct strip *s, long first, long end) {
+  const double width = s->x1 - s->x0, step = width * s->gradient;
+  double mass = width * (0.5 * (s->f0 + s->f1) + s->gradient * ((double)first + 0.5 - s->origin));
+  for (long i = first; i < end; i++, mass += step) add(&s->column[wrap(i, s->pixels)], mass);
+}
+
+/** Deposit what lies between a side and y = level, above or below the side. */
+static void deposit_beside(const struct strip *all, const struct linear *f, struct side *side,
+                           long level, bool above) {
+  double x = all->x0;
+  while (x < all->x1) {
+    const double next = greater(x, lesser(all->x1, side->leaves)), y = side_at(side, next);
+    if (next > x) {
+      const struct strip s = strip_of(all, f, x, next);
+      const long p = side->pixel;
+      if (above) {
+        const double edge = (double)(p + 1 < level ? p + 1 : level);
+        deposit_lines(&s, p, side->here, y, edge, edge);
+        deposit_full(&s, p + 1, level);
+      } else {
+        const double edge = (double)(p > level ? p : level);
+        deposit_lines(&s, p, edge, edge, side->here, y);
+        deposit_full(&s, level, p);
+      }
+    }
+    side->here = y;
+    x = next;
+    if (side->leaves <= next) side_next_pixel(side);
+  }
+}
+
+/** Deposit what lies between two sides that go through common pixels. */
+static void deposit_narrow(const struct strip *all, const struct linear *f, struct side *low,
+                           struct side *high) {
+  double x = all->x0;
+  while (x < all->x1) {
+    const double next = greater(x, lesser(all->x1, lesser(low->leaves, high->leaves)));
+    const double low1 = side_at(low, next), high1 = side_at(high, next);
+    if (next > x) {
+      const struct strip s = strip_of(all, f, x, next);
+      if (low->pixel >= high->pixel) {
+        deposit_lines(&s, low->pixel, low->here, low1, high->here, high1);
+      } else {
+        const double first = (double)(low->pixel + 1), last = (double)high->pixel;
+        deposit_lines(&s, low->pixel, low->here, low1, first, first);
+        deposit_full(&s, low->pixel + 1, high->pixel);
+        deposit_lines(&s, high->pixel, last, last, high->here, high1);
+      }
+    }
+    low->here = low1;
+    high->here = high1;
+    x = next;
+    if (low->leaves <= next) side_next_pixel(low);
+    if (high->leaves <= next) side_next_pixel(high);
+  }
+}
+
+/** Deposit what lies between two sides from x to end, column by column. */
+static void deposit_between(const struct target *t, const struct linear *f, struct side low,
+                            struct side high, double x, double end) {
+  side_go(&low, x);
+  side_go(&high, x);
+  struct strip all = {.gradient = f->gradient.y, .origin = f->origin.y, .pixels = t->pixels};
+  for (long column = pixel_of(x); x < end; column++) {
+    const double next = lesser(end, (double)(column + 1));
+    const struct strip s = strip_of(&all, f, x, next);
+    all = s;
+    all.column = t->map + wrap(column, t->pixels) * t->pixels;
+    const long above = -pixel_of(-greater(low.here, side_at(&low, next))),
+               below = pixel_of(lesser(high.here, side_at(&high, next)));
+    if (above <= below) {
+      deposit_beside(&all, f, &low, above, true);
+      deposit_full(&all, above, below);
+      deposit_beside(&all, f, &high, below, false);
+    } else {
+      deposit_narrow(&all, f, &low, &high);
+    }
+    x = next;
+  }
+}
+
+static void sort_by_x(struct point p[3]) {
+  static const int pairs[3][2] = {{0, 1}, {1, 2}, {0, 1}};
+  for (int i = 0; i < 3; i++) {
+    struct point *a = &p[pairs[i][0]], *b = &p[pairs[i][1]];
+    if (a->x <= b->x) continue;
+    const struct point swap = *a;
+    *a = *b;
+    *b = swap;
+  }
+}
+
+/** A triangle whose column density falls linearly from `highest` at its apex to zero at the side
+ * from a to b. */
+static void deposit_triangle(const struct target *t, struct point apex, struct point a,
+                             struct point b, double highest) {
+  const double area = cross(minus(a, apex), minus(b, apex)), scale = highest / area;
+  if (!(highest * fabs(area) > UNITS_MIN)) return;
+  const struct linear f = {.origin = a, .gradient = {(a.y - b.y) * scale, (b.x - a.x) * scale}};
+  struct point p[3] = {apex, a, b};
+  sort_by_x(p);
+  const bool middle_is_high = cross(minus(p[1], p[0]), minus(p[2], p[0])) < 0.0;
+  const struct side across = side_from(p[0], p[2]);
+  for (int k = 0; k < 2; k++) {
+    if (!(p[k + 1].x > p[k].x)) continue;
+    const struct side part = side_from(p[k], p[k + 1]);
+    deposit_between(t, &f, middle_is_high ? across : part, middle_is_high ? part : across, p[k].x,
+                    p[k + 1].x);
+  }
+}
+
+static void deposit_at(const struct target *t, double x, double y, double mass) {
+  const size_t column = wrap(pixel_of(x), t->pixels), row = wrap(pixel_of(y), t->pixels);
+  add(&t->map[column * t->pixels + row], mass);
+}
+
+static bool in_one_pixel(const struct vertex v[4]) {
+  const long x = pixel_of(v[0].x), y = pixel_of(v[0].y);
+  for (int k = 1; k < 4; k++)
+    if (pixel_of(v[k].x) != x || pixel_of(v[k].y) != y) return false;
+  return true;
+}
+
+/**
+ * All of a tetrahedron. Four points of a plane have numbers c with sum c = 0 and sum c p = 0. The
+ * points with c > 0 and the others span two figures, which meet in Radon's point. There the line of
+ * sight goes through two opposite edges, or through a vertex and the opposite face, and is longest
+ * inside. The outline has the edges between points of different sign if there are two of each, else
+ * those between the three of one sign. The mass is a third of the outline's area times the largest
+ * column density.
+ */
+static void deposit_whole(const struct target *t, const struct vertex v[4], double mass) {
+  if (in_one_pixel(v)) {
+    deposit_at(t, v[0].x, v[0].y, mass);
+    return;
+  }
+  struct point p[4];
+  for (int k = 0; k < 4; k++) p[k] = (struct point){v[k].x, v[k].y};
+  const struct point a = minus(p[0], p[3]), b = minus(p[1], p[3]), d = minus(p[2], p[3]);
+  double c[4] = {cross(b, d), cross(d, a), cross(a, b)}, sum = 0.0;
+  c[3] = -(c[0] + c[1] + c[2]);
+  struct point radon = {0.0, 0.0};
+  int above = 0;
+  for (int k = 0; k < 4; k++) {
+    if (!(c[k] > 0.0)) continue;
+    above++;
+    sum += c[k];
+    radon.x += c[k] * (p[k].x - p[3].x);
+    radon.y += c[k] * (p[k].y - p[3].y);
+  }
+  if (sum < AREA_MIN) {
+    deposit_at(t, 0.25 * (v[0].x + v[1].x + v[2].x + v[3].x),
+               0.25 * (v[0].y + v[1].y + v[2].y + v[3].y), mass);
+    return;
+  }
+  radon = (struct point){p[3].x + radon.x / sum, p[3].y + radon.y / sum};
+  int edge[4][2], edges = 0;
+  double area = 0.0; /* twice that of the outline */
+  for (int i = 0; i < 4; i++)
+    for (int j = i + 1; j < 4; j++)
+      if (((c[i] > 0.0) == (c[j] > 0.0)) == (above % 2 == 1)) {
+        edge[edges][0] = i;
+        edge[edges++][1] = j;
+        area += fabs(cross(minus(p[i], radon), minus(p[j], radon)));
+      }
+  for (int e = 0; e < edges; e++)
+    deposit_triangle(t, radon, p[edge[e][0]], p[edge[e][1]], 6.0 * mass / area);
+}
+
+/** Cut an edge that crosses a plane at the plane: the parts of a uniform tetrahedron have mass in
+ * proportion to the parts of the edge. Repeat until no edge crosses. */
+static void deposit_slice(const struct target *t, const struct vertex v[4], double mass,
+                          const double planes[2]) {
+  for (int plane = 0; plane < 2; plane++)
+    for (int i = 0; i < 4; i++)
+      for (int j = i + 1; j < 4; j++) {
+        const double di = v[i].z - planes[plane], dj = v[j].z - planes[plane];
+        if (!(di * dj < 0.0)) continue;
+        const double share = di / (di - dj);
+        const struct vertex cut = {v[i].x + share * (v[j].x - v[i].x),
+                                   v[i].y + share * (v[j].y - v[i].y), planes[plane]};
+        struct vertex part[4];
+        memcpy(part, v, sizeof part);
+        part[j] = cut;
+        deposit_slice(t, part, share * mass, planes);
+        memcpy(part, v, sizeof part);
+        part[i] = cut;
+        deposit_slice(t, part, mass - share * mass, planes);
+        return;
+      }
+  const double middle = 0.25 * (v[0].z + v[1].z + v[2].z + v[3].z);
+  if (middle > planes[0] && middle < planes[1]) deposit_whole(t, v, mass);
+}
+
+void tetrahedron_deposit(const struct vertex v[4], double mass, double low, double high,
+                         size_t pixels, uint64_t *map) {
+  const struct target t = {pixels, map};
+  const double planes[2] = {low, high};
+  deposit_slice(&t, v, mass, planes);
+}
