@@ -10,7 +10,8 @@ import sys
 
 from photons.modules import missing
 
-ALL = ["h5py", "matplotlib", "numpy", "xxhash", "yt"]
+# setuptools comes first: it does not load after a module that has loaded distutils, as pip does.
+ALL = ["setuptools", "astropy", "h5py", "matplotlib", "numpy", "pip", "wheel", "xxhash", "yt"]
 OLDEST_PYTHON = (3, 9)
 
 

@@ -55,9 +55,9 @@ def _provenance_lines(comments):
 
 
 def _read_text(path, names):
-    rows = np.loadtxt(path, ndmin=2)
-    if rows.size == 0:
-        rows = rows.reshape(0, len(names))
+    with open(path) as file:
+        lines = [line for line in file if line.strip() and not line.startswith("#")]
+    rows = np.loadtxt(lines, ndmin=2) if lines else np.zeros((0, len(names)))
     if rows.shape[1] != len(names):
         raise ValueError(
             f"{path}: {rows.shape[1]} columns, expected {len(names)}: {', '.join(names)}"

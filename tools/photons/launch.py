@@ -14,14 +14,22 @@ from .files import Run
 POLL_SECONDS = 0.2
 
 
+def _message(errors):
+    """The last error line; all lines where they are problems of the parameters."""
+    lines = errors.splitlines()
+    if lines and lines[-1].endswith("nothing was run"):
+        return "; ".join(lines)
+    ours = [line for line in lines if line.startswith("photons-starpu: ")]
+    wanted = [line for line in ours if "error: " in line] or ours or lines
+    return wanted[-1] if wanted else ""
+
+
 class RunFailed(RuntimeError):
     """The program ended with an error. Attributes: returncode, and errors, all that it wrote to
     standard error."""
 
     def __init__(self, returncode, errors):
-        lines = [line for line in errors.splitlines() if line.startswith("photons-starpu: ")]
-        wanted = [line for line in lines if "error: " in line] or lines or errors.splitlines()
-        super().__init__(wanted[-1] if wanted else f"photons-starpu ended with code {returncode}")
+        super().__init__(_message(errors) or f"photons-starpu ended with code {returncode}")
         self.returncode, self.errors = returncode, errors
 
 
