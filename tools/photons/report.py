@@ -22,7 +22,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto
   padding: 0 1em; color: #222; background: #fff; }
 h1, h2 { line-height: 1.2; } h2 { margin-top: 2em; border-bottom: 1px solid #ccc; }
 .row { display: flex; flex-wrap: wrap; gap: 1em; }
-figure { margin: 0; flex: 1 1 45%; min-width: 280px; }
+figure { margin: 0; flex: 1 1 45%; min-width: 280px; } figure.wide { flex-basis: 100%; }
 img { width: 100%; height: auto; } figcaption { color: #555; font-size: .9em; }
 table { border-collapse: collapse; }
 td, th { padding: .15em .8em; text-align: right; border-bottom: 1px solid #eee; }
@@ -39,7 +39,8 @@ CAPTIONS = {
     "mass_function": "Mass functions by friends-of-friends mass and by M200c, with Poisson errors,"
     " and theory; below: ratio to the theory with the solid line. Points of several redshifts"
     " stand side by side.",
-    "growth": "Growth of the lowest modes since the first output, over that of linear theory.",
+    "growth": "Growth of the lowest modes since the first output, over that of linear theory. The"
+    " error of the mean follows from the scatter of the bins.",
     "timings": "Seconds a step; shares of the parts of a step in busy time; with block time steps,"
     " particles by rung.",
 }
@@ -63,19 +64,19 @@ def small_box_text(run):
     )
     return (
         f" A box of {box:g} Mpc/h holds few long modes, {modes:.0f} in the first bin, and none"
-        f" longer than the box. {start} Later the growth of all scales depends on how these few"
-        " modes combine: P(k) of one such run is commonly off HALOFIT by 10 to 20 %, at all k"
-        " alike. The mean over a run and its partner (ic.paired = yes) is closer, and so is a larger"
-        " box."
+        f" longer than the box. {start} Nonlinear growth depends on how these few modes combine:"
+        " P(k) of one such run is commonly off HALOFIT by 10 to 20 %. The missing long waves also"
+        " slow the growth of small scales, whose P(k) stays below HALOFIT. The mean over a run and"
+        " its partner (ic.paired = yes) is closer, and so is a larger box."
     )
 
 
-def picture(path, caption):
+def picture(path, caption, kind=""):
     with open(path, "rb") as file:
         data = base64.b64encode(file.read()).decode()
     text = html.escape(caption)
     image = f'<img alt="{text}" src="data:image/png;base64,{data}">'
-    return f"<figure>{image}<figcaption>{text}</figcaption></figure>"
+    return f"<figure class='{kind}'>{image}<figcaption>{text}</figcaption></figure>"
 
 
 def table(head, rows, kind=""):
@@ -220,7 +221,10 @@ def rows_of_figures(title, figures):
 def figures_of(run, paths):
     """Figures with captions, from {name: path}."""
     captions = {**CAPTIONS, "power": CAPTIONS["power"] + small_box_text(run)}
-    return [picture(path, captions[name]) for name, path in paths.items()]
+    return [
+        picture(path, captions[name], "wide" if name == "mass_function" else "")
+        for name, path in paths.items()
+    ]
 
 
 def page_of(run, parts, head=""):
