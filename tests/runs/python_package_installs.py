@@ -3,7 +3,9 @@
 
 usage: python_package_installs.py PROGRAM CONFIG"""
 
+import importlib.metadata
 import os
+import subprocess
 import sys
 
 import h5py
@@ -14,6 +16,8 @@ import photons.report
 
 program, config = sys.argv[1:]
 assert photons.__file__.startswith(sys.prefix), photons.__file__
+said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+assert said.startswith(f"photons-starpu {importlib.metadata.version('photons')}"), said
 
 # Runs.
 steps = []

@@ -38,20 +38,18 @@ def _comments(path):
 
 
 def _header_numbers(comments):
-    """All `name = number` in the comment lines of a file."""
-    found = re.findall(r"([A-Za-z0-9_()/ ]+?) = ([-+0-9.eE]+)", ",".join(comments))
+    """All `name = number` in the comment lines of a file, but for its provenance."""
+    text = ",".join(line for line in comments if not line.startswith("provenance "))
+    found = re.findall(r"([A-Za-z0-9_()/ ]+?) = ([-+0-9.eE]+)", text)
     return {name.strip(" ,"): float(value) for name, value in found}
 
 
 def _provenance_lines(comments):
-    """The items of lines `provenance NAME: VALUE`, numbers as numbers."""
-    found = {}
-    for line in comments:
-        match = re.fullmatch(r"provenance (\S+): (.*)", line)
-        if match:
-            number = re.fullmatch(r"[-+0-9.e]+", match[2]) and match[1] != "git_revision"
-            found[match[1]] = float(match[2]) if number else match[2]
-    return found
+    """The items of lines `provenance NAME: VALUE`, counts and seconds as numbers."""
+    matches = (re.fullmatch(r"provenance (\S+): (.*)", line) for line in comments)
+    found = {match[1]: match[2] for match in matches if match}
+    numbers = {"ranks", "workers", "gpus", "wall_seconds"}
+    return {name: float(text) if name in numbers else text for name, text in found.items()}
 
 
 def _read_text(path, names):

@@ -67,20 +67,21 @@ class LivePage:
     def __init__(self, folder):
         self.folder, self.lock = folder, threading.Lock()
         self.text, self.next_time = "", 0.0
-        self.figures, self.drawn_numbers = {}, None
+        self.figures, self.drawn_tables = {}, None
 
-    def _draw(self, run):
-        """Figures of outputs change with new outputs only; that of the timings with every step."""
-        out = os.path.join(self.folder, "figures")
-        wanted = list(plots.FIGURES) if run.numbers != self.drawn_numbers else ["timings"]
-        self.drawn_numbers = run.numbers
-        self.figures.update(plots.make_figures(self.folder, out, wanted))
+    def _draw(self):
+        """Figures of outputs change with new tables only; that of the timings with every step."""
+        starts = ("powerspec_", "massfunc_")
+        tables = sorted(name for name in os.listdir(self.folder) if name.startswith(starts))
+        wanted = list(plots.FIGURES) if tables != self.drawn_tables else ["timings"]
+        self.figures.update(plots.make_figures(self.folder, wanted=wanted))
+        self.drawn_tables = tables
         return {name: self.figures[name] for name in plots.FIGURES if name in self.figures}
 
     def _make(self):
         run = Run(self.folder)
         parts, ended = progress_parts(run)
-        parts += report.body(run, self._draw(run), run.numbers[-1:])
+        parts += report.body(run, self._draw(), run.numbers[-1:])
         head = "" if ended else f"<meta http-equiv=refresh content={REFRESH_SECONDS}>"
         return report.page_of(run, parts, head)
 
