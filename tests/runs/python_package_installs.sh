@@ -10,9 +10,11 @@ mkdir -p source/tools
 for path in pyproject.toml README.md COPYING tools/photons; do
   cp -r "$PHOTONS_SOURCE/$path" "source/$path" || exit 1
 done
+chmod -R u+w source # copies of a read-only tree
 # This Python's packages serve both pip and the package.
-"$PYTHON" -m venv --without-pip --system-site-packages environment 2>err >out || complain "venv"
-(cd source && ../environment/bin/python -m pip install --no-index --no-build-isolation --no-deps .) \
+"$PYTHON" -m venv --without-pip --system-site-packages environment >out 2>err || complain "venv"
+(cd source &&
+  ../environment/bin/python -m pip install --no-index --no-build-isolation --no-deps .) \
   >out 2>err || complain "pip: $(tail -3 out)"
 
 cat >config.ini <<END
@@ -31,7 +33,8 @@ redshifts = 3, 1
 min_members = 8
 END
 unset PYTHONPATH
-environment/bin/python "$PHOTONS_SOURCE/tests/runs/python_package_installs.py" "$PHOTONS" config.ini ||
+PYTHON=environment/bin/python
+helper "$PHOTONS" config.ini ||
   complain "the installed package"
 
 finish

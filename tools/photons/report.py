@@ -32,9 +32,9 @@ pre { background: #f6f6f6; padding: 1em; overflow-x: auto; font-size: .85em; }
 progress { width: 100%; height: 1.2em; }
 """
 CAPTIONS = {
-    "power": "Power spectra less shot noise, linear theory (dotted) and HALOFIT (thin); below: ratio"
-    " to HALOFIT, shaded: standard error of Gaussian modes. Curves have gaps where the shot noise is"
-    " larger. Particles that began on a grid have less than this shot noise until they have moved"
+    "power": "Power spectra less shot noise, linear theory (dotted) and HALOFIT (thin); below:"
+    " ratio to HALOFIT, shaded: standard error of Gaussian modes. Curves have gaps where the shot"
+    " noise is larger. Particles that began on a grid have less than this shot noise until they have moved"
     " into halos: early curves fall off too soon.",
     "mass_function": "Mass functions by friends-of-friends mass and by M200c, with Poisson errors,"
     " and theory; below: ratio to the theory with the solid line. Points of several redshifts"
@@ -144,7 +144,8 @@ def time_text(run, timings):
     """Duration of the run, of its steps where the whole is not known."""
     if timings is None or not len(timings.get("step", ())):
         return ""
-    steps = f"{duration(timings['wall_s'].sum())} in steps, median {np.median(timings['wall_s']):.3g} s"
+    wall = timings["wall_s"]
+    steps = f"{duration(wall.sum())} in steps, median {np.median(wall):.3g} s"
     whole = run.provenance().get("wall_seconds")
     return f"{duration(whole)} to the last output, {steps}" if whole else steps
 
