@@ -288,7 +288,7 @@ class Run:
         return self._read(read_snapshot, "snap", number, "hdf5")
 
     def redshift(self, number):
-        """The redshift of an output, from the first of its products that exists; None if none does."""
+        """The redshift of an output, from the first of its products that exists, or None."""
         for product in (self.power(number), self.mass_function(number)):
             if product is not None:
                 return max(product.header["z"], 0.0)

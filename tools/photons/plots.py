@@ -160,7 +160,7 @@ def poisson_errors(counts):
 
 def draw_mass_function(top, bottom, table, kind, theories, place, style):
     """One output: halos counted by masses of one kind, theories as thin lines, and the ratio to the
-    theory with the solid line. `place` is the position of points in their bins, from -1/2 to 1/2."""
+    theory with the solid line. `place` is the position of points in a bin, from -1/2 to 1/2."""
     colour, _, marker = style
     some = table[f"N_{kind}"] > 0
     low, high = table["low"][some], table["high"][some]

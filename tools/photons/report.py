@@ -34,8 +34,8 @@ progress { width: 100%; height: 1.2em; }
 CAPTIONS = {
     "power": "Power spectra less shot noise, linear theory (dotted) and HALOFIT (thin); below:"
     " ratio to HALOFIT, shaded: standard error of Gaussian modes. Curves have gaps where the shot"
-    " noise is larger. Particles that began on a grid have less than this shot noise until they have moved"
-    " into halos: early curves fall off too soon.",
+    " noise is larger. Particles that began on a grid have less than this shot noise until they have"
+    " moved into halos: early curves fall off too soon.",
     "mass_function": "Mass functions by friends-of-friends mass and by M200c, with Poisson errors,"
     " and theory; below: ratio to the theory with the solid line. Points of several redshifts"
     " stand side by side.",
