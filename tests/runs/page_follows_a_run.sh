@@ -37,7 +37,7 @@ import urllib.request
 page = urllib.request.urlopen('$address', timeout=300).read().decode()
 assert 'No step has ended yet' in page and 'http-equiv=refresh' in page" 2>err ||
   complain "no page of an empty folder at '$address'"
-kill -INT "$server"
+kill "$server"
 "$PYTHON" "$PHOTONS_SOURCE/tools/report.py" --serve nowhere >out 2>err &&
   complain "nowhere is taken"
 grep -q 'nowhere: no such folder' err || complain "does not say which folder"
