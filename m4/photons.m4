@@ -106,7 +106,7 @@ AC_DEFUN([PHOTONS_MPI], [
 # A PYTHON that the user names stays, whatever it lacks.
 AC_DEFUN([PHOTONS_PYTHON], [
   AC_ARG_VAR([PYTHON],
-    [Python 3 of the tools and the tests (default: the first with h5py, matplotlib, numpy, xxhash and yt)])
+    [Python 3 of the tools and the tests (default: the first with all modules that tools/needed_modules.py lists)])
   AC_MSG_CHECKING([for a Python with the modules of the tools and the tests])
   AS_CASE([$PYTHON], [""], [PYTHON=`"$srcdir/tools/find-python.sh"`],
     [/*], [], [*/*], [PYTHON=$PWD/$PYTHON])

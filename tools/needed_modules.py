@@ -6,49 +6,13 @@ usage: needed_modules.py [MODULE...]    (default: all that the tools and the tes
 """
 
 import argparse
-import importlib
-import os
 import sys
 
-ALL = ["h5py", "matplotlib", "numpy", "xxhash", "yt"]
-NOT_IN_DEBIAN = {"camb": "pip install camb"}
+from photons.modules import missing
+
+# setuptools comes first: it does not load after a module that has loaded distutils, as pip does.
+ALL = ["setuptools", "astropy", "h5py", "matplotlib", "numpy", "pip", "wheel", "xxhash", "yt"]
 OLDEST_PYTHON = (3, 9)
-
-
-class Deferred:
-    """A module that is imported when it is first used, so that --help works without the module."""
-
-    def __init__(self, name):
-        self._name = name
-
-    def __getattr__(self, attribute):
-        return getattr(importlib.import_module(self._name), attribute)
-
-
-def can_import(name):
-    try:
-        importlib.import_module(name)
-    except Exception:  # a module of another Python's or another numpy's build raises what it likes
-        return False
-    return True
-
-
-def missing(names):
-    """The modules that cannot be imported, with their packages; empty where there are none."""
-    return ", ".join(
-        f"{name} ({NOT_IN_DEBIAN.get(name, f'Debian package python3-{name}')})"
-        for name in names
-        if not can_import(name)
-    )
-
-
-def need(*names):
-    """End the program with one line if a module is missing."""
-    absent = missing(names)
-    if absent:
-        program = os.path.basename(sys.argv[0])
-        print(f"{program}: error: {sys.executable} cannot import {absent}", file=sys.stderr)
-        sys.exit(2)
 
 
 def main():

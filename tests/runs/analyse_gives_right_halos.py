@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Is a halo catalogue right for the snapshot it was made from? Read by h5py and tools/photons.py.
+"""Is a halo catalogue right for the snapshot it was made from? Read by h5py and the package photons.
 
 usage: analyse_gives_right_halos.py [--ordered] SNAPSHOT FOLDER      (lengths in kpc/h)"""
 

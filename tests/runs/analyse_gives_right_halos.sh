@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# --analyse on another code's snapshot and on our own: h5py and tools/photons.py read right halos
+# --analyse on another code's snapshot and on our own: h5py and the package photons read right halos
 # from the catalogue. Bad snapshots end with one clear line.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py matplotlib numpy

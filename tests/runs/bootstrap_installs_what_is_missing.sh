@@ -104,6 +104,9 @@ expect "the tests need more" called '^apt-get install .* libgsl-dev libpng-dev p
 echo procps >missing
 bootstrap check
 expect "the tests need ps" called '^apt-get install .* procps$'
+echo python3-pip >missing
+bootstrap check
+expect "the tests need pip" called '^apt-get install .* python3-pip$'
 printf '%s\n' libgsl-dev libpng-dev >missing
 echo 1000 >uid
 bootstrap build

@@ -37,7 +37,7 @@ finds 'nothing but Python' "$work/none" "$@"
 finds 'no Python' '' "$work/missing" "$work/broken"
 
 # A bare python3 that stands first in PATH does not hide the Python that configure found.
-if (need_python h5py matplotlib numpy yt) >/dev/null; then
+if (need_python) >/dev/null; then
   mkdir bin
   python "$work/bin/python3"
   found=$(PATH=$work/bin:$PATH "$PHOTONS_SOURCE/tools/find-python.sh")

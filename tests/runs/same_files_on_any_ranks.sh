@@ -30,8 +30,8 @@ for ranks in 1 2 3 1; do
   done
 done
 
-# tools/photons.py reads the set of three as the file of one.
-"$PYTHON" - <<'END' || complain "tools/photons.py"
+# The package photons reads the set of three as the file of one.
+"$PYTHON" - <<'END' || complain "the package photons"
 import numpy as np, photons
 one, three = (photons.read_snapshot(f"kept/{name}") for name in ("set.hdf5", "set.0.hdf5"))
 assert three.header.pop("NumFilesPerSnapshot") == 3

@@ -1,26 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the files of photons-starpu. Needs numpy; snapshots and halo catalogues also h5py.
+"""Readers of the files of a run: snapshots, halo catalogues, spectra, mass functions, logs.
 
->>> import photons
->>> run = photons.Run("output")
->>> run.redshifts
-[1.0, 0.0]
->>> power = run.power(1)            # or photons.read_power("output/powerspec_001.txt")
->>> power["k"], power["P"], power["P_linear"]
->>> halos = run.halos(1)
->>> halos["GroupMass"], halos.header["Redshift"]
->>> snap = run.snapshot(1)
->>> snap["Coordinates"][:100], snap.header["BoxSize"]
+Tables are dictionaries of numpy arrays with the attribute `header`, a dictionary. With units=True
+their columns are quantities of astropy."""
 
-Tables are dictionaries of numpy arrays with the attribute `header`, a dictionary.
-"""
-
+import configparser
 import glob
 import os
 import re
 import uuid
 
-from needed_modules import Deferred
+from .modules import Deferred
+from .units import dataset_quantity, text_unit
 
 h5py, np = Deferred("h5py"), Deferred("numpy")
 
@@ -32,6 +23,14 @@ class Table(dict):
         super().__init__(columns)
         self.header = header or {}
 
+    def with_units(self):
+        """The same table; columns that have a unit are quantities of astropy."""
+        units = {name: text_unit(name) for name in self}
+        return Table(
+            {name: self[name] * unit if unit else self[name] for name, unit in units.items()},
+            self.header,
+        )
+
 
 def _comments(path):
     with open(path) as file:
@@ -39,15 +38,24 @@ def _comments(path):
 
 
 def _header_numbers(comments):
-    """All `name = number` in the comment lines of a file."""
-    found = re.findall(r"([A-Za-z0-9_()/ ]+?) = ([-+0-9.eE]+)", ",".join(comments))
+    """All `name = number` in the comment lines of a file, but for its provenance."""
+    text = ",".join(line for line in comments if not line.startswith("provenance "))
+    found = re.findall(r"([A-Za-z0-9_()/ ]+?) = ([-+0-9.eE]+)", text)
     return {name.strip(" ,"): float(value) for name, value in found}
 
 
+def _provenance_lines(comments):
+    """The items of lines `provenance NAME: VALUE`, counts and seconds as numbers."""
+    matches = (re.fullmatch(r"provenance (\S+): (.*)", line) for line in comments)
+    found = {match[1]: match[2] for match in matches if match}
+    numbers = {"ranks", "workers", "gpus", "wall_seconds"}
+    return {name: float(text) if name in numbers else text for name, text in found.items()}
+
+
 def _read_text(path, names):
-    rows = np.loadtxt(path, ndmin=2)
-    if rows.size == 0:
-        rows = rows.reshape(0, len(names))
+    with open(path) as file:
+        lines = [line for line in file if line.strip() and not line.startswith("#")]
+    rows = np.loadtxt(lines, ndmin=2) if lines else np.zeros((0, len(names)))
     if rows.shape[1] != len(names):
         raise ValueError(
             f"{path}: {rows.shape[1]} columns, expected {len(names)}: {', '.join(names)}"
@@ -77,14 +85,28 @@ def read_mass_function(path):
     return _read_text(path, counted + MASS_FUNCTIONS)
 
 
+def _by_rung(texts):
+    """Columns such as "12;34;5", as an array [step, rung] with zeros beyond the deepest rung."""
+    lists = [[float(number) for number in text.split(";")] for text in texts]
+    array = np.zeros((len(lists), max(map(len, lists), default=0)))
+    for row, numbers in zip(array, lists):
+        row[: len(numbers)] = numbers
+    return array
+
+
 def read_timings(path):
-    """Read log/timings.csv, one row for each step. If a run was restarted, the last row of a step
-    counts."""
+    """Read log/timings.csv, one row for each step: times in seconds. Columns by rung (rung_...)
+    have the shape [step, rung]. If a run was restarted, the last row of a step counts. A last line
+    that is still being written is left out."""
     with open(path) as file:
-        names = file.readline().strip().split(",")
-    rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-    last = {row[0]: i for i, row in enumerate(rows)}
-    return Table(zip(names, rows[sorted(last.values())].T))
+        lines = [line[:-1].split(",") for line in file if line.endswith("\n")]
+    names = lines[0] if lines else []
+    rows = {int(line[0]): line for line in lines[1:] if len(line) == len(names)}
+    columns = [[rows[step][i] for step in sorted(rows)] for i in range(len(names))]
+    return Table(
+        (name, _by_rung(column) if name.startswith("rung_") else np.array(column, dtype=float))
+        for name, column in zip(names, columns)
+    )
 
 
 def _join(paths, group):
@@ -92,7 +114,7 @@ def _join(paths, group):
     accessed."""
     whole = h5py.File(f"{paths[0]}.{uuid.uuid4()}", "w", driver="core", backing_store=False)
     files = [h5py.File(path, "r") for path in paths]
-    for name in ("Header", "Parameters", "Config"):
+    for name in ("Header", "Parameters", "Config", "Provenance"):
         if name in files[0]:
             files[0].copy(name, whole)
     parts = [file for file in files if group in file]  # a file may hold no particles
@@ -124,15 +146,27 @@ def _files_of_set(path):
 
 
 class _Hdf5(Table):
-    """Datasets of one HDF5 group, and the attributes of Header. A dataset is read when accessed."""
+    """Datasets of one HDF5 group, and the attributes of Header. A dataset is read when accessed;
+    with units it is then read as a whole."""
 
-    def __init__(self, path, group):
+    def __init__(self, path, group, units=False):
+        self.units = units
         paths = _files_of_set(path)
         self.file = h5py.File(paths[0], "r") if len(paths) == 1 else _join(paths, group)
         super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))
 
     def __getitem__(self, name):
-        return super().__getitem__(name)
+        dataset = super().__getitem__(name)
+        return dataset_quantity(dataset, float(self.header["Time"])) if self.units else dataset
+
+    def attributes(self, group):
+        """Attributes of a group of the file, as text and numbers; empty if there is no such
+        group."""
+        found = self.file[group].attrs.items() if group in self.file else ()
+        return {
+            name: value.decode(errors="replace") if isinstance(value, bytes) else value
+            for name, value in found
+        }
 
     def config(self):
         """The parameters of the run, as the text of a config.ini."""
@@ -146,33 +180,58 @@ class _Hdf5(Table):
         self.file.close()
 
 
-def read_snapshot(path):
+def read_snapshot(path, units=False):
     """snap_NNN.hdf5 or snapshot_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py
     datasets: index them), Velocities, ParticleIDs, Masses. Of several files name the first one,
     snap_NNN.0.hdf5, or snap_NNN: all of them are read as one."""
-    return _Hdf5(path, "PartType1")
+    return _Hdf5(path, "PartType1", units)
 
 
 class Halos(_Hdf5):
     """Halos of fof_tab_NNN.hdf5 or fof_subhalo_tab_NNN.hdf5: datasets of the HDF5 group Group."""
 
-    def __init__(self, path):
-        super().__init__(path, "Group")
+    def __init__(self, path, units=False):
+        super().__init__(path, "Group", units)
 
     def members(self, i):
         """Ids of the particles of halo i."""
-        first = self["GroupOffsetType"][i, 1]
-        return self.file["IDs/ID"][first : first + self["GroupLen"][i]]
+        group = self.file["Group"]
+        first = group["GroupOffsetType"][i, 1]
+        return self.file["IDs/ID"][first : first + group["GroupLen"][i]]
 
 
-def read_halos(path):
-    return Halos(path)
+def read_halos(path, units=False):
+    return Halos(path, units)
+
+
+def load(path, units=False):
+    """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
+    timings.csv, or *.ini; a folder is a Run.
+
+    units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar.
+    Raises ValueError if the name is none of these, OSError if the file cannot be read."""
+    if os.path.isdir(path):
+        return Run(path)
+    name = os.path.basename(path)
+    for start, reader in (("snap", read_snapshot), ("fof_tab", read_halos)):
+        if name.startswith(start):
+            return reader(path, units)
+    if name.endswith(".ini"):
+        return read_config(path)
+    readers = {
+        "powerspec": read_power,
+        "massfunc": read_mass_function,
+        "timings": read_timings,
+    }
+    for start, reader in readers.items():
+        if name.startswith(start):
+            table = reader(path)
+            return table.with_units() if units else table
+    raise ValueError(f"{path}: not the name of a file of a run")
 
 
 def read_config(path_or_text):
     """Read a config.ini (path or text) as {section: {key: text}}."""
-    import configparser
-
     parser = configparser.ConfigParser(
         inline_comment_prefixes=("#", ";"), interpolation=None, strict=False
     )
@@ -192,7 +251,11 @@ class Run:
         self.folder = folder
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"{folder}: no such folder")
-        names = glob.glob(os.path.join(folder, "*_[0-9][0-9][0-9]*.*"))
+        self.refresh()
+
+    def refresh(self):
+        """Look for outputs anew, while a run goes on."""
+        names = glob.glob(os.path.join(self.folder, "*_[0-9][0-9][0-9]*.*"))
         found = (re.search(r"_(\d{3,})(\.\d+)?\.[a-z0-9]+$", name) for name in names)
         self.numbers = sorted({int(match.group(1)) for match in found if match})
 
@@ -211,6 +274,13 @@ class Run:
         found = (self._read(reader, stem, number, "hdf5") for stem in stems)
         return next((table for table in found if table is not None), None)
 
+    @property
+    def snapshots(self):
+        """Paths of the snapshots (of their first files), in the order of their numbers."""
+        paths = (self.path("snap", number, "hdf5") or self.path("snapshot", number, "hdf5")
+                 for number in self.numbers)
+        return [path for path in paths if path]
+
     def power(self, number):
         return self._read(read_power, "powerspec", number, "txt")
 
@@ -224,7 +294,7 @@ class Run:
         return self._read_first(read_snapshot, ("snap", "snapshot"), number)
 
     def redshift(self, number):
-        """The redshift of an output, from the first of its products that exists; None if none does."""
+        """The redshift of an output, from the first of its products that exists, or None."""
         for product in (self.power(number), self.mass_function(number)):
             if product is not None:
                 return max(product.header["z"], 0.0)
@@ -237,6 +307,25 @@ class Run:
     @property
     def redshifts(self):
         return [self.redshift(number) for number in self.numbers]
+
+    def provenance(self):
+        """What the files say of the program, machine and date that made them: the attributes of the
+        HDF5 group Provenance, or the lines `# provenance NAME: VALUE`, of the last output; empty
+        where there are none."""
+        for number in reversed(self.numbers):
+            for file in (self.halos(number), self.snapshot(number)):
+                if file is not None:
+                    with file.file:
+                        found = file.attributes("Provenance")
+                        found = found or file.attributes("Parameters")
+                    found.pop("config.ini", None)
+                    if "program" in found:
+                        return found
+            path = self.path("powerspec", number, "txt")
+            found = _provenance_lines(_comments(path)) if path else {}
+            if found:
+                return found
+        return {}
 
     def timings(self):
         path = os.path.join(self.folder, "log", "timings.csv")

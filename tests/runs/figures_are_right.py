@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Are the numbers in figures and page right? The files are made here from known numbers."""
+
+import os
+
+import h5py
+import numpy as np
+import photons
+from photons import plots, report
+
+os.makedirs("run/log")
+K = np.array([0.02, 0.03, 0.05, 0.1, 0.5, 2.0, 8.0])
+LINEAR = 1e4 * K
+SHOT = 10.0
+
+
+def write_power(number, a, growth, factor):
+    """Linear theory times a factor for each mode, and shot noise."""
+    power = LINEAR * growth**2 * factor
+    with open(f"run/powerspec_{number:03d}.txt", "w") as file:
+        file.write("# provenance program: photons-starpu 9.9\n# provenance ranks: 3\n")
+        file.write(f"# a = {a}, z = {1 / a - 1}, box = 100 Mpc/h, mesh = 64, N = 32768\n")
+        file.write(f"# D1 = {growth}, dlnD1/dlna = 1, sigma8(z) = 0.8, k_nonlinear = 0.2 h/Mpc\n")
+        for row in zip(K, power + SHOT, K * 0 + 100, K * 0 + SHOT, LINEAR, LINEAR):
+            file.write(" ".join(f"{value:.7e}" for value in row) + "\n")
+
+
+# Growth: bins below 0.2 times k_nonlinear, but no fewer than three. Of these one grows by 1 % less.
+write_power(0, 0.25, 0.25, np.ones(7))
+write_power(1, 1.0, 0.8, np.array([1, 0.99**2, 1, 9, 9, 9, 9]))
+run = photons.Run("run")
+ratio, modes = plots.measured_growth(plots.tables_of(run.power, run))
+assert ratio.shape == (2, 3)
+assert np.allclose(ratio, [[1, 1, 1], [1, 0.99, 1]], rtol=1e-6), ratio
+
+# The curve has a gap where the spectrum is below the shot noise.
+figure = plots.plot_power(run)
+curve = figure.axes[0].get_lines()[0].get_ydata()
+assert np.allclose(curve, LINEAR / 16, rtol=1e-6)  # 12.5 at least, above 10
+write_power(2, 0.2, 0.2, np.array([1, 1e-6, 1, 1, 1, 1, 1]))
+run.refresh()
+curve = plots.plot_power(run).axes[0].get_lines()
+curve = [line for line in curve if line.get_label() == "z = 4"][0].get_ydata()
+assert np.isnan(curve[0]) and np.isnan(curve[1]) and curve[2] == LINEAR[2] * 0.04, curve
+os.remove("run/powerspec_002.txt")
+
+# Poisson errors of 84 %: Gehrels 1986, tables 1 and 2, for 1, 10 and 100. The formulas are good to
+# a few percent of the error.
+errors = plots.poisson_errors(np.array([1.0, 10.0, 100.0]))
+assert np.allclose(errors, [[0.827, 3.108, 9.983], [2.300, 4.267, 11.03]], rtol=0.03), errors
+assert np.all(plots.poisson_errors(np.array([0.0])) == 0)
+
+# Shares: parts add up to everything busy, and the log's columns by rung to the particles.
+with open("run/log/timings.csv", "w") as file:
+    file.write("step,a,z,dlna,wall_s,particles_per_s,peak_rss_bytes,rung_particles,p2p_s,fft_x_s,"
+               "new_stage_s,gpu_p2p_s\n")  # fmt: skip
+    file.write("0,0.25,3,0,1,10,1048576,0,3,2,1,0\n")
+    file.write("1,0.5,1,0.7,2,20,2097152,30;2,6,4,2,0\n")
+    file.write("1,0.5,1,0.7,4,20,2097152,30;2,6,4,2,0\n2,0.5,1,0.7,4")
+timings = photons.Run("run").timings()
+assert list(timings["step"]) == [0, 1] and list(timings["wall_s"]) == [1, 4]
+assert timings["rung_particles"].tolist() == [[0, 0], [30, 2]]
+shares = plots.device_shares(timings, "")
+assert shares.sum(axis=0).tolist() == [6, 12] and shares[-1].tolist() == [1, 2]
+assert plots.device_shares(timings, "gpu_") is None
+
+# The head of the page: from the comments of text files, and from HDF5 files where there are some.
+with open("run/config-used.ini", "w") as file:
+    file.write("[cosmology]\nw0 = -0.9\nwa = 0.2\n[ic]\nseed = 7\npower_spectrum = eh98\n")
+rows = dict(report.head_rows(photons.Run("run")))
+assert rows["program"] == "photons-starpu 9.9" and rows["machine"] == "3 ranks", rows
+assert rows["dark energy"] == "w_0 = -0.9, w_a = 0.2"
+assert rows["initial conditions"] == "generated with seed 7"
+assert rows["linear spectrum"] == "Eisenstein & Hu (1998)"
+with h5py.File("run/snap_001.hdf5", "w") as file:
+    file.create_group("Header").attrs.update({"Redshift": 0.0, "Time": 1.0})
+    file.create_group("PartType1")
+    known = {"program": b"photons-starpu 8.8", "host": b"ant", "ranks": 2.0, "workers": 8.0,
+             "gpus": 1.0, "wall_seconds": 3725.0, "spectrum": b"table <x>", "date": b"2026",
+             "particles": b"generated with seed 8", "StarPU": b"1.4"}  # fmt: skip
+    file.create_group("Provenance").attrs.update(known)
+run = photons.Run("run")
+rows = dict(report.head_rows(run))
+assert rows["machine"] == "ant, 2 ranks, 8 workers, 1 GPU", rows
+assert rows["program"] == "photons-starpu 8.8 with StarPU 1.4"
+assert rows["time"].startswith("1 h 2 min to the last output, 5 s in steps")
+assert rows["initial conditions"] == "generated with seed 8"
+os.remove("run/snap_001.hdf5")
+report.make_report("run", "page.html")
+assert "<h1>run</h1>" in open("page.html").read()

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Third-party modules: imported when first used, and named in one line where one is missing."""
+
+import importlib
+import os
+import sys
+
+NOT_IN_DEBIAN = {"camb": "pip install camb"}
+
+
+class Deferred:
+    """A module that is imported when it is first used, so that --help works without the module."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, attribute):
+        return getattr(importlib.import_module(self._name), attribute)
+
+
+def can_import(name):
+    try:
+        importlib.import_module(name)
+    except Exception:  # a module of another Python's or another numpy's build raises what it likes
+        return False
+    return True
+
+
+def missing(names):
+    """The modules that cannot be imported, with their packages; empty where there are none."""
+    return ", ".join(
+        f"{name} ({NOT_IN_DEBIAN.get(name, f'Debian package python3-{name}')})"
+        for name in names
+        if not can_import(name)
+    )
+
+
+def need(*names):
+    """End the program with one line if a module is missing."""
+    absent = missing(names)
+    if absent:
+        program = os.path.basename(sys.argv[0])
+        print(f"{program}: error: {sys.executable} cannot import {absent}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Figures of a run of photons-starpu, to print: power spectra, mass functions, growth, computing
+time of the stages. Each is written as PNG and as PDF. Outputs differ in colour, in brightness and
+in the style of their lines, so that they can be told apart in grey, too.
+
+usage: plot.py FOLDER... [--out DIR]
+       plot.py --reference FOLDER [--labels A,B,...] FOLDER... [--out DIR]
+The figures of a folder go to its subfolder figures/. With --reference the spectra of all FOLDERs
+are compared with those of another run, output by output (figure compare_power)."""
+
+import argparse
+import os
+import sys
+
+from .files import Run
+from .modules import Deferred, need
+
+np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
+colors = Deferred("matplotlib.colors")
+os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
+
+# neighbours in the stack are dark and light in turn
+STAGE_COLOURS = ["#332288", "#cc6677", "#117733", "#ddcc77", "#aa4499", "#88ccee", "#882255"]
+DASHES = ["-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (6, 1, 1, 1, 1, 1))]
+MARKERS = "osD^v<>p"
+PARTS = [  # of a step, in the order in which they are drawn, and their columns of timings.csv
+    ("P2P", ["p2p_s"]),
+    ("FMM", ["p2m_s", "m2m_s", "m2l_s", "l2l_s", "l2p_s"]),
+    ("walk", ["walk_s", "walk_fill_s", "refit_s", "neighbours_s", "pack_s"]),
+    ("mesh", ["pm_assign_s", "patch_add_s", "fft_yz_s", "fft_x_s", "ifft_yz_s", "pm_read_s"]),
+    (
+        "exchange",
+        ["ghost_cut_s", "ghost_paste_s", "patch_cut_s", "patches_s", "pm_cut_s", "put_s", "get_s"],
+    ),
+    ("rebuild, sort", ["rebuild_s", "sort_s"]),
+    ("kick, drift", ["kick_s", "kick_rungs_s", "drift_s"]),
+]
+FOLDED_FROM = 0.75  # of the mesh's Nyquist wave number; beyond it the box is folded fourfold
+
+
+def label_of(z):
+    return f"z = {z:.2f}".rstrip("0").rstrip(".")
+
+
+def style_of(i, count):
+    """Colour, dashes and marker of output i of count: dark for the first, light for the last."""
+    share = 0.82 * i / max(count - 1, 1)
+    return plt.cm.viridis(share), DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)]
+
+
+def nyquist(header, side):
+    """The Nyquist wave number [h/Mpc] of so many points a side of the box."""
+    return np.pi * side / header["box"]
+
+
+def tables_of(read, run):
+    """The tables that all outputs have, from the first output on, without empty ones."""
+    tables = (read(number) for number in run.numbers)
+    return [table for table in tables if table is not None and len(next(iter(table.values())))]
+
+
+def mark(axis, x, text):
+    """A vertical line with a text at its upper end."""
+    axis.axvline(x, color="grey", lw=0.7, ls=(0, (1, 1)))
+    axis.text(
+        x,
+        0.98,
+        text,
+        rotation=90,
+        ha="right",
+        va="top",
+        fontsize=7,
+        color="0.35",
+        transform=axis.get_xaxis_transform(),
+    )
+
+
+# Power spectra.
+
+
+def mark_ranges(axis, power):
+    """Nyquist wave numbers of particles and mesh, and the wave numbers of folded boxes."""
+    header, last = power.header, power["k"][-1]
+    particles, mesh = nyquist(header, np.cbrt(header["N"])), nyquist(header, header["mesh"])
+    if np.isclose(particles, mesh):
+        mark(axis, mesh, "Nyquist: particles, mesh")
+    else:
+        mark(axis, particles, "Nyquist: particles")
+        mark(axis, mesh, "Nyquist: mesh")
+    folded = FOLDED_FROM * mesh
+    if folded < last:
+        axis.axvspan(folded, last, color="0.5", alpha=0.1, lw=0)
+        axis.text(
+            last, 0.93, "box folded 4×", ha="right", fontsize=7, color="0.35",
+            transform=axis.get_xaxis_transform(),
+        )  # fmt: skip
+
+
+def draw_power(top, bottom, power, style):
+    """One output: P less shot noise with a gap where the shot noise is larger, theory as thin
+    lines, and the ratio to HALOFIT with the standard error of Gaussian modes."""
+    colour, dashes, _ = style
+    k, noise = power["k"], power["P_shot"]
+    signal = power["P"] - noise
+    signal = np.where(signal > noise, signal, np.nan)
+    top.plot(k, signal, color=colour, ls=dashes, lw=1.7, label=label_of(power.header["z"]))
+    if not np.all(power["P_halofit"] > 0):
+        return
+    top.plot(k, power["P_linear"], color=colour, ls=":", lw=0.7)
+    top.plot(k, power["P_halofit"], color=colour, ls="-", lw=0.6)
+    ratio = signal / power["P_halofit"]
+    error = power["P"] / np.sqrt(power["modes"]) / power["P_halofit"]
+    bottom.plot(k, ratio, color=colour, ls=dashes, lw=1.2)
+    bottom.fill_between(k, ratio - error, ratio + error, color=colour, alpha=0.15, lw=0)
+
+
+def plot_power(run):
+    """P(k) of all outputs, with linear theory and HALOFIT; lower panel: ratio to HALOFIT."""
+    spectra = tables_of(run.power, run)
+    if not spectra:
+        return None
+    figure, (top, bottom) = plt.subplots(
+        2, 1, sharex=True, figsize=(7, 7), height_ratios=[2, 1], layout="constrained"
+    )
+    for i, power in enumerate(spectra):
+        draw_power(top, bottom, power, style_of(i, len(spectra)))
+    last = spectra[-1]
+    top.plot(last["k"], last["P_shot"], color="black", lw=0.7, ls=(0, (5, 5)), label="shot noise")
+    if np.all(last["P_halofit"] > 0):
+        top.plot([], [], "k:", lw=0.7, label="linear theory")
+        top.plot([], [], "k-", lw=0.6, label="HALOFIT (Takahashi et al. 2012)")
+    shot = last["P_shot"][0]
+    largest = max(np.max(power["P"]) for power in spectra)
+    top.set(xscale="log", yscale="log", ylabel="P(k) [(Mpc/h)³]", ylim=(shot / 3, 2 * largest))
+    mark_ranges(top, last)
+    top.legend(edgecolor="none", framealpha=0.9, fontsize="small", loc="lower left")
+    bottom.axhline(1, color="grey", lw=0.5)
+    bottom.set(xlabel="k [h/Mpc]", ylabel="P / HALOFIT", ylim=(0.5, 1.5))
+    return figure
+
+
+# Mass functions.
+
+FOF_THEORIES = {
+    "Press-Schechter": ":",
+    "Sheth-Tormen": (0, (4, 1, 1, 1)),
+    "Reed 2007": "-",
+    "Tinker 2008 (200m)": (0, (5, 2)),
+}
+SPHERE_THEORIES = {"Tinker 2008 (200c)": "-"}
+
+
+def poisson_errors(counts):
+    """Distances to the lower and upper limits (84 %) of the mean of a Poisson distribution.
+    Gehrels 1986, ApJ 303, 336, equations 7 and 12."""
+    n = np.maximum(counts, 1)
+    lower = n * (1 - 1 / (9 * n) - 1 / (3 * np.sqrt(n))) ** 3
+    return np.array([n - lower, 1 + np.sqrt(n + 0.75)]) * (counts > 0)
+
+
+def draw_mass_function(top, bottom, table, kind, theories, place, style):
+    """One output: halos counted by masses of one kind, theories as thin lines, and the ratio to the
+    theory with the solid line. `place` is the position of points in a bin, from -1/2 to 1/2."""
+    colour, _, marker = style
+    some = table[f"N_{kind}"] > 0
+    low, high = table["low"][some], table["high"][some]
+    mass = np.sqrt(low * high) * (high / low) ** (0.5 * place)
+    counts, value = table[f"N_{kind}"][some], table[kind][some]
+    errors = poisson_errors(counts) * value / counts
+    points = {"fmt": marker, "ms": 3.5, "color": colour, "lw": 1, "zorder": 3}
+    top.errorbar(mass, value, errors, **points, label=label_of(table.header["z"]))
+    main = next(name for name, dashes in theories.items() if dashes == "-")
+    if not np.all(table[main] > 0):
+        return
+    for name, dashes in theories.items():
+        centre = np.sqrt(table["low"] * table["high"])
+        top.plot(centre, table[name], color=colour, ls=dashes, lw=0.7)
+    expected = table[main][some]
+    bottom.errorbar(mass, value / expected, errors / expected, **points)
+
+
+def plot_mass_function(run):
+    """dn/dlnM of halos by FoF mass and by M200c, and theory; lower panels: ratios. Points of
+    several redshifts stand side by side in their bin."""
+    tables = [table for table in tables_of(run.mass_function, run) if np.any(table["N_FoF"])]
+    if not tables:
+        return None
+    figure, axes = plt.subplots(
+        2, 2, sharex=True, sharey="row", figsize=(10, 6.5), height_ratios=[2, 1],
+        layout="constrained",
+    )  # fmt: skip
+    for column, (kind, theories) in enumerate((("FoF", FOF_THEORIES), ("200c", SPHERE_THEORIES))):
+        top, bottom = axes[:, column]
+        for i, table in enumerate(tables):
+            place = (i - (len(tables) - 1) / 2) / len(tables)
+            style = style_of(i, len(tables))
+            draw_mass_function(top, bottom, table, kind, theories, place, style)
+        for name, dashes in theories.items():
+            top.plot([], [], color="black", ls=dashes, lw=0.7, label=name)
+        for members in (20, 100):
+            mark(top, members * tables[0].header["particle mass"], f"{members} particles")
+            bottom.axvline(
+                members * tables[0].header["particle mass"], color="grey", lw=0.7, ls=(0, (1, 1))
+            )
+        top.legend(frameon=False, fontsize="x-small", loc="upper right", ncols=2)
+        bottom.axhline(1, color="grey", lw=0.5)
+        name = "FoF mass" if kind == "FoF" else "M$_{200c}$"
+        main = next(name for name, dashes in theories.items() if dashes == "-")
+        bottom.set(xlabel=f"{name} [Msun/h]", ylim=(0, 2), ylabel=f"ratio to {main}")
+        bottom.yaxis.set_tick_params(labelleft=True)
+    smallest = min(np.min(table["FoF"][table["N_FoF"] > 0]) for table in tables)
+    axes[0, 0].set(xscale="log", yscale="log", ylabel="dn/dlnM [(Mpc/h)$^{-3}$]")
+    axes[0, 0].set_ylim(bottom=smallest / 5)
+    return figure
+
+
+# Growth.
+
+
+def lowest_modes(spectra):
+    """How many of the lowest bins are compared with linear theory: those below a fifth of the last
+    output's nonlinear wave number, and no fewer than three."""
+    last = spectra[-1]
+    linear = last["k"] < 0.2 * last.header.get("k_nonlinear", 0.0)
+    return min(max(3, np.count_nonzero(linear)), len(last["k"]))
+
+
+def measured_growth(spectra):
+    """Growth since the first output over that of linear theory, of each of the lowest bins [output,
+    bin], and the weights of the bins."""
+    count = lowest_modes(spectra)
+    growth = np.array([power.header["D1"] for power in spectra])
+    signal = np.array([(power["P"] - power["P_shot"])[:count] for power in spectra])
+    measured = np.sqrt(np.maximum(signal, 0) / signal[0])
+    return measured * (growth[0] / growth)[:, None], spectra[0]["modes"][:count]
+
+
+def plot_growth(run):
+    """Growth of the lowest modes over linear theory. The error of the mean follows from the scatter
+    of the bins: all outputs have the same modes, so that cosmic variance cancels in linear
+    theory."""
+    spectra = [power for power in tables_of(run.power, run) if np.all(power["P_linear"] > 0)]
+    spectra.sort(key=lambda power: power.header["a"])
+    if len(spectra) < 2 or len({len(power["k"]) for power in spectra}) > 1:
+        return None
+    ratio, modes = measured_growth(spectra)
+    a = np.array([power.header["a"] for power in spectra])
+    mean = np.average(ratio, axis=1, weights=modes)
+    variance = np.average((ratio - mean[:, None]) ** 2, axis=1, weights=modes)
+    error = np.sqrt(variance / (ratio.shape[1] - 1))
+    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
+    k = spectra[-1]["k"][: ratio.shape[1]]
+    for i, column in enumerate(ratio.T):
+        colour, dashes, marker = style_of(i, ratio.shape[1])
+        axis.plot(a, column, color=colour, ls=dashes, marker=marker, ms=3, lw=0.7,
+                  label=f"k = {k[i]:.3f} h/Mpc")  # fmt: skip
+    axis.errorbar(a, mean, error, fmt="ko", ms=5, capsize=3, lw=1.4, zorder=3,
+                  label="mean of all these modes")  # fmt: skip
+    axis.axhline(1, color="grey", lw=0.7)
+    axis.set(xlabel="scale factor a", ylabel="growth since the first output / linear theory")
+    axis.legend(frameon=False, fontsize="small", ncols=2)
+    return figure
+
+
+# Timings.
+
+
+def device_shares(timings, kind):
+    """Busy seconds of each part of a step on cores (kind "") or GPUs (kind "gpu_"), [part, step],
+    the last part being what is in no other. None if the devices did nothing."""
+    names = [name for _, columns in PARTS for name in columns]
+    others = [name for name in timings if name.endswith("_s") and not name.endswith("per_s")]
+    others = [name.removeprefix(kind) for name in others if name.startswith("gpu_") == bool(kind)]
+    others = [name for name in others if name not in names and name != "wall_s"]
+    groups = [*(columns for _, columns in PARTS), others]
+    zero = np.zeros_like(timings["step"])
+    parts = np.array([sum((timings.get(kind + c, zero) for c in group), zero) for group in groups])
+    return parts if np.any(parts > 0) else None
+
+
+def draw_shares(axis, step, parts, what):
+    shares = 100 * parts / np.maximum(parts.sum(axis=0), 1e-300)
+    names = [name for name, _ in PARTS] + ["other"]
+    used = [i for i in range(len(names)) if shares[i].max() >= 0.5]
+    axis.stackplot(
+        step,
+        shares[used],
+        labels=[names[i] for i in used],
+        colors=[[*STAGE_COLOURS, "0.8"][i] for i in used],
+        edgecolor="white",
+        lw=0.3,
+    )
+    axis.set(ylabel=f"share of {what} [%]", ylim=(0, 100))
+    axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
+
+
+def draw_rungs(figure, axis, step, rungs):
+    """Particles of each rung, by colour, at the beginning of each base step."""
+    shown = np.where(rungs > 0, rungs, np.nan).T
+    edges = np.append(step - 0.5, step[-1] + 0.5), np.arange(rungs.shape[1] + 1) - 0.5
+    norm = colors.LogNorm(1, max(np.nanmax(shown), 10))
+    mesh = axis.pcolormesh(*edges, shown, norm=norm, cmap="viridis_r", rasterized=True)
+    figure.colorbar(mesh, cax=axis.inset_axes([1.02, 0, 0.02, 1]), label="particles")
+    axis.set(ylabel="rung", yticks=range(rungs.shape[1]))
+
+
+def plot_timings(run):
+    """Seconds a step; shares of the parts of a step; with block steps, particles by rung."""
+    timings = run.timings()
+    if timings is None or len(timings.get("step", ())) == 0:
+        return None
+    kinds = {"cores' busy time": "", "GPUs' busy time": "gpu_"}
+    shares = {what: device_shares(timings, kind) for what, kind in kinds.items()}
+    shares = {what: parts for what, parts in shares.items() if parts is not None}
+    rungs = timings.get("rung_particles")
+    block = rungs is not None and rungs.shape[1] > 1
+    panels = 1 + len(shares) + block
+    figure, axes = plt.subplots(
+        panels, 1, sharex=True, squeeze=False, figsize=(8, 1 + 2.3 * panels), layout="constrained"
+    )
+    axes, step = list(axes[:, 0]), timings["step"]
+    axes[0].plot(step, timings["wall_s"], "k-", lw=1)
+    axes[0].set(ylabel="seconds a step", ylim=(0, None))
+    for axis, (what, parts) in zip(axes[1:], shares.items()):
+        draw_shares(axis, step, parts, what)
+    if block:
+        draw_rungs(figure, axes[-1], step, rungs)
+    axes[-1].set_xlabel("base step" if block else "step")
+    axes[0].margins(x=0)
+    return figure
+
+
+# Comparison of runs.
+
+
+def plot_comparison(runs, labels, reference):
+    """Residuals of P(k) against another run with the same initial conditions, output by output."""
+    numbers = [n for n in reference.numbers if reference.power(n) is not None]
+    if not numbers:
+        raise ValueError(f"{reference.folder} has no powerspec_*.txt to compare with")
+    figure, axes = plt.subplots(
+        len(numbers), 1, sharex=True, squeeze=False, figsize=(7, 2 + 2.2 * len(numbers)),
+        layout="constrained",
+    )  # fmt: skip
+    for axis, number in zip(axes[:, 0], numbers):
+        expected = reference.power(number)
+        for i, (run, label) in enumerate(zip(runs, labels)):
+            power = run.power(number)
+            if power is None or len(power["k"]) != len(expected["k"]):
+                continue
+            colour, dashes, _ = style_of(i, len(runs))
+            residual = 100 * (power["P"] / expected["P"] - 1)
+            axis.semilogx(power["k"], residual, color=colour, ls=dashes, label=label)
+        for share, dashes in ((0.5, ":"), (1.0, "--")):
+            k = share * nyquist(expected.header, np.cbrt(expected.header["N"]))
+            axis.axvline(k, color="grey", ls=dashes, lw=0.8)
+        axis.axhline(0, color="grey", lw=0.5)
+        axis.set(ylabel="ΔP/P [%]", ylim=(-2, 2), title=label_of(expected.header["z"]))
+    axes[0, 0].legend(frameon=False, fontsize="small")
+    axes[-1, 0].set_xlabel("k [h/Mpc]; lines: half the particles' Nyquist frequency, and all of it")
+    return figure
+
+
+FIGURES = {
+    "power": plot_power,
+    "mass_function": plot_mass_function,
+    "growth": plot_growth,
+    "timings": plot_timings,
+}
+
+
+def save(figure, out, name):
+    """Write a figure as PNG and PDF, and return the path of the PNG."""
+    os.makedirs(out, exist_ok=True)
+    path = os.path.join(out, f"{name}.png")
+    figure.savefig(path, dpi=150)
+    figure.savefig(os.path.join(out, f"{name}.pdf"))
+    plt.close(figure)
+    return path
+
+
+def make_figures(folder, out=None, wanted=tuple(FIGURES)):
+    """Draw the wanted figures that the folder has data for, as PNG and PDF; returns {name: path of
+    the PNG}."""
+    run, out = Run(folder), out or os.path.join(folder, "figures")
+    figures = ((name, FIGURES[name](run)) for name in wanted)
+    return {name: save(figure, out, name) for name, figure in figures if figure is not None}
+
+
+def compare(options):
+    runs = [Run(folder) for folder in options.folders]
+    labels = options.labels.split(",") if options.labels else options.folders
+    figure = plot_comparison(runs, labels, Run(options.reference))
+    return save(figure, options.out or os.path.join(options.reference, "figures"), "compare_power")
+
+
+def draw(options):
+    if options.reference:
+        return [compare(options)]
+    paths = []
+    for folder in options.folders:
+        made = make_figures(folder, options.out)
+        if not made:
+            raise ValueError(
+                f"{folder} holds nothing to draw: no powerspec_*.txt, massfunc_*.txt or"
+                " log/timings.csv"
+            )
+        paths += made.values()
+    return paths
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser.add_argument("--out", help="folder for the figures")
+    parser.add_argument(
+        "--reference", metavar="FOLDER", help="compare the spectra with those of this run"
+    )
+    parser.add_argument(
+        "--labels", help="names of the FOLDERs in the comparison, separated by commas"
+    )
+    options = parser.parse_args()
+    need("h5py", "matplotlib", "numpy")
+    try:
+        print("\n".join(draw(options)))
+    except (OSError, ValueError) as error:
+        sys.exit(f"plot.py: {error}")

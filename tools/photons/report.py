@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather a run of photons-starpu into one HTML page that needs no other file: pictures, figures,
+halos, timings, parameters.
+
+usage: report.py FOLDER [--out FILE]      (default: FOLDER/report.html)
+       report.py --serve [PORT] FOLDER    (a page at http://127.0.0.1:PORT that follows the run)"""
+
+import argparse
+import base64
+import html
+import os
+import sys
+
+from . import plots
+from .files import Run
+from .modules import Deferred, need
+
+np = Deferred("numpy")
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto;
+  padding: 0 1em; color: #222; background: #fff; }
+h1, h2 { line-height: 1.2; } h2 { margin-top: 2em; border-bottom: 1px solid #ccc; }
+.row { display: flex; flex-wrap: wrap; gap: 1em; }
+figure { margin: 0; flex: 1 1 45%; min-width: 280px; } figure.wide { flex-basis: 100%; }
+img { width: 100%; height: auto; } figcaption { color: #555; font-size: .9em; }
+table { border-collapse: collapse; }
+td, th { padding: .15em .8em; text-align: right; border-bottom: 1px solid #eee; }
+th:first-child, td:first-child { text-align: left; }
+table.facts td { text-align: left; vertical-align: top; }
+pre { background: #f6f6f6; padding: 1em; overflow-x: auto; font-size: .85em; }
+progress { width: 100%; height: 1.2em; }
+"""
+CAPTIONS = {
+    "power": "Power spectra less shot noise, linear theory (dotted) and HALOFIT (thin); below:"
+    " ratio to HALOFIT, shaded: standard error of Gaussian modes. Curves have gaps where the shot"
+    " noise is larger. Particles that began on a grid have less than this shot noise until they have"
+    " moved into halos: early curves fall off too soon.",
+    "mass_function": "Mass functions by friends-of-friends mass and by M200c, with Poisson errors,"
+    " and theory; below: ratio to the theory with the solid line. Points of several redshifts"
+    " stand side by side.",
+    "growth": "Growth of the lowest modes since the first output, over that of linear theory. The"
+    " error of the mean follows from the scatter of the bins.",
+    "timings": "Seconds a step; shares of the parts of a step in busy time; with block time steps,"
+    " particles by rung.",
+}
+SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes
+
+
+def small_box_text(run):
+    """What to expect of P(k) in a small box; empty for a large one."""
+    powers = plots.tables_of(run.power, run)
+    box = powers[0].header["box"] if powers else SMALL_BOX
+    if box >= SMALL_BOX:
+        return ""
+    modes = powers[0]["modes"][0]
+    fixed = run.config().get("ic", {}).get("fixed") == "yes"
+    start = (
+        "The amplitudes of this run were fixed at the start (ic.fixed = yes), which removes their"
+        " scatter in linear theory only."
+        if fixed
+        else "Random amplitudes scatter as the shaded range shows; ic.fixed = yes removes that in"
+        " linear theory."
+    )
+    return (
+        f" A box of {box:g} Mpc/h holds few long modes, {modes:.0f} in the first bin, and none"
+        f" longer than the box. {start} Nonlinear growth depends on how these few modes combine:"
+        " P(k) of one such run is commonly off HALOFIT by 10 to 20 %. The missing long waves also"
+        " slow the growth of small scales, whose P(k) stays below HALOFIT. The mean over a run and"
+        " its partner (ic.paired = yes) is closer, and so is a larger box."
+    )
+
+
+def picture(path, caption, kind=""):
+    with open(path, "rb") as file:
+        data = base64.b64encode(file.read()).decode()
+    text = html.escape(caption)
+    image = f'<img alt="{text}" src="data:image/png;base64,{data}">'
+    return f"<figure class='{kind}'>{image}<figcaption>{text}</figcaption></figure>"
+
+
+def table(head, rows, kind=""):
+    def line(tag, row):
+        cells = "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in row)
+        return f"<tr>{cells}</tr>"
+
+    top = line("th", head) if any(head) else ""
+    return f'<table class="{kind}">{top}{"".join(line("td", row) for row in rows)}</table>'
+
+
+def duration(seconds):
+    """Seconds as 12.3 s, 4 min 5 s, or 2 h 3 min."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def listed(names, section):
+    """Those of the parameters that are there, as "name = value, ..."."""
+    return ", ".join(f"{name} = {section[key]}" for key, name in names.items() if section.get(key))
+
+
+# The head of the page: what was computed, by what, and how fast. A row without text is left out.
+
+
+def particles_text(run, config):
+    particles = run.provenance().get("particles")
+    ic = config.get("ic", {})
+    if ic.get("source") == "gadget":
+        return particles or f"read from {ic.get('file')}"
+    switches = {"fixed": "fixed amplitudes", "paired": "phases shifted by π"}
+    words = [text for key, text in switches.items() if ic.get(key) == "yes"]
+    start = particles or (f"generated with seed {ic['seed']}" if ic.get("seed") else "")
+    return ", ".join([start, *words] if start else words)
+
+
+def spectrum_text(run, config):
+    known, ic = run.provenance().get("spectrum"), config.get("ic", {})
+    if known or not ic:
+        return known or ""
+    if ic.get("power_spectrum") == "file":
+        return f"table {ic.get('power_spectrum_file')}"
+    return "Eisenstein & Hu (1998)"
+
+
+def machine_text(run):
+    known, names = run.provenance(), ("ranks", "workers", "gpus")
+    counts = [(known[name], name) for name in names if name in known]
+    words = {"ranks": "rank", "workers": "worker", "gpus": "GPU"}
+    texts = [f"{number:.0f} {words[name]}{'' if number == 1 else 's'}" for number, name in counts]
+    return ", ".join(([str(known["host"])] if "host" in known else []) + texts)
+
+
+def program_text(run):
+    known = run.provenance()
+    parts = [known.get("program", ""), known.get("git_revision", "")]
+    if "StarPU" in known:
+        parts.append(f"with StarPU {known['StarPU']}")
+    return " ".join(part for part in parts if part)
+
+
+def time_text(run, timings):
+    """Duration of the run, of its steps where the whole is not known."""
+    if timings is None or not len(timings.get("step", ())):
+        return ""
+    wall = timings["wall_s"]
+    steps = f"{duration(wall.sum())} in steps, median {np.median(wall):.3g} s"
+    whole = run.provenance().get("wall_seconds")
+    return f"{duration(whole)} to the last output, {steps}" if whole else steps
+
+
+def head_rows(run):
+    config, timings = run.config(), run.timings()
+    cosmology, box = config.get("cosmology", {}), config.get("box", {})
+    densities = {"Omega_m": "Ω_m", "Omega_lambda": "Ω_Λ", "Omega_b": "Ω_b", "h": "h"}
+    count = next((power.header["N"] for power in plots.tables_of(run.power, run)), None)
+    rows = [
+        ("cosmology", listed({**densities, "n_s": "n_s", "sigma8": "σ_8"}, cosmology)),
+        ("dark energy", listed({"w0": "w_0", "wa": "w_a"}, cosmology)),
+        ("linear spectrum", spectrum_text(run, config)),
+        ("initial conditions", particles_text(run, config)),
+        ("box", f"{box['size']} Mpc/h" if box.get("size") else ""),
+        ("particles", f"{count:,.0f}" if count else ""),
+        ("program", program_text(run)),
+        ("machine", machine_text(run)),
+        ("written", str(run.provenance().get("date", ""))),
+        ("time", time_text(run, timings)),
+    ]
+    if timings is not None and len(timings.get("step", ())):
+        reached = max(timings["z"][-1], 0)
+        rows += [
+            ("steps", f"{int(timings['step'][-1])}, to z = {reached:.3g}"),
+            ("speed", f"{np.median(timings['particles_per_s']):.3g} particles a second"),
+            ("memory", f"{timings['peak_rss_bytes'].max() / 2**20:,.0f} MiB at most"),
+        ]
+    return [row for row in rows if row[1]]
+
+
+def outputs(run):
+    rows = []
+    for number in run.numbers:
+        power, halos = run.power(number), run.halos(number)
+        row = [f"{number:03d}", "–", "–", "–", "–"]
+        z = run.redshift(number)
+        if z is not None:
+            row[1] = f"{z:.3f}"
+        if power is not None and "sigma8(z)" in power.header:
+            row[2] = f"{power.header['sigma8(z)']:.4f}"
+        if halos is not None:
+            count = len(halos["GroupLen"])
+            row[3] = f"{count:,}"
+            if count:
+                row[4] = f"{halos['GroupMass'][0] * 1e10:.3g}"
+            halos.close()
+        rows.append(row)
+    return table(("output", "z", "σ8(z), linear", "halos", "largest [Msun/h]"), rows)
+
+
+# The page.
+
+
+def name_of(run):
+    return os.path.basename(os.path.abspath(run.folder))
+
+
+def pictures_of(run, numbers):
+    found = []
+    for number in numbers:
+        z = run.redshift(number)
+        for stem, what in (("density", "projected density"), ("slice", "slice through the middle")):
+            path = run.path(stem, number, "png")
+            if path:
+                found.append(picture(path, what if z is None else f"{what}, z = {z:.2f}"))
+    return found
+
+
+def rows_of_figures(title, figures):
+    return [f"<h2>{title}</h2><div class=row>", *figures, "</div>"] if figures else []
+
+
+def figures_of(run, paths):
+    """Figures with captions, from {name: path}."""
+    captions = {**CAPTIONS, "power": CAPTIONS["power"] + small_box_text(run)}
+    return [
+        picture(path, captions[name], "wide" if name == "mass_function" else "")
+        for name, path in paths.items()
+    ]
+
+
+def page_of(run, parts, head=""):
+    """A whole HTML page. head -- further elements of its head"""
+    name = html.escape(name_of(run))
+    return (
+        "<!DOCTYPE html><html lang=en><head><meta charset=utf-8>"
+        "<meta name=viewport content='width=device-width'>"
+        f"{head}<title>{name}</title><style>{STYLE}</style></head><body><h1>{name}</h1>"
+        + "\n".join(parts)
+        + "</body></html>\n"
+    )
+
+
+def body(run, figures, pictured):
+    """The parts of a page. figures -- {name: path}; pictured -- outputs whose pictures are shown"""
+    rows = head_rows(run)
+    parts = [table(("", ""), rows, "facts")] if rows else []
+    if run.numbers:
+        parts += ["<h2>Outputs</h2>", outputs(run)]
+    parts += rows_of_figures("Density", pictures_of(run, pictured))
+    parts += rows_of_figures("Figures", figures_of(run, figures))
+    used = os.path.join(run.folder, "config-used.ini")
+    if os.path.exists(used):
+        with open(used) as file:
+            parts += ["<h2>Parameters</h2>", f"<pre>{html.escape(file.read())}</pre>"]
+    return parts
+
+
+def make_report(folder, out):
+    """Write the page about the run in a folder. Raises ValueError if there is nothing to report."""
+    run = Run(folder)
+    figures, pictured = plots.make_figures(folder), run.numbers[::-1]
+    if not figures and not pictures_of(run, pictured):
+        raise ValueError(f"{folder} holds nothing to report: no outputs and no log")
+    temporary = out + ".tmp"
+    with open(temporary, "w") as file:
+        file.write(page_of(run, body(run, figures, pictured)))
+    os.replace(temporary, out)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", metavar="FOLDER")
+    parser.add_argument("--out", metavar="FILE")
+    parser.add_argument(
+        "--serve",
+        metavar="PORT",
+        nargs="?",
+        type=int,
+        const=8000,
+        help="follow a run that goes on, on a page for browsers of this machine (port 8000; 0: any"
+        " free one)",
+    )
+    # "--serve FOLDER" has no PORT
+    words = sys.argv[1:]
+    if "--serve" in words[:-1] and not words[words.index("--serve") + 1].isdigit():
+        words[words.index("--serve")] = "--serve=8000"
+    options = parser.parse_args(words)
+    need("h5py", "matplotlib", "numpy")
+    try:
+        if options.serve is not None:
+            from .serve import serve
+
+            return serve(options.folder, options.serve)
+        out = options.out or os.path.join(options.folder, "report.html")
+        make_report(options.folder, out)
+        print(out)
+    except (OSError, ValueError) as error:
+        sys.exit(f"report.py: {error}")
