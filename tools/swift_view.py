@@ -15,7 +15,7 @@ import os
 import re
 import sys
 
-from needed_modules import Deferred, need
+from photons.modules import Deferred, need
 
 h5py, np = Deferred("h5py"), Deferred("numpy")
 

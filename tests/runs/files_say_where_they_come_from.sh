@@ -55,7 +55,7 @@ for name in "powerspec_001.txt", "massfunc_001.txt":
     lines = open(f"run/{name}").read().splitlines()
     assert f"# provenance git_revision: {revision}" in lines, name
 
-# tools/photons.py reads these names, and snapshots are in the order of the halos.
+# The package photons reads these names, and snapshots are in the order of the halos.
 run = photons.Run("run")
 assert run.numbers == [0, 1] and abs(run.redshift(1)) < 1e-9 and len(run.power(1)["k"]) > 3
 halos, snapshot = run.halos(1), run.snapshot(1)
