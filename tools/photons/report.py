@@ -105,14 +105,14 @@ def listed(names, section):
 
 
 def particles_text(run, config):
-    particles = run.provenance().get("particles")
-    ic = config.get("ic", {})
+    known, ic = run.provenance(), config.get("ic", {})
     if ic.get("source") == "gadget":
-        return particles or f"read from {ic.get('file')}"
+        return known.get("particles") or f"read from {ic.get('file')}"
+    seed = f"{known['seed']:.0f}" if "seed" in known else ic.get("seed")
     switches = {"fixed": "fixed amplitudes", "paired": "phases shifted by π"}
-    words = [text for key, text in switches.items() if ic.get(key) == "yes"]
-    start = particles or (f"generated with seed {ic['seed']}" if ic.get("seed") else "")
-    return ", ".join([start, *words] if start else words)
+    words = [known.get("particles", "generated"), f"seed {seed}"] if seed else []
+    words += [text for key, text in switches.items() if ic.get(key) == "yes"]
+    return ", ".join(words)
 
 
 def spectrum_text(run, config):
