@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# .ci/run counts over automake's results, and the site of the documentation as one test. It fails where a test failed, where none passed, and
-# where any test but that of the GPU was skipped. A stand-in for bootstrap leaves the results.
+# .ci/run counts over automake's results, and the site of the documentation as one test. It fails
+# where a test failed, where none passed, and where any test but that of the GPU was skipped. A
+# stand-in for bootstrap leaves the results.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 mkdir -p tree/.ci tree/tests/unit tree/tests/runs bin || exit 99
 cp "$PHOTONS_SOURCE/.ci/run" tree/.ci/ || exit 99
