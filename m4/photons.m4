@@ -129,10 +129,13 @@ AC_DEFUN([PHOTONS_ONE_MPI], [
     $CC $CPPFLAGS -E -P - 2>/dev/null | $SED -n 's/^"name //p' | tr -d '"' | $SED 's/ *\. */./g'`
   AC_MSG_RESULT([${MPI_NAME:=unknown}])
   AC_MSG_CHECKING([whether StarPU-MPI was built with it])
-  photons_mpis=
+  photons_mpis= photons_folders=$LD_LIBRARY_PATH # of libraries, for ldd
+  for photons_flag in $LIBS; do
+    AS_CASE([$photons_flag], [-L*], [photons_folders=$photons_folders:`AS_ECHO(["$photons_flag"]) | $SED 's/^-L//'`])
+  done
   AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <starpu_mpi.h>]],
       [[int rank; return starpu_mpi_comm_rank(MPI_COMM_WORLD, &rank) + MPI_Comm_rank(MPI_COMM_WORLD, &rank);]])],
-    [photons_mpis=`ldd conftest$EXEEXT 2>/dev/null |
+    [photons_mpis=`LD_LIBRARY_PATH=$photons_folders ldd conftest$EXEEXT 2>/dev/null |
        $SED -n 's/^[[	 ]]*\(libmpi\(ch\)\{0,1\}\.so\.[[0-9]]*\) .*/\1/p' | sort -u | tr '\n' ' '`],
     [photons_mpis=broken])
   CPPFLAGS=$photons_saved_CPPFLAGS LIBS=$photons_saved_LIBS LDFLAGS=$photons_saved_LDFLAGS
