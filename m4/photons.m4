@@ -86,20 +86,68 @@ AC_DEFUN([PHOTONS_HDF5], [
   ])
 ])
 
-# PHOTONS_MPI: Open MPI through pkg-config, else whatever mpicc wraps.
+# PHOTONS_MPI: what the MPICC of the user wraps, else Open MPI through pkg-config, else what mpicc wraps.
 AC_DEFUN([PHOTONS_MPI], [
+  AC_ARG_VAR([MPICC],
+    [MPI compiler wrapper, asked for its flags (default: pkg-config is asked first, then mpicc)])
+  AS_IF([test -n "$MPICC" && test -z "$MPI_LIBS"], [
+    PHOTONS_MPI_OF_WRAPPER
+    AS_IF([test -z "$MPI_LIBS"], [AC_MSG_ERROR([MPICC=$MPICC is no MPI compiler wrapper that tells its flags])])])
   photons_saved_missing=$photons_missing photons_saved_packages=$photons_packages
-  PHOTONS_LIBRARY([MPI], [Open MPI], [ompi-c mpi-c], [libopenmpi-dev])
-  AC_ARG_VAR([MPICC], [MPI compiler wrapper, asked for its flags where pkg-config does not know MPI])
+  PHOTONS_LIBRARY([MPI], [MPI], [ompi-c mpi-c], [libopenmpi-dev])
   AC_CHECK_PROGS([MPICC], [mpicc])
   AS_IF([test -z "$MPI_LIBS" && test -n "$MPICC"], [
-    MPI_CFLAGS=`$MPICC --showme:compile 2>/dev/null`
-    MPI_LIBS=`$MPICC --showme:link 2>/dev/null`
-    MPI_VERSION=`$MPICC --showme:version 2>/dev/null | $SED 's/.*Open MPI \([[^ ]]*\).*/\1/'`
+    PHOTONS_MPI_OF_WRAPPER
     AS_IF([test -n "$MPI_LIBS"], [
       photons_missing=$photons_saved_missing photons_packages=$photons_saved_packages
       PHOTONS_SYSTEM_INCLUDES([MPI])])
   ])
+])
+
+# PHOTONS_MPI_OF_WRAPPER: the flags of $MPICC. Open MPI's wrapper has --showme, MPICH's has -show.
+AC_DEFUN([PHOTONS_MPI_OF_WRAPPER], [
+  AS_IF([MPI_LIBS=`$MPICC --showme:link 2>/dev/null`], [MPI_CFLAGS=" "`$MPICC --showme:compile`], [
+    MPI_LIBS= MPI_CFLAGS=" " # not empty: pkg-config is not asked
+    for photons_flag in `$MPICC -show 2>/dev/null`; do
+      AS_CASE([$photons_flag],
+        [-I*|-D*], [MPI_CFLAGS="$MPI_CFLAGS $photons_flag"],
+        [-L*|-l*|-Wl,*], [MPI_LIBS="$MPI_LIBS $photons_flag"])
+    done])
+])
+
+# PHOTONS_ONE_MPI: StarPU-MPI and the program must have the same MPI. Two in one program end in a crash.
+# A program that is linked with both names the shared libraries. Sets MPI_NAME for --version.
+AC_DEFUN([PHOTONS_ONE_MPI], [
+  AC_MSG_CHECKING([which MPI this is])
+  photons_saved_CPPFLAGS=$CPPFLAGS photons_saved_LIBS=$LIBS photons_saved_LDFLAGS=$LDFLAGS
+  CPPFLAGS="$CPPFLAGS $MPI_CFLAGS $STARPUMPI_CFLAGS $STARPU_CFLAGS"
+  LIBS="$STARPUMPI_LIBS $STARPU_LIBS $MPI_LIBS $LIBS"
+  LDFLAGS="$LDFLAGS -Wl,--no-as-needed"
+  MPI_NAME=`printf '%s\n' '#include <mpi.h>' '#ifdef OPEN_MPI' \
+    '"name Open MPI" OMPI_MAJOR_VERSION.OMPI_MINOR_VERSION.OMPI_RELEASE_VERSION' \
+    '#elif defined MPICH_VERSION' '"name MPICH" MPICH_VERSION' '#else' '"name another MPI"' '#endif' |
+    $CC $CPPFLAGS -E -P - 2>/dev/null | $SED -n 's/^"name //p' | tr -d '"' | $SED 's/ *\. */./g'`
+  AC_MSG_RESULT([${MPI_NAME:=unknown}])
+  AC_MSG_CHECKING([whether StarPU-MPI was built with it])
+  photons_mpis= photons_folders=$LD_LIBRARY_PATH # of libraries, for ldd
+  for photons_flag in $LIBS; do
+    AS_CASE([$photons_flag], [-L*], [photons_folders=$photons_folders:`AS_ECHO(["$photons_flag"]) | $SED 's/^-L//'`])
+  done
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <starpu_mpi.h>]],
+      [[int rank; return starpu_mpi_comm_rank(MPI_COMM_WORLD, &rank) + MPI_Comm_rank(MPI_COMM_WORLD, &rank);]])],
+    [photons_mpis=`LD_LIBRARY_PATH=$photons_folders ldd conftest$EXEEXT 2>/dev/null |
+       $SED -n 's/^[[	 ]]*\(libmpi\(ch\)\{0,1\}\.so\.[[0-9]]*\) .*/\1/p' | sort -u | tr '\n' ' '`],
+    [photons_mpis=broken])
+  CPPFLAGS=$photons_saved_CPPFLAGS LIBS=$photons_saved_LIBS LDFLAGS=$photons_saved_LDFLAGS
+  AS_CASE([$photons_mpis],
+    [broken], [AC_MSG_RESULT([no: a program with both cannot be linked])
+      AC_MSG_ERROR([StarPU-MPI $STARPUMPI_VERSION and $MPI_NAME do not go together: config.log says why])],
+    [*" "?*], [AC_MSG_RESULT([no: $photons_mpis])
+      AC_MSG_ERROR([the MPI found is $MPI_NAME, but StarPU-MPI $STARPUMPI_VERSION was built with another: a program
+with both needs $photons_mpis
+A distribution's StarPU goes with one MPI only (Debian, Ubuntu: Open MPI). Name the compiler wrapper of that
+MPI with MPICC=, or build StarPU for this one: MPICC=$MPICC tools/build-starpu.sh])],
+    [AC_MSG_RESULT([yes])])
 ])
 
 # PHOTONS_PYTHON: the Python of the tools and the tests; the program itself needs none.

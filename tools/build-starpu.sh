@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Build StarPU 1.4 as photons-starpu needs it: with FxT traces and MPI, for up to 256 cores, and
 # with CUDA on request.
-# CUDA on request.
 set -eu
 name=build-starpu
 
@@ -17,6 +16,7 @@ stays as it is. Where the prefix already holds what is asked for, nothing is don
   --jobs N        how many compilers run at a time (default: one a core)
   --force         build even if the prefix holds the result already
   --find-cuda     only print the CUDA folder that --cuda finds
+The environment variable MPICC names the compiler wrapper of another MPI than that of mpicc in PATH, e.g. MPICC=mpicc.mpich.
 Afterwards: export PKG_CONFIG_PATH=PREFIX/lib/pkgconfig PATH=PREFIX/bin:\$PATH, then ./configure.
 END
 }
@@ -70,6 +70,9 @@ fi
 options="$cuda_options --with-fxt --enable-maxcpus=256 --enable-maxbuffers=32 --disable-opencl --disable-hip --disable-build-doc
   --disable-build-examples --disable-build-tests --disable-socl --disable-starpufft --disable-starpupy --disable-openmp
   --disable-fortran"
+: "${MPICC:=mpicc}"
+[ "$MPICC" = mpicc ] || options="$options --with-mpicc=$(command -v "$MPICC")" ||
+  die "there is no '$MPICC', which MPICC names"
 stamp=$prefix/share/photons-starpu-stamp
 wanted="options: $(echo $options), CUDA $cuda_version, source: ${source:-distribution}"
 if [ $force = no ] && [ -e "$stamp" ] && [ "$(sed -n 2p "$stamp")" = "$wanted" ]; then
@@ -78,7 +81,7 @@ if [ $force = no ] && [ -e "$stamp" ] && [ "$(sed -n 2p "$stamp")" = "$wanted" ]
 fi
 
 missing=
-for need in make:make gcc:build-essential g++:build-essential pkg-config:pkg-config mpicc:libopenmpi-dev; do
+for need in make:make gcc:build-essential g++:build-essential pkg-config:pkg-config "$MPICC:libopenmpi-dev"; do
   command -v "${need%%:*}" >/dev/null || missing="$missing ${need#*:}"
 done
 if command -v pkg-config >/dev/null; then

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# .ci/run counts over automake's results. It fails where a test failed, where none passed, and
-# where any test but that of the GPU was skipped. A stand-in for bootstrap leaves the results.
+# .ci/run counts over automake's results, and the site of the documentation as one test. It fails
+# where a test failed, where none passed, and where any test but that of the GPU was skipped. A
+# stand-in for bootstrap leaves the results.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 mkdir -p tree/.ci tree/tests/unit tree/tests/runs bin || exit 99
 cp "$PHOTONS_SOURCE/.ci/run" tree/.ci/ || exit 99
@@ -14,8 +15,8 @@ echo ":test-result: $2" >"tests/$1.trs"
 printf '%s\n' 'something else' "${3:-}" "$2 tests/$1 (exit status: 77)" >"tests/$1.log"
 END
 chmod +x tree/leave
-# What .ci/run makes beside bootstrap succeeds and leaves nothing.
-printf '#!/bin/sh\n' >bin/make
+# What .ci/run makes beside bootstrap leaves nothing, and succeeds unless a test says otherwise.
+printf '#!/bin/sh\n[ "$1" != "${FAILS:-}" ]\n' >bin/make
 chmod +x bin/make
 
 # ci: run with the stand-in for bootstrap that stands on standard input.
@@ -39,7 +40,7 @@ ci <<'END'
 ./leave unit/test_b PASS
 END
 expect "all passed" test $status -eq 0
-expect "CUDA is skipped for want of nvcc" ends_with '2 passed, 0 failed, 1 skipped'
+expect "CUDA is skipped for want of nvcc" ends_with '3 passed, 0 failed, 1 skipped'
 
 ci <<'END'
 ./leave unit/test_a PASS
@@ -47,7 +48,7 @@ ci <<'END'
 END
 expect "no GPU" test $status -eq 0
 expect "no GPU: says so" says 'tests/unit/cuda_check was skipped: no GPU'
-expect "no GPU: counts the test" ends_with '1 passed, 0 failed, 2 skipped'
+expect "no GPU: counts the test" ends_with '2 passed, 0 failed, 2 skipped'
 
 ci <<'END'
 ./leave unit/test_a PASS
@@ -56,7 +57,7 @@ END
 expect "a skipped test is a failure" test $status -ne 0
 expect "a skipped test is named with its reason" says \
   'tests/runs/test_b FAILED, for it was skipped: python3 cannot import h5py'
-expect "a skipped test counts as failed" ends_with '1 passed, 1 failed, 1 skipped'
+expect "a skipped test counts as failed" ends_with '2 passed, 1 failed, 1 skipped'
 
 ci <<'END'
 ./leave unit/test_a PASS
@@ -64,13 +65,22 @@ ci <<'END'
 exit 2
 END
 expect "a failure" test $status -ne 0
-expect "a failure counts, results of earlier runs do not" ends_with '1 passed, 1 failed, 1 skipped'
+expect "a failure counts, results of earlier runs do not" ends_with '2 passed, 1 failed, 1 skipped'
 
 ci <<'END'
 exit 2
 END
 expect "a build that breaks" test $status -ne 0
-expect "a build that breaks counts as a failure" ends_with '0 passed, 1 failed, 1 skipped'
+expect "a build that breaks counts as a failure" ends_with '1 passed, 1 failed, 1 skipped'
+
+FAILS=site
+export FAILS
+ci <<'END'
+./leave unit/test_a PASS
+END
+unset FAILS
+expect "a site that breaks" test $status -ne 0
+expect "a site that breaks counts as a failure" ends_with '1 passed, 1 failed, 1 skipped'
 
 # Other programs' readers cannot be installed.
 printf '#!/bin/sh\n[ "$1" != check-readers ]\n' >bin/make
@@ -88,6 +98,6 @@ ci <<'END'
 ./leave unit/test_a PASS
 END
 expect "both builds" test $status -eq 0
-expect "both builds count, and nothing was skipped" ends_with '2 passed, 0 failed'
+expect "both builds count, and nothing was skipped" ends_with '3 passed, 0 failed'
 
 finish
