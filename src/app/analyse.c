@@ -167,8 +167,8 @@ static void print_snapshot(const struct parameters *p, const struct particles *p
       particles->all, 1e10 * particles->mass, particles->box, p->ic.z_init, seconds);
   say("cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g from its header;\n"
       "            Omega_b %g, n_s %g, sigma8 %g %s\n",
-      p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_from(p).omega_k, p->cosmology.h,
-      p->cosmology.omega_b, p->cosmology.n_s, p->cosmology.sigma8,
+      p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
+      p->cosmology.h, p->cosmology.omega_b, p->cosmology.n_s, p->cosmology.sigma8,
       ours ? "from the run that made it" : "are defaults (--set cosmology.sigma8=... for theory)");
 }
 

@@ -176,7 +176,7 @@ static void print_physics(FILE *out, const struct parameters *p, size_t n, doubl
           1e10 * mass, p->box.size);
   fprintf(out,
           "  cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g, w0 %g, wa %g, Omega_r %g\n",
-          p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_from(p).omega_k,
+          p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
           p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
   fprintf(out, "  softening   %g kpc/h comoving (%s)\n", p->gravity.softening,
           p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent"

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "build_config.h"
+#include "photons/app/manual.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/version.h"
@@ -36,6 +37,7 @@ static const char help[] =
     "a Gadget snapshot\n"
     "      --defaults                print a complete commented config.ini\n"
     "      --reference               print a reference of all parameters (Markdown)\n"
+    "      --manual                  print the manual page (troff)\n"
     "  -q, --quiet                   print warnings and errors, nothing else\n"
     "  -v, --verbose                 print every step, with the time of its parts and of idle "
     "workers\n"
@@ -56,6 +58,7 @@ static const char help[] =
     "(HUP, INT, USR1, TERM, XCPU). The last line of a stopped run says which checkpoint stands.\n";
 
 static void print_help(FILE *out) { fputs(help, out); }
+static void print_manual(FILE *out) { manual_print(help, out); }
 
 static void print_version(FILE *out) {
   int starpu[3];
@@ -106,21 +109,15 @@ static int64_t read_steps(const char *text) {
 }
 
 struct options options_read(int argc, char **argv) {
-  enum { DEFAULTS = 256, REFERENCE, OVERWRITE };
+  enum { DEFAULTS = 256, MANUAL, REFERENCE, OVERWRITE };
   static const struct option names[] = {
-      {"analyse", required_argument, NULL, 'a'},
-      {"dry-run", no_argument, NULL, 'n'},
-      {"set", required_argument, NULL, 'P'},
-      {"steps", required_argument, NULL, 's'},
-      {"restart", no_argument, NULL, 'r'},
-      {"defaults", no_argument, NULL, DEFAULTS},
-      {"overwrite", no_argument, NULL, OVERWRITE},
-      {"reference", no_argument, NULL, REFERENCE},
-      {"quiet", no_argument, NULL, 'q'},
-      {"verbose", no_argument, NULL, 'v'},
-      {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, 'V'},
-      {NULL, 0, NULL, 0},
+      {"analyse", required_argument, NULL, 'a'},   {"dry-run", no_argument, NULL, 'n'},
+      {"set", required_argument, NULL, 'P'},       {"steps", required_argument, NULL, 's'},
+      {"restart", no_argument, NULL, 'r'},         {"defaults", no_argument, NULL, DEFAULTS},
+      {"overwrite", no_argument, NULL, OVERWRITE}, {"reference", no_argument, NULL, REFERENCE},
+      {"manual", no_argument, NULL, MANUAL},       {"quiet", no_argument, NULL, 'q'},
+      {"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
   };
   struct options o = {
       .overrides = allocate((size_t)argc, sizeof *o.overrides, "the command line"),
@@ -138,6 +135,7 @@ struct options options_read(int argc, char **argv) {
     case 'q': o.run.verbosity = 0; break;
     case 'v': o.run.verbosity = 2; break;
     case DEFAULTS: print_and_end(parameters_print_defaults);
+    case MANUAL: print_and_end(print_manual);
     case REFERENCE: print_and_end(parameters_print_reference);
     case 'h': print_and_end(print_help);
     case 'V': print_and_end(print_version);

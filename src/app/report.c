@@ -61,7 +61,8 @@ static void say_banner(const struct parameters *p, void (*print)(void *, FILE *)
   fprintf(out, "photons-starpu %s\n", PACKAGE_VERSION);
   print(context, out);
   const unsigned cores = starpu_cpu_worker_get_count();
-  fprintf(out, "  workers     %u CPU cores (%s kernels), GPUs: ", cores, isa_name(isa_select()));
+  fprintf(out, "  workers     %u CPU core%s (%s kernels), GPUs: ", cores, cores == 1 ? "" : "s",
+          isa_name(isa_select()));
   scheduler_print_gpus(out);
   fprintf(out, ", scheduler %s%s\n", scheduler_name(), comm_size() > 1 ? ", in each process" : "");
   if (comm_size() > 1) fprintf(out, "  processes   %d\n", comm_size());
@@ -220,8 +221,9 @@ static void say_summary(const struct report *r, const char *dir, bool stopped) {
     print_stages(out, &r->gpus, "GPUs");
   }
   print_stages(out, &r->cores, "cores");
-  fprintf(out, "peak memory %.1f MB (%.0f bytes a particle), %u cores\n", 1e-6 * r->peak_bytes,
-          r->peak_bytes / fmax((double)r->particles, 1.0), r->cores.units);
+  fprintf(out, "peak memory %.1f MB (%.0f bytes a particle), %u core%s\n", 1e-6 * r->peak_bytes,
+          r->peak_bytes / fmax((double)r->particles, 1.0), r->cores.units,
+          r->cores.units == 1 ? "" : "s");
   results_print(out, dir);
   say_text(out, &text);
 }

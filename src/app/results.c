@@ -115,5 +115,5 @@ void results_print(FILE *out, const char *dir) {
     before = ", ";
     free(found);
   }
-  fprintf(out, "\none page of all that: tools/report.py %s\n", dir);
+  fprintf(out, "\none page of all that: tools/report.py %s (installed: photons-report)\n", dir);
 }

@@ -320,8 +320,7 @@ static int run_to_end(struct run *r) {
                &start);
   if (p->output.movie > 0 && comm_rank() == 0) output_folder(path_of(r, "movie").text);
   const int code = run_steps(r);
-  if (r->frames > 0)
-    say("movie       %" PRId64 " frames in %.2f s\n", r->frames, r->movie_seconds);
+  if (r->frames > 0) say("movie       %" PRId64 " frames in %.2f s\n", r->frames, r->movie_seconds);
   report_end(&r->report, p->output.dir, r->stopped);
   return code;
 }

@@ -45,6 +45,10 @@ struct cosmology cosmology_from(const struct parameters *p) {
                             .wa = p->cosmology.wa};
 }
 
+double cosmology_printed_curvature(const struct parameters *p) {
+  return round(1e12 * cosmology_from(p).omega_k) * 1e-12 + 0.0; /* not -0 */
+}
+
 double cosmology_hubble(const struct cosmology *c, double a) {
   struct densities d = densities_at(c, a);
   return HUBBLE_0 * sqrt(expansion(&d, a));

@@ -19,6 +19,9 @@ struct parameters;
 /** The universe of section [cosmology]; curvature makes the densities add up to 1. */
 struct cosmology cosmology_from(const struct parameters *p);
 
+/** Omega_k without the rounding of the sum of the other densities. */
+double cosmology_printed_curvature(const struct parameters *p);
+
 /** Growth of linear and second-order perturbations at one time. */
 struct growth {
   double d1; /**< D1(a)/D1(1) */
