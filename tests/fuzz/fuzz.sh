@@ -39,7 +39,7 @@ for target in $targets; do
     result="FAILED, see $target.log"
     failed=1
   }
-  statistic() { sed -n "s/^stat::$1: *//p" "$target.log"; }
+  statistic() { sed -n "s/^stat::$1: *//p" "$target.log" | tail -n 1; }
   last=$(grep -E '^#[0-9]+.* cov: ' "$target.log" | tail -n 1)
   number() { printf '%s\n' "$last" | sed -n "s/.* $1: \([0-9]*\).*/\1/p"; }
   printf '%-14s %12s %10s %8s %8s  %s\n' "$target" "$(statistic number_of_executed_units)" \
