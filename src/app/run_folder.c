@@ -105,15 +105,21 @@ static bool begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
+/** What follows a text in a line; NULL: the text is not in it. */
+static const char *after(const char *line, const char *text) {
+  const char *found = strstr(line, text);
+  return found ? found + strlen(text) : NULL;
+}
+
 static void keep_message(struct run_folder *f, char *line) {
   memmove(f->messages + 1, f->messages, (RUN_MESSAGES - 1) * sizeof *f->messages);
   f->messages[0] = line;
 }
 
 static void take_log_line(struct run_folder *f, char *line) {
-  double seconds;
-  if (sscanf(line, "output %*d at z = %*f written in %lf s", &seconds) == 1) {
-    f->output_seconds += seconds;
+  const char *written = begins(line, "output ") ? after(line, " written in ") : NULL;
+  if (written) {
+    f->output_seconds += strtod(written, NULL);
     f->output_count++;
   }
   const char *text = after_date(line);
@@ -131,7 +137,19 @@ static void read_log(struct run_folder *f) {
   for (char *line; (line = strsep(&rest, "\n"));) take_log_line(f, line);
 }
 
-/** Lines of numbers, of which the first two are k and P. */
+/** A heading, or numbers, of which the first two are k and P. */
+static void take_spectrum_line(struct run_spectrum *s, const char *line) {
+  const char *z = begins(line, "# a = ") ? after(line, ", z = ") : NULL;
+  if (z) s->z = strtod(z, NULL);
+  char *rest, *end;
+  const double k = strtod(line, &rest), power = strtod(rest, &end);
+  if (!(k > 0.0) || end == rest) return;
+  s->k = reallocate(s->k, s->count + 1, sizeof *s->k, "a power spectrum");
+  s->power = reallocate(s->power, s->count + 1, sizeof *s->power, "a power spectrum");
+  s->k[s->count] = k;
+  s->power[s->count++] = power;
+}
+
 static void read_spectrum(struct run_spectrum *s, const char *folder) {
   size_t count;
   long *numbers = results_numbers(folder, "powerspec_", &count);
@@ -141,15 +159,7 @@ static void read_spectrum(struct run_spectrum *s, const char *folder) {
   char name[48];
   snprintf(name, sizeof name, "powerspec_%03ld.txt", s->number);
   char *text = lines_of(folder, name, FILE_MOST), *rest = text;
-  for (char *line; (line = strsep(&rest, "\n"));) {
-    double k, power;
-    sscanf(line, "# a = %*f, z = %lf", &s->z);
-    if (sscanf(line, "%lf %lf", &k, &power) != 2 || !(k > 0.0)) continue;
-    s->k = reallocate(s->k, s->count + 1, sizeof *s->k, "a power spectrum");
-    s->power = reallocate(s->power, s->count + 1, sizeof *s->power, "a power spectrum");
-    s->k[s->count] = k;
-    s->power[s->count++] = power;
-  }
+  for (const char *line; (line = strsep(&rest, "\n"));) take_spectrum_line(s, line);
   free(text);
 }
 

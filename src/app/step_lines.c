@@ -20,9 +20,7 @@ static void show_bar(const struct step_record *record, double done, const char *
   char text[128], bar[MOST + 4] = "", line[sizeof text + sizeof bar];
   snprintf(text, sizeof text, "step %lld  z %.3f  %.2f s/step  ETA %s", (long long)record->step,
            1.0 / record->a - 1.0, record->wall, eta);
-  int columns, rows;
-  console_size(&columns, &rows);
-  columns--; /* the cursor needs one */
+  const int columns = console_columns() - 1; /* the cursor needs one */
   const int room = columns - (int)strlen(text) - 3, width = room < MOST ? room : MOST;
   if (width >= LEAST) {
     const int filled = (int)(width * fmin(fmax(done, 0.0), 1.0));

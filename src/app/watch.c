@@ -67,13 +67,13 @@ static void print_state(const struct view *v) {
       [RUN_FAILED] = "failed",
       [RUN_ENDED] = "ended",
   };
-  char age[CLOCK_DURATION_SIZE];
   heading(v, "state");
   if (v->f.goes_on)
     fprintf(v->out, "running, %s", v->f.holder);
   else
     fputs(ends[v->f.end], v->out);
   if (!isnan(v->f.age)) {
+    char age[CLOCK_DURATION_SIZE];
     clock_duration(age, v->f.age);
     fprintf(v->out, "; last step %s ago", age);
   }
@@ -298,11 +298,9 @@ static size_t visible(const char *line, size_t length, int columns) {
 
 /** Print lines in place of what the terminal shows, or only print them. */
 static void show(const char *text, bool terminal) {
-  int columns = CONSOLE_COLUMNS, rows = INT32_MAX;
-  if (terminal) {
-    console_size(&columns, &rows);
-    fputs("\033[H", stdout); /* the cursor goes to the upper left */
-  }
+  const int columns = terminal ? console_columns() : CONSOLE_COLUMNS;
+  int rows = terminal ? console_rows() : INT32_MAX;
+  if (terminal) fputs("\033[H", stdout); /* the cursor goes to the upper left */
   for (const char *line = text; *line && --rows > 0;) {
     const size_t length = strcspn(line, "\n");
     printf("%.*s%s\n", (int)visible(line, length, columns), line, terminal ? "\033[K" : "");

@@ -34,11 +34,20 @@ bool console_is_terminal(void) {
          !getenv("SLURM_STEP_ID");
 }
 
-void console_size(int *columns, int *rows) {
+static struct winsize terminal_size(void) {
   struct winsize size = {0};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-  *columns = known && size.ws_col > 0 ? size.ws_col : 80;
-  *rows = known && size.ws_row > 0 ? size.ws_row : 24;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) size = (struct winsize){0};
+  return size;
+}
+
+int console_columns(void) {
+  const struct winsize size = terminal_size();
+  return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+int console_rows(void) {
+  const struct winsize size = terminal_size();
+  return size.ws_row > 0 ? size.ws_row : 24;
 }
 
 /** Print one line of so many bytes, broken where it is too long. What follows a break is indented by

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,7 +48,9 @@ static void skip_to_end(FILE *file, size_t most) {
   if (fseek(file, 0, SEEK_END) != 0) return;
   const long begin = ftell(file) - (long)most;
   if (fseek(file, begin > now ? begin : now, SEEK_SET) != 0 || begin <= now) return;
-  for (int c; (c = fgetc(file)) != EOF && c != '\n';) continue;
+  int c;
+  do c = fgetc(file);
+  while (c != EOF && c != '\n');
 }
 
 char *input_lines(const char *path, int head, size_t most) {

@@ -14,7 +14,8 @@ enum { CONSOLE_COLUMNS = 100 };
  * rank whose output goes into a file. */
 bool console_is_terminal(void);
 /** Width and height of that terminal, in characters; 80 and 24 where they are not known. */
-void console_size(int *columns, int *rows);
+int console_columns(void);
+int console_rows(void);
 
 /** Where lines go. */
 enum console_place { CONSOLE_SCREEN = 1, CONSOLE_LOG = 2, CONSOLE_BOTH = 3 };
