@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "photons/app/csv.h"
-#include "photons/app/eta.h"
 #include "photons/base/folder_lock.h"
 #include "photons/config/parameters.h"
 
