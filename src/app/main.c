@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program photons-starpu: a run, or the analysis of a snapshot. */
+/* The program photons-starpu: a run, the analysis of a snapshot, or a view of a run. */
 #include <gsl/gsl_errno.h>
 #include <hdf5.h>
 #include <signal.h>
@@ -7,6 +7,7 @@
 #include "photons/app/analyse.h"
 #include "photons/app/options.h"
 #include "photons/app/run.h"
+#include "photons/app/watch.h"
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
 #include "photons/config/parameters.h"
@@ -20,7 +21,9 @@ int main(int argc, char **argv) {
   struct options options = options_read(argc, argv);
   if (options.run.verbosity == 0) console_silence();
   int status;
-  if (options.analyse) {
+  if (options.watch) {
+    status = watch_run(options.watch);
+  } else if (options.analyse) {
     status = analyse_snapshot(options.analyse, options.overrides, options.override_count,
                               options.run.dry_run);
   } else {

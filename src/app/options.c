@@ -24,6 +24,7 @@
 static const char help[] =
     "usage: photons-starpu [options] config.ini\n"
     "       photons-starpu --analyse SNAPSHOT [options]\n"
+    "       photons-starpu --watch FOLDER\n"
     "Cosmological N-body simulation: particle mesh and fast multipoles as a StarPU task graph.\n"
     "\n"
     "  -n, --dry-run                 check everything, print parameters, memory and groups, run "
@@ -35,6 +36,8 @@ static const char help[] =
     "      --overwrite               remove first what an earlier run left in the output folder\n"
     "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of "
     "a Gadget snapshot\n"
+    "  -w, --watch FOLDER            no run: show the run in this output folder, while it goes on "
+    "or afterwards\n"
     "      --defaults                print a complete commented config.ini\n"
     "      --reference               print a reference of all parameters (Markdown)\n"
     "      --manual                  print the manual page (troff)\n"
@@ -108,23 +111,38 @@ static int64_t read_steps(const char *text) {
   return steps;
 }
 
+/** Whether the command line has an option besides --watch. */
+static bool has_other_options(const struct options *o) {
+  const struct run_options *r = &o->run;
+  return o->analyse || o->override_count > 0 || r->dry_run || r->restart || r->overwrite ||
+         r->steps >= 0 || r->verbosity != 1;
+}
+
 struct options options_read(int argc, char **argv) {
   enum { DEFAULTS = 256, MANUAL, REFERENCE, OVERWRITE };
   static const struct option names[] = {
-      {"analyse", required_argument, NULL, 'a'},   {"dry-run", no_argument, NULL, 'n'},
-      {"set", required_argument, NULL, 'P'},       {"steps", required_argument, NULL, 's'},
-      {"restart", no_argument, NULL, 'r'},         {"defaults", no_argument, NULL, DEFAULTS},
-      {"overwrite", no_argument, NULL, OVERWRITE}, {"reference", no_argument, NULL, REFERENCE},
-      {"manual", no_argument, NULL, MANUAL},       {"quiet", no_argument, NULL, 'q'},
-      {"verbose", no_argument, NULL, 'v'},         {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
+      {"analyse", required_argument, NULL, 'a'},
+      {"dry-run", no_argument, NULL, 'n'},
+      {"set", required_argument, NULL, 'P'},
+      {"steps", required_argument, NULL, 's'},
+      {"restart", no_argument, NULL, 'r'},
+      {"defaults", no_argument, NULL, DEFAULTS},
+      {"overwrite", no_argument, NULL, OVERWRITE},
+      {"reference", no_argument, NULL, REFERENCE},
+      {"manual", no_argument, NULL, MANUAL},
+      {"quiet", no_argument, NULL, 'q'},
+      {"verbose", no_argument, NULL, 'v'},
+      {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'V'},
+      {"watch", required_argument, NULL, 'w'},
+      {NULL, 0, NULL, 0},
   };
   struct options o = {
       .overrides = allocate((size_t)argc, sizeof *o.overrides, "the command line"),
       .run = {.steps = -1, .verbosity = 1},
   };
   opterr = 0; /* getopt_long() prints no messages */
-  for (int option; (option = getopt_long(argc, argv, ":a:nP:s:rqvhV", names, NULL)) != -1;) {
+  for (int option; (option = getopt_long(argc, argv, ":a:nP:s:rqvhVw:", names, NULL)) != -1;) {
     switch (option) {
     case 'a': o.analyse = optarg; break;
     case 'n': o.run.dry_run = true; break;
@@ -139,6 +157,7 @@ struct options options_read(int argc, char **argv) {
     case REFERENCE: print_and_end(parameters_print_reference);
     case 'h': print_and_end(print_help);
     case 'V': print_and_end(print_version);
+    case 'w': o.watch = optarg; break;
     case ':': fail(EXIT_BAD_USAGE, "the option %s needs a value; try --help", argv[optind - 1]);
     default:
       /* optopt is 0 for an unknown long option. For an option with a value that it does not take,
@@ -151,6 +170,12 @@ struct options options_read(int argc, char **argv) {
   }
   if (o.run.restart && o.run.overwrite)
     fail(EXIT_BAD_USAGE, "--restart goes on with a run and --overwrite removes it: not together");
+  if (o.watch) {
+    if (optind < argc || has_other_options(&o))
+      fail(EXIT_BAD_USAGE,
+           "--watch takes a folder, no config.ini and no other options; try --help");
+    return o;
+  }
   if (o.analyse) {
     if (optind < argc || o.run.restart || o.run.overwrite || o.run.steps >= 0)
       fail(EXIT_BAD_USAGE,

@@ -105,6 +105,38 @@ void results_remove(const char *dir) {
 
 void results_remove_traces(const char *dir) { remove_kind(dir, &traces); }
 
+/** The number of the output that a file belongs to; -1: to none. */
+static long output_of(const char *name) {
+  for (int k = 0; k < KINDS; k++)
+    if (!*kinds[k].folder && kinds[k].told && strstr(kinds[k].pattern, "_" NUMBER) &&
+        is_of(&kinds[k], name, true))
+      return strtol(strrchr(name, '_') + 1, NULL, 10);
+  return -1;
+}
+
+static void insert(long *numbers, size_t *count, long number) {
+  size_t place = *count;
+  while (place > 0 && numbers[place - 1] > number) place--;
+  if (place > 0 && numbers[place - 1] == number) return;
+  memmove(numbers + place + 1, numbers + place, (*count - place) * sizeof *numbers);
+  numbers[place] = number;
+  ++*count;
+}
+
+long *results_numbers(const char *dir, const char *stem, size_t *count) {
+  long *numbers = NULL;
+  *count = 0;
+  DIR *stream = opendir(dir);
+  for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+    const long number = output_of(entry->d_name);
+    if (number < 0 || strncmp(entry->d_name, stem, strlen(stem)) != 0) continue;
+    numbers = reallocate(numbers, *count + 1, sizeof *numbers, "the numbers of outputs");
+    insert(numbers, count, number);
+  }
+  if (stream) closedir(stream);
+  return numbers;
+}
+
 void results_print(FILE *out, const char *dir) {
   const char *before = ": ";
   fprintf(out, "results in %s", dir);

@@ -5,29 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "photons/base/clock.h"
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-/** Whether a person looks. A launcher may give a terminal to a rank whose output goes into a
- * file. */
-static bool person_looks(void) {
-  const char *terminal = getenv("TERM");
-  return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !comm_launched() &&
-         !getenv("SLURM_STEP_ID");
-}
-
 struct step_lines step_lines_make(bool details, double interval) {
-  return (struct step_lines){
-      .bar = !details && person_looks(), .details = details, .interval = details ? 0.0 : interval};
-}
-
-static int terminal_columns(void) {
-  struct winsize size;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  return (struct step_lines){.bar = !details && console_is_terminal(),
+                             .details = details,
+                             .interval = details ? 0.0 : interval};
 }
 
 static void show_bar(const struct step_record *record, double done, const char *eta) {
@@ -35,7 +20,7 @@ static void show_bar(const struct step_record *record, double done, const char *
   char text[128], bar[MOST + 4] = "", line[sizeof text + sizeof bar];
   snprintf(text, sizeof text, "step %lld  z %.3f  %.2f s/step  ETA %s", (long long)record->step,
            1.0 / record->a - 1.0, record->wall, eta);
-  const int columns = terminal_columns() - 1; /* the cursor needs one */
+  const int columns = console_columns() - 1; /* the cursor needs one */
   const int room = columns - (int)strlen(text) - 3, width = room < MOST ? room : MOST;
   if (width >= LEAST) {
     const int filled = (int)(width * fmin(fmax(done, 0.0), 1.0));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "photons/base/clock.h"
@@ -26,6 +27,28 @@ static struct {
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void console_silence(void) { console.silent = true; }
+
+bool console_is_terminal(void) {
+  const char *terminal = getenv("TERM");
+  return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !comm_launched() &&
+         !getenv("SLURM_STEP_ID");
+}
+
+static struct winsize terminal_size(void) {
+  struct winsize size = {0};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) size = (struct winsize){0};
+  return size;
+}
+
+int console_columns(void) {
+  const struct winsize size = terminal_size();
+  return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+int console_rows(void) {
+  const struct winsize size = terminal_size();
+  return size.ws_row > 0 ? size.ws_row : 24;
+}
 
 /** Print one line of so many bytes, broken where it is too long. What follows a break is indented by
  * four more columns. */

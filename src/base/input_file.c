@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "photons/base/error.h"
 
 /** What a file is, if it is not a regular file; NULL for a regular file. */
 static const char *other_kind(mode_t mode) {
@@ -37,4 +40,35 @@ const char *input_refusal(const char *path) {
   FILE *file = input_open(path, &reason);
   if (file) fclose(file);
   return reason;
+}
+
+/** Let the file go on at a line in its last `most` bytes, unless it is there already. */
+static void skip_to_end(FILE *file, size_t most) {
+  const long now = ftell(file);
+  if (fseek(file, 0, SEEK_END) != 0) return;
+  const long begin = ftell(file) - (long)most;
+  if (fseek(file, begin > now ? begin : now, SEEK_SET) != 0 || begin <= now) return;
+  int c;
+  do c = fgetc(file);
+  while (c != EOF && c != '\n');
+}
+
+char *input_lines(const char *path, int head, size_t most) {
+  const char *reason;
+  FILE *file = input_open(path, &reason);
+  if (!file) return NULL;
+  char *text, *line = NULL;
+  size_t size, capacity = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) fail(EXIT_RUN_FAILED, "not enough memory for lines of %s", path);
+  for (int number = 0;; number++) {
+    if (number == head) skip_to_end(file, most);
+    const ssize_t length = getline(&line, &capacity, file);
+    if (length <= 0 || line[length - 1] != '\n') break;
+    fputs(line, out);
+  }
+  if (fclose(out) != 0) fail(EXIT_RUN_FAILED, "not enough memory for lines of %s", path);
+  free(line);
+  fclose(file);
+  return text;
 }

@@ -8,8 +8,9 @@
 #include "photons/app/run.h"
 
 struct options {
-  const char *config;     /**< path of config.ini; NULL with analyse */
+  const char *config;     /**< path of config.ini; NULL with analyse and watch */
   const char *analyse;    /**< snapshot to analyse instead of a run; NULL: a run is wanted */
+  const char *watch;      /**< output folder to show instead of a run; NULL: a run is wanted */
   const char **overrides; /**< arguments of --set, in order */
   size_t override_count;
   struct run_options run;

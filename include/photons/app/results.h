@@ -3,6 +3,7 @@
 #ifndef PHOTONS_APP_RESULTS_H
 #define PHOTONS_APP_RESULTS_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 /** A file of this program that is in the folder and worth keeping, malloc'ed; NULL: there is none.
@@ -13,6 +14,13 @@ char *results_example(const char *dir);
  * it starts: those of an earlier run go before, by results_remove_traces(). */
 void results_remove(const char *dir);
 void results_remove_traces(const char *dir);
+
+/**
+ * The numbers of outputs of which the folder holds finished files, rising, malloc'ed.
+ * @param stem      how names of these files begin; "" for any
+ * @param[out] count
+ */
+long *results_numbers(const char *dir, const char *stem, size_t *count);
 
 /** Print a line about the results that are in the folder, and one about how to make a page of
  * them. */

@@ -4,6 +4,7 @@
 #ifndef PHOTONS_INPUT_FILE_H
 #define PHOTONS_INPUT_FILE_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 /**
@@ -17,5 +18,14 @@ FILE *input_open(const char *path, const char **reason);
 /** Why a path cannot be read, or NULL if it can be read. For libraries that open the path
  * themselves. */
 const char *input_refusal(const char *path);
+
+/**
+ * The beginning and the end of a text file to which another process may be writing. An incomplete
+ * last line is left out.
+ * @param head  so many of its first lines
+ * @param most  after these, the whole lines in so many bytes at the end of the file
+ * @return malloc'ed; NULL if the file could not be opened
+ */
+char *input_lines(const char *path, int head, size_t most);
 
 #endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/app/watch.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "photons/app/eta.h"
+#include "photons/app/run_folder.h"
+#include "photons/app/sparkline.h"
+#include "photons/base/clock.h"
+#include "photons/base/comm.h"
+#include "photons/base/console.h"
+#include "photons/base/error.h"
+#include "photons/runtime/stage.h"
+#include "photons/step/rungs.h"
+
+/* Recent steps, whose mean is shown; stages that are named; characters of a curve and of the bar;
+ * seconds from one view to the next; the column where lines go on after their names. */
+enum { RECENT = 10, LARGEST = 6, CURVE = 60, BAR = 20, INTERVAL = 2, MARGIN = 12 };
+
+struct view {
+  FILE *out;
+  bool utf8;
+  struct run_folder f;
+  size_t rows;  /* of log/timings.csv */
+  size_t first; /* of the recent ones */
+};
+
+/** Begin a line with its name. */
+static void heading(const struct view *v, const char *name) {
+  fprintf(v->out, "%-*s", MARGIN, name);
+}
+
+static double number(const struct view *v, size_t row, const char *column) {
+  return csv_number(&v->f.timings, row, column);
+}
+
+/** Sum over recent steps of a column, times the steps' seconds if `timed`. */
+static double recent(const struct view *v, const char *column, bool timed) {
+  double sum = 0.0;
+  for (size_t row = v->first; row < v->rows; row++)
+    sum += number(v, row, column) * (timed ? number(v, row, "wall_s") : 1.0);
+  return sum;
+}
+
+/** The mean of a column over the time of recent steps. */
+static double recent_mean(const struct view *v, const char *column) {
+  return recent(v, column, true) / recent(v, "wall_s", false);
+}
+
+static double now(const struct view *v, const char *column) {
+  return number(v, v->rows - 1, column);
+}
+
+static void print_state(const struct view *v) {
+  static const char *const ends[] = {
+      [RUN_UNKNOWN] = "no process works in this folder",
+      [RUN_BEGUN] = "broken off: no process works in this folder",
+      [RUN_STOPPED] = "stopped",
+      [RUN_FAILED] = "failed",
+      [RUN_ENDED] = "ended",
+  };
+  heading(v, "state");
+  if (v->f.goes_on)
+    fprintf(v->out, "running, %s", v->f.holder);
+  else
+    fputs(ends[v->f.end], v->out);
+  if (!isnan(v->f.age)) {
+    char age[CLOCK_DURATION_SIZE];
+    clock_duration(age, v->f.age);
+    fprintf(v->out, "; last step %s ago", age);
+  }
+  fputs("\n", v->out);
+}
+
+/** The way of the run in ln a that is behind, and ahead; NAN: not known. */
+static double way_behind(const struct view *v) { return log(now(v, "a") / number(v, 0, "a")); }
+static double way_ahead(const struct view *v) {
+  return fmax(log(1.0 / (1.0 + v->f.z_end) / now(v, "a")), 0.0);
+}
+
+static void print_progress(const struct view *v) {
+  heading(v, "progress");
+  if (!isnan(v->f.z_end)) {
+    const double whole = way_behind(v) + way_ahead(v);
+    const double share = whole > 0.0 ? way_behind(v) / whole : 1.0;
+    sparkline_bar(v->out, share, BAR, v->utf8);
+    fprintf(v->out, " %.1f%% in ln a, ", 100.0 * share);
+  }
+  fprintf(v->out, "step %.0f, z = %.4g", now(v, "step"), fmax(now(v, "z"), 0.0));
+  if (!isnan(v->f.z_end)) fprintf(v->out, " of %g", v->f.z_end);
+  fputs("\n", v->out);
+}
+
+static void print_speed(const struct view *v) {
+  const double seconds = recent(v, "wall_s", false);
+  heading(v, "speed");
+  fprintf(v->out, "%.3g particle-steps/s, %.3g s/step in the last %zu steps\n",
+          recent(v, "particles_per_s", true) / seconds, seconds / (double)(v->rows - v->first),
+          v->rows - v->first);
+}
+
+/** Outputs with a lower redshift than the present one. */
+static size_t outputs_ahead(const struct view *v, double *next) {
+  size_t ahead = 0;
+  const double z = v->rows > 0 ? now(v, "z") : INFINITY;
+  *next = NAN;
+  for (size_t i = 0; i < v->f.redshift_count; i++) {
+    if (v->f.redshifts[i] > z - 1e-6 * (1.0 + z)) continue;
+    if (ahead++ == 0) *next = v->f.redshifts[i];
+  }
+  return ahead;
+}
+
+static void print_eta(const struct view *v) {
+  struct eta eta = {0};
+  double next;
+  char text[CLOCK_DURATION_SIZE] = "-";
+  for (size_t row = 1; row < v->rows; row++)
+    eta_step(&eta, number(v, row, "dlna"), number(v, row, "wall_s"));
+  eta.output_seconds = v->f.output_seconds;
+  eta.outputs = v->f.output_count;
+  const double seconds = eta_seconds(&eta, way_ahead(v), outputs_ahead(v, &next));
+  if (!isnan(seconds) && !isnan(v->f.z_end)) clock_duration(text, seconds);
+  heading(v, "ETA");
+  fprintf(v->out, "%s\n", text);
+}
+
+struct share {
+  const char *stage;
+  double seconds;
+};
+
+static int larger_first(const void *a, const void *b) {
+  const struct share *left = a, *right = b;
+  return (left->seconds < right->seconds) - (left->seconds > right->seconds);
+}
+
+/** Where the busy time of recent steps went. @param prefix  of the columns of a kind of device */
+static void print_shares(const struct view *v, const char *name, const char *prefix) {
+  struct share shares[STAGES_MOST];
+  const uint32_t count = stage_count();
+  double busy = 0.0;
+  for (uint32_t i = 0; i < count; i++) {
+    char column[96];
+    shares[i].stage = stage_name(stage_at(i));
+    snprintf(column, sizeof column, "%s%s_s", prefix, shares[i].stage);
+    const double seconds = recent(v, column, false);
+    shares[i].seconds = isnan(seconds) ? 0.0 : seconds;
+    busy += shares[i].seconds;
+  }
+  if (!(busy > 0.0)) return;
+  qsort(shares, count, sizeof *shares, larger_first);
+  double other = busy;
+  heading(v, name);
+  for (uint32_t i = 0; i < count && i < LARGEST && shares[i].seconds >= 0.005 * busy; i++) {
+    fprintf(v->out, "%s %.0f%%  ", shares[i].stage, 100.0 * shares[i].seconds / busy);
+    other -= shares[i].seconds;
+  }
+  fprintf(v->out, "other %.0f%%\n", 100.0 * fmax(other, 0.0) / busy);
+}
+
+static void print_idle(const struct view *v) {
+  const double gpus = recent_mean(v, "gpu_idle_share");
+  heading(v, "idle");
+  fprintf(v->out, "cores %.1f%%", 100.0 * recent_mean(v, "idle_share"));
+  if (!isnan(gpus)) fprintf(v->out, ", GPUs %.1f%%", 100.0 * gpus);
+  fprintf(v->out, "; imbalance %.1f%%\n", 100.0 * recent_mean(v, "imbalance"));
+}
+
+/** Particles by rung at the beginning of the last base step. */
+static void print_rungs(const struct view *v) {
+  double logs[RUNGS], least = INFINITY, most = 0.0;
+  int rungs = 0, fullest = 0;
+  if (!(now(v, "sub_steps") > 0.0)) return;
+  const char *text = csv_text(&v->f.timings, v->rows - 1, "rung_particles");
+  for (char *end; rungs < RUNGS; text = end + (*end == ';')) {
+    const double particles = strtod(text, &end);
+    if (end == text) break;
+    logs[rungs] = particles > 0.0 ? log10(particles) : NAN;
+    if (particles > 0.0) least = fmin(least, particles);
+    if (particles > most) {
+      most = particles;
+      fullest = rungs;
+    }
+    rungs++;
+  }
+  char name[32];
+  snprintf(name, sizeof name, "rungs 0-%d", rungs - 1);
+  heading(v, name);
+  sparkline_print(v->out, logs, (size_t)rungs, log10(least), log10(most), v->utf8);
+  fprintf(v->out, "  log10 of particles, which are %.3g to %.3g, most on rung %d\n", least, most,
+          fullest);
+}
+
+static void print_memory(const struct view *v) {
+  heading(v, "memory");
+  fprintf(v->out, "%.3g GB at most, all processes\n", 1e-9 * now(v, "peak_rss_bytes"));
+}
+
+/** The newest error of the Layzer-Irvine equation; not every step has one. */
+static void print_statistics(const struct view *v) {
+  const struct csv *t = &v->f.statistics;
+  for (size_t row = t->rows; row-- > 0;) {
+    const double error = csv_number(t, row, "layzer_irvine_error");
+    if (isnan(error)) continue;
+    heading(v, "statistics");
+    fprintf(v->out, "Layzer-Irvine error %.3g at z = %.4g\n", error, csv_number(t, row, "z"));
+    return;
+  }
+}
+
+static void print_outputs(const struct view *v) {
+  double next;
+  const size_t ahead = outputs_ahead(v, &next), written = v->f.outputs_written;
+  heading(v, "outputs");
+  fprintf(v->out, "%zu written", written);
+  if (written > 0) fprintf(v->out, ", the last one is number %03ld", v->f.outputs[written - 1]);
+  if (ahead > 0) fprintf(v->out, "; %zu to come, the next at z = %g", ahead, next);
+  fputs("\n", v->out);
+}
+
+/** log10 of k^3 P(k) / (2 pi^2) at a wavenumber, between two of the table. */
+static double log_power(const struct run_spectrum *s, double k) {
+  size_t i = 1;
+  while (i + 1 < s->count && s->k[i] < k) i++;
+  const double share = log(k / s->k[i - 1]) / log(s->k[i] / s->k[i - 1]);
+  const double low = log10(pow(s->k[i - 1], 3) * s->power[i - 1]);
+  const double high = log10(pow(s->k[i], 3) * s->power[i]);
+  return low + share * (high - low) - log10(2.0 * M_PI * M_PI);
+}
+
+static void print_spectrum(const struct view *v) {
+  const struct run_spectrum *s = &v->f.spectrum;
+  double curve[CURVE], low = INFINITY, high = -INFINITY;
+  if (s->count < 2) return;
+  const double first = s->k[0], last = s->k[s->count - 1];
+  for (int i = 0; i < CURVE; i++) {
+    curve[i] = log_power(s, first * pow(last / first, (double)i / (CURVE - 1)));
+    if (!isfinite(curve[i])) curve[i] = NAN;
+    low = fmin(low, curve[i]);
+    high = fmax(high, curve[i]);
+  }
+  heading(v, "P(k)");
+  sparkline_print(v->out, curve, CURVE, low, high, v->utf8);
+  fprintf(v->out, "\n%*sz = %.4g, k from %.3g to %.3g h/Mpc, k^3 P/(2 pi^2) from %.2g to %.2g\n",
+          MARGIN, "", s->z, first, last, pow(10.0, low), pow(10.0, high));
+}
+
+static void print_messages(const struct view *v) {
+  for (int i = RUN_MESSAGES - 1; i >= 0; i--)
+    if (v->f.messages[i]) fprintf(v->out, "%s\n", v->f.messages[i]);
+}
+
+static void print_steps(const struct view *v) {
+  print_progress(v);
+  if (v->f.goes_on) print_eta(v);
+  print_speed(v);
+  print_shares(v, "cores", "");
+  print_shares(v, "GPUs", "gpu_");
+  print_idle(v);
+  print_rungs(v);
+  print_memory(v);
+}
+
+static void print_view(struct view *v) {
+  v->rows = v->f.timings.rows;
+  v->first = v->rows > RECENT + 1 ? v->rows - RECENT : v->rows > 1; /* row 0: no step */
+  heading(v, "run");
+  fprintf(v->out, "%s\n", v->f.path);
+  print_state(v);
+  if (v->rows > 0)
+    print_steps(v);
+  else
+    fprintf(v->out, "%-*sno step has ended yet\n", MARGIN, "progress");
+  print_statistics(v);
+  print_outputs(v);
+  print_spectrum(v);
+  print_messages(v);
+}
+
+/** The bytes of a line that have room in so many columns. */
+static size_t visible(const char *line, size_t length, int columns) {
+  size_t bytes = 0;
+  for (int shown = 0; bytes < length; bytes++) {
+    const bool begins = (line[bytes] & 0xC0) != 0x80; /* in UTF-8 the others continue a character */
+    if (begins && shown++ == columns) break;
+  }
+  return bytes;
+}
+
+/** Print lines in place of what the terminal shows, or only print them. */
+static void show(const char *text, bool terminal) {
+  const int columns = terminal ? console_columns() : CONSOLE_COLUMNS;
+  int rows = terminal ? console_rows() : INT32_MAX;
+  if (terminal) fputs("\033[H", stdout); /* the cursor goes to the upper left */
+  for (const char *line = text; *line && --rows > 0;) {
+    const size_t length = strcspn(line, "\n");
+    printf("%.*s%s\n", (int)visible(line, length, columns), line, terminal ? "\033[K" : "");
+    line += length + 1;
+  }
+  if (terminal) fputs("\033[J", stdout); /* erase what is below */
+  if (fflush(stdout) != 0 || ferror(stdout))
+    fail(EXIT_RUN_FAILED, "cannot write to standard output: %s", strerror(errno));
+}
+
+/** @return whether the run goes on */
+static bool show_folder(const char *folder, bool terminal) {
+  char *text;
+  size_t size;
+  struct view v = {.out = open_memstream(&text, &size),
+                   .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+  if (!v.out) fail(EXIT_RUN_FAILED, "not enough memory for the view of a run");
+  run_folder_read(&v.f, folder);
+  print_view(&v);
+  if (fclose(v.out) != 0) fail(EXIT_RUN_FAILED, "not enough memory for the view of a run");
+  show(text, terminal);
+  const bool goes_on = v.f.goes_on;
+  run_folder_free(&v.f);
+  free(text);
+  return goes_on;
+}
+
+int watch_run(const char *folder) {
+  const char *reason;
+  comm_started();
+  if (comm_rank() > 0) return 0;
+  if (!run_folder_valid(folder, &reason)) fail(EXIT_BAD_USAGE, "%s: %s", folder, reason);
+  const bool terminal = console_is_terminal();
+  setlocale(LC_CTYPE, ""); /* an unknown locale leaves that of C */
+  if (terminal) fputs("\033[2J", stdout);
+  while (show_folder(folder, terminal) && terminal) sleep(INTERVAL);
+  return 0;
+}
