@@ -2,6 +2,7 @@
 /* The font is part of the program: a picture is the same where no font is installed. */
 #include "image_draw.h"
 
+#include <errno.h>
 #include <math.h>
 #include <png.h>
 #include <stdio.h>
@@ -142,9 +143,10 @@ void picture_label(struct picture *p, const struct legend *l) {
   if (p->pixels >= 2 * BAR_DOTS * dot) draw_bar(p, l, dot, margin);
 }
 
+/** libpng says "Write Error" where the system knows more. */
 static void png_failed(png_structp png, png_const_charp message) {
   fail(EXIT_RUN_FAILED, "cannot write the picture %s: %s", (const char *)png_get_error_ptr(png),
-       message);
+       errno != 0 ? strerror(errno) : message);
 }
 
 static void png_warned(png_structp png, png_const_charp message) {
@@ -160,6 +162,7 @@ void picture_write(const char *path, const struct picture *p) {
   png_infop info = png == NULL ? NULL : png_create_info_struct(png);
   if (info == NULL) fail(EXIT_RUN_FAILED, "not enough memory for the picture %s", path);
   png_uint_32 pixels = (png_uint_32)p->pixels;
+  errno = 0;
   png_init_io(png, file);
   png_set_IHDR(png, info, pixels, pixels, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);

@@ -131,16 +131,19 @@ fi
 code=1 message=snap_000.hdf5 folder=small
 (
   ulimit -f 1000 # blocks of 512 bytes
-  timeout 60 "$PHOTONS" --quiet --set output.dir=small --set ic.order=1 config.ini >out 2>err
+  timeout 60 "$PHOTONS" --quiet --set output.dir=small --set ic.order=1 \
+    --set output.images=no config.ini >out 2>err
 )
 check 'a limit on file sizes'
 [ -e small/snap_000.hdf5 ] && complain 'a limit on file sizes: half a snapshot'
 mkdir disk
 if mount -t tmpfs -o size=600k none disk 2>/dev/null; then
   disk=disk
-  expect 1 snap_000.hdf5 disk/run config.ini
+  expect 1 snap_000.hdf5 disk/run --set output.images=no config.ini
   [ -e disk/run/snap_000.hdf5 ] && complain 'a full disk: half a snapshot'
   grep -q 'No space left on device' err || complain 'a full disk: not said'
+  rm -rf disk/run
+  expect 1 'slice_000.png: No space left on device' disk/run config.ini
 fi
 
 # Memory: more than there is, and less than there is but more than a limit allows.

@@ -77,7 +77,7 @@ timeout 60 "$PHOTONS" --overwrite --set output.dir=whole --set output.movie=2 co
   complain "--overwrite: exit code $?"
 [ "$(frames whole)" = 'frame_0000.png frame_0001.png' ] ||
   complain "--overwrite: frames $(frames whole)"
-grep -q '^movie .* 2 frames' out && tail -n 1 out | grep -q 'movie/' ||
+grep -q '^movie .* 2 frames' out && tail -n 4 out | grep -q 'movie/' ||
   complain 'nothing said of the movie'
 
 # tools/movie.sh with an ffmpeg that only says what it was asked for, and without one.
