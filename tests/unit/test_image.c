@@ -15,6 +15,7 @@
 
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
+#include "src/analysis/column.h"
 #include "src/analysis/sheet.h"
 #include "src/analysis/tetrahedron.h"
 
@@ -205,13 +206,20 @@ static double noise(uint64_t point, size_t axis) {
   return (double)((seed ^ seed >> 31) >> 11) * 0x1p-52 - 1.0;
 }
 
-enum shape { UNIFORM, WAVE, FOLDED };
+enum shape { UNIFORM, WAVE, FOLDED, CLUMPED };
 #define WAVE_AMPLITUDE 0.5 /* largest |d psi/dq|: the sheet does not fold */
 
 /** Displacement of a point of the lattice over the box. */
 static double displacement(enum shape shape, size_t side, uint64_t point, size_t axis) {
   const double q = (double)(point / side / side) / (double)side;
   if (shape == WAVE) return axis == 0 ? WAVE_AMPLITUDE * sin(2.0 * M_PI * q) / (2.0 * M_PI) : 0.0;
+  if (shape == CLUMPED) { /* half of the points are near a corner of the box or in its middle */
+    const double here = (double)(point / (axis == 0 ? side * side : axis == 1 ? side : 1) % side);
+    const double clump = noise(point, 3) > 0.0 ? 0.5 * round(2.0 * here / (double)side) : NAN;
+    return isnan(clump) ? 0.1 * noise(point, axis)
+                        : clump + 0.03 * noise(point, axis) * noise(point, axis) * noise(point, axis) -
+                              here / (double)side;
+  }
   return shape == FOLDED ? 3.0 / (double)side * noise(point, axis) : 0.0;
 }
 
@@ -341,6 +349,32 @@ static void test_slices_add_up(void **state) {
   free(slice);
 }
 
+/* A slice without the last position unit has almost the mass of the whole box. Its tetrahedra are
+ * deposited one by one, those of the whole box by the edges that they share. */
+static void test_edges(void **state) {
+  (void)state;
+  static const struct {
+    enum shape shape;
+    size_t side, pixels;
+  } cases[] = {{WAVE, 16, 64},    {FOLDED, 12, 64},   {FOLDED, 5, 300},  {FOLDED, 40, 64},
+               {CLUMPED, 12, 64}, {CLUMPED, 20, 257}, {CLUMPED, 9, 1024}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const size_t side = cases[i].side, pixels = cases[i].pixels;
+    const double all = pow((double)side, 3), mean = all / (double)(pixels * pixels);
+    double *map[2], most = 0.0, sum;
+    for (size_t k = 0; k < 2; k++)
+      map[k] = map_of(make_lattice(side, 3, cases[i].shape, 0.3), side, pixels, 0,
+                      UINT32_MAX - (uint32_t)k);
+    for (size_t k = 0; k < pixels * pixels; k++) most = fmax(most, fabs(map[0][k] - map[1][k]));
+    sum = sum_of(map[0], pixels) / all - 1.0;
+    print_message("%d %zu %zu: %g %g\n", cases[i].shape, side, pixels, most / mean, sum);
+    assert_true(most < 1e-6 * mean);
+    assert_true(fabs(sum) < 1e-6);
+    free(map[0]);
+    free(map[1]);
+  }
+}
+
 /** The Lagrangian coordinate of the plane wave at x, both over the box. */
 static double wave_origin(double x) {
   double q = x;
@@ -412,6 +446,7 @@ static void test_tetrahedra(void **state) {
                           6.0;
     uint64_t map[PIXELS * PIXELS] = {0};
     tetrahedron_deposit(v, volume / unit, low, high, PIXELS, map);
+    columns_integrate(map, PIXELS, PIXELS);
     for (size_t i = 0; i < PIXELS * PIXELS; i++) {
       double sum = 0.0, most = 0.0;
       for (size_t j = 0; j < LINES * LINES; j++) {
@@ -439,6 +474,7 @@ static void test_flat_tetrahedra(void **state) {
   for (size_t k = 0; k < sizeof flat / sizeof *flat; k++) {
     uint64_t map[16 * 16] = {0}, sum = 0;
     tetrahedron_deposit(flat[k], 1e9, -INFINITY, INFINITY, 16, map);
+    columns_integrate(map, 16, 16);
     for (size_t i = 0; i < 16 * 16; i++) sum += map[i];
     assert_true(fabs((double)sum / 1e9 - 1.0) < 1e-6);
   }
@@ -456,6 +492,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_no_lattice),
       cmocka_unit_test(test_mass),
       cmocka_unit_test(test_slices_add_up),
+      cmocka_unit_test(test_edges),
       cmocka_unit_test(test_plane_wave),
       cmocka_unit_test(test_tetrahedra),
       cmocka_unit_test(test_flat_tetrahedra),
