@@ -30,58 +30,48 @@ bool edges_find_jumps(const int64_t p[4][2], double scale, double mass, double r
   return fine;
 }
 
-struct column {
-  size_t rows;
-  uint64_t *difference;
+/** The next border of pixels that an edge crosses along one axis. */
+struct crossing {
+  double at, step; /* coordinate of the border relative to the edge's begin; to the next one */
+  double inverse;  /* of the edge's extent */
+  double t;        /* fraction of the edge in front of the border */
 };
 
-/** A piece of an edge inside one pixel; its ends are h0 and h1 below the upper border.
- * @param weight  J times the piece's extent in x */
-static inline void deposit_piece(const struct column *c, long row, double weight, double h0,
-                                 double h1) {
-  column_add_tail(c->difference, c->rows, (size_t)row,
-                  units(weight * (1.0 / 6.0) * (h0 * h0 + h0 * h1 + h1 * h1)),
-                  units(weight * (0.5 + 0.5 * (h0 + h1))), units(weight));
-}
-
-/** A piece of an edge inside one column, from y0 up to y1.
- * @param weight   J times the piece's extent in x
- * @param per_row  the same for a piece that goes through a whole pixel */
-static inline void deposit_in_column(const struct column *c, double y0, double y1, double weight,
-                                     double per_row) {
-  const long first = pixel_of(y0), last = pixel_of(y1);
-  if (first == last) {
-    const double top = (double)(first + 1);
-    deposit_piece(c, first, weight, top - y0, top - y1);
-    return;
-  }
-  /* The pieces' weights sum up to the whole in spite of rounding. */
-  const double sign = copysign(1.0, weight);
-  double rest = fabs(weight), part = lesser(rest, fabs(per_row) * ((double)(first + 1) - y0));
-  deposit_piece(c, first, sign * part, (double)(first + 1) - y0, 0.0);
-  rest -= part;
-  for (long row = first + 1; row < last; row++, rest -= part) {
-    part = lesser(rest, fabs(per_row));
-    deposit_piece(c, row, sign * part, 1.0, 0.0);
-  }
-  deposit_piece(c, last, sign * rest, 1.0, (double)(last + 1) - y1);
+static struct crossing crossing_from(double begin, double extent) {
+  const double low = (double)pixel_of(begin);
+  return (struct crossing){(extent > 0.0 ? low + 1.0 : low) - begin, extent > 0.0 ? 1.0 : -1.0,
+                           1.0 / extent, extent == 0.0 ? INFINITY : 0.0};
 }
 
 void edge_deposit(const double a[2], const double b[2], double jump, size_t pixels, uint64_t *map) {
   const double *left = a[0] < b[0] ? a : b, *right = a[0] < b[0] ? b : a;
-  const double dx = right[0] - left[0], dy = right[1] - left[1];
+  const double dx = right[0] - left[0], dy = right[1] - left[1], all = jump * dx * dx;
   if (!(dx > 0.0)) return; /* has no jump */
-  const double slope = dy / dx, all = jump * dx, per_row = all * fabs(dx / dy);
-  const double low = lesser(left[1], right[1]), high = greater(left[1], right[1]);
-  double x = left[0], y = left[1];
-  for (long i = pixel_of(x); x < right[0]; i++) {
-    const double next = lesser(right[0], (double)(i + 1));
-    const double end = next < right[0]
-                           ? lesser(greater(left[1] + (next - left[0]) * slope, low), high)
-                           : right[1];
-    const struct column c = {pixels, map + wrap(i, pixels) * pixels};
-    deposit_in_column(&c, lesser(y, end), greater(y, end), all * (next - x), per_row);
-    x = next;
-    y = end;
+  struct crossing x = crossing_from(left[0], dx), y = crossing_from(left[1], dy);
+  if (x.t == 0.0) x.t = x.at * x.inverse;
+  if (y.t == 0.0) y.t = y.at * y.inverse;
+  long row = pixel_of(left[1]), column = pixel_of(left[0]);
+  const long up = dy > 0.0 ? 1 : -1;
+  const long pieces = 1 + (pixel_of(right[0]) - column) + up * (pixel_of(right[1]) - row);
+  column = (long)wrap(column, pixels);
+  double t0 = 0.0, h0 = (double)(row + 1) - left[1];
+  for (long k = 0; k < pieces; k++) {
+    const bool across = x.t <= y.t;
+    const double t1 = lesser(1.0, across ? x.t : y.t);
+    const double weight = all * (t1 - t0), h1 = (double)(row + 1) - (left[1] + t1 * dy);
+    column_add_tail(map + (size_t)column * pixels, pixels, (size_t)row,
+                    units(weight * (1.0 / 6.0) * (h0 * h0 + h0 * h1 + h1 * h1)),
+                    units(weight * (0.5 + 0.5 * (h0 + h1))), units(weight));
+    t0 = t1;
+    const double cx = across ? 1.0 : 0.0, cy = across ? 0.0 : y.step;
+    x.at += cx;
+    y.at += cy;
+    h0 = h1 + cy;
+    column += across ? 1 : 0;
+    row += across ? 0 : up;
+    if (column == (long)pixels) column = 0;
+    x.t = x.at * x.inverse;
+    y.t = y.at * y.inverse;
+    if (dy == 0.0) y.t = INFINITY;
   }
 }
