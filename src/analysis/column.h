@@ -33,12 +33,18 @@ static inline void add_difference(uint64_t *column, size_t rows, size_t row, uin
   if (row < rows) column[row] += d;
 }
 
-/** Change the masses from @p row on by first, second, second + step, second + 2 step, ... */
-static inline void column_add_tail(uint64_t *column, size_t rows, size_t row, uint64_t first,
+/** Change the masses from @p row on by first, second, second + step, second + 2 step, ... The row may
+ * be outside the column. */
+static inline void column_add_tail(uint64_t *column, size_t rows, long row, uint64_t first,
                                    uint64_t second, uint64_t step) {
-  column[row] += first;
-  add_difference(column, rows, row + 1, second - 2 * first);
-  add_difference(column, rows, row + 2, step - second + first);
+  if (row < 0) {
+    first = second + (uint64_t)(-row - 1) * step;
+    second = first + step;
+    row = 0;
+  }
+  add_difference(column, rows, (size_t)row, first);
+  add_difference(column, rows, (size_t)row + 1, second - 2 * first);
+  add_difference(column, rows, (size_t)row + 2, step - second + first);
 }
 
 /** Change the masses of rows first .. end - 1 by mass, mass + step, mass + 2 step, ... */

@@ -59,7 +59,7 @@ void edge_deposit(const double a[2], const double b[2], double jump, size_t pixe
     const bool across = x.t <= y.t;
     const double t1 = lesser(1.0, across ? x.t : y.t);
     const double weight = all * (t1 - t0), h1 = (double)(row + 1) - (left[1] + t1 * dy);
-    column_add_tail(map + (size_t)column * pixels, pixels, (size_t)row,
+    column_add_tail(map + (size_t)column * pixels, pixels, row,
                     units(weight * (1.0 / 6.0) * (h0 * h0 + h0 * h1 + h1 * h1)),
                     units(weight * (0.5 + 0.5 * (h0 + h1))), units(weight));
     t0 = t1;

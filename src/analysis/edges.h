@@ -37,7 +37,7 @@ bool edges_find_jumps(const int64_t p[4][2], double scale, double mass, double r
 
 /**
  * Deposit J max(0, y - y(x)) above an edge from a to b. Local.
- * @param a, b    x in (-pixels, 2 pixels), y in [0, pixels)
+ * @param a, b    x in (-pixels, 2 pixels), any y: pixels outside of the map in y do not exist
  * @param jump    J over the extent of the edge in x
  * @param pixels  a side of the map
  * @param map     [x][y], second differences along y (column.h)

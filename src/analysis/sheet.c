@@ -18,6 +18,8 @@
 enum { ROUND = 1 << 20 };    /* particles of a rank that are sent at a time */
 enum { SIDE_MAX = 1 << 20 }; /* whose cube is a number */
 enum { FAR = 1 << 29 };      /* position units; edges need the corners of a cell to be nearer */
+/** Tetrahedra deposited by their edges: those inside the box in y, and those that its border cuts. */
+enum kind { INSIDE, CUT, KINDS, NOT_BY_EDGES = KINDS };
 enum { ROWS = 3 };           /* of the lattice whose edges are kept at a time */
 #define ALL_UNITS 0x1p62     /* mass of all particles; one pixel may have it */
 
@@ -112,7 +114,7 @@ static struct sheet gather(const struct particles *s, size_t side) {
 /** What is known of the edges that begin at points (i, j, k) and (i + 1, j, k) of the lattice: the
  * jumps of column density (edges.h) by the tetrahedra in the cells between i and i + 1. An edge ends
  * at the point that is d / 4, d / 2 % 2 and d % 2 farther along the three axes. */
-typedef double jumps[2][8];
+typedef double jumps[KINDS][2][8];
 
 struct work {
   const struct sheet *sheet;
@@ -151,10 +153,9 @@ static void deposit_images(const struct work *w, const uint32_t *const corner[4]
   }
 }
 
-/** Find the jumps at the edges of a tetrahedron.
- * @return whether it may be deposited by its edges: it is not small or thin, and the border of the
- *         box in y does not cut it */
-static bool find_jumps(const struct work *w, const uint32_t *const corner[4], double result[6]) {
+/** Find the jumps at the edges of a tetrahedron. Small and thin ones are not deposited by edges. */
+static enum kind find_jumps(const struct work *w, const uint32_t *const corner[4],
+                            double result[6]) {
   int64_t p[4][2];
   bool near = true, one_pixel = true, cut = false;
   long pixel[4][2];
@@ -168,7 +169,8 @@ static bool find_jumps(const struct work *w, const uint32_t *const corner[4], do
     }
     cut |= p[k][1] != (int64_t)corner[k][1];
   }
-  return near && !cut && !one_pixel && edges_find_jumps(p, w->scale, w->mass, result);
+  if (!near || one_pixel || !edges_find_jumps(p, w->scale, w->mass, result)) return NOT_BY_EDGES;
+  return cut ? CUT : INSIDE;
 }
 
 /** The six tetrahedra of cell (i, j, k) share the diagonal from corner 000 to 111; each goes there
@@ -180,40 +182,52 @@ static void deposit_cell(const struct work *w, size_t i, size_t j, size_t k, jum
   static const int order[6][2] = {{1, 3}, {1, 5}, {2, 3}, {2, 6}, {4, 5}, {4, 6}};
   const bool whole = w->projection->extent == UINT32_MAX;
   const uint32_t *corner[8];
-  double *at[8];
+  double(*at[8])[2][8];
   for (size_t c = 0; c < 8; c++) {
     corner[c] = point_at(w->sheet, i + c / 4, j + c / 2 % 2, k + c % 2);
-    at[c] = row[c / 2 % 2][(k + c % 2) % w->sheet->side][c / 4];
+    at[c] = row[c / 2 % 2][(k + c % 2) % w->sheet->side];
   }
   for (int t = 0; t < 6; t++) {
     const int c[4] = {0, order[t][0], order[t][1], 7};
     const uint32_t *const p[4] = {corner[c[0]], corner[c[1]], corner[c[2]], corner[c[3]]};
     double jump[6];
-    if (whole && find_jumps(w, p, jump)) {
-      for (int e = 0; e < 6; e++) {
-        const int begin = c[edge_ends[e][0]], end = c[edge_ends[e][1]];
-        at[begin][end - begin] += jump[e];
-      }
-    } else {
+    const enum kind kind = whole ? find_jumps(w, p, jump) : NOT_BY_EDGES;
+    if (kind == NOT_BY_EDGES) {
       deposit_images(w, p, map);
+      continue;
+    }
+    for (int e = 0; e < 6; e++) {
+      const int begin = c[edge_ends[e][0]], end = c[edge_ends[e][1]];
+      at[begin][kind][begin / 4][end - begin] += jump[e];
     }
   }
+}
+
+/** Deposit the edge between two points of the lattice. Tetrahedra that are cut are deposited at both
+ * sides of the box. */
+static void deposit_edge(const struct work *w, const uint32_t *begin, const uint32_t *end,
+                         enum kind kind, double jump, uint64_t *map) {
+  const struct vertex a = vertex_near(begin, begin, w), b = vertex_near(begin, end, w);
+  const size_t n = w->projection->pixels;
+  edge_deposit((double[2]){a.x, a.y}, (double[2]){b.x, b.y}, jump, n, map);
+  if (kind != CUT) return;
+  const double side = 2.0 * a.y < (double)n ? (double)n : -(double)n;
+  edge_deposit((double[2]){a.x, a.y + side}, (double[2]){b.x, b.y + side}, jump, n, map);
 }
 
 /** Deposit the edges that begin at points (i, j, k) and (i + 1, j, k) for all k, and forget them. */
 static void deposit_row(const struct work *w, size_t i, size_t j, jumps *row, uint64_t *map) {
   for (size_t k = 0; k < w->sheet->side; k++)
     for (size_t above = 0; above < 2; above++)
-      for (size_t d = 1; d < 8; d++) {
-        const double jump = row[k][above][d];
-        row[k][above][d] = 0.0;
-        if (jump == 0.0) continue;
-        const uint32_t *begin = point_at(w->sheet, i + above, j, k),
-                       *end = point_at(w->sheet, i + above + d / 4, j + d / 2 % 2, k + d % 2);
-        const struct vertex a = vertex_near(begin, begin, w), b = vertex_near(begin, end, w);
-        edge_deposit((double[2]){a.x, a.y}, (double[2]){b.x, b.y}, jump, w->projection->pixels,
-                     map);
-      }
+      for (size_t d = 1; d < 8; d++)
+        for (enum kind kind = 0; kind < KINDS; kind++) {
+          const double jump = row[k][kind][above][d];
+          row[k][kind][above][d] = 0.0;
+          if (jump != 0.0)
+            deposit_edge(w, point_at(w->sheet, i + above, j, k),
+                         point_at(w->sheet, i + above + d / 4, j + d / 2 % 2, k + d % 2), kind,
+                         jump, map);
+        }
 }
 
 /** Deposit the cells of one plane. The edges of a row of points are complete when the cells on both

@@ -98,7 +98,7 @@ static inline void deposit_lines(const struct strip *s, long pixel, double low0,
   const double f0 = s->f0 + s->gradient * (0.5 * (low0 + high0) - s->origin),
                f1 = s->f1 + s->gradient * (0.5 * (low1 + high1) - s->origin);
   const double mass = (s->x1 - s->x0) * (1.0 / 6.0) * (w0 * (2.0 * f0 + f1) + w1 * (f0 + 2.0 * f1));
-  column_add_tail(s->column, s->pixels, wrap(pixel, s->pixels), units(mass), 0, 0);
+  column_add_tail(s->column, s->pixels, (long)wrap(pixel, s->pixels), units(mass), 0, 0);
 }
 
 /** Deposit whole pixels first .. end - 1. */
@@ -223,7 +223,7 @@ static void deposit_triangle(const struct target *t, struct point apex, struct p
 
 static void deposit_at(const struct target *t, double x, double y, double mass) {
   uint64_t *column = t->map + wrap(pixel_of(x), t->pixels) * t->pixels;
-  column_add_tail(column, t->pixels, wrap(pixel_of(y), t->pixels), units(mass), 0, 0);
+  column_add_tail(column, t->pixels, (long)wrap(pixel_of(y), t->pixels), units(mass), 0, 0);
 }
 
 static bool in_one_pixel(const struct vertex v[4]) {
