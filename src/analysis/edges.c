@@ -30,48 +30,50 @@ bool edges_find_jumps(const int64_t p[4][2], double scale, double mass, double r
   return fine;
 }
 
-/** The next border of pixels that an edge crosses along one axis. */
+/** The borders of pixels that an edge crosses along one axis. */
 struct crossing {
-  double at, step; /* coordinate of the border relative to the edge's begin; to the next one */
-  double inverse;  /* of the edge's extent */
-  double t;        /* fraction of the edge in front of the border */
+  double begin, extent; /* of the edge */
+  double inverse;       /* of the extent */
+  double border;        /* the next one */
+  double step;          /* from there to the one behind it */
 };
 
-static struct crossing crossing_from(double begin, double extent) {
-  const double low = (double)pixel_of(begin);
-  return (struct crossing){(extent > 0.0 ? low + 1.0 : low) - begin, extent > 0.0 ? 1.0 : -1.0,
-                           1.0 / extent, extent == 0.0 ? INFINITY : 0.0};
+static struct crossing crossing_from(double begin, double end) {
+  const double extent = end - begin, low = (double)pixel_of(begin);
+  return (struct crossing){.begin = begin,
+                           .extent = extent,
+                           .inverse = extent == 0.0 ? 1.0 : 1.0 / extent,
+                           .border = extent > 0.0 ? low + 1.0 : extent < 0.0 ? low : INFINITY,
+                           .step = extent > 0.0 ? 1.0 : -1.0};
 }
 
+/* An edge is cut at all borders of pixels that it crosses. In pixel p, at heights h below the upper
+ * border, the column density grows from 0 to J h there, and goes on to grow by J a pixel. */
 void edge_deposit(const double a[2], const double b[2], double jump, size_t pixels, uint64_t *map) {
   const double *left = a[0] < b[0] ? a : b, *right = a[0] < b[0] ? b : a;
-  const double dx = right[0] - left[0], dy = right[1] - left[1], all = jump * dx * dx;
-  if (!(dx > 0.0)) return; /* has no jump */
-  struct crossing x = crossing_from(left[0], dx), y = crossing_from(left[1], dy);
-  if (x.t == 0.0) x.t = x.at * x.inverse;
-  if (y.t == 0.0) y.t = y.at * y.inverse;
-  long row = pixel_of(left[1]), column = pixel_of(left[0]);
-  const long up = dy > 0.0 ? 1 : -1;
-  const long pieces = 1 + (pixel_of(right[0]) - column) + up * (pixel_of(right[1]) - row);
-  column = (long)wrap(column, pixels);
-  double t0 = 0.0, h0 = (double)(row + 1) - left[1];
+  if (!(right[0] > left[0])) return; /* has no jump */
+  struct crossing x = crossing_from(left[0], right[0]), y = crossing_from(left[1], right[1]);
+  const long first = pixel_of(left[0]), up = y.extent < 0.0 ? -1 : 1;
+  long row = pixel_of(left[1]);
+  const long pieces = 1 + (pixel_of(right[0]) - first) + up * (pixel_of(right[1]) - row);
+  uint64_t *column = map + wrap(first, pixels) * pixels;
+  const double all = jump * x.extent * x.extent;
+  double t0 = 0.0, h0 = (double)(row + 1) - y.begin;
   for (long k = 0; k < pieces; k++) {
-    const bool across = x.t <= y.t;
-    const double t1 = lesser(1.0, across ? x.t : y.t);
-    const double weight = all * (t1 - t0), h1 = (double)(row + 1) - (left[1] + t1 * dy);
-    column_add_tail(map + (size_t)column * pixels, pixels, row,
+    const double tx = (x.border - x.begin) * x.inverse, ty = (y.border - y.begin) * y.inverse;
+    const bool across = tx <= ty;
+    const double t1 = lesser(1.0, across ? tx : ty);
+    const double h1 = (double)(row + 1) - (y.begin + t1 * y.extent);
+    const double weight = all * (t1 - t0);
+    column_add_tail(column, pixels, row,
                     units(weight * (1.0 / 6.0) * (h0 * h0 + h0 * h1 + h1 * h1)),
                     units(weight * (0.5 + 0.5 * (h0 + h1))), units(weight));
+    x.border += across ? 1.0 : 0.0;
+    y.border += across ? 0.0 : y.step;
+    h0 = h1 + (across ? 0.0 : y.step);
     t0 = t1;
-    const double cx = across ? 1.0 : 0.0, cy = across ? 0.0 : y.step;
-    x.at += cx;
-    y.at += cy;
-    h0 = h1 + cy;
-    column += across ? 1 : 0;
     row += across ? 0 : up;
-    if (column == (long)pixels) column = 0;
-    x.t = x.at * x.inverse;
-    y.t = y.at * y.inverse;
-    if (dy == 0.0) y.t = INFINITY;
+    column += across ? pixels : 0;
+    if (column == map + pixels * pixels) column = map;
   }
 }
