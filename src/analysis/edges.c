@@ -5,7 +5,7 @@
 
 #include "column.h"
 
-#define JUMP_MAX 0x1p55 /* units; with some tens of these at one edge all terms are below 2^63 */
+#define JUMP_MAX 0x1p50 /* units */
 
 const int edge_ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 

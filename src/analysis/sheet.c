@@ -125,8 +125,10 @@ struct work {
   jumps *jumps; /* [part][ROWS][side] */
 };
 
+/** @param j, k  up to the side of the lattice, which is 0 */
 static const uint32_t *point_at(const struct sheet *s, size_t i, size_t j, size_t k) {
-  return s->position[(i * s->side + j % s->side) * s->side + k % s->side];
+  const size_t n = s->side;
+  return s->position[(i * n + (j < n ? j : 0)) * n + (k < n ? k : 0)];
 }
 
 /** A corner of a cell relative to the corner at `origin`, so that no cell is cut by the box. */
@@ -185,7 +187,7 @@ static void deposit_cell(const struct work *w, size_t i, size_t j, size_t k, jum
   double(*at[8])[2][8];
   for (size_t c = 0; c < 8; c++) {
     corner[c] = point_at(w->sheet, i + c / 4, j + c / 2 % 2, k + c % 2);
-    at[c] = row[c / 2 % 2][(k + c % 2) % w->sheet->side];
+    at[c] = row[c / 2 % 2][k + c % 2 < w->sheet->side ? k + c % 2 : 0];
   }
   for (int t = 0; t < 6; t++) {
     const int c[4] = {0, order[t][0], order[t][1], 7};
