@@ -26,7 +26,9 @@ static inline size_t wrap(long i, size_t pixels) {
 }
 
 /** The nearest number of units; half a unit is rounded away from zero, so that rounding has no bias. */
-static inline uint64_t units(double mass) { return (uint64_t)(int64_t)(mass + copysign(0.5, mass)); }
+static inline uint64_t units(double mass) {
+  return (uint64_t)(int64_t)(mass + copysign(0.5, mass));
+}
 
 /** Rows beyond the end of a column do not exist. */
 static inline void add_difference(uint64_t *column, size_t rows, size_t row, uint64_t d) {

@@ -5,7 +5,7 @@
 
 #include "column.h"
 
-#define JUMP_MAX 0x1p50 /* units */
+#define JUMP_MAX 0x1p55 /* units; the terms of an edge with some tens of these are below 2^63 */
 
 const int edge_ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 
@@ -43,7 +43,9 @@ static struct crossing crossing_from(double begin, double end) {
   return (struct crossing){.begin = begin,
                            .extent = extent,
                            .inverse = extent == 0.0 ? 1.0 : 1.0 / extent,
-                           .border = extent > 0.0 ? low + 1.0 : extent < 0.0 ? low : INFINITY,
+                           .border = extent > 0.0   ? low + 1.0
+                                     : extent < 0.0 ? low
+                                                    : INFINITY,
                            .step = extent > 0.0 ? 1.0 : -1.0};
 }
 

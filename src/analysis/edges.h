@@ -13,8 +13,8 @@
  * It falls to zero at the edge, so that J is 6 m / |c_k| over the distance |c_k| / |x_j - x_i|.)
  *
  * Jumps of tetrahedra that share an edge add up, and the edge is followed through the pixels once.
- * Above its six edges the sum of a tetrahedron is zero but for rounding. All of them must therefore
- * be deposited at the same image of the box in y, or none. */
+ * Above a tetrahedron the sum of its edges is zero but for rounding. Its six edges must therefore be
+ * deposited at the same images of the box in y. */
 #ifndef PHOTONS_EDGES_H
 #define PHOTONS_EDGES_H
 
@@ -31,7 +31,7 @@ extern const int edge_ends[6][2];
  * @param scale   pixels per position unit
  * @param mass    of the tetrahedron, in units of the map
  * @param result  in units of the map over pixels^4
- * @return whether sums of these jumps can be rounded to units; false where a face is seen edge-on
+ * @return whether sums of these jumps can be rounded to units; false where a face is seen edge-on or nearly so
  */
 bool edges_find_jumps(const int64_t p[4][2], double scale, double mass, double result[6]);
 

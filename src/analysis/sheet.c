@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "column.h"
+#include "edges.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
-#include "column.h"
-#include "edges.h"
 #include "src/base/exchange.h"
 #include "tetrahedron.h"
 
@@ -20,8 +20,8 @@ enum { SIDE_MAX = 1 << 20 }; /* whose cube is a number */
 enum { FAR = 1 << 29 };      /* position units; edges need the corners of a cell to be nearer */
 /** Tetrahedra deposited by their edges: those inside the box in y, and those that its border cuts. */
 enum kind { INSIDE, CUT, KINDS, NOT_BY_EDGES = KINDS };
-enum { ROWS = 3 };           /* of the lattice whose edges are kept at a time */
-#define ALL_UNITS 0x1p62     /* mass of all particles; one pixel may have it */
+enum { ROWS = 3 };       /* of the lattice whose edges are kept at a time */
+#define ALL_UNITS 0x1p62 /* mass of all particles; one pixel may have it */
 
 struct sheet {
   size_t side, first, planes; /* planes of cells first .. first + planes - 1 are on this rank */
@@ -134,10 +134,10 @@ static const uint32_t *point_at(const struct sheet *s, size_t i, size_t j, size_
 /** A corner of a cell relative to the corner at `origin`, so that no cell is cut by the box. */
 static struct vertex vertex_near(const uint32_t origin[3], const uint32_t corner[3],
                                  const struct work *w) {
-  return (struct vertex){
-      w->scale * ((double)origin[0] + position_difference(corner[0], origin[0])),
-      w->scale * ((double)origin[1] + position_difference(corner[1], origin[1])),
-      (double)(origin[2] - w->projection->low) + position_difference(corner[2], origin[2])};
+  return (struct vertex){w->scale * ((double)origin[0] + position_difference(corner[0], origin[0])),
+                         w->scale * ((double)origin[1] + position_difference(corner[1], origin[1])),
+                         (double)(origin[2] - w->projection->low) +
+                             position_difference(corner[2], origin[2])};
 }
 
 /** A tetrahedron at all places where it may touch the slice: a box below and above, too. */

@@ -107,7 +107,9 @@ static inline void deposit_full(const struct strip *s, long first, long end) {
                start = width * (0.5 * (s->f0 + s->f1) + s->gradient * (0.5 - s->origin));
   const long pixels = (long)s->pixels;
   while (first < end) { /* up to the border of the box */
-    const long border = first < 0 ? 0 : first < pixels ? pixels : 2 * pixels,
+    const long border = first < 0        ? 0
+                        : first < pixels ? pixels
+                                         : 2 * pixels,
                stop = end < border ? end : border;
     const size_t row = wrap(first, s->pixels);
     column_add_run(s->column, s->pixels, row, row + (size_t)(stop - first),
