@@ -31,7 +31,8 @@ extern const int edge_ends[6][2];
  * @param scale   pixels per position unit
  * @param mass    of the tetrahedron, in units of the map
  * @param result  in units of the map over pixels^4
- * @return whether sums of these jumps can be rounded to units; false where a face is seen edge-on or nearly so
+ * @return whether sums of these jumps can be rounded to units; false where a face is seen edge-on or
+ *         nearly so
  */
 bool edges_find_jumps(const int64_t p[4][2], double scale, double mass, double result[6]);
 

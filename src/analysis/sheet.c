@@ -17,7 +17,7 @@
 
 enum { ROUND = 1 << 20 };    /* particles of a rank that are sent at a time */
 enum { SIDE_MAX = 1 << 20 }; /* whose cube is a number */
-enum { FAR = 1 << 29 };      /* position units; edges need the corners of a cell to be nearer */
+enum { FAR = 1 << 29 }; /* position units; corners of a tetrahedron with shared edges are nearer */
 /** Tetrahedra deposited by their edges: those inside the box in y, and those that its border cuts. */
 enum kind { INSIDE, CUT, KINDS, NOT_BY_EDGES = KINDS };
 enum { ROWS = 3 };       /* of the lattice whose edges are kept at a time */

@@ -107,10 +107,8 @@ static inline void deposit_full(const struct strip *s, long first, long end) {
                start = width * (0.5 * (s->f0 + s->f1) + s->gradient * (0.5 - s->origin));
   const long pixels = (long)s->pixels;
   while (first < end) { /* up to the border of the box */
-    const long border = first < 0        ? 0
-                        : first < pixels ? pixels
-                                         : 2 * pixels,
-               stop = end < border ? end : border;
+    const long border = (first < 0 ? 0 : 1 + first / pixels) * pixels;
+    const long stop = end < border ? end : border;
     const size_t row = wrap(first, s->pixels);
     column_add_run(s->column, s->pixels, row, row + (size_t)(stop - first),
                    units(start + step * (double)first), units(step));
