@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A column of a map of the sheet: the pixels of one x in the order of y. It holds second differences,
- * d_i = m_i - 2 m_(i-1) + m_(i-2) of the masses m in whole units. A mass that is linear in y over any
- * number of pixels then changes few numbers. Sums wrap around at 2^64 and have no rounding. */
+/* A column of a map of the sheet: the pixels of one x in the order of y. It holds second
+ * differences, d_i = m_i - 2 m_(i-1) + m_(i-2) of the masses m in whole units. A mass that is
+ * linear in y over any number of pixels then changes few numbers. Sums wrap around at 2^64 and have
+ * no rounding. */
 #ifndef PHOTONS_COLUMN_H
 #define PHOTONS_COLUMN_H
 
@@ -25,7 +26,8 @@ static inline size_t wrap(long i, size_t pixels) {
   return (size_t)(i < 0 ? i + n : i >= n ? i - n : i);
 }
 
-/** The nearest number of units; half a unit is rounded away from zero, so that rounding has no bias. */
+/** The nearest number of units; half a unit is rounded away from zero, so that rounding has no
+ * bias. */
 static inline uint64_t units(double mass) {
   return (uint64_t)(int64_t)(mass + copysign(0.5, mass));
 }
@@ -35,8 +37,8 @@ static inline void add_difference(uint64_t *column, size_t rows, size_t row, uin
   if (row < rows) column[row] += d;
 }
 
-/** Change the masses from @p row on by first, second, second + step, second + 2 step, ... The row may
- * be outside the column. */
+/** Change the masses from @p row on by first, second, second + step, second + 2 step, ... The row
+ * may be outside the column. */
 static inline void column_add_tail(uint64_t *column, size_t rows, long row, uint64_t first,
                                    uint64_t second, uint64_t step) {
   if (row < 0) {

@@ -47,10 +47,10 @@ static struct crossing crossing_from(double begin, double end) {
                            .step = extent > 0.0 ? 1.0 : -1.0};
 }
 
-/* An edge is cut at all borders of pixels that it crosses. A piece of the width w, whose ends are h0
- * and h1 below the upper border of its pixel, adds J w (h0^2 + h0 h1 + h1^2) / 6 to this pixel,
- * J w (1 + h0 + h1) / 2 to the pixel above, and J w more to each pixel than to the one below it from
- * there on. */
+/* An edge is cut at all borders of pixels that it crosses. A piece of the width w, whose ends are
+ * h0 and h1 below the upper border of its pixel, adds J w (h0^2 + h0 h1 + h1^2) / 6 to this pixel,
+ * J w (1 + h0 + h1) / 2 to the pixel above, and J w more to each pixel than to the one below it
+ * from there on. */
 void edge_deposit(const double a[2], const double b[2], double jump, size_t pixels, uint64_t *map) {
   const double *left = a[0] < b[0] ? a : b, *right = a[0] < b[0] ? b : a;
   if (!(right[0] > left[0])) return; /* has no jump */

@@ -18,7 +18,8 @@
 enum { ROUND = 1 << 20 };    /* particles of a rank that are sent at a time */
 enum { SIDE_MAX = 1 << 20 }; /* whose cube is a number */
 enum { FAR = 1 << 29 }; /* position units; corners of a tetrahedron with shared edges are nearer */
-/** Tetrahedra deposited by their edges: those inside the box in y, and those that its border cuts. */
+/** Tetrahedra deposited by their edges: those inside the box in y, and those that its border
+ * cuts. */
 enum kind { INSIDE, CUT, KINDS, NOT_BY_EDGES = KINDS };
 enum { ROWS = 3 };       /* of the lattice whose edges are kept at a time */
 #define ALL_UNITS 0x1p62 /* mass of all particles; one pixel may have it */
@@ -112,8 +113,8 @@ static struct sheet gather(const struct particles *s, size_t side) {
 }
 
 /** What is known of the edges that begin at points (i, j, k) and (i + 1, j, k) of the lattice: the
- * jumps of column density (edges.h) by the tetrahedra in the cells between i and i + 1. An edge ends
- * at the point that is d / 4, d / 2 % 2 and d % 2 farther along the three axes. */
+ * jumps of column density (edges.h) by the tetrahedra in the cells between i and i + 1. An edge
+ * ends at the point that is d / 4, d / 2 % 2 and d % 2 farther along the three axes. */
 typedef double jumps[KINDS][2][8];
 
 struct work {
@@ -205,8 +206,8 @@ static void deposit_cell(const struct work *w, size_t i, size_t j, size_t k, jum
   }
 }
 
-/** Deposit the edge between two points of the lattice. Tetrahedra that are cut are deposited at both
- * sides of the box. */
+/** Deposit the edge between two points of the lattice. Tetrahedra that are cut are deposited at
+ * both sides of the box. */
 static void deposit_edge(const struct work *w, const uint32_t *begin, const uint32_t *end,
                          enum kind kind, double jump, uint64_t *map) {
   const struct vertex a = vertex_near(begin, begin, w), b = vertex_near(begin, end, w);
@@ -217,7 +218,8 @@ static void deposit_edge(const struct work *w, const uint32_t *begin, const uint
   edge_deposit((double[2]){a.x, a.y + side}, (double[2]){b.x, b.y + side}, jump, n, map);
 }
 
-/** Deposit the edges that begin at points (i, j, k) and (i + 1, j, k) for all k, and forget them. */
+/** Deposit the edges that begin at points (i, j, k) and (i + 1, j, k) for all k, and forget
+ * them. */
 static void deposit_row(const struct work *w, size_t i, size_t j, jumps *row, uint64_t *map) {
   for (size_t k = 0; k < w->sheet->side; k++)
     for (size_t above = 0; above < 2; above++)
@@ -233,8 +235,9 @@ static void deposit_row(const struct work *w, size_t i, size_t j, jumps *row, ui
 }
 
 /** Deposit the cells of one plane. The edges of a row of points are complete when the cells on both
- * sides of the row have been seen; row 0 also has cells of the last row. Edges between two planes of
- * cells are deposited with either plane, so that rounding is the same for any number of parts. */
+ * sides of the row have been seen; row 0 also has cells of the last row. Edges between two planes
+ * of cells are deposited with either plane, so that rounding is the same for any number of
+ * parts. */
 static void deposit_plane(const struct work *w, size_t i, jumps *first, uint64_t *map) {
   const size_t n = w->sheet->side;
   for (size_t j = 0; j < n; j++) {

@@ -171,12 +171,13 @@ static struct particles make_random(size_t count, size_t blocks) {
 
 /* No bit depends on how the particles are distributed. The pictures of different numbers of ranks
  * are kept for tests/runs/same_files_on_any_ranks.sh to compare. */
-static void compare_pictures(const char *name, size_t lattice, struct particles (*make)(size_t)) {
+static void compare_pictures(const char *name, size_t lattice, double thickness,
+                             struct particles (*make)(size_t)) {
   static char first[1 << 20], second[1 << 20], kept[1024];
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
   snprintf(kept, sizeof kept, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
   struct image image = {
-      .path = kept, .pixels = 256, .lattice = lattice, .a = 1.0, .thickness = 0.7};
+      .path = kept, .pixels = 256, .lattice = lattice, .a = 1.0, .thickness = thickness};
   struct particles s = make(3);
   image_write(&s, &image);
   particles_free(&s);
@@ -249,8 +250,9 @@ static struct particles make_folded(size_t blocks) { return make_lattice(12, blo
 
 static void test_deterministic(void **state) {
   (void)state;
-  compare_pictures("density.png", 0, make_5000);
-  compare_pictures("sheet.png", 12, make_folded);
+  compare_pictures("density.png", 0, 0.7, make_5000);
+  compare_pictures("sheet.png", 12, 1.0, make_folded);
+  compare_pictures("sheet_slice.png", 12, 0.7, make_folded);
 }
 
 /** The map of a lattice's sheet. */
