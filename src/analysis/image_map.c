@@ -37,12 +37,15 @@ static void sum_band(void *context, uint32_t band) {
       m->map[i] += m->map[part * m->values + i];
 }
 
-double *maps_sum(struct maps *m) {
+void maps_sum(struct maps *m) {
   loop_run(&image_stage, BANDS, sum_band, m);
   comm_sum_u64(m->map, m->values);
-  double *sum = allocate(m->values, sizeof *sum, "a map");
-  for (size_t i = 0; i < m->values; i++) sum[i] = (double)m->map[i] * MAP_UNIT;
+}
+
+double *maps_convert(struct maps *m, double unit) {
+  double *value = allocate(m->values, sizeof *value, "a map");
+  for (size_t i = 0; i < m->values; i++) value[i] = (double)(int64_t)m->map[i] * unit;
   free(m->map);
   m->map = NULL;
-  return sum;
+  return value;
 }

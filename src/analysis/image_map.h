@@ -12,8 +12,6 @@
 
 extern struct stage image_stage;
 
-#define MAP_UNIT 0x1p-30 /* particles */
-
 /** What is projected along z: the slice [low, low + extent] in position units, both ends included;
  * low = 0 and extent = UINT32_MAX are the whole box. */
 struct projection {
@@ -33,9 +31,11 @@ struct maps maps_create(size_t values, size_t most);
 /** Bytes that the maps of one rank take. Local.
  * @param border  fraction of a map that a part touches beyond its own share */
 double maps_memory(double values, double most, double border);
-/** Sum of all maps of all ranks. Frees the maps. Collective.
- * @return [value] on every rank, in particles; to be freed with free() */
-double *maps_sum(struct maps *m);
+/** Sum up all maps of all ranks in the first map of every rank. Collective. */
+void maps_sum(struct maps *m);
+/** Convert the first map, of signed numbers, and free the maps. Local.
+ * @return [value], to be freed with free() */
+double *maps_convert(struct maps *m, double unit);
 
 /**
  * Project particles without a known lattice (image_smooth.c). Each is smoothed by a quadratic

@@ -17,6 +17,7 @@
 #define WIDTH 0.7           /* standard deviation of the kernel over the distance of particles */
 #define DEVIATION M_SQRT1_2 /* of a B-spline read with a B-spline, in its map's pixels */
 #define BORDER 0.25         /* of a map that a few groups touch beyond their share of the box */
+#define MAP_UNIT 0x1p-30    /* particles */
 enum { ENOUGH = 8 };        /* particles that tell their distance */
 enum { CELLS_MAX = 128, LEVELS_MAX = 16, WIDEST = 16, BANDS = 64 };
 
@@ -181,12 +182,14 @@ double *smoothed_project(const struct particles *s, const struct projection *p) 
                         .cells = choose_cells(s->all)};
   w.maps = maps_create(w.cells * w.cells * w.cells, s->blocks);
   loop_run(&image_stage, w.maps.parts, count_part, &w);
-  w.spacing = maps_sum(&w.maps);
+  maps_sum(&w.maps);
+  w.spacing = maps_convert(&w.maps, MAP_UNIT);
   find_spacing(w.spacing, w.cells);
   w.maps = maps_create(w.levels.first[w.levels.count], s->blocks);
   loop_run(&image_stage, w.maps.parts, deposit_part, &w);
   free(w.spacing);
-  double *sum = maps_sum(&w.maps);
+  maps_sum(&w.maps);
+  double *sum = maps_convert(&w.maps, MAP_UNIT);
   w.sum = sum;
   w.map = allocate(p->pixels * p->pixels, sizeof *w.map, "a picture");
   loop_run(&image_stage, BANDS, read_band, &w);

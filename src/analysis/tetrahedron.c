@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "column.h"
+
 #define UNITS_MIN 0.5 /* of six times the mass of a triangle; less is lost in rounding */
 #define AREA_MIN 1e-7 /* pixels; a smaller projection has no shape within rounding */
 
@@ -24,23 +26,6 @@ static double cross(struct point a, struct point b) { return a.x * b.y - a.y * b
 static struct point minus(struct point a, struct point b) {
   return (struct point){a.x - b.x, a.y - b.y};
 }
-
-static inline long pixel_of(double y) { /* floor() is a call on plain x86-64 */
-  const long i = (long)y;
-  return i - ((double)i > y);
-}
-
-static inline size_t wrap(long i, size_t pixels) {
-  const long n = (long)pixels;
-  return (size_t)(i < 0 ? i + n : i >= n ? i - n : i);
-}
-
-/** @param mass  rounding may make it negative by less than a unit or so */
-static inline void add(uint64_t *value, double mass) { *value += (uint64_t)(int64_t)(mass + 0.5); }
-
-static inline double lesser(double a, double b) { return a < b ? a : b; }
-/** @return b where a is no number */
-static inline double greater(double a, double b) { return a > b ? a : b; }
 
 /** A column density that is linear in x and y, and zero at its origin. */
 struct linear {
@@ -112,15 +97,23 @@ static inline void deposit_lines(const struct strip *s, long pixel, double low0,
   const double w0 = greater(0.0, high0 - low0), w1 = greater(0.0, high1 - low1);
   const double f0 = s->f0 + s->gradient * (0.5 * (low0 + high0) - s->origin),
                f1 = s->f1 + s->gradient * (0.5 * (low1 + high1) - s->origin);
-  add(&s->column[wrap(pixel, s->pixels)],
-      (s->x1 - s->x0) * (1.0 / 6.0) * (w0 * (2.0 * f0 + f1) + w1 * (f0 + 2.0 * f1)));
+  const double mass = (s->x1 - s->x0) * (1.0 / 6.0) * (w0 * (2.0 * f0 + f1) + w1 * (f0 + 2.0 * f1));
+  column_add_tail(s->column, s->pixels, (long)wrap(pixel, s->pixels), units(mass), 0, 0);
 }
 
 /** Deposit whole pixels first .. end - 1. */
 static inline void deposit_full(const struct strip *s, long first, long end) {
-  const double width = s->x1 - s->x0, step = width * s->gradient;
-  double mass = width * (0.5 * (s->f0 + s->f1) + s->gradient * ((double)first + 0.5 - s->origin));
-  for (long i = first; i < end; i++, mass += step) add(&s->column[wrap(i, s->pixels)], mass);
+  const double width = s->x1 - s->x0, step = width * s->gradient,
+               start = width * (0.5 * (s->f0 + s->f1) + s->gradient * (0.5 - s->origin));
+  const long pixels = (long)s->pixels;
+  while (first < end) { /* up to the border of the box */
+    const long border = (first < 0 ? 0 : 1 + first / pixels) * pixels;
+    const long stop = end < border ? end : border;
+    const size_t row = wrap(first, s->pixels);
+    column_add_run(s->column, s->pixels, row, row + (size_t)(stop - first),
+                   units(start + step * (double)first), units(step));
+    first = stop;
+  }
 }
 
 /** Deposit what lies between a side and y = level, above or below the side. */
@@ -229,8 +222,8 @@ static void deposit_triangle(const struct target *t, struct point apex, struct p
 }
 
 static void deposit_at(const struct target *t, double x, double y, double mass) {
-  const size_t column = wrap(pixel_of(x), t->pixels), row = wrap(pixel_of(y), t->pixels);
-  add(&t->map[column * t->pixels + row], mass);
+  uint64_t *column = t->map + wrap(pixel_of(x), t->pixels) * t->pixels;
+  column_add_tail(column, t->pixels, (long)wrap(pixel_of(y), t->pixels), units(mass), 0, 0);
 }
 
 static bool in_one_pixel(const struct vertex v[4]) {

@@ -17,7 +17,7 @@ struct vertex {
  * whole units. Local.
  * @param mass    of the tetrahedron, in units of the map
  * @param pixels  a side of the map
- * @param map     [x][y]
+ * @param map     [x][y], second differences along y (column.h)
  */
 void tetrahedron_deposit(const struct vertex v[4], double mass, double low, double high,
                          size_t pixels, uint64_t *map);

@@ -23,7 +23,7 @@ for ranks in 1 2 3 1; do
     code=$?
     [ $code = 0 ] || complain "$program on $ranks processes: exit code $code"
   done
-  for product in powerspec.txt density.png sheet.png; do
+  for product in powerspec.txt density.png sheet.png sheet_slice.png; do
     [ -e "$product" ] || cp "kept/$product" "$product"
     cmp "$product" "kept/$product" ||
       complain "$product of $ranks processes differs from that of one"
