@@ -2,34 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Helper of log_tells_all.sh: a command on a terminal; log/statistics.csv against snapshots."""
 import csv
-import fcntl
 import glob
 import os
-import struct
-import subprocess
 import sys
-import termios
 
 import h5py
 import numpy as np
 
-
-def terminal(columns, command):
-    """Run a command whose output is a terminal, and print what it prints."""
-    controller, output = os.openpty()
-    fcntl.ioctl(output, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output)
-    os.close(output)
-    while True:
-        try:
-            text = os.read(controller, 65536)
-        except OSError:  # the last one has closed it
-            break
-        if not text:
-            break
-        sys.stdout.buffer.write(text)
-    sys.stdout.flush()
-    return process.wait()
+sys.path.append(os.environ["PHOTONS_SOURCE"] + "/tests/support")
+from terminal import terminal  # noqa: E402
 
 
 def statistics(folder):

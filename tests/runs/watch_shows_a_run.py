@@ -2,34 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Helper of watch_shows_a_run.sh: a command on a terminal; its last view; a view against files."""
 import csv
-import fcntl
 import math
 import os
 import re
-import struct
-import subprocess
 import sys
-import termios
+
+sys.path.append(os.environ["PHOTONS_SOURCE"] + "/tests/support")
+from terminal import terminal  # noqa: E402
 
 RECENT = 10  # steps whose mean is shown
-
-
-def terminal(columns, command):
-    """Run a command whose output is a terminal, and print what it prints."""
-    controller, output = os.openpty()
-    fcntl.ioctl(output, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output)
-    os.close(output)
-    while True:
-        try:
-            text = os.read(controller, 65536)
-        except OSError:  # the last one has closed it
-            break
-        if not text:
-            break
-        sys.stdout.buffer.write(text)
-        sys.stdout.flush()
-    return process.wait()
 
 
 def last_view(path, columns):

@@ -20,6 +20,7 @@
 #include "photons/tree/codelets.h"
 #include "src/step/forces.h"
 #include "support/force_set.h"
+#include "support/starpu_fixture.h"
 
 /* Last: it defines a macro fail(). */
 #include <cmocka.h>
@@ -37,23 +38,6 @@ static void on_each_isa(void (*test)(void)) {
     test();
   }
   unsetenv("PHOTONS_ISA");
-}
-
-static uint64_t seed;
-static double uniform(void) {
-  seed = seed * 6364136223846793005u + 1442695040888963407u;
-  return (double)(seed >> 11) * 0x1p-53;
-}
-
-static int start(void **state) {
-  (void)state;
-  start_starpu_for_tests();
-  return 0;
-}
-static int stop(void **state) {
-  (void)state;
-  engine_stop();
-  return 0;
 }
 
 /* ---- Particles ---- */

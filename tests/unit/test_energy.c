@@ -16,6 +16,7 @@
 #include "photons/step/layzer_irvine.h"
 #include "support/ewald.h"
 #include "support/force_set.h"
+#include "support/starpu_fixture.h"
 
 #include <cmocka.h>
 
@@ -25,23 +26,6 @@ enum { COUNT = 1000 };
 #define BOX 100.0 /* Mpc/h */
 #define MASS 3.0  /* 1e10 Msun/h */
 #define A 0.25
-
-static uint64_t seed = 1;
-static double uniform(void) {
-  seed = seed * 6364136223846793005u + 1442695040888963407u;
-  return (double)(seed >> 11) * 0x1p-53;
-}
-
-static int start(void **state) {
-  (void)state;
-  start_starpu_for_tests();
-  return 0;
-}
-static int stop(void **state) {
-  (void)state;
-  engine_stop();
-  return 0;
-}
 
 /** Half of the particles anywhere, half in a clump at the edge of the box. */
 static struct particles clumped(double x[3 * COUNT]) {

@@ -17,6 +17,7 @@
 #include "photons/step/step.h"
 #include "support/ewald.h"
 #include "support/force_set.h"
+#include "support/starpu_fixture.h"
 
 #include <cmocka.h>
 
@@ -30,23 +31,6 @@
 /* The documented accuracy of default parameters: rms of the errors over rms of the forces. Ten
  * times that for the worst particle. */
 static const double rms_bar = 1e-3, largest_bar = 1e-2;
-
-static uint64_t seed;
-static double uniform(void) {
-  seed = seed * 6364136223846793005u + 1442695040888963407u;
-  return (double)(seed >> 11) * 0x1p-53;
-}
-
-static int start(void **state) {
-  (void)state;
-  start_starpu_for_tests();
-  return 0;
-}
-static int stop(void **state) {
-  (void)state;
-  engine_stop();
-  return 0;
-}
 
 /* Positions in the solver's format, [n][3]. */
 struct points {
