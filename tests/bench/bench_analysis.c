@@ -10,6 +10,7 @@
 #include "photons/analysis/fof.h"
 #include "photons/analysis/halo.h"
 #include "photons/app/report.h"
+#include "photons/base/clock.h"
 #include "photons/ic/ic.h"
 #include "photons/runtime/engine.h"
 #include "support/force_set.h"
@@ -37,13 +38,13 @@ int main(void) {
   struct particles s = ic_read_gadget(&p);
   struct layout layout = layout_choose(&p, s.count);
   struct stopwatch watch = watch_start();
-  sort_particles(&s, layout.group_count, layout.depth);
-  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.group_count,
-         layout.depth, starpu_worker_get_count());
+  sort_particles(&s, layout.domain.group_count, layout.domain.depth);
+  printf("%zu particles in %u groups, depth %u, %u workers\n", s.count, layout.domain.group_count,
+         layout.domain.depth, starpu_worker_get_count());
   watch_print("sorting", watch);
   for (int repeat = 0; repeat < 3; repeat++) {
     watch = watch_start();
-    struct fof *f = fof_find(&s, layout.depth, 0.2 * s.box / cbrt((double)s.count));
+    struct fof *f = fof_find(&s, layout.domain.depth, 0.2 * s.box / cbrt((double)s.count));
     watch_print("friends of friends", watch);
     const struct cosmology c = {.omega_m = p.cosmology.omega_m,
                                 .omega_lambda = p.cosmology.omega_lambda};
