@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "photons/base/clock.h"
 #include "photons/app/report.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
