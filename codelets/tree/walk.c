@@ -72,7 +72,8 @@ static void count_meeting(uint8_t *met, unsigned target_depth, unsigned depth, u
       met[((((size_t)slot << depth) + s) << target_depth) + t]++;
 }
 
-/** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above. */
+/** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above; and the
+ * positions in all leaves of the near list are here. */
 static void check_lists(const struct walk_argument *a, const struct target_tree *tree,
                         const struct node *const *trees) {
   const unsigned depth = a->s->domain->depth, target_depth = a->targets->depth;
@@ -82,8 +83,14 @@ static void check_lists(const struct walk_argument *a, const struct target_tree 
   uint8_t *met = allocate((size_t)a->g->near.count << (target_depth + depth), 1,
                           "meetings of leaves");
   for (uint32_t t = 0; t < targets; t++)
-    for (uint32_t e = near->offset[t]; e < near->offset[t + 1]; e++)
+    for (uint32_t e = near->offset[t]; e < near->offset[t + 1]; e++) {
+      const uint32_t group = a->g->near.group[near->entry[e] >> (depth + 1)],
+                     leaf = near->entry[e] & (leaves - 1);
+      DEBUG_CHECK(domain_leaf_here(a->s->domain, &a->s->domain->groups[group], leaf),
+                  "leaf %u of group %u is near group %u, but was not received", leaf, group,
+                  a->g->index);
       count_meeting(met, target_depth, depth, targets + t, near->entry[e]);
+    }
   for (uint32_t t = 1; t < tree_nodes(target_depth); t++)
     for (uint32_t e = far->offset[t]; e < far->offset[t + 1]; e++)
       count_meeting(met, target_depth, depth, t, far->entry[e]);

@@ -65,15 +65,28 @@ static void exchange_tops(struct domain *d) {
   free(bytes);
 }
 
-/** Bits of the branches of a group's tree, below a node, that are, or may be, within reach of another
- * group. For nodes above the leaves rounding may hide a gap of 1e-4 in units of r_cut^2. */
+/** The box that holds all boxes of targets of a group, packed (targets.h) or not. Along an axis on which
+ * particles may be more than half the box apart, the nearest images of packed targets may lie on
+ * either side of each other: their box may reach beyond the group's, all around. */
+static struct node box_of_targets(const struct geometry *geometry, const struct group *g) {
+  const float half_box = 0.5f * (float)POSITION_TURN * geometry->scale;
+  struct node box = g->root;
+  for (int c = 0; c < 3; c++)
+    if (2.0f * (box.half[c] + g->moved) > half_box) box.half[c] = half_box;
+  return box;
+}
+
+/** Bits of the branches of a group's tree, below a node, that are, or may be, within reach of the
+ * targets of another group. For nodes above the leaves rounding may hide a gap of 1e-4 in units of
+ * r_cut^2. */
 static uint64_t branches_near(const struct domain *d, const struct node *top, uint32_t node,
-                              const struct group *other) {
-  const float reach = R_CUT + other->moved;
-  if (box_gap_squared(&d->geometry, &top[node], &other->root) >= reach * reach + 1e-4f) return 0;
+                              const struct node *targets, float moved) {
+  const float reach = R_CUT + moved;
+  if (box_gap_squared(&d->geometry, &top[node], targets) >= reach * reach + 1e-4f) return 0;
   const uint32_t branches = 1u << d->top_depth;
   if (node >= branches) return (uint64_t)1 << (node - branches);
-  return branches_near(d, top, 2 * node, other) | branches_near(d, top, 2 * node + 1, other);
+  return branches_near(d, top, 2 * node, targets, moved) |
+         branches_near(d, top, 2 * node + 1, targets, moved);
 }
 
 static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank) {
@@ -84,17 +97,19 @@ static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank
 
 /** Find the branches that are within reach of any group of the other rank. */
 static void find_branches(struct domain *d) {
-  const int me = comm_rank();
-  for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++) {
-    const struct group *own = &d->groups[i];
+  FOR_GROUPS(d, own) {
+    const struct node targets = box_of_targets(&d->geometry, own);
     for (uint32_t k = 1; k < own->near.count; k++) {
       const struct group *other = &d->groups[own->near.group[k]];
-      if (other->owner == me) continue;
-      if (other->targets > 0)
-        find_ghost(&d->sent, i, other->owner)->branches |= branches_near(d, own->top, 1, other);
+      if (other->owner == own->owner) continue;
+      if (other->targets > 0) {
+        const struct node others = box_of_targets(&d->geometry, other);
+        find_ghost(&d->sent, own->index, other->owner)->branches |= branches_near(
+            d, own->top, 1, &others, other->moved);
+      }
       if (own->targets > 0)
         find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(
-            d, other->top, 1, own);
+            d, other->top, 1, &targets, own->moved);
     }
   }
 }
@@ -153,6 +168,12 @@ void domain_find_ghosts(struct domain *d) {
   count_particles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
     make_tree(d, &d->groups[d->received.ghost[i].group]);
+}
+
+bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t leaf) {
+  if (g->owner == comm_rank()) return true;
+  const struct ghost *ghost = find_ghost(&d->received, g->index, g->owner);
+  return ghost && ghost->branches >> (leaf >> (d->depth - d->top_depth)) & 1;
 }
 
 void domain_drop_ghosts(struct domain *d) {

@@ -32,12 +32,13 @@ def rows_of(path):
 
 
 def expected(folder):
-    """What a view must say, by patterns of it: a number, and the figures to which it is rounded."""
+    """What a view must say, by patterns of it: a number, and the largest relative error of its rounding."""
     rows = rows_of(f"{folder}/log/timings.csv")
     last, steps = rows[-1], rows[1:][-RECENT:]
     total = lambda name: sum(float(row[name]) for row in steps)
     wall = total("wall_s")
     mean = lambda name: sum(float(row[name]) * float(row["wall_s"]) for row in steps) / wall
+    to_tenth = lambda value: 0.051 / max(abs(value), 1e-9)
     names = list(rows[0])
     stages = names[names.index("rung_pairs") + 1 : names.index("gpu_idle_share")]
     busy = {name[:-2]: total(name) for name in stages}
@@ -46,12 +47,13 @@ def expected(folder):
     share = math.log(a / first) / math.log(0.25 / first)
     yield r"in ln a, step (\d+)", float(last["step"]), 1e-9
     yield r"z = ([\d.]+) of 3$", float(last["z"]), 1e-3
-    yield r"([\d.]+)% in ln a", 100 * share, 0.05 / max(100 * share, 0.05)
+    yield r"([\d.]+)% in ln a", 100 * share, to_tenth(100 * share)
     yield r"^speed +([\d.e+]+) particle-steps/s", mean("particles_per_s"), 6e-3
     yield r"([\d.e+-]+) s/step", wall / len(steps), 6e-3
-    yield rf"^cores +{largest} (\d+)%", 100 * busy[largest] / sum(busy.values()), 0.03
-    yield r"idle +cores ([\d.]+)%", 100 * mean("idle_share"), 0.06
-    yield r"imbalance ([\d.]+)%", 100 * mean("imbalance"), 0.06
+    percent = 100 * busy[largest] / sum(busy.values())
+    yield rf"^cores +{largest} (\d+)%", percent, 0.51 / percent
+    for name, pattern in (("idle_share", "idle +cores"), ("imbalance", "imbalance")):
+        yield pattern + r" ([\d.]+)%", 100 * mean(name), to_tenth(100 * mean(name))
     yield r"^memory +([\d.]+) GB", 1e-9 * float(last["peak_rss_bytes"]), 6e-3
     if float(last["sub_steps"]) > 0:
         rungs = [float(count) for count in last["rung_particles"].split(";")]

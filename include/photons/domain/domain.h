@@ -148,6 +148,9 @@ bool domain_source_wanted(const struct domain *d, const struct group *g);
  * they are neighbours of groups with targets, and the branches of their trees that are needed; and
  * allocate memory for them. Collective. */
 void domain_find_ghosts(struct domain *d);
+/** Whether the positions in a leaf of a group are on this rank, its own or received.
+ * @param leaf  number of the leaf, 0 .. 2^depth - 1 */
+bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t leaf);
 /** Forget all ghosts and free their memory. */
 void domain_drop_ghosts(struct domain *d);
 /** Whether a group belongs to another rank and its positions and tree are received here. */
