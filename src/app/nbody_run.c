@@ -116,7 +116,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
                            .lattice = lattice_side(r->parameters),
                            .a = a,
                            .number = number,
-                           .mesh = r->nbody->long_range.mesh->cells,
+                           .mesh = nbody_has_mesh(r->nbody) ? r->nbody->long_range.mesh->cells : 0,
                            .snapshot = true};
 }
 

@@ -9,6 +9,8 @@
 #include <strings.h>
 
 static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const boundaries[] = {
+    [BOUNDARY_PERIODIC] = "periodic", [BOUNDARY_ISOLATED] = "isolated", NULL};
 static const char *const ic_sources[] = {[IC_GENERATE] = "generate", [IC_GADGET] = "gadget", NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
@@ -56,6 +58,7 @@ const struct parameter parameter_table[] = {
   {"cosmology", "wa", REAL, FIELD(cosmology.wa), "0", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-5, 5)},
   {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density", RANGE(0, 0.1)},
 
+  {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
@@ -94,6 +97,8 @@ const struct parameter parameter_table[] = {
   {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "with p2p_kernel = table: order of the Taylor expansion about table entries", RANGE(0, TABLE_ORDER_MAX)},
 
   {"time", "z_end", REAL, FIELD(time.z_end), "0", .help = "redshift where the run ends", RANGE(0, 10000)},
+  {"time", "end", REAL, FIELD(time.end), "", .help = "with boundary = isolated: time when the run ends", .unit = "Myr", RANGE(0, 1e5)},
+  {"time", "max_step", REAL, FIELD(time.max_step), "10", .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
   {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh", RANGE(1e-6, 1)},
@@ -102,6 +107,8 @@ const struct parameter parameter_table[] = {
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
+  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated: times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e5)},
+  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated: time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e5)},
   {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
   {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line: redshifts, or scale factors if its first line is # Scale Factor"},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},

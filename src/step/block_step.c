@@ -218,5 +218,7 @@ void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *)
   step_all_forces(n, close_base, &k, meanwhile, context);
   account(n, b, 0);
   const double replaced = PAIRS_REPLACED * (double)b->last.interactions;
-  n->block.expansions = replaced > SHARE_WORTHWHILE * (double)b->last.pairs;
+  /* Of an isolated system's pairs most are far: without expansions a force costs N^2. */
+  n->block.expansions = !nbody_has_mesh(n) ||
+                        replaced > SHARE_WORTHWHILE * (double)b->last.pairs;
 }

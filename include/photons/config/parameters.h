@@ -20,6 +20,7 @@ struct parameters {
     double omega_m, omega_lambda, omega_b, h, n_s, sigma8, w0, wa, omega_r;
   } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */
   struct {
+    enum boundary boundary;
     double size;        /**< Mpc/h */
     int64_t npart_side; /**< generated ICs: N = npart_side^3 */
   } box;
@@ -61,6 +62,8 @@ struct parameters {
   } gravity;
   struct {
     double z_end;
+    double end;      /**< isolated: Myr */
+    double max_step; /**< isolated: Myr */
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
     double max_dlna, min_dlna;
@@ -75,6 +78,9 @@ struct parameters {
     double scale_factors[PARAMETER_LIST_MAX]; /**< empty: they are among the redshifts, */
     size_t scale_factor_count;
     char times_file[PARAMETER_PATH_MAX]; /**< as what the file contains */
+    double times[PARAMETER_LIST_MAX];    /**< isolated: Myr, rising, no two equal */
+    size_t time_count;
+    double interval; /**< isolated: Myr; 0: none */
     bool snapshots;
     enum output_names names;      /**< of snapshots and halo catalogues */
     int64_t files;                /**< of a snapshot; 0: one for each rank */
