@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exponential disks with a vertical profile sech^2(z/height)/(2 height).
  *
- * Their potential is a sum of Bessel functions, Binney & Tremaine 2008, eq. 2.190 f.:
+ * Their potential is an integral over waves, without approximation (Casertano 1983, MNRAS 203, 735):
  *   Phi(R, z) = -2 pi G int dk J0(k R) S(k) int dz' zeta(z') exp(-k |z - z'|),
  * S(k) = int dR R Sigma(R) J0(k R). */
 #include "galaxy_disk.h"
@@ -13,12 +13,14 @@
 #include <gsl/gsl_sf_bessel.h>
 #include <gsl/gsl_spline.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "galaxy_profile.h"
 #include "photons/base/error.h"
 
-enum { DISK_RADII = 1024, HEIGHTS = 193 };
+enum { DISK_RADII = 512, HEIGHTS = 193 };
 #define TOP 12.0 /* of the heights, in scale heights */
 
 /* One disk. */
@@ -26,7 +28,9 @@ struct disk {
   double amplitude;         /* of the surface density */
   double mass[DISK_RADII];  /* within a cylinder */
   double *transform;        /* S(k) */
-  double *sigma_z2;         /* [HEIGHTS][DISK_RADII] */
+  double *force_z;          /* dPhi/dz of all disks, [HEIGHTS][DISK_RADII], heights of this disk */
+  double *speed2;           /* R dPhi/dR of all disks, likewise */
+  double *sigma_z2;         /* likewise */
   double sigma_r;           /* at R = 0 */
   double q, least_q_radius; /* the least Q, and where */
 };
@@ -62,6 +66,10 @@ static bool is_disk(const struct galaxy_disks *d, size_t c) {
 }
 
 static double sech2(double x) { return gsl_pow_2(1.0 / cosh(x)); }
+
+static double vertical_density(double height, double z) {
+  return sech2(z / height) / (2.0 * height);
+}
 
 double galaxy_disk_average(const struct galaxy_component *c, double r) {
   enum { ANGLES = 256 };
@@ -176,6 +184,88 @@ static void make_speeds(struct galaxy_disks *d) {
   free(speed2);
 }
 
+/* Of a vertical profile, at the heights of a disk: int dz' zeta(z') exp(-k |z - z'|) over z' below z
+ * plus that above z, and the difference of both. */
+struct layers {
+  double sum[HEIGHTS], difference[HEIGHTS];
+};
+
+/** Both integrals by steps of a fraction of either disk's height: what is farther decays. */
+static void make_layers(double k, double source, double height, struct layers *layers) {
+  const size_t fine = (size_t)ceil(height / source), inside = fine * (HEIGHTS - 1);
+  const double step = height * TOP / (double)inside, decay = exp(-k * step);
+  size_t n = GSL_MAX(inside, (size_t)ceil(TOP * source / step));
+  double beyond = vertical_density(source, (double)n * step) / (k + 2.0 / source);
+  double *above = layers->sum;
+  above[HEIGHTS - 1] = beyond;
+  for (; n-- > 0;) {
+    beyond = beyond * decay + 0.5 * step *
+                                  (vertical_density(source, (double)n * step) +
+                                   decay * vertical_density(source, (double)(n + 1) * step));
+    if (n % fine == 0 && n <= inside) above[n / fine] = beyond;
+  }
+  double within = beyond;
+  for (n = 0; n <= inside; n++) {
+    if (n % fine == 0) {
+      beyond = above[n / fine];
+      layers->sum[n / fine] = within + beyond;
+      layers->difference[n / fine] = within - beyond;
+    }
+    within = within * decay + 0.5 * step *
+                                  (decay * vertical_density(source, (double)n * step) +
+                                   vertical_density(source, (double)(n + 1) * step));
+  }
+}
+
+/** The waves of all disks at the heights of disk c: 2 pi G k S(k) times both integrals. */
+static struct layers *make_waves(const struct galaxy_disks *d, size_t c) {
+  struct layers *waves = allocate(d->waves->n, sizeof *waves, "waves of a disk"),
+                *one = allocate(1, sizeof *one, "waves of a disk");
+  for (size_t w = 0; w < d->waves->n; w++) {
+    double k, weight;
+    point(0.0, d->longest, w, &k, &weight, d->waves);
+    for (size_t other = 0; other < d->galaxy.count; other++) {
+      if (!is_disk(d, other)) continue;
+      const double factor = 2.0 * M_PI * GALAXY_GRAVITY * k * weight * d->disk[other].transform[w];
+      make_layers(k, component(d, other)->height, component(d, c)->height, one);
+      for (size_t j = 0; j < HEIGHTS; j++) {
+        waves[w].sum[j] += factor * one->sum[j];
+        waves[w].difference[j] += factor * one->difference[j];
+      }
+    }
+  }
+  free(one);
+  return waves;
+}
+
+/** The force of all disks at the radii of the grid and the heights of disk c. */
+static void make_forces(struct galaxy_disks *d, size_t c) {
+  const char *what = "forces of a disk";
+  struct disk *disk = &d->disk[c];
+  struct layers *waves = make_waves(d, c), *column = allocate(1, sizeof *column, what);
+  disk->force_z = allocate(HEIGHTS * DISK_RADII, sizeof *disk->force_z, what);
+  disk->speed2 = allocate(HEIGHTS * DISK_RADII, sizeof *disk->speed2, what);
+  for (size_t i = 0; i < DISK_RADII; i++) {
+    memset(column, 0, sizeof *column);
+    for (size_t w = 0; w < d->waves->n; w++) {
+      double k, unused;
+      point(0.0, d->longest, w, &k, &unused, d->waves);
+      const double j0 = gsl_sf_bessel_J0(k * d->r[i]);
+      const double j1 = d->r[i] * gsl_sf_bessel_J1(k * d->r[i]);
+      for (size_t j = 0; j < HEIGHTS; j++) {
+        column->sum[j] += j1 * waves[w].sum[j];
+        column->difference[j] += j0 * waves[w].difference[j];
+      }
+    }
+    for (size_t j = 0; j < HEIGHTS; j++) {
+      disk->speed2[j * DISK_RADII + i] = column->sum[j];
+      disk->force_z[j * DISK_RADII + i] = column->difference[j];
+    }
+  }
+  free(column);
+  free(waves);
+}
+
 struct galaxy_disks *galaxy_disks_create(const struct galaxy *galaxy) {
   size_t count = 0;
   for (size_t c = 0; c < galaxy->count; c++) count += galaxy_is_disk(&galaxy->component[c]);
@@ -189,8 +279,13 @@ struct galaxy_disks *galaxy_disks_create(const struct galaxy *galaxy) {
     make_transform(d, c);
   }
   make_speeds(d);
+  for (size_t c = 0; c < galaxy->count; c++)
+    if (is_disk(d, c)) make_forces(d, c);
   d->bilinear = gsl_interp2d_alloc(gsl_interp2d_bilinear, DISK_RADII, HEIGHTS);
-  if (!d->bilinear) fail(EXIT_RUN_FAILED, "galaxy: not enough memory for a disk");
+  double *any = allocate(HEIGHTS * DISK_RADII, sizeof *any, "tables of disks");
+  if (!d->bilinear || gsl_interp2d_init(d->bilinear, d->ln_r, d->height, any, DISK_RADII, HEIGHTS))
+    fail(EXIT_RUN_FAILED, "galaxy: no interpolation of the tables of a disk");
+  free(any);
   return d;
 }
 
@@ -198,6 +293,8 @@ void galaxy_disks_free(struct galaxy_disks *d) {
   if (!d) return;
   for (size_t c = 0; c < d->galaxy.count; c++) {
     free(d->disk[c].transform);
+    free(d->disk[c].force_z);
+    free(d->disk[c].speed2);
     free(d->disk[c].sigma_z2);
   }
   gsl_integration_glfixed_table_free(d->waves);
@@ -238,19 +335,12 @@ static double speed2_slope(const struct galaxy_disks *d, double radius) {
   return gsl_pow_2(inside) * gsl_spline_eval_deriv(d->speed2, inside_grid(d, radius), NULL);
 }
 
-/** dPhi/dz of all components at (R, z). A disk is a plane layer, less what Poisson's equation takes
- * for the change of its radial force: 1/R d(v^2)/dR. */
-static double vertical_force(const struct galaxy_tables *t, size_t c, double radius, double z) {
+/** dPhi/dz of all components at a node of the tables of disk c. */
+static double vertical_force(const struct galaxy_tables *t, size_t c, size_t i, size_t j) {
   const struct galaxy_disks *d = t->disks;
-  double layers = 0.0;
-  for (size_t other = 0; other < d->galaxy.count; other++)
-    if (is_disk(d, other))
-      layers += 2.0 * M_PI * GALAXY_GRAVITY * surface_density(d, other, radius) *
-                tanh(z / component(d, other)->height);
-  const double height = component(d, c)->height;
-  layers -= speed2_slope(d, radius) / gsl_pow_2(radius) * height * tanh(z / height);
-  const double r = hypot(radius, z);
-  return fmax(layers, 0.0) + GALAXY_GRAVITY * galaxy_spheres_mass(t, r) * z / gsl_pow_3(r);
+  const double z = component(d, c)->height * d->height[j], r = hypot(d->r[i], z);
+  return fmax(d->disk[c].force_z[j * DISK_RADII + i], 0.0) +
+         GALAXY_GRAVITY * galaxy_spheres_mass(t, r) * z / gsl_pow_3(r);
 }
 
 /** Jeans: density sigma_z^2 = int_z^infinity density dPhi/dz dz; at the top, where the density is
@@ -262,21 +352,26 @@ static void heat_column(const struct galaxy_tables *t, size_t c, size_t i) {
   double integral = 0.0, above = 0.0;
   for (size_t j = HEIGHTS; j-- > 0;) {
     const double density = sech2(d->height[j]);
-    const double here = density * vertical_force(t, c, d->r[i], height * d->height[j]);
+    const double here = density * vertical_force(t, c, i, j);
     integral += j + 1 == HEIGHTS ? here * 0.5 * height : 0.5 * step * (here + above);
     sigma_z2[j * DISK_RADII + i] = integral / density;
     above = here;
   }
 }
 
-static double speed2_at(const struct galaxy_tables *t, double radius, double z) {
+/** R dPhi/dR of the spheres at (R, z). */
+static double spheres_speed2(const struct galaxy_tables *t, double radius, double z) {
   const double r = hypot(radius, z);
+  return GALAXY_GRAVITY * galaxy_spheres_mass(t, r) * gsl_pow_2(radius) / gsl_pow_3(r);
+}
+
+static double plane_speed2(const struct galaxy_tables *t, double radius) {
   const double disks = t->disks ? galaxy_disks_speed2(t->disks, radius) : 0.0;
-  return disks + GALAXY_GRAVITY * galaxy_spheres_mass(t, r) * gsl_pow_2(radius) / gsl_pow_3(r);
+  return disks + spheres_speed2(t, radius, 0.0);
 }
 
 double galaxy_circular_speed(const struct galaxy_tables *t, double radius) {
-  return sqrt(speed2_at(t, radius, 0.0));
+  return sqrt(plane_speed2(t, radius));
 }
 
 /** (kappa/Omega)^2 = 2 + dln(v^2)/dln R in the plane. */
@@ -286,7 +381,7 @@ static double epicycle(const struct galaxy_tables *t, double radius) {
     if (!is_disk(t->disks, c))
       slope += GALAXY_GRAVITY * (4.0 * M_PI * gsl_pow_2(radius) * galaxy_density(t, c, radius) -
                                  galaxy_enclosed_mass(t, c, radius) / radius);
-  return fmax(2.0 + slope / speed2_at(t, radius, 0.0), 0.0);
+  return fmax(2.0 + slope / plane_speed2(t, radius), 0.0);
 }
 
 /** sigma_R is exp(-R/(2 scale)): with the constant height of the disk, a constant ratio of the
@@ -319,19 +414,6 @@ static void heat_radially(struct galaxy_tables *t, size_t c) {
   disk->q *= disk->sigma_r;
 }
 
-void galaxy_disks_heat(struct galaxy_tables *t) {
-  for (size_t c = 0; c < t->galaxy.count; c++) {
-    if (!is_disk(t->disks, c)) continue;
-    t->disks->disk[c].sigma_z2 =
-        allocate(HEIGHTS * DISK_RADII, sizeof(double), "dispersions of a disk");
-    for (size_t i = 0; i < DISK_RADII; i++) heat_column(t, c, i);
-    if (gsl_interp2d_init(t->disks->bilinear, t->disks->ln_r, t->disks->height,
-                          t->disks->disk[c].sigma_z2, DISK_RADII, HEIGHTS))
-      fail(EXIT_RUN_FAILED, "galaxy: no interpolation of the dispersions of a disk");
-    heat_radially(t, c);
-  }
-}
-
 double galaxy_least_q(const struct galaxy_tables *t, size_t c, double *radius) {
   *radius = t->disks->disk[c].least_q_radius;
   return t->disks->disk[c].q;
@@ -340,6 +422,14 @@ double galaxy_least_q(const struct galaxy_tables *t, size_t c, double *radius) {
 double galaxy_disk_radius(const struct galaxy_tables *t, size_t c, double fraction) {
   return galaxy_radius_of_mass(t->disks->r, t->disks->disk[c].mass, DISK_RADII,
                                fraction * component(t->disks, c)->mass);
+}
+
+/** A table of disk c at (R, z). */
+static double table_at(const struct galaxy_disks *d, size_t c, const double *table, double radius,
+                       double z) {
+  const double height = fmin(fabs(z) / component(d, c)->height, TOP);
+  return gsl_interp2d_eval(d->bilinear, d->ln_r, d->height, table, inside_grid(d, radius), height,
+                           NULL, NULL);
 }
 
 /** Jeans' equation in R at (R, z) without a tilt of the ellipsoid, Binney & Tremaine 2008, eq.
@@ -351,12 +441,35 @@ struct galaxy_disk_moments galaxy_disk_moments(const struct galaxy_tables *t, si
   const double sigma_phi2 = 0.25 * epicycle(t, radius) * sigma_r2;
   const double slope = galaxy_profile_at(component(d, c), radius).slope -
                        radius / component(d, c)->scale;
-  const double rotation2 = speed2_at(t, radius, z) + sigma_r2 * (1.0 + slope) - sigma_phi2;
-  const double height = fmin(fabs(z) / component(d, c)->height, TOP);
-  const double sigma_z2 = gsl_interp2d_eval(d->bilinear, d->ln_r, d->height, d->disk[c].sigma_z2,
-                                            inside_grid(d, radius), height, NULL, NULL);
-  return (struct galaxy_disk_moments){.sigma_r = sqrt(sigma_r2),
-                                      .sigma_phi = sqrt(sigma_phi2),
-                                      .sigma_z = sqrt(sigma_z2),
-                                      .rotation = sqrt(fmax(rotation2, 0.0))};
+  const double speed2 = table_at(d, c, d->disk[c].speed2, radius, z) + spheres_speed2(t, radius, z);
+  const double rotation2 = speed2 + sigma_r2 * (1.0 + slope) - sigma_phi2;
+  return (struct galaxy_disk_moments){
+      .sigma_r = sqrt(sigma_r2),
+      .sigma_phi = sqrt(sigma_phi2),
+      .sigma_z = sqrt(table_at(d, c, d->disk[c].sigma_z2, radius, z)),
+      .rotation = sqrt(fmax(rotation2, 0.0))};
+}
+
+/** Whether the disk rotates at its scale length. If not, the pressure of its velocity dispersion
+ * alone exceeds gravity there. */
+static bool rotates(const struct galaxy_tables *t, size_t c, char *reason, size_t size) {
+  const struct galaxy_component *one = component(t->disks, c);
+  if (galaxy_disk_moments(t, c, one->scale, 0.0).rotation > 0.0) return true;
+  snprintf(reason, size,
+           "galaxy: component %s: at its scale length of %g kpc the velocity dispersion of a least "
+           "Q of %g exceeds what gravity holds: a smaller least Q is needed",
+           one->name, one->scale, t->disks->disk[c].q);
+  return false;
+}
+
+bool galaxy_disks_heat(struct galaxy_tables *t, char *reason, size_t size) {
+  for (size_t c = 0; c < t->galaxy.count; c++) {
+    if (!is_disk(t->disks, c)) continue;
+    t->disks->disk[c].sigma_z2 = allocate(HEIGHTS * DISK_RADII, sizeof(double),
+                                          "dispersions of a disk");
+    for (size_t i = 0; i < DISK_RADII; i++) heat_column(t, c, i);
+    heat_radially(t, c);
+    if (!rotates(t, c, reason, size)) return false;
+  }
+  return true;
 }

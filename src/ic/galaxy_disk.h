@@ -14,8 +14,9 @@ double galaxy_disk_average(const struct galaxy_component *c, double r);
 
 /** Surface densities and the disks' own force. NULL if there is no disk. */
 struct galaxy_disks *galaxy_disks_create(const struct galaxy *galaxy);
-/** Moments of the velocities, once the masses of all components are in the tables. */
-void galaxy_disks_heat(struct galaxy_tables *t);
+/** Moments of the velocities, once the masses of all components are in the tables. Returns false,
+ * with the reason, if a disk is hotter than its rotation. */
+bool galaxy_disks_heat(struct galaxy_tables *t, char *reason, size_t size);
 void galaxy_disks_free(struct galaxy_disks *disks);
 
 /** Energy of all disks in the potential of all disks. */

@@ -54,8 +54,8 @@ static struct galaxy_slopes cutoff(const struct galaxy_component *c, double r) {
   const double hazard = gsl_sf_hazard(u), slope = -r * per_length * hazard;
   return (struct galaxy_slopes){.density = 0.5 * erfc((r - c->cutoff) / (2.0 * c->cutoff_width)),
                                 .slope = slope,
-                                .curvature = slope - gsl_pow_2(r * per_length) * hazard *
-                                                         (hazard - u)};
+                                .curvature = slope -
+                                             gsl_pow_2(r * per_length) * hazard * (hazard - u)};
 }
 
 struct galaxy_slopes galaxy_profile_at(const struct galaxy_component *c, double r) {

@@ -155,8 +155,8 @@ struct galaxy_tables *galaxy_tables_create(const struct galaxy *galaxy, size_t p
   }
   make_potential(t);
   t->disks = galaxy_disks_create(galaxy);
-  if (t->disks) galaxy_disks_heat(t);
-  if (galaxy_invert(t, reason, size)) return t;
+  const bool balanced = !t->disks || galaxy_disks_heat(t, reason, size);
+  if (balanced && galaxy_invert(t, reason, size)) return t;
   galaxy_tables_free(t);
   return NULL;
 }

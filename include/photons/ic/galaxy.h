@@ -7,7 +7,7 @@
  * The method is that of MAGI (Miki & Umemura 2018, MNRAS 475, 2269). A sphere's velocities follow
  * its distribution function f(E), from Eddington's inversion of its density in the potential of all
  * components. The potential in the inversion is spherical: a disk enters with its mass averaged over
- * spheres. A disk's velocities follow Jeans' equations. tables are made once, on each rank; they
+ * spheres. A disk's velocities follow Jeans' equations. The tables are made once, on each rank; they
  * are the same everywhere. Particle i then depends on the seed and on i alone. */
 #ifndef PHOTONS_GALAXY_H
 #define PHOTONS_GALAXY_H
@@ -89,8 +89,9 @@ struct galaxy_tables;
  * be off.
  * @param particles  in the whole galaxy, at least 1. Each has the mass galaxy_mass()/particles;
  *                   components get numbers in proportion to their masses, by the largest remainders
- * @param reason     receives one line if there is no such galaxy: a number out of range, or a
- *                   distribution function below 0, with the component and the energy
+ * @param reason     receives one line if there is no such galaxy: a number out of range; a
+ *                   distribution function below 0, with the component and the energy; a disk that
+ *                   is hotter than its rotation
  * @return NULL if there is no such galaxy
  */
 struct galaxy_tables *galaxy_tables_create(const struct galaxy *galaxy, size_t particles,
