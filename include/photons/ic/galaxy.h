@@ -6,9 +6,9 @@
  *
  * The method is that of MAGI (Miki & Umemura 2018, MNRAS 475, 2269). A sphere's velocities follow
  * its distribution function f(E), from Eddington's inversion of its density in the potential of all
- * components. The potential in the inversion is spherical: a disk enters with its mass averaged over
- * spheres. A disk's velocities follow Jeans' equations. The tables are made once, on each rank; they
- * are the same everywhere. Particle i then depends on the seed and on i alone. */
+ * components. The potential in the inversion is spherical: a disk enters with its mass averaged
+ * over spheres. A disk's velocities follow Jeans' equations. The tables are made once, on each
+ * rank; they are the same everywhere. Particle i then depends on the seed and on i alone. */
 #ifndef PHOTONS_GALAXY_H
 #define PHOTONS_GALAXY_H
 
@@ -104,7 +104,8 @@ size_t galaxy_first(const struct galaxy_tables *tables, size_t c);
 
 /**
  * The particles first .. first + count - 1 of the galaxy. A particle depends on @p seed and on its
- * number alone. Components follow one another. The galaxy rotates about the z axis, positively.
+ * number alone. Components follow one another. The galaxy rotates about the z axis, positively. May
+ * be called on any thread.
  * @param x     positions, kpc, [count][3]
  * @param v     velocities, km/s, [count][3]; no particle is faster than the escape speed
  * @param type  of the components, [count]; may be NULL
