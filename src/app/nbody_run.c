@@ -45,7 +45,10 @@ static void resolve_softening(struct parameters *p, size_t count) {
     p->gravity.softening = 1e3 * p->box.size / cbrt((double)count) / 30.0;
 }
 
+static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
+
 static bool spectrum_wanted(const struct parameters *p) {
+  if (isolated(p)) return false;
   return p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum ||
          p->analysis.fof;
 }
@@ -72,11 +75,11 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->energy = state.energy;
     *now = progress_of(&state);
   } else {
-    const bool generate = p->ic.source == IC_GENERATE;
-    if (!generate) particles = ic_read_gadget(p);
+    if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
     r->cosmology = cosmology_from(p);
-    if (generate) particles = ic_generate(p, &r->cosmology, r->linear);
-    now->a = now->start_a = 1.0 / (1.0 + p->ic.z_init);
+    if (p->ic.source == IC_GENERATE) particles = ic_generate(p, &r->cosmology, r->linear);
+    if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
+    now->a = now->start_a = isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
   }
   r->cosmology = cosmology_from(p);
   resolve_softening(p, particles.all);
@@ -149,11 +152,11 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
   if (record->block.sub_steps > 0) record->kicked = 0;
   for (int k = 0; k < RUNGS && record->block.sub_steps > 0; k++)
     record->kicked += record->block.particles[k];
-  record->statistics = statistics_measure(r->nbody, a);
+  record->statistics = statistics_measure(r->nbody, cosmology_scale(&r->cosmology, a));
   record->owner_seconds = r->nbody->domain.group_seconds;
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
-  measure_energy(r, a, record->step, &record->statistics);
+  measure_energy(r, cosmology_scale(&r->cosmology, a), record->step, &record->statistics);
 }
 
 static void print_layout(FILE *out, const struct parameters *p, size_t n) {
@@ -183,8 +186,19 @@ static void print_physics(FILE *out, const struct parameters *p, size_t n, doubl
                                                           : "Plummer");
 }
 
+static void print_isolated(FILE *out, const struct parameters *p, size_t n, double mass) {
+  fprintf(out, "  particles   %zu of %.4g Msun, isolated, in a frame of %g kpc\n", n, 1e10 * mass,
+          1e3 * p->box.size);
+  fprintf(out, "  softening   %g kpc (%s)\n", p->gravity.softening,
+          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent"
+                                                          : "Plummer");
+}
+
 static void print_run(FILE *out, const struct parameters *p, size_t n, double mass) {
-  print_physics(out, p, n, mass);
+  if (isolated(p))
+    print_isolated(out, p, n, mass);
+  else
+    print_physics(out, p, n, mass);
   print_layout(out, p, n);
 }
 
@@ -381,6 +395,7 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
     linear_power_free(r->linear);
     r->linear = linear_power_create(p);
   }
+  p->box.size = particles.box;
   nbody_run_require_memory(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);

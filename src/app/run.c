@@ -55,6 +55,15 @@ static struct path path_of(const struct run *r, const char *name) {
 
 static double redshift(double a) { return 1.0 / a - 1.0; }
 
+static bool isolated(const struct run *r) {
+  return r->parameters->box.boundary == BOUNDARY_ISOLATED;
+}
+
+/** The present moment, for messages. */
+static struct moment_text moment(const struct run *r) {
+  return cosmology_moment(isolated(r), r->now.a);
+}
+
 static bool output_due(void *context, double a) {
   const struct run *r = context;
   return r->outputs_passed < timeline_outputs_until(&r->timeline, a);
@@ -65,8 +74,8 @@ static void write_output(struct run *r) {
   const double beside = r->solver.write(r->solver.state, &r->now, (size_t)r->now.outputs_done);
   const double spent = wall_clock() - start;
   report_output(&r->report, spent);
-  say("output %" PRId64 " at z = %.4g written in %.2f s%s\n", r->now.outputs_done,
-      redshift(r->now.a), spent + beside,
+  say("output %" PRId64 " at %s written in %.2f s%s\n", r->now.outputs_done,
+      moment(r).text, spent + beside,
       beside > 0.0 ? ", part of it beside the step's forces" : "");
   r->now.outputs_done++;
   r->now.last_output = r->now.a;
@@ -114,11 +123,12 @@ static void write_checkpoint(struct run *r) {
   r->saved_step = r->now.step;
   r->checkpoint_wall = wall_clock();
   r->longest_checkpoint = fmax(r->longest_checkpoint, r->checkpoint_wall - start);
-  say("checkpoint at z = %.4g written to %s\n", redshift(r->now.a), path.text);
+  say("checkpoint at %s written to %s\n", moment(r).text, path.text);
 }
 
 static void first_forces(struct run *r) {
-  struct step_record record = {.step = r->now.step, .a = r->now.a};
+  struct step_record record = {
+      .isolated = isolated(r), .step = r->now.step, .a = r->now.a};
   const double start = wall_clock();
   trace_begin_step(&r->trace, r->now.step);
   const bool computed = r->solver.begin(r->solver.state, r->options->restart, &record);
@@ -147,7 +157,7 @@ static double patience(const struct run *r) {
 }
 
 static void take_step(struct run *r) {
-  struct step_record record = {.step = r->now.step + 1};
+  struct step_record record = {.isolated = isolated(r), .step = r->now.step + 1};
   const double start = wall_clock(), a0 = r->now.a;
   stop_enter(STOP_STEP, patience(r));
   trace_begin_step(&r->trace, record.step);
@@ -330,7 +340,7 @@ static bool nothing_left(const struct run *r) {
 }
 
 static void say_nothing_left(const struct run *r) {
-  say("the run has ended at z = %.4g: nothing is left to do\n", redshift(r->now.a));
+  say("the run has ended at %s: nothing is left to do\n", moment(r).text);
 }
 
 static int run_dry(struct run *r) {
@@ -343,7 +353,7 @@ static int run_dry(struct run *r) {
   if (nothing_left(r))
     say_nothing_left(r);
   else if (restart)
-    say("  goes on from z = %.4g, after step %" PRId64 "\n", redshift(r->now.a), r->now.step);
+    say("  goes on from %s, after step %" PRId64 "\n", moment(r).text, r->now.step);
   return 0;
 }
 

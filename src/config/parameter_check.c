@@ -243,11 +243,38 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
                  "not a range of steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
 }
 
-void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
+/** Keys that have no meaning in isolated systems, and those that are needed there. */
+static void check_isolated(const struct parameters *p, struct parameter_problems *problems) {
+  static const char *const unused[][2] = {
+      {"box", "size"},          {"box", "npart_side"},   {"ic", "z_init"},
+      {"time", "z_end"},        {"time", "max_dlna"},    {"output", "redshifts"},
+      {"output", "times_file"}, {"output", "scale_factors"}};
+  for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+    if (parameter_given(p, unused[i][0], unused[i][1]))
+      problem_with(problems, row_of(unused[i][0], unused[i][1]), p, NULL,
+                   "has no meaning with box.boundary = isolated");
+  if (p->ic.source == IC_GENERATE && sound(problems, row_of("ic", "source")))
+    problem_with(problems, row_of("ic", "source"), p, NULL,
+                 "makes periodic boxes; allowed with box.boundary = isolated: galaxy | gadget");
+  check_needed(p, problems, "time", "end", p->time.end > 0.0, "box.boundary = isolated");
+  check_needed(p, problems, "gravity", "softening", p->gravity.softening >= 0.0,
+               "box.boundary = isolated");
+  if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
+      p->output.times[p->output.time_count - 1] > p->time.end)
+    problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
+  if (sound(problems, row_of("runtime", "gpu")) && p->runtime.gpu == GPU_REQUIRE)
+    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
+                 "isolated systems are computed on CPUs; allowed: auto | no");
+}
+
+static void check_box(const struct parameters *p, struct parameter_problems *problems) {
   check_cosmology(p, problems);
   if (sound(problems, row_of("ic", "source"))) {
     if (p->ic.source == IC_GENERATE)
       check_generated(p, problems);
+    else if (p->ic.source == IC_GALAXY)
+      problem_with(problems, row_of("ic", "source"), p, NULL,
+                   "needs box.boundary = isolated");
     else {
       const struct parameter *file = row_of("ic", "file");
       check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
@@ -255,9 +282,16 @@ void parameters_check(const struct parameters *p, struct parameter_problems *pro
     }
   }
   check_power_spectrum(p, problems);
+  check_redshifts(p, problems);
+}
+
+void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
+  if (p->box.boundary == BOUNDARY_ISOLATED)
+    check_isolated(p, problems);
+  else
+    check_box(p, problems);
   check_gravity(p, problems);
   check_steps(p, problems);
-  check_redshifts(p, problems);
   check_folder(p, problems);
   check_scheduler(p, problems);
   check_trace_steps(p, problems);

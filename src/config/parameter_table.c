@@ -11,7 +11,7 @@
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const boundaries[] = {
     [BOUNDARY_PERIODIC] = "periodic", [BOUNDARY_ISOLATED] = "isolated", NULL};
-static const char *const ic_sources[] = {[IC_GENERATE] = "generate", [IC_GADGET] = "gadget", NULL};
+static const char *const ic_sources[] = {[IC_GENERATE] = "generate", [IC_GADGET] = "gadget", [IC_GALAXY] = "galaxy", NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
     [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
@@ -62,7 +62,7 @@ const struct parameter parameter_table[] = {
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
-  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions, or read them from a Gadget file", .words = ic_sources},
+  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy]", .words = ic_sources},
   {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several files"},
   {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
@@ -76,6 +76,17 @@ const struct parameter parameter_table[] = {
   {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
   {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "yes: scale the power spectrum to sigma8; no: use the table as it is", .words = no_yes},
+
+  {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
+  {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
+  {"galaxy", "component_1", TEXT(galaxy.component[0]), "", .help = "component of the galaxy: profile, mass [Msun], lengths [kpc]: nfw MASS SCALE CUTOFF WIDTH, hernquist or plummer MASS SCALE [CUTOFF WIDTH], sersic MASS RADIUS INDEX [CUTOFF WIDTH], exponential MASS SCALE HEIGHT [CUTOFF WIDTH [Q]]"},
+  {"galaxy", "component_2", TEXT(galaxy.component[1]), "", .help = "another component"},
+  {"galaxy", "component_3", TEXT(galaxy.component[2]), "", .help = "another component"},
+  {"galaxy", "component_4", TEXT(galaxy.component[3]), "", .help = "another component"},
+  {"galaxy", "component_5", TEXT(galaxy.component[4]), "", .help = "another component"},
+  {"galaxy", "component_6", TEXT(galaxy.component[5]), "", .help = "another component"},
+  {"galaxy", "component_7", TEXT(galaxy.component[6]), "", .help = "another component"},
+  {"galaxy", "component_8", TEXT(galaxy.component[7]), "", .help = "another component"},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},

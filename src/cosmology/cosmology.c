@@ -6,6 +6,7 @@
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_odeiv2.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -47,6 +48,15 @@ struct cosmology cosmology_from(const struct parameters *p) {
 }
 
 double cosmology_clock_myr(double a) { return log(a) * (STATIC_CLOCK / MYR); }
+struct moment_text cosmology_moment(bool isolated, double a) {
+  struct moment_text m;
+  if (isolated)
+    snprintf(m.text, sizeof m.text, "t = %.4g Myr", cosmology_clock_myr(a) + 0.0);
+  else
+    snprintf(m.text, sizeof m.text, "z = %.4g", 1.0 / a - 1.0);
+  return m;
+}
+
 double cosmology_clock_at(double myr) { return exp(myr * (MYR / STATIC_CLOCK)); }
 
 double cosmology_printed_curvature(const struct parameters *p) {

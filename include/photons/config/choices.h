@@ -4,7 +4,7 @@
 #ifndef PHOTONS_CONFIG_CHOICES_H
 #define PHOTONS_CONFIG_CHOICES_H
 
-enum ic_source { IC_GENERATE, IC_GADGET };
+enum ic_source { IC_GENERATE, IC_GADGET, IC_GALAXY };
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
 enum output_names { NAMES_SHORT, NAMES_GADGET4 };

@@ -13,7 +13,8 @@
 
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
-#define PARAMETER_COUNT_MAX 96  /**< room for the table's rows */
+#define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
+#define PARAMETER_COUNT_MAX 112 /**< room for the table's rows */
 
 struct parameters {
   struct {
@@ -39,6 +40,11 @@ struct parameters {
     char power_spectrum_file[PARAMETER_PATH_MAX];
     bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
   } ic;
+  struct {
+    char model[32];    /**< empty: the components */
+    int64_t particles; /**< of the whole galaxy */
+    char component[GALAXY_COMPONENTS_MAX][128];
+  } galaxy; /**< ic.source = galaxy */
   struct {
     enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */

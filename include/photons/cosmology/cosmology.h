@@ -50,6 +50,12 @@ static inline double cosmology_scale(const struct cosmology *c, double a) {
 double cosmology_clock_myr(double a);
 double cosmology_clock_at(double myr);
 
+/** "z = 3.2", or in isolated systems "t = 125 Myr", with %.4g. */
+struct moment_text {
+  char text[40];
+};
+struct moment_text cosmology_moment(bool isolated, double a);
+
 /** H(a) = d ln a/dt in km/s/(Mpc/h). */
 double cosmology_hubble(const struct cosmology *c, double a);
 /** int dt/a from a0 to a1, in (Mpc/h)/(km/s). Times -grad(phi) (comoving) it gives the change of p
