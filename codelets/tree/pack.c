@@ -3,6 +3,7 @@
  *
  * reads  rungs, positions, accelerations (those of the last force, for the acceptance criterion)
  * writes index, positions, accelerations, tree and table of leaves of the targets */
+#include <stdlib.h>
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
@@ -30,7 +31,8 @@ enum {
 
 /* Mean number of targets of a leaf. Sources are gathered once for a leaf: with fewer targets this
  * would cost more than the forces; with more, leaves would be wide. */
-enum { TARGETS_A_LEAF = 32 };
+static unsigned TARGETS_A_LEAF = 32;
+__attribute__((constructor)) static void init_tal(void) { if (getenv("TAL")) TARGETS_A_LEAF = atoi(getenv("TAL")); }
 
 static double pack_work(const struct pack_argument *a) { return a->count; }
 

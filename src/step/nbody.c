@@ -27,7 +27,6 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   }
   short_range_start(&n->short_range, &n->domain, p, cell);
   if (!isolated) long_range_start(&n->long_range, &n->domain, p, &n->short_range.split);
-  n->block.expansions = isolated;
   return n;
 }
 
