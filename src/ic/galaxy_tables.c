@@ -2,6 +2,7 @@
 /* A galaxy's masses and potential on a grid of radii. */
 #include "galaxy_tables.h"
 
+#include <float.h>
 #include <gsl/gsl_interp.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_spline.h>
@@ -52,7 +53,7 @@ static double power_between(const double *r, const double *value, size_t n, doub
 
 /* From far inside the smallest structure to the end of the largest component. */
 static void make_radii(struct galaxy_tables *t) {
-  double shortest = INFINITY, end = 0.0;
+  double shortest = INFINITY, end = DBL_MIN;
   for (size_t c = 0; c < t->galaxy.count; c++) {
     const struct galaxy_component *one = &t->galaxy.component[c];
     shortest = fmin(shortest, galaxy_is_disk(one) ? one->height : one->scale);
