@@ -109,7 +109,7 @@ static void make_potential(struct galaxy_tables *t) {
  * remainders. */
 static void deal_particles(struct galaxy_tables *t, size_t particles) {
   const size_t components = t->galaxy.count;
-  double mass = 0.0, remainder[GALAXY_COMPONENTS];
+  double mass = 0.0, remainder[GALAXY_COMPONENTS] = {0.0};
   size_t count[GALAXY_COMPONENTS], left = particles;
   for (size_t c = 0; c < components; c++) mass += t->galaxy.component[c].mass;
   for (size_t c = 0; c < components; c++) {
