@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exponential disks with a vertical profile sech^2(z/height)/(2 height).
  *
- * Their potential is an integral over waves, without approximation (Casertano 1983, MNRAS 203, 735):
+ * Their potential is an integral over waves, without approximation (Casertano 1983, MNRAS 203,
+ * 735):
  *   Phi(R, z) = -2 pi G int dk J0(k R) S(k) int dz' zeta(z') exp(-k |z - z'|),
  * S(k) = int dR R Sigma(R) J0(k R). */
 #include "galaxy_disk.h"
 
+#include <float.h>
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_interp.h>
 #include <gsl/gsl_interp2d.h>
@@ -66,7 +68,7 @@ double galaxy_disk_surface_density(const struct galaxy_disks *d, size_t c, doubl
 
 /** From far inside the smallest disk to the end of the largest one. */
 static void make_grid(struct galaxy_disks *d) {
-  double shortest = INFINITY, end = 0.0;
+  double shortest = INFINITY, end = DBL_MIN;
   for (size_t c = 0; c < d->galaxy.count; c++) {
     if (!galaxy_is_disk(&d->galaxy.component[c])) continue;
     shortest = fmin(shortest, d->galaxy.component[c].scale);
@@ -136,27 +138,8 @@ static double vertical_mean(double k, double height, double other) {
   return sum / M_PI_2;
 }
 
-/** R dPhi/dR = 2 pi G R int dk k J1(k R) S(k) <exp(-k |z|)> in the plane, on the grid of radii. */
-static void make_speeds(struct galaxy_disks *d) {
-  double *speed2 = allocate(DISK_RADII, sizeof *speed2, "speeds of a disk");
-  for (size_t w = 0; w < d->waves->n; w++) {
-    double k, weight, source = 0.0;
-    point(0.0, d->longest, w, &k, &weight, d->waves);
-    for (size_t c = 0; c < d->galaxy.count; c++)
-      if (galaxy_is_disk(&d->galaxy.component[c]))
-        source += d->disk[c].transform[w] * vertical_mean(k, d->galaxy.component[c].height, 0.0);
-    source *= 2.0 * M_PI * GALAXY_GRAVITY * k * weight;
-    for (size_t i = 0; i < DISK_RADII; i++)
-      speed2[i] += source * d->r[i] * gsl_sf_bessel_J1(k * d->r[i]);
-  }
-  d->speed2 = gsl_spline_alloc(gsl_interp_cspline, DISK_RADII);
-  if (!d->speed2 || gsl_spline_init(d->speed2, d->ln_r, speed2, DISK_RADII))
-    fail(EXIT_RUN_FAILED, "galaxy: no spline of the rotation curve");
-  free(speed2);
-}
-
-/* Of a vertical profile, at the heights of a disk: int dz' zeta(z') exp(-k |z - z'|) over z' below z
- * plus that above z, and the difference of both. */
+/* int dz' zeta(z') exp(-k |z - z'|) over z' below z plus that above z, and the difference of both,
+ * at the heights z of a disk. */
 struct layers {
   double sum[DISK_HEIGHTS], difference[DISK_HEIGHTS];
 };
@@ -209,7 +192,8 @@ static struct layers *make_waves(const struct galaxy_disks *d, size_t c) {
   return waves;
 }
 
-/** The force of all disks at the radii of the grid and the heights of disk c. */
+/** The force of all disks at the radii of the grid and the heights of disk c: R dPhi/dR with J1 and
+ * the sum of both integrals, dPhi/dz with J0 and the difference. */
 static void make_forces(struct galaxy_disks *d, size_t c) {
   const char *what = "forces of a disk";
   struct galaxy_disk *disk = &d->disk[c];
@@ -237,6 +221,13 @@ static void make_forces(struct galaxy_disks *d, size_t c) {
   free(waves);
 }
 
+/** The rotation curve, from the row of a table in the plane. */
+static void make_rotation(struct galaxy_disks *d, const double *speed2) {
+  d->speed2 = gsl_spline_alloc(gsl_interp_cspline, DISK_RADII);
+  if (!d->speed2 || gsl_spline_init(d->speed2, d->ln_r, speed2, DISK_RADII))
+    fail(EXIT_RUN_FAILED, "galaxy: no spline of the rotation curve");
+}
+
 struct galaxy_disks *galaxy_disks_create(const struct galaxy *galaxy) {
   size_t count = 0;
   for (size_t c = 0; c < galaxy->count; c++) count += galaxy_is_disk(&galaxy->component[c]);
@@ -249,9 +240,11 @@ struct galaxy_disks *galaxy_disks_create(const struct galaxy *galaxy) {
     make_masses(d, c);
     make_transform(d, c);
   }
-  make_speeds(d);
-  for (size_t c = 0; c < galaxy->count; c++)
-    if (galaxy_is_disk(&d->galaxy.component[c])) make_forces(d, c);
+  for (size_t c = 0; c < galaxy->count; c++) {
+    if (!galaxy_is_disk(&d->galaxy.component[c])) continue;
+    make_forces(d, c);
+    if (!d->speed2) make_rotation(d, d->disk[c].speed2);
+  }
   d->bilinear = gsl_interp2d_alloc(gsl_interp2d_bilinear, DISK_RADII, DISK_HEIGHTS);
   double *any = allocate(DISK_HEIGHTS * DISK_RADII, sizeof *any, "tables of disks");
   if (!d->bilinear ||

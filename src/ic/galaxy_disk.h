@@ -30,9 +30,9 @@ struct galaxy_disks {
   struct galaxy galaxy;
   double r[DISK_RADII], ln_r[DISK_RADII], height[DISK_HEIGHTS];
   struct galaxy_disk disk[GALAXY_COMPONENTS]; /**< by component */
-  gsl_integration_glfixed_table *waves;
-  double longest; /**< wavenumber */
-  gsl_spline *speed2;
+  gsl_integration_glfixed_table *waves;       /**< wavenumbers, from 0 to `longest` */
+  double longest;
+  gsl_spline *speed2;     /**< R dPhi/dR of all disks in the plane, over ln R */
   gsl_interp2d *bilinear; /**< over ln R and height */
 };
 

@@ -123,7 +123,7 @@ static struct galaxy_component component_of(enum galaxy_profile profile, const d
 
 static bool parse_numbers(enum galaxy_profile profile, const char *text,
                           struct galaxy_component *component, char *reason, size_t size) {
-  double read[NUMBERS], number[NUMBERS] = {0.0};
+  double read[NUMBERS] = {0.0}, number[NUMBERS] = {0.0};
   const size_t most = profiles[profile].count, required = profiles[profile].required;
   const size_t count = read_numbers(text, most, read);
   if (count < required || count > most || count == required + 1) {

@@ -90,9 +90,9 @@ void galaxy_sample(const struct galaxy_tables *t, uint64_t seed, size_t first, s
   gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
   if (!generator) fail(EXIT_RUN_FAILED, "not enough memory for a random number generator");
   for (size_t i = first - first % PIECE; i < first + count; i++) {
-    double unused_x[3], unused_v[3];
     if (i % PIECE == 0) gsl_rng_set(generator, seed_of_piece(seed, i / PIECE));
     if (i < first) {
+      double unused_x[3], unused_v[3];
       draw(t, i, generator, unused_x, unused_v);
       continue;
     }

@@ -2,6 +2,7 @@
 /* A galaxy's masses and potential on a grid of radii. */
 #include "galaxy_tables.h"
 
+#include <float.h>
 #include <gsl/gsl_interp.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_spline.h>
@@ -52,7 +53,7 @@ static double power_between(const double *r, const double *value, size_t n, doub
 
 /* From far inside the smallest structure to the end of the largest component. */
 static void make_radii(struct galaxy_tables *t) {
-  double shortest = INFINITY, end = 0.0;
+  double shortest = INFINITY, end = DBL_MIN;
   for (size_t c = 0; c < t->galaxy.count; c++) {
     const struct galaxy_component *one = &t->galaxy.component[c];
     shortest = fmin(shortest, galaxy_is_disk(one) ? one->height : one->scale);
@@ -108,7 +109,7 @@ static void make_potential(struct galaxy_tables *t) {
  * remainders. */
 static void deal_particles(struct galaxy_tables *t, size_t particles) {
   const size_t components = t->galaxy.count;
-  double mass = 0.0, remainder[GALAXY_COMPONENTS];
+  double mass = 0.0, remainder[GALAXY_COMPONENTS] = {0.0};
   size_t count[GALAXY_COMPONENTS], left = particles;
   for (size_t c = 0; c < components; c++) mass += t->galaxy.component[c].mass;
   for (size_t c = 0; c < components; c++) {

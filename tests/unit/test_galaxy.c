@@ -160,8 +160,10 @@ static double jeans(size_t c, double from, double to) {
     const double r = end * exp(-((double)i + 0.5) * step);
     const double density = galaxy_density(m31, c, r);
     const double fall = density * GALAXY_GRAVITY * all_mass(r) / r * step;
-    if (r < to) energy += (pressure + 0.5 * fall) * gsl_pow_3(r);
-    if (r < to) mass += density * gsl_pow_3(r);
+    if (r < to) {
+      energy += (pressure + 0.5 * fall) * gsl_pow_3(r);
+      mass += density * gsl_pow_3(r);
+    }
     pressure += fall;
   }
   return energy / mass;
@@ -187,8 +189,8 @@ static void test_dispersions(void **state) {
   for (double r = 0.25; r < 8.0; r *= 2.0) check_dispersion(BULGE, r, 2.0 * r);
 }
 
-/* One ring of the disk, around R = 8.25: heights as sech^2, and rotation below the circular speed by
- * the asymmetric drift. */
+/* One ring of the disk, around R = 8.25: heights as sech^2, and rotation below the circular speed
+ * by the asymmetric drift. */
 static void test_disk(void **state) {
   (void)state;
   const struct galaxy_disk_moments m = galaxy_disk_moments(m31, DISK, 8.25, 0.0);
