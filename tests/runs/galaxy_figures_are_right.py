@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import photons
 from photons import files, galaxy, galaxy_plots, plots, report
+from photons.serve import LivePage
 
 HALO_MASS, HALO_SCALE, HALO_COUNT = 10.0, 4.0, 40000  # 1e10 Msun, kpc
 DISK_MASS, DISK_SCALE, DISK_HEIGHT, DISK_COUNT = 2.0, 3.0, 0.3, 30000
@@ -128,7 +129,8 @@ rings = galaxy.disk_height(system)
 height = np.pi / np.sqrt(12) * DISK_HEIGHT
 pull = (rings["rms_z"] - height) / rings["error"]
 assert np.all(rings["N"] > 100) and np.mean(pull**2) < 2.5 and rings["rms_z"].max() < 1.3 * height
-tilted = galaxy.System({"disk": galaxy.Component(disk_position @ TILT, 0 * disk_velocity, disk_position[:, 0] * 0 + 1)})  # fmt: skip
+still = galaxy.Component(disk_position @ TILT, 0 * disk_velocity, np.ones(DISK_COUNT))
+tilted = galaxy.System({"disk": still})
 assert galaxy.disk_height(tilted)["rms_z"].max() > 5 * height
 
 # Pictures hold the mass of what they show: 98 % of the disk within a sphere, a little more in a
@@ -216,10 +218,32 @@ assert len(radii_lines) == 9  # three shares of halo, disk and both
 report.make_report("run", "page.html")
 with open("page.html") as file:
     page = file.read()
-for text in ("face-on and edge-on", "Lagrangian" if False else "10, 50 and 90 %", "488.9",
-             "40,000 halo, 30,000 disk", "virial ratio", "steps</td><td>1, to t = 488.9 Myr"):  # fmt: skip
+for text in (
+    "face-on and edge-on",
+    "10, 50 and 90 %",
+    "virial ratio",
+    "40,000 halo, 30,000 disk",
+    "steps</td><td>1, to t = 488.9 Myr",
+):
     assert text in page, text
 for text in ("HALOFIT", "Mass functions", "Mpc/h", "z ="):
     assert text not in page.replace("base64", ""), text
-figures = plots.make_figures("run", out="drawn")
-assert list(figures) == [*galaxy_plots.FIGURES, "timings"], list(figures)
+assert page.count("data:image/png") == len(galaxy_plots.FIGURES) + 1  # and timings
+
+# The page that follows a run: with the next step, figures of the logs alone are drawn anew.
+live = LivePage("run")
+assert "<p>step 1, t = 488.9 Myr, 10 particles a second" in live.get()
+os.remove("run/figures/picture.pdf")
+os.remove("run/figures/energy.pdf")
+live.next_time = 0.0
+assert live.get().count("data:image/png") == len(galaxy_plots.FIGURES) + 1
+assert os.path.exists("run/figures/energy.pdf") and not os.path.exists("run/figures/picture.pdf")
+
+# A few particles: nothing fails, and figures without data are left out.
+for count in (1, 2, 30):
+    few = (disk_position[:count], disk_velocity[:count], 1.0)
+    write_snapshot("few.hdf5", {2: few})
+    drawn = galaxy_plots.figures_of(galaxy_plots.Evolution(["few.hdf5"]))
+    drawn = {name for name, draw in drawn.items() if draw() is not None}
+    assert ("density_profile" in drawn) == (count == 30) and "picture" in drawn, drawn
+assert np.all(galaxy.densest_point(np.ones((200, 3)), np.ones(200)) == 1)

@@ -134,19 +134,21 @@ def _dense_start(position, mass):
 def densest_point(position, mass):
     """The densest point [3] by shrinking spheres (Power et al. 2003, MNRAS 338, 14): the centre of
     mass of the particles within a sphere is the centre of the next sphere, of 0.9 times the radius,
-    until the next one would hold less than 0.5 % of the particles, or 100.
+    until the next one would hold less than 0.5 % of the particles, or 100. The first sphere is in the
+    densest part, so that of two galaxies one is found.
 
     position -- [N, 3]; mass -- [N], N > 0"""
     centre, radius = _dense_start(position, mass)
     least = max(100, 0.005 * len(mass))
-    while True:
+    for _ in range(200):  # a sphere of 1e-9 of the first radius ends it: particles at one place
         distance = np.linalg.norm(position - centre, axis=1)
         near = distance <= 2 * radius  # all later spheres are within
         position, mass, inside = position[near], mass[near], distance[near] <= radius
         if np.count_nonzero(inside) < least:
-            return centre
+            break
         centre = np.average(position[inside], axis=0, weights=mass[inside])
         radius *= 0.9
+    return centre
 
 
 def disk_axes(disk):
@@ -237,7 +239,7 @@ def lagrangian_radii(system):
 def disk_height(system, edges=None):
     """Root mean square of z about the mean z of the disk in rings between the edges [kpc], out to
     98 % of the mass by default: a Table of R_low, R_high, N, rms_z and its standard error [kpc].
-    None without a disk."""
+    None without a disk, or if no ring has two particles."""
     disk = system.components.get("disk")
     if disk is None:
         return None
@@ -246,14 +248,18 @@ def disk_height(system, edges=None):
     rows = []
     for i in range(len(edges) - 1):
         z, mass = disk.position[ring == i, 2], disk.mass[ring == i]
-        if len(z) < 2:
-            continue
-        square = (z - np.average(z, weights=mass)) ** 2
-        height = np.sqrt(np.average(square, weights=mass))
-        scatter = np.sqrt(np.average((square - height**2) ** 2, weights=mass) / len(z))
-        rows.append((edges[i], edges[i + 1], len(z), height, scatter / (2 * height)))
-    columns = np.array(rows).reshape(-1, 5).T
-    return Table(zip(("R_low", "R_high", "N", "rms_z", "error"), columns))
+        if len(z) > 1:
+            rows.append((edges[i], edges[i + 1], len(z), *root_mean_square(z, mass)))
+    names = ("R_low", "R_high", "N", "rms_z", "error")
+    return Table(zip(names, np.array(rows).T)) if rows else None
+
+
+def root_mean_square(z, mass):
+    """The root mean square of z about its mean, weighted by mass, and its standard error."""
+    square = (z - np.average(z, weights=mass)) ** 2
+    mean = np.average(square, weights=mass)
+    scatter = np.sqrt(np.average((square - mean) ** 2, weights=mass) / len(z))
+    return np.sqrt(mean), scatter / (2 * np.sqrt(mean)) if mean > 0 else 0.0
 
 
 def extent(system):

@@ -11,7 +11,7 @@ from .files import Table
 from .modules import Deferred
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
-colors = Deferred("matplotlib.colors")
+colors, ticker = Deferred("matplotlib.colors"), Deferred("matplotlib.ticker")
 
 STYLES = {  # colour and dashes of the components
     "total": ("black", "-"),
@@ -228,6 +228,8 @@ def plot_lagrangian_radii(evolution):
         axis.plot(table["time_myr"], table[column], marker=".", ms=3,
                   label=name if share == "r50" else None, **line_style(name, True))  # fmt: skip
     axis.set(yscale="log", xlabel="t [Myr]", ylabel="radius of 10, 50, 90 % of the mass [kpc]")
+    axis.yaxis.set_major_formatter(ticker.LogFormatter())
+    axis.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2, 0.5)))
     axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
     return figure
 
