@@ -41,6 +41,8 @@ def snapshot(name, **datasets):
 
 snapshot("empty.hdf5")
 snapshot("massless.hdf5", Coordinates=[[1.0, 2, 3]], Velocities=[[0.0, 0, 0]])
+snapshot("short.hdf5", Coordinates=[[1.0, 2, 3]], Velocities=[[0.0, 0, 0]], Masses=[1.0, 1.0])
+snapshot("negative.hdf5", Coordinates=[[1.0, 2, 3]], Velocities=[[0.0, 0, 0]], Masses=[-1.0])
 snapshot("still.hdf5", Coordinates=[[1.0, 2, 3]], Masses=[1.0])
 snapshot("nowhere.hdf5", Coordinates=[[float("nan"), 2, 3]], Velocities=[[0.0, 0, 0]], Masses=[1.0])
 h5py.File("other.hdf5", "w").close()
@@ -49,7 +51,9 @@ echo text >text.hdf5
 refused 'empty.hdf5 holds no particles' empty.hdf5
 refused 'PartType1 has no Masses' massless.hdf5
 refused 'PartType1 has no Velocities' still.hdf5
-refused 'not finite' nowhere.hdf5
+refused 'nowhere.hdf5: PartType1 has numbers that are not finite' nowhere.hdf5
+refused 'PartType1 has masses that are not above 0' negative.hdf5
+refused 'have different numbers of rows' short.hdf5
 refused 'other.hdf5: not a Gadget file: no Header' other.hdf5
 refused 'text.hdf5: not an HDF5 file' text.hdf5
 refused 'not of an isolated system: BoxSize is 100' snap_periodic.hdf5

@@ -127,8 +127,8 @@ ENERGY_COLUMNS = ("time_myr", "kinetic", "potential", "total", "virial")
 
 def read_energy(path):
     """Read log/energy.csv of an isolated system, one row for each step that was measured: step,
-    time_myr [Myr]; kinetic, potential, total [1e10 Msun (km/s)^2]; virial, -2 T/W; momentum, angular
-    momentum and centre of mass by axis [1e10 Msun, kpc, km/s]. Rows as in read_timings().
+    time_myr [Myr]; kinetic, potential, total [1e10 Msun (km/s)^2]; virial, -2 T/W; momentum,
+    angular momentum and centre of mass by axis [1e10 Msun, kpc, km/s]. Rows as in read_timings().
 
     Raises ValueError if the energies are not there."""
     table = _read_log(path)
@@ -136,7 +136,6 @@ def read_energy(path):
     if missing:
         raise ValueError(f"{path}: no column {', '.join(missing)}")
     return table
-
 
 
 def _join(paths, group):
@@ -165,7 +164,7 @@ def _join(paths, group):
 
 
 def _first_file(path):
-    """The path itself or, where there is no such file, that of the file NAME.0.hdf5 or NAME.hdf5."""
+    """The path itself or, where there is no such file, that of NAME.0.hdf5 or NAME.hdf5."""
     names = (path, f"{path}.0.hdf5", f"{path}.hdf5")
     return next((name for name in names if os.path.exists(name)), path)
 
@@ -265,11 +264,11 @@ def particle_counts(path):
 
 def read_snapshot(path, units=False, particle_type=None):
     """snap_NNN.hdf5 or snapshot_NNN.hdf5, datasets of PartType1, or of another type: Coordinates
-    (comoving; h5py datasets: index them), Velocities, ParticleIDs, Masses. Of several files name the
-    first one, snap_NNN.0.hdf5, or snap_NNN: all of them are read as one.
+    (comoving; h5py datasets: index them), Velocities, ParticleIDs, Masses. Of several files name
+    the first one, snap_NNN.0.hdf5, or snap_NNN: all of them are read as one.
 
     particle_type -- of Gadget, 0 to 5; None: 1, or the first that has particles if 1 has none.
-    Snapshots of isolated systems have several types, and coordinates that are not comoving."""
+    Snapshots of isolated systems have several types, and physical coordinates."""
     if particle_type is None:
         types = list(particle_counts(path))
         particle_type = types[0] if types and 1 not in types else 1
@@ -297,7 +296,8 @@ def load(path, units=False):
     """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
     timings.csv, energy.csv, or *.ini; a folder is a Run.
 
-    units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar.
+    units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar. Of
+    isolated systems both are physical.
     Raises ValueError if the name is none of these, OSError if the file cannot be read."""
     if os.path.isdir(path):
         return Run(path)

@@ -72,26 +72,33 @@ class System:
 # Snapshots.
 
 
+def _check(name, component):
+    """Raise ValueError if the numbers are not those of particles. name -- of file and type"""
+    count = len(component.mass)
+    columns = (component.position, component.velocity, component.mass)
+    if [column.shape for column in columns] != [(count, 3), (count, 3), (count,)]:
+        raise ValueError(f"{name}: Coordinates, Velocities, Masses have different numbers of rows")
+    if not all(np.all(np.isfinite(column)) for column in columns):
+        raise ValueError(f"{name} has numbers that are not finite")
+    if not np.all(component.mass > 0):
+        raise ValueError(f"{name} has masses that are not above 0")
+
+
 def _read_component(path, particle_type, scale):
     """The particles of one type. scale -- from galaxy_units()"""
-    table = read_snapshot(path, particle_type=particle_type)
+    name, table = f"{path}: PartType{particle_type}", read_snapshot(path, False, particle_type)
     with table.file:
-        for name in ("Coordinates", "Velocities"):
-            if name not in table:
-                raise ValueError(f"{path}: PartType{particle_type} has no {name}")
-        position = table["Coordinates"][()].astype(float) * scale[0]
-        velocity = table["Velocities"][()].astype(float) * scale[2]
-        same = np.atleast_1d(table.header.get("MassTable", np.zeros(6)))[particle_type]
-        if "Masses" not in table and not same > 0:
-            raise ValueError(f"{path}: PartType{particle_type} has no Masses, nor has MassTable")
+        same = np.resize(table.header.get("MassTable", 0.0), 6)[particle_type]
+        needed = ["Coordinates", "Velocities"] + ([] if same > 0 else ["Masses"])
+        missing = [column for column in needed if column not in table]
+        if missing:
+            raise ValueError(f"{name} has no {', '.join(missing)}")
+        position, velocity = table["Coordinates"][()], table["Velocities"][()]
         mass = table["Masses"][()] if "Masses" in table else np.full(len(position), same)
-    mass = mass.astype(float) * scale[1]
-    if not (np.all(np.isfinite(position)) and np.all(np.isfinite(velocity)) and np.all(mass > 0)):
-        raise ValueError(
-            f"{path}: PartType{particle_type} has masses that are not above 0, or numbers that are"
-            " not finite"
-        )
-    return Component(position, velocity, mass)
+    columns = zip((position, velocity, mass), (scale[0], scale[2], scale[1]))
+    component = Component(*(column.astype(float) * unit for column, unit in columns))
+    _check(name, component)
+    return component
 
 
 def read_system(path):
@@ -134,8 +141,8 @@ def _dense_start(position, mass):
 def densest_point(position, mass):
     """The densest point [3] by shrinking spheres (Power et al. 2003, MNRAS 338, 14): the centre of
     mass of the particles within a sphere is the centre of the next sphere, of 0.9 times the radius,
-    until the next one would hold less than 0.5 % of the particles, or 100. The first sphere is in the
-    densest part, so that of two galaxies one is found.
+    until the next one would hold less than 0.5 % of the particles, or 100. The first sphere is in
+    the densest part, so that of two galaxies one is found.
 
     position -- [N, 3]; mass -- [N], N > 0"""
     centre, radius = _dense_start(position, mass)

@@ -114,8 +114,8 @@ def names_in(table, start):
 def draw_times(axis, tables):
     """Entries of the legend for the two times."""
     for i, table in enumerate(tables):
-        last = i == len(tables) - 1
-        axis.plot([], [], color="0.4", lw=1.6 if last else 0.6, label=time_text(table["time_myr"][0]))
+        width = 1.6 if i == len(tables) - 1 else 0.6
+        axis.plot([], [], color="0.4", lw=width, label=time_text(table["time_myr"][0]))
 
 
 def line_style(name, last):

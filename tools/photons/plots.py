@@ -414,8 +414,8 @@ def save_figures(figures, out, start=""):
 
 
 def make_figures(folder, out=None, wanted=None):
-    """Draw the wanted figures, all by default, that the folder has data for, as PNG and PDF; returns
-    {name: path of the PNG}."""
+    """Draw the wanted figures, all by default, that the folder has data for, as PNG and PDF;
+    returns {name: path of the PNG}."""
     run = Run(folder)
     figures = figures_of(run, evolution_of(run))
     wanted = figures if wanted is None else wanted

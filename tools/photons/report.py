@@ -49,8 +49,8 @@ CAPTIONS = {
     " first output (thin) and the last.",
     "rotation_curve": "Circular velocity of the mass within each radius, as if its shape was a"
     " sphere, of the first output (thin) and the last.",
-    "lagrangian_radii": "Radii about the densest point that hold 10, 50 and 90 % of the mass of each"
-    " component.",
+    "lagrangian_radii": "Radii about the densest point that hold 10, 50 and 90 % of the mass of"
+    " each component.",
     "disk_height": "Root mean square of the height over the plane of the disk, in rings, of the"
     " first output (thin) and the last.",
     "energy": "Change of the total energy since the first row of log/energy.csv, over that row's;"
