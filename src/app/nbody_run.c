@@ -139,7 +139,8 @@ static void write_positions(void *context) {
 static void measure_energy(struct nbody_run *r, double a, int64_t step, struct statistics *s) {
   const int64_t interval = r->parameters->output.energy_steps;
   layzer_irvine_advance(&r->energy, a, s->kinetic);
-  if (interval == 0 || step % interval != 0) return;
+  const bool last = isolated(r->parameters) && r->nbody->a >= r->timeline->end * (1.0 - 1e-12);
+  if (interval == 0 || (step % interval != 0 && !last)) return;
   s->potential = potential_energy(r->nbody, a);
   s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
 }
@@ -165,8 +166,9 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
   fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n",
           l.domain.group_count, (n + l.domain.group_count - 1) / l.domain.group_count,
           l.domain.leaf_size, l.domain.depth);
-  fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
-          p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
+  if (l.mesh.cells > 0)
+    fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
+            p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
   fprintf(out,
           "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
           "              tasks %.1f, at times %.1f\n",

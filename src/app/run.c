@@ -74,9 +74,8 @@ static void write_output(struct run *r) {
   const double beside = r->solver.write(r->solver.state, &r->now, (size_t)r->now.outputs_done);
   const double spent = wall_clock() - start;
   report_output(&r->report, spent);
-  say("output %" PRId64 " at %s written in %.2f s%s\n", r->now.outputs_done,
-      moment(r).text, spent + beside,
-      beside > 0.0 ? ", part of it beside the step's forces" : "");
+  say("output %" PRId64 " at %s written in %.2f s%s\n", r->now.outputs_done, moment(r).text,
+      spent + beside, beside > 0.0 ? ", part of it beside the step's forces" : "");
   r->now.outputs_done++;
   r->now.last_output = r->now.a;
 }
@@ -127,8 +126,7 @@ static void write_checkpoint(struct run *r) {
 }
 
 static void first_forces(struct run *r) {
-  struct step_record record = {
-      .isolated = isolated(r), .step = r->now.step, .a = r->now.a};
+  struct step_record record = {.isolated = isolated(r), .step = r->now.step, .a = r->now.a};
   const double start = wall_clock();
   trace_begin_step(&r->trace, r->now.step);
   const bool computed = r->solver.begin(r->solver.state, r->options->restart, &record);
@@ -307,7 +305,7 @@ static void create_solver(struct run *r) {
 static void check_times(const struct run *r) {
   const struct parameters *p = r->parameters;
   const size_t behind = p->output.redshift_count - r->timeline.outputs;
-  if (r->options->restart) return;
+  if (r->options->restart || isolated(r)) return;
   if (r->timeline.end <= r->now.a && r->options->steps != 0)
     fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g",
          p->time.z_end, redshift(r->now.a));
@@ -359,6 +357,8 @@ static int run_dry(struct run *r) {
 
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
+  if (p->box.boundary == BOUNDARY_ISOLATED)
+    p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) return run_dry(&r);
   if (nbody_run_generated(p) > 0) nbody_run_require_memory(p, nbody_run_generated(p));

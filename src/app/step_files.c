@@ -72,9 +72,13 @@ static void write_statistics_header(FILE *out, bool isolated) {
 
 struct step_files step_files_open(const char *folder, int64_t last_step, bool isolated) {
   const struct step_files f = {open_file(folder, "timings.csv", last_step),
-                               open_file(folder, "statistics.csv", last_step)};
+                               open_file(folder, "statistics.csv", last_step),
+                               isolated ? open_file(folder, "energy.csv", last_step) : NULL};
   if (ftell(f.timings) == 0) write_timings_header(f.timings, isolated);
   if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
+  if (f.energy && ftell(f.energy) == 0)
+    fprintf(f.energy, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,"
+                      "momentum_z\n");
   return f;
 }
 
@@ -122,6 +126,16 @@ static void write_statistics(FILE *out, const struct step_record *record) {
   fprintf(out, "\n");
 }
 
+/** A row where the potential energy was computed. */
+static void write_energy(FILE *out, const struct step_record *record) {
+  const struct statistics *s = &record->statistics;
+  if (isnan(s->potential)) return;
+  write_moment(out, record);
+  fprintf(out, ",%.15g,%.15g,%.15g,%.9g,%.9g,%.9g,%.9g\n", s->kinetic, s->potential,
+          s->kinetic + s->potential, -2.0 * s->kinetic / s->potential, s->momentum[0],
+          s->momentum[1], s->momentum[2]);
+}
+
 static void require(bool written, const char *name) {
   if (!written) fail(EXIT_RUN_FAILED, "cannot write log/%s: is the disk full?", name);
 }
@@ -132,10 +146,14 @@ void step_files_write(const struct step_files *f, const struct step_record *reco
   require(fflush(f->timings) == 0, "timings.csv");
   write_statistics(f->statistics, record);
   require(fflush(f->statistics) == 0, "statistics.csv");
+  if (!f->energy) return;
+  write_energy(f->energy, record);
+  require(fflush(f->energy) == 0, "energy.csv");
 }
 
 void step_files_close(struct step_files *f) {
   require(fclose(f->timings) == 0, "timings.csv");
   require(fclose(f->statistics) == 0, "statistics.csv");
+  require(!f->energy || fclose(f->energy) == 0, "energy.csv");
   *f = (struct step_files){0};
 }

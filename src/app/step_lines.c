@@ -52,9 +52,8 @@ static void write_line(char line[CONSOLE_COLUMNS + 2], const struct step_record 
   char rungs[32] = "";
   if (record->block.sub_steps > 0)
     snprintf(rungs, sizeof rungs, "  rungs 0-%d", deepest_rung(record->rungs));
-  snprintf(line, CONSOLE_COLUMNS + 1,
-           "step %-5lld %s  %8.3f s  %.3g particles/s%s  ETA %s", (long long)record->step,
-           time_of(record, true).text, record->wall,
+  snprintf(line, CONSOLE_COLUMNS + 1, "step %-5lld %s  %8.3f s  %.3g particles/s%s  ETA %s",
+           (long long)record->step, time_of(record, true).text, record->wall,
            (double)record->kicked / record->wall, rungs, eta);
   strcat(line, "\n");
 }

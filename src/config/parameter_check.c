@@ -243,19 +243,19 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
                  "not a range of steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
 }
 
-/** Keys that have no meaning in isolated systems, and those that are needed there. */
+/** Keys that are given, but belong to the other boundary. */
+static void check_applies(const struct parameters *p, struct parameter_problems *problems) {
+  for (size_t i = 0; i < parameter_count; i++)
+    if (p->given[i] && !parameter_applies(&parameter_table[i], p) && !problems->origin[i].bad)
+      problem_with(problems, &parameter_table[i], p, NULL, "has no meaning with box.boundary = %s",
+                   p->box.boundary == BOUNDARY_ISOLATED ? "isolated" : "periodic");
+}
+
+/** What isolated systems need. */
 static void check_isolated(const struct parameters *p, struct parameter_problems *problems) {
-  static const char *const unused[][2] = {
-      {"box", "size"},          {"box", "npart_side"},   {"ic", "z_init"},
-      {"time", "z_end"},        {"time", "max_dlna"},    {"output", "redshifts"},
-      {"output", "times_file"}, {"output", "scale_factors"}};
-  for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
-    if (parameter_given(p, unused[i][0], unused[i][1]))
-      problem_with(problems, row_of(unused[i][0], unused[i][1]), p, NULL,
-                   "has no meaning with box.boundary = isolated");
-  if (p->ic.source == IC_GENERATE && sound(problems, row_of("ic", "source")))
+  if (p->ic.source != IC_GALAXY && sound(problems, row_of("ic", "source")))
     problem_with(problems, row_of("ic", "source"), p, NULL,
-                 "makes periodic boxes; allowed with box.boundary = isolated: galaxy | gadget");
+                 "is of periodic boxes; allowed with box.boundary = isolated: galaxy");
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "box.boundary = isolated");
   check_needed(p, problems, "gravity", "softening", p->gravity.softening >= 0.0,
                "box.boundary = isolated");
@@ -273,8 +273,7 @@ static void check_box(const struct parameters *p, struct parameter_problems *pro
     if (p->ic.source == IC_GENERATE)
       check_generated(p, problems);
     else if (p->ic.source == IC_GALAXY)
-      problem_with(problems, row_of("ic", "source"), p, NULL,
-                   "needs box.boundary = isolated");
+      problem_with(problems, row_of("ic", "source"), p, NULL, "needs box.boundary = isolated");
     else {
       const struct parameter *file = row_of("ic", "file");
       check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
@@ -286,6 +285,7 @@ static void check_box(const struct parameters *p, struct parameter_problems *pro
 }
 
 void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
+  check_applies(p, problems);
   if (p->box.boundary == BOUNDARY_ISOLATED)
     check_isolated(p, problems);
   else

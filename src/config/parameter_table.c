@@ -11,7 +11,8 @@
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const boundaries[] = {
     [BOUNDARY_PERIODIC] = "periodic", [BOUNDARY_ISOLATED] = "isolated", NULL};
-static const char *const ic_sources[] = {[IC_GENERATE] = "generate", [IC_GADGET] = "gadget", [IC_GALAXY] = "galaxy", NULL};
+static const char *const ic_sources[] = {
+    [IC_GENERATE] = "generate", [IC_GADGET] = "gadget", [IC_GALAXY] = "galaxy", NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
     [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
@@ -188,6 +189,23 @@ static_assert(offsetof(struct parameters, output.scale_factor_count) ==
                       sizeof(double[PARAMETER_LIST_MAX]),
               "a list's count follows it");
 static_assert(sizeof(enum accuracy) == sizeof(unsigned), "words are stored as unsigned");
+
+bool parameter_applies(const struct parameter *row, const struct parameters *p) {
+  static const char *const periodic[] =
+      {"box.size",          "box.npart_side", "ic.z_init",
+       "time.z_end",        "time.max_dlna",  "output.redshifts",
+       "output.times_file", "analysis.fof",   "output.scale_factors"},
+                           *const isolated[] = {"time.end", "time.max_step", "output.times",
+                                                "output.interval", "galaxy."};
+  const bool is = p->box.boundary == BOUNDARY_ISOLATED;
+  const char *const *names = is ? periodic : isolated;
+  const size_t count = is ? sizeof periodic / sizeof *periodic : sizeof isolated / sizeof *isolated;
+  char name[64];
+  snprintf(name, sizeof name, "%s.%s", row->section, row->key);
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(name, names[i], strlen(names[i])) == 0) return false;
+  return !is || strcmp(row->section, "cosmology") != 0;
+}
 
 bool section_known(const char *section) {
   for (size_t i = 0; i < parameter_count; i++)

@@ -26,8 +26,10 @@ static struct galaxy galaxy_from(const struct parameters *p) {
     const char *text = p->galaxy.component[k];
     if (!*text) continue;
     if (*p->galaxy.model)
-      fail(EXIT_BAD_USAGE, "galaxy.component_%zu: a model is chosen, galaxy.model = %s: give one of "
-           "both", k + 1, p->galaxy.model);
+      fail(EXIT_BAD_USAGE,
+           "galaxy.component_%zu: a model is chosen, galaxy.model = %s: give one of "
+           "both",
+           k + 1, p->galaxy.model);
     if (!galaxy_component_parse(text, &g.component[g.count++], reason, sizeof reason))
       fail(EXIT_BAD_USAGE, "galaxy.component_%zu = %s: %s", k + 1, text, reason);
   }

@@ -28,7 +28,7 @@ static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
 struct file_units {
   double position, momentum, acceleration;
   double corner; /* coordinate of position 0 */
-  double mass; /* of a particle, in the file's unit */
+  double mass;   /* of a particle, in the file's unit */
   double length_cgs;
 };
 
@@ -40,7 +40,8 @@ static void convert_positions(const struct file_units *units, const struct parti
                               size_t i, size_t count, void *rows) {
   double *out = rows;
   for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++) out[3 * n + c] = b->x[c][i + n] * units->position + units->corner;
+    for (size_t c = 0; c < 3; c++)
+      out[3 * n + c] = b->x[c][i + n] * units->position + units->corner;
 }
 
 static void convert_vectors(float *const component[3], double factor, size_t i, size_t count,

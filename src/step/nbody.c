@@ -17,9 +17,9 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   n->a = 1.0;
   const bool block = p->time.step == STEP_BLOCK;
   if (block && !particles.block_steps) particles_add_block_columns(&particles);
-  n->domain = domain_make(particles, &layout.domain,
-                          geometry_make(particles.box,
-                                        isolated ? particles.box : p->gravity.r_cut * cell));
+  n->domain = domain_make(
+      particles, &layout.domain,
+      geometry_make(particles.box, isolated ? particles.box : p->gravity.r_cut * cell));
   domain_start(&n->domain);
   if (block) {
     n->rungs = allocate(n->domain.group_count, sizeof *n->rungs, "rungs of groups");

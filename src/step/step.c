@@ -24,6 +24,7 @@ static void find_neighbours(struct nbody *n, bool targets) {
     g->targets = targets ? g->count : 0;
     g->moved = 0.0f;
   }
+  motion_check_frame(n);
   domain_find_neighbours(&n->domain);
 }
 

@@ -10,9 +10,9 @@
 void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
                    double written) {
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
-  *t = (struct timeline){
-      .begin = begin,
-      .end = isolated ? cosmology_clock_at(p->time.end) : 1.0 / (1.0 + p->time.z_end)};
+  *t = (struct timeline){.begin = begin,
+                         .end = isolated ? cosmology_clock_at(p->time.end)
+                                         : 1.0 / (1.0 + p->time.z_end)};
   const size_t outputs = isolated ? p->output.time_count : p->output.redshift_count;
   for (size_t i = 0; i < outputs; i++) {
     const double a = isolated ? cosmology_clock_at(p->output.times[i])
@@ -36,8 +36,8 @@ double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology
                               double acc_max, double softening) {
   const double dlna = timeline_longest(p), scale = cosmology_scale(c, a);
   if (!(acc_max > 0.0)) return dlna;
-  return fmin(dlna, cosmology_hubble(c, a) * sqrt(2.0 * p->time.eta * softening * scale * scale *
-                                                  scale / acc_max));
+  return fmin(dlna, cosmology_hubble(c, a) *
+                        sqrt(2.0 * p->time.eta * softening * scale * scale * scale / acc_max));
 }
 
 double timeline_adaptive_limit(const struct parameters *p, const struct cosmology *c, double a,

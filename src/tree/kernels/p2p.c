@@ -45,7 +45,8 @@ static inline void append(struct sources *s, vmask keep, vfloat dx, vfloat dy, v
 
 /** Fill up the last vector with sources that are far from all targets. */
 static void pad(struct sources *s) {
-  for (size_t i = s->count; i < s->count + LANES; i++) s->x[0][i] = s->x[1][i] = s->x[2][i] = FAR_AWAY;
+  for (size_t i = s->count; i < s->count + LANES; i++)
+    s->x[0][i] = s->x[1][i] = s->x[2][i] = FAR_AWAY;
 }
 
 /** Gather the sources on the leaf's near list within reach, relative to `origin` (position
@@ -128,9 +129,8 @@ enum law { POLYNOMIAL, TABLE, NEWTON };
 
 /** F/d for a vector of squared distances (units of r_cut^2); zero beyond r_cut, except for Newton's
  * gravity. */
-static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law,
-                                                                 int degree, enum law kind,
-                                                                 vfloat u) {
+static inline __attribute__((always_inline)) vfloat
+force_vector(const struct p2p_law *law, int degree, enum law kind, vfloat u) {
   const vfloat one = v_set(1.0f), support2 = v_set(law->support2);
   vfloat soft2 = u + v_set(law->plummer2); /* plummer2 is 0 for the spline */
   /* r^-3 = y^3 (1 + 3/2 e), e = 1 - r^2 y^2, from an estimate y of 1/r: a Newton step for the
@@ -181,7 +181,7 @@ pair_of_targets(const struct p2p_law *law, int degree, enum law kind, const stru
 #define PAIR_LOOP(degree)                                                                          \
   static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s,             \
                                    const float ti[3], const float tj[3], float a[3], float b[3]) { \
-    pair_of_targets(law, degree, POLYNOMIAL, s, ti, tj, a, b);                                              \
+    pair_of_targets(law, degree, POLYNOMIAL, s, ti, tj, a, b);                                     \
   }                                                                                                \
   struct sources
 PAIR_LOOP(6);

@@ -50,7 +50,7 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
   struct {
     uint32_t target, source;
     uint32_t targets, sources; /* particles of which the pair is a part */
-  } stack[4 * 32]; /* each level of either tree leaves at most one sibling waiting */
+  } stack[4 * 32];             /* each level of either tree leaves at most one sibling waiting */
   scratch->count[NEAR] = scratch->count[FAR] = 0;
   for (uint32_t slot = 0; slot < slots; slot++) {
     const struct node *sources = source_nodes[slot];
@@ -66,8 +66,10 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
       /* Where the larger node cannot be opened, opening the other one does not lessen the error that
        * the larger one's radius makes: the parts' errors add up to that of the whole. */
       const bool larger = nodes[t].radius >= sources[s].radius;
-      const uint32_t of_targets = a->newton ? max_u32(stack[top].targets, target_count) : target_count,
-                     of_sources = a->newton ? max_u32(stack[top].sources, source_count) : source_count;
+      const uint32_t of_targets = a->newton ? max_u32(stack[top].targets, target_count)
+                                            : target_count,
+                     of_sources = a->newton ? max_u32(stack[top].sources, source_count)
+                                            : source_count;
       enum verdict verdict = judge(a, &nodes[t], &sources[s], of_targets, of_sources);
       if (verdict == DROP) continue;
       if (verdict == ACCEPT) {
