@@ -62,6 +62,11 @@ static struct progress progress_of(const struct checkpoint_state *state) {
                            .wall_seconds = state->wall_seconds};
 }
 
+/** The scale factor, or the clock, of initial conditions. */
+static double start_of(const struct parameters *p) {
+  return isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
+}
+
 static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
                                           struct progress *now) {
   struct parameters *p = r->parameters;
@@ -79,7 +84,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->cosmology = cosmology_from(p);
     if (p->ic.source == IC_GENERATE) particles = ic_generate(p, &r->cosmology, r->linear);
     if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
-    now->a = now->start_a = isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
+    now->a = now->start_a = start_of(p);
   }
   r->cosmology = cosmology_from(p);
   resolve_softening(p, particles.all);
@@ -374,7 +379,9 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     *now = progress_of(&state);
   } else {
     if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
-    now->a = now->start_a = 1.0 / (1.0 + p->ic.z_init);
+    if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
+    if (p->ic.source == IC_GALAXY) p->box.size = particles.box;
+    now->a = now->start_a = start_of(p);
   }
   if (particles.all > 0) n = particles.all;
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);

@@ -243,11 +243,21 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
                  "not a range of steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
 }
 
+/** Whether a value is the default. */
+static bool is_default(const struct parameters *p, const struct parameter *row) {
+  struct parameters defaults;
+  parameters_default(&defaults);
+  return memcmp((const char *)p + row->offset, (const char *)&defaults + row->offset, row->size) ==
+         0;
+}
+
 /** Keys that are given, but belong to the other boundary. */
 static void check_applies(const struct parameters *p, struct parameter_problems *problems) {
-  for (size_t i = 0; i < parameter_count; i++)
-    if (p->given[i] && !parameter_applies(&parameter_table[i], p) && !problems->origin[i].bad)
-      problem_with(problems, &parameter_table[i], p, NULL, "has no meaning with box.boundary = %s",
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++)
+    if (p->given[row - parameter_table] && !parameter_applies(row, p) && sound(problems, row) &&
+        !is_default(p, row))
+      problem_with(problems, row, p, NULL, "has no meaning with box.boundary = %s",
                    p->box.boundary == BOUNDARY_ISOLATED ? "isolated" : "periodic");
 }
 
