@@ -118,7 +118,7 @@ static void write_checkpoint(struct run *r) {
   const double start = wall_clock();
   r->now.wall_seconds = r->report.wall;
   r->solver.checkpoint(r->solver.state, path.text, &r->now);
-  stop_checkpoint_stands(path.text, redshift(r->now.a));
+  stop_checkpoint_stands(path.text, isolated(r) ? NAN : redshift(r->now.a));
   r->saved_step = r->now.step;
   r->checkpoint_wall = wall_clock();
   r->longest_checkpoint = fmax(r->longest_checkpoint, r->checkpoint_wall - start);
@@ -299,7 +299,7 @@ static void create_solver(struct run *r) {
   r->solver = nbody_run_create(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
   r->first_step = r->now.step;
   r->saved_step = restart ? r->now.step : -1;
-  if (restart) stop_checkpoint_stands(path.text, redshift(r->now.a));
+  if (restart) stop_checkpoint_stands(path.text, isolated(r) ? NAN : redshift(r->now.a));
 }
 
 static void check_times(const struct run *r) {

@@ -42,8 +42,8 @@ static struct particle find(struct nbody *n, const struct group *g, bool by_acce
   return found;
 }
 
-#define MOMENT "step %lld, a = %.6g (z = %.4g), "
-#define MOMENT_OF(n) (long long)(n)->step, (n)->a, 1.0 / (n)->a - 1.0
+#define MOMENT "step %lld, %s, "
+#define MOMENT_OF(n) (long long)(n)->step, cosmology_moment(!nbody_has_mesh(n), (n)->a).text
 
 static _Noreturn void fail_forces(struct nbody *n, const struct group *g) {
   const struct particle p = find(n, g, true);
