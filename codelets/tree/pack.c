@@ -29,8 +29,9 @@ enum {
 };
 
 /* Mean number of targets of a leaf. Sources are gathered once for a leaf: with fewer targets this
- * would cost more than the forces; with more, leaves would be wide. */
-enum { TARGETS_A_LEAF = 32 };
+ * would cost more than the forces; with more, leaves would be wide, and in isolated systems wide
+ * targets have few far nodes. */
+enum { TARGETS_A_LEAF = 32, TARGETS_ISOLATED = 16 };
 
 static double pack_work(const struct pack_argument *a) { return a->count; }
 
@@ -65,9 +66,9 @@ static void pack_gpu(struct gpu *gpu, void *buffers[], const struct pack_argumen
 
 STAGE(pack, 0xccbb77, NULL);
 
-unsigned targets_depth(uint32_t n, unsigned depth) {
+unsigned targets_depth(uint32_t n, unsigned depth, uint32_t leaf) {
   unsigned d = 0;
-  while (d < depth && (n - 1) >> d >= TARGETS_A_LEAF) d++;
+  while (d < depth && (n - 1) >> d >= leaf) d++;
   return d;
 }
 
@@ -85,7 +86,8 @@ void targets_all(struct short_range *s, const struct group *g, bool apart) {
 }
 
 void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t count) {
-  const unsigned depth = targets_depth(count, s->domain->depth);
+  const unsigned depth = targets_depth(
+      count, s->domain->depth, s->split.kind == SPLIT_NEWTON ? TARGETS_ISOLATED : TARGETS_A_LEAF);
   struct targets *t = &expansions_of(s, g)->targets;
   *t = (struct targets){.count = count,
                         .depth = depth,

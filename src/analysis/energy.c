@@ -33,7 +33,14 @@ static double long_range_weight(const void *split, double k) {
   return 4.0 * M_PI * split_mesh_factor(split, k) / (k * k);
 }
 
+/** All pairs of an isolated system. */
+static double isolated_energy(struct nbody *n) {
+  const double mass = n->domain.particles.mass;
+  return -0.5 * GRAVITY * mass * mass * step_pair_potential(n) / n->short_range.split.r_cut;
+}
+
 double potential_energy(struct nbody *n, double a) {
+  if (!nbody_has_mesh(n)) return isolated_energy(n);
   const struct split *split = &n->short_range.split;
   const struct particles *s = &n->domain.particles;
   const double count = (double)s->all, volume = s->box * s->box * s->box, cut = split->r_cut;

@@ -45,7 +45,10 @@ static void resolve_softening(struct parameters *p, size_t count) {
     p->gravity.softening = 1e3 * p->box.size / cbrt((double)count) / 30.0;
 }
 
+static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
+
 static bool spectrum_wanted(const struct parameters *p) {
+  if (isolated(p)) return false;
   return p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum ||
          p->analysis.fof;
 }
@@ -57,6 +60,11 @@ static struct progress progress_of(const struct checkpoint_state *state) {
                            .outputs_done = state->outputs_done,
                            .last_output = state->last_output,
                            .wall_seconds = state->wall_seconds};
+}
+
+/** The scale factor, or the clock, of initial conditions. */
+static double start_of(const struct parameters *p) {
+  return isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
 }
 
 static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
@@ -72,11 +80,11 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->energy = state.energy;
     *now = progress_of(&state);
   } else {
-    const bool generate = p->ic.source == IC_GENERATE;
-    if (!generate) particles = ic_read_gadget(p);
+    if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
     r->cosmology = cosmology_from(p);
-    if (generate) particles = ic_generate(p, &r->cosmology, r->linear);
-    now->a = now->start_a = 1.0 / (1.0 + p->ic.z_init);
+    if (p->ic.source == IC_GENERATE) particles = ic_generate(p, &r->cosmology, r->linear);
+    if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
+    now->a = now->start_a = start_of(p);
   }
   r->cosmology = cosmology_from(p);
   resolve_softening(p, particles.all);
@@ -116,7 +124,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
                            .lattice = lattice_side(r->parameters),
                            .a = a,
                            .number = number,
-                           .mesh = r->nbody->long_range.mesh->cells,
+                           .mesh = nbody_has_mesh(r->nbody) ? r->nbody->long_range.mesh->cells : 0,
                            .snapshot = true};
 }
 
@@ -136,7 +144,8 @@ static void write_positions(void *context) {
 static void measure_energy(struct nbody_run *r, double a, int64_t step, struct statistics *s) {
   const int64_t interval = r->parameters->output.energy_steps;
   layzer_irvine_advance(&r->energy, a, s->kinetic);
-  if (interval == 0 || step % interval != 0) return;
+  const bool last = isolated(r->parameters) && r->nbody->a >= r->timeline->end * (1.0 - 1e-12);
+  if (interval == 0 || (step % interval != 0 && !last)) return;
   s->potential = potential_energy(r->nbody, a);
   s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
 }
@@ -149,11 +158,11 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
   if (record->block.sub_steps > 0) record->kicked = 0;
   for (int k = 0; k < RUNGS && record->block.sub_steps > 0; k++)
     record->kicked += record->block.particles[k];
-  record->statistics = statistics_measure(r->nbody, a);
+  record->statistics = statistics_measure(r->nbody, cosmology_scale(&r->cosmology, a));
   record->owner_seconds = r->nbody->domain.group_seconds;
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
-  measure_energy(r, a, record->step, &record->statistics);
+  measure_energy(r, cosmology_scale(&r->cosmology, a), record->step, &record->statistics);
 }
 
 static void print_layout(FILE *out, const struct parameters *p, size_t n) {
@@ -162,8 +171,9 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
   fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n",
           l.domain.group_count, (n + l.domain.group_count - 1) / l.domain.group_count,
           l.domain.leaf_size, l.domain.depth);
-  fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
-          p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
+  if (l.mesh.cells > 0)
+    fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
+            p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
   fprintf(out,
           "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
           "              tasks %.1f, at times %.1f\n",
@@ -183,8 +193,19 @@ static void print_physics(FILE *out, const struct parameters *p, size_t n, doubl
                                                           : "Plummer");
 }
 
+static void print_isolated(FILE *out, const struct parameters *p, size_t n, double mass) {
+  fprintf(out, "  particles   %zu of %.4g Msun, isolated, in a frame of %g kpc\n", n, 1e10 * mass,
+          1e3 * p->box.size);
+  fprintf(out, "  softening   %g kpc (%s)\n", p->gravity.softening,
+          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent"
+                                                          : "Plummer");
+}
+
 static void print_run(FILE *out, const struct parameters *p, size_t n, double mass) {
-  print_physics(out, p, n, mass);
+  if (isolated(p))
+    print_isolated(out, p, n, mass);
+  else
+    print_physics(out, p, n, mass);
   print_layout(out, p, n);
 }
 
@@ -358,7 +379,9 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     *now = progress_of(&state);
   } else {
     if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
-    now->a = now->start_a = 1.0 / (1.0 + p->ic.z_init);
+    if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
+    if (p->ic.source == IC_GALAXY) p->box.size = particles.box;
+    now->a = now->start_a = start_of(p);
   }
   if (particles.all > 0) n = particles.all;
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
@@ -381,6 +404,7 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
     linear_power_free(r->linear);
     r->linear = linear_power_create(p);
   }
+  p->box.size = particles.box;
   nbody_run_require_memory(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);

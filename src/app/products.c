@@ -120,6 +120,7 @@ static void write_images(const struct products *o) {
 
 void products_write_positions(struct products *o) {
   const struct parameters *p = o->parameters;
+  if (o->cosmology->isolated) return;
   double t[4] = {wall_clock()};
   if (p->analysis.fof) o->fof = fof_find(o->particles, o->depth, linking_length(o));
   t[1] = wall_clock();
@@ -133,7 +134,7 @@ void products_write_positions(struct products *o) {
 
 void products_write_rest(struct products *o) {
   const struct parameters *p = o->parameters;
-  say_growth(o);
+  if (!o->cosmology->isolated) say_growth(o);
   struct halo_catalogue *halos = NULL;
   if (o->fof) {
     halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members,

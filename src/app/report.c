@@ -66,21 +66,22 @@ static void say_banner(const struct parameters *p, void (*print)(void *, FILE *)
   scheduler_print_gpus(out);
   fprintf(out, ", scheduler %s%s\n", scheduler_name(), comm_size() > 1 ? ", in each process" : "");
   if (comm_size() > 1) fprintf(out, "  processes   %d\n", comm_size());
-  fprintf(out, "  from z = %g to z = %g, results in %s\n", 1.0 / a - 1.0, 1.0 / t->end - 1.0,
-          p->output.dir);
+  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
+  fprintf(out, "  from %s to %s, results in %s\n", cosmology_moment(isolated, a).text,
+          cosmology_moment(isolated, t->end).text, p->output.dir);
   say_text(out, &text);
   if (comm_rank() == 0) warn_unused_cores(p, cores);
 }
 
 /** The first line of each session in log/run.log. */
-static void log_begin(const char *folder, const struct report_start *start) {
+static void log_begin(const char *folder, const struct report_start *start, bool isolated) {
   char path[PARAMETER_PATH_MAX + 64], date[CLOCK_DATE_SIZE], heading[CLOCK_DATE_SIZE + 96];
   snprintf(path, sizeof path, "%s/run.log", folder);
   clock_date(date);
   snprintf(heading, sizeof heading, "%s the run begins\n", date);
   if (start->restarted)
-    snprintf(heading, sizeof heading, "\n%s the run goes on after step %lld at z = %.4g\n", date,
-             (long long)start->step, 1.0 / start->a - 1.0);
+    snprintf(heading, sizeof heading, "\n%s the run goes on after step %lld at %s\n", date,
+             (long long)start->step, cosmology_moment(isolated, start->a).text);
   console_log_open(path, heading);
 }
 
@@ -90,8 +91,8 @@ static void open_logs(struct report *r, const struct parameters *p,
   char folder[PARAMETER_PATH_MAX + 32];
   snprintf(folder, sizeof folder, "%s/log", p->output.dir);
   output_folder(folder);
-  log_begin(folder, start);
-  r->files = step_files_open(folder, start->step);
+  log_begin(folder, start, p->box.boundary == BOUNDARY_ISOLATED);
+  r->files = step_files_open(folder, start->step, p->box.boundary == BOUNDARY_ISOLATED);
 }
 
 /** trace/stages.csv: names, families and colours of the stages, for pictures of the tasks. */

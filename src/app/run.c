@@ -55,6 +55,15 @@ static struct path path_of(const struct run *r, const char *name) {
 
 static double redshift(double a) { return 1.0 / a - 1.0; }
 
+static bool isolated(const struct run *r) {
+  return r->parameters->box.boundary == BOUNDARY_ISOLATED;
+}
+
+/** The present moment, for messages. */
+static struct moment_text moment(const struct run *r) {
+  return cosmology_moment(isolated(r), r->now.a);
+}
+
 static bool output_due(void *context, double a) {
   const struct run *r = context;
   return r->outputs_passed < timeline_outputs_until(&r->timeline, a);
@@ -65,9 +74,8 @@ static void write_output(struct run *r) {
   const double beside = r->solver.write(r->solver.state, &r->now, (size_t)r->now.outputs_done);
   const double spent = wall_clock() - start;
   report_output(&r->report, spent);
-  say("output %" PRId64 " at z = %.4g written in %.2f s%s\n", r->now.outputs_done,
-      redshift(r->now.a), spent + beside,
-      beside > 0.0 ? ", part of it beside the step's forces" : "");
+  say("output %" PRId64 " at %s written in %.2f s%s\n", r->now.outputs_done, moment(r).text,
+      spent + beside, beside > 0.0 ? ", part of it beside the step's forces" : "");
   r->now.outputs_done++;
   r->now.last_output = r->now.a;
 }
@@ -110,15 +118,15 @@ static void write_checkpoint(struct run *r) {
   const double start = wall_clock();
   r->now.wall_seconds = r->report.wall;
   r->solver.checkpoint(r->solver.state, path.text, &r->now);
-  stop_checkpoint_stands(path.text, redshift(r->now.a));
+  stop_checkpoint_stands(path.text, isolated(r) ? NAN : redshift(r->now.a));
   r->saved_step = r->now.step;
   r->checkpoint_wall = wall_clock();
   r->longest_checkpoint = fmax(r->longest_checkpoint, r->checkpoint_wall - start);
-  say("checkpoint at z = %.4g written to %s\n", redshift(r->now.a), path.text);
+  say("checkpoint at %s written to %s\n", moment(r).text, path.text);
 }
 
 static void first_forces(struct run *r) {
-  struct step_record record = {.step = r->now.step, .a = r->now.a};
+  struct step_record record = {.isolated = isolated(r), .step = r->now.step, .a = r->now.a};
   const double start = wall_clock();
   trace_begin_step(&r->trace, r->now.step);
   const bool computed = r->solver.begin(r->solver.state, r->options->restart, &record);
@@ -147,7 +155,7 @@ static double patience(const struct run *r) {
 }
 
 static void take_step(struct run *r) {
-  struct step_record record = {.step = r->now.step + 1};
+  struct step_record record = {.isolated = isolated(r), .step = r->now.step + 1};
   const double start = wall_clock(), a0 = r->now.a;
   stop_enter(STOP_STEP, patience(r));
   trace_begin_step(&r->trace, record.step);
@@ -291,13 +299,13 @@ static void create_solver(struct run *r) {
   r->solver = nbody_run_create(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
   r->first_step = r->now.step;
   r->saved_step = restart ? r->now.step : -1;
-  if (restart) stop_checkpoint_stands(path.text, redshift(r->now.a));
+  if (restart) stop_checkpoint_stands(path.text, isolated(r) ? NAN : redshift(r->now.a));
 }
 
 static void check_times(const struct run *r) {
   const struct parameters *p = r->parameters;
   const size_t behind = p->output.redshift_count - r->timeline.outputs;
-  if (r->options->restart) return;
+  if (r->options->restart || isolated(r)) return;
   if (r->timeline.end <= r->now.a && r->options->steps != 0)
     fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g",
          p->time.z_end, redshift(r->now.a));
@@ -330,7 +338,7 @@ static bool nothing_left(const struct run *r) {
 }
 
 static void say_nothing_left(const struct run *r) {
-  say("the run has ended at z = %.4g: nothing is left to do\n", redshift(r->now.a));
+  say("the run has ended at %s: nothing is left to do\n", moment(r).text);
 }
 
 static int run_dry(struct run *r) {
@@ -343,12 +351,14 @@ static int run_dry(struct run *r) {
   if (nothing_left(r))
     say_nothing_left(r);
   else if (restart)
-    say("  goes on from z = %.4g, after step %" PRId64 "\n", redshift(r->now.a), r->now.step);
+    say("  goes on from %s, after step %" PRId64 "\n", moment(r).text, r->now.step);
   return 0;
 }
 
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
+  if (p->box.boundary == BOUNDARY_ISOLATED)
+    p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) return run_dry(&r);
   if (nbody_run_generated(p) > 0) nbody_run_require_memory(p, nbody_run_generated(p));

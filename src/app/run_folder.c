@@ -63,19 +63,21 @@ static size_t read_list(const char *text, double *values, size_t most) {
 }
 
 /** The program wrote this file itself: a line is [section] or key = value. parameters_read() would
- * end the program where a file that the parameters name is gone. */
+ * end the program where a file that the parameters name is gone. [box] comes first. */
 static void read_parameters(struct run_folder *f) {
   char *text = lines_of(f->path, "config-used.ini", FILE_MOST), *rest = text;
   char section[32] = "", key[32];
-  f->z_end = NAN;
+  f->end_time = NAN;
   for (char *line; (line = strsep(&rest, "\n"));) {
     int value = 0;
     if (sscanf(line, "[%31[^]]", section) == 1) continue;
     if (sscanf(line, "%31s = %n", key, &value) != 1 || value == 0) continue;
-    if (strcmp(section, "time") == 0 && strcmp(key, "z_end") == 0)
-      f->z_end = strtod(line + value, NULL);
-    if (strcmp(section, "output") == 0 && strcmp(key, "redshifts") == 0)
-      f->redshift_count = read_list(line + value, f->redshifts, PARAMETER_LIST_MAX);
+    if (strcmp(section, "box") == 0 && strcmp(key, "boundary") == 0)
+      f->isolated = strcmp(line + value, "isolated") == 0;
+    if (strcmp(section, "time") == 0 && strcmp(key, f->isolated ? "end" : "z_end") == 0)
+      f->end_time = strtod(line + value, NULL);
+    if (strcmp(section, "output") == 0 && strcmp(key, f->isolated ? "times" : "redshifts") == 0)
+      f->output_time_count = read_list(line + value, f->output_times, PARAMETER_LIST_MAX);
   }
   free(text);
 }
@@ -169,6 +171,7 @@ void run_folder_read(struct run_folder *f, const char *path) {
   read_parameters(f);
   f->age = age_of(path, "log/timings.csv");
   read_table(&f->timings, path, "log/timings.csv");
+  if (*csv_text(&f->timings, 0, "time_myr")) f->isolated = true; /* config-used.ini may be gone */
   read_table(&f->statistics, path, "log/statistics.csv");
   read_log(f);
   f->outputs = results_numbers(path, "", &f->outputs_written);

@@ -10,6 +10,7 @@
 
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 
 /** The columns of log/statistics.csv after step, a and z: members of struct statistics. */
 static const struct column {
@@ -52,8 +53,9 @@ static FILE *open_file(const char *folder, const char *name, int64_t last_step) 
   return file;
 }
 
-static void write_timings_header(FILE *out) {
-  fprintf(out, "step,a,z,dlna,wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
+static void write_timings_header(FILE *out, bool isolated) {
+  fprintf(out, isolated ? "step,time_myr,dt_myr" : "step,a,z,dlna");
+  fprintf(out, ",wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
                "rebuilt,sorted,idle_share,"
                "imbalance,peak_rss_bytes,sub_steps,rung_particles,rung_kicked,rung_pairs");
   for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",%s_s", stage_name(stage_at(i)));
@@ -62,17 +64,21 @@ static void write_timings_header(FILE *out) {
   fprintf(out, "\n");
 }
 
-static void write_statistics_header(FILE *out) {
-  fprintf(out, "step,a,z");
+static void write_statistics_header(FILE *out, bool isolated) {
+  fprintf(out, isolated ? "step,time_myr" : "step,a,z");
   for (int i = 0; i < COLUMNS; i++) fprintf(out, ",%s", columns[i].name);
   fprintf(out, "\n");
 }
 
-struct step_files step_files_open(const char *folder, int64_t last_step) {
+struct step_files step_files_open(const char *folder, int64_t last_step, bool isolated) {
   const struct step_files f = {open_file(folder, "timings.csv", last_step),
-                               open_file(folder, "statistics.csv", last_step)};
-  if (ftell(f.timings) == 0) write_timings_header(f.timings);
-  if (ftell(f.statistics) == 0) write_statistics_header(f.statistics);
+                               open_file(folder, "statistics.csv", last_step),
+                               isolated ? open_file(folder, "energy.csv", last_step) : NULL};
+  if (ftell(f.timings) == 0) write_timings_header(f.timings, isolated);
+  if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
+  if (f.energy && ftell(f.energy) == 0)
+    fprintf(f.energy, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,"
+                      "momentum_z\n");
   return f;
 }
 
@@ -83,10 +89,19 @@ static void write_by_rung(FILE *out, const uint64_t by_rung[RUNGS]) {
     fprintf(out, ";%llu", (unsigned long long)by_rung[k]);
 }
 
+/** The number of the step and its time. */
+static void write_moment(FILE *out, const struct step_record *record) {
+  if (record->isolated)
+    fprintf(out, "%lld,%.9g", (long long)record->step, cosmology_clock_myr(record->a));
+  else
+    fprintf(out, "%lld,%.9g,%.9g", (long long)record->step, record->a, 1.0 / record->a - 1.0);
+}
+
 static void write_timings(FILE *out, const struct step_record *record, const struct usage *cores,
                           const struct usage *gpus, double peak_bytes) {
-  fprintf(out, "%lld,%.9g,%.9g,%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f",
-          (long long)record->step, record->a, 1.0 / record->a - 1.0, record->dlna, record->wall,
+  write_moment(out, record);
+  fprintf(out, ",%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f",
+          record->isolated ? cosmology_clock_myr(exp(record->dlna)) : record->dlna, record->wall,
           (double)record->kicked / record->wall, (unsigned long long)record->work.pairs,
           (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
           record->rebuilt, record->sorted, usage_idle_share(cores, record->wall),
@@ -102,13 +117,23 @@ static void write_timings(FILE *out, const struct step_record *record, const str
 }
 
 static void write_statistics(FILE *out, const struct step_record *record) {
-  fprintf(out, "%lld,%.9g,%.9g", (long long)record->step, record->a, 1.0 / record->a - 1.0);
+  write_moment(out, record);
   for (int i = 0; i < COLUMNS; i++) {
     double value;
     memcpy(&value, (const char *)&record->statistics + columns[i].offset, sizeof value);
     fprintf(out, isnan(value) ? "," : ",%.15g", value);
   }
   fprintf(out, "\n");
+}
+
+/** A row where the potential energy was computed. */
+static void write_energy(FILE *out, const struct step_record *record) {
+  const struct statistics *s = &record->statistics;
+  if (isnan(s->potential)) return;
+  write_moment(out, record);
+  fprintf(out, ",%.15g,%.15g,%.15g,%.9g,%.9g,%.9g,%.9g\n", s->kinetic, s->potential,
+          s->kinetic + s->potential, -2.0 * s->kinetic / s->potential, s->momentum[0],
+          s->momentum[1], s->momentum[2]);
 }
 
 static void require(bool written, const char *name) {
@@ -121,10 +146,14 @@ void step_files_write(const struct step_files *f, const struct step_record *reco
   require(fflush(f->timings) == 0, "timings.csv");
   write_statistics(f->statistics, record);
   require(fflush(f->statistics) == 0, "statistics.csv");
+  if (!f->energy) return;
+  write_energy(f->energy, record);
+  require(fflush(f->energy) == 0, "energy.csv");
 }
 
 void step_files_close(struct step_files *f) {
   require(fclose(f->timings) == 0, "timings.csv");
   require(fclose(f->statistics) == 0, "statistics.csv");
+  require(!f->energy || fclose(f->energy) == 0, "energy.csv");
   *f = (struct step_files){0};
 }

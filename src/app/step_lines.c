@@ -8,6 +8,7 @@
 
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
+#include "photons/cosmology/cosmology.h"
 
 struct step_lines step_lines_make(bool details, double interval) {
   return (struct step_lines){.bar = !details && console_is_terminal(),
@@ -15,11 +16,23 @@ struct step_lines step_lines_make(bool details, double interval) {
                              .interval = details ? 0.0 : interval};
 }
 
+/** The time, and the length of the step where it is wanted. */
+static struct moment_text time_of(const struct step_record *record, bool length) {
+  struct moment_text m;
+  const double myr = cosmology_clock_myr(record->a), z = 1.0 / record->a - 1.0;
+  if (record->isolated)
+    snprintf(m.text, sizeof m.text, length ? "t %-8.3f dt %.4g Myr" : "t %.3f Myr", myr,
+             cosmology_clock_myr(exp(record->dlna)));
+  else
+    snprintf(m.text, sizeof m.text, length ? "z %-8.4f dlna %.4f" : "z %.3f", z, record->dlna);
+  return m;
+}
+
 static void show_bar(const struct step_record *record, double done, const char *eta) {
   enum { LEAST = 10, MOST = 60 };
   char text[128], bar[MOST + 4] = "", line[sizeof text + sizeof bar];
-  snprintf(text, sizeof text, "step %lld  z %.3f  %.2f s/step  ETA %s", (long long)record->step,
-           1.0 / record->a - 1.0, record->wall, eta);
+  snprintf(text, sizeof text, "step %lld  %s  %.2f s/step  ETA %s", (long long)record->step,
+           time_of(record, false).text, record->wall, eta);
   const int columns = console_columns() - 1; /* the cursor needs one */
   const int room = columns - (int)strlen(text) - 3, width = room < MOST ? room : MOST;
   if (width >= LEAST) {
@@ -39,9 +52,8 @@ static void write_line(char line[CONSOLE_COLUMNS + 2], const struct step_record 
   char rungs[32] = "";
   if (record->block.sub_steps > 0)
     snprintf(rungs, sizeof rungs, "  rungs 0-%d", deepest_rung(record->rungs));
-  snprintf(line, CONSOLE_COLUMNS + 1,
-           "step %-5lld z %-8.4f dlna %.4f  %8.3f s  %.3g particles/s%s  ETA %s",
-           (long long)record->step, 1.0 / record->a - 1.0, record->dlna, record->wall,
+  snprintf(line, CONSOLE_COLUMNS + 1, "step %-5lld %s  %8.3f s  %.3g particles/s%s  ETA %s",
+           (long long)record->step, time_of(record, true).text, record->wall,
            (double)record->kicked / record->wall, rungs, eta);
   strcat(line, "\n");
 }

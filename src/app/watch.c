@@ -18,6 +18,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
 #include "photons/base/error.h"
+#include "photons/cosmology/cosmology.h"
 #include "photons/runtime/stage.h"
 #include "photons/step/rungs.h"
 
@@ -80,22 +81,47 @@ static void print_state(const struct view *v) {
   fputs("\n", v->out);
 }
 
+/** The column of the logs with the time: the redshift, or Myr. */
+static const char *time_column(const struct view *v) { return v->f.isolated ? "time_myr" : "z"; }
+
+static double time_now(const struct view *v) { return now(v, time_column(v)); }
+
+/** Print the time of a column, of the end or of an output. */
+static void print_time(const struct view *v, int digits, double time) {
+  fprintf(v->out, v->f.isolated ? "t = %.*g Myr" : "z = %.*g", digits, time);
+}
+
+/** The scale factor at the end of a step; in isolated systems that of their clock. */
+static double scale_factor(const struct view *v, size_t row) {
+  return v->f.isolated ? cosmology_clock_at(number(v, row, "time_myr")) : number(v, row, "a");
+}
+
+/** The length of a step in ln a. */
+static double step_length(const struct view *v, size_t row) {
+  return v->f.isolated ? log(cosmology_clock_at(number(v, row, "dt_myr"))) : number(v, row, "dlna");
+}
+
 /** The way of the run in ln a that is behind, and ahead; NAN: not known. */
-static double way_behind(const struct view *v) { return log(now(v, "a") / number(v, 0, "a")); }
+static double way_behind(const struct view *v) {
+  return log(scale_factor(v, v->rows - 1) / scale_factor(v, 0));
+}
 static double way_ahead(const struct view *v) {
-  return fmax(log(1.0 / (1.0 + v->f.z_end) / now(v, "a")), 0.0);
+  const double end = v->f.isolated ? cosmology_clock_at(v->f.end_time)
+                                   : 1.0 / (1.0 + v->f.end_time);
+  return fmax(log(end / scale_factor(v, v->rows - 1)), 0.0);
 }
 
 static void print_progress(const struct view *v) {
   heading(v, "progress");
-  if (!isnan(v->f.z_end)) {
+  if (!isnan(v->f.end_time)) {
     const double whole = way_behind(v) + way_ahead(v);
     const double share = whole > 0.0 ? way_behind(v) / whole : 1.0;
     sparkline_bar(v->out, share, BAR, v->utf8);
-    fprintf(v->out, " %.1f%% in ln a, ", 100.0 * share);
+    fprintf(v->out, " %.1f%%%s, ", 100.0 * share, v->f.isolated ? "" : " in ln a");
   }
-  fprintf(v->out, "step %.0f, z = %.4g", now(v, "step"), fmax(now(v, "z"), 0.0));
-  if (!isnan(v->f.z_end)) fprintf(v->out, " of %g", v->f.z_end);
+  fprintf(v->out, "step %.0f, ", now(v, "step"));
+  print_time(v, 4, fmax(time_now(v), 0.0));
+  if (!isnan(v->f.end_time)) fprintf(v->out, " of %g", v->f.end_time);
   fputs("\n", v->out);
 }
 
@@ -107,14 +133,21 @@ static void print_speed(const struct view *v) {
           v->rows - v->first);
 }
 
-/** Outputs with a lower redshift than the present one. */
+/** Whether an output comes after the last step. */
+static bool is_ahead(const struct view *v, double output) {
+  if (v->rows == 0) return true;
+  const double present = time_now(v);
+  if (v->f.isolated) return !(output <= present * (1.0 + 1e-6));
+  return !(output > present - 1e-6 * (1.0 + present));
+}
+
+/** The number of outputs to come. @param[out] next  the time of the first; NAN: there is none */
 static size_t outputs_ahead(const struct view *v, double *next) {
   size_t ahead = 0;
-  const double z = v->rows > 0 ? now(v, "z") : INFINITY;
   *next = NAN;
-  for (size_t i = 0; i < v->f.redshift_count; i++) {
-    if (v->f.redshifts[i] > z - 1e-6 * (1.0 + z)) continue;
-    if (ahead++ == 0) *next = v->f.redshifts[i];
+  for (size_t i = 0; i < v->f.output_time_count; i++) {
+    if (!is_ahead(v, v->f.output_times[i])) continue;
+    if (ahead++ == 0) *next = v->f.output_times[i];
   }
   return ahead;
 }
@@ -124,11 +157,11 @@ static void print_eta(const struct view *v) {
   double next;
   char text[CLOCK_DURATION_SIZE] = "-";
   for (size_t row = 1; row < v->rows; row++)
-    eta_step(&eta, number(v, row, "dlna"), number(v, row, "wall_s"));
+    eta_step(&eta, step_length(v, row), number(v, row, "wall_s"));
   eta.output_seconds = v->f.output_seconds;
   eta.outputs = v->f.output_count;
   const double seconds = eta_seconds(&eta, way_ahead(v), outputs_ahead(v, &next));
-  if (!isnan(seconds) && !isnan(v->f.z_end)) clock_duration(text, seconds);
+  if (!isnan(seconds) && !isnan(v->f.end_time)) clock_duration(text, seconds);
   heading(v, "ETA");
   fprintf(v->out, "%s\n", text);
 }
@@ -205,14 +238,17 @@ static void print_memory(const struct view *v) {
   fprintf(v->out, "%.3g GB at most, all processes\n", 1e-9 * now(v, "peak_rss_bytes"));
 }
 
-/** The newest error of the Layzer-Irvine equation; not every step has one. */
+/** The newest error of the Layzer-Irvine equation, which in isolated systems is that of the energy;
+ * not every step has one. */
 static void print_statistics(const struct view *v) {
   const struct csv *t = &v->f.statistics;
   for (size_t row = t->rows; row-- > 0;) {
     const double error = csv_number(t, row, "layzer_irvine_error");
     if (isnan(error)) continue;
     heading(v, "statistics");
-    fprintf(v->out, "Layzer-Irvine error %.3g at z = %.4g\n", error, csv_number(t, row, "z"));
+    fprintf(v->out, "%s error %.3g at ", v->f.isolated ? "energy" : "Layzer-Irvine", error);
+    print_time(v, 4, csv_number(t, row, time_column(v)));
+    fputs("\n", v->out);
     return;
   }
 }
@@ -223,7 +259,10 @@ static void print_outputs(const struct view *v) {
   heading(v, "outputs");
   fprintf(v->out, "%zu written", written);
   if (written > 0) fprintf(v->out, ", the last one is number %03ld", v->f.outputs[written - 1]);
-  if (ahead > 0) fprintf(v->out, "; %zu to come, the next at z = %g", ahead, next);
+  if (ahead > 0) {
+    fprintf(v->out, "; %zu to come, the next at ", ahead);
+    print_time(v, 6, next);
+  }
   fputs("\n", v->out);
 }
 

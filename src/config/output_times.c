@@ -94,7 +94,35 @@ static int compare_falling(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
+static int compare_rising(const void *a, const void *b) { return compare_falling(b, a); }
+
+/** Those of isolated systems: output.times and the multiples of output.interval. */
+static void collect_times(struct parameters *p, struct parameter_problems *problems) {
+  double *t = p->output.times;
+  size_t count = p->output.time_count, kept = 0;
+  const double interval = p->output.interval;
+  for (double k = 0.0; interval > 0.0 && k * interval <= p->time.end * (1.0 + 1e-12); k++) {
+    if (count == PARAMETER_LIST_MAX) {
+      problem_with(problems, parameter_find("output", "interval"), p, NULL,
+                   "more than %d output times in all", PARAMETER_LIST_MAX);
+      return;
+    }
+    t[count++] = k * interval;
+  }
+  if (!count) t[count++] = p->time.end;
+  qsort(t, count, sizeof *t, compare_rising);
+  for (size_t i = 0; i < count; i++)
+    if (!kept || t[i] > t[kept - 1]) t[kept++] = t[i];
+  memset(t + kept, 0, (count - kept) * sizeof *t);
+  p->output.time_count = kept;
+  p->output.interval = 0.0;
+}
+
 void output_times_collect(struct parameters *p, struct parameter_problems *problems) {
+  if (p->box.boundary == BOUNDARY_ISOLATED) {
+    collect_times(p, problems);
+    return;
+  }
   add_scale_factors(p, problems);
   add_file(p, problems);
   double *z = p->output.redshifts;

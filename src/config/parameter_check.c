@@ -243,11 +243,47 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
                  "not a range of steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
 }
 
-void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
+/** Whether a value is the default. */
+static bool is_default(const struct parameters *p, const struct parameter *row) {
+  struct parameters defaults;
+  parameters_default(&defaults);
+  return memcmp((const char *)p + row->offset, (const char *)&defaults + row->offset, row->size) ==
+         0;
+}
+
+/** Keys that are given, but belong to the other boundary. */
+static void check_applies(const struct parameters *p, struct parameter_problems *problems) {
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++)
+    if (p->given[row - parameter_table] && !parameter_applies(row, p) && sound(problems, row) &&
+        !is_default(p, row))
+      problem_with(problems, row, p, NULL, "has no meaning with box.boundary = %s",
+                   p->box.boundary == BOUNDARY_ISOLATED ? "isolated" : "periodic");
+}
+
+/** What isolated systems need. */
+static void check_isolated(const struct parameters *p, struct parameter_problems *problems) {
+  if (p->ic.source != IC_GALAXY && sound(problems, row_of("ic", "source")))
+    problem_with(problems, row_of("ic", "source"), p, NULL,
+                 "is of periodic boxes; allowed with box.boundary = isolated: galaxy");
+  check_needed(p, problems, "time", "end", p->time.end > 0.0, "box.boundary = isolated");
+  check_needed(p, problems, "gravity", "softening", p->gravity.softening >= 0.0,
+               "box.boundary = isolated");
+  if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
+      p->output.times[p->output.time_count - 1] > p->time.end)
+    problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
+  if (sound(problems, row_of("runtime", "gpu")) && p->runtime.gpu == GPU_REQUIRE)
+    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
+                 "isolated systems are computed on CPUs; allowed: auto | no");
+}
+
+static void check_box(const struct parameters *p, struct parameter_problems *problems) {
   check_cosmology(p, problems);
   if (sound(problems, row_of("ic", "source"))) {
     if (p->ic.source == IC_GENERATE)
       check_generated(p, problems);
+    else if (p->ic.source == IC_GALAXY)
+      problem_with(problems, row_of("ic", "source"), p, NULL, "needs box.boundary = isolated");
     else {
       const struct parameter *file = row_of("ic", "file");
       check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
@@ -255,9 +291,17 @@ void parameters_check(const struct parameters *p, struct parameter_problems *pro
     }
   }
   check_power_spectrum(p, problems);
+  check_redshifts(p, problems);
+}
+
+void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
+  check_applies(p, problems);
+  if (p->box.boundary == BOUNDARY_ISOLATED)
+    check_isolated(p, problems);
+  else
+    check_box(p, problems);
   check_gravity(p, problems);
   check_steps(p, problems);
-  check_redshifts(p, problems);
   check_folder(p, problems);
   check_scheduler(p, problems);
   check_trace_steps(p, problems);

@@ -10,10 +10,13 @@ static bool section_begins(const struct parameter *row) {
 }
 
 void parameters_print(const struct parameters *p, FILE *out) {
+  const char *section = NULL;
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++) {
-    if (section_begins(row))
-      fprintf(out, "%s[%s]\n", row == parameter_table ? "" : "\n", row->section);
+    if (!parameter_applies(row, p)) continue;
+    if (!section || strcmp(section, row->section) != 0)
+      fprintf(out, "%s[%s]\n", section ? "\n" : "", row->section);
+    section = row->section;
     fprintf(out, "%s = ", row->key);
     parameter_print(row, p, out);
     fputc('\n', out);

@@ -9,7 +9,10 @@
 #include <strings.h>
 
 static const char *const no_yes[] = {"no", "yes", NULL};
-static const char *const ic_sources[] = {[IC_GENERATE] = "generate", [IC_GADGET] = "gadget", NULL};
+static const char *const boundaries[] = {
+    [BOUNDARY_PERIODIC] = "periodic", [BOUNDARY_ISOLATED] = "isolated", NULL};
+static const char *const ic_sources[] = {
+    [IC_GENERATE] = "generate", [IC_GADGET] = "gadget", [IC_GALAXY] = "galaxy", NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
     [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
@@ -56,10 +59,11 @@ const struct parameter parameter_table[] = {
   {"cosmology", "wa", REAL, FIELD(cosmology.wa), "0", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-5, 5)},
   {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density", RANGE(0, 0.1)},
 
+  {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
-  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions, or read them from a Gadget file", .words = ic_sources},
+  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy]", .words = ic_sources},
   {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several files"},
   {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
@@ -73,6 +77,17 @@ const struct parameter parameter_table[] = {
   {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
   {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "yes: scale the power spectrum to sigma8; no: use the table as it is", .words = no_yes},
+
+  {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
+  {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
+  {"galaxy", "component_1", TEXT(galaxy.component[0]), "", .help = "component of the galaxy: profile, mass [Msun], lengths [kpc]: nfw MASS SCALE CUTOFF WIDTH, hernquist or plummer MASS SCALE [CUTOFF WIDTH], sersic MASS RADIUS INDEX [CUTOFF WIDTH], exponential MASS SCALE HEIGHT [CUTOFF WIDTH [Q]]"},
+  {"galaxy", "component_2", TEXT(galaxy.component[1]), "", .help = "another component"},
+  {"galaxy", "component_3", TEXT(galaxy.component[2]), "", .help = "another component"},
+  {"galaxy", "component_4", TEXT(galaxy.component[3]), "", .help = "another component"},
+  {"galaxy", "component_5", TEXT(galaxy.component[4]), "", .help = "another component"},
+  {"galaxy", "component_6", TEXT(galaxy.component[5]), "", .help = "another component"},
+  {"galaxy", "component_7", TEXT(galaxy.component[6]), "", .help = "another component"},
+  {"galaxy", "component_8", TEXT(galaxy.component[7]), "", .help = "another component"},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
@@ -94,6 +109,8 @@ const struct parameter parameter_table[] = {
   {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "with p2p_kernel = table: order of the Taylor expansion about table entries", RANGE(0, TABLE_ORDER_MAX)},
 
   {"time", "z_end", REAL, FIELD(time.z_end), "0", .help = "redshift where the run ends", RANGE(0, 10000)},
+  {"time", "end", REAL, FIELD(time.end), "", .help = "with boundary = isolated: time when the run ends", .unit = "Myr", RANGE(0, 1e5)},
+  {"time", "max_step", REAL, FIELD(time.max_step), "10", .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
   {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh", RANGE(1e-6, 1)},
@@ -102,6 +119,8 @@ const struct parameter parameter_table[] = {
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
+  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated: times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e5)},
+  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated: time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e5)},
   {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
   {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line: redshifts, or scale factors if its first line is # Scale Factor"},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
@@ -170,6 +189,23 @@ static_assert(offsetof(struct parameters, output.scale_factor_count) ==
                       sizeof(double[PARAMETER_LIST_MAX]),
               "a list's count follows it");
 static_assert(sizeof(enum accuracy) == sizeof(unsigned), "words are stored as unsigned");
+
+bool parameter_applies(const struct parameter *row, const struct parameters *p) {
+  static const char *const periodic[] =
+      {"box.size",          "box.npart_side", "ic.z_init",
+       "time.z_end",        "time.max_dlna",  "output.redshifts",
+       "output.times_file", "analysis.fof",   "output.scale_factors"},
+                           *const isolated[] = {"time.end", "time.max_step", "output.times",
+                                                "output.interval", "galaxy."};
+  const bool is = p->box.boundary == BOUNDARY_ISOLATED;
+  const char *const *names = is ? periodic : isolated;
+  const size_t count = is ? sizeof periodic / sizeof *periodic : sizeof isolated / sizeof *isolated;
+  char name[64];
+  snprintf(name, sizeof name, "%s.%s", row->section, row->key);
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(name, names[i], strlen(names[i])) == 0) return false;
+  return !is || strcmp(row->section, "cosmology") != 0;
+}
 
 bool section_known(const char *section) {
   for (size_t i = 0; i < parameter_count; i++)

@@ -12,7 +12,13 @@
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
 
-enum { LEAF_DEFAULT = 64, GROUP_LARGEST = 16384, GROUP_SMALLEST = 2048, GROUPS_WANTED = 32 };
+enum {
+  LEAF_DEFAULT = 64,
+  LEAF_ISOLATED = 16,
+  GROUP_LARGEST = 16384,
+  GROUP_SMALLEST = 2048,
+  GROUPS_WANTED = 32
+};
 enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32 }; /* with GPUs: fewer, larger tasks */
 
 enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
@@ -29,7 +35,8 @@ static unsigned halvings(size_t n, size_t most) {
 
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles) {
   struct domain_layout l = {.leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size
-                                                              : LEAF_DEFAULT};
+                                         : p->box.boundary == BOUNDARY_ISOLATED ? LEAF_ISOLATED
+                                                                                : LEAF_DEFAULT};
   const bool gpu = scheduler_any_gpu();
   const uint32_t largest = gpu ? GPU_GROUP_LARGEST : GROUP_LARGEST;
   size_t group_size = (size_t)p->runtime.group_size;

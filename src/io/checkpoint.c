@@ -196,7 +196,9 @@ static const char *find_value(const char *config, const char *section, const cha
 /** Output and the machine do not change the particles' paths; the groups do, in the last bits, and the end where it sets the steps. */
 static bool changes_results(const struct parameters *p, const struct parameter *row) {
   if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
-  if (strcmp(row->section, "time") == 0 && strcmp(row->key, "z_end") == 0)
+  if (!parameter_applies(row, p)) return false;
+  if (strcmp(row->section, "time") == 0 &&
+      (strcmp(row->key, "z_end") == 0 || strcmp(row->key, "end") == 0))
     return p->time.step == STEP_FIXED;
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "min_dlna") == 0) return false;
   if (strcmp(row->section, "runtime") != 0) return true;
@@ -330,7 +332,7 @@ static struct particles read_whole(const char *path, struct parameters *p,
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
   const uint64_t count = read_count(file, path, "particles"),
                  blocks = read_count(file, path, "blocks");
-  checkpoint_check_state(path, state);
+  checkpoint_check_state(path, p, state);
   checkpoint_check_sizes(path, p, count, blocks, box, mass);
   check_arrays(file, path, columns_stored(state), count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
@@ -341,7 +343,7 @@ static struct particles read_whole(const char *path, struct parameters *p,
     read_array(file, path, &array);
   }
   H5Fclose(file);
-  checkpoint_check_particles(path, &s, state->a);
+  checkpoint_check_particles(path, p, &s, state->a);
   return s;
 }
 

@@ -18,8 +18,12 @@ static void require(const char *path, const char *name, double value, double low
          high);
 }
 
-void checkpoint_check_state(const char *path, const struct checkpoint_state *state) {
-  const double first = 0.99e-4, last = 1.0 + 1e-9; /* redshifts 10000 and 0 */
+void checkpoint_check_state(const char *path, const struct parameters *p,
+                            const struct checkpoint_state *state) {
+  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
+  /* Redshifts 10000 and 0; or the clock from 0 to 1e5 Myr. */
+  const double first = isolated ? 1.0 : 0.99e-4,
+               last = isolated ? cosmology_clock_at(1.001e5) : 1.0 + 1e-9;
   require(path, "start_a", state->start_a, first, last);
   require(path, "a", state->a, state->start_a, last);
   require(path, "last_output", state->last_output, 0.0, state->a * (1.0 + 1e-9));
@@ -50,6 +54,11 @@ void checkpoint_check_sizes(const char *path, const struct parameters *p, uint64
                             uint64_t blocks, double box, double mass) {
   require(path, "the number of particles", (double)particles, 1.0, 0x1p48); /* of npart_side */
   require(path, "the number of blocks", (double)blocks, 1.0, (double)particles);
+  if (p->box.boundary == BOUNDARY_ISOLATED) {
+    require(path, "box", box, 0x1p-20, 1e6);
+    require(path, "mass", mass, DBL_MIN, FLT_MAX);
+    return;
+  }
   require(path, "box", box, 1e-3, 1e6); /* of box.size, Mpc/h */
   const double mean = p->cosmology.omega_m * RHO_CRITICAL * pow(box, 3) / (double)particles;
   require(path, "mass", mass, 0.99 * mean, 1.01 * mean); /* as Gadget files are taken */
@@ -64,7 +73,9 @@ static void check_component(const char *path, const char *name, const struct par
            b->id[i], (double)values[i], most);
 }
 
-void checkpoint_check_particles(const char *path, const struct particles *s, double a) {
+void checkpoint_check_particles(const char *path, const struct parameters *p,
+                                const struct particles *s, double a) {
+  const double scale = p->box.boundary == BOUNDARY_ISOLATED ? 1.0 : a;
   for (size_t i = 0; s->block_steps && i < s->count; i++)
     if (s->rung[i] > RUNG_MOST)
       fail(EXIT_BAD_INPUT, "%s: rung of particle %" PRIu64 " is %d, expected at most %d", path,
@@ -72,7 +83,7 @@ void checkpoint_check_particles(const char *path, const struct particles *s, dou
   for (size_t g = 0; g < s->blocks; g++) {
     const struct particle_block b = particles_block(s, g);
     for (size_t c = 0; c < 3; c++) {
-      check_component(path, "momentum", &b, b.p[c], a * speed_of_light); /* p = a v */
+      check_component(path, "momentum", &b, b.p[c], scale * speed_of_light); /* p = a v */
       check_component(path, "acceleration", &b, b.acc[c], FLT_MAX);
     }
   }

@@ -11,6 +11,7 @@
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
+#include "photons/cosmology/cosmology.h"
 #include "photons/io/provenance.h"
 
 enum {
@@ -26,7 +27,8 @@ static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
 /** Factors from internal to file units, and file units in cgs. */
 struct file_units {
   double position, momentum, acceleration;
-  double mass; /* of a particle, in the file's unit */
+  double corner; /* coordinate of position 0 */
+  double mass;   /* of a particle, in the file's unit */
   double length_cgs;
 };
 
@@ -38,7 +40,8 @@ static void convert_positions(const struct file_units *units, const struct parti
                               size_t i, size_t count, void *rows) {
   double *out = rows;
   for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++) out[3 * n + c] = b->x[c][i + n] * units->position;
+    for (size_t c = 0; c < 3; c++)
+      out[3 * n + c] = b->x[c][i + n] * units->position + units->corner;
 }
 
 static void convert_vectors(float *const component[3], double factor, size_t i, size_t count,
@@ -95,7 +98,8 @@ struct snapshot {
   const struct parameters *parameters;
   struct provenance provenance;
   const struct particles *particles; /* of this process */
-  double a, box;                     /* in the file's unit */
+  double a, box;                     /* in the file's unit; isolated systems: 1, 0 */
+  double time;                       /* a, or in isolated systems kpc/(km/s) */
   struct file_units units;
   size_t files, all;
   size_t *count; /* [rank] particles */
@@ -114,6 +118,11 @@ static void write_units(hid_t group, const char *path, const struct snapshot *s)
   hdf5_write_double(group, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
 }
 
+/** What the headers of isolated systems say in place of a number of the universe. */
+static double isolated_or(const struct parameters *p, double value, double number) {
+  return p->box.boundary == BOUNDARY_ISOLATED ? value : number;
+}
+
 static void write_header(hid_t file, const char *path, const struct snapshot *s, size_t in_file) {
   const struct parameters *p = s->parameters;
   const uint64_t count[TYPES] = {[HALO] = in_file};
@@ -127,13 +136,13 @@ static void write_header(hid_t file, const char *path, const struct snapshot *s,
   hdf5_write_attribute(header, path, "NumPart_Total_HighWord", H5T_NATIVE_UINT32, TYPES, high);
   hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, TYPES, mass);
   hdf5_write_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_INT32, 0, &files);
-  hdf5_write_double(header, path, "Time", s->a);
+  hdf5_write_double(header, path, "Time", s->time);
   hdf5_write_double(header, path, "Redshift", 1.0 / s->a - 1.0);
   hdf5_write_double(header, path, "BoxSize", s->box);
-  hdf5_write_double(header, path, "Omega0", p->cosmology.omega_m);
-  hdf5_write_double(header, path, "OmegaLambda", p->cosmology.omega_lambda);
-  hdf5_write_double(header, path, "OmegaBaryon", p->cosmology.omega_b);
-  hdf5_write_double(header, path, "HubbleParam", p->cosmology.h);
+  hdf5_write_double(header, path, "Omega0", isolated_or(p, 0.0, p->cosmology.omega_m));
+  hdf5_write_double(header, path, "OmegaLambda", isolated_or(p, 0.0, p->cosmology.omega_lambda));
+  hdf5_write_double(header, path, "OmegaBaryon", isolated_or(p, 0.0, p->cosmology.omega_b));
+  hdf5_write_double(header, path, "HubbleParam", isolated_or(p, 1.0, p->cosmology.h));
   static const char *const flags[] = {"Flag_Sfr",        "Flag_Cooling", "Flag_Feedback",
                                       "Flag_StellarAge", "Flag_Metals",  "Flag_DoublePrecision"};
   for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
@@ -146,10 +155,10 @@ static void write_header(hid_t file, const char *path, const struct snapshot *s,
 static void write_parameters(hid_t file, const char *path, const struct snapshot *s) {
   const struct parameters *p = s->parameters;
   const hid_t group = hdf5_create_group(file, path, "Parameters");
-  hdf5_write_double(group, path, "Omega0", p->cosmology.omega_m);
-  hdf5_write_double(group, path, "OmegaLambda", p->cosmology.omega_lambda);
-  hdf5_write_double(group, path, "OmegaBaryon", p->cosmology.omega_b);
-  hdf5_write_double(group, path, "HubbleParam", p->cosmology.h);
+  hdf5_write_double(group, path, "Omega0", isolated_or(p, 0.0, p->cosmology.omega_m));
+  hdf5_write_double(group, path, "OmegaLambda", isolated_or(p, 0.0, p->cosmology.omega_lambda));
+  hdf5_write_double(group, path, "OmegaBaryon", isolated_or(p, 0.0, p->cosmology.omega_b));
+  hdf5_write_double(group, path, "HubbleParam", isolated_or(p, 1.0, p->cosmology.h));
   hdf5_write_double(group, path, "w0", p->cosmology.w0);
   hdf5_write_double(group, path, "wa", p->cosmology.wa);
   hdf5_write_double(group, path, "BoxSize", s->box);
@@ -300,16 +309,20 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
                                                               : 1000.0; /* file units in Mpc/h */
   const size_t ranks = (size_t)comm_size(),
                wanted = p->output.files > 0 ? (size_t)p->output.files : ranks;
+  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
+  const double side = particles->box * length;
   struct snapshot s = {.parameters = p,
                        .provenance = provenance_of(p),
                        .particles = particles,
-                       .a = a,
-                       .box = particles->box * length,
+                       .a = isolated ? 1.0 : a,
+                       .time = isolated ? cosmology_clock_myr(a) * MYR * length : a,
+                       .box = isolated ? 0.0 : particles->box * length,
                        .files = wanted < ranks ? wanted : ranks,
                        .fields = sizeof fields / sizeof *fields -
                                  (p->output.accelerations ? 0 : 1)};
-  s.units = (struct file_units){.position = s.box / POSITION_TURN,
-                                .momentum = pow(a, -1.5), /* u = v_pec / sqrt(a), p = a v_pec */
+  s.units = (struct file_units){.position = side / POSITION_TURN,
+                                .corner = isolated ? -0.5 * side : 0.0,
+                                .momentum = pow(s.a, -1.5), /* u = v_pec / sqrt(a), p = a v_pec */
                                 .acceleration = 1.0 / length,
                                 .mass = particles->mass,
                                 .length_cgs = cm_per_kpc * 1000.0 / length};

@@ -11,25 +11,27 @@
 struct nbody *nbody_create(const struct parameters *p, struct particles particles) {
   struct nbody *n = allocate(1, sizeof *n, "the simulation");
   const struct layout layout = layout_choose(p, particles.all);
-  const double cell = particles.box / layout.mesh.cells;
+  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
+  const double cell = isolated ? 0.0 : particles.box / layout.mesh.cells;
   n->kernels = step_kernels_select();
   n->a = 1.0;
   const bool block = p->time.step == STEP_BLOCK;
   if (block && !particles.block_steps) particles_add_block_columns(&particles);
-  n->domain = domain_make(particles, &layout.domain,
-                          geometry_make(particles.box, p->gravity.r_cut * cell));
+  n->domain = domain_make(
+      particles, &layout.domain,
+      geometry_make(particles.box, isolated ? particles.box : p->gravity.r_cut * cell));
   domain_start(&n->domain);
   if (block) {
     n->rungs = allocate(n->domain.group_count, sizeof *n->rungs, "rungs of groups");
     pin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs); /* GPU tasks write into it */
   }
   short_range_start(&n->short_range, &n->domain, p, cell);
-  long_range_start(&n->long_range, &n->domain, p, &n->short_range.split);
+  if (!isolated) long_range_start(&n->long_range, &n->domain, p, &n->short_range.split);
   return n;
 }
 
 void nbody_free(struct nbody *n) {
-  long_range_free(&n->long_range);
+  if (nbody_has_mesh(n)) long_range_free(&n->long_range);
   short_range_free(&n->short_range);
   if (n->rungs) unpin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs);
   free(n->rungs);
@@ -38,7 +40,7 @@ void nbody_free(struct nbody *n) {
 }
 
 void nbody_migrate(struct nbody *n, const uint32_t *owner_first) {
-  long_range_leave(&n->long_range);
+  if (nbody_has_mesh(n)) long_range_leave(&n->long_range);
   short_range_unregister(&n->short_range);
   domain_unregister(&n->domain);
   domain_migrate(&n->domain, owner_first);
@@ -47,8 +49,8 @@ void nbody_migrate(struct nbody *n, const uint32_t *owner_first) {
 }
 
 struct layout layout_choose(const struct parameters *p, size_t particles) {
-  struct layout l = {.domain = domain_layout_choose(p, particles),
-                     .mesh = mesh_layout_choose(p, particles)};
+  struct layout l = {.domain = domain_layout_choose(p, particles)};
+  if (p->box.boundary == BOUNDARY_PERIODIC) l.mesh = mesh_layout_choose(p, particles);
   const int order = (int)p->gravity.order;
   const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
   const struct particles kind = {.block_steps = p->time.step == STEP_BLOCK};

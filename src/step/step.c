@@ -24,13 +24,14 @@ static void find_neighbours(struct nbody *n, bool targets) {
     g->targets = targets ? g->count : 0;
     g->moved = 0.0f;
   }
+  motion_check_frame(n);
   domain_find_neighbours(&n->domain);
 }
 
 void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group *, const void *),
                      const void *kick, void (*meanwhile)(void *), void *context) {
   find_neighbours(n, true);
-  forces_submit(n, true, choose_all, NULL);
+  forces_submit(n, nbody_has_mesh(n), choose_all, NULL);
   FOR_GROUPS(&n->domain, g) {
     close(n, g, kick);
     targets_release(&n->short_range, g);
@@ -38,7 +39,7 @@ void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group
   if (meanwhile) meanwhile(context);
   message_wait();
   motion_check(n, 0.0);
-  if (DEBUG_CHECKS) long_range_check_mass(&n->long_range);
+  if (DEBUG_CHECKS && nbody_has_mesh(n)) long_range_check_mass(&n->long_range);
 }
 
 static void close_step(struct nbody *n, struct group *g, const void *kick) {
@@ -110,7 +111,7 @@ static void measure_mesh(struct nbody *n) {
 }
 
 void step_measure(struct nbody *n) {
-  if (n->rungs) measure_mesh(n);
+  if (n->rungs && nbody_has_mesh(n)) measure_mesh(n);
   FOR_GROUPS(&n->domain, g) kick_submit(n, g, 0.0f);
   message_wait();
   motion_check(n, 0.0);

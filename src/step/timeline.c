@@ -9,9 +9,14 @@
 
 void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
                    double written) {
-  *t = (struct timeline){.begin = begin, .end = 1.0 / (1.0 + p->time.z_end)};
-  for (size_t i = 0; i < p->output.redshift_count; i++) {
-    const double a = 1.0 / (1.0 + p->output.redshifts[i]);
+  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
+  *t = (struct timeline){.begin = begin,
+                         .end = isolated ? cosmology_clock_at(p->time.end)
+                                         : 1.0 / (1.0 + p->time.z_end)};
+  const size_t outputs = isolated ? p->output.time_count : p->output.redshift_count;
+  for (size_t i = 0; i < outputs; i++) {
+    const double a = isolated ? cosmology_clock_at(p->output.times[i])
+                              : 1.0 / (1.0 + p->output.redshifts[i]);
     if (a >= now * (1.0 - NEAR) && a > written * (1.0 + SAME)) t->output[t->outputs++] = a;
   }
 }
@@ -22,19 +27,23 @@ size_t timeline_outputs_until(const struct timeline *t, double a) {
   return n;
 }
 
+double timeline_longest(const struct parameters *p) {
+  if (p->box.boundary == BOUNDARY_PERIODIC) return p->time.max_dlna;
+  return log(cosmology_clock_at(p->time.max_step));
+}
+
 double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,
                               double acc_max, double softening) {
-  double dlna = p->time.max_dlna;
-  if (acc_max > 0.0)
-    dlna = fmin(dlna,
-                cosmology_hubble(c, a) * sqrt(2.0 * p->time.eta * softening * a * a * a / acc_max));
-  return dlna;
+  const double dlna = timeline_longest(p), scale = cosmology_scale(c, a);
+  if (!(acc_max > 0.0)) return dlna;
+  return fmin(dlna, cosmology_hubble(c, a) *
+                        sqrt(2.0 * p->time.eta * softening * scale * scale * scale / acc_max));
 }
 
 double timeline_adaptive_limit(const struct parameters *p, const struct cosmology *c, double a,
                                double dlna) {
-  const double per_hubble = dlna / cosmology_hubble(c, a);
-  return 2.0 * p->time.eta * softening_at(p, a) * a * a * a / (per_hubble * per_hubble);
+  const double per_hubble = dlna / cosmology_hubble(c, a), scale = cosmology_scale(c, a);
+  return 2.0 * p->time.eta * softening_at(p, a) * scale * scale * scale / (per_hubble * per_hubble);
 }
 
 static double step_wanted(const struct timeline *t, const struct parameters *p,
@@ -44,7 +53,7 @@ static double step_wanted(const struct timeline *t, const struct parameters *p,
     double done = floor(log(a / t->begin) / interval + 1e-6);
     return t->begin * exp((done + 1.0) * interval);
   }
-  if (p->time.step == STEP_BLOCK) return a * exp(p->time.max_dlna);
+  if (p->time.step == STEP_BLOCK) return a * exp(timeline_longest(p));
   return a * exp(timeline_adaptive_dlna(p, c, a, acc_max, softening));
 }
 

@@ -26,8 +26,11 @@ static void free_gpu_tables(void *context) {
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
                        double cell) {
   *s = (struct short_range){.domain = d, .kernels = tree_kernels_select()};
-  split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
-             (int)p->gravity.p2p_degree);
+  if (p->box.boundary == BOUNDARY_ISOLATED)
+    split_init_newton(&s->split, d->geometry.r_cut);
+  else
+    split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
+               (int)p->gravity.p2p_degree);
   short_range_set_softening(s, p, 1e-3 * p->gravity.softening); /* kpc/h to Mpc/h */
   s->factor = (float)(GRAVITY * d->particles.mass / (s->split.r_cut * s->split.r_cut));
   s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
@@ -46,10 +49,12 @@ void short_range_set_softening(struct short_range *s, const struct parameters *p
                                double softening) {
   p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening,
                (int)p->gravity.table_order, &s->split);
-  /* Expansions are of Newton's law. The spline is Newton's law from 2.8 softening lengths on;
-   * Plummer's law agrees within 1e-3 from sqrt(1.5e3) softening lengths on. */
-  const double newtonian = p->gravity.softening_kernel == SOFTENING_SPLINE ? 2.8 * softening
-                                                                           : 39.0 * softening;
+  const bool plummer = p->gravity.softening_kernel == SOFTENING_PLUMMER,
+             isolated = s->split.kind == SPLIT_NEWTON;
+  if (isolated) s->split.plummer2 = s->law.plummer2;
+  /* The spline is Newton's law from 2.8 softening lengths on. Plummer's law agrees within 1e-3 from
+   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself. */
+  const double newtonian = !plummer ? 2.8 * softening : isolated ? 0.0 : 39.0 * softening;
   acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance,
                   (int)p->gravity.order, newtonian, s->domain->geometry.box, s->domain->depth,
                   &s->split);

@@ -260,6 +260,11 @@ double split_polynomial_value(const struct split *s, double r) {
   return (double)(1.0f - x * u * h);
 }
 
+void split_init_newton(struct split *s, double unit) {
+  /* All of H is zero. Nodes are less than a unit apart. */
+  *s = (struct split){.kind = SPLIT_NEWTON, .r_cut = unit, .fmm_range = 2.0f};
+}
+
 void split_init(struct split *s, enum split_kind kind, double r_s, double r_cut, int p2p_degree) {
   double ratio = r_cut / r_s;
   *s = (struct split){.kind = kind, .r_s = r_s, .r_cut = r_cut, .p2p_degree = p2p_degree};

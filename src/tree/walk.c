@@ -23,10 +23,17 @@ static double radial_derivative(const struct split *split, int n, double r) {
   return fabs(newton - sum) / factorial;
 }
 
+/** n (n-2) (n-4) ... of an odd number. */
+static double double_factorial(int n) { return n > 1 ? n * double_factorial(n - 2) : 1.0; }
+
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance,
                      int order, double softening_support, double box, unsigned depth,
                      const struct split *split) {
-  const double least = 1e-4; /* units of r_cut; closer nodes would overflow floats at order 6 */
+  /* Units of r_cut; closer nodes would overflow floats at order 6. Isolated systems reach further down:
+   * n (2p-1)!!/r^(p+1) stays below 1e36 for n = 1e8. */
+  const double least = split->kind == SPLIT_NEWTON
+                           ? pow(1e-28 * double_factorial(2 * order - 1), 1.0 / (order + 1))
+                           : 1e-4;
   double separation = softening_support / split->r_cut;
   *a = (struct acceptance){.kind = kind,
                            .theta = (float)theta,
@@ -37,6 +44,11 @@ void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, dou
                            .half_box = (float)(0.5 * box / split->r_cut),
                            .scale = (float)(box / POSITION_TURN / split->r_cut),
                            .depth = depth};
+  if (split->kind == SPLIT_NEWTON) {
+    a->newton = true;
+    a->half_box = INFINITY;
+    return;
+  }
   double envelope = 0.0;
   for (int i = MAC_TABLE; i >= 0; i--) {
     envelope = fmax(envelope, radial_derivative(split, order + 1, fmax(i, 0.5) / MAC_TABLE));

@@ -103,6 +103,48 @@ watch analysis
 says 'outputs *1 written, the last one is number 001$'
 says 'P(k)'
 
+# An isolated system: its time is in Myr. Its last steps are taken away, so that there is a way
+# ahead; without config-used.ini the columns tell the time.
+cat >plummer.ini <<END
+[box]
+boundary = isolated
+[ic]
+source = galaxy
+[galaxy]
+model = plummer
+particles = 2000
+[gravity]
+softening = 0.1
+[time]
+end = 20
+max_step = 2
+[output]
+dir = plummer
+times = 10, 20
+energy_steps = 4
+END
+"$PHOTONS" -q plummer.ini 2>err || complain "an isolated system: exit code $?: $(cat err)"
+watch plummer
+plain
+says 'progress *\[*[█#]*\]* 100.0%, step [0-9]*, t = 20 Myr of 20$'
+says 'statistics *energy error [0-9.e+-]* at t = [0-9.]* Myr$'
+says 'outputs *2 written, the last one is number 001$'
+grep -q -e 'z =' -e 'ln a' -e nan out && complain "redshifts of an isolated system: $(cat out)"
+awk -F , 'NR == 1 || $2 <= 8' plummer/log/timings.csv >early
+cp early plummer/log/timings.csv
+watch plummer
+says 'progress .* 40.0%, step [0-9]*, t = 8 Myr of 20$'
+says 'outputs .*; 2 to come, the next at t = 10 Myr$'
+"$PYTHON" -c "import fcntl, subprocess, sys
+with open('plummer/.lock', 'r+') as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    sys.exit(subprocess.call(sys.argv[1:]))" "$PHOTONS" --watch plummer >out 2>err ||
+  complain "an isolated system that is locked: exit code $?"
+says 'ETA *[0-9][0-9:]*'
+rm plummer/config-used.ini
+watch plummer
+says 'progress *step [0-9]*, t = 8 Myr$'
+
 # Bad usage.
 refused() {
   text=$1

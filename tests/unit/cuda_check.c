@@ -723,7 +723,8 @@ struct packed_set {
 };
 
 static struct packed_set packed_create(const struct nbody *s, uint32_t active) {
-  struct packed_set p = {.t = {.count = active, .depth = targets_depth(active, s->domain.depth)}};
+  struct packed_set p = {
+      .t = {.count = active, .depth = targets_depth(active, s->domain.depth, 32)}};
   const size_t n = active, nodes = tree_nodes(p.t.depth), leaves = nodes / 2;
   p.t.first = allocate(leaves + 1, sizeof *p.t.first, "leaves");
   p.t.first_out = device_memory((leaves + 1) * sizeof *p.t.first);

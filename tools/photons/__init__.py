@@ -15,8 +15,9 @@
 >>> photons.load("small/powerspec_003.txt", units=True)["P"].unit      # needs astropy
 Unit("Mpc3 / littleh3")
 
-The modules photons.plots and photons.report make figures and an HTML page of a folder. numpy,
-h5py and matplotlib are imported when they are first needed."""
+The modules photons.plots and photons.report make figures and an HTML page of a folder;
+photons.galaxy measures snapshots of isolated systems. numpy, h5py and matplotlib are imported when
+they are first needed."""
 
 from .files import (
     Halos,
@@ -24,6 +25,7 @@ from .files import (
     Table,
     load,
     read_config,
+    read_energy,
     read_halos,
     read_mass_function,
     read_power,
@@ -40,6 +42,7 @@ __all__ = [
     "Table",
     "load",
     "read_config",
+    "read_energy",
     "read_halos",
     "read_mass_function",
     "read_power",

@@ -15,6 +15,13 @@ from .units import dataset_quantity, text_unit
 
 h5py, np = Deferred("h5py"), Deferred("numpy")
 
+MYR_PER_TIME_UNIT = 977.792221  # kpc/(km/s), the unit of time of isolated systems
+GALAXY_UNITS = {  # kpc, 1e10 Msun and km/s in cgs, by their names in headers of snapshots
+    "UnitLength_in_cm": 3.085678e21,
+    "UnitMass_in_g": 1.989e43,
+    "UnitVelocity_in_cm_per_s": 1e5,
+}
+
 
 class Table(dict):
     """A dictionary of columns; its attribute `header` has the values of the file's header."""
@@ -94,10 +101,9 @@ def _by_rung(texts):
     return array
 
 
-def read_timings(path):
-    """Read log/timings.csv, one row for each step: times in seconds. Columns by rung (rung_...)
-    have the shape [step, rung]. If a run was restarted, the last row of a step counts. A last line
-    that is still being written is left out."""
+def _read_log(path):
+    """A table with one row for each step. If a run was restarted, the last row of a step counts. A
+    last line that is still being written is left out."""
     with open(path) as file:
         lines = [line[:-1].split(",") for line in file if line.endswith("\n")]
     names = lines[0] if lines else []
@@ -109,6 +115,29 @@ def read_timings(path):
     )
 
 
+def read_timings(path):
+    """Read log/timings.csv, one row for each step: times in seconds. Columns by rung (rung_...)
+    have the shape [step, rung]. If a run was restarted, the last row of a step counts. A last line
+    that is still being written is left out."""
+    return _read_log(path)
+
+
+ENERGY_COLUMNS = ("time_myr", "kinetic", "potential", "total", "virial")
+
+
+def read_energy(path):
+    """Read log/energy.csv of an isolated system, one row for each step that was measured: step,
+    time_myr [Myr]; kinetic, potential, total [1e10 Msun (km/s)^2]; virial, -2 T/W; momentum,
+    angular momentum and centre of mass by axis [1e10 Msun, kpc, km/s]. Rows as in read_timings().
+
+    Raises ValueError if the energies are not there."""
+    table = _read_log(path)
+    missing = [name for name in ("step", *ENERGY_COLUMNS) if name not in table]
+    if missing:
+        raise ValueError(f"{path}: no column {', '.join(missing)}")
+    return table
+
+
 def _join(paths, group):
     """The files of a set as one file. A dataset of the group is read from all files when it is
     accessed."""
@@ -118,7 +147,7 @@ def _join(paths, group):
         if name in files[0]:
             files[0].copy(name, whole)
     parts = [file for file in files if group in file]  # a file may hold no particles
-    for name in parts[0][group]:
+    for name in parts[0][group] if parts else ():
         datasets = [file[group][name] for file in parts]
         layout = h5py.VirtualLayout(
             (sum(d.shape[0] for d in datasets),) + datasets[0].shape[1:], datasets[0].dtype
@@ -134,11 +163,16 @@ def _join(paths, group):
     return whole
 
 
+def _first_file(path):
+    """The path itself or, where there is no such file, that of NAME.0.hdf5 or NAME.hdf5."""
+    names = (path, f"{path}.0.hdf5", f"{path}.hdf5")
+    return next((name for name in names if os.path.exists(name)), path)
+
+
 def _files_of_set(path):
     """All files of a set, from the path of its first file or the common part of the names (NAME of
     NAME.0.hdf5)."""
-    if not os.path.exists(path):
-        path = next((p for p in (f"{path}.0.hdf5", f"{path}.hdf5") if os.path.exists(p)), path)
+    path = _first_file(path)
     with h5py.File(path, "r") as file:
         count = int(file["Header"].attrs.get("NumFilesPerSnapshot", 1))
     match = re.fullmatch(r"(.*\.)0(\.hdf5|\.h5)", path)
@@ -153,11 +187,17 @@ class _Hdf5(Table):
         self.units = units
         paths = _files_of_set(path)
         self.file = h5py.File(paths[0], "r") if len(paths) == 1 else _join(paths, group)
+        if group not in self.file:
+            self.file.close()
+            raise ValueError(f"{path}: no {group}")
         super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))
 
     def __getitem__(self, name):
         dataset = super().__getitem__(name)
-        return dataset_quantity(dataset, float(self.header["Time"])) if self.units else dataset
+        if not self.units:
+            return dataset
+        a = None if is_isolated(self.header) else float(self.header["Time"])
+        return dataset_quantity(dataset, a)
 
     def attributes(self, group):
         """Attributes of a group of the file, as text and numbers; empty if there is no such
@@ -180,11 +220,59 @@ class _Hdf5(Table):
         self.file.close()
 
 
-def read_snapshot(path, units=False):
-    """snap_NNN.hdf5 or snapshot_NNN.hdf5, datasets of PartType1: Coordinates (comoving; h5py
-    datasets: index them), Velocities, ParticleIDs, Masses. Of several files name the first one,
-    snap_NNN.0.hdf5, or snap_NNN: all of them are read as one."""
-    return _Hdf5(path, "PartType1", units)
+def read_header(path):
+    """The attributes of Header of a snapshot, of the first file of a set.
+
+    Raises ValueError if the file is no snapshot, OSError if it cannot be read."""
+    path = _first_file(path)
+    if os.path.isfile(path) and not h5py.is_hdf5(path):
+        raise ValueError(f"{path}: not an HDF5 file")
+    with h5py.File(path, "r") as file:
+        if "Header" not in file:
+            raise ValueError(f"{path}: not a Gadget file: no Header")
+        return dict(file["Header"].attrs)
+
+
+def galaxy_units(header):
+    """The units of length, mass and velocity of a snapshot, in kpc, 1e10 Msun and km/s."""
+    return [float(header.get(name, unit)) / unit for name, unit in GALAXY_UNITS.items()]
+
+
+def snapshot_time_myr(header):
+    """The time of a snapshot of an isolated system [Myr]."""
+    length, _, velocity = galaxy_units(header)
+    return float(header.get("Time", 0.0)) * length / velocity * MYR_PER_TIME_UNIT
+
+
+def is_isolated(header):
+    """Whether the header of a snapshot is that of a system without a box, and so without a and h:
+    BoxSize = 0."""
+    return "BoxSize" in header and float(header["BoxSize"]) == 0
+
+
+def particle_counts(path):
+    """Numbers of particles in a snapshot: {Gadget's particle type: count}, types that have any."""
+    counts = {}
+    for name in _files_of_set(path):
+        with h5py.File(name, "r") as file:
+            for kind in range(6):
+                datasets = list(file.get(f"PartType{kind}", {}).values())
+                if datasets and len(datasets[0]):
+                    counts[kind] = counts.get(kind, 0) + len(datasets[0])
+    return dict(sorted(counts.items()))
+
+
+def read_snapshot(path, units=False, particle_type=None):
+    """snap_NNN.hdf5 or snapshot_NNN.hdf5, datasets of PartType1, or of another type: Coordinates
+    (comoving; h5py datasets: index them), Velocities, ParticleIDs, Masses. Of several files name
+    the first one, snap_NNN.0.hdf5, or snap_NNN: all of them are read as one.
+
+    particle_type -- of Gadget, 0 to 5; None: 1, or the first that has particles if 1 has none.
+    Snapshots of isolated systems have several types, and physical coordinates."""
+    if particle_type is None:
+        types = list(particle_counts(path))
+        particle_type = types[0] if types and 1 not in types else 1
+    return _Hdf5(path, f"PartType{particle_type}", units)
 
 
 class Halos(_Hdf5):
@@ -206,9 +294,10 @@ def read_halos(path, units=False):
 
 def load(path, units=False):
     """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
-    timings.csv, or *.ini; a folder is a Run.
+    timings.csv, energy.csv, or *.ini; a folder is a Run.
 
-    units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar.
+    units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar. Of
+    isolated systems both are physical.
     Raises ValueError if the name is none of these, OSError if the file cannot be read."""
     if os.path.isdir(path):
         return Run(path)
@@ -222,6 +311,7 @@ def load(path, units=False):
         "powerspec": read_power,
         "massfunc": read_mass_function,
         "timings": read_timings,
+        "energy": read_energy,
     }
     for start, reader in readers.items():
         if name.startswith(start):
@@ -277,9 +367,11 @@ class Run:
     @property
     def snapshots(self):
         """Paths of the snapshots (of their first files), in the order of their numbers."""
-        paths = (self.path("snap", number, "hdf5") or self.path("snapshot", number, "hdf5")
-                 for number in self.numbers)
+        paths = (self._snapshot_path(number) for number in self.numbers)
         return [path for path in paths if path]
+
+    def _snapshot_path(self, number):
+        return self.path("snap", number, "hdf5") or self.path("snapshot", number, "hdf5")
 
     def power(self, number):
         return self._read(read_power, "powerspec", number, "txt")
@@ -330,6 +422,25 @@ class Run:
     def timings(self):
         path = os.path.join(self.folder, "log", "timings.csv")
         return read_timings(path) if os.path.exists(path) else None
+
+    def energy(self):
+        """log/energy.csv of an isolated system, or None."""
+        path = os.path.join(self.folder, "log", "energy.csv")
+        return read_energy(path) if os.path.exists(path) else None
+
+    @property
+    def isolated(self):
+        """Whether the run has no periodic box: box.boundary of config-used.ini or, where that says
+        nothing, BoxSize of the first snapshot."""
+        boundary = self.config().get("box", {}).get("boundary")
+        if boundary:
+            return boundary == "isolated"
+        return any(is_isolated(read_header(path)) for path in self.snapshots[:1])
+
+    def time_myr(self, number):
+        """The time of an output of an isolated system [Myr], from its snapshot, or None."""
+        path = self._snapshot_path(number)
+        return snapshot_time_myr(read_header(path)) if path else None
 
     def config(self):
         path = os.path.join(self.folder, "config-used.ini")

@@ -5,13 +5,20 @@ in the style of their lines, so that they can be told apart in grey, too.
 
 usage: plot.py FOLDER... [--out DIR]
        plot.py --reference FOLDER [--labels A,B,...] FOLDER... [--out DIR]
+       plot.py [--components A,B,...] [--csv] FOLDER|SNAPSHOT... [--out DIR]
 The figures of a folder go to its subfolder figures/. With --reference the spectra of all FOLDERs
-are compared with those of another run, output by output (figure compare_power)."""
+are compared with those of another run, output by output (figure compare_power).
+
+Of an isolated system (box.boundary = isolated) the figures are pictures face-on and edge-on,
+density profile, rotation curve, Lagrangian radii, height of the disk, and energy. SNAPSHOT stands
+for one snapshot of such a system; names of its figures begin with that of the snapshot."""
 
 import argparse
 import os
 import sys
+from functools import partial
 
+from . import galaxy_plots
 from .files import Run
 from .modules import Deferred, need
 
@@ -379,12 +386,41 @@ def save(figure, out, name):
     return path
 
 
-def make_figures(folder, out=None, wanted=tuple(FIGURES)):
-    """Draw the wanted figures that the folder has data for, as PNG and PDF; returns {name: path of
-    the PNG}."""
-    run, out = Run(folder), out or os.path.join(folder, "figures")
-    figures = ((name, FIGURES[name](run)) for name in wanted)
-    return {name: save(figure, out, name) for name, figure in figures if figure is not None}
+def evolution_of(run, components=None):
+    """What the figures of an isolated run show; None for other runs.
+
+    components -- names of those in pictures; None: all but the halo"""
+    if not run.isolated:
+        return None
+    return galaxy_plots.Evolution(run.snapshots, run.energy(), components)
+
+
+def figures_of(run, evolution):
+    """The figures that a run of its kind may have: {name: a function without arguments that draws
+    the figure, or returns None where the run has no data for it}.
+
+    evolution -- evolution_of(run)"""
+    if evolution is None:
+        return {name: partial(draw, run) for name, draw in FIGURES.items()}
+    return {**galaxy_plots.figures_of(evolution), "timings": partial(plot_timings, run)}
+
+
+def save_figures(figures, out, start=""):
+    """Draw and write the figures that there are data for; returns {name: path of the PNG}.
+
+    figures -- {name: function}; start -- of the names of the files"""
+    drawn = ((name, draw()) for name, draw in figures.items())
+    return {name: save(figure, out, start + name) for name, figure in drawn if figure is not None}
+
+
+def make_figures(folder, out=None, wanted=None):
+    """Draw the wanted figures, all by default, that the folder has data for, as PNG and PDF;
+    returns {name: path of the PNG}."""
+    run = Run(folder)
+    figures = figures_of(run, evolution_of(run))
+    wanted = figures if wanted is None else wanted
+    out = out or os.path.join(folder, "figures")
+    return save_figures({name: figures[name] for name in wanted}, out)
 
 
 def compare(options):
@@ -394,18 +430,41 @@ def compare(options):
     return save(figure, options.out or os.path.join(options.reference, "figures"), "compare_power")
 
 
+PRODUCTS = "powerspec_*.txt, massfunc_*.txt or log/timings.csv"
+ISOLATED_PRODUCTS = "snap_*.hdf5, log/energy.csv or log/timings.csv"
+
+
+def draw_folder(folder, options):
+    """Draw a run; returns the paths of figures and tables."""
+    run, out = Run(folder), options.out or os.path.join(folder, "figures")
+    evolution = evolution_of(run, options.components)
+    if evolution is None and (options.components or options.csv):
+        raise ValueError(
+            f"{folder} is not a run with box.boundary = isolated, which --components and --csv need"
+        )
+    paths = list(save_figures(figures_of(run, evolution), out).values())
+    if not paths:
+        products = PRODUCTS if evolution is None else ISOLATED_PRODUCTS
+        raise ValueError(f"{folder} holds nothing to draw: no {products}")
+    return paths + (galaxy_plots.write_tables(evolution, out) if options.csv else [])
+
+
+def draw_snapshot(path, options):
+    """Draw one snapshot of an isolated system; returns the paths of figures and tables."""
+    evolution = galaxy_plots.Evolution([path], components=options.components)
+    out = options.out or os.path.join(os.path.dirname(path), "figures")
+    start = os.path.basename(path).split(".")[0] + "_"  # snap_003_ of snap_003.0.hdf5
+    paths = list(save_figures(galaxy_plots.figures_of(evolution), out, start).values())
+    return paths + (galaxy_plots.write_tables(evolution, out, start) if options.csv else [])
+
+
 def draw(options):
     if options.reference:
         return [compare(options)]
     paths = []
-    for folder in options.folders:
-        made = make_figures(folder, options.out)
-        if not made:
-            raise ValueError(
-                f"{folder} holds nothing to draw: no powerspec_*.txt, massfunc_*.txt or"
-                " log/timings.csv"
-            )
-        paths += made.values()
+    for path in options.folders:
+        one = os.path.isfile(path) or os.path.isfile(f"{path}.0.hdf5")
+        paths += draw_snapshot(path, options) if one else draw_folder(path, options)
     return paths
 
 
@@ -413,13 +472,23 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser.add_argument("folders", nargs="+", metavar="FOLDER|SNAPSHOT")
     parser.add_argument("--out", help="folder for the figures")
     parser.add_argument(
         "--reference", metavar="FOLDER", help="compare the spectra with those of this run"
     )
     parser.add_argument(
         "--labels", help="names of the FOLDERs in the comparison, separated by commas"
+    )
+    parser.add_argument(
+        "--components",
+        metavar="A,B,...",
+        type=lambda text: text.split(","),
+        help="of an isolated system that pictures show: gas, halo, disk, bulge, stars (default: all"
+        " but the halo)",
+    )
+    parser.add_argument(
+        "--csv", action="store_true", help="write the numbers of isolated systems' figures, too"
     )
     options = parser.parse_args()
     need("h5py", "matplotlib", "numpy")

@@ -11,8 +11,8 @@ import html
 import os
 import sys
 
-from . import plots
-from .files import Run
+from . import galaxy, plots
+from .files import Run, particle_counts
 from .modules import Deferred, need
 
 np = Deferred("numpy")
@@ -43,7 +43,20 @@ CAPTIONS = {
     " error of the mean follows from the scatter of the bins.",
     "timings": "Seconds a step; shares of the parts of a step in busy time; with block time steps,"
     " particles by rung.",
+    "picture": "Surface density face-on and edge-on, of the first and the last output. The square"
+    " holds 98 % of the disk's mass, of all mass where there is no disk.",
+    "density_profile": "Mean density in shells about the densest point, with shot noise, of the"
+    " first output (thin) and the last.",
+    "rotation_curve": "Circular velocity of the mass within each radius, as if its shape was a"
+    " sphere, of the first output (thin) and the last.",
+    "lagrangian_radii": "Radii about the densest point that hold 10, 50 and 90 % of the mass of"
+    " each component.",
+    "disk_height": "Root mean square of the height over the plane of the disk, in rings, of the"
+    " first output (thin) and the last.",
+    "energy": "Change of the total energy since the first row of log/energy.csv, over that row's;"
+    " virial ratio, 1 in equilibrium.",
 }
+WIDE = ("mass_function", "picture")  # figures that take the width of the page
 SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes
 
 
@@ -150,27 +163,53 @@ def time_text(run, timings):
     return f"{duration(whole)} to the last output, {steps}" if whole else steps
 
 
-def head_rows(run):
-    config, timings = run.config(), run.timings()
+def reached_text(timings, form=".3g"):
+    """How far the run has come: the time of an isolated system, else the redshift.
+
+    form -- format of the redshift"""
+    if "time_myr" in timings:
+        return f"t = {timings['time_myr'][-1]:.1f} Myr"
+    return f"z = {max(timings['z'][-1], 0):{form}}"
+
+
+def universe_rows(run, config):
+    """What is known of a run in a periodic box."""
     cosmology, box = config.get("cosmology", {}), config.get("box", {})
     densities = {"Omega_m": "Ω_m", "Omega_lambda": "Ω_Λ", "Omega_b": "Ω_b", "h": "h"}
     count = next((power.header["N"] for power in plots.tables_of(run.power, run)), None)
-    rows = [
+    return [
         ("cosmology", listed({**densities, "n_s": "n_s", "sigma8": "σ_8"}, cosmology)),
         ("dark energy", listed({"w0": "w_0", "wa": "w_a"}, cosmology)),
         ("linear spectrum", spectrum_text(run, config)),
         ("initial conditions", particles_text(run, config)),
         ("box", f"{box['size']} Mpc/h" if box.get("size") else ""),
         ("particles", f"{count:,.0f}" if count else ""),
+    ]
+
+
+def isolated_rows(run, config):
+    """What is known of a run without a box."""
+    counts = particle_counts(run.snapshots[-1]) if run.snapshots else {}
+    words = [f"{count:,} {galaxy.COMPONENTS[kind]}" for kind, count in counts.items()]
+    return [
+        ("boundary", "isolated"),
+        ("initial conditions", particles_text(run, config)),
+        ("particles", ", ".join(words)),
+    ]
+
+
+def head_rows(run):
+    config, timings = run.config(), run.timings()
+    rows = isolated_rows(run, config) if run.isolated else universe_rows(run, config)
+    rows += [
         ("program", program_text(run)),
         ("machine", machine_text(run)),
         ("written", str(run.provenance().get("date", ""))),
         ("time", time_text(run, timings)),
     ]
     if timings is not None and len(timings.get("step", ())):
-        reached = max(timings["z"][-1], 0)
         rows += [
-            ("steps", f"{int(timings['step'][-1])}, to z = {reached:.3g}"),
+            ("steps", f"{int(timings['step'][-1])}, to {reached_text(timings)}"),
             ("speed", f"{np.median(timings['particles_per_s']):.3g} particles a second"),
             ("memory", f"{timings['peak_rss_bytes'].max() / 2**20:,.0f} MiB at most"),
         ]
@@ -178,6 +217,10 @@ def head_rows(run):
 
 
 def outputs(run):
+    if run.isolated:
+        times = ((number, run.time_myr(number)) for number in run.numbers)
+        rows = [(f"{number:03d}", f"{time:.1f}") for number, time in times if time is not None]
+        return table(("output", "t [Myr]"), rows)
     rows = []
     for number in run.numbers:
         power, halos = run.power(number), run.halos(number)
@@ -223,7 +266,7 @@ def figures_of(run, paths):
     """Figures with captions, from {name: path}."""
     captions = {**CAPTIONS, "power": CAPTIONS["power"] + small_box_text(run)}
     return [
-        picture(path, captions[name], "wide" if name == "mass_function" else "")
+        picture(path, captions[name], "wide" if name in WIDE else "")
         for name, path in paths.items()
     ]
 

@@ -26,7 +26,9 @@ def scale_factors(run, timings):
 
 def progress(run, timings):
     """Share of the run in ln a, from 0 to 1, and the seconds to its end at the recent speed; None
-    where they are not known."""
+    where they are not known, as of isolated systems."""
+    if "a" not in timings:
+        return None, None
     first, last = scale_factors(run, timings)
     now = timings["a"][-1]
     if last is None or last <= first:
@@ -47,7 +49,7 @@ def progress_parts(run):
     age = time.time() - os.path.getmtime(os.path.join(run.folder, "log", "timings.csv"))
     words = [
         f"step {int(timings['step'][-1])}",
-        f"z = {max(timings['z'][-1], 0):.3f}",
+        report.reached_text(timings, ".3f"),
         f"{speed:.3g} particles a second in the last steps",
     ]
     ended = share is not None and share > 1 - 1e-9
@@ -70,13 +72,17 @@ class LivePage:
         self.figures, self.drawn_tables = {}, None
 
     def _draw(self):
-        """Figures of outputs change with new tables only; that of the timings with every step."""
-        starts = ("powerspec_", "massfunc_")
+        """Figures of outputs change with new tables or snapshots only; those of logs with every
+        step."""
+        run = Run(self.folder)
+        figures = plots.figures_of(run, plots.evolution_of(run))
+        starts = ("snap",) if run.isolated else ("powerspec_", "massfunc_")
         tables = sorted(name for name in os.listdir(self.folder) if name.startswith(starts))
-        wanted = list(plots.FIGURES) if tables != self.drawn_tables else ["timings"]
+        logs = [name for name in ("energy", "timings") if name in figures]
+        wanted = logs if tables == self.drawn_tables else None
         self.figures.update(plots.make_figures(self.folder, wanted=wanted))
         self.drawn_tables = tables
-        return {name: self.figures[name] for name in plots.FIGURES if name in self.figures}
+        return {name: self.figures[name] for name in figures if name in self.figures}
 
     def _make(self):
         run = Run(self.folder)

@@ -10,6 +10,11 @@ TEXT_UNITS = {
     **dict.fromkeys(["Press-Schechter", "Sheth-Tormen", "Reed 2007"], "littleh3 / Mpc3"),
     **dict.fromkeys(["Tinker 2008 (200m)", "Tinker 2008 (200c)"], "littleh3 / Mpc3"),
     "peak_rss_bytes": "byte",
+    "time_myr": "Myr",
+    **dict.fromkeys(["kinetic", "potential", "total"], "1e10 Msun km2 / s2"),
+    **dict.fromkeys(["momentum_x", "momentum_y", "momentum_z"], "1e10 Msun km / s"),
+    **dict.fromkeys(["angular_x", "angular_y", "angular_z"], "1e10 Msun kpc km / s"),
+    **dict.fromkeys(["centre_x", "centre_y", "centre_z"], "kpc"),
 }
 # What Gadget's constants stand for: the attribute to_cgs of a dataset, and its unit.
 GADGET_UNITS = {1.989e43: "1e10 Msun", 3.085678e21: "kpc", 3.085678e24: "Mpc", 1e5: "km / s"}
@@ -47,12 +52,17 @@ def _named_unit(u, attributes):
 
 def dataset_quantity(dataset, a):
     """The values of an HDF5 dataset at scale factor a. Lengths stay comoving. Everything else is
-    physical, such as peculiar velocities. Datasets without a unit become arrays."""
+    physical, such as peculiar velocities. Datasets without a unit become arrays.
+
+    a -- None: of an isolated system, whose numbers have no powers of a and h"""
     attributes, values = dataset.attrs, dataset[()]
     if not any(attributes.get(f"{kind}_scaling", 0) for kind in ("length", "mass", "velocity")):
         return values
     u = _astropy()
-    unit = _named_unit(u, attributes) * u.Unit("littleh") ** float(attributes["h_scaling"])
+    unit = _named_unit(u, attributes)
+    if a is None:
+        return values * unit
+    unit = unit * u.Unit("littleh") ** float(attributes["h_scaling"])
     if attributes["velocity_scaling"]:
         values = values * a ** float(attributes["a_scaling"])
     return values * unit

@@ -25,11 +25,12 @@ enum { RUN_MESSAGES = 4 };
 
 struct run_folder {
   const char *path;
-  bool goes_on;                    /**< a process holds the lock of the folder */
-  char holder[FOLDER_LOCK_HOLDER]; /**< that process */
-  double z_end;                    /**< NAN: not known */
-  double redshifts[PARAMETER_LIST_MAX];
-  size_t redshift_count; /**< of outputs */
+  bool goes_on;                            /**< a process holds the lock of the folder */
+  char holder[FOLDER_LOCK_HOLDER];         /**< that process */
+  bool isolated;                           /**< of an isolated system: times in Myr, no redshifts */
+  double end_time;                         /**< redshift, or Myr; NAN: not known */
+  double output_times[PARAMETER_LIST_MAX]; /**< redshifts, or Myr */
+  size_t output_time_count;
   struct csv timings, statistics;
   double age; /**< seconds since the last row of log/timings.csv; NAN: there is none */
   enum run_end end;

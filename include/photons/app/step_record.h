@@ -12,6 +12,7 @@
 
 /** One finished step. */
 struct step_record {
+  bool isolated; /**< a is the clock of an isolated system (cosmology.h) */
   int64_t step;
   double a, dlna, wall;
   bool rebuilt, sorted;

@@ -4,13 +4,15 @@
 #ifndef PHOTONS_CONFIG_CHOICES_H
 #define PHOTONS_CONFIG_CHOICES_H
 
-enum ic_source { IC_GENERATE, IC_GADGET };
+enum ic_source { IC_GENERATE, IC_GADGET, IC_GALAXY };
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
 enum output_names { NAMES_SHORT, NAMES_GADGET4 };
 enum assignment { ASSIGN_CIC, ASSIGN_TSC, ASSIGN_PCS };
 enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
-enum split_kind { SPLIT_GAUSS, SPLIT_KAISER }; /**< see split.h */
+enum boundary { BOUNDARY_PERIODIC, BOUNDARY_ISOLATED };
+/** See split.h. SPLIT_NEWTON is that of isolated systems and cannot be chosen. */
+enum split_kind { SPLIT_GAUSS, SPLIT_KAISER, SPLIT_NEWTON };
 enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE };
 enum softening_kind { SOFTENING_SPLINE, SOFTENING_PLUMMER };
 enum accuracy { ACCURACY_PAPER, ACCURACY_DEFAULT, ACCURACY_HIGH };

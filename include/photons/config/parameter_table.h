@@ -46,6 +46,9 @@ extern const size_t parameter_count;
 extern const struct preset preset_table[];
 extern const size_t preset_count;
 
+/** Whether a row has a meaning with box.boundary as it is: some belong to periodic boxes or to isolated
+ * systems alone. */
+bool parameter_applies(const struct parameter *row, const struct parameters *p);
 bool section_known(const char *section);
 /** The row of a key or alias; NULL: there is none. */
 const struct parameter *parameter_find(const char *section, const char *key);

@@ -13,13 +13,15 @@
 
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
-#define PARAMETER_COUNT_MAX 96  /**< room for the table's rows */
+#define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
+#define PARAMETER_COUNT_MAX 112 /**< room for the table's rows */
 
 struct parameters {
   struct {
     double omega_m, omega_lambda, omega_b, h, n_s, sigma8, w0, wa, omega_r;
   } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */
   struct {
+    enum boundary boundary;
     double size;        /**< Mpc/h */
     int64_t npart_side; /**< generated ICs: N = npart_side^3 */
   } box;
@@ -38,6 +40,11 @@ struct parameters {
     char power_spectrum_file[PARAMETER_PATH_MAX];
     bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
   } ic;
+  struct {
+    char model[32];    /**< empty: the components */
+    int64_t particles; /**< of the whole galaxy */
+    char component[GALAXY_COMPONENTS_MAX][128];
+  } galaxy; /**< ic.source = galaxy */
   struct {
     enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
@@ -61,6 +68,8 @@ struct parameters {
   } gravity;
   struct {
     double z_end;
+    double end;      /**< isolated: Myr */
+    double max_step; /**< isolated: Myr */
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
     double max_dlna, min_dlna;
@@ -75,6 +84,9 @@ struct parameters {
     double scale_factors[PARAMETER_LIST_MAX]; /**< empty: they are among the redshifts, */
     size_t scale_factor_count;
     char times_file[PARAMETER_PATH_MAX]; /**< as what the file contains */
+    double times[PARAMETER_LIST_MAX];    /**< isolated: Myr, rising, no two equal */
+    size_t time_count;
+    double interval; /**< isolated: Myr; 0: none */
     bool snapshots;
     enum output_names names;      /**< of snapshots and halo catalogues */
     int64_t files;                /**< of a snapshot; 0: one for each rank */

@@ -4,6 +4,8 @@
 #ifndef PHOTONS_COSMOLOGY_H
 #define PHOTONS_COSMOLOGY_H
 
+#include <stdbool.h>
+
 #define HUBBLE_0 100.0            /**< km/s/(Mpc/h) */
 #define GRAVITY 43.0071           /**< G in (km/s)^2 (Mpc/h) / (1e10 Msun/h) */
 #define SPEED_OF_LIGHT 299792.458 /**< km/s */
@@ -11,8 +13,17 @@
   (3.0 * HUBBLE_0 * HUBBLE_0 / \
    (8.0 * 3.14159265358979323846 * GRAVITY)) /**< 1e10 Msun/h/(Mpc/h)^3 */
 
+/** 1 Myr in (Mpc/h)/(km/s) with h = 1. */
+#define MYR 1.0227121650537077e-6
+
+/** Isolated systems do not expand, but steps, outputs and checkpoints count time in ln a everywhere. The
+ * clock of an isolated system is a = exp(t / STATIC_CLOCK): equal intervals of ln a are equal times,
+ * and a = 1 is t = 0. Comoving lengths are physical ones. */
+#define STATIC_CLOCK (1000.0 * MYR)
+
 struct cosmology {
   double omega_m, omega_lambda, omega_k, omega_r, w0, wa;
+  bool isolated; /**< no expansion; `a` is a clock */
 };
 
 struct parameters;
@@ -31,7 +42,21 @@ struct growth {
   double f2; /**< dln D2/dln a */
 };
 
-/** H(a) in km/s/(Mpc/h). */
+/** The scale factor of lengths: a, or 1 in isolated systems. */
+static inline double cosmology_scale(const struct cosmology *c, double a) {
+  return c->isolated ? 1.0 : a;
+}
+/** Time in Myr of an isolated system's clock, and the reverse. */
+double cosmology_clock_myr(double a);
+double cosmology_clock_at(double myr);
+
+/** "z = 3.2", or in isolated systems "t = 125 Myr", with %.4g. */
+struct moment_text {
+  char text[40];
+};
+struct moment_text cosmology_moment(bool isolated, double a);
+
+/** H(a) = d ln a/dt in km/s/(Mpc/h). */
 double cosmology_hubble(const struct cosmology *c, double a);
 /** int dt/a from a0 to a1, in (Mpc/h)/(km/s). Times -grad(phi) (comoving) it gives the change of p
  * = a^2 dx/dt. */

@@ -40,6 +40,15 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
  */
 struct particles ic_read_gadget(struct parameters *p);
 
+/**
+ * Make the galaxy of section [galaxy], at rest in the middle of a frame (geometry.h). The same bits on
+ * any number of ranks. What cannot be a galaxy ends the program with EXIT_BAD_USAGE.
+ * @return particles in the order of the components, ids from 1
+ */
+struct particles ic_galaxy(const struct parameters *p);
+/** Side of a frame for particles within +-largest along each axis, with room to move, Mpc. */
+double isolated_frame(double largest);
+
 /** Read the positions of a glass, as fractions of its box, from a file of the same kinds. The
  * glass's time, cosmology and masses are ignored. */
 struct particles ic_read_glass(const char *path);

@@ -41,6 +41,8 @@ struct nbody {
  * @param p  softening, split and mesh
  */
 struct nbody *nbody_create(const struct parameters *p, struct particles particles);
+/** Whether there is a long-range part: not in isolated systems. */
+static inline bool nbody_has_mesh(const struct nbody *n) { return n->long_range.mesh; }
 /** Unregister all data and free the system with its particles. */
 void nbody_free(struct nbody *n);
 

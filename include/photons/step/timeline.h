@@ -27,6 +27,9 @@ void timeline_init(struct timeline *t, const struct parameters *p, double begin,
 /** Number of outputs at scale factors <= a. */
 size_t timeline_outputs_until(const struct timeline *t, double a);
 
+/** The longest step in ln a: time.max_dlna, or time.max_step of isolated systems. */
+double timeline_longest(const struct parameters *p);
+
 /** The step in ln a that the criterion below allows a particle. */
 double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,
                               double acc_max, double softening);

@@ -12,7 +12,9 @@
  *         w = I0(beta sqrt(1-x^2)). Mesh factor
  *         S(k) = (beta/sinh beta) sinh(sqrt(beta^2 - k^2 r_cut^2))/sqrt(beta^2 - k^2 r_cut^2),
  *         beta = (r_cut/r_s)^2/2, which near k = 0 is exp(-k^2 r_s^2). T jumps only by
- *         beta/sinh(beta) at r_cut (for r_cut = 5 r_s by 9e-5; gauss by 5.9e-3). */
+ *         beta/sinh(beta) at r_cut (for r_cut = 5 r_s by 9e-5; gauss by 5.9e-3).
+ * newton: isolated systems. There is no mesh: H = 0. r_cut is the side of the frame, beyond which no
+ *         particle is, so that nothing is dropped. */
 #ifndef PHOTONS_SPLIT_H
 #define PHOTONS_SPLIT_H
 
@@ -24,8 +26,10 @@
 
 struct split {
   enum split_kind kind;
-  double r_s, r_cut;           /**< Mpc/h */
-  double beta;                 /**< kaiser only */
+  double r_s, r_cut; /**< Mpc/h */
+  double beta;       /**< kaiser only */
+  float plummer2;    /**< newton only: square of Plummer's softening in expansions, in units of
+                                *   r_cut^2; 0: none */
   double series[SPLIT_SERIES]; /**< H(u) = sum series[k] u^k, u = (r/r_cut)^2 in [0, 1] */
   double middle[SPLIT_SERIES]; /**< series about u = 1/2, which loses no digits:
                                 *   H(u) = sum middle[k] t^k, t = 2u - 1 */
@@ -52,6 +56,10 @@ struct split {
  * @param p2p_degree        1 .. P2P_DEGREE_MAX
  */
 void split_init(struct split *s, enum split_kind kind, double r_s, double r_cut, int p2p_degree);
+
+/** Set up Newton's gravity, without a long-range part: H = 0, T = 1 at all distances.
+ * @param unit  unit of length, Mpc/h; all distances are below it */
+void split_init_newton(struct split *s, double unit);
 
 /** Force factor T at distance r (Mpc/h) in double precision: T(0) = 1, T = 0 beyond r_cut. */
 double split_force(const struct split *s, double r);

@@ -31,8 +31,9 @@ static inline struct starpu_data_descr targets_slot(const struct targets *t) {
 static inline const uint32_t *targets_first(const struct targets *t, void *buffer) {
   return t->packed ? (const uint32_t *)STARPU_VECTOR_GET_PTR(buffer) : NULL;
 }
-/** Depth of the tree of n packed targets. @param depth  of the group's tree */
-unsigned targets_depth(uint32_t n, unsigned depth);
+/** Depth of the tree of n packed targets, of which a leaf has at most so many in the mean.
+ * @param depth  of the group's tree */
+unsigned targets_depth(uint32_t n, unsigned depth, uint32_t leaf);
 
 /** Make all particles of a group its targets.
  * @param apart  their forces do not overwrite the accelerations of the group */

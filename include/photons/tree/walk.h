@@ -29,7 +29,8 @@ struct acceptance {
   int order;
   float separation; /**< least gap between the boxes: beyond the softening, and far from float
                      *   overflow */
-  float half_box;   /**< L/2 */
+  float half_box;   /**< L/2; infinite in isolated systems, which have no images */
+  bool newton;      /**< the force is Newton's at all distances: no table of its derivative */
   float scale;      /**< units of r_cut per position unit */
   unsigned depth;   /**< of the trees of the sources */
   /** |d^(order+1) psi/dr^(order+1)| / order! at r = i / MAC_TABLE, made monotonic. Times
@@ -84,8 +85,11 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
   float theta = a->kind == MAC_RELATIVE && weakest <= 0.0f ? a->theta_first : a->theta;
   if (size * size >= theta * theta * d2) return OPEN;
   if (a->kind == MAC_GEOMETRIC || weakest <= 0.0f) return ACCEPT;
-  float power = a->derivative[(int)(sqrtf(d2) * MAC_TABLE)];
-  for (int k = 0; k < a->order; k++) power *= size;
+  const float d = sqrtf(d2);
+  /* |d^(n+1) (1/r) / dr^(n+1)| / n! = (n + 1) / r^(n+2) */
+  float power = a->newton ? (float)(a->order + 1) / d2 : a->derivative[(int)(d * MAC_TABLE)];
+  const float factor = a->newton ? size / d : size;
+  for (int k = 0; k < a->order; k++) power *= factor;
   return power * (float)source_count <= a->tolerance * t->acc_min &&
                  power * (float)target_count <= a->tolerance * s->acc_min
              ? ACCEPT

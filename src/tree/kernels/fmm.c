@@ -183,11 +183,29 @@ INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes,
   return any;
 }
 
+/** 1/sqrt(x) by an estimate and one Newton step. */
+INLINE vfloat inverse_root(vfloat x) {
+  const vfloat y = v_rsqrt_estimate(x);
+  return v_fma(v_set(0.5f) * y, v_fnma(x * y, y, v_set(1.0f)), y);
+}
+
+/* (-1)^j (2j-1)!! */
+static const float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
+
+/** The same as m2l_prefactors() for Newton's gravity, with Plummer's softening where there is one:
+ * f_(j) = (-1)^j (2j-1)!!/s^(2j+1), s^2 = r^2 + epsilon^2. */
+INLINE void m2l_newton(int p, const struct split *split, vfloat r2, vfloat inverse, vfloat *e) {
+  const vfloat s = inverse_root(r2 + v_set(split->plummer2)), step = r2 * inverse * s * s;
+  vfloat power = s;
+  for (int j = 1; j <= p; j++) {
+    power *= step;
+    e[j] = v_set(newton[j]) * power;
+  }
+}
+
 /** e[j] = r^j f_(j), 1 <= j <= p, from r^2 and 1/r (f: fmm.h, H: split.h). Zero from fmm_range
  * on. */
 INLINE void m2l_prefactors(int p, const struct split *split, vfloat r2, vfloat inverse, vfloat *e) {
-  /* (-1)^j (2j-1)!! */
-  static const float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
   const vmask inside = v_less(r2, v_set(split->fmm_range));
   const vfloat t = v_keep(inside, v_fma(r2, v_set(2.0f / split->fmm_range), v_set(-1.0f)));
   vfloat r = r2 * inverse, r_power = v_set(1.0f), inverse_power = inverse;
@@ -206,9 +224,11 @@ INLINE void m2l_batch(int p, float scale, const struct split *split, const struc
                       vfloat *local) {
   vfloat r[4], m[MULTIPOLE_MAX], e[FMM_ORDER_MAX + 1];
   lengths(batch->centres, scale, r);
-  vfloat r2 = v_fma(r[0], r[0], v_fma(r[1], r[1], r[2] * r[2])), y = v_rsqrt_estimate(r2);
-  vfloat inverse = v_fma(v_set(0.5f) * y, v_fnma(r2 * y, y, v_set(1.0f)), y); /* one Newton step */
-  m2l_prefactors(p, split, r2, inverse, e);
+  const vfloat r2 = v_fma(r[0], r[0], v_fma(r[1], r[1], r[2] * r[2])), inverse = inverse_root(r2);
+  if (split->kind == SPLIT_NEWTON)
+    m2l_newton(p, split, r2, inverse, e);
+  else
+    m2l_prefactors(p, split, r2, inverse, e);
   stage_to_lanes(batch->rows, (int)fmm_multipole_size(p), m);
   EXPANSION(p, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, v_bits(batch->keep),
             m, local);

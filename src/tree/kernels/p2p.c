@@ -40,9 +40,13 @@ static inline void append(struct sources *s, vmask keep, vfloat dx, vfloat dy, v
   s->count += v_count(keep);
 }
 
-/** Fill up the last vector with sources that are beyond r_cut from all targets. */
+/** Units of r_cut. Even Newton's force from there is below what floats resolve. */
+#define FAR_AWAY 1e6f
+
+/** Fill up the last vector with sources that are far from all targets. */
 static void pad(struct sources *s) {
-  for (size_t i = s->count; i < s->count + LANES; i++) s->x[0][i] = s->x[1][i] = s->x[2][i] = 1e3f;
+  for (size_t i = s->count; i < s->count + LANES; i++)
+    s->x[0][i] = s->x[1][i] = s->x[2][i] = FAR_AWAY;
 }
 
 /** Gather the sources on the leaf's near list within reach, relative to `origin` (position
@@ -121,27 +125,30 @@ static vfloat table_vector(const struct p2p_law *law, vfloat r) {
   return v_load(result);
 }
 
-/** F/d for a vector of squared distances (units of r_cut^2); zero beyond r_cut. */
-static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law,
-                                                                 int degree, int table, vfloat u) {
+enum law { POLYNOMIAL, TABLE, NEWTON };
+
+/** F/d for a vector of squared distances (units of r_cut^2); zero beyond r_cut, except for Newton's
+ * gravity. */
+static inline __attribute__((always_inline)) vfloat
+force_vector(const struct p2p_law *law, int degree, enum law kind, vfloat u) {
   const vfloat one = v_set(1.0f), support2 = v_set(law->support2);
   vfloat soft2 = u + v_set(law->plummer2); /* plummer2 is 0 for the spline */
   /* r^-3 = y^3 (1 + 3/2 e), e = 1 - r^2 y^2, from an estimate y of 1/r: a Newton step for the
    * cube. */
   vfloat y = v_rsqrt_estimate(soft2), y2 = y * y;
   vfloat newton = y2 * y * v_fma(v_fnma(soft2, y2, one), v_set(1.5f), one);
-  vfloat h;
-  if (table) {
+  vfloat h = v_set(0.0f), f = newton;
+  if (kind == TABLE) {
     vfloat r2 = v_max(u, v_set(1e-12f)), r = v_sqrt(r2);
     h = (one - table_vector(law, r)) / (r * r2);
-  } else {
+  } else if (kind == POLYNOMIAL) {
     const float *c = law->split->p2p;
     vfloat t = v_fma(v_set(2.0f), u, v_set(-1.0f));
     h = v_set(c[degree]);
 #pragma GCC unroll 16
     for (int k = degree - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
   }
-  vfloat f = v_keep(v_less(u, v_set(R_CUT_SQUARED)), newton - h);
+  if (kind != NEWTON) f = v_keep(v_less(u, v_set(R_CUT_SQUARED)), newton - h);
   vmask softened = v_less(u, support2);
   if (__builtin_expect(v_any(softened), 0))
     f = v_select(softened, spline_vector(u, law->support2) - h, f);
@@ -151,7 +158,7 @@ static inline __attribute__((always_inline)) vfloat force_vector(const struct p2
 /** Forces of the sources on targets i and j (relative positions), written to a[0..2] and
  * b[0..2]. */
 static inline __attribute__((always_inline)) void
-pair_of_targets(const struct p2p_law *law, int degree, int table, const struct sources *s,
+pair_of_targets(const struct p2p_law *law, int degree, enum law kind, const struct sources *s,
                 const float ti[3], const float tj[3], float a[3], float b[3]) {
   vfloat xi = v_set(ti[0]), yi = v_set(ti[1]), zi = v_set(ti[2]), xj = v_set(tj[0]),
          yj = v_set(tj[1]), zj = v_set(tj[2]);
@@ -159,10 +166,10 @@ pair_of_targets(const struct p2p_law *law, int degree, int table, const struct s
   for (size_t k = 0; k < s->count; k += LANES) {
     vfloat sx = v_load(s->x[0] + k), sy = v_load(s->x[1] + k), sz = v_load(s->x[2] + k);
     vfloat dx = sx - xi, dy = sy - yi, dz = sz - zi;
-    vfloat f = force_vector(law, degree, table, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
+    vfloat f = force_vector(law, degree, kind, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
     ax = v_fma(f, dx, ax), ay = v_fma(f, dy, ay), az = v_fma(f, dz, az);
     dx = sx - xj, dy = sy - yj, dz = sz - zj;
-    f = force_vector(law, degree, table, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
+    f = force_vector(law, degree, kind, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
     bx = v_fma(f, dx, bx), by = v_fma(f, dy, by), bz = v_fma(f, dz, bz);
   }
   a[0] = v_sum(ax), a[1] = v_sum(ay), a[2] = v_sum(az);
@@ -174,7 +181,7 @@ pair_of_targets(const struct p2p_law *law, int degree, int table, const struct s
 #define PAIR_LOOP(degree)                                                                          \
   static void pair_degree_##degree(const struct p2p_law *law, const struct sources *s,             \
                                    const float ti[3], const float tj[3], float a[3], float b[3]) { \
-    pair_of_targets(law, degree, 0, s, ti, tj, a, b);                                              \
+    pair_of_targets(law, degree, POLYNOMIAL, s, ti, tj, a, b);                                     \
   }                                                                                                \
   struct sources
 PAIR_LOOP(6);
@@ -187,11 +194,15 @@ PAIR_LOOP(12);
 
 static void pair_degree_any(const struct p2p_law *law, const struct sources *s, const float ti[3],
                             const float tj[3], float a[3], float b[3]) {
-  pair_of_targets(law, law->split->p2p_degree, 0, s, ti, tj, a, b);
+  pair_of_targets(law, law->split->p2p_degree, POLYNOMIAL, s, ti, tj, a, b);
 }
 static void pair_table(const struct p2p_law *law, const struct sources *s, const float ti[3],
                        const float tj[3], float a[3], float b[3]) {
-  pair_of_targets(law, 0, 1, s, ti, tj, a, b);
+  pair_of_targets(law, 0, TABLE, s, ti, tj, a, b);
+}
+static void pair_newton(const struct p2p_law *law, const struct sources *s, const float ti[3],
+                        const float tj[3], float a[3], float b[3]) {
+  pair_of_targets(law, 0, NEWTON, s, ti, tj, a, b);
 }
 
 typedef void pair_function(const struct p2p_law *, const struct sources *, const float[3],
@@ -201,6 +212,7 @@ static pair_function *choose_pair_function(const struct p2p_law *law) {
   static pair_function *const by_degree[] = {pair_degree_6, pair_degree_7,  pair_degree_8,
                                              pair_degree_9, pair_degree_10, pair_degree_11,
                                              pair_degree_12};
+  if (law->split->kind == SPLIT_NEWTON) return pair_newton;
   if (law->kind == P2P_TABLE) return pair_table;
   int degree = law->split->p2p_degree;
   return degree >= 6 && degree <= 12 ? by_degree[degree - 6] : pair_degree_any;
@@ -324,9 +336,10 @@ static uint32_t middle_of(const struct p2p_target *t, const struct part *p) {
   return t->first ? (p->first + p->end) / 2 : level_first(t->count, p->level + 1, 2 * p->j + 1);
 }
 
-/** Compute the forces on a part: halve it, filtering its sources, until it is a block. */
+/** Compute the forces on a part: halve it, filtering its sources, until it is a block. Of Newton's
+ * gravity no source is out of reach. */
 static void halve(struct leaf *l, const struct sources *sources, const struct part *p) {
-  if (p->end - p->first <= P2P_BLOCK) {
+  if (p->end - p->first <= P2P_BLOCK || l->law->split->kind == SPLIT_NEWTON) {
     block(l, sources, p->first, p->end);
     return;
   }
@@ -354,6 +367,7 @@ static void all_leaves(struct leaf *l) {
   const struct p2p_target *t = l->target;
   struct p2p_scratch *scratch = l->scratch;
   const float half_box = (float)(0.5 * POSITION_TURN) * t->scale;
+  const bool newton = l->law->split->kind == SPLIT_NEWTON;
   unsigned levels = 1;
   while ((largest_leaf(t) >> (levels - 1)) + 1 > P2P_BLOCK) levels++;
   p2p_scratch_reserve(scratch, 1, levels + 1);
@@ -362,7 +376,7 @@ static void all_leaves(struct leaf *l) {
     const uint32_t first = tree_level_first(t->count, t->depth, t->first, t->depth, leaf),
                    end = tree_level_first(t->count, t->depth, t->first, t->depth, leaf + 1);
     if (first == end) continue;
-    if (fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + R_CUT < half_box) {
+    if (newton || fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + R_CUT < half_box) {
       struct reach reach = {.half = {node->half[0], node->half[1], node->half[2]}};
       memcpy(l->origin, node->centre, sizeof l->origin);
       struct sources sources = gather(t, leaf, l->origin, &reach, scratch);

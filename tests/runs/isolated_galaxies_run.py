@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Helper of isolated_galaxies_run.sh: energy.csv and snapshots of a run, and the same in others."""
+import csv
+import sys
+
+import h5py
+import numpy
+
+first, *others = sys.argv[1:]
+wrong = []
+with open(f"{first}/log/energy.csv", encoding="ascii") as file:
+    energy = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+if [row["time_myr"] for row in energy] != [0.0, 8.0, 16.0]:
+    wrong.append(f"energies at {[row['time_myr'] for row in energy]} Myr")
+change = max(abs(row["total"] / energy[0]["total"] - 1.0) for row in energy)
+virial = max(abs(row["virial"] - 1.0) for row in energy)
+print(f"energy changes by {change:.2g}, -2T/W differs from 1 by {virial:.2g}")
+if not (change < 1e-3 and virial < 0.05):
+    wrong.append("energy")
+
+
+def particles(folder, number):
+    with h5py.File(f"{folder}/snap_00{number}.hdf5") as file:
+        header, group = file["Header"].attrs, file["PartType1"]
+        found = {name: group[name][:] for name in group}
+        found["header"] = (header["BoxSize"], header["Redshift"], header["HubbleParam"])
+        found["time"] = header["Time"]
+    order = numpy.argsort(found["ParticleIDs"])
+    return {name: value[order] if isinstance(value, numpy.ndarray) and value.ndim else value
+            for name, value in found.items()}
+
+
+for number, myr in ((0, 8.0), (1, 16.0)):
+    s = particles(first, number)
+    if s["header"] != (0.0, 0.0, 1.0):
+        wrong.append(f"the header: BoxSize, Redshift and HubbleParam are {s['header']}")
+    if abs(s["time"] * 977.79222 / myr - 1.0) > 1e-6:  # kpc/(km/s)
+        wrong.append(f"Time is {s['time']}")
+    if abs(s["Masses"].sum() / 4.0 - 1.0) > 1e-5:
+        wrong.append(f"the mass is {s['Masses'].sum()}")
+    # Hernquist (1990), equation 3.
+    radius = numpy.median(numpy.linalg.norm(s["Coordinates"], axis=1))
+    within = 0.75 * (radius / (1.0 + radius)) ** 2 + 0.25 * (radius / (2.0 + radius)) ** 2
+    print(f"half of the particles are within {radius:.3g} kpc, where the model has {within:.3g}")
+    if abs(within - 0.5) > 0.02:
+        wrong.append("the radius of half of the mass")
+    for folder in others:
+        t = particles(folder, number)
+        for name in s:
+            if not numpy.array_equal(s[name], t[name]):
+                wrong.append(f"{folder}, snapshot {number}: {name}")
+sys.exit("\n".join(wrong) if wrong else 0)

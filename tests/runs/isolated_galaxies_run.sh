@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A galaxy without a box: energy, snapshots and logs of a run; the same bits on any number of workers
+# and ranks, and after a restart; the configuration that a run leaves behind repeats the run; bad input
+# is refused.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+need_mpi
+
+cat >config.ini <<END_OF_CONFIG
+[box]
+boundary = isolated
+[ic]
+source = galaxy
+[galaxy]
+component_1 = hernquist 3e10 1
+component_2 = hernquist 1e10 2
+particles = 6000
+[gravity]
+softening = 0.1
+[time]
+end = 16
+max_step = 4
+[output]
+times = 8, 16
+accelerations = yes
+energy_steps = 2
+[runtime]
+group_size = 512
+sort_interval = 2
+rebuild_interval = 3
+END_OF_CONFIG
+
+run() {
+  folder=$1
+  shift
+  timeout 200 "$@" --quiet --set output.dir="$folder" config.ini >out 2>&1 && [ ! -s out ] ||
+    complain "$folder: exit code $?, $(cat out)"
+}
+run one env STARPU_NCPU=1 "$PHOTONS"
+run two env STARPU_NCPU=2 "$PHOTONS"
+run ranks mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n 3 "$PHOTONS"
+run parts "$PHOTONS" --steps 2 --set output.checkpoint_minutes=1e-6
+run parts "$PHOTONS" --restart
+cp one/config-used.ini config.ini
+run again "$PHOTONS"
+helper one two ranks parts again || failures=$((failures + 1))
+
+cat >sphere.ini <<END_OF_CONFIG
+[box]
+boundary = isolated
+[ic]
+source = galaxy
+[galaxy]
+model = plummer
+[gravity]
+softening = 0.1
+[time]
+end = 1
+[output]
+dir = refused
+END_OF_CONFIG
+# refused TEXT SETTING: exit code 2, and a line that has the text.
+refused() {
+  "$PHOTONS" --set "$2" sphere.ini >out 2>&1
+  code=$?
+  [ $code -eq 2 ] && grep -q -e "$1" out || complain "$2: exit code $code, $(cat out)"
+}
+refused 'needed with box.boundary = isolated' time.end=
+refused 'needed with box.boundary = isolated' gravity.softening=
+refused 'allowed: m31' galaxy.model=m32
+refused 'give one of both' 'galaxy.component_1=plummer 1e10 1'
+refused 'no meaning with box.boundary = isolated' box.size=10
+refused 'no meaning with box.boundary = periodic' box.boundary=periodic
+refused 'allowed with box.boundary = isolated: galaxy' ic.source=generate
+refused 'after time.end' output.times=2
+refused 'computed on CPUs' runtime.gpu=require
+
+finish

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Isolated systems: forces against direct sums in double precision, two softened bodies, and the energy
+ * and the momentum of a sphere in equilibrium over block time steps. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "photons/analysis/energy.h"
+#include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
+#include "photons/runtime/engine.h"
+#include "photons/step/block_step.h"
+#include "photons/step/statistics.h"
+#include "photons/step/step.h"
+#include "support/starpu_fixture.h"
+
+/* Last: it defines a macro fail(). */
+#include <cmocka.h>
+
+#define KPC 1e-3     /* internal units */
+#define FRAME 256e-3 /* side of the frame */
+#define SCALE 1e-3   /* Plummer radius */
+#define MASS 1.0     /* 1e10 Msun */
+
+static struct parameters parameters(int order, double tolerance, double softening_kpc) {
+  struct parameters p;
+  parameters_default(&p);
+  p.box.boundary = BOUNDARY_ISOLATED;
+  p.gravity.order = order;
+  p.gravity.mac = MAC_RELATIVE;
+  p.gravity.theta = 0.9;
+  p.gravity.mac_tolerance = tolerance;
+  p.gravity.softening = softening_kpc;
+  p.gravity.softening_kernel = SOFTENING_PLUMMER;
+  p.time.step = STEP_BLOCK;
+  p.time.max_step = 2.0;
+  p.runtime.group_size = 2048;
+  return p;
+}
+
+static void direction(double length, double v[3]) {
+  const double z = 2.0 * uniform() - 1.0, phi = 2.0 * M_PI * uniform();
+  v[0] = length * sqrt(1.0 - z * z) * cos(phi);
+  v[1] = length * sqrt(1.0 - z * z) * sin(phi);
+  v[2] = length * z;
+}
+
+static void put(struct particles *s, size_t i, const double x[3], const double v[3]) {
+  for (size_t c = 0; c < 3; c++) {
+    s->position[c * s->count + i] = position_to_integer(0.5 * s->box + x[c], s->box);
+    s->momentum[c * s->count + i] = (float)v[c];
+  }
+  s->id[i] = i + 1;
+}
+
+/** A Plummer sphere in equilibrium (Aarseth, Henon & Wielen 1974, appendix), within 20 radii. */
+static struct particles plummer(size_t count) {
+  struct particles s = particles_create(count, FRAME, MASS / (double)count);
+  seed = 11;
+  for (size_t i = 0; i < count; i++) {
+    double r, q, g, x[3], v[3];
+    do r = SCALE / sqrt(pow(uniform(), -2.0 / 3.0) - 1.0);
+    while (!(r < 20.0 * SCALE));
+    do q = uniform(), g = 0.1 * uniform();
+    while (g > q * q * pow(1.0 - q * q, 3.5));
+    direction(r, x);
+    direction(q * sqrt(2.0 * GRAVITY * MASS / sqrt(r * r + SCALE * SCALE)), v);
+    put(&s, i, x, v);
+  }
+  return s;
+}
+
+static int rising(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/** Errors relative to the direct sum, at `probes` particles, sorted. */
+static void force_errors(struct nbody *n, double softening, size_t probes, double *error) {
+  const struct particles *s = &n->domain.particles;
+  domain_acquire(&n->domain);
+  double *x = malloc(3 * s->count * sizeof *x), *a = malloc(3 * s->count * sizeof *a);
+  assert_non_null(x);
+  assert_non_null(a);
+  for (size_t k = 0, i = 0; k < s->blocks; k++) {
+    const struct particle_block b = particles_block(s, k);
+    for (size_t j = 0; j < b.count; j++, i++)
+      for (size_t c = 0; c < 3; c++) {
+        x[3 * i + c] = b.x[c][j] * (s->box / POSITION_TURN);
+        a[3 * i + c] = (double)b.acc[c][j];
+      }
+  }
+  for (size_t k = 0; k < probes; k++) {
+    const size_t i = k * s->count / probes;
+    double exact[3] = {0}, difference = 0.0, size = 0.0;
+    for (size_t j = 0; j < s->count; j++) {
+      double d[3], r2 = softening * softening;
+      for (size_t c = 0; c < 3; c++) d[c] = x[3 * j + c] - x[3 * i + c], r2 += d[c] * d[c];
+      for (size_t c = 0; c < 3; c++) exact[c] += GRAVITY * s->mass * d[c] / (r2 * sqrt(r2));
+    }
+    for (size_t c = 0; c < 3; c++) {
+      difference += (a[3 * i + c] - exact[c]) * (a[3 * i + c] - exact[c]);
+      size += exact[c] * exact[c];
+    }
+    error[k] = sqrt(difference / size);
+  }
+  qsort(error, probes, sizeof *error, rising);
+  free(x);
+  free(a);
+  domain_release(&n->domain);
+}
+
+enum { SPHERE = 32768, PROBES = 256 };
+
+static void forces_approach_direct_sums(void **state) {
+  (void)state;
+  static const struct {
+    int order;
+    double tolerance, median, most; /* errors allowed: half of the particles, 99 % */
+  } cases[] = {{4, 1e-3, 2e-3, 0.2}, {4, 1e-4, 1e-4, 1e-2}, {6, 1e-6, 1e-6, 2e-5}};
+  double before = 1.0;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const struct parameters p = parameters(cases[k].order, cases[k].tolerance, 0.02);
+    struct nbody *n = nbody_create(&p, plummer(SPHERE));
+    double error[PROBES];
+    step_first_forces(n);
+    const struct work_counts work = short_range_work(&n->short_range);
+    force_errors(n, 0.02 * KPC, PROBES, error);
+    printf("order %d, tolerance %g: median %.2g, 99 %% %.2g; %.3g pairs of %.3g, %.3g expansions\n",
+           cases[k].order, cases[k].tolerance, error[PROBES / 2], error[PROBES * 99 / 100],
+           (double)work.pairs, (double)SPHERE * SPHERE, (double)work.interactions);
+    assert_true(error[PROBES / 2] <= cases[k].median);
+    assert_true(error[PROBES * 99 / 100] <= cases[k].most);
+    assert_true(error[PROBES / 2] < before);
+    assert_true(work.interactions > 0);
+    before = error[PROBES / 2];
+    nbody_free(n);
+  }
+}
+
+static void two_bodies_attract_each_other(void **state) {
+  (void)state;
+  for (double distance = 0.1; distance < 150.0; distance *= 10.0) {
+    const double softening = 0.1 * KPC, r = distance * softening;
+    const struct parameters p = parameters(4, 1e-3, 0.1);
+    struct particles s = particles_create(2, FRAME, 0.5);
+    for (size_t i = 0; i < 2; i++)
+      put(&s, i, (double[]){i ? 0.5 * r : -0.5 * r, 0.0, 0.0}, (double[]){0, 0, 0});
+    struct nbody *n = nbody_create(&p, s);
+    double error[2];
+    step_first_forces(n);
+    force_errors(n, softening, 2, error);
+    printf("at %g softening lengths: error %.2g\n", distance, error[1]);
+    assert_true(error[1] < 1e-6);
+    nbody_free(n);
+  }
+}
+
+static void a_sphere_keeps_energy_and_momentum(void **state) {
+  (void)state;
+  struct parameters p = parameters(4, 1e-3, 0.05);
+  p.gravity.softening_kernel = SOFTENING_SPLINE;
+  const struct cosmology c = cosmology_from(&p);
+  struct nbody *n = nbody_create(&p, plummer(4096));
+  step_first_forces(n);
+  const struct statistics first = statistics_measure(n, 1.0);
+  const double potential = potential_energy(n, 1.0), total = first.kinetic + potential;
+  /* W = -3 pi/32 G M^2/b (Plummer 1911); the softening of 0.05 and the truncation take a little. */
+  assert_true(fabs(potential / (-3.0 * M_PI / 32.0 * GRAVITY * MASS * MASS / SCALE) - 1.0) < 0.03);
+  assert_true(fabs(-2.0 * first.kinetic / potential - 1.0) < 0.03);
+  uint64_t sub_steps = 0, rungs[RUNGS];
+  double a = 1.0;
+  for (int k = 0; k < 10; k++) { /* 20 Myr: some 4 dynamical times */
+    const double next = cosmology_clock_at(cosmology_clock_myr(a) + p.time.max_step);
+    struct base_step b = block_open(n, &p, &c, a, next);
+    while (block_advance(n, &b)) {}
+    block_close(n, &b, NULL, NULL);
+    sub_steps += b.sub_steps;
+    a = next;
+  }
+  block_rungs(n, rungs);
+  const struct statistics last = statistics_measure(n, 1.0);
+  const double change = (last.kinetic + potential_energy(n, 1.0) - total) / total;
+  double momentum = 0.0;
+  for (int k = 0; k < 3; k++) momentum = fmax(momentum, fabs(last.momentum[k] - first.momentum[k]));
+  printf("%llu sub-steps, energy changes by %.2g, momentum by %.2g of sum m |v|\n",
+         (unsigned long long)sub_steps, change, momentum / last.momentum_sum);
+  assert_true(sub_steps > 20);
+  assert_true(fabs(change) < 1e-3);
+  assert_true(momentum < 1e-4 * last.momentum_sum);
+  nbody_free(n);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(forces_approach_direct_sums),
+      cmocka_unit_test(two_bodies_attract_each_other),
+      cmocka_unit_test(a_sphere_keeps_energy_and_momentum),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}

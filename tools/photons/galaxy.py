@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measures of isolated systems, such as galaxies: centre, density profile, rotation curve,
+Lagrangian radii, height of the disk, surface density.
+
+Lengths are in kpc, velocities in km/s, masses in 1e10 Msun, times in Myr. There is no expansion:
+positions and velocities are physical, without powers of a and h."""
+
+from .files import (
+    Table,
+    galaxy_units,
+    is_isolated,
+    particle_counts,
+    read_header,
+    read_snapshot,
+    snapshot_time_myr,
+)
+from .modules import Deferred
+
+np = Deferred("numpy")
+
+GRAVITY = 43007.1  # G in kpc (km/s)^2 / (1e10 Msun), as in the program
+COMPONENTS = ("gas", "halo", "disk", "bulge", "stars", "boundary")  # names of Gadget's types 0 to 5
+SHARES = (0.1, 0.5, 0.9)  # of the mass, for Lagrangian radii
+LEAST_PARTICLES = 20  # within the smallest radius of profiles and rotation curves
+
+
+class Component:
+    """Particles of one type: position [N, 3], velocity [N, 3], mass [N]."""
+
+    def __init__(self, position, velocity, mass):
+        self.position, self.velocity, self.mass = position, velocity, mass
+
+    @property
+    def radius(self):
+        """Distances from the origin, [N]."""
+        return np.sqrt(np.einsum("ij,ij->i", self.position, self.position))
+
+
+class System:
+    """A snapshot: `components`, a dictionary of Component by name, at the time `time_myr`.
+
+    Positions are relative to `centre`, the densest point. The z axis is that of the disk's angular
+    momentum; without a disk the axes are those of the file."""
+
+    def __init__(self, components, time_myr=0.0):
+        self.components, self.time_myr = components, time_myr
+        self.centre = densest_point(*self._joined())
+        for component in components.values():
+            component.position = component.position - self.centre
+        self.axes = disk_axes(components["disk"]) if "disk" in components else np.eye(3)
+        for component in components.values():
+            component.position = component.position @ self.axes.T
+            component.velocity = component.velocity @ self.axes.T
+
+    def _joined(self):
+        parts = self.components.values()
+        return [np.concatenate([getattr(part, name) for part in parts])
+                for name in ("position", "mass")]  # fmt: skip
+
+    def radii(self):
+        """Rising distances of all particles from the centre, and the mass up to each of them:
+        {component: (radius [N], mass [N])}, with all particles together as "total"."""
+        pairs = {name: (part.radius, part.mass) for name, part in self.components.items()}
+        pairs["total"] = [np.concatenate(columns) for columns in zip(*pairs.values())]
+        orders = {name: np.argsort(radius) for name, (radius, _) in pairs.items()}
+        return {
+            name: (radius[orders[name]], np.cumsum(mass[orders[name]]))
+            for name, (radius, mass) in pairs.items()
+        }
+
+
+# Snapshots.
+
+
+def _check(name, component):
+    """Raise ValueError if the numbers are not those of particles. name -- of file and type"""
+    count = len(component.mass)
+    columns = (component.position, component.velocity, component.mass)
+    if [column.shape for column in columns] != [(count, 3), (count, 3), (count,)]:
+        raise ValueError(f"{name}: Coordinates, Velocities, Masses have different numbers of rows")
+    if not all(np.all(np.isfinite(column)) for column in columns):
+        raise ValueError(f"{name} has numbers that are not finite")
+    if not np.all(component.mass > 0):
+        raise ValueError(f"{name} has masses that are not above 0")
+
+
+def _read_component(path, particle_type, scale):
+    """The particles of one type. scale -- from galaxy_units()"""
+    name, table = f"{path}: PartType{particle_type}", read_snapshot(path, False, particle_type)
+    with table.file:
+        same = np.resize(table.header.get("MassTable", 0.0), 6)[particle_type]
+        needed = ["Coordinates", "Velocities"] + ([] if same > 0 else ["Masses"])
+        missing = [column for column in needed if column not in table]
+        if missing:
+            raise ValueError(f"{name} has no {', '.join(missing)}")
+        position, velocity = table["Coordinates"][()], table["Velocities"][()]
+        mass = table["Masses"][()] if "Masses" in table else np.full(len(position), same)
+    columns = zip((position, velocity, mass), (scale[0], scale[2], scale[1]))
+    component = Component(*(column.astype(float) * unit for column, unit in columns))
+    _check(name, component)
+    return component
+
+
+def read_system(path):
+    """A snapshot of an isolated system, as a System. Of several files name the first.
+
+    Raises ValueError if it is none or has no particles, OSError if it cannot be read."""
+    header = read_header(path)
+    if not is_isolated(header):
+        size = header.get("BoxSize", "not there")
+        raise ValueError(f"{path}: not of an isolated system: BoxSize is {size}, not 0")
+    types = list(particle_counts(path))
+    if not types:
+        raise ValueError(f"{path} holds no particles")
+    scale = galaxy_units(header)
+    components = {COMPONENTS[kind]: _read_component(path, kind, scale) for kind in types}
+    return System(components, snapshot_time_myr(header))
+
+
+# Centre and axes.
+
+
+def _dense_start(position, mass):
+    """Where the shrinking of spheres begins: of 200 particles the one about which the sphere that
+    holds 2 % of the mass is smallest, and the radius that holds 20 %. It is within one galaxy where
+    the centre of mass is between two. Measured on 20 000 particles at most."""
+    random = np.random.default_rng(1)
+    chosen = random.permutation(len(mass))[:20000]
+    sample, weight = position[chosen], mass[chosen]
+    best, start, radius = np.inf, sample[0], 0.0
+    for seed in sample[:200]:
+        distance = np.linalg.norm(sample - seed, axis=1)
+        order = np.argsort(distance)
+        inside = np.cumsum(weight[order]) / weight.sum()
+        dense, wide = distance[order][np.searchsorted(inside, (0.02, 0.2))]
+        if dense < best:
+            best, start, radius = dense, seed, wide
+    return start, radius
+
+
+def densest_point(position, mass):
+    """The densest point [3] by shrinking spheres (Power et al. 2003, MNRAS 338, 14): the centre of
+    mass of the particles within a sphere is the centre of the next sphere, of 0.9 times the radius,
+    until the next one would hold less than 0.5 % of the particles, or 100. The first sphere is in
+    the densest part, so that of two galaxies one is found.
+
+    position -- [N, 3]; mass -- [N], N > 0"""
+    centre, radius = _dense_start(position, mass)
+    least = max(100, 0.005 * len(mass))
+    for _ in range(200):  # a sphere of 1e-9 of the first radius ends it: particles at one place
+        distance = np.linalg.norm(position - centre, axis=1)
+        near = distance <= 2 * radius  # all later spheres are within
+        position, mass, inside = position[near], mass[near], distance[near] <= radius
+        if np.count_nonzero(inside) < least:
+            break
+        centre = np.average(position[inside], axis=0, weights=mass[inside])
+        radius *= 0.9
+    return centre
+
+
+def disk_axes(disk):
+    """Unit vectors x, y, z, as rows [3, 3]: z along the angular momentum of the inner half of the
+    particles of the disk, about the mean of this half; x as near as can be to the old x axis. The
+    old axes where there is no angular momentum."""
+    radius = disk.radius
+    inner = radius <= np.median(radius)
+    position, velocity, mass = (a[inner] for a in (disk.position, disk.velocity, disk.mass))
+    position = position - np.average(position, axis=0, weights=mass)
+    velocity = velocity - np.average(velocity, axis=0, weights=mass)
+    momentum = np.sum(mass[:, None] * np.cross(position, velocity), axis=0)
+    size = np.linalg.norm(momentum)
+    if not size > 0:
+        return np.eye(3)
+    z = momentum / size
+    old = np.eye(3)[0 if abs(z[0]) < 0.9 else 1]
+    x = old - (old @ z) * z
+    x /= np.linalg.norm(x)
+    return np.array([x, np.cross(z, x), z])
+
+
+# Measures.
+
+
+def radial_edges(system, per_decade=10):
+    """Radii at equal steps of log r, from the one that holds LEAST_PARTICLES particles to the last
+    particle; None if there are fewer."""
+    radius = system.radii()["total"][0]
+    radius = radius[radius > 0]
+    if len(radius) <= LEAST_PARTICLES:
+        return None
+    low, high = radius[LEAST_PARTICLES - 1], radius[-1] * (1 + 1e-9)
+    return np.geomspace(low, high, 2 + int(per_decade * np.log10(high / low)))
+
+
+def density_profile(system, edges=None):
+    """Mean density in shells between the edges [kpc] about the centre, by component and in total.
+
+    Returns a Table: r_low, r_high; N_NAME; rho_NAME [1e10 Msun/kpc^3] with the shot noise
+    error_NAME, the root of the sum of squared masses over the volume. None without edges."""
+    edges = radial_edges(system) if edges is None else edges
+    if edges is None:
+        return None
+    volume = 4 / 3 * np.pi * np.diff(edges**3)
+    table = Table({"r_low": edges[:-1], "r_high": edges[1:]})
+    sums = {}
+    for name, part in system.components.items():
+        radius = part.radius
+        weights = (None, part.mass, part.mass**2)
+        sums[name] = [np.histogram(radius, edges, weights=weight)[0] for weight in weights]
+    sums["total"] = [sum(columns) for columns in zip(*sums.values())]
+    for name, (count, mass, square) in sums.items():
+        table[f"N_{name}"] = count
+        table[f"rho_{name}"], table[f"error_{name}"] = mass / volume, np.sqrt(square) / volume
+    return table
+
+
+def rotation_curve(system, radii=None):
+    """Circular velocities sqrt(G M(<r)/r) of the mass within each radius [kpc], as if its shape was
+    a sphere: a Table of r and v_NAME [km/s] by component and in total. None without radii."""
+    radii = radial_edges(system, 20) if radii is None else radii
+    if radii is None:
+        return None
+    table = Table({"r": radii})
+    for name, (radius, mass) in system.radii().items():
+        inside = np.append(0.0, mass)[np.searchsorted(radius, radii, side="right")]
+        table[f"v_{name}"] = np.sqrt(GRAVITY * inside / radii)
+    return table
+
+
+def radii_of_mass(radius, mass, shares):
+    """The radii that hold shares of the mass. radius, mass -- rising, as from System.radii()"""
+    places = np.searchsorted(mass, np.array(shares) * mass[-1])
+    return radius[np.minimum(places, len(radius) - 1)]
+
+
+def lagrangian_radii(system):
+    """Radii about the centre that hold 10, 50 and 90 % of the mass: {"r10_NAME": kpc, ...}, by
+    component and in total."""
+    return {
+        f"r{100 * share:.0f}_{name}": value
+        for name, (radius, mass) in system.radii().items()
+        for share, value in zip(SHARES, radii_of_mass(radius, mass, SHARES))
+    }
+
+
+def disk_height(system, edges=None):
+    """Root mean square of z about the mean z of the disk in rings between the edges [kpc], out to
+    98 % of the mass by default: a Table of R_low, R_high, N, rms_z and its standard error [kpc].
+    None without a disk, or if no ring has two particles."""
+    disk = system.components.get("disk")
+    if disk is None:
+        return None
+    edges = np.linspace(0, extent(system), 16) if edges is None else edges
+    ring = np.digitize(np.hypot(disk.position[:, 0], disk.position[:, 1]), edges) - 1
+    rows = []
+    for i in range(len(edges) - 1):
+        z, mass = disk.position[ring == i, 2], disk.mass[ring == i]
+        if len(z) > 1:
+            rows.append((edges[i], edges[i + 1], len(z), *root_mean_square(z, mass)))
+    names = ("R_low", "R_high", "N", "rms_z", "error")
+    return Table(zip(names, np.array(rows).T)) if rows else None
+
+
+def root_mean_square(z, mass):
+    """The root mean square of z about its mean, weighted by mass, and its standard error."""
+    square = (z - np.average(z, weights=mass)) ** 2
+    mean = np.average(square, weights=mass)
+    scatter = np.sqrt(np.average((square - mean) ** 2, weights=mass) / len(z))
+    return np.sqrt(mean), scatter / (2 * np.sqrt(mean)) if mean > 0 else 0.0
+
+
+def extent(system):
+    """The radius [kpc] that holds 98 % of the mass of the disk, of all where there is no disk."""
+    name = "disk" if "disk" in system.components else "total"
+    return radii_of_mass(*system.radii()[name], [0.98])[0]
+
+
+def surface_density(system, names, half_width, pixels):
+    """Maps of the named components, face-on (x, y) and edge-on (x, z), of the square from
+    -half_width to half_width [kpc]: two arrays [pixels, pixels], first index upwards, in
+    Msun/kpc^2."""
+    parts = [system.components[name] for name in names if name in system.components]
+    edges, area = np.linspace(-half_width, half_width, pixels + 1), (2 * half_width / pixels) ** 2
+    return [
+        sum(
+            np.histogram2d(
+                part.position[:, up], part.position[:, 0], (edges, edges), weights=part.mass
+            )[0]
+            for part in parts
+        )
+        * (1e10 / area)
+        for up in (1, 2)
+    ]
+
+
+def pictured(system):
+    """Names of the components that pictures show unless told: all but the halo, if there are
+    others."""
+    return [name for name in system.components if name != "halo"] or list(system.components)

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Figures of isolated systems, such as galaxies: pictures, density profile, rotation curve,
+Lagrangian radii, height of the disk, energy. Each shows the first output (thin) and the last."""
+
+import csv
+import functools
+import os
+
+from . import galaxy
+from .files import Table
+from .modules import Deferred
+
+np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
+colors, ticker = Deferred("matplotlib.colors"), Deferred("matplotlib.ticker")
+
+STYLES = {  # colour and dashes of the components
+    "total": ("black", "-"),
+    "halo": ("#332288", (0, (6, 1.5))),
+    "disk": ("#117733", (0, (4, 1, 1, 1))),
+    "bulge": ("#cc6677", (0, (2, 1))),
+    "stars": ("#aa4499", (0, (6, 1, 1, 1, 1, 1))),
+    "gas": ("#88ccee", (0, (3, 2))),
+    "boundary": ("0.6", (0, (1, 1))),
+}
+MEASURES = {
+    "density_profile": galaxy.density_profile,
+    "rotation_curve": galaxy.rotation_curve,
+    "disk_height": galaxy.disk_height,
+}
+
+
+class Evolution:
+    """What the figures of an isolated run show. Snapshots are read when they are first needed, one
+    after the other; the first and the last are kept.
+
+    paths -- snapshots, by time; energy -- from Run.energy(), or None; components -- names of those
+    in pictures, None: galaxy.pictured()"""
+
+    def __init__(self, paths, energy=None, components=None):
+        self.paths, self.energy, self.components = paths, energy, components
+
+    @functools.cached_property
+    def _read(self):
+        shown, radii = [], []
+        for i, path in enumerate(self.paths):
+            system = galaxy.read_system(path)
+            radii.append({"time_myr": system.time_myr, **galaxy.lagrangian_radii(system)})
+            if i in (0, len(self.paths) - 1):
+                shown.append(system)
+        return shown, radii
+
+    @property
+    def shown(self):
+        """The first and the last system, one where there is one, none where there is none."""
+        return self._read[0]
+
+    @functools.cached_property
+    def _measured(self):
+        return {
+            name: [with_time(table, system.time_myr)
+                   for system in self.shown if (table := measure(system)) is not None]
+            for name, measure in MEASURES.items()
+        }  # fmt: skip
+
+    def measured(self, name):
+        """Tables of one of MEASURES, with a column time_myr, of the systems shown that have it."""
+        return self._measured[name]
+
+    def radii(self):
+        """Lagrangian radii of all snapshots, a Table of time_myr and rNN_NAME [kpc]."""
+        rows = self._read[1]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return Table({name: np.array([row.get(name, np.nan) for row in rows]) for name in names})
+
+    def tables(self):
+        """The numbers of the figures: {name of the figure: rows, each a dictionary}."""
+        found = {name: self.measured(name) for name in MEASURES}
+        found["lagrangian_radii"] = [self.radii()]
+        rows = {name: [row for table in tables for row in rows_of(table)]
+                for name, tables in found.items()}  # fmt: skip
+        return {name: some for name, some in rows.items() if some}
+
+
+def with_time(table, time_myr):
+    """The table with a first column time_myr, the same in all rows."""
+    rows = len(next(iter(table.values())))
+    return Table({"time_myr": np.full(rows, time_myr), **table})
+
+
+def rows_of(table):
+    return [dict(zip(table, row)) for row in zip(*table.values())]
+
+
+def write_csv(path, rows):
+    """Write rows, dictionaries, as a CSV file; a column that a row lacks is empty."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(
+            {name: format(float(value), ".9g") for name, value in row.items()} for row in rows
+        )
+
+
+def time_text(time_myr):
+    return f"t = {time_myr:.1f} Myr"
+
+
+def names_in(table, start):
+    """Names of the components that have columns with this start."""
+    return [name.removeprefix(start) for name in table if name.startswith(start)]
+
+
+def draw_times(axis, tables):
+    """Entries of the legend for the two times."""
+    for i, table in enumerate(tables):
+        width = 1.6 if i == len(tables) - 1 else 0.6
+        axis.plot([], [], color="0.4", lw=width, label=time_text(table["time_myr"][0]))
+
+
+def line_style(name, last):
+    colour, dashes = STYLES[name]
+    return {"color": colour, "ls": dashes, "lw": 1.6 if last else 0.6, "alpha": 1 if last else 0.7}
+
+
+def new_figure(**size):
+    return plt.subplots(layout="constrained", **size)
+
+
+# Figures. Each returns None where the run has no data for it.
+
+
+def draw_maps(axes, maps, half_width, norm):
+    """One system, face-on and edge-on; returns what the colour bar shows."""
+    for axis, density, upwards in zip(axes, maps, "yz"):
+        image = axis.imshow(
+            np.where(density > 0, density, np.nan),
+            origin="lower",
+            extent=[-half_width, half_width] * 2,
+            norm=norm,
+            cmap="magma",
+            interpolation="nearest",
+        )
+        axis.set(xlabel="x [kpc]", ylabel=f"{upwards} [kpc]", facecolor="black")
+    return image
+
+
+def plot_picture(evolution):
+    """Surface density face-on and edge-on, with the same scales at both times."""
+    systems = evolution.shown
+    if not systems:
+        return None
+    names = evolution.components or galaxy.pictured(systems[-1])
+    unknown = [name for name in names if name not in systems[-1].components]
+    if unknown:
+        there = ", ".join(systems[-1].components)
+        raise ValueError(f"{evolution.paths[-1]}: no component {', '.join(unknown)}, only {there}")
+    half_width = max(galaxy.extent(system) for system in systems) or 1.0
+    count = sum(
+        len(part.mass) for name, part in systems[-1].components.items() if name in names
+    )
+    pixels = int(np.clip(np.sqrt(count / 8), 64, 512))
+    maps = [galaxy.surface_density(system, names, half_width, pixels) for system in systems]
+    filled = np.concatenate([density[density > 0] for pair in maps for density in pair])
+    if not len(filled):
+        return None
+    low, high = np.percentile(filled, (1, 99.9))
+    norm = colors.LogNorm(low, max(high, 10 * low))
+    figure, axes = new_figure(
+        nrows=len(systems), ncols=2, squeeze=False, figsize=(10, 4.6 * len(systems))
+    )
+    for row, system, pair in zip(axes, systems, maps):
+        image = draw_maps(row, pair, half_width, norm)
+        row[0].set_title(f"{time_text(system.time_myr)}, face-on")
+        row[1].set_title(f"{', '.join(names)}, edge-on")
+    label = "surface density [Msun/kpc²]"
+    figure.colorbar(image, ax=axes, label=label, extend="both", shrink=0.8)
+    return figure
+
+
+def plot_density_profile(evolution):
+    """rho(r) by component with the shot noise as error bars."""
+    tables = evolution.measured("density_profile")
+    if not tables:
+        return None
+    figure, axis = new_figure(figsize=(7, 5))
+    for i, table in enumerate(tables):
+        last = i == len(tables) - 1
+        middle = np.sqrt(table["r_low"] * table["r_high"])
+        for name in names_in(table, "rho_"):
+            some = table[f"N_{name}"] > 0
+            rho, error = table[f"rho_{name}"][some], table[f"error_{name}"][some]
+            axis.errorbar(
+                middle[some], rho, np.minimum(error, 0.99 * rho), elinewidth=0.6,
+                label=name if last else None, **line_style(name, last),
+            )  # fmt: skip
+    draw_times(axis, tables)
+    axis.set(xscale="log", yscale="log", xlabel="r [kpc]", ylabel="density [10$^{10}$ Msun/kpc³]")
+    axis.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def plot_rotation_curve(evolution):
+    """Circular velocity by component and in total."""
+    tables = evolution.measured("rotation_curve")
+    if not tables:
+        return None
+    figure, axis = new_figure(figsize=(7, 5))
+    for i, table in enumerate(tables):
+        last = i == len(tables) - 1
+        for name in names_in(table, "v_"):
+            axis.plot(table["r"], table[f"v_{name}"], label=name if last else None,
+                      **line_style(name, last))  # fmt: skip
+    draw_times(axis, tables)
+    axis.set(xscale="log", xlabel="r [kpc]", ylabel="$\\sqrt{GM(<r)/r}$ [km/s]", ylim=(0, None))
+    axis.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def plot_lagrangian_radii(evolution):
+    """Radii of 10, 50 and 90 % of the mass over time, by component and in total."""
+    if len(evolution.paths) < 2:
+        return None
+    table = evolution.radii()
+    figure, axis = new_figure(figsize=(7, 5))
+    for column in [name for name in table if name != "time_myr"]:
+        share, name = column.split("_")
+        axis.plot(table["time_myr"], table[column], marker=".", ms=3,
+                  label=name if share == "r50" else None, **line_style(name, True))  # fmt: skip
+    axis.set(yscale="log", xlabel="t [Myr]", ylabel="radius of 10, 50, 90 % of the mass [kpc]")
+    axis.yaxis.set_major_formatter(ticker.LogFormatter())
+    axis.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2, 0.5)))
+    axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
+    return figure
+
+
+def plot_disk_height(evolution):
+    """Root mean square of z over R, of the disk."""
+    tables = evolution.measured("disk_height")
+    if not tables:
+        return None
+    figure, axis = new_figure(figsize=(7, 4))
+    for i, table in enumerate(tables):
+        middle = (table["R_low"] + table["R_high"]) / 2
+        axis.errorbar(middle, table["rms_z"], table["error"], elinewidth=0.6,
+                      label=time_text(table["time_myr"][0]),
+                      **line_style("disk", i == len(tables) - 1))  # fmt: skip
+    axis.set(xlabel="R [kpc]", ylabel="root mean square of z [kpc]", ylim=(0, None))
+    axis.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def energy_error(energy):
+    """|E - E(first row)| / |E(first row)| of each row."""
+    first = energy["total"][0]
+    if first == 0:
+        raise ValueError("log/energy.csv: the first total energy is 0")
+    return np.abs(energy["total"] / first - 1)
+
+
+def plot_energy(evolution):
+    """Relative error of the energy, and the virial ratio, over time."""
+    energy = evolution.energy
+    if energy is None or not len(energy["step"]):
+        return None
+    figure, (top, bottom) = new_figure(nrows=2, sharex=True, figsize=(7, 5))
+    error = energy_error(energy)
+    top.plot(energy["time_myr"], np.where(error > 0, error, np.nan), "k-", marker=".", ms=3, lw=1)
+    top.set(yscale="log" if np.any(error > 0) else "linear", ylabel="|ΔE/E|")
+    bottom.plot(energy["time_myr"], energy["virial"], "k-", marker=".", ms=3, lw=1)
+    bottom.axhline(1, color="grey", lw=0.5)
+    bottom.set(xlabel="t [Myr]", ylabel="-2T/W")
+    return figure
+
+
+FIGURES = {
+    "picture": plot_picture,
+    "density_profile": plot_density_profile,
+    "rotation_curve": plot_rotation_curve,
+    "lagrangian_radii": plot_lagrangian_radii,
+    "disk_height": plot_disk_height,
+    "energy": plot_energy,
+}
+
+
+def figures_of(evolution):
+    """{name: a function without arguments that draws the figure, or returns None}"""
+    return {name: functools.partial(draw, evolution) for name, draw in FIGURES.items()}
+
+
+def write_tables(evolution, out, start=""):
+    """Write the numbers of the figures as CSV files to a folder, and return their paths.
+
+    start -- of the names of the files"""
+    os.makedirs(out, exist_ok=True)
+    tables = evolution.tables()
+    paths = {name: os.path.join(out, f"{start}{name}.csv") for name in tables}
+    for name, rows in tables.items():
+        write_csv(paths[name], rows)
+    return list(paths.values())
