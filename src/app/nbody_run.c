@@ -47,6 +47,16 @@ static void resolve_softening(struct parameters *p, size_t count) {
 
 static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
 
+/** Floats resolve a millionth of the frame's side; shorter softening lengths would be taken as that. */
+static void require_resolved_softening(const struct parameters *p, double side) {
+  const double least = 1e3 * SOFTENING_LEAST * side;
+  if (isolated(p) && p->gravity.softening < least)
+    fail(EXIT_BAD_USAGE,
+         "gravity.softening = %g kpc is below a millionth of the frame's side of %g kpc, %g kpc: "
+         "take a longer softening length, or give the outermost component a cutoff",
+         p->gravity.softening, 1e3 * side, least);
+}
+
 static bool spectrum_wanted(const struct parameters *p) {
   if (isolated(p)) return false;
   return p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum ||
@@ -241,11 +251,12 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   if (dlna >= p->time.min_dlna) return NULL;
   *sound = isfinite(acc_max);
   snprintf(r->obstacle, sizeof r->obstacle,
-           "at z = %.4g the next step would be %.3g in ln a, below time.min_dlna = %g: the largest "
+           "at %s the next step would be %.3g in ln a, below time.min_dlna = %g: the largest "
            "acceleration is %.3g (km/s)^2/(Mpc/h) and the softening %.3g kpc/h; a new run with a "
            "larger gravity.softening or time.eta takes longer steps, a smaller time.min_dlna lets "
            "this run go on",
-           1.0 / now->a - 1.0, dlna, p->time.min_dlna, acc_max, 1e3 * softening);
+           cosmology_moment(isolated(p), now->a).text, dlna, p->time.min_dlna, acc_max,
+           1e3 * softening);
   return r->obstacle;
 }
 
@@ -381,6 +392,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
     if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
     if (p->ic.source == IC_GALAXY) p->box.size = particles.box;
+    require_resolved_softening(p, p->box.size);
     now->a = now->start_a = start_of(p);
   }
   if (particles.all > 0) n = particles.all;
@@ -405,6 +417,7 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
     r->linear = linear_power_create(p);
   }
   p->box.size = particles.box;
+  require_resolved_softening(p, particles.box);
   nbody_run_require_memory(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);

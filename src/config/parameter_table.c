@@ -190,21 +190,30 @@ static_assert(offsetof(struct parameters, output.scale_factor_count) ==
               "a list's count follows it");
 static_assert(sizeof(enum accuracy) == sizeof(unsigned), "words are stored as unsigned");
 
+/** Whether a row is `section.key`, or belongs to `section.`. */
+static bool row_matches(const struct parameter *row, const char *name) {
+  const size_t section = strlen(row->section);
+  return strncmp(name, row->section, section) == 0 && name[section] == '.' &&
+         (!name[section + 1] || strcmp(name + section + 1, row->key) == 0);
+}
+
 bool parameter_applies(const struct parameter *row, const struct parameters *p) {
-  static const char *const periodic[] =
-      {"box.size",          "box.npart_side", "ic.z_init",
-       "time.z_end",        "time.max_dlna",  "output.redshifts",
-       "output.times_file", "analysis.fof",   "output.scale_factors"},
-                           *const isolated[] = {"time.end", "time.max_step", "output.times",
-                                                "output.interval", "galaxy."};
-  const bool is = p->box.boundary == BOUNDARY_ISOLATED;
-  const char *const *names = is ? periodic : isolated;
-  const size_t count = is ? sizeof periodic / sizeof *periodic : sizeof isolated / sizeof *isolated;
-  char name[64];
-  snprintf(name, sizeof name, "%s.%s", row->section, row->key);
-  for (size_t i = 0; i < count; i++)
-    if (strncmp(name, names[i], strlen(names[i])) == 0) return false;
-  return !is || strcmp(row->section, "cosmology") != 0;
+  static const char *const periodic[] = {"cosmology.",        "analysis.",
+                                         "box.size",          "box.npart_side",
+                                         "ic.z_init",         "time.z_end",
+                                         "time.max_dlna",     "output.redshifts",
+                                         "output.times_file", "output.scale_factors",
+                                         "output.movie",      "output.halo_order",
+                                         "gravity.pm_grid",   "gravity.assignment",
+                                         "gravity.gradient",  "gravity.interlace",
+                                         "gravity.split",     "gravity.r_split",
+                                         "gravity.r_cut",     NULL};
+  static const char *const isolated[] = {"galaxy.",      "time.end",        "time.max_step",
+                                         "output.times", "output.interval", NULL};
+  const char *const *name = p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated;
+  for (; *name; name++)
+    if (row_matches(row, *name)) return false;
+  return true;
 }
 
 bool section_known(const char *section) {

@@ -7,6 +7,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 #include "photons/ic/galaxy.h"
 #include "photons/ic/ic.h"
 
@@ -44,6 +45,30 @@ double isolated_frame(double largest) {
   return side;
 }
 
+/** The largest |coordinate| on all ranks. */
+static double largest_coordinate(const double (*x)[3], size_t count) {
+  double largest = 0.0;
+  for (size_t i = 0; i < count; i++)
+    for (size_t c = 0; c < 3; c++) {
+      if (!isfinite(x[i][c])) fail(EXIT_RUN_FAILED, "the galaxy: a position is %g kpc", x[i][c]);
+      largest = fmax(largest, fabs(x[i][c]));
+    }
+  comm_max_double(&largest, 1);
+  return largest;
+}
+
+static void check_speeds(const double (*v)[3], size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const double speed = sqrt(v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
+    if (!(speed < SPEED_OF_LIGHT)) /* nor NaN */
+      fail(
+          EXIT_BAD_USAGE,
+          "the galaxy: a particle has a speed of %g km/s, not below that of light: its mass is too "
+          "large for its size",
+          speed);
+  }
+}
+
 struct particles ic_galaxy(const struct parameters *p) {
   const struct galaxy g = galaxy_from(p);
   char reason[256];
@@ -57,11 +82,8 @@ struct particles ic_galaxy(const struct parameters *p) {
   struct galaxy_sums sums = galaxy_sum((const double(*)[3])x, (const double(*)[3])v, s.count);
   comm_sum_u64(&sums.position[0], sizeof sums / sizeof sums.position[0]);
   galaxy_center(&sums, all, s.count, x, v);
-  double largest = 0.0;
-  for (size_t i = 0; i < s.count; i++)
-    for (size_t c = 0; c < 3; c++) largest = fmax(largest, fabs(x[i][c]));
-  comm_max_double(&largest, 1);
-  s.box = isolated_frame(KPC * largest);
+  s.box = isolated_frame(KPC * largest_coordinate((const double(*)[3])x, s.count));
+  check_speeds((const double(*)[3])v, s.count);
   for (size_t i = 0; i < s.count; i++) {
     for (size_t c = 0; c < 3; c++) {
       s.position[c * s.count + i] = position_to_integer(0.5 * s.box + KPC * x[i][c], s.box);

@@ -25,7 +25,6 @@
  * makes the multipoles of all groups costs more than the few pairs of few active particles. */
 #define PAIRS_REPLACED 4096.0
 #define SHARE_WORTHWHILE 0.1
-/* Isolated systems always use expansions: without them a force costs N^2. */
 
 static double scale_factor(const struct base_step *b, double tick) {
   return b->a0 * exp(log(b->a1 / b->a0) * (tick / BASE_TICKS));
@@ -182,6 +181,7 @@ static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
 static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   struct rung_kick k = kick_at(b, top, true, true);
   k.choice = RUNG_DEEPENS;
+  /* Isolated systems always use expansions: without them a force costs N^2. */
   short_range_expansions(&n->short_range, !nbody_has_mesh(n) || n->block.expansions);
   forces_submit(n, false, choose_active, &top);
   FOR_GROUPS(&n->domain, g)

@@ -45,6 +45,9 @@ static struct particle find(struct nbody *n, const struct group *g, bool by_acce
 #define MOMENT "step %lld, %s, "
 #define MOMENT_OF(n) (long long)(n)->step, cosmology_moment(!nbody_has_mesh(n), (n)->a).text
 
+/** The scale factor of lengths; n->a is a clock in isolated systems. */
+static double scale(const struct nbody *n) { return nbody_has_mesh(n) ? n->a : 1.0; }
+
 static _Noreturn void fail_forces(struct nbody *n, const struct group *g) {
   const struct particle p = find(n, g, true);
   fail(EXIT_RUN_FAILED,
@@ -60,7 +63,7 @@ static _Noreturn void fail_kick(struct nbody *n, const struct group *g) {
        MOMENT "kick: particle %llu has the momentum a v = (%g, %g, %g) km/s, which is %g times the "
               "speed of light; what was written before is good",
        MOMENT_OF(n), (unsigned long long)p.id, p.momentum[0], p.momentum[1], p.momentum[2],
-       length(p.momentum) / (n->a * SPEED_OF_LIGHT));
+       length(p.momentum) / (scale(n) * SPEED_OF_LIGHT));
 }
 
 static _Noreturn void fail_drift(struct nbody *n, const struct group *g, double drift) {
@@ -94,7 +97,7 @@ void motion_check(struct nbody *n, double drift) {
   /* Causes come before what follows from them. Every comparison is false for NaN. */
   FOR_GROUPS(&n->domain, g) if (!isfinite(g->largest.acceleration)) fail_forces(n, g);
   FOR_GROUPS(&n->domain, g)
-  if (!((double)g->largest.momentum < n->a * SPEED_OF_LIGHT)) fail_kick(n, g);
+  if (!((double)g->largest.momentum < scale(n) * SPEED_OF_LIGHT)) fail_kick(n, g);
   FOR_GROUPS(&n->domain, g)
   if (!((double)g->largest.momentum * drift < half_box)) fail_drift(n, g, drift);
 }

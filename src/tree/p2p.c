@@ -14,10 +14,7 @@
 
 void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind,
                   double softening, int table_order, const struct split *split) {
-  /* Resolution of float positions in a leaf. Without this limit, particles at one point, and a
-   * particle's force on itself, would give 0/0. */
-  const double least = 1e-6;
-  double epsilon = fmax(softening / split->r_cut, least);
+  double epsilon = fmax(softening / split->r_cut, SOFTENING_LEAST);
   *law = (struct p2p_law){
       .kind = kind, .softening_kind = softening_kind, .split = split, .table_order = table_order};
   if (softening_kind == SOFTENING_SPLINE)

@@ -12,6 +12,10 @@
 #include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
 
+/** The least softening length in units of r_cut: the resolution of float positions in a leaf. Without
+ * this limit, particles at one point, and a particle's force on itself, would give 0/0. */
+#define SOFTENING_LEAST 1e-6
+
 /** The force law between two particles of mass 1. Lengths are in units of r_cut. */
 struct p2p_law {
   enum p2p_kind kind;
