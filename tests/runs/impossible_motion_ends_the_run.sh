@@ -20,7 +20,7 @@ ranks() { timeout 60 mpirun --oversubscribe --bind-to none -n 3 "$@" >out 2>err 
 # The faults that tests/unit/test_motion_check makes.
 while read -r name message; do
   ranks "$unit_tests/test_motion_check" "$name"
-  check $? "step 3, a = 0.5 .*$message.*rank [0-2]"
+  check $? "step 3, z = 1, .*$message.*rank [0-2]"
 done <<'END'
 nan_acceleration forces: particle 881 has the acceleration
 infinite_momentum kick: particle 881 has the momentum
@@ -55,13 +55,13 @@ for isa in baseline avx2 avx512; do
   PHOTONS_ISA=$isa timeout 60 "$PHOTONS" --quiet --set output.dir=run config.ini >out 2>err
   code=$?
   grep -q 'lacks these instructions' err && continue # kernels that this processor does not run
-  check $code 'step [1-4], a = .*(drift|kick): particle [0-9]+ '
+  check $code 'step [1-4], z = .*(drift|kick): particle [0-9]+ '
   [ -s run/powerspec_000.txt ] && [ -s run/snap_000.hdf5 ] || complain "$name: no first output"
   [ ! -e run/powerspec_001.txt ] && [ ! -e run/snap_001.hdf5 ] || complain "$name: a bad output"
 done
 name='long steps, 3 processes'
 rm -rf run
 ranks "$PHOTONS" --quiet --set output.dir=run config.ini
-check $? 'step [1-4], a = .*(drift|kick): particle [0-9]+ '
+check $? 'step [1-4], z = .*(drift|kick): particle [0-9]+ '
 [ -s run/snap_000.hdf5 ] && [ ! -e run/snap_001.hdf5 ] || complain "$name: outputs"
 finish
