@@ -4,7 +4,8 @@
  *
  * A patch has 8^3 cells. A patch group is 2^3 patches, 16^3 cells. Level 0 is the root; cells of
  * level l have half the side of those of level l - 1. A group of level l > 0 is a patch of level
- * l - 1 that is refined: patch p of group g has the son group at place 2 place(g) + p. All ranks
+ * l - 1 that is refined: patch (px, py, pz) = p of group g,
+ * numbered px + 2 py + 4 pz, has the son group at place 2 place(g) + p. All ranks
  * have the whole octree. Its leaves alone do not suffice: steps of their own by level, restriction
  * and the solvers of finer levels need the groups of all levels.
  *
@@ -20,10 +21,7 @@
 #include "photons/config/choices.h"
 
 enum {
-  PATCH_CELLS = 8,
-  GROUP_CELLS = 16,  /**< a side */
-  GROUP_PATCHES = 8, /**< patch x + 2 y + 4 z of a group */
-  NEIGHBOURS = 27,   /**< (1 + dx) + 3 (1 + dy) + 9 (1 + dz), with the group or patch itself: 13 */
+  NEIGHBOURS = 27, /**< (1 + dx) + 3 (1 + dy) + 9 (1 + dz), with the group or patch itself: */
   MYSELF = 13,
 };
 #define NO_GROUP UINT32_MAX
@@ -61,6 +59,18 @@ void topology_free(struct topology *t);
 /** The group of a level at a place, which may be outside the box: then its periodic image, if the
  * boundaries there are periodic. @return NO_GROUP: there is none */
 uint32_t topology_find(const struct topology *t, int level, const int64_t place[3]);
+
+/** Whether a place of a level is outside the box. */
+bool topology_outside(const struct topology *t, int level, const int64_t place[3]);
+
+struct patch_number {
+  uint32_t group; /**< NO_GROUP: the patch does not exist */
+  int patch;      /**< in its group */
+  bool outside;   /**< the box */
+};
+/** Neighbour n (one of NEIGHBOURS) of a patch of a group. */
+struct patch_number topology_patch_neighbour(const struct topology *t, int level, uint32_t group,
+                                             int patch, int n);
 
 /**
  * Which groups level + 1 will have, from the flags of the patches of `level`. A patch is refined
