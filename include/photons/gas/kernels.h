@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/config/choices.h"
 #include "photons/runtime/isa.h"
 
 enum {
@@ -51,7 +52,6 @@ enum gas_variable {
   GAS_VARIABLES_MAX
 };
 
-enum gas_solver { GAS_RTVD, GAS_MUSCL };
 enum gas_limiter { GAS_LIMITER_VAN_LEER, GAS_LIMITER_MINMOD };
 
 /** The equations and the scheme that solves them. */
@@ -88,8 +88,8 @@ struct gas_flags {
   double loehner_filter;    /**< the estimate's filter against ripples: 0.01 is usual */
 };
 
-/** The functions for one precision and one instruction set. `cells` and `group` may be NULL
- * nowhere. Nothing is allocated. */
+/** The functions for one precision and one instruction set. No pointer may be NULL. Nothing is
+ * allocated. */
 struct gas_kernels {
   size_t real_size;     /**< bytes of a value: 4 or 8 */
   size_t scratch_bytes; /**< what solve needs at most */
