@@ -18,10 +18,16 @@ enum softening_kind { SOFTENING_SPLINE, SOFTENING_PLUMMER };
 enum accuracy { ACCURACY_PAPER, ACCURACY_DEFAULT, ACCURACY_HIGH };
 enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
 enum step_kind { STEP_FIXED, STEP_ADAPTIVE, STEP_BLOCK };
+enum run_system { SYSTEM_PARTICLES, SYSTEM_GAS };
+enum gas_solver { GAS_RTVD, GAS_MUSCL };
+enum gas_precision { GAS_SINGLE, GAS_DOUBLE };
+enum gas_steps { GAS_STEPS_INDIVIDUAL, GAS_STEPS_SHARED };
+enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
 
 #define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */
 #define FMM_ORDER_MAX 6
+#define GAS_LEVELS_MAX 16 /**< of the adaptive mesh, root included */
 #define TABLE_ORDER_MAX 4 /**< of the Taylor expansion in the paper's table kernel */
 
 #endif
