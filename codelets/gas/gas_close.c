@@ -26,8 +26,8 @@ STAGE_ON_CPU(gas_close, 0x77aadd, "gas");
 
 void gas_close_submit(struct gas *g, int level, uint32_t batch, double share, bool first) {
   const struct gas_batch *b = &g->level[level].batch[batch];
-  const struct starpu_data_descr data[SLOTS] = {[SIDES] = {b->sides, first ? STARPU_W : STARPU_RW},
-                                                [FLUXES] = {b->fluxes, STARPU_R}};
+  const struct starpu_data_descr data[SLOTS] = {
+      [SIDES] = {b->sides, first ? STARPU_W : STARPU_RW}, [FLUXES] = {b->fluxes, STARPU_R}};
   gas_close_insert((struct batch_argument){g, level, batch, share, first},
                    (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
 }

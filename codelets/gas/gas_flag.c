@@ -14,9 +14,8 @@ static void gas_flag_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
   for (uint32_t i = 0; i < b->count; i++)
-    g->kernels->flag(&g->physics, &g->flags[a->level],
-                     nth(buffers[BLOCKS], gas_block_bytes(g), i), g->buffer,
-                     g->level[a->level].flags[b->first + i]);
+    g->kernels->flag(&g->physics, &g->flags[a->level], nth(buffers[BLOCKS], gas_block_bytes(g), i),
+                     g->buffer, g->level[a->level].flags[b->first + i]);
 }
 
 STAGE_ON_CPU(gas_flag, 0xaa4499, "gas");

@@ -36,11 +36,10 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt,
   const struct gas_level *l = &g->level[level];
   const bool reversed = l->steps % 2 == 1;
   const struct gas_batch *b = &l->batch[batch];
-  const struct starpu_data_descr data[SLOTS] = {
-      [CELLS] = {b->handle[1 - l->now], STARPU_W},
-      [FLUXES] = {b->fluxes, STARPU_W},
-      [BLOCKS] = {block, STARPU_R},
-      [SCRATCH] = {g->scratch, STARPU_SCRATCH}};
+  const struct starpu_data_descr data[SLOTS] = {[CELLS] = {b->handle[1 - l->now], STARPU_W},
+                                                [FLUXES] = {b->fluxes, STARPU_W},
+                                                [BLOCKS] = {block, STARPU_R},
+                                                [SCRATCH] = {g->scratch, STARPU_SCRATCH}};
   gas_solve_insert((struct batch_argument){g, level, batch, dt, reversed},
                    (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
 }

@@ -26,8 +26,7 @@ static struct range fill_range(int n, int width, int from[3]) {
 
 /** Index of the first cell of row (y, z) of a cube. */
 static size_t row(int side, int variable, int z, int y, int x) {
-  return (((size_t)variable * (size_t)side + (size_t)z) * (size_t)side + (size_t)y) *
-             (size_t)side +
+  return (((size_t)variable * (size_t)side + (size_t)z) * (size_t)side + (size_t)y) * (size_t)side +
          (size_t)x;
 }
 
@@ -50,9 +49,7 @@ static void copy_row(size_t real, const char *group, int variable, int z, int y,
   while (n > 0) {
     const int in = x % GAS_PATCH_SIDE, left = GAS_PATCH_SIDE - in, part = n < left ? n : left;
     const int patch = x / GAS_PATCH_SIDE + 2 * (y / GAS_PATCH_SIDE) + 4 * (z / GAS_PATCH_SIDE);
-    memcpy(to,
-           group +
-               real * in_patch(variable, patch, z % GAS_PATCH_SIDE, y % GAS_PATCH_SIDE, in),
+    memcpy(to, group + real * in_patch(variable, patch, z % GAS_PATCH_SIDE, y % GAS_PATCH_SIDE, in),
            (size_t)part * real);
     to += (size_t)part * real;
     x += part;
@@ -98,8 +95,7 @@ static void copy_patch(const struct block_sources *s, struct patch_number p, int
       for (int y = 0; y < r.size[1]; y++) {
         const size_t i = real * in_patch(v, p.patch, from[2] + z, from[1] + y, from[0]);
         mix(real, r.size[0], before + i, after + i, s->weight,
-            coarse +
-                real * row(GAS_COARSE_SIDE, v, r.low[2] + z, r.low[1] + y, r.low[0]));
+            coarse + real * row(GAS_COARSE_SIDE, v, r.low[2] + z, r.low[1] + y, r.low[0]));
       }
 }
 

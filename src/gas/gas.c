@@ -11,8 +11,8 @@
 #include "photons/runtime/handle.h"
 
 enum {
-  ALIGNMENT = 64,          /* bytes */
-  BATCH_GROUPS = 4,        /* on cores: some milliseconds of work */
+  ALIGNMENT = 64,            /* bytes */
+  BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
   BLOCKS_FOR_EACH_WORKER = 2 /* one that is solved, one that is prepared */
 };
 
@@ -143,7 +143,7 @@ static struct batch_list list_of(const struct batch_set *s) {
 static void add_fine(const struct topology *t, int level, uint32_t group, int patch,
                      struct batch_set *s) {
   const struct gas_tree_level *l = &t->level[level];
-  static const int across[] = {MYSELF, MYSELF - 1, MYSELF + 1, MYSELF - 3,
+  static const int across[] = {MYSELF,     MYSELF - 1, MYSELF + 1, MYSELF - 3,
                                MYSELF + 3, MYSELF - 9, MYSELF + 9};
   for (size_t i = 0; i < sizeof across / sizeof *across; i++) {
     const struct patch_number n = topology_patch_neighbour(t, level, group, patch, across[i]);
@@ -160,8 +160,9 @@ static void link_batch(const struct gas *g, int level, struct gas_batch *b) {
     for (int n = 0; n < NEIGHBOURS; n++) {
       add_group(&near, l->group[i].near[n]);
       if (father != NO_GROUP)
-        add_group(&coarse, topology_patch_neighbour(&g->topology, level - 1, father,
-                                                    (int)(l->key[i] & 7), n).group);
+        add_group(&coarse,
+                  topology_patch_neighbour(&g->topology, level - 1, father, (int)(l->key[i] & 7), n)
+                      .group);
     }
     for (int p = 0; p < GAS_PATCHES; p++) add_fine(&g->topology, level, i, p, &fine);
   }
@@ -199,9 +200,8 @@ struct gas *gas_create(const struct parameters *p) {
   for (int c = 0; c < 3; c++) root[c] = (uint32_t)p->gas.root[c] / GAS_GROUP_SIDE;
   topology_init(&g->topology, root, p->gas.boundary, (int)p->gas.levels);
   g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
-  g->physics = (struct gas_physics){.solver = p->gas.solver,
-                                    .limiter = GAS_LIMITER_VAN_LEER,
-                                    .gamma = p->gas.gamma};
+  g->physics = (struct gas_physics){
+      .solver = p->gas.solver, .limiter = GAS_LIMITER_VAN_LEER, .gamma = p->gas.gamma};
   g->variables = gas_variables(&g->physics);
   set_flags(g, p);
   g->buffer = (int)p->gas.buffer;

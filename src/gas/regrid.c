@@ -57,10 +57,9 @@ static void fill_group(void *context, uint32_t i) {
   const struct move *m = context;
   const struct gas *g = m->gas;
   void *cells = gas_cells(g, m->level, i);
-  const uint64_t *found = m->old_count
-                              ? bsearch(&g->topology.level[m->level].key[i], m->old_key,
-                                        m->old_count, sizeof *m->old_key, compare_keys)
-                              : NULL;
+  const uint64_t *found = m->old_count ? bsearch(&g->topology.level[m->level].key[i], m->old_key,
+                                                 m->old_count, sizeof *m->old_key, compare_keys)
+                                       : NULL;
   if (found) {
     const uint32_t k = (uint32_t)(found - m->old_key);
     const struct gas_batch *b = &m->old->batch[k / g->batch];

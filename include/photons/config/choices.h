@@ -4,7 +4,16 @@
 #ifndef PHOTONS_CONFIG_CHOICES_H
 #define PHOTONS_CONFIG_CHOICES_H
 
-enum ic_source { IC_GENERATE, IC_GADGET, IC_GALAXY };
+enum ic_source {
+  IC_GENERATE,
+  IC_GADGET,
+  IC_GALAXY,
+  IC_SOD,
+  IC_SEDOV,
+  IC_ACOUSTIC,
+  IC_KELVIN_HELMHOLTZ,
+  IC_BLAST
+};
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
 enum output_names { NAMES_SHORT, NAMES_GADGET4 };
@@ -22,6 +31,7 @@ enum run_system { SYSTEM_PARTICLES, SYSTEM_GAS };
 enum gas_solver { GAS_RTVD, GAS_MUSCL };
 enum gas_precision { GAS_SINGLE, GAS_DOUBLE };
 enum gas_steps { GAS_STEPS_INDIVIDUAL, GAS_STEPS_SHARED };
+enum gas_direction { GAS_X, GAS_Y, GAS_Z, GAS_DIAGONAL };
 enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
 

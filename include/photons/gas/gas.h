@@ -41,12 +41,12 @@ struct gas_batch {
 struct gas_level {
   uint32_t batch_count;
   struct gas_batch *batch;
-  int now;                           /**< which of the batches' cells are of the present time */
-  int64_t steps;                     /**< taken */
-  double *speed;                     /**< [group] largest c_s + |v_i| of its cells */
-  double (*sum)[GAS_VARIABLES_MAX];  /**< [group] over its cells that are not refined */
-  uint32_t (*flags)[GAS_PATCHES];    /**< [group] as topology_refined() takes them */
-  struct gas_fault *fault;           /**< [group] the first that was found */
+  int now;                          /**< which of the batches' cells are of the present time */
+  int64_t steps;                    /**< taken */
+  double *speed;                    /**< [group] largest c_s + |v_i| of its cells */
+  double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
+  uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
+  struct gas_fault *fault;          /**< [group] the first that was found */
 };
 
 struct gas {
@@ -61,9 +61,9 @@ struct gas {
   bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
                         conserved; for tests */
   unsigned variables;
-  double cell;     /**< side of a cell of the root level */
+  double cell; /**< side of a cell of the root level */
   double time;
-  uint32_t batch;  /**< groups of a batch */
+  uint32_t batch;              /**< groups of a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
   starpu_data_handle_t *block, scratch;
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
