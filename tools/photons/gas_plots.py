@@ -69,19 +69,17 @@ def plot_profile(outputs):
     figure, axes = new_figure(nrows=3, sharex=True, figsize=(7, 8))
     fine = np.linspace(table["position"][0], table["position"][-1], 4001)
     exact = problem.exact(fine)
-    labels = {"density": "density", "velocity": "velocity", "pressure": "pressure"}
-    for axis, (name, label) in zip(axes, labels.items()):
+    unit = ", over the amplitude" if problem.rest else ""
+    for axis, name in zip(axes, gas_problems.FIELDS):
         low, high, mean = (
             problem.shown(name, table[name + end]) for end in ("_low", "_high", "")
         )
         axis.fill_between(table["position"], low, high, color="0.8", lw=0)
         axis.plot(fine, problem.shown(name, exact[name]), "-", color="#cc6677", lw=1, label="exact")
         axis.plot(table["position"], mean, ".", color="#332288", ms=3, label="cells")
-        scale = "amplitudes" if problem.rest else "L1"
+        axis.set(ylabel=name + unit)
         error = errors[f"L1_{name}"] / problem.unit
-        axis.set(ylabel=f"{label}{', over the amplitude' if problem.rest else ''}")
-        axis.set_title(f"mean error {error:.3g}{' ' + scale if problem.rest else ''}",
-                       fontsize="small", loc="right")  # fmt: skip
+        axis.set_title(f"mean error{unit}: {error:.3g}", fontsize="small", loc="right")
     axes[0].set_title(f"t = {outputs.last.time:.5g}", loc="left")
     axes[0].legend(frameon=False, fontsize="small")
     axes[-1].set_xlabel(problem.axis)

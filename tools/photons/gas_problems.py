@@ -5,7 +5,7 @@ how far off they are."""
 import functools
 
 from . import gas, gas_exact
-from .files import Table, read_config
+from .files import read_config
 from .modules import Deferred
 
 np = Deferred("numpy")
@@ -41,14 +41,14 @@ class Problem:
         return self.normal @ self._offsets
 
     def _velocity(self):
-        return sum(n * self.mesh.values(f"velocity_{axis}") for n, axis in zip(self.normal, gas.AXES))
+        parts = zip(self.normal, gas.AXES)
+        return sum(n * self.mesh.values(f"velocity_{axis}") for n, axis in parts)
 
     @functools.cached_property
     def found(self):
         """{density, velocity along the coordinate, pressure: [cell]}"""
-        fields = {name: self.mesh.values(name) for name in ("density", "pressure")}
-        return {"density": fields["density"], "velocity": self._velocity(),
-                "pressure": fields["pressure"]}  # fmt: skip
+        density, pressure = (self.mesh.values(name) for name in ("density", "pressure"))
+        return {"density": density, "velocity": self._velocity(), "pressure": pressure}
 
     def compared(self):
         """Which cells the exact solution is for [cell]."""
@@ -78,10 +78,8 @@ class Problem:
         some = self.compared()
         volume = self.mesh.volumes()[some]
         exact = self.exact(self.position[some])
-        return {
-            f"L1_{name}": float(np.average(np.abs(self.found[name][some] - exact[name]), weights=volume))
-            for name in FIELDS
-        }
+        off = {name: np.abs(self.found[name][some] - exact[name]) for name in FIELDS}
+        return {f"L1_{name}": float(np.average(off[name], weights=volume)) for name in FIELDS}
 
 
 class Sod(Problem):
@@ -175,7 +173,8 @@ class Sedov(Problem):
         return self.position <= self.mesh.box.min() / 2
 
     def errors(self):
-        """Also the radius of the shock, where the density is largest, and that density."""
+        """Also the largest density, and the radius of the shock: where the density falls through the
+        middle between that and the gas outside."""
         found, table = super().errors(), self.profile()
         peak = int(np.argmax(table["density"]))
         found["peak_density"] = float(table["density"][peak])
@@ -183,7 +182,8 @@ class Sedov(Problem):
         if self.mesh.time > 0:
             half = (found["peak_density"] + 1) / 2
             found["shock"] = crossing(table, "density", half)
-            found["shock_exact"] = float(self.solution.shock_radius(self.energy, 1.0, self.mesh.time))
+            radius = self.solution.shock_radius(self.energy, 1.0, self.mesh.time)
+            found["shock_exact"] = float(radius)
         return found
 
 
@@ -225,20 +225,3 @@ def problem_of(mesh):
     config = read_config(mesh.config_text + "\n") if mesh.config_text else {}
     kind = PROBLEMS.get(config.get("ic", {}).get("source"))
     return kind(mesh, config["ic"]) if kind else None
-
-
-def compare_line(mesh, line, names):
-    """Fields on a line of a mesh beside those of another code at the same places.
-
-    line -- columns x and names, on cells no finer than the mesh's
-    Returns a Table: x; NAME and NAME_other, the mesh's averaged over cells of the other's side."""
-    own = mesh.line(names)
-    width = np.gradient(line["x"])
-    table = Table({"x": line["x"]})
-    for name in names:
-        edges = np.append(line["x"] - width / 2, line["x"][-1] + width[-1] / 2)
-        whole = np.append(0, np.cumsum(own[name] * own["side"]))
-        ends = np.append(0, np.cumsum(own["side"]))
-        table[name] = np.diff(np.interp(edges, ends, whole)) / np.diff(edges)
-        table[f"{name}_other"] = line[name]
-    return table
