@@ -11,6 +11,7 @@ void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_ac
 
 void slots_add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,
                     bool now) {
+  if (list->count == 0) return; /* the root level has no coarser one */
   const struct gas_level *l = &g->level[level];
   for (uint32_t i = 0; i < list->count; i++)
     slots_add(s, l->batch[list->batch[i]].handle[now ? l->now : 1 - l->now], STARPU_R);

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/runtime/engine.h"
@@ -27,11 +29,32 @@ size_t gas_sides_bytes(const struct gas *g) {
 }
 size_t gas_fluxes_bytes(const struct gas *g) { return GAS_PATCHES * gas_sides_bytes(g); }
 
-double gas_bytes_per_group(const struct gas *g) {
-  return (double)(2 * gas_group_bytes(g) + gas_fluxes_bytes(g) + gas_sides_bytes(g)) +
+double gas_bytes_per_group(const struct parameters *p) {
+  const struct gas_physics physics = {.solver = p->gas.solver};
+  const double real = p->gas.precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
+  const double faces = GAS_FACES * GAS_FACE_CELLS;
+  return gas_variables(&physics) * real * (2.0 * GAS_GROUP_CELLS + (GAS_PATCHES + 1.0) * faces) +
          sizeof(struct gas_group) + sizeof(uint64_t) + sizeof(double[1 + GAS_VARIABLES_MAX]) +
-         sizeof(uint32_t[GAS_PATCHES]) + sizeof(struct gas_fault) +
-         sizeof(struct gas_batch) / (double)g->batch;
+         sizeof(uint32_t[GAS_PATCHES]) + sizeof(struct gas_fault) + sizeof(struct gas_batch);
+}
+
+double gas_memory(const struct gas *g) {
+  double groups = 0.0;
+  for (int level = 0; level <= g->topology.finest; level++)
+    groups += g->topology.level[level].count;
+  return groups * g->group_memory +
+         (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g);
+}
+
+void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
+  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
+  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+  const double needed = gas_memory(g) + groups * g->group_memory;
+  if (needed > installed)
+    fail(EXIT_RUN_FAILED,
+         "at t = %g level %d is to have %.4g patches, and gas would need %.1f GB of memory of %.1f "
+         "GB: use fewer gas.levels, larger thresholds of gas.flag_*, or more machines",
+         g->time, level, (double)GAS_PATCHES * groups, 1e-9 * needed, 1e-9 * installed);
 }
 
 double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
@@ -114,6 +137,14 @@ void gas_free_level(struct gas_level *l) {
   free(l->flags);
   free(l->fault);
   *l = (struct gas_level){0};
+}
+
+void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps) {
+  struct gas_level old = gas_take_level(g, level);
+  gas_free_level(&old);
+  topology_replace(&g->topology, level, keys, groups);
+  gas_make_level(g, level);
+  g->level[level].steps = steps;
 }
 
 /** A set of batches of a level, by the numbers of their groups. */
@@ -203,6 +234,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->physics = (struct gas_physics){
       .solver = p->gas.solver, .limiter = GAS_LIMITER_VAN_LEER, .gamma = p->gas.gamma};
   g->variables = gas_variables(&g->physics);
+  g->group_memory = gas_bytes_per_group(p);
   set_flags(g, p);
   g->buffer = (int)p->gas.buffer;
   g->regrid = p->gas.regrid;

@@ -79,6 +79,7 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   const size_t bytes = tree->count * sizeof *tree->key;
   uint64_t *old_key = memcpy(allocate(tree->count, sizeof *old_key, "patch groups"), tree->key,
                              bytes);
+  gas_require_memory(g, level, count);
   struct gas_level old = gas_take_level(g, level);
   struct move move = {g, level, &old, old_key, tree->count, ic};
   topology_replace(&g->topology, level, keys, count);

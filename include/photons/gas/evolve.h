@@ -12,6 +12,15 @@ struct gas_totals {
   double longest_step;                 /**< of the root level, at a Courant number of 1 */
 };
 
+/** The state after a step, for logs. */
+struct gas_record {
+  double time, dt;
+  int levels; /**< that there may be */
+  uint64_t patches[GAS_LEVELS_MAX];
+  uint64_t updates[GAS_LEVELS_MAX]; /**< of cells in the step */
+  struct gas_totals totals;
+};
+
 /** Measure totals and speeds. Ends the run if a density or a pressure is not positive. */
 struct gas_totals gas_measure(struct gas *g);
 

@@ -63,6 +63,7 @@ struct gas {
   unsigned variables;
   double cell; /**< side of a cell of the root level */
   double time;
+  double group_memory;         /**< bytes that a group takes up */
   uint32_t batch;              /**< groups of a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
   starpu_data_handle_t *block, scratch;
@@ -80,8 +81,11 @@ size_t gas_group_bytes(const struct gas *g);
 size_t gas_block_bytes(const struct gas *g);
 size_t gas_fluxes_bytes(const struct gas *g);
 size_t gas_sides_bytes(const struct gas *g);
-/** Bytes of memory that a group takes up in a run. */
-double gas_bytes_per_group(const struct gas *g);
+/** Bytes of memory that a group takes up in a run, and that all groups do. */
+double gas_bytes_per_group(const struct parameters *p);
+double gas_memory(const struct gas *g);
+/** End the run where this machine cannot hold so many groups more. */
+void gas_require_memory(const struct gas *g, int level, uint32_t groups);
 
 /** Side of a cell of a level. */
 double gas_cell(const struct gas *g, int level);
@@ -101,6 +105,9 @@ void gas_make_level(struct gas *g, int level);
 /** Take a level's batches off StarPU: their memory stays. @return what gas_free_level() frees */
 struct gas_level gas_take_level(struct gas *g, int level);
 void gas_free_level(struct gas_level *l);
+/** Give a level the groups of a checkpoint, whose cells are to be read. Coarser levels come first.
+ * gas_link() follows. @param keys  taken over */
+void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps);
 /** Make the lists of batches of all levels anew. */
 void gas_link(struct gas *g);
 
