@@ -123,8 +123,9 @@ def _read_log(path):
 
 def read_timings(path):
     """Read log/timings.csv, one row for each step: times in seconds. Columns by rung (rung_...)
-    have the shape [step, rung], columns by level of a run of gas (level_...) [step, level]. If a run was restarted, the last row of a step counts. A last line
-    that is still being written is left out."""
+    have the shape [step, rung], columns by level of a run of gas (level_...) [step, level]. If a run
+    was restarted, the last row of a step counts. A last line that is still being written is left
+    out."""
     return _read_log(path)
 
 
@@ -186,7 +187,8 @@ def _files_of_set(path):
 
 
 def attributes(file, group):
-    """Attributes of a group of an HDF5 file, as text and numbers; empty if there is no such group."""
+    """Attributes of a group of an HDF5 file, as text and numbers; empty if there is no such
+    group."""
     found = file[group].attrs.items() if group in file else ()
     return {
         name: value.decode(errors="replace") if isinstance(value, bytes) else value
@@ -459,8 +461,8 @@ class Run:
 
     @property
     def gas(self):
-        """Whether the run is one of gas on an adaptive mesh: run.system of config-used.ini or, where
-        that says nothing, its files."""
+        """Whether the run is one of gas on an adaptive mesh: run.system of config-used.ini or,
+        where that says nothing, its files."""
         system = self.config().get("run", {}).get("system")
         return system == "gas" if system else bool(self.gas_files)
 

@@ -60,8 +60,8 @@ def write_tables(outputs, out, start=""):
 
 
 def plot_profile(outputs):
-    """Means in bins along the coordinate of the problem, the range of values in each bin (grey), and
-    the exact solution."""
+    """Means in bins along the coordinate of the problem, the range of values in each bin (grey),
+    and the exact solution."""
     problem = outputs.problem
     if problem is None:
         return None
@@ -178,8 +178,9 @@ def plot_timings(outputs):
     axes[0].plot(step, timings["updates_per_s"] / 1e6, "k-", lw=1)
     axes[0].set(ylabel="10$^6$ cells a second", ylim=(0, None))
     for level, patches in enumerate(timings["level_patches"].T):
-        axes[1].plot(step, np.where(patches > 0, patches, np.nan), lw=1.2,
-                     color=LEVEL_COLOURS[level % len(LEVEL_COLOURS)], label=f"level {level}")  # fmt: skip
+        colour = LEVEL_COLOURS[level % len(LEVEL_COLOURS)]
+        shown = np.where(patches > 0, patches, np.nan)
+        axes[1].plot(step, shown, lw=1.2, color=colour, label=f"level {level}")
     axes[1].set(ylabel="patches", yscale="log")
     if shares:
         axes[2].stackplot(step, [100 * share for share in shares.values()], labels=list(shares),

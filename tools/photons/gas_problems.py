@@ -63,7 +63,8 @@ class Problem:
         return (values - self.rest.get(name, 0.0)) / self.unit
 
     def profile(self):
-        """Of the cells compared: gas.profile() in bins as wide as the finest cells, and NAME_exact."""
+        """Of the cells compared: gas.profile() in bins as wide as the finest cells, and
+        NAME_exact."""
         some = self.compared()
         columns = {name: values[some] for name, values in self.found.items()}
         width = self.mesh.side.min()
@@ -173,8 +174,8 @@ class Sedov(Problem):
         return self.position <= self.mesh.box.min() / 2
 
     def errors(self):
-        """Also the largest density, and the radius of the shock: where the density falls through the
-        middle between that and the gas outside."""
+        """Also the largest density, and the radius of the shock: where the density falls through
+        the middle between that and the gas outside."""
         found, table = super().errors(), self.profile()
         peak = int(np.argmax(table["density"]))
         found["peak_density"] = float(table["density"][peak])

@@ -501,7 +501,9 @@ def main():
         " but the halo)",
     )
     parser.add_argument(
-        "--csv", action="store_true", help="write the numbers of the figures of isolated systems and gas, too"
+        "--csv",
+        action="store_true",
+        help="write the numbers of the figures of isolated systems and gas, too",
     )
     options = parser.parse_args()
     need("h5py", "matplotlib", "numpy")

@@ -221,9 +221,8 @@ def gas_rows(run, config):
     """What is known of a run of gas."""
     section, problem = config.get("gas", {}), config.get("ic", {})
     names = {"solver": "solver", "precision": "precision", "gamma": "γ", "cfl": "Courant number"}
-    source = [problem.get("source", "")] + [
-        f"{name} = {problem[name]}" for name in ("direction", "amplitude", "energy") if name in problem
-    ]
+    details = (name for name in ("direction", "amplitude", "energy") if name in problem)
+    source = [problem.get("source", ""), *(f"{name} = {problem[name]}" for name in details)]
     rows = [
         ("gas", listed(names, section)),
         ("initial conditions", ", ".join(text for text in source if text)),

@@ -15,7 +15,7 @@
 
 /** What a level has done. */
 struct gas_file_level {
-  double time, dt; /**< time reached and the last step; 0 where there are no groups */
+  double time, dt; /**< time reached, and the last step */
   int64_t steps;
 };
 
