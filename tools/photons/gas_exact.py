@@ -106,12 +106,13 @@ class Sedov:
         # From the shock (v = v_2) to the centre (v_0), where the density falls as a power of
         # v - v_0.
         v_0, v_2 = 2 / (5 * g), 4 / (5 * (g + 1))
-        v = v_0 + (v_2 - v_0) * np.linspace(0, 1, points)[1:] ** 6
+        above = (v_2 - v_0) * np.linspace(0, 1, points)[1:] ** 6
+        v = v_0 + above
         a_0, a_2 = 2 / 5, -(g - 1) / (2 * g + 1)
         a_1 = 5 * g / (3 * g - 1) * (6 * (2 - g) / (25 * g) - a_2)
         a_3, a_4, a_5 = 3 / (2 * g + 1), 5 * a_1 / (2 - g), -2 / (2 - g)
         x_1 = 5 * (g + 1) / 4 * v
-        x_2 = (g + 1) / (g - 1) * (5 * g / 2 * v - 1)
+        x_2 = (g + 1) / (g - 1) * 5 * g / 2 * above
         x_3 = 5 * (g + 1) / (5 * (g + 1) - 2 * (3 * g - 1)) * (1 - (3 * g - 1) / 2 * v)
         x_4 = (g + 1) / (g - 1) * (1 - 5 / 2 * v)
         self.r = x_1**-a_0 * x_2**-a_2 * x_3**-a_1  # over that of the shock, rising

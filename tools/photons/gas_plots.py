@@ -40,13 +40,20 @@ class Outputs:
         """The problem with an exact solution, of the last output, or None."""
         return gas_problems.problem_of(self.last) if self.paths else None
 
+    @functools.cached_property
+    def profile(self):
+        return self.problem.profile()
+
+    @functools.cached_property
+    def errors(self):
+        return self.problem.errors()
+
     def tables(self):
         """The numbers of the figures: {name: rows, each a dictionary}."""
         if self.problem is None:
             return {}
-        profile = self.problem.profile()
-        rows = [dict(zip(profile, row)) for row in zip(*profile.values())]
-        return {"profile": rows, "errors": [{"time": self.last.time, **self.problem.errors()}]}
+        rows = [dict(zip(self.profile, row)) for row in zip(*self.profile.values())]
+        return {"profile": rows, "errors": [{"time": self.last.time, **self.errors}]}
 
 
 def write_tables(outputs, out, start=""):
@@ -65,7 +72,7 @@ def plot_profile(outputs):
     problem = outputs.problem
     if problem is None:
         return None
-    table, errors = problem.profile(), problem.errors()
+    table, errors = outputs.profile, outputs.errors
     figure, axes = new_figure(nrows=3, sharex=True, figsize=(7, 8))
     fine = np.linspace(table["position"][0], table["position"][-1], 4001)
     exact = problem.exact(fine)
@@ -156,25 +163,34 @@ def plot_conservation(outputs):
     return figure
 
 
+SMALL = 0.02  # stages with a smaller share are drawn as one
+
+
 def stage_shares(timings):
-    """Shares of the stages in their busy time, {name: [step]}, the largest first."""
+    """Shares of the stages in their busy time, {name: [step]}, the largest first; the small ones
+    together are "other"."""
     busy = {name.removesuffix("_s").removeprefix("gas_"): seconds
             for name, seconds in timings.items()
             if name.endswith("_s") and name not in ("wall_s", "updates_per_s")}  # fmt: skip
     whole = np.maximum(sum(busy.values(), np.zeros_like(timings["step"])), 1e-300)
-    shares = {name: seconds / whole for name, seconds in busy.items() if np.any(seconds > 0)}
-    return dict(sorted(shares.items(), key=lambda item: -item[1].mean()))
+    shares = {name: seconds / whole for name, seconds in busy.items()}
+    large = {name: share for name, share in shares.items() if share.mean() >= SMALL}
+    large = dict(sorted(large.items(), key=lambda item: -item[1].mean()))
+    small = [share for name, share in shares.items() if name not in large and share.any()]
+    return {**large, "other": sum(small)} if small else large
 
 
 def plot_timings(outputs):
-    """Cell updates a second; patches by level; shares of the stages."""
+    """Cell updates a second; patches by level; shares of the stages. Step 0 advances nothing."""
     timings = outputs.timings
-    if timings is None or len(timings.get("step", ())) == 0 or "updates_per_s" not in timings:
+    if timings is None or "updates_per_s" not in timings:
         return None
-    shares = stage_shares(timings)
-    panels = 2 + bool(shares)
-    figure, axes = new_figure(nrows=panels, sharex=True, figsize=(8, 1 + 2.3 * panels))
+    some = timings["updates_per_s"] > 0
+    timings = {name: column[some] for name, column in timings.items()}
     step = timings["step"]
+    if not len(step):
+        return None
+    figure, axes = new_figure(nrows=3, sharex=True, figsize=(8, 8))
     axes[0].plot(step, timings["updates_per_s"] / 1e6, "k-", lw=1)
     axes[0].set(ylabel="10$^6$ cells a second", ylim=(0, None))
     for level, patches in enumerate(timings["level_patches"].T):
@@ -182,13 +198,12 @@ def plot_timings(outputs):
         shown = np.where(patches > 0, patches, np.nan)
         axes[1].plot(step, shown, lw=1.2, color=colour, label=f"level {level}")
     axes[1].set(ylabel="patches", yscale="log")
-    if shares:
-        axes[2].stackplot(step, [100 * share for share in shares.values()], labels=list(shares),
-                          colors=LEVEL_COLOURS, edgecolor="white", lw=0.3)  # fmt: skip
-        axes[2].set(ylabel="share of busy time [%]", ylim=(0, 100))
+    shares = stage_shares(timings)
+    stages = [100 * share for share in shares.values()]
+    axes[2].stackplot(step, stages, labels=list(shares), colors=LEVEL_COLOURS, lw=0.3, ec="white")
+    axes[2].set(ylabel="share of busy time [%]", ylim=(0, 100), xlabel="step")
     for axis in axes[1:]:
         axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
-    axes[-1].set_xlabel("step")
     axes[0].margins(x=0)
     return figure
 

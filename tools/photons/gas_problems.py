@@ -106,7 +106,7 @@ class Sod(Problem):
         if not self.diagonal:
             return np.abs(self.position) <= half - reach * self.mesh.time * self._has_images()
         aside = self._offsets - self.normal[:, None] * self.position
-        beside = np.sqrt(np.sum(aside**2, axis=0)) <= 0.05 * self.mesh.box.min()
+        beside = np.sqrt(np.sum(aside**2, axis=0)) <= 0.1 * self.mesh.box.min()
         return beside & (np.abs(self.position) <= 2 * half - reach * self.mesh.time)
 
     def _has_images(self):

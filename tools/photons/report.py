@@ -57,8 +57,8 @@ CAPTIONS = {
     " (grey), and the exact solution, of the last output. Errors are means over the volume.",
     "slices": "The plane through the middle of the box, in the last output.",
     "conservation": "Change of mass and energy of all gas since the first step, over their first"
-    " values, and of the momentum over √(2 mass energy). Gas that leaves through open sides counts"
-    " as a change.",
+    " values, and of the momentum over √(2 mass energy). Gas that leaves through open sides, and"
+    " the pressure on them, count as changes.",
     "energy": "Change of the total energy since the first row of log/energy.csv, over that row's;"
     " virial ratio, 1 in equilibrium.",
 }
@@ -176,7 +176,8 @@ def time_text(run, timings):
 def speed_text(timings, last=0):
     """The median speed of the last steps, of all by default."""
     if "updates_per_s" in timings:
-        return f"{np.median(timings['updates_per_s'][-last:]):.3g} cells a second"
+        speed = timings["updates_per_s"][-last:]  # step 0 advances no cell
+        return f"{np.median(speed[speed > 0]) if np.any(speed > 0) else 0:.3g} cells a second"
     return f"{np.median(timings['particles_per_s'][-last:]):.3g} particles a second"
 
 
