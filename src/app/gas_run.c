@@ -125,68 +125,49 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   require_courant(r, r->last_step);
 }
 
-/** What a file says of the state. */
+/** What a file says of the state. The octree stays the run's. */
 static struct gas_file file_of(const struct gas_run *r, const struct progress *now) {
-  const struct parameters *p = r->parameters;
   const struct gas *g = r->gas;
-  static const int32_t boundaries[] = {[GAS_PERIODIC] = GAS_FILE_PERIODIC,
-                                       [GAS_OUTFLOW] = GAS_FILE_OUTFLOW,
-                                       [GAS_REFLECTING] = GAS_FILE_REFLECTING};
-  struct gas_file f = {.gamma = p->gas.gamma,
-                       .scheme = p->gas.solver == GAS_RTVD ? GAS_FILE_RTVD : GAS_FILE_MUSCL_HANCOCK,
+  struct gas_file f = {.topology = g->topology,
+                       .cell = g->cell,
+                       .gamma = g->physics.gamma,
+                       .solver = g->physics.solver,
                        .variables = g->variables,
                        .real = g->kernels->real_size,
-                       .levels = (size_t)g->topology.finest + 1,
-                       .a = now->a,
-                       .start_a = now->start_a,
-                       .last_output = now->last_output,
-                       .wall_seconds = now->wall_seconds,
-                       .step = now->step,
-                       .outputs_done = now->outputs_done};
-  for (int c = 0; c < 3; c++) {
-    f.root[c] = (uint32_t)p->gas.root[c];
-    f.box[c] = r->ic.side[c];
-    for (int s = 0; s < 2; s++) f.boundary[2 * c + s] = boundaries[p->gas.boundary[c][s]];
-  }
-  for (size_t l = 0; l < f.levels; l++) {
-    const struct gas_tree_level *tree = &g->topology.level[l];
-    const double steps = g->individual ? (double)(1 << l) : 1.0;
-    f.level[l] = (struct gas_file_level){
-        .groups = tree->count,
-        .place = allocate(tree->count, sizeof *f.level[l].place, "places of groups"),
-        .time = g->time,
-        .dt = r->last_step / steps,
-        .steps = g->level[l].steps};
-    for (uint32_t i = 0; i < tree->count; i++)
-      for (int c = 0; c < 3; c++) f.level[l].place[i][c] = (int32_t)tree->group[i].place[c];
-  }
+                       .moment = {.a = now->a,
+                                  .start_a = now->start_a,
+                                  .last_output = now->last_output,
+                                  .wall_seconds = now->wall_seconds,
+                                  .step = now->step,
+                                  .outputs_done = now->outputs_done}};
+  double dt = r->last_step;
+  for (int l = 0; l <= g->topology.finest; l++, dt *= g->individual ? 0.5 : 1.0)
+    f.level[l] = (struct gas_file_level){g->time, dt, g->level[l].steps};
   return f;
 }
 
-static void *group_cells(void *context, size_t level, size_t group) {
+static void *group_cells(void *context, int level, uint32_t group) {
   const struct gas_run *r = context;
-  return gas_cells(r->gas, (int)level, (uint32_t)group);
+  return gas_cells(r->gas, level, group);
 }
 
 static double write_output(void *state, const struct progress *now, size_t number) {
   struct gas_run *r = state;
   char path[PARAMETER_PATH_MAX + 32];
   snprintf(path, sizeof path, "%s/gas_%03zu.hdf5", r->parameters->output.dir, number);
-  struct gas_file f = file_of(r, now);
+  const struct gas_file f = file_of(r, now);
   gas_acquire(r->gas);
   gas_file_write(path, r->parameters, &f, group_cells, r);
   gas_release(r->gas);
-  gas_file_free(&f);
   return 0.0;
 }
 
 static void checkpoint(void *state, const char *path, const struct progress *now) {
   struct gas_run *r = state;
-  struct gas_file f = file_of(r, now);
+  const struct gas_file f = file_of(r, now);
   gas_acquire(r->gas);
   gas_checkpoint_write(path, r->parameters, &f, group_cells, r);
   gas_release(r->gas);
-  gas_file_free(&f);
 }
 
 /** There are no movies: output.movie has no meaning for gas. */
@@ -204,16 +185,17 @@ static void end(void *state) {
 
 /** The clock is anew that of time.end, which may have changed since a checkpoint. */
 static struct progress progress_of(const struct gas_file *f, const struct parameters *p) {
-  const double before = f->level[0].time / log(f->a); /* time.end of the checkpoint */
-  const double output = f->last_output > 0.0 && f->a > 1.0
-                            ? gas_clock_at(p, before * log(f->last_output))
-                            : f->last_output;
+  const struct gas_moment *m = &f->moment;
+  const double before = f->level[0].time / log(m->a); /* time.end of the checkpoint */
+  const double output = m->last_output > 0.0 && m->a > 1.0
+                            ? gas_clock_at(p, before * log(m->last_output))
+                            : m->last_output;
   return (struct progress){.a = gas_clock_at(p, f->level[0].time),
-                           .start_a = f->start_a,
-                           .step = f->step,
-                           .outputs_done = f->outputs_done,
+                           .start_a = m->start_a,
+                           .step = m->step,
+                           .outputs_done = m->outputs_done,
                            .last_output = output,
-                           .wall_seconds = f->wall_seconds};
+                           .wall_seconds = m->wall_seconds};
 }
 
 /** The outputs that lie ahead. */
@@ -231,14 +213,11 @@ static void set_timeline(struct timeline *t, const struct parameters *p,
 /** Levels and cells of a checkpoint. */
 static void restore(struct gas_run *r, const char *path, const struct gas_file *f) {
   struct gas *g = r->gas;
-  for (size_t l = 0; l < f->levels; l++) {
-    const struct gas_file_level *level = &f->level[l];
-    uint64_t *keys = allocate(level->groups, sizeof *keys, "patch groups");
-    for (size_t i = 0; i < level->groups; i++)
-      keys[i] = morton_key((const uint32_t[3]){(uint32_t)level->place[i][0],
-                                               (uint32_t)level->place[i][1],
-                                               (uint32_t)level->place[i][2]});
-    gas_restore_level(g, (int)l, keys, (uint32_t)level->groups, level->steps);
+  for (int l = 0; l <= f->topology.finest; l++) {
+    const struct gas_tree_level *level = &f->topology.level[l];
+    uint64_t *keys = allocate(level->count, sizeof *keys, "patch groups");
+    if (level->count > 0) memcpy(keys, level->key, level->count * sizeof *keys);
+    gas_restore_level(g, l, keys, level->count, f->level[l].steps);
   }
   gas_link(g);
   g->time = f->level[0].time;
@@ -258,7 +237,7 @@ struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
     struct gas_file f = gas_checkpoint_open(checkpoint_path, p, false, &found);
     restore(r, found, &f);
     *now = progress_of(&f, p);
-    gas_file_free(&f);
+    topology_free(&f.topology);
     free(found);
   } else {
     gas_begin(r->gas, &r->ic);
@@ -277,7 +256,7 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
     char *found;
     struct gas_file f = gas_checkpoint_open(checkpoint_path, p, true, &found);
     *now = progress_of(&f, p);
-    gas_file_free(&f);
+    topology_free(&f.topology);
     free(found);
   }
   set_timeline(timeline, p, now);

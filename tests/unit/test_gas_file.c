@@ -11,7 +11,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gas_file.h"
-#include "src/gas/gas_file_tree.h"
+#include "src/io/hdf5_checksum.h"
 #include "src/io/hdf5_util.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
@@ -19,52 +19,51 @@
 #include "support/failure.h"
 #include "support/flip_bits.h"
 
-enum { GROUP_NUMBERS = GAS_FILE_GROUP_PATCHES * GAS_FILE_PATCH_CELLS, GROUPS = 3 };
+enum { LEVELS = 4, GROUPS = 2 };
 
-/* A box of two groups, 32 x 16 x 16 cells. The patches at (1, 1, 0) and (2, 1, 0) are refined, on
- * both sides of the middle, and one patch of the latter once more. Morton order. */
-static int32_t root[2][3] = {{0, 0, 0}, {1, 0, 0}}, middle[2][3] = {{1, 1, 0}, {2, 1, 0}},
-               fine[1][3] = {{5, 3, 1}};
+static const enum gas_boundary boundary[3][2] = {
+    {GAS_PERIODIC, GAS_PERIODIC}, {GAS_OUTFLOW, GAS_OUTFLOW}, {GAS_REFLECTING, GAS_OUTFLOW}};
 
+/** Give a level groups at these places, in Morton order. */
+static void refine(struct gas_file *f, int level, uint32_t count, const uint32_t (*place)[3]) {
+  uint64_t *keys = allocate(count, sizeof *keys, "keys");
+  for (uint32_t i = 0; i < count; i++) keys[i] = morton_key(place[i]);
+  topology_replace(&f->topology, level, keys, count);
+}
+
+/** A box of two groups, 32 x 16 x 16 cells. The patches at (1, 1, 0) and (2, 1, 0) are refined, on
+ * both sides of the middle, and one patch of the latter once more. */
 static struct gas_file make_file(size_t real) {
-  return (struct gas_file){.root = {32, 16, 16},
-                           .box = {2.0, 1.0, 1.0},
-                           .boundary = {GAS_FILE_PERIODIC, GAS_FILE_PERIODIC, GAS_FILE_OUTFLOW,
-                                        GAS_FILE_OUTFLOW, GAS_FILE_REFLECTING, GAS_FILE_OUTFLOW},
-                           .gamma = 1.4,
-                           .scheme = GAS_FILE_MUSCL_HANCOCK,
-                           .variables = 6,
-                           .real = real,
-                           .levels = 4,
-                           .level = {{2, root, 0.1 + 0.2, 1e-3 / 3.0, 5},
-                                     {2, middle, 0.3, 5e-4, 12},
-                                     {1, fine, 0.3, 0.2, 7}},
-                           .a = 1.0 / 3.0,
-                           .start_a = 0.1,
-                           .last_output = 0.2,
-                           .wall_seconds = 1e-7,
-                           .step = INT64_C(1) << 40,
-                           .outputs_done = 3};
+  struct gas_file f = {.cell = 1.0 / 16.0,
+                       .gamma = 1.4,
+                       .solver = GAS_MUSCL,
+                       .variables = GAS_VARIABLES_MAX,
+                       .real = real,
+                       .level = {{0.1 + 0.2, 1e-3 / 3.0, 5}, {0.3, 5e-4, 12}, {0.3, 0.2, 7}},
+                       .moment = {1.0 / 3.0, 0.1, 0.2, 1e-7, INT64_C(1) << 40, 3}};
+  topology_init(&f.topology, (const uint32_t[]){2, 1, 1}, boundary, LEVELS - 1);
+  refine(&f, 1, 2, (const uint32_t[][3]){{1, 1, 0}, {2, 1, 0}});
+  refine(&f, 2, 1, (const uint32_t[][3]){{5, 3, 1}});
+  return f;
 }
 
 /** Numbers of all groups, and which of them are this rank's. */
-struct gas {
+struct held {
   const struct gas_file *file;
-  void *numbers[GAS_FILE_LEVELS_MOST][GROUPS];
+  void *numbers[LEVELS][GROUPS];
   bool all; /**< this rank has them all: for reading */
 };
 
-static void *find_group(void *context, size_t level, size_t group) {
-  const struct gas *gas = context;
-  const bool own = (int)((level + group) % (size_t)comm_size()) == comm_rank();
+static void *find_group(void *context, int level, uint32_t group) {
+  const struct held *gas = context;
+  const bool own = (level + (int)group) % comm_size() == comm_rank();
   return own || gas->all ? gas->numbers[level][group] : NULL;
 }
 
 /** Of a gas that is linear in x, y and z, and another on each level. @param cell  of the level */
-static double value_of(const struct gas_file *f, size_t variable, size_t level,
-                       const size_t cell[3]) {
-  const double size = f->box[0] / (f->root[0] << level);
-  const double density = 1.0 + 100.0 * (double)level + ((double)cell[0] + 0.5) * size +
+static double value_of(const struct gas_file *f, size_t variable, int level, const size_t cell[3]) {
+  const double size = f->cell / (double)(1 << level);
+  const double density = 1.0 + 100.0 * level + ((double)cell[0] + 0.5) * size +
                          3.0 * ((double)cell[1] + 0.5) * size +
                          7.0 * ((double)cell[2] + 0.5) * size;
   return density * (double[]){1.0, 0.1, -0.2, 0.3, 2.0 / 3.0, 0.4}[variable];
@@ -77,72 +76,76 @@ static void set(void *numbers, size_t real, size_t i, double value) {
     ((double *)numbers)[i] = value;
 }
 
-static struct gas make_gas(const struct gas_file *f, bool filled) {
-  struct gas gas = {.file = f, .all = !filled};
-  for (size_t l = 0; l < f->levels; l++)
-    for (size_t g = 0; g < f->level[l].groups; g++) {
-      gas.numbers[l][g] = allocate(f->variables * GROUP_NUMBERS, f->real, "gas");
-      for (size_t i = 0; filled && i < f->variables * GROUP_NUMBERS; i++) {
+static struct held make_gas(const struct gas_file *f, bool filled) {
+  struct held gas = {.file = f, .all = !filled};
+  for (int l = 0; l < LEVELS; l++)
+    for (uint32_t g = 0; g < f->topology.level[l].count; g++) {
+      gas.numbers[l][g] = allocate(f->variables * GAS_GROUP_CELLS, f->real, "gas");
+      for (size_t i = 0; filled && i < f->variables * GAS_GROUP_CELLS; i++) {
         const size_t in_patch[3] = {i % 8, i / 8 % 8, i / 64 % 8}, patch = i / 512 % 8;
         size_t cell[3];
         for (size_t c = 0; c < 3; c++)
-          cell[c] = 16 * (size_t)f->level[l].place[g][c] + 8 * (patch >> c & 1) + in_patch[c];
-        set(gas.numbers[l][g], f->real, i, value_of(f, i / GROUP_NUMBERS, l, cell));
+          cell[c] = 16 * (size_t)f->topology.level[l].group[g].place[c] + 8 * (patch >> c & 1) +
+                    in_patch[c];
+        set(gas.numbers[l][g], f->real, i, value_of(f, i / GAS_GROUP_CELLS, l, cell));
       }
     }
   return gas;
 }
 
-static void free_gas(struct gas *gas) {
-  for (size_t l = 0; l < gas->file->levels; l++)
-    for (size_t g = 0; g < gas->file->level[l].groups; g++) free(gas->numbers[l][g]);
+static void free_gas(struct held *gas) {
+  for (int l = 0; l < LEVELS; l++)
+    for (uint32_t g = 0; g < gas->file->topology.level[l].count; g++) free(gas->numbers[l][g]);
 }
 
 static void write_mesh(const char *path, size_t real) {
-  const struct gas_file f = make_file(real);
+  struct gas_file f = make_file(real);
   struct parameters p;
   parameters_default(&p);
-  struct gas gas = make_gas(&f, true);
+  struct held gas = make_gas(&f, true);
   gas_file_write(path, &p, &f, find_group, &gas);
   free_gas(&gas);
+  topology_free(&f.topology);
 }
 
 static void check_same(const struct gas_file *f, const struct gas_file *back) {
-  assert_memory_equal(f->root, back->root, sizeof f->root);
-  assert_memory_equal(f->box, back->box, sizeof f->box);
-  assert_memory_equal(f->boundary, back->boundary, sizeof f->boundary);
-  assert_true(f->gamma == back->gamma && f->scheme == back->scheme && f->real == back->real);
-  assert_true(f->variables == back->variables && f->levels == back->levels);
-  assert_true(f->a == back->a && f->start_a == back->start_a);
-  assert_true(f->last_output == back->last_output && f->wall_seconds == back->wall_seconds);
-  assert_true(f->step == back->step && f->outputs_done == back->outputs_done);
-  for (size_t l = 0; l < f->levels; l++) {
-    const struct gas_file_level *a = &f->level[l], *b = &back->level[l];
-    assert_true(a->groups == b->groups && a->time == b->time && a->dt == b->dt);
-    assert_true(a->steps == b->steps);
-    if (a->groups) assert_memory_equal(a->place, b->place, a->groups * sizeof *a->place);
+  const struct topology *t = &f->topology, *u = &back->topology;
+  assert_memory_equal(t->root, u->root, sizeof t->root);
+  assert_memory_equal(t->boundary, u->boundary, sizeof t->boundary);
+  assert_int_equal(t->finest, u->finest);
+  assert_true(f->cell == back->cell && f->gamma == back->gamma && f->solver == back->solver);
+  assert_true(f->variables == back->variables && f->real == back->real);
+  assert_memory_equal(f->level, back->level, sizeof f->level);
+  assert_memory_equal(&f->moment, &back->moment, sizeof f->moment);
+  for (int l = 0; l < LEVELS; l++) {
+    const struct gas_tree_level *a = &t->level[l], *b = &u->level[l];
+    assert_int_equal(a->count, b->count);
+    if (a->count == 0) continue;
+    assert_memory_equal(a->key, b->key, a->count * sizeof *a->key);
+    assert_memory_equal(a->group, b->group, a->count * sizeof *a->group);
   }
 }
 
 static void test_same_bits(void **state) {
   (void)state;
   for (size_t real = 4; real <= 8; real += 4) {
-    const struct gas_file f = make_file(real);
+    struct gas_file f = make_file(real);
     struct parameters p;
     parameters_default(&p);
     const char *path = scratch("gas_000.hdf5");
     write_mesh(path, real);
     struct gas_file back = gas_file_open(path, &p);
     check_same(&f, &back);
-    struct gas expected = make_gas(&f, true), found = make_gas(&back, false);
+    struct held expected = make_gas(&f, true), found = make_gas(&back, false);
     gas_file_read(path, &back, find_group, &found);
-    for (size_t l = 0; l < f.levels; l++)
-      for (size_t g = 0; g < f.level[l].groups; g++)
+    for (int l = 0; l < LEVELS; l++)
+      for (uint32_t g = 0; g < f.topology.level[l].count; g++)
         assert_memory_equal(expected.numbers[l][g], found.numbers[l][g],
-                            f.variables * GROUP_NUMBERS * real);
+                            f.variables * GAS_GROUP_CELLS * real);
     free_gas(&expected);
     free_gas(&found);
-    gas_file_free(&back);
+    topology_free(&f.topology);
+    topology_free(&back.topology);
   }
 }
 
@@ -167,10 +170,10 @@ static void test_tables(void **state) {
   (void)state;
   const char *path = scratch("gas_000.hdf5");
   write_mesh(path, 4);
-  int32_t corner[3], sibling[TREE_SIBLINGS];
+  int32_t corner[3], sibling[26];
   read_table(path, "Tree/Corner", 4, 3, corner); /* 8 cells of level 0 are 64 of level 3 */
   assert_memory_equal(corner, ((int32_t[]){64, 64, 0}), sizeof corner);
-  read_table(path, "Tree/Corner", 37, 3, corner); /* 5 groups of level 2 and no patch, ... */
+  read_table(path, "Tree/Corner", 37, 3, corner); /* (5, 3, 1) times 32 and (0, 16, 16) */
   assert_memory_equal(corner, ((int32_t[]){160, 112, 48}), sizeof corner);
   check_number(path, "Tree/Son", 4, 16);  /* (1, 1, 0) */
   check_number(path, "Tree/Son", 10, 24); /* (2, 1, 0) is patch (0, 1, 0) of the second group */
@@ -182,20 +185,20 @@ static void test_tables(void **state) {
   for (size_t i = 24; i < 32; i++) check_number(path, "Tree/Father", i, 10);
   for (size_t i = 32; i < 40; i++) check_number(path, "Tree/Father", i, 31);
 
-  read_table(path, "Tree/Sibling", 0, TREE_SIBLINGS, sibling); /* the patch at the origin */
-  assert_int_equal(sibling[0], 9);     /* -x: (3, 0, 0) through the periodic side */
-  assert_int_equal(sibling[1], 1);     /* +x */
-  assert_int_equal(sibling[2], -102);  /* -y: outflow */
-  assert_int_equal(sibling[3], 2);     /* +y */
-  assert_int_equal(sibling[6], -102);  /* -x, -y: crosses -y only */
-  assert_int_equal(sibling[10], -110); /* -y, -z: an edge of the box */
+  read_table(path, "Tree/Sibling", 0, 26, sibling); /* the patch at the origin */
+  assert_int_equal(sibling[0], 9);                  /* -x: (3, 0, 0) through the periodic side */
+  assert_int_equal(sibling[1], 1);                  /* +x */
+  assert_int_equal(sibling[2], -102);               /* -y: outflow */
+  assert_int_equal(sibling[3], 2);                  /* +y */
+  assert_int_equal(sibling[6], -102);               /* -x, -y: crosses -y only */
+  assert_int_equal(sibling[10], -110);              /* -y, -z: an edge of the box */
   assert_int_equal(sibling[18], -110);
   assert_int_equal(sibling[9], 4);  /* +x, +y */
   assert_int_equal(sibling[13], 5); /* +y, +z */
   assert_int_equal(sibling[17], 6); /* +x, +z */
   assert_int_equal(sibling[25], 7);
-  read_table(path, "Tree/Sibling", 17, TREE_SIBLINGS, sibling); /* level 1, (3, 2, 0) */
-  assert_int_equal(sibling[1], 24);                             /* in the next group */
+  read_table(path, "Tree/Sibling", 17, 26, sibling); /* level 1, (3, 2, 0) */
+  assert_int_equal(sibling[1], 24);                  /* in the next group */
   assert_int_equal(sibling[3], 20);
   assert_int_equal(sibling[2], -1); /* not refined */
   assert_int_equal(sibling[4], -104);
@@ -205,22 +208,24 @@ static void test_tables(void **state) {
 static void test_one_level(void **state) {
   (void)state;
   struct gas_file f = make_file(8);
-  f.level[1].groups = f.level[2].groups = 0;
+  refine(&f, 2, 0, NULL);
+  refine(&f, 1, 0, NULL);
   struct parameters p;
   parameters_default(&p);
-  struct gas gas = make_gas(&f, true);
+  struct held gas = make_gas(&f, true);
   gas_file_write(scratch("gas_001.hdf5"), &p, &f, find_group, &gas);
   free_gas(&gas);
   struct gas_file back = gas_file_open(scratch("gas_001.hdf5"), &p);
   check_same(&f, &back);
-  gas_file_free(&back);
+  topology_free(&f.topology);
+  topology_free(&back.topology);
 }
 
 static void open_file(void *path) {
   struct parameters p;
   parameters_default(&p);
   struct gas_file f = gas_file_open(path, &p);
-  gas_file_free(&f);
+  topology_free(&f.topology);
 }
 
 static void open_other_parameters(void *path) {
@@ -228,36 +233,42 @@ static void open_other_parameters(void *path) {
   parameters_default(&p);
   p.cosmology.h = 0.5;
   struct gas_file f = gas_file_open(path, &p);
-  gas_file_free(&f);
+  topology_free(&f.topology);
 }
 
-/** Bits of the gas, of the tree and of a record; parameters; a mesh that cannot be. */
+/** Change a number of the table of corners, and its checksum, as another program would. */
+static void change_corner(const char *path, size_t row, int32_t x) {
+  const hid_t file = hdf5_continue(path, path),
+              corners = H5Dopen2(file, "Tree/Corner", H5P_DEFAULT);
+  int32_t corner[3];
+  hdf5_read_rows(corners, path, "Corner", H5T_NATIVE_INT32, row, 1, 3, corner, NULL);
+  hdf5_checksum_add(corners, path, -checksum_rows(corner, sizeof corner, row, 1));
+  corner[0] = x;
+  hdf5_write_rows(corners, path, "Corner", H5T_NATIVE_INT32, row, 1, 3, corner);
+  H5Dclose(corners);
+  hdf5_close_written(file, path);
+}
+
+/** Other parameters; a mesh that cannot be. The groups of level 1 are at 64 and 128. */
 static void test_refused(void **state) {
   (void)state;
   char *path = scratch("gas_000.hdf5");
   write_mesh(path, 8);
+  expect_warning(open_file, path, "");
   expect_failure(open_other_parameters, path, EXIT_BAD_INPUT, "cosmology.h was");
-  const struct gas_file good = make_file(8);
-  struct gas gas = make_gas(&good, true);
-  struct parameters p;
-  parameters_default(&p);
-  struct {
-    struct gas_file file;
+  const struct {
+    size_t row;
+    int32_t x;
     const char *message;
-  } bad[] = {{good, "a patch has no father"},
-             {good, "patches are not in order"},
-             {good, "level 0 does not fill the box"},
-             {good, "a patch is outside the box"}};
-  bad[0].file.level[1].groups = 0;
-  int32_t twice[2][3] = {{1, 1, 0}, {1, 1, 0}}, outside[1][3] = {{5, 3, 8}};
-  bad[1].file.level[1].place = twice;
-  bad[2].file.root[2] = 32;
-  bad[3].file.level[2].place = outside;
+  } bad[] = {{24, 64, "patches are not in order"},
+             {24, 1 << 10, "a patch is outside the box"},
+             {24, -64, "a patch is outside the box"},
+             {32, 0, "a patch has no father"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    gas_file_write(path, &p, &bad[i].file, find_group, &gas);
+    write_mesh(path, 8);
+    change_corner(path, bad[i].row, bad[i].x);
     expect_failure(open_file, path, EXIT_BAD_INPUT, bad[i].message);
   }
-  free_gas(&gas);
 }
 
 static void test_damage(void **state) {
@@ -282,8 +293,8 @@ static void read_checkpoint(void *path) {
   parameters_default(&p);
   char *found;
   struct gas_file f = gas_checkpoint_open(path, &p, false, &found);
-  if (f.step != 1) _exit(1);
-  gas_file_free(&f);
+  if (f.moment.step != 1) _exit(1);
+  topology_free(&f.topology);
   free(found);
 }
 
@@ -294,14 +305,16 @@ static void test_checkpoints(void **state) {
   struct parameters p;
   parameters_default(&p);
   struct gas_file f = make_file(4);
-  struct gas gas = make_gas(&f, true);
-  for (f.step = 1; f.step <= 2; f.step++) gas_checkpoint_write(path, &p, &f, find_group, &gas);
+  struct held gas = make_gas(&f, true);
+  for (f.moment.step = 1; f.moment.step <= 2; f.moment.step++)
+    gas_checkpoint_write(path, &p, &f, find_group, &gas);
   free_gas(&gas);
+  topology_free(&f.topology);
   char *found;
   struct gas_file back = gas_checkpoint_open(path, &p, false, &found);
   assert_string_equal(found, path);
-  assert_int_equal(back.step, 2);
-  gas_file_free(&back);
+  assert_int_equal(back.moment.step, 2);
+  topology_free(&back.topology);
   free(found);
   assert_int_equal(truncate(path, 5000), 0);
   expect_warning(read_checkpoint, path, "going on from the one before");

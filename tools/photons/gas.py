@@ -62,7 +62,8 @@ class Mesh:
 
     def field(self, name):
         """Values of all cells [patch, z, y, x]: a stored variable (density, momentum_x, ...,
-        energy, entropy), velocity_x, velocity_y, velocity_z, speed, pressure, sound_speed, or level.
+        energy, entropy), velocity_x, velocity_y, velocity_z, speed, pressure, sound_speed, or
+        level.
 
         Raises ValueError if there is no such field."""
         if name in self.stored:
@@ -182,13 +183,11 @@ class Mesh:
                 repeat = 2 ** (level - own)
                 part = part.repeat(repeat, axis=1).repeat(repeat, axis=2)
                 first = np.arange(PATCH * repeat)
-                rows, columns = (self.corner[patches, i, None] * repeat + first for i in (up, across))
+                corner, divisor = self.corner[patches] * repeat, 1
             else:
-                repeat = 2 ** (own - level)
-                part = part / repeat**2
-                rows, columns = (
-                    (self.corner[patches, i, None] + first) // repeat for i in (up, across)
-                )
+                corner, divisor = self.corner[patches], 2 ** (own - level)
+                part = part / divisor**2
+            rows, columns = ((corner[:, i, None] + first) // divisor for i in (up, across))
             np.add.at(picture, (rows[:, :, None], columns[:, None, :]), part)
         return picture
 

@@ -84,7 +84,8 @@ class Riemann:
         behind = (self.rho_left, self.rho_right)[side], self.u, self.p
         c = 2 / (g + 1) * sound - sign * (g - 1) / (g + 1) * (u - speed)  # equation 4.56
         c = np.maximum(c, 0)
-        fan = rho * (c / sound) ** (2 / (g - 1)), speed - sign * c, p0 * (c / sound) ** (2 * g / (g - 1))
+        cooled = (c / sound) ** (2 / (g - 1))
+        fan = rho * cooled, speed - sign * c, p0 * cooled**g
         outside, inside = sign * speed >= sign * outer, sign * speed <= sign * inner
         return [
             np.where(outside, before, np.where(inside, after, between))
@@ -102,7 +103,8 @@ class Sedov:
         if not 1 < gamma < 2:
             raise ValueError("the ratio of specific heats must be between 1 and 2")
         self.gamma = g = gamma
-        # From the shock (v = v_2) to the centre (v_0), where the density falls as a power of v - v_0.
+        # From the shock (v = v_2) to the centre (v_0), where the density falls as a power of
+        # v - v_0.
         v_0, v_2 = 2 / (5 * g), 4 / (5 * (g + 1))
         v = v_0 + (v_2 - v_0) * np.linspace(0, 1, points)[1:] ** 6
         a_0, a_2 = 2 / 5, -(g - 1) / (2 * g + 1)
@@ -129,15 +131,16 @@ class Sedov:
         shock = self.shock_radius(energy, rho_0, t)
         speed, x = 2 / 5 * shock / t, np.asarray(radius, dtype=float) / shock
         inside = x <= 1
-        rho = rho_0 * np.exp(np.interp(np.log(np.maximum(x, 1e-300)), np.log(self.r), np.log(self.rho)))
+        log_x = np.log(np.maximum(x, 1e-300))
+        rho = rho_0 * np.exp(np.interp(log_x, np.log(self.r), np.log(self.rho)))
         u = speed * np.interp(x, np.append(0, self.r), np.append(0, self.u))
         p = rho_0 * speed**2 * np.interp(x, self.r, self.p)
         return [np.where(inside, a, b) for a, b in ((rho, rho_0), (u, 0.0), (p, p_0))]
 
 
 def standing_wave(phase, t_phase, amplitude, rho_0, p_0, gamma):
-    """rho, u (along the wave vector), p of a small standing sound wave that begins at rest, to first
-    order in the amplitude.
+    """rho, u (along the wave vector), p of a small standing sound wave that begins at rest, to
+    first order in the amplitude.
 
     phase -- k x, an array; t_phase -- k c t with the speed of sound c; amplitude -- of the density,
     over rho_0"""

@@ -10,49 +10,38 @@
 #include <stdint.h>
 
 #include "photons/config/parameters.h"
+#include "photons/gas/kernels.h"
+#include "photons/gas/topology.h"
 
-enum {
-  GAS_FILE_LEVELS_MOST = 24,
-  GAS_FILE_VARIABLES_MOST = 6,
-  GAS_FILE_GROUP_CELLS = 16,  /**< a side of a group of 2^3 patches */
-  GAS_FILE_GROUP_PATCHES = 8, /**< patch x + 2y + 4z of a group */
-  GAS_FILE_PATCH_CELLS = 512  /**< of a patch: 8^3 */
-};
-
-/** Numbers as GAMER's files have them. */
-enum gas_file_boundary { GAS_FILE_PERIODIC = 1, GAS_FILE_OUTFLOW = 2, GAS_FILE_REFLECTING = 3 };
-enum gas_file_scheme { GAS_FILE_RTVD = 1, GAS_FILE_MUSCL_HANCOCK = 3 };
-
-/** The groups of patches of one level, of all ranks. */
+/** What a level has done. */
 struct gas_file_level {
-  size_t groups;
-  int32_t (*place)[3]; /**< corners in units of the side of a group of this level, in the order of
-                            their Morton keys */
-  double time, dt;     /**< time reached, in code units, and the last step */
-  int64_t steps;       /**< steps done */
+  double time, dt; /**< time reached, and the last step */
+  int64_t steps;
 };
 
-/** Everything in a file but the gas itself, the same on all ranks. */
-struct gas_file {
-  uint32_t root[3];    /**< cells of level 0; multiples of 16 */
-  double box[3];       /**< sides of the box, in code units */
-  int32_t boundary[6]; /**< enum gas_file_boundary of the sides -x, +x, -y, +y, -z, +z */
-  double gamma;        /**< ratio of specific heats */
-  enum gas_file_scheme scheme;
-  size_t variables; /**< density, momentum x, y, z, energy; 6: and the entropy of dual energy */
-  size_t real;      /**< bytes of a number: 4 or 8 */
-  size_t levels;    /**< levels that there may be */
-  struct gas_file_level level[GAS_FILE_LEVELS_MOST];
-  /** Where the run stands, for a restart: members of struct progress (app/solver.h). */
+/** Where a run stands, for a restart: as struct progress (app/solver.h). */
+struct gas_moment {
   double a, start_a, last_output, wall_seconds;
   int64_t step, outputs_done;
 };
 
+/** Everything in a file but the gas itself, the same on all ranks. */
+struct gas_file {
+  struct topology topology;
+  double cell; /**< side of a cell of the root level */
+  double gamma;
+  enum gas_solver solver;
+  size_t variables; /**< the first of enum gas_variable */
+  size_t real;      /**< bytes of a number: 4 or 8 */
+  struct gas_file_level level[GAS_LEVELS_MAX];
+  struct gas_moment moment;
+};
+
 /**
- * Where the numbers of a group are: [variable][patch 0..7][z][y][x], of the file's `real` type.
+ * Where the numbers of a group are: [variable][patch][z][y][x], of the file's `real` type.
  * @return NULL where the group belongs to another rank; every group belongs to one rank
  */
-typedef void *gas_file_group(void *context, size_t level, size_t group);
+typedef void *gas_file_group(void *context, int level, uint32_t group);
 
 /** Write a file. @param p stored in the file */
 void gas_file_write(const char *path, const struct parameters *p, const struct gas_file *f,
@@ -63,8 +52,8 @@ void gas_checkpoint_write(const char *path, const struct parameters *p, const st
 
 /**
  * Read everything but the gas from a file that gas_file_write() or gas_checkpoint_write() has
- * written. The program ends with EXIT_BAD_INPUT if the file is damaged (all its checksums are
- * compared), or if parameters that change the result are not those of @p p.
+ * written. The caller owns the topology. The program ends with EXIT_BAD_INPUT if the file is damaged
+ * (all its checksums are compared), or if parameters that change the result are not those of @p p.
  */
 struct gas_file gas_file_open(const char *path, struct parameters *p);
 /**
@@ -78,6 +67,5 @@ struct gas_file gas_checkpoint_open(const char *path, struct parameters *p, bool
 /** Read the gas. @param group says where to put the numbers of this rank's groups */
 void gas_file_read(const char *path, const struct gas_file *f, gas_file_group *group,
                    void *context);
-void gas_file_free(struct gas_file *f);
 
 #endif
