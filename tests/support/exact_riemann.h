@@ -13,7 +13,8 @@ struct riemann_state {
 /* Change of velocity across the wave beside state s to pressure p. */
 static inline double riemann_wave(double gamma, struct riemann_state s, double p) {
   if (p > s.pressure) {
-    const double a = 2.0 / ((gamma + 1.0) * s.density), b = (gamma - 1.0) / (gamma + 1.0) * s.pressure;
+    const double a = 2.0 / ((gamma + 1.0) * s.density),
+                 b = (gamma - 1.0) / (gamma + 1.0) * s.pressure;
     return (p - s.pressure) * sqrt(a / (p + b));
   }
   const double sound = sqrt(gamma * s.pressure / s.density);
@@ -21,7 +22,8 @@ static inline double riemann_wave(double gamma, struct riemann_state s, double p
 }
 
 /* Pressure between the waves, by bisection: the change of velocity grows with the pressure. */
-static inline double riemann_pressure(double gamma, struct riemann_state l, struct riemann_state r) {
+static inline double riemann_pressure(double gamma, struct riemann_state l,
+                                      struct riemann_state r) {
   double low = 0.0, high = 1e3 * (l.pressure + r.pressure);
   for (int i = 0; i < 200; i++) {
     const double p = 0.5 * (low + high);
@@ -39,8 +41,8 @@ static inline struct riemann_state riemann_left(double gamma, struct riemann_sta
   const double sound = sqrt(gamma * s.pressure / s.density), g = (gamma - 1.0) / (gamma + 1.0);
   const double ratio = p / s.pressure;
   if (p > s.pressure) {
-    const double shock =
-        s.velocity - sound * sqrt(0.5 * (gamma + 1.0) / gamma * ratio + 0.5 * (gamma - 1.0) / gamma);
+    const double shock = s.velocity - sound * sqrt(0.5 * (gamma + 1.0) / gamma * ratio +
+                                                   0.5 * (gamma - 1.0) / gamma);
     if (speed < shock) return s;
     return (struct riemann_state){s.density * (ratio + g) / (g * ratio + 1.0), v, p};
   }
@@ -49,10 +51,10 @@ static inline struct riemann_state riemann_left(double gamma, struct riemann_sta
   if (speed > v - star_sound)
     return (struct riemann_state){s.density * pow(ratio, 1.0 / gamma), v, p};
   const double c = 2.0 / (gamma + 1.0) + g / sound * (s.velocity - speed);
-  return (struct riemann_state){
-      s.density * pow(c, 2.0 / (gamma - 1.0)),
-      2.0 / (gamma + 1.0) * (sound + 0.5 * (gamma - 1.0) * s.velocity + speed),
-      s.pressure * pow(c, 2.0 * gamma / (gamma - 1.0))};
+  return (struct riemann_state){s.density * pow(c, 2.0 / (gamma - 1.0)),
+                                2.0 / (gamma + 1.0) *
+                                    (sound + 0.5 * (gamma - 1.0) * s.velocity + speed),
+                                s.pressure * pow(c, 2.0 * gamma / (gamma - 1.0))};
 }
 
 /** The state at x/t = speed of the problem l | r. */

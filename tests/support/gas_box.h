@@ -15,9 +15,9 @@ struct gas_box {
   const struct gas_kernels *kernels;
   struct gas_physics physics;
   enum box_boundary boundary;
-  int n[3];      /**< cells along x, y, z: multiples of 16 */
-  double *u;     /**< [variable][z][y][x] */
-  double *next;  /**< the same after a step */
+  int n[3];     /**< cells along x, y, z: multiples of 16 */
+  double *u;    /**< [variable][z][y][x] */
+  double *next; /**< the same after a step */
   void *block, *group, *fluxes, *scratch;
   struct gas_fault fault; /**< the first of the last step */
 };
@@ -86,8 +86,7 @@ static inline void box_set(struct gas_box *b, size_t i, double density, const do
   for (size_t a = 0; a < 3; a++) b->u[(1 + a) * cells + i] = density * v[a];
   b->u[4 * cells + i] = 0.5 * density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) +
                         pressure / (gamma - 1.0);
-  if (gas_variables(&b->physics) > 5)
-    b->u[5 * cells + i] = pressure * pow(density, 1.0 - gamma);
+  if (gas_variables(&b->physics) > 5) b->u[5 * cells + i] = pressure * pow(density, 1.0 - gamma);
 }
 
 static inline double box_pressure(const struct gas_box *b, const double *u, size_t i) {
@@ -120,8 +119,8 @@ static inline void box_store(struct gas_box *b, int x, int y, int z) {
     for (int k = 0; k < GAS_GROUP_SIDE; k++)
       for (int j = 0; j < GAS_GROUP_SIDE; j++)
         for (int i = 0; i < GAS_GROUP_SIDE; i++)
-          b->next[q * box_cells(b) + box_index(b, x + i, y + j, z + k)] =
-              box_get(b->kernels, b->group, q * GAS_GROUP_CELLS + group_place(i, j, k));
+          b->next[q * box_cells(b) + box_index(b, x + i, y + j, z + k)] = box_get(
+              b->kernels, b->group, q * GAS_GROUP_CELLS + group_place(i, j, k));
 }
 
 static inline void box_solve(struct gas_box *b, double dt_dh, bool reversed,

