@@ -100,12 +100,13 @@ static inline double box_pressure(const struct gas_box *b, const double *u, size
 /** Fills b->block with the cells of the group whose first cell is x, y, z, and its ghost cells. */
 static inline void box_load(struct gas_box *b, int x, int y, int z) {
   size_t to = 0;
-  for (size_t q = 0; q < gas_variables(&b->physics); q++)
-    for (int k = -GAS_GHOSTS; k < GAS_GROUP_SIDE + GAS_GHOSTS; k++)
-      for (int j = -GAS_GHOSTS; j < GAS_GROUP_SIDE + GAS_GHOSTS; j++)
-        for (int i = -GAS_GHOSTS; i < GAS_GROUP_SIDE + GAS_GHOSTS; i++)
-          box_put(b->kernels, b->block, to++,
-                  b->u[q * box_cells(b) + box_index(b, x + i, y + j, z + k)]);
+  for (int k = -GAS_GHOSTS; k < GAS_GROUP_SIDE + GAS_GHOSTS; k++)
+    for (int j = -GAS_GHOSTS; j < GAS_GROUP_SIDE + GAS_GHOSTS; j++)
+      for (int i = -GAS_GHOSTS; i < GAS_GROUP_SIDE + GAS_GHOSTS; i++, to++) {
+        const size_t from = box_index(b, x + i, y + j, z + k);
+        for (size_t q = 0; q < gas_variables(&b->physics); q++)
+          box_put(b->kernels, b->block, q * GAS_BLOCK_CELLS + to, b->u[q * box_cells(b) + from]);
+      }
 }
 
 /** Place of a cell of a group in [patch][z][y][x]. */
@@ -115,12 +116,13 @@ static inline size_t group_place(int x, int y, int z) {
 }
 
 static inline void box_store(struct gas_box *b, int x, int y, int z) {
-  for (size_t q = 0; q < gas_variables(&b->physics); q++)
-    for (int k = 0; k < GAS_GROUP_SIDE; k++)
-      for (int j = 0; j < GAS_GROUP_SIDE; j++)
-        for (int i = 0; i < GAS_GROUP_SIDE; i++)
-          b->next[q * box_cells(b) + box_index(b, x + i, y + j, z + k)] = box_get(
-              b->kernels, b->group, q * GAS_GROUP_CELLS + group_place(i, j, k));
+  for (int k = 0; k < GAS_GROUP_SIDE; k++)
+    for (int j = 0; j < GAS_GROUP_SIDE; j++)
+      for (int i = 0; i < GAS_GROUP_SIDE; i++) {
+        const size_t from = group_place(i, j, k), to = box_index(b, x + i, y + j, z + k);
+        for (size_t q = 0; q < gas_variables(&b->physics); q++)
+          b->next[q * box_cells(b) + to] = box_get(b->kernels, b->group, q * GAS_GROUP_CELLS + from);
+      }
 }
 
 static inline void box_solve(struct gas_box *b, double dt_dh, bool reversed,

@@ -43,8 +43,11 @@ INLINE void load_columns(unsigned variables, int axis, const real *restrict from
       for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++)
         memcpy(u[i][q], source + i * along, sizeof u[i][q]);
     else
-      for (unsigned l = 0; l < LANES; l++)
-        for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) u[i][q][l] = source[l * across + i];
+      for (unsigned l = 0; l < LANES; l += 4)
+        for (unsigned i = 0; i < GAS_BLOCK_SIDE; i += 4) { /* the last 4 begin at 18 */
+          const unsigned first = i + 4 <= GAS_BLOCK_SIDE ? i : GAS_BLOCK_SIDE - 4;
+          transpose4(source + l * across + first, across, u[first][q] + l, COLUMN_STEP);
+        }
   }
 }
 
@@ -56,8 +59,9 @@ INLINE void store_columns(unsigned variables, int axis, const column_cell *restr
       for (unsigned i = 0; i < GAS_GROUP_SIDE; i++)
         memcpy(target + i * along, u[i][q], sizeof u[i][q]);
     else
-      for (unsigned l = 0; l < LANES; l++)
-        for (unsigned i = 0; i < GAS_GROUP_SIDE; i++) target[l * across + i] = u[i][q][l];
+      for (unsigned l = 0; l < LANES; l += 4)
+        for (unsigned i = 0; i < GAS_GROUP_SIDE; i += 4)
+          transpose4(u[i][q] + l, COLUMN_STEP, target + l * across + i, across);
   }
 }
 
