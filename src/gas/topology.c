@@ -134,8 +134,9 @@ int topology_levels(const struct topology *t) {
 struct patch_number topology_patch_neighbour(const struct topology *t, int level, uint32_t group,
                                              int patch, int n) {
   const struct gas_group *g = &t->level[level].group[group];
-  const uint32_t of_patch[3] = {2 * g->place[0] + (uint32_t)(patch & 1), 2 * g->place[1] + (patch >> 1 & 1),
-                                2 * g->place[2] + (patch >> 2)};
+  const uint32_t of_patch[3] = {2 * g->place[0] + (uint32_t)(patch & 1),
+                                2 * g->place[1] + (uint32_t)(patch >> 1 & 1),
+                                2 * g->place[2] + (uint32_t)(patch >> 2)};
   int64_t place[3], of_group[3], toward = 0;
   struct patch_number found = {0};
   neighbour_place(of_patch, n, place);

@@ -6,6 +6,8 @@
 #include "sweep.h"
 
 extern const struct gas_kernels KERNEL(gas_kernels_double);
-const struct gas_kernels KERNEL(gas_kernels_double) = {
-    sizeof(real), SCRATCH_REALS * sizeof(real), solve,    largest_speed, flag,
-    interpolate,  restrict_group,               flux_add, flux_fix};
+const struct gas_kernels KERNEL(gas_kernels_double) = {sizeof(real),   SCRATCH_REALS * sizeof(real),
+                                                       solve,          largest_speed,
+                                                       flag,           interpolate,
+                                                       restrict_group, flux_add,
+                                                       flux_fix};

@@ -80,7 +80,8 @@ static void flag(const struct gas_physics *physics, const struct gas_flags *flag
       uint8_t flagged[GAS_GROUP_SIDE];
       flag_row(flags, (const real *)block + row, pressure + row, flagged);
       for (int x = 0; x < GAS_GROUP_SIDE; x++)
-        if (flagged[x]) masks[x / 8 + 2 * (y / 8) + 4 * (z / 8)] |= reach(x % 8, y % 8, z % 8, buffer);
+        if (flagged[x])
+          masks[x / 8 + 2 * (y / 8) + 4 * (z / 8)] |= reach(x % 8, y % 8, z % 8, buffer);
     }
 }
 

@@ -44,8 +44,7 @@ static void place_children(unsigned variables, const struct children *children, 
     bool wanted = true;
     for (int a = 0; a < 3; a++) wanted &= at[a] >= low[a] && at[a] < high[a];
     real *to = block + (at[2] * GAS_BLOCK_SIDE + at[1]) * GAS_BLOCK_SIDE + at[0];
-    for (unsigned q = 0; wanted && q < variables; q++)
-      to[q * GAS_BLOCK_CELLS] = children->u[q][k];
+    for (unsigned q = 0; wanted && q < variables; q++) to[q * GAS_BLOCK_CELLS] = children->u[q][k];
   }
 }
 
@@ -63,8 +62,8 @@ static void interpolate(const struct gas_physics *physics, const void *coarse, c
       for (p[0] = first[0]; p[0] < end[0]; p[0]++) {
         struct children children;
         linear_children(&c, variables,
-                        (const real *)coarse +
-                            (p[2] * GAS_COARSE_SIDE + p[1]) * GAS_COARSE_SIDE + p[0],
+                        (const real *)coarse + (p[2] * GAS_COARSE_SIDE + p[1]) * GAS_COARSE_SIDE +
+                            p[0],
                         &children);
         place_children(variables, &children, p, low, high, block);
       }
@@ -81,8 +80,9 @@ static void restrict_group(unsigned variables, const void *fine_group, void *coa
         for (unsigned y = 0; y < 4; y++)
           for (unsigned x = 0; x < 4; x++) {
             const real *f = from + 2 * (x + 8 * y + 64 * z);
-            to[x + 8 * y + 64 * z] =
-                (((f[0] + f[1]) + (f[8] + f[9])) + ((f[64] + f[65]) + (f[72] + f[73]))) / 8;
+            to[x + 8 * y + 64 * z] = (((f[0] + f[1]) + (f[8] + f[9])) +
+                                      ((f[64] + f[65]) + (f[72] + f[73]))) /
+                                     8;
           }
     }
 }

@@ -8,17 +8,23 @@
 
 #include "column.h"
 
-enum { DENSITY, NORMAL, ACROSS_1, ACROSS_2, PRESSURE, ENTROPY_OF_MASS, PRIMITIVES };
-
-/** Primitive variables of one place. The last one is entropy / density, carried by the mass. */
+/** Primitive variables of one place: the velocity along the column and across it; entropy per mass,
+ * which the gas carries along. In arrays of column_cell they stand in this order. */
 struct state {
-  real w[PRIMITIVES];
+  real density, along, across[2], pressure, entropy;
 };
 
 INLINE struct state state_at(const column_cell *w, int l) {
-  struct state s;
-  for (int q = 0; q < PRIMITIVES; q++) s.w[q] = w[0][q][l];
-  return s;
+  return (struct state){w[0][0][l], w[0][1][l], {w[0][2][l], w[0][3][l]}, w[0][4][l], w[0][5][l]};
+}
+
+INLINE void put_state(column_cell *w, int l, struct state s) {
+  w[0][0][l] = s.density;
+  w[0][1][l] = s.along;
+  w[0][2][l] = s.across[0];
+  w[0][3][l] = s.across[1];
+  w[0][4][l] = s.pressure;
+  w[0][5][l] = s.entropy;
 }
 
 INLINE struct cell column_at(const column_cell *u, int l) {
@@ -27,21 +33,24 @@ INLINE struct cell column_at(const column_cell *u, int l) {
 
 /* Pressures of cold cells, whose entropy decides: rare, and powers are dear. */
 static void cold_pressures(const struct constants *c, const column_cell *u, column_cell *w) {
-  for (int l = 0; l < LANES; l++) w[0][PRESSURE][l] = pressure_of(c, column_at(u, l));
+#pragma omp simd
+  for (int l = 0; l < LANES; l++) w[0][GAS_ENERGY][l] = pressure_of(c, column_at(u, l));
 }
 
 INLINE void primitive_variables(const struct constants *c, const column_cell *restrict u,
                                 column_cell *restrict w) {
-  int cold = 0;
+  real_bits cold = 0;
 #pragma omp simd reduction(| : cold)
   for (int l = 0; l < LANES; l++) {
     const struct cell a = column_at(u, l);
     const real thermal = thermal_energy(a), volume = 1 / a.density;
-    w[0][DENSITY][l] = a.density;
-    for (int q = 0; q < 3; q++) w[0][NORMAL + q][l] = a.momentum[q] * volume;
-    w[0][PRESSURE][l] = c->thermal * thermal;
-    w[0][ENTROPY_OF_MASS][l] = a.entropy * volume;
-    cold |= entropy_decides(c, a, thermal);
+    put_state(w, l,
+              (struct state){a.density,
+                             a.momentum[0] * volume,
+                             {a.momentum[1] * volume, a.momentum[2] * volume},
+                             c->thermal * thermal,
+                             a.entropy * volume});
+    cold |= entropy_decides(c, a, thermal) ? 1 : 0;
   }
   if (cold) cold_pressures(c, u, w);
 }
@@ -52,39 +61,59 @@ INLINE real limited_slope(enum gas_limiter limiter, real theta, real a, real b) 
   return a * b > 0 ? copysign(size, a) : 0;
 }
 
-/* The change of a primitive state by half a time step, from the change over one cell. */
-INLINE struct state half_step_change(real gamma, real half_dt_dh, struct state s, struct state d) {
-  const real v = s.w[NORMAL], dv = d.w[NORMAL];
-  struct state change;
-  for (int q = 0; q < PRIMITIVES; q++) change.w[q] = v * d.w[q];
-  change.w[DENSITY] += s.w[DENSITY] * dv;
-  change.w[NORMAL] += d.w[PRESSURE] / s.w[DENSITY];
-  change.w[PRESSURE] += gamma * s.w[PRESSURE] * dv;
-  for (int q = 0; q < PRIMITIVES; q++) change.w[q] *= -half_dt_dh;
-  return change;
+/* Changes of the primitive variables over cell 0. */
+INLINE void slopes(enum gas_limiter limiter, real theta, const column_cell *restrict w,
+                   column_cell *restrict slope) {
+  for (int q = 0; q < GAS_VARIABLES_MAX; q++)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      slope[0][q][l] = limited_slope(limiter, theta, w[0][q][l] - w[-1][q][l],
+                                     w[1][q][l] - w[0][q][l]);
+}
+
+/* State s after half a time step in which it changes by d over a cell. */
+INLINE struct state half_step_state(real gamma, real half_dt_dh, struct state s, struct state d) {
+  const real v = s.along;
+  return (struct state){
+      s.density - half_dt_dh * (v * d.density + s.density * d.along),
+      s.along - half_dt_dh * (v * d.along + d.pressure / s.density),
+      {s.across[0] - half_dt_dh * v * d.across[0], s.across[1] - half_dt_dh * v * d.across[1]},
+      s.pressure - half_dt_dh * (v * d.pressure + gamma * s.pressure * d.along),
+      s.entropy - half_dt_dh * v * d.entropy};
+}
+
+/* State s + part * d. */
+INLINE struct state moved_state(struct state s, real part, struct state d) {
+  return (struct state){s.density + part * d.density,
+                        s.along + part * d.along,
+                        {s.across[0] + part * d.across[0], s.across[1] + part * d.across[1]},
+                        s.pressure + part * d.pressure,
+                        s.entropy + part * d.entropy};
+}
+
+INLINE struct state chosen_state(bool first, struct state a, struct state b) {
+  return (struct state){first ? a.density : b.density,
+                        first ? a.along : b.along,
+                        {first ? a.across[0] : b.across[0], first ? a.across[1] : b.across[1]},
+                        first ? a.pressure : b.pressure,
+                        first ? a.entropy : b.entropy};
 }
 
 /* The states of a cell at its lower and upper face after half a time step. Where one of them has no
- * positive density or pressure both are the cell's state before the step. */
-INLINE void face_states(enum gas_limiter limiter, const struct constants *c, real half_dt_dh,
-                        const column_cell *restrict w, column_cell *restrict lower,
+ * positive density or pressure, both are the cell's state before the step. */
+INLINE void face_states(real gamma, real half_dt_dh, const column_cell *restrict w,
+                        const column_cell *restrict slope, column_cell *restrict lower,
                         column_cell *restrict upper) {
 #pragma omp simd
   for (int l = 0; l < LANES; l++) {
-    struct state s = state_at(w, l), d, low, high;
-    for (int q = 0; q < PRIMITIVES; q++)
-      d.w[q] = limited_slope(limiter, c->minmod, s.w[q] - w[-1][q][l], w[1][q][l] - s.w[q]);
-    const struct state change = half_step_change(c->gamma, half_dt_dh, s, d);
-    for (int q = 0; q < PRIMITIVES; q++) {
-      low.w[q] = s.w[q] + change.w[q] - (real)0.5 * d.w[q];
-      high.w[q] = s.w[q] + change.w[q] + (real)0.5 * d.w[q];
-    }
-    const bool good = (smallest(low.w[DENSITY], high.w[DENSITY]) > 0) &
-                      (smallest(low.w[PRESSURE], high.w[PRESSURE]) > 0);
-    for (int q = 0; q < PRIMITIVES; q++) {
-      lower[0][q][l] = good ? low.w[q] : s.w[q];
-      upper[0][q][l] = good ? high.w[q] : s.w[q];
-    }
+    const struct state s = state_at(w, l), d = state_at(slope, l);
+    const struct state middle = half_step_state(gamma, half_dt_dh, s, d);
+    const struct state low = moved_state(middle, (real)-0.5, d),
+                       high = moved_state(middle, (real)0.5, d);
+    const bool good = smallest(smallest(low.density, high.density),
+                               smallest(low.pressure, high.pressure)) > 0;
+    put_state(lower, l, chosen_state(good, low, s));
+    put_state(upper, l, chosen_state(good, high, s));
   }
 }
 
@@ -93,76 +122,71 @@ struct waves {
   real left, contact, right;
 };
 
-INLINE struct waves wave_speeds(const struct constants *c, struct state a, struct state b) {
-  const real root_a = sqrt(a.w[DENSITY]), root_b = sqrt(b.w[DENSITY]);
+INLINE struct waves wave_speeds(real gamma, struct state a, struct state b) {
+  const real root_a = sqrt(a.density), root_b = sqrt(b.density);
   const real part_a = root_a / (root_a + root_b), part_b = 1 - part_a;
-  const real square_a = c->gamma * a.w[PRESSURE] / a.w[DENSITY],
-             square_b = c->gamma * b.w[PRESSURE] / b.w[DENSITY];
-  const real jump = b.w[NORMAL] - a.w[NORMAL];
-  const real v = part_a * a.w[NORMAL] + part_b * b.w[NORMAL];
+  const real square_a = gamma * a.pressure / a.density, square_b = gamma * b.pressure / b.density;
+  const real jump = b.along - a.along, v = part_a * a.along + part_b * b.along;
   const real sound = sqrt(part_a * square_a + part_b * square_b +
                           (real)0.5 * part_a * part_b * jump * jump);
   /* Sound that is lost beside the velocity must not make the waves one. */
-  const real margin = 4 * REAL_EPSILON * (fabs(a.w[NORMAL]) + fabs(b.w[NORMAL]));
-  struct waves s = {.left = smallest(a.w[NORMAL] - sqrt(square_a), v - sound) - margin,
-                    .right = largest(b.w[NORMAL] + sqrt(square_b), v + sound) + margin};
-  const real mass_a = a.w[DENSITY] * (s.left - a.w[NORMAL]),
-             mass_b = b.w[DENSITY] * (s.right - b.w[NORMAL]);
-  s.contact = (b.w[PRESSURE] - a.w[PRESSURE] + mass_a * a.w[NORMAL] - mass_b * b.w[NORMAL]) /
-              (mass_a - mass_b);
+  const real margin = 4 * REAL_EPSILON * (fabs(a.along) + fabs(b.along));
+  struct waves s = {.left = smallest(a.along - sqrt(square_a), v - sound) - margin,
+                    .right = largest(b.along + sqrt(square_b), v + sound) + margin};
+  const real mass_a = a.density * (s.left - a.along), mass_b = b.density * (s.right - b.along);
+  s.contact = (b.pressure - a.pressure + mass_a * a.along - mass_b * b.along) / (mass_a - mass_b);
   return s;
 }
 
 /* The flux of Riemann problem a | b by HLLC. The side of the contact on which the face lies gives
  * the flux: F + S (U* - U) where the face is within the fan of waves, F where it is outside. */
-INLINE void hllc(const struct constants *c, struct state a, struct state b,
-                 real flux[GAS_VARIABLES_MAX]) {
-  const struct waves wave = wave_speeds(c, a, b);
+INLINE struct cell hllc(const struct constants *c, struct state a, struct state b) {
+  const struct waves wave = wave_speeds(c->gamma, a, b);
   const bool from_left = wave.contact >= 0;
-  struct state s;
-  for (int q = 0; q < PRIMITIVES; q++) s.w[q] = from_left ? a.w[q] : b.w[q];
+  const struct state s = chosen_state(from_left, a, b);
   const real outer = from_left ? wave.left : wave.right;
   const real inside = from_left ? smallest(outer, 0) : largest(outer, 0);
 
-  const real density = s.w[DENSITY], v = s.w[NORMAL], p = s.w[PRESSURE];
-  const real mass = density * (outer - v);
+  const real v = s.along, mass = s.density * (outer - v);
   const real star = mass / (outer - wave.contact);
-  const real kinetic = (real)0.5 * density *
-                       (v * v + s.w[ACROSS_1] * s.w[ACROSS_1] + s.w[ACROSS_2] * s.w[ACROSS_2]);
-  const real energy = kinetic + p / c->thermal;
-  const real star_energy =
-      star * (energy / density + (wave.contact - v) * (wave.contact + p / mass));
-  flux[0] = density * v + inside * (star - density);
-  flux[1] = density * v * v + p + inside * (star * wave.contact - density * v);
-  flux[2] = flux[0] * s.w[ACROSS_1];
-  flux[3] = flux[0] * s.w[ACROSS_2];
-  flux[4] = (energy + p) * v + inside * (star_energy - energy);
-  flux[5] = flux[0] * s.w[ENTROPY_OF_MASS];
+  const real square = v * v + s.across[0] * s.across[0] + s.across[1] * s.across[1];
+  const real energy = (real)0.5 * s.density * square + s.pressure / c->thermal;
+  const real star_energy = star * (energy / s.density +
+                                   (wave.contact - v) * (wave.contact + s.pressure / mass));
+  const real mass_flux = s.density * v + inside * (star - s.density);
+  return (struct cell){
+      mass_flux,
+      {s.density * v * v + s.pressure + inside * (star * wave.contact - s.density * v),
+       mass_flux * s.across[0], mass_flux * s.across[1]},
+      (energy + s.pressure) * v + inside * (star_energy - energy),
+      mass_flux * s.entropy};
 }
 
 INLINE void riemann_flux(const struct constants *c, const column_cell *restrict a,
                          const column_cell *restrict b, column_cell *restrict flux) {
 #pragma omp simd
   for (int l = 0; l < LANES; l++) {
-    real f[GAS_VARIABLES_MAX];
-    hllc(c, state_at(a, l), state_at(b, l), f);
-    for (int q = 0; q < GAS_VARIABLES_MAX; q++) flux[0][q][l] = f[q];
+    const struct cell f = hllc(c, state_at(a, l), state_at(b, l));
+    put_state(flux, l,
+              (struct state){
+                  f.density, f.momentum[0], {f.momentum[1], f.momentum[2]}, f.energy, f.entropy});
   }
 }
 
-/* Whether a cell is physical after the step. */
-INLINE int find_unphysical(const struct constants *c, real dt_dh, const column_cell *restrict u,
-                           const column_cell *restrict flux, real_bits unphysical[restrict LANES]) {
-  int any = 0;
+/* Which cells are not physical after the step; whether there is any. */
+INLINE real_bits find_unphysical(const struct constants *c, real dt_dh,
+                                 const column_cell *restrict u, const column_cell *restrict flux,
+                                 real_bits unphysical[restrict LANES]) {
+  column_cell after;
+  for (int q = 0; q < GAS_VARIABLES_MAX; q++)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      after[q][l] = after_step(u[0][q][l], dt_dh, flux[0][q][l], flux[1][q][l]);
+  real_bits any = 0;
 #pragma omp simd reduction(| : any)
   for (int l = 0; l < LANES; l++) {
-    real after[GAS_VARIABLES_MAX];
-    for (int q = 0; q < GAS_VARIABLES_MAX; q++)
-      after[q] = after_step(u[0][q][l], dt_dh, flux[0][q][l], flux[1][q][l]);
-    const bool bad = !is_physical(
-        c, (struct cell){after[0], {after[1], after[2], after[3]}, after[4], after[5]});
-    unphysical[l] = bad;
-    any |= bad;
+    unphysical[l] = is_physical(c, column_at(&after, l)) ? 0 : 1;
+    any |= unphysical[l];
   }
   return any;
 }
@@ -184,13 +208,15 @@ static void first_order_fluxes(const struct constants *c, const column_cell *res
 INLINE void muscl_column(enum gas_limiter limiter, const struct constants *c, real dt_dh,
                          const column_cell *restrict u, column_cell *restrict result) {
   enum { FACES = GAS_GROUP_SIDE + 3 };
-  column_cell w[GAS_BLOCK_SIDE], lower[GAS_BLOCK_SIDE], upper[GAS_BLOCK_SIDE], flux[FACES];
+  column_cell w[GAS_BLOCK_SIDE], lower[GAS_BLOCK_SIDE], upper[GAS_BLOCK_SIDE], flux[FACES], slope;
   real_bits unphysical[FACES - 1][LANES];
   for (int i = 0; i < GAS_BLOCK_SIDE; i++) primitive_variables(c, u + i, w + i);
-  for (int i = 1; i < GAS_BLOCK_SIDE - 1; i++)
-    face_states(limiter, c, (real)0.5 * dt_dh, w + i, lower + i, upper + i);
+  for (int i = 1; i < GAS_BLOCK_SIDE - 1; i++) {
+    slopes(limiter, c->minmod, w + i, &slope);
+    face_states(c->gamma, (real)0.5 * dt_dh, w + i, &slope, lower + i, upper + i);
+  }
   for (int i = 0; i < FACES; i++) riemann_flux(c, upper + i + 1, lower + i + 2, flux + i);
-  int any = 0;
+  real_bits any = 0;
   for (int i = 0; i < FACES - 1; i++)
     any |= find_unphysical(c, dt_dh, u + i + 2, flux + i, unphysical[i]);
   if (any) first_order_fluxes(c, w, unphysical, flux + 1);

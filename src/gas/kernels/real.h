@@ -22,8 +22,8 @@ enum { LANES = 64 / sizeof(real) };
 #define REAL_EPSILON ((real)(REAL_IS_DOUBLE ? DBL_EPSILON : (double)FLT_EPSILON))
 /* Integers of the size of `real`. */
 typedef __typeof__(__builtin_choose_expr(REAL_IS_DOUBLE, (uint64_t)0, (uint32_t)0)) real_bits;
-static const real_bits infinity_bits =
-    REAL_IS_DOUBLE ? (real_bits)0x7ff0000000000000u : (real_bits)0x7f800000u;
+static const real_bits infinity_bits = REAL_IS_DOUBLE ? (real_bits)0x7ff0000000000000u
+                                                      : (real_bits)0x7f800000u;
 
 INLINE real_bits bits_of(real a) {
   real_bits bits;
@@ -68,13 +68,12 @@ INLINE bool entropy_decides(const struct constants *c, struct cell a, real therm
   return (c->dual_energy_switch > 0) & (thermal < c->dual_energy_switch * a.energy);
 }
 
-/** Whether density, pressure and all else are positive and finite. */
+/** Whether density and pressure are positive and all values are finite. */
 INLINE bool is_physical(const struct constants *c, struct cell a) {
   const real thermal = thermal_energy(a);
-  const bool cold = entropy_decides(c, a, thermal);
-  return is_positive(a.density) & is_positive(a.energy) & is_finite(thermal) &
-         (c->has_entropy ? is_finite(a.entropy) : true) &
-         is_positive(cold ? a.entropy : thermal);
+  const real decides = entropy_decides(c, a, thermal) ? a.entropy : thermal;
+  return is_positive(a.density) & is_positive(a.energy) & is_positive(decides) &
+         is_finite(thermal) & is_finite(a.entropy);
 }
 
 INLINE real pressure_of(const struct constants *c, struct cell a) {

@@ -43,8 +43,11 @@ INLINE void load_columns(unsigned variables, int axis, const real *restrict from
       for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++)
         memcpy(u[i][q], source + i * along, sizeof u[i][q]);
     else
-      for (unsigned l = 0; l < LANES; l++)
-        for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) u[i][q][l] = source[l * across + i];
+      for (unsigned l = 0; l < LANES; l += 4)
+        for (unsigned i = 0; i < GAS_BLOCK_SIDE; i += 4) { /* the last 4 begin at 18 */
+          const unsigned first = i + 4 <= GAS_BLOCK_SIDE ? i : GAS_BLOCK_SIDE - 4;
+          transpose4(source + l * across + first, across, u[first][q] + l, COLUMN_STEP);
+        }
   }
 }
 
@@ -56,8 +59,9 @@ INLINE void store_columns(unsigned variables, int axis, const column_cell *restr
       for (unsigned i = 0; i < GAS_GROUP_SIDE; i++)
         memcpy(target + i * along, u[i][q], sizeof u[i][q]);
     else
-      for (unsigned l = 0; l < LANES; l++)
-        for (unsigned i = 0; i < GAS_GROUP_SIDE; i++) target[l * across + i] = u[i][q][l];
+      for (unsigned l = 0; l < LANES; l += 4)
+        for (unsigned i = 0; i < GAS_GROUP_SIDE; i += 4)
+          transpose4(u[i][q] + l, COLUMN_STEP, target + l * across + i, across);
   }
 }
 
@@ -67,8 +71,8 @@ INLINE void update_columns(unsigned variables, real dt_dh, const column_cell *re
     for (unsigned q = 0; q < variables; q++)
 #pragma omp simd
       for (int l = 0; l < LANES; l++)
-        after[i][q][l] =
-            after_step(u[i + GAS_GHOSTS][q][l], dt_dh, flux[i][q][l], flux[i + 1][q][l]);
+        after[i][q][l] = after_step(u[i + GAS_GHOSTS][q][l], dt_dh, flux[i][q][l],
+                                    flux[i + 1][q][l]);
 }
 
 /* The fluxes at faces 0, 8 and 16 of the columns: the faces of patches. */
@@ -136,8 +140,8 @@ INLINE void reconcile_entropy(const struct constants *c, real *u) {
     const struct cell a = cell_at(u, GAS_GROUP_CELLS, (size_t)i, true);
     const real thermal = thermal_energy(a), power = pow(a.density, c->thermal);
     const bool cold = entropy_decides(c, a, thermal);
-    u[GAS_ENERGY * GAS_GROUP_CELLS + i] =
-        cold ? a.energy - thermal + a.entropy * power / c->thermal : a.energy;
+    u[GAS_ENERGY * GAS_GROUP_CELLS + i] = cold ? a.energy - thermal + a.entropy * power / c->thermal
+                                               : a.energy;
     u[GAS_ENTROPY * GAS_GROUP_CELLS + i] = cold ? a.entropy : c->thermal * thermal / power;
   }
 }
@@ -181,7 +185,8 @@ enum {
   FIRST_CELLS = GAS_GROUP_SIDE * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
   SECOND_CELLS = GAS_GROUP_SIDE * GAS_GROUP_SIDE * GAS_BLOCK_SIDE,
   PLANE_CELLS = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
-  SCRATCH_REALS = GAS_VARIABLES_MAX * (FIRST_CELLS + SECOND_CELLS + GAS_GROUP_CELLS + 3 * PLANE_CELLS)
+  SCRATCH_REALS = GAS_VARIABLES_MAX *
+                  (FIRST_CELLS + SECOND_CELLS + GAS_GROUP_CELLS + 3 * PLANE_CELLS)
 };
 
 static void solve(const struct gas_physics *physics, double dt_dh, bool reversed, const void *block,
