@@ -121,7 +121,8 @@ static inline void box_store(struct gas_box *b, int x, int y, int z) {
       for (int i = 0; i < GAS_GROUP_SIDE; i++) {
         const size_t from = group_place(i, j, k), to = box_index(b, x + i, y + j, z + k);
         for (size_t q = 0; q < gas_variables(&b->physics); q++)
-          b->next[q * box_cells(b) + to] = box_get(b->kernels, b->group, q * GAS_GROUP_CELLS + from);
+          b->next[q * box_cells(b) + to] = box_get(b->kernels, b->group,
+                                                   q * GAS_GROUP_CELLS + from);
       }
 }
 

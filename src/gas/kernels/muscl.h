@@ -61,14 +61,15 @@ INLINE real limited_slope(enum gas_limiter limiter, real theta, real a, real b) 
   return a * b > 0 ? copysign(size, a) : 0;
 }
 
-/* Changes of the primitive variables over cell 0. */
-INLINE void slopes(enum gas_limiter limiter, real theta, const column_cell *restrict w,
+/* Changes of the primitive variables over a cell, which is between `below` and `above`. */
+INLINE void slopes(enum gas_limiter limiter, real theta, const column_cell *restrict below,
+                   const column_cell *restrict w, const column_cell *restrict above,
                    column_cell *restrict slope) {
   for (int q = 0; q < GAS_VARIABLES_MAX; q++)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
-      slope[0][q][l] = limited_slope(limiter, theta, w[0][q][l] - w[-1][q][l],
-                                     w[1][q][l] - w[0][q][l]);
+      slope[0][q][l] = limited_slope(limiter, theta, w[0][q][l] - below[0][q][l],
+                                     above[0][q][l] - w[0][q][l]);
 }
 
 /* State s after half a time step in which it changes by d over a cell. */
@@ -191,35 +192,40 @@ INLINE real_bits find_unphysical(const struct constants *c, real dt_dh,
   return any;
 }
 
-/* Fluxes of first order through the faces of cells that would not be physical. */
-static void first_order_fluxes(const struct constants *c, const column_cell *restrict w,
+/* Fluxes of first order through the faces of cells that would not be physical. Cell 2 of the column
+ * is cell 0 of `unphysical`. */
+static void first_order_fluxes(const struct constants *c, const column_cell *restrict u,
                                real_bits (*unphysical)[LANES], column_cell *restrict flux) {
   for (int i = 0; i <= GAS_GROUP_SIDE; i++) {
-    column_cell safe;
-    riemann_flux(c, w + i + 2, w + i + 3, &safe);
+    column_cell below, above, safe;
+    primitive_variables(c, u + i + 2, &below);
+    primitive_variables(c, u + i + 3, &above);
+    riemann_flux(c, &below, &above, &safe);
     for (int q = 0; q < GAS_VARIABLES_MAX; q++)
       for (int l = 0; l < LANES; l++)
         if (unphysical[i][l] | unphysical[i + 1][l]) flux[i][q][l] = safe[q][l];
   }
 }
 
-/* Faces and cells count from the face below cell 2 here, so that the cells beside the group's own
- * fall back to first order as their own group lets them. */
+/* Each stage follows the one before as soon as it has the cells that it needs. Fluxes begin one face
+ * before those of the group, because also the cells beside the group may fall back to first order:
+ * their own group does the same. */
 INLINE void muscl_column(enum gas_limiter limiter, const struct constants *c, real dt_dh,
                          const column_cell *restrict u, column_cell *restrict result) {
-  enum { FACES = GAS_GROUP_SIDE + 3 };
-  column_cell w[GAS_BLOCK_SIDE], lower[GAS_BLOCK_SIDE], upper[GAS_BLOCK_SIDE], flux[FACES], slope;
-  real_bits unphysical[FACES - 1][LANES];
-  for (int i = 0; i < GAS_BLOCK_SIDE; i++) primitive_variables(c, u + i, w + i);
-  for (int i = 1; i < GAS_BLOCK_SIDE - 1; i++) {
-    slopes(limiter, c->minmod, w + i, &slope);
-    face_states(c->gamma, (real)0.5 * dt_dh, w + i, &slope, lower + i, upper + i);
+  column_cell w[4], slope, lower[2], upper[2], flux[GAS_GROUP_SIDE + 3];
+  real_bits unphysical[GAS_GROUP_SIDE + 2][LANES], any = 0;
+  for (int i = 0; i < GAS_BLOCK_SIDE; i++) {
+    primitive_variables(c, u + i, &w[i & 3]);
+    if (i < 2) continue;
+    const int m = i - 1;
+    slopes(limiter, c->minmod, &w[(m - 1) & 3], &w[m & 3], &w[i & 3], &slope);
+    face_states(c->gamma, (real)0.5 * dt_dh, &w[m & 3], &slope, &lower[m & 1], &upper[m & 1]);
+    if (i < 3) continue;
+    riemann_flux(c, &upper[(m - 1) & 1], &lower[m & 1], &flux[i - 3]);
+    if (i < 4) continue;
+    any |= find_unphysical(c, dt_dh, u + i - 2, flux + i - 4, unphysical[i - 4]);
   }
-  for (int i = 0; i < FACES; i++) riemann_flux(c, upper + i + 1, lower + i + 2, flux + i);
-  real_bits any = 0;
-  for (int i = 0; i < FACES - 1; i++)
-    any |= find_unphysical(c, dt_dh, u + i + 2, flux + i, unphysical[i]);
-  if (any) first_order_fluxes(c, w, unphysical, flux + 1);
+  if (any) first_order_fluxes(c, u, unphysical, flux + 1);
   memcpy(result, flux + 1, (GAS_GROUP_SIDE + 1) * sizeof *result);
 }
 

@@ -24,44 +24,54 @@ INLINE void moving_fluxes(const struct constants *c, const real u[restrict][LANE
   }
 }
 
-/* The values after half a step with upwind fluxes, equation 13. */
-INLINE void half_step(real half_dt_dh, const real u[restrict][LANES], column_cell *restrict right,
-                      column_cell *restrict left, real middle[restrict][LANES]) {
+/** The moving fluxes of the latest four cells of a column; cell i is at i modulo 4. */
+struct moving {
+  column_cell right[4], left[4];
+};
+
+/* Cell i after half a step with upwind fluxes, equation 13. */
+INLINE void half_step(real half_dt_dh, const column_cell *restrict u, int i,
+                      const struct moving *restrict m, column_cell *restrict middle) {
+  const int below = (i - 1) & 3, here = i & 3, above = (i + 1) & 3;
   for (int q = 0; q < 5; q++)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
-      middle[q][l] = u[q][l] - half_dt_dh * ((right[0][q][l] - left[1][q][l]) -
-                                             (right[-1][q][l] - left[0][q][l]));
+      middle[0][q][l] = u[i][q][l] - half_dt_dh * ((m->right[here][q][l] - m->left[above][q][l]) -
+                                                   (m->right[below][q][l] - m->left[here][q][l]));
 }
 
 /* van Leer's limiter of two halved differences, equation 11, from the differences. */
 INLINE real limited_half(real a, real b) { return a * b > 0 ? a * b / (a + b) : 0; }
 
-/* The flux between cells 0 and 1 of second order, equation 12. */
-INLINE void limited_flux(const column_cell *restrict right, const column_cell *restrict left,
-                         real flux[restrict][LANES]) {
+/* The flux of second order between cells i and i + 1, equation 12. */
+INLINE void limited_flux(int i, const struct moving *restrict m, real flux[restrict][LANES]) {
+  const int below = (i - 1) & 3, here = i & 3, above = (i + 1) & 3, beyond = (i + 2) & 3;
   for (int q = 0; q < 5; q++)
 #pragma omp simd
     for (int l = 0; l < LANES; l++) {
-      const real to_right = right[0][q][l] + limited_half(right[0][q][l] - right[-1][q][l],
-                                                          right[1][q][l] - right[0][q][l]);
-      const real to_left = left[1][q][l] - limited_half(left[2][q][l] - left[1][q][l],
-                                                        left[1][q][l] - left[0][q][l]);
+      const real from_below = m->right[here][q][l], from_above = m->left[above][q][l];
+      const real to_right = from_below + limited_half(from_below - m->right[below][q][l],
+                                                      m->right[above][q][l] - from_below);
+      const real to_left = from_above - limited_half(m->left[beyond][q][l] - from_above,
+                                                     from_above - m->left[here][q][l]);
       flux[q][l] = to_right - to_left;
     }
 }
 
+/* Each stage follows the one before as soon as it has the cells that it needs, so that all of them
+ * are near the processor. */
 static void rtvd_column(const struct constants *c, real dt_dh, const column_cell *restrict u,
                         column_cell *restrict flux) {
-  column_cell right[GAS_BLOCK_SIDE], left[GAS_BLOCK_SIDE], middle;
-  column_cell middle_right[GAS_BLOCK_SIDE], middle_left[GAS_BLOCK_SIDE];
-  for (int i = 0; i < GAS_BLOCK_SIDE; i++) moving_fluxes(c, u[i], right[i], left[i]);
-  for (int i = 1; i < GAS_BLOCK_SIDE - 1; i++) {
-    half_step((real)0.5 * dt_dh, u[i], right + i, left + i, middle);
-    moving_fluxes(c, middle, middle_right[i], middle_left[i]);
+  struct moving first, second; /* before the step, and half a step later */
+  column_cell middle;
+  for (int i = 0; i < GAS_BLOCK_SIDE; i++) {
+    moving_fluxes(c, u[i], first.right[i & 3], first.left[i & 3]);
+    if (i < 2) continue;
+    const int m = i - 1;
+    half_step((real)0.5 * dt_dh, u, m, &first, &middle);
+    moving_fluxes(c, middle, second.right[m & 3], second.left[m & 3]);
+    if (i >= 5) limited_flux(i - 3, &second, flux[i - 5]);
   }
-  for (int i = 0; i <= GAS_GROUP_SIDE; i++)
-    limited_flux(middle_right + i + 2, middle_left + i + 2, flux[i]);
 }
 
 #endif

@@ -35,13 +35,17 @@ INLINE unsigned variable_of(int axis, unsigned q) {
   return q >= 1 && q <= 3 ? 1 + ((unsigned)axis + q - 1) % 3 : q;
 }
 
-INLINE void load_columns(unsigned variables, int axis, const real *restrict from, size_t stride,
-                         size_t along, size_t across, column_cell *restrict u) {
+/* Reads LANES columns. Those that are `ahead` of them come next: the loads of 22 places far from each
+ * other would wait for memory. */
+INLINE void load_columns(unsigned variables, int axis, const real *restrict from, size_t ahead,
+                         size_t stride, size_t along, size_t across, column_cell *restrict u) {
   for (unsigned q = 0; q < variables; q++) {
     const real *source = from + variable_of(axis, q) * stride;
     if (across == 1)
-      for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++)
+      for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) {
+        __builtin_prefetch(source + i * along + ahead, 0, 2);
         memcpy(u[i][q], source + i * along, sizeof u[i][q]);
+      }
     else
       for (unsigned l = 0; l < LANES; l += 4)
         for (unsigned i = 0; i < GAS_BLOCK_SIDE; i += 4) { /* the last 4 begin at 18 */
@@ -84,27 +88,44 @@ INLINE void store_faces(unsigned variables, int axis, const column_cell *restric
              sizeof flux[f][q]);
 }
 
-/** One sweep. Columns are taken LANES at a time; the last ones of a set overlap with the ones
- * before, and give the same values again.
+/* Columns are taken LANES at a time, in runs; the last run of a set overlaps with the one before,
+ * and gives the same values again. */
+INLINE unsigned runs_of(const struct columns *columns) {
+  return (columns->inner + LANES - 1) / LANES;
+}
+
+/* The first column of a run, counted within its set. */
+INLINE unsigned first_column(const struct columns *columns, unsigned run) {
+  const unsigned first = run % runs_of(columns) * LANES;
+  return first + LANES <= columns->inner ? first : columns->inner - LANES;
+}
+
+/* Where the first cell of a run is. */
+INLINE size_t run_at(const struct columns *columns, unsigned run) {
+  return run / runs_of(columns) * columns->outer_step +
+         first_column(columns, run) * columns->inner_step;
+}
+
+/** One sweep.
  * faces: [face 3][variable][columns] */
 static void sweep(column_solver *solver, const struct constants *c, unsigned variables, real dt_dh,
                   int axis, const struct cells *before, struct cells *after, real *faces) {
   const struct columns from = columns_of(before, axis);
   for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
   const struct columns to = columns_of(after, axis);
-  const size_t plane = (size_t)from.outer * from.inner;
-  for (unsigned o = 0; o < from.outer; o++)
-    for (unsigned i = 0; i < from.inner; i += LANES) {
-      const unsigned first = i + LANES <= from.inner ? i : from.inner - LANES;
-      column_cell u[GAS_BLOCK_SIDE], flux[GAS_GROUP_SIDE + 1], next[GAS_GROUP_SIDE];
-      load_columns(variables, axis, before->u + o * from.outer_step + first * from.inner_step,
-                   cells_count(before), from.along, from.inner_step, u);
-      solver(c, dt_dh, u, flux);
-      update_columns(variables, dt_dh, u, flux, next);
-      store_columns(variables, axis, next, after->u + o * to.outer_step + first * to.inner_step,
-                    cells_count(after), to.along, to.inner_step);
-      store_faces(variables, axis, flux, faces + o * from.inner + first, plane);
-    }
+  const unsigned runs = from.outer * runs_of(&from);
+  for (unsigned run = 0; run < runs; run++) {
+    const size_t here = run_at(&from, run), next = run_at(&from, run + 1 < runs ? run + 1 : run);
+    const unsigned column = run / runs_of(&from) * from.inner + first_column(&from, run);
+    column_cell u[GAS_BLOCK_SIDE], flux[GAS_GROUP_SIDE + 1], later[GAS_GROUP_SIDE];
+    load_columns(variables, axis, before->u + here, next - here, cells_count(before), from.along,
+                 from.inner_step, u);
+    solver(c, dt_dh, u, flux);
+    update_columns(variables, dt_dh, u, flux, later);
+    store_columns(variables, axis, later, after->u + run_at(&to, run), cells_count(after), to.along,
+                  to.inner_step);
+    store_faces(variables, axis, flux, faces + column, (size_t)from.outer * from.inner);
+  }
 }
 
 /* Where fluxes [patch][face][variable][8][8] begin. */
