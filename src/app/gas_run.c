@@ -11,6 +11,7 @@
 #include "photons/base/output_file.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_file.h"
+#include "photons/gas/gravity.h"
 #include "photons/runtime/scheduler.h"
 
 struct gas_run {
@@ -55,6 +56,9 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
           p->gas.root[0], p->gas.root[1], p->gas.root[2], (long long)p->gas.levels,
           p->gas.levels == 1 ? "" : "s",
           p->gas.steps == GAS_STEPS_INDIVIDUAL ? "steps by level" : "shared steps");
+  if (p->gas.gravity == GAS_GRAVITY_SELF)
+    fprintf(out, "  gravity     of the gas itself, constant %g, %s\n", p->gas.newton_constant,
+            p->gas.boundary[0][0] == GAS_PERIODIC ? "periodic" : "isolated");
   if (!p->gas.fix_fluxes) fprintf(out, "  gas.flux_fixup = no: nothing is conserved\n");
 }
 
@@ -242,6 +246,7 @@ struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
   } else {
     gas_begin(r->gas, &r->ic);
   }
+  if (r->gas->gravity) gravity_solve(r->gas, 0, 1.0);
   set_timeline(timeline, p, now);
   return (struct solver){r,    describe, begin,      stuck, step, write_output,
                          next, frame,    checkpoint, end};

@@ -339,16 +339,28 @@ static void check_root(const struct parameters *p, struct parameter_problems *pr
                    "periodic at one end alone; allowed: at both ends or at none");
 }
 
+/** Self-gravity is periodic or isolated along all axes. */
+static void check_self_gravity(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("gas", "gravity");
+  const enum gas_boundary first = p->gas.boundary[0][0];
+  bool same = first != GAS_REFLECTING;
+  for (int i = 0; i < 6; i++) same = same && p->gas.boundary[i / 2][i % 2] == first;
+  if (p->gas.gravity == GAS_GRAVITY_SELF && !same && sound(problems, row))
+    problem_with(problems, row, p, NULL,
+                 "needs boundaries that are all periodic, or all outflow");
+}
+
 /** What gas on an adaptive mesh needs. */
 static void check_gas(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *source = row_of("ic", "source");
   if (p->ic.source < IC_SOD && sound(problems, source))
     problem_with(problems, source, p, NULL,
                  "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
-                 "kelvin_helmholtz | blast");
+                 "kelvin_helmholtz | blast | jeans | collapse");
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "run.system = gas");
   check_root(p, problems);
   check_flags(p, problems);
+  check_self_gravity(p, problems);
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);

@@ -19,6 +19,8 @@ static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
                                          [IC_ACOUSTIC] = "acoustic",
                                          [IC_KELVIN_HELMHOLTZ] = "kelvin_helmholtz",
                                          [IC_BLAST] = "blast",
+                                         [IC_JEANS] = "jeans",
+                                         [IC_COLLAPSE] = "collapse",
                                          NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
@@ -50,6 +52,8 @@ static const char *const gas_step_kinds[] = {
     [GAS_STEPS_INDIVIDUAL] = "individual", [GAS_STEPS_SHARED] = "shared", NULL};
 static const char *const gas_directions[] = {
     [GAS_X] = "x", [GAS_Y] = "y", [GAS_Z] = "z", [GAS_DIAGONAL] = "diagonal", NULL};
+static const char *const gas_gravities[] = {
+    [GAS_GRAVITY_NONE] = "none", [GAS_GRAVITY_SELF] = "self", NULL};
 static const char *const gas_boundaries[] = {
     [GAS_PERIODIC] = "periodic", [GAS_OUTFLOW] = "outflow", [GAS_REFLECTING] = "reflecting", NULL};
 static const char *const gpu_uses[] = {
@@ -96,9 +100,9 @@ const struct parameter parameter_table[] = {
   {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
   {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "yes: scale the power spectrum to sigma8; no: use the table as it is", .words = no_yes},
-  {"ic", "direction", WORD(ic.direction), "x", .help = "with source = sod or acoustic: along which the tube or the wave lies", .words = gas_directions},
+  {"ic", "direction", WORD(ic.direction), "x", .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
   {"ic", "energy", REAL, FIELD(ic.energy), "1", .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
-  {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", .help = "with source = acoustic: of the wave, over the density", RANGE(0, 0.5)},
+  {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
 
   {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
   {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
@@ -133,6 +137,11 @@ const struct parameter parameter_table[] = {
   {"gas", "flag_loehner", PARAMETER_LIST, FIELD(gas.flag_loehner), "", .help = "refine where the error estimate of Loehner (1987) of density or pressure is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1)},
   {"gas", "flux_fixup", SWITCH(gas.fix_fluxes), "yes", .help = "give coarser cells the fluxes of finer ones beside them; no: mass, momentum and energy are not conserved, which is of use in tests alone", .words = no_yes},
   {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task", RANGE(1, 65536), .automatic = "0"},
+  {"gas", "gravity", WORD(gas.gravity), "none", .help = "self: of the gas itself; periodic as its box is, or isolated where all boundaries are outflow", .words = gas_gravities},
+  {"gas", "newton_constant", REAL, FIELD(gas.newton_constant), "1", .help = "Newton's constant in the units of the run", RANGE(1e-30, 1e30)},
+  {"gas", "sor_tolerance", REAL, FIELD(gas.sor_tolerance), "1e-7", .help = "where the relaxation of a patch group's potential ends: its residual over 4 pi G density", RANGE(1e-14, 1e-2)},
+  {"gas", "sibling_relaxations", INTEGER, FIELD(gas.sibling_relaxations), "2", .help = "sweeps over the potential of a level with the values of neighbouring groups", RANGE(0, 1000)},
+  {"gas", "sheet_corrections", INTEGER, FIELD(gas.sheet_corrections), "1", .help = "corrections of coarser levels by the sheets of pseudo-mass at the edges of finer ones; 0: forces near these edges are wrong, which is of use in tests alone", RANGE(0, 100)},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},

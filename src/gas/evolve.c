@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "photons/gas/codelets.h"
+#include "photons/gas/gravity.h"
 #include "photons/runtime/message.h"
 
 static bool has_groups(const struct gas *g, int level) {
@@ -37,15 +38,20 @@ static void correct_level(struct gas *g, int level, double dt) {
 }
 
 static void advance(struct gas *g, int level, double dt, struct sub_step s) {
+  if (g->gravity) gravity_open(g, level, dt, s.begin);
   solve_level(g, level, dt, s);
+  if (g->gravity) gravity_predict(g, level, s.end);
   if (has_groups(g, level + 1)) {
     const int steps = g->individual ? 2 : 1;
     for (int i = 0; i < steps && has_groups(g, level + 1); i++)
       advance(g, level + 1, dt / steps, (struct sub_step){i / (double)steps, (i + 1.0) / steps});
     correct_level(g, level, dt);
   }
-  if (level < g->topology.finest && g->level[level].steps % g->regrid == 0)
+  if (g->gravity) {
+    if (level == 0 || s.end < 1.0) gravity_close(g, level, dt, s.end);
+  } else if (level < g->topology.finest && g->level[level].steps % g->regrid == 0) {
     gas_regrid(g, level, s.end, NULL);
+  }
 }
 
 void gas_step(struct gas *g, double dt) {
@@ -62,6 +68,7 @@ struct gas_totals gas_measure(struct gas *g) {
     for (uint32_t i = 0; i < batches(g, level); i++) {
       gas_cfl_submit(g, level, i);
       gas_sum_submit(g, level, i);
+      if (g->gravity) gas_field_submit(g, level, i);
     }
   message_wait();
   gas_require_sound(g);
@@ -71,6 +78,11 @@ struct gas_totals gas_measure(struct gas *g) {
       t.longest_step = fmin(t.longest_step, steps * cell / g->level[level].speed[i]);
       for (unsigned v = 0; v < g->variables; v++)
         t.conserved[v] += g->level[level].sum[i][v] * cell * cell * cell;
+      if (!g->gravity) continue;
+      const struct gas_field *field = &g->level[level].field[i];
+      t.potential_energy += field->energy * cell * cell * cell;
+      if (field->acceleration > 0.0)
+        t.longest_step = fmin(t.longest_step, steps * sqrt(2.0 * cell / field->acceleration));
     }
   }
   return t;

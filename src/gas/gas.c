@@ -9,6 +9,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/gas/gravity.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 
@@ -35,7 +36,8 @@ double gas_bytes_per_group(const struct parameters *p) {
   const double faces = GAS_FACES * GAS_FACE_CELLS;
   return gas_variables(&physics) * real * (2.0 * GAS_GROUP_CELLS + (GAS_PATCHES + 1.0) * faces) +
          sizeof(struct gas_group) + sizeof(uint64_t) + sizeof(double[1 + GAS_VARIABLES_MAX]) +
-         sizeof(uint32_t[GAS_PATCHES]) + sizeof(struct gas_fault) + sizeof(struct gas_batch);
+         sizeof(uint32_t[GAS_PATCHES]) + sizeof(struct gas_fault) + sizeof(struct gas_field) +
+         sizeof(struct gas_batch) + gravity_bytes_per_group(p);
 }
 
 double gas_memory(const struct gas *g) {
@@ -85,6 +87,7 @@ static void make_batch(const struct gas *g, struct gas_batch *b, uint32_t first,
   }
   b->fluxes = handle_make(count * gas_fluxes_bytes(g), 1);
   b->sides = handle_make(count * gas_sides_bytes(g), 1);
+  if (g->gravity) gravity_make_batch(b);
 }
 
 void gas_make_level(struct gas *g, int level) {
@@ -97,6 +100,8 @@ void gas_make_level(struct gas *g, int level) {
       .sum = allocate(groups, sizeof *l->sum, "sums of groups"),
       .flags = allocate(groups, sizeof *l->flags, "flags of groups"),
       .fault = allocate(groups, sizeof *l->fault, "faults of groups"),
+      .field = allocate(groups, sizeof *l->field, "fields of groups"),
+      .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT},
   };
   l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
   for (uint32_t i = 0; i < l->batch_count; i++) {
@@ -114,6 +119,7 @@ struct gas_level gas_take_level(struct gas *g, int level) {
     handle_drop(&b->handle[1 - taken.now]);
     handle_drop(&b->fluxes);
     handle_drop(&b->sides);
+    gravity_drop_batch(b);
   }
   g->level[level] = (struct gas_level){.steps = taken.steps};
   return taken;
@@ -136,6 +142,7 @@ void gas_free_level(struct gas_level *l) {
   free(l->sum);
   free(l->flags);
   free(l->fault);
+  free(l->field);
   *l = (struct gas_level){0};
 }
 
@@ -235,6 +242,7 @@ struct gas *gas_create(const struct parameters *p) {
       .solver = p->gas.solver, .limiter = GAS_LIMITER_VAN_LEER, .gamma = p->gas.gamma};
   g->variables = gas_variables(&g->physics);
   g->group_memory = gas_bytes_per_group(p);
+  g->gravity = gravity_make(g, p);
   set_flags(g, p);
   g->buffer = (int)p->gas.buffer;
   g->regrid = p->gas.regrid;
@@ -260,6 +268,7 @@ void gas_free(struct gas *g) {
   for (uint32_t i = 0; i < g->blocks; i++) handle_drop(&g->block[i]);
   handle_drop(&g->scratch);
   free(g->block);
+  gravity_free(g->gravity);
   topology_free(&g->topology);
   free(g);
 }

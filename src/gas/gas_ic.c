@@ -12,7 +12,8 @@ struct gas_ic gas_ic_make(const struct parameters *p) {
                       .direction = p->ic.direction,
                       .gamma = p->gas.gamma,
                       .energy = p->ic.energy,
-                      .amplitude = p->ic.amplitude};
+                      .amplitude = p->ic.amplitude,
+                      .newton_constant = p->gas.newton_constant};
   for (int c = 0; c < 3; c++) ic.side[c] = p->gas.length * p->gas.root[c] / p->gas.root[0];
   return ic;
 }
@@ -77,12 +78,44 @@ static struct gas_primitive blast(const struct gas_ic *ic, const double place[3]
   return (struct gas_primitive){.density = 1.0, .pressure = inside ? 10.0 : 0.1};
 }
 
+/** The growing mode of a wave of small density in gas of density 1 and pressure 3/5, whose own gravity
+ * overcomes its pressure (Schive et al. 2010, section 4.5). A wave too short to grow oscillates. */
+static struct gas_primitive jeans(const struct gas_ic *ic, const double place[3]) {
+  static const double pressure = 0.6;
+  const double phase = 2.0 * PI * along(ic, place);
+  struct gas_primitive w = {.density = 1.0 + ic->amplitude * sin(phase),
+                            .pressure = pressure *
+                                        (1.0 + ic->gamma * ic->amplitude * sin(phase))};
+  double wave[3], square = 0.0;
+  for (int c = 0; c < 3; c++) {
+    wave[c] = ic->direction == GAS_DIAGONAL || (int)ic->direction == c ? 2.0 * PI / ic->side[c] : 0.0;
+    square += wave[c] * wave[c];
+  }
+  const double rate = sqrt(fmax(0.0, 4.0 * PI * ic->newton_constant - ic->gamma * pressure * square));
+  for (int c = 0; c < 3; c++)
+    w.velocity[c] = rate * ic->amplitude * cos(phase) * wave[c] / square;
+  return w;
+}
+
+/** A ball of density 1 at rest, as wide as half the box, in gas of little density. The pressure is the
+ * same everywhere; the ball's thermal energy is 0.3 % of the energy in its potential. */
+static struct gas_primitive collapse(const struct gas_ic *ic, const double place[3]) {
+  const double radius = 0.25 * ic->side[0];
+  const double pressure = 0.003 * (ic->gamma - 1.0) * 0.8 * PI * ic->newton_constant * radius * radius;
+  double square = 0.0;
+  for (int c = 0; c < 3; c++) square += pow(place[c] - 0.5 * ic->side[c], 2.0);
+  return (struct gas_primitive){.density = square < radius * radius ? 1.0 : 1e-3,
+                                .pressure = pressure};
+}
+
 struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], double cell) {
   switch (ic->source) {
   case IC_SOD: return sod(ic, place);
   case IC_SEDOV: return sedov(ic, place, cell);
   case IC_ACOUSTIC: return acoustic(ic, place);
   case IC_KELVIN_HELMHOLTZ: return kelvin_helmholtz(ic, place);
+  case IC_JEANS: return jeans(ic, place);
+  case IC_COLLAPSE: return collapse(ic, place);
   default: return blast(ic, place);
   }
 }

@@ -93,19 +93,19 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
 }
 
 static bool same_keys(const struct gas_tree_level *l, const uint64_t *keys, uint32_t count) {
-  return l->count == count && memcmp(l->key, keys, count * sizeof *keys) == 0;
+  return l->count == count && (count == 0 || memcmp(l->key, keys, count * sizeof *keys) == 0);
 }
 
-void gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic) {
+bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic) {
   uint32_t count;
   find_flags(g, level, weight);
   uint64_t *keys = topology_refined(&g->topology, level, g->level[level].flags, &count);
-  if (count == 0 && !g->topology.level[level + 1].count)
-    free(keys);
-  else if (same_keys(&g->topology.level[level + 1], keys, count))
+  const bool same = same_keys(&g->topology.level[level + 1], keys, count);
+  if (same)
     free(keys);
   else
     replace(g, level + 1, keys, count, ic);
+  return !same;
 }
 
 void gas_begin(struct gas *g, const struct gas_ic *ic) {

@@ -12,7 +12,9 @@ enum ic_source {
   IC_SEDOV,
   IC_ACOUSTIC,
   IC_KELVIN_HELMHOLTZ,
-  IC_BLAST
+  IC_BLAST,
+  IC_JEANS,
+  IC_COLLAPSE
 };
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
@@ -32,6 +34,7 @@ enum gas_solver { GAS_RTVD, GAS_MUSCL };
 enum gas_precision { GAS_SINGLE, GAS_DOUBLE };
 enum gas_steps { GAS_STEPS_INDIVIDUAL, GAS_STEPS_SHARED };
 enum gas_direction { GAS_X, GAS_Y, GAS_Z, GAS_DIAGONAL };
+enum gas_gravity { GAS_GRAVITY_NONE, GAS_GRAVITY_SELF };
 enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
 

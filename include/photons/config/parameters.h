@@ -68,6 +68,9 @@ struct parameters {
     size_t flag_loehner_count;
     bool fix_fluxes;
     int64_t batch; /**< patch groups; 0: chosen */
+    enum gas_gravity gravity;
+    double newton_constant, sor_tolerance;
+    int64_t sibling_relaxations, sheet_corrections;
   } gas;
   struct {
     char model[32];    /**< empty: the components */

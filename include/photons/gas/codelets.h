@@ -30,4 +30,20 @@ void gas_cfl_submit(struct gas *g, int level, uint32_t batch);
 /** Set gas_level.sum. */
 void gas_sum_submit(struct gas *g, int level, uint32_t batch);
 
+/** How a batch's potential is solved. */
+struct potential_task {
+  double weight; /**< time of the level within the step of the next coarser one, 0 .. 1 */
+  bool relax;    /**< with neighbours of the same level at POTENTIAL_END, into POTENTIAL_NEXT; else
+                      from the coarser level alone, into POTENTIAL_END */
+  bool massive;  /**< with the pseudo-mass of gas_batch.sheets */
+};
+/** Solve the potential of a batch of a level finer than the root; sets gas_batch.slopes. */
+void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
+/** Set gas_batch.sheets of a batch that has finer ones. */
+void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
+/** Accelerate a batch for a time, by POTENTIAL_END. @param weight  of potential_task */
+void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
+/** Set gas_level.field, from POTENTIAL_END, when all levels are at the same time. */
+void gas_field_submit(struct gas *g, int level, uint32_t batch);
+
 #endif

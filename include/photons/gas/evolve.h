@@ -10,6 +10,7 @@
 struct gas_totals {
   double conserved[GAS_VARIABLES_MAX]; /**< integrals over the volume, by variable */
   double longest_step;                 /**< of the root level, at a Courant number of 1 */
+  double potential_energy;             /**< of self-gravity; 0 without it */
 };
 
 /** The state after a step, for logs. */
@@ -21,7 +22,7 @@ struct gas_record {
   struct gas_totals totals;
 };
 
-/** Measure totals and speeds. Ends the run if a density or a pressure is not positive. */
+/** Measure totals and speeds; potentials are those of the present time. Ends the run if a density or a pressure is not positive. */
 struct gas_totals gas_measure(struct gas *g);
 
 /**
@@ -34,9 +35,11 @@ void gas_step(struct gas *g, double dt);
 /** Set the cells of all levels from initial conditions, refining as flags say. */
 void gas_begin(struct gas *g, const struct gas_ic *ic);
 
-/** Let the groups of level + 1 follow the flags of a level. No task runs.
+/** Let the groups of level + 1 follow the flags of a level. No task runs. Potentials of groups that
+ * are not the same as before are lost.
  * @param weight  time of the level within the last step of the next coarser one
- * @param ic      fills new groups; NULL: they are interpolated */
-void gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic);
+ * @param ic      fills new groups; NULL: they are interpolated
+ * @return  whether groups changed */
+bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic);
 
 #endif

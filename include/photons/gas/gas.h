@@ -18,6 +18,11 @@
 #include "photons/gas/topology.h"
 
 struct parameters;
+struct self_gravity;
+
+/** Potentials of a batch: at the beginning and at the end of the level's step, and memory for the next
+ * one. gas_level.potential says which is which. Without self-gravity there are none. */
+enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIALS };
 
 /** Numbers of batches of one level, rising. */
 struct batch_list {
@@ -31,6 +36,9 @@ struct gas_batch {
   starpu_data_handle_t fluxes;    /**< [group][patch][face][variable][8][8] of the last step */
   starpu_data_handle_t sides;     /**< [group][face][variable][8][8]: the mean, over a step of the
                                        next coarser level, of the fluxes through the groups' sides */
+  starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
+  starpu_data_handle_t sheets; /**< [group][16][16][16] double: pseudo-mass beside refined patches */
+  starpu_data_handle_t slopes; /**< [group][face][8][8] double: of the potential, poisson.h */
   struct batch_list near;         /**< of this level: with the groups and their neighbours */
   struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
                                        refine, and the neighbours of these */
@@ -42,17 +50,23 @@ struct gas_level {
   uint32_t batch_count;
   struct gas_batch *batch;
   int now;                          /**< which of the batches' cells are of the present time */
+  int potential[POTENTIALS];        /**< which of the batches' potentials is which */
   int64_t steps;                    /**< taken */
   double *speed;                    /**< [group] largest c_s + |v_i| of its cells */
   double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
   uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
   struct gas_fault *fault;          /**< [group] the first that was found */
+  struct gas_field {
+    double energy;       /**< sum of density * potential / 2 over its cells that are not refined */
+    double acceleration; /**< the largest along an axis */
+  } *field;              /**< [group] of self-gravity */
 };
 
 struct gas {
   struct topology topology;
   struct gas_level level[GAS_LEVELS_MAX];
   const struct gas_kernels *kernels;
+  struct self_gravity *gravity; /**< gravity.h; NULL: there is none */
   struct gas_physics physics;
   struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level */
   int buffer;                             /**< cells around a flagged one */

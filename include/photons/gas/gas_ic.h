@@ -12,7 +12,8 @@ struct gas_ic {
   double side[3];               /**< of the box */
   double gamma;
   double energy;    /**< of Sedov's explosion */
-  double amplitude; /**< of the sound wave, over the density */
+  double amplitude; /**< of the wave, over the density */
+  double newton_constant;
 };
 
 struct gas_ic gas_ic_make(const struct parameters *p);

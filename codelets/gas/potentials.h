@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slots of potentials, for the stages of self-gravity. */
+#ifndef PHOTONS_CODELETS_GAS_POTENTIALS_H
+#define PHOTONS_CODELETS_GAS_POTENTIALS_H
+
+#include "codelets/gas/batches.h"
+#include "photons/gas/gravity.h"
+#include "photons/gas/potential_blocks.h"
+
+/** A potential of a batch. */
+starpu_data_handle_t potential_handle(const struct gas *g, int level, uint32_t batch,
+                                      enum gas_potential which);
+
+/** What potential_block() is to read of a batch's surroundings. */
+struct surroundings {
+  const struct gas *gas;
+  int level;
+  uint32_t batch;
+  bool near;     /**< batches of its own level */
+  bool coarse;   /**< those of the next coarser level */
+  double weight; /**< time of the level within the step of the coarser one, 0 .. 1 */
+};
+/** Slots for it. */
+void surroundings_slots(struct slots *s, const struct surroundings *a);
+/** The sources that these slots are, from `first` on. @param[out] addresses  free() it */
+struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],
+                                         size_t first, const char ***addresses);
+
+/** Group i of a batch's potentials. */
+static inline double *nth_potential(void *buffer, uint32_t i) {
+  return nth(buffer, GAS_GROUP_CELLS * sizeof(double), i);
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Self-gravity of gas on the adaptive mesh (Schive, Tsai & Chiueh 2010, ApJS 186, 457, section 2.3).
+ *
+ * The root level's potential is found by Fourier transforms. On finer levels each patch group is
+ * relaxed with values around it that are interpolated from the next coarser level, then with those
+ * of its neighbours. The slopes of the potential on the two sides of the edge of a refined patch
+ * differ, as if there were a sheet of mass. Pseudo-mass that cancels the sheets is added to the
+ * coarser level, and all levels are solved again: the equations are linear, so that this is the
+ * paper's correction.
+ *
+ * The flow is kicked for half a step before and after each step of its level. All levels that are at
+ * the same time are solved together, so that what is computed depends on the present cells alone.
+ * Within the step of a coarser level its potential is interpolated in time between the solution at the
+ * beginning and one from the coarser level's own density at the end. */
+#ifndef PHOTONS_GAS_GRAVITY_H
+#define PHOTONS_GAS_GRAVITY_H
+
+#include "photons/gas/gas.h"
+#include "photons/gas/poisson.h"
+
+struct root_poisson;
+
+struct self_gravity {
+  const struct poisson_kernels *poisson;
+  const struct gravity_kernels *kernels;
+  double newton_constant;
+  double tolerance;    /**< of the residual, over the sum of 4 pi G density cell^2 */
+  int relaxations;     /**< with the values of neighbours of the same level */
+  int corrections;     /**< by sheets; 0: none, for tests */
+  double mean_density; /**< that does not attract: of a periodic box */
+  struct root_poisson *root;
+};
+
+/** NULL: the parameters say that there is no gravity. */
+struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p);
+/** @param s  may be NULL */
+void gravity_free(struct self_gravity *s);
+/** Bytes of memory that a group's potentials take up. */
+double gravity_bytes_per_group(const struct parameters *p);
+/** Give a batch handles of potentials, and take them away. */
+void gravity_make_batch(struct gas_batch *b);
+void gravity_drop_batch(struct gas_batch *b);
+
+/** Solve all levels that are finer than `level`, and it. They are at the same time.
+ * @param weight  of this time in the step of the next coarser level, 0 .. 1 */
+void gravity_solve(struct gas *g, int level, double weight);
+/** Before a step of a level: kick it for half the step. */
+void gravity_open(struct gas *g, int level, double dt, double weight);
+/** After a level's cells were advanced, before finer levels are: the potential at the end of the step,
+ * for their boundaries. */
+void gravity_predict(struct gas *g, int level, double weight);
+/** After a step of a level and of all finer ones: solve them, kick them for the second half of their
+ * steps, and let the topology follow the flow. */
+void gravity_close(struct gas *g, int level, double dt, double weight);
+
+/** The root level's solver (root_poisson.c). */
+struct root_poisson *root_poisson_make(const struct gas *g);
+void root_poisson_free(struct root_poisson *r);
+/** Solve the root level. Sets self_gravity.mean_density. @param massive  with pseudo-mass */
+void root_poisson_solve(struct gas *g, bool massive);
+/** The potential at a point of the unit lattice of a unit source at the origin: the solution of sum
+ * of the six neighbours - 6 potential = 1 at the origin, 0 elsewhere. */
+double lattice_green(const struct root_poisson *r, const uint32_t place[3]);
+
+#endif

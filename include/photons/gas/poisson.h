@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The arithmetic of self-gravity on one patch group: relaxation of the potential, interpolation
+ * between levels, and accelerations (Schive, Tsai & Chiueh 2010, section 2.3). The potential is in
+ * double precision, whatever the precision of the gas is: accelerations are small differences of
+ * large numbers.
+ *
+ * Arrays have these shapes, the last index fastest:
+ *
+ *   cube     [z 16][y 16][x 16]          the cells of a group
+ *   block    [z 18][y 18][x 18]          the same with one ghost cell a side
+ *   coarse   [z 12][y 12][x 12]          one level coarser: the 8^3 cells below, and 2 a side
+ *   slopes   [face 6][8][8]              coarse faces; indices as those of kernels.h
+ *   group    [variable][patch 8][8][8][8] float or double, kernels.h
+ *
+ * The discrete equation is: sum of the six neighbours - 6 potential = source. */
+#ifndef PHOTONS_GAS_POISSON_H
+#define PHOTONS_GAS_POISSON_H
+
+#include "photons/gas/kernels.h"
+
+enum {
+  POISSON_SIDE = 18,
+  POISSON_CELLS = 5832,
+  POISSON_COARSE_GHOSTS = 2,
+  POISSON_COARSE_SIDE = 12,
+  POISSON_COARSE_CELLS = 1728,
+  POISSON_SWEEPS_MAX = 200
+};
+
+/** What a relaxation came to. */
+struct poisson_result {
+  int sweeps;
+  double residual; /**< sum over the cells of |sum of neighbours - 6 potential - source| */
+};
+
+struct poisson_kernels {
+  /** Fills a block from the coarse potential: through three cells along each axis, exact for
+   * parabolas. */
+  void (*interpolate)(const double *coarse, double *block);
+
+  /** Red-black successive over-relaxation of the inner cells of a block, until the residual is at
+   * most `target`, or rounding stops it from falling, or after `sweeps` sweeps over all cells. The
+   * relaxation parameter follows Chebyshev's polynomials. */
+  struct poisson_result (*solve)(const double *source, double target, int sweeps, double *block);
+
+  /** The residual of a block. */
+  double (*residual)(const double *source, const double *block);
+
+  /** On the six sides of the group, mean of the 2^2 finer faces of (ghost cell - cell inside). */
+  void (*slopes)(const double *block, double *slopes);
+
+  /** Adds the pseudo-mass that the coarse level must have in the cells of a patch beside a refined
+   * patch, so that its potential has the slope of the finer one between the two:
+   * cube -= factor (ghost cell's difference of the block - 2 slope).
+   * @param block  of the coarse group
+   * @param face   of the patch
+   * @param slope  [8][8] of the refined neighbour's face there */
+  void (*sheet)(const double *block, int patch, int face, const double *slope, double factor,
+                double *cube);
+
+  /** cube's patch += means of 2^3 cells of a finer cube */
+  void (*add_means)(const double *finer, double *cube, int patch);
+};
+
+/** What gravity does with cells of one precision. */
+struct gravity_kernels {
+  /** source = factor (density - mean + pseudo-mass). `mass` may be NULL.
+   * @return factor times the sum of |density| */
+  double (*source)(const void *group, double factor, double mean, const double *mass,
+                   double *source);
+  /** Accelerate a group by -gradient of the potential, three-point differences, for a time.
+   * @param factor  time / (2 cell) */
+  void (*kick)(const double *block, double factor, void *group);
+};
+
+/** The kernels for isa_select(). */
+const struct poisson_kernels *poisson_kernels_select(void);
+const struct gravity_kernels *gravity_kernels_select(bool double_precision);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The potential of a group with its ghost cells, as relaxation and accelerations take it. */
+#ifndef PHOTONS_GAS_POTENTIAL_BLOCKS_H
+#define PHOTONS_GAS_POTENTIAL_BLOCKS_H
+
+#include "photons/gas/blocks.h"
+#include "photons/gas/poisson.h"
+
+/** What the block of a group is made from. Potentials of batches are [group][z 16][y 16][x 16]. */
+struct potential_sources {
+  const struct gas *gas;
+  int level;
+  struct batch_cells near;       /**< of this level; list NULL: all is interpolated */
+  struct batch_cells begin, end; /**< of the next coarser level, at the beginning and at the end of
+                                      its step; lists NULL: nothing is interpolated */
+  double weight; /**< of the end; what has no weight is not read */
+};
+
+/** Fill a block, poisson.h; ghost cells beyond edges and corners are not set. Where there is no
+ * group of this level, it is interpolated from the coarser one. Beyond the box it is a parabola
+ * through three cells. */
+void potential_block(const struct potential_sources *s, uint32_t group, double *block);
+
+/** The inner cells of a block. */
+void potential_inner(const double *block, double *cube);
+
+/** Of a potential or pseudo-mass of a batch of the list. */
+const double *potential_of(const struct gas *g, const struct batch_cells *b, uint32_t group);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The potential of patch groups. */
+#include "photons/gas/poisson.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+enum {
+  SIDE = POISSON_SIDE,
+  PLANE = SIDE * SIDE,
+  INNER = GAS_GROUP_SIDE,
+  HALF = INNER / 2,
+  COARSE = POISSON_COARSE_SIDE,
+  CHECK = 8 /* sweeps after which a residual that rounding holds up is noticed */
+};
+
+/* Cells of one colour: those of row (z, y) that have x + y + z even, or odd, side by side. Cell x is
+ * number x/2 of its colour. */
+typedef double colour[SIDE][SIDE][SIDE / 2];
+
+static void split_colours(const double *block, colour *colours) {
+  for (int z = 0; z < SIDE; z++)
+    for (int y = 0; y < SIDE; y++)
+      for (int x = 0; x < SIDE; x++)
+        colours[(x + y + z) & 1][z][y][x / 2] = block[(z * SIDE + y) * SIDE + x];
+}
+
+static void join_colours(const colour *colours, double *block) {
+  for (int z = 1; z <= INNER; z++)
+    for (int y = 1; y <= INNER; y++)
+      for (int x = 1; x <= INNER; x++)
+        block[(z * SIDE + y) * SIDE + x] = colours[(x + y + z) & 1][z][y][x / 2];
+}
+
+/* Relax the inner cells of one colour. @return the sum of their residuals before */
+static double relax_colour(const double *source, double omega, int which, colour *colours) {
+  const colour *other = &colours[1 - which];
+  double sum = 0.0;
+  for (int z = 1; z <= INNER; z++)
+    for (int y = 1; y <= INNER; y++) {
+      const int odd = (y + z + which) & 1; /* of the cells' x */
+      const int first = 1 - odd;           /* number of the first inner cell in its row */
+      double *me = colours[which][z][y] + first;
+      const double *same = (*other)[z][y] + first, *next = same + (odd ? 1 : -1);
+      const double *below = (*other)[z][y - 1] + first, *above = (*other)[z][y + 1] + first;
+      const double *front = (*other)[z - 1][y] + first, *back = (*other)[z + 1][y] + first;
+      const double *s = source + ((z - 1) * INNER + y - 1) * INNER + first;
+#pragma omp simd reduction(+ : sum)
+      for (int i = 0; i < HALF; i++) {
+        const double residual = ((same[i] + next[i]) + (below[i] + above[i])) +
+                                (front[i] + back[i]) - 6.0 * me[i] - s[2 * i];
+        me[i] += omega * residual;
+        sum += fabs(residual);
+      }
+    }
+  return sum;
+}
+
+/* Chebyshev acceleration: Press et al., Numerical Recipes, section 20.5. The spectral radius is that
+ * of Jacobi's iteration on 16 inner cells a side. */
+static double next_omega(double omega, double square_radius, int half_sweep) {
+  if (half_sweep == 0) return 1.0;
+  return 1.0 / (1.0 - square_radius * omega * (half_sweep == 1 ? 0.5 : 0.25));
+}
+
+static struct poisson_result solve(const double *source, double target, int sweeps,
+                                   double *block) {
+  static _Thread_local colour colours[2];
+  const double radius = cos(PI / (INNER + 1.0));
+  struct poisson_result r = {0, INFINITY};
+  double omega = 1.0, checked = HUGE_VAL;
+  split_colours(block, colours);
+  while (r.sweeps < sweeps) {
+    r.residual = 0.0;
+    for (int which = 0; which < 2; which++) {
+      omega = next_omega(omega, radius * radius, 2 * r.sweeps + which);
+      r.residual += relax_colour(source, omega / 6.0, which, colours);
+    }
+    r.sweeps++;
+    if (r.residual <= target) break;
+    if (r.sweeps % CHECK != 0) continue;
+    if (r.residual > 0.5 * checked) break;
+    checked = r.residual;
+  }
+  join_colours((const colour *)colours, block);
+  return r;
+}
+
+static double residual(const double *source, const double *block) {
+  double sum = 0.0;
+  for (int z = 0; z < INNER; z++)
+    for (int y = 0; y < INNER; y++)
+      for (int x = 0; x < INNER; x++) {
+        const double *p = block + ((z + 1) * SIDE + y + 1) * SIDE + x + 1;
+        sum += fabs(p[-1] + p[1] + p[-SIDE] + p[SIDE] + p[-PLANE] + p[PLANE] - 6.0 * p[0] -
+                    source[(z * INNER + y) * INNER + x]);
+      }
+  return sum;
+}
+
+/* Interpolate lines of `stride` from 12 coarse to 18 fine cells. Fine cell i is in coarse cell (i + 3)
+ * / 2, a quarter of it above its middle if i is even, else below. */
+static void refine_lines(const double *from, int stride, double *to) {
+  static const double near = 5.0 / 32.0, far = -3.0 / 32.0, middle = 15.0 / 16.0;
+  for (int i = 0; i < SIDE; i++) {
+    const double *c = from + (i + 3) / 2 * stride;
+    const double low = i % 2 == 0 ? far : near, high = i % 2 == 0 ? near : far;
+    double *t = to + i * stride;
+#pragma omp simd
+    for (int k = 0; k < stride; k++) t[k] = middle * c[k] + low * c[k - stride] + high * c[k + stride];
+  }
+}
+
+static void interpolate(const double *coarse, double *block) {
+  double along_z[SIDE * COARSE * COARSE], along_y[SIDE * SIDE * COARSE];
+  refine_lines(coarse, COARSE * COARSE, along_z);
+  for (int z = 0; z < SIDE; z++)
+    refine_lines(along_z + z * COARSE * COARSE, COARSE, along_y + z * SIDE * COARSE);
+  for (int row = 0; row < PLANE; row++)
+    refine_lines(along_y + row * COARSE, 1, block + row * SIDE);
+}
+
+/* The axes of a face's two indices, the faster first. */
+static void axes_of_face(int face, int *fast, int *slow) {
+  *fast = face / 2 == 0 ? 1 : 0;
+  *slow = face / 2 == 2 ? 1 : 2;
+}
+
+static const int step_of[3] = {1, SIDE, PLANE};
+
+static void slopes(const double *block, double *slopes) {
+  for (int face = 0; face < GAS_FACES; face++) {
+    int fast, slow;
+    axes_of_face(face, &fast, &slow);
+    const int f = step_of[fast], s = step_of[slow], n = step_of[face / 2];
+    const double *inside = block + f + s + (face & 1 ? INNER : 1) * n;
+    const double *ghost = inside + (face & 1 ? n : -n);
+    for (int j = 0; j < GAS_PATCH_SIDE; j++)
+      for (int i = 0; i < GAS_PATCH_SIDE; i++) {
+        const int at = 2 * (i * f + j * s);
+        double sum = 0.0;
+        for (int k = 0; k < 4; k++) {
+          const int cell = at + (k & 1 ? f : 0) + (k & 2 ? s : 0);
+          sum += ghost[cell] - inside[cell];
+        }
+        slopes[face * GAS_FACE_CELLS + GAS_PATCH_SIDE * j + i] = 0.25 * sum;
+      }
+  }
+}
+
+static void sheet(const double *block, int patch, int face, const double *slope, double factor,
+                  double *cube) {
+  static const int step_in_cube[3] = {1, INNER, INNER * INNER};
+  int fast, slow, first[3];
+  axes_of_face(face, &fast, &slow);
+  for (int a = 0; a < 3; a++) first[a] = GAS_PATCH_SIDE * (patch >> a & 1);
+  if (face & 1) first[face / 2] += GAS_PATCH_SIDE - 1;
+  const int n = step_of[face / 2] * (face & 1 ? 1 : -1);
+  for (int j = 0; j < GAS_PATCH_SIDE; j++)
+    for (int i = 0; i < GAS_PATCH_SIDE; i++) {
+      int at = 0, in_cube = 0;
+      for (int a = 0; a < 3; a++) {
+        const int cell = first[a] + (a == fast ? i : 0) + (a == slow ? j : 0);
+        at += (cell + 1) * step_of[a];
+        in_cube += cell * step_in_cube[a];
+      }
+      cube[in_cube] -= factor * (block[at] - block[at + n] - 2.0 * slope[GAS_PATCH_SIDE * j + i]);
+    }
+}
+
+static void add_means(const double *finer, double *cube, int patch) {
+  double *to = cube + GAS_PATCH_SIDE * ((patch & 1) + (patch >> 1 & 1) * INNER +
+                                        (patch >> 2) * INNER * INNER);
+  for (int z = 0; z < GAS_PATCH_SIDE; z++)
+    for (int y = 0; y < GAS_PATCH_SIDE; y++)
+      for (int x = 0; x < GAS_PATCH_SIDE; x++) {
+        const double *f = finer + 2 * ((z * INNER + y) * INNER + x);
+        const double *g = f + INNER * INNER;
+        to[(z * INNER + y) * INNER + x] += (((f[0] + f[1]) + (f[INNER] + f[INNER + 1])) +
+                                            ((g[0] + g[1]) + (g[INNER] + g[INNER + 1]))) /
+                                           8.0;
+      }
+}
+
+extern const struct poisson_kernels KERNEL(poisson_kernels);
+const struct poisson_kernels KERNEL(poisson_kernels) = {interpolate, solve, residual,
+                                                        slopes,      sheet, add_means};

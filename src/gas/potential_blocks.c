@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/gas/potential_blocks.h"
+
+#include <string.h>
+
+#include "photons/gas/gravity.h"
+
+enum { INNER = GAS_GROUP_SIDE, SIDE = POISSON_SIDE };
+
+const double *potential_of(const struct gas *g, const struct batch_cells *b, uint32_t group) {
+  const uint32_t batch = group / g->batch;
+  uint32_t i = 0;
+  while (b->list->batch[i] != batch) i++;
+  return (const double *)(const void *)b->cells[i] +
+         group % g->batch * (size_t)GAS_GROUP_CELLS;
+}
+
+static size_t in_cube(int side, const int place[3]) {
+  return ((size_t)place[2] * (size_t)side + (size_t)place[1]) * (size_t)side + (size_t)place[0];
+}
+
+/** Copy a box of cells. */
+static void copy_box(const double *from, int from_side, const int first[3], const int size[3],
+                     double *to, int to_side, const int place[3]) {
+  for (int z = 0; z < size[2]; z++)
+    for (int y = 0; y < size[1]; y++)
+      memcpy(to + in_cube(to_side, (const int[3]){place[0], place[1] + y, place[2] + z}),
+             from + in_cube(from_side, (const int[3]){first[0], first[1] + y, first[2] + z}),
+             (size_t)size[0] * sizeof *to);
+}
+
+/** Where a neighbour's cells are: which box of a cube of `width` inner cells and `ghosts` a side they
+ * fill, and where this box begins in the neighbour. */
+static void neighbour_box(int n, int width, int ghosts, int first[3], int size[3], int place[3]) {
+  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+  for (int c = 0; c < 3; c++) {
+    size[c] = direction[c] == 0 ? width : ghosts;
+    first[c] = direction[c] < 0 ? width - ghosts : 0;
+    place[c] = direction[c] < 0 ? 0 : direction[c] == 0 ? ghosts : ghosts + width;
+  }
+}
+
+/** The coarser potential of a patch at the time of the block, 8^3 cells. */
+static void patch_potential(const struct potential_sources *s, struct patch_number p,
+                            double *patch) {
+  const int corner[3] = {GAS_PATCH_SIDE * (p.patch & 1), GAS_PATCH_SIDE * (p.patch >> 1 & 1),
+                         GAS_PATCH_SIDE * (p.patch >> 2)};
+  const size_t first = in_cube(INNER, corner);
+  const double *end = s->weight == 0.0 ? NULL : potential_of(s->gas, &s->end, p.group) + first;
+  const double *begin = s->weight == 1.0 ? NULL : potential_of(s->gas, &s->begin, p.group) + first;
+  for (int z = 0; z < GAS_PATCH_SIDE; z++)
+    for (int y = 0; y < GAS_PATCH_SIDE; y++)
+      for (int x = 0; x < GAS_PATCH_SIDE; x++, patch++) {
+        const size_t at = in_cube(INNER, (const int[3]){x, y, z});
+        *patch = !begin ? end[at]
+                 : !end ? begin[at]
+                        : begin[at] + s->weight * (end[at] - begin[at]);
+      }
+}
+
+/** Continue a cube of `side` cells beyond one of its ends along an axis, by the parabola through the
+ * last three of the inner cells. */
+static void extrapolate(double *cube, int side, int ghosts, int axis, bool upper) {
+  const int stride[3] = {1, side, side * side}, n = upper ? -stride[axis] : stride[axis];
+  const int a = stride[(axis + 1) % 3], b = stride[(axis + 2) % 3];
+  for (int i = 0; i < side; i++)
+    for (int j = 0; j < side; j++) {
+      double *line = cube + i * a + j * b + (upper ? (side - 1) * stride[axis] : 0);
+      for (int k = ghosts - 1; k >= 0; k--)
+        line[k * n] = 3.0 * (line[(k + 1) * n] - line[(k + 2) * n]) + line[(k + 3) * n];
+    }
+}
+
+/** Continue a cube beyond the sides of the box. @param place  of the cube's inner cells, in units that
+ * divide the box into root groups << level */
+static void beyond_box(const struct topology *t, const int64_t place[3], int level, double *cube,
+                       int side, int ghosts) {
+  for (int c = 0; c < 3; c++) {
+    if (t->boundary[c][0] == GAS_PERIODIC) continue;
+    if (place[c] == 0) extrapolate(cube, side, ghosts, c, false);
+    if (place[c] == ((int64_t)t->root[c] << level) - 1) extrapolate(cube, side, ghosts, c, true);
+  }
+}
+
+/** Interpolate the whole block. */
+static void from_coarse(const struct potential_sources *s, uint32_t group, double *block) {
+  const struct topology *t = &s->gas->topology;
+  const struct gas_group *me = &t->level[s->level].group[group];
+  const int patch = (int)(t->level[s->level].key[group] & 7);
+  double coarse[POISSON_COARSE_CELLS] = {0}, cells[GAS_PATCH_CELLS];
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const struct patch_number p = topology_patch_neighbour(t, s->level - 1, me->father, patch, n);
+    if (p.group == NO_GROUP) continue;
+    int first[3], size[3], place[3];
+    neighbour_box(n, GAS_PATCH_SIDE, POISSON_COARSE_GHOSTS, first, size, place);
+    patch_potential(s, p, cells);
+    copy_box(cells, GAS_PATCH_SIDE, first, size, coarse, POISSON_COARSE_SIDE, place);
+  }
+  const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
+  beyond_box(t, place, s->level, coarse, POISSON_COARSE_SIDE, POISSON_COARSE_GHOSTS);
+  s->gas->gravity->poisson->interpolate(coarse, block);
+}
+
+void potential_block(const struct potential_sources *s, uint32_t group, double *block) {
+  static const int across[] = {MYSELF,     MYSELF - 1, MYSELF + 1, MYSELF - 3,
+                               MYSELF + 3, MYSELF - 9, MYSELF + 9};
+  enum { ACROSS = sizeof across / sizeof *across };
+  const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
+  bool whole = s->near.list;
+  for (int i = 0; i < ACROSS; i++) whole = whole && me->near[across[i]] != NO_GROUP;
+  if (!whole && s->end.list) from_coarse(s, group, block);
+  if (!s->near.list) return;
+  for (int i = 0; i < ACROSS; i++) {
+    int first[3], size[3], place[3];
+    if (me->near[across[i]] == NO_GROUP) continue;
+    neighbour_box(across[i], INNER, 1, first, size, place);
+    copy_box(potential_of(s->gas, &s->near, me->near[across[i]]), INNER, first, size, block, SIDE,
+             place);
+  }
+  const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
+  if (s->level == 0) beyond_box(&s->gas->topology, place, 0, block, SIDE, 1);
+}
+
+void potential_inner(const double *block, double *cube) {
+  copy_box(block, SIDE, (const int[3]){1, 1, 1}, (const int[3]){INNER, INNER, INNER}, cube, INNER,
+           (const int[3]){0, 0, 0});
+}

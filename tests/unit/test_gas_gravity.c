@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Self-gravity of gas: kernels on a patch group, the root level, and forces of point masses across
+ * levels of refinement, which are wrong without the sheets of pseudo-mass. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/gas/codelets.h"
+#include "photons/gas/gas.h"
+#include "photons/gas/gravity.h"
+#include "photons/gas/potential_blocks.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/message.h"
+
+#include <cmocka.h>
+
+#include "support/starpu_fixture.h"
+
+enum { SIDE = POISSON_SIDE, INNER = GAS_GROUP_SIDE };
+
+/** A potential that is no polynomial, and its Laplacian. */
+static double wave(const double x[3]) { return sin(1.3 * x[0]) * cos(0.9 * x[1]) * exp(0.7 * x[2]); }
+static double wave_laplacian(const double x[3]) {
+  return (0.49 - 1.69 - 0.81) * wave(x);
+}
+
+/** The middle of cell (x, y, z) of a cube of n cells a side and length 1, which `ghosts` surround. */
+static void middle(int n, int ghosts, int x, int y, int z, double place[3]) {
+  const int cell[3] = {x, y, z};
+  for (int c = 0; c < 3; c++) place[c] = (cell[c] - ghosts + 0.5) / n;
+}
+
+/** A relaxed block has the residual that was asked for, and the potential that its source has but for
+ * the error of the scheme. */
+static void relaxation_converges(void **state) {
+  (void)state;
+  const struct poisson_kernels *k = poisson_kernels_select();
+  static double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
+  double x[3], sum = 0.0, worst = 0.0;
+  for (int i = 0; i < POISSON_CELLS; i++) {
+    const int c[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+    bool ghost = false;
+    for (int a = 0; a < 3; a++) ghost = ghost || c[a] == 0 || c[a] == SIDE - 1;
+    middle(INNER, 1, c[0], c[1], c[2], x);
+    block[i] = ghost ? wave(x) : 0.0;
+  }
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    middle(INNER, 0, i % INNER, i / INNER % INNER, i / INNER / INNER, x);
+    source[i] = wave_laplacian(x) / (INNER * INNER);
+    sum += fabs(source[i]);
+  }
+  const double before = k->residual(source, block);
+  const struct poisson_result r = k->solve(source, 1e-10 * sum, POISSON_SWEEPS_MAX, block);
+  print_message("%d sweeps: residual %g of the source\n", r.sweeps, r.residual / sum);
+  assert_true(r.sweeps > 10 && r.sweeps < 100);
+  assert_true(r.residual <= 1e-10 * sum);
+  assert_true(k->residual(source, block) <= 1.1e-10 * sum && before > 1e-2 * sum);
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const int c[3] = {i % INNER, i / INNER % INNER, i / INNER / INNER};
+    middle(INNER, 0, c[0], c[1], c[2], x);
+    worst = fmax(worst, fabs(block[((c[2] + 1) * SIDE + c[1] + 1) * SIDE + c[0] + 1] - wave(x)));
+  }
+  print_message("error of the potential: %g\n", worst);
+  assert_true(worst < 1e-4); /* cells of 1/16; the potential is up to 2 */
+
+  /* What cannot be reached ends, too. */
+  const struct poisson_result best = k->solve(source, 0.0, POISSON_SWEEPS_MAX, block);
+  assert_true(best.sweeps < POISSON_SWEEPS_MAX && best.residual < 1e-11 * sum);
+}
+
+/** Interpolation is exact for parabolas, at all cells of a block. */
+static void interpolation_is_of_third_order(void **state) {
+  (void)state;
+  static double coarse[POISSON_COARSE_CELLS], block[POISSON_CELLS];
+  double x[3];
+  for (int i = 0; i < POISSON_COARSE_CELLS; i++) {
+    middle(8, 2, i % 12, i / 12 % 12, i / 144, x);
+    coarse[i] = (1.0 + x[0] - 2.0 * x[0] * x[0]) * (3.0 - x[1] * x[1]) * (x[2] + x[2] * x[2]);
+  }
+  poisson_kernels_select()->interpolate(coarse, block);
+  for (int i = 0; i < POISSON_CELLS; i++) {
+    middle(16, 1, i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE, x);
+    const double exact = (1.0 + x[0] - 2.0 * x[0] * x[0]) * (3.0 - x[1] * x[1]) *
+                         (x[2] + x[2] * x[2]);
+    assert_true(fabs(block[i] - exact) < 1e-13);
+  }
+}
+
+/** A kick adds momentum and kinetic energy, and no thermal energy. */
+static void kicks_are_cold(void **state) {
+  (void)state;
+  static double block[POISSON_CELLS], cells[5 * GAS_GROUP_CELLS];
+  const double slope[3] = {0.3, -0.2, 0.7}, factor = 0.5, density = 2.0;
+  for (int i = 0; i < POISSON_CELLS; i++)
+    block[i] = slope[0] * (i % SIDE) + slope[1] * (i / SIDE % SIDE) + slope[2] * (i / SIDE / SIDE);
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    cells[i] = density;
+    for (int c = 0; c < 3; c++) cells[(1 + c) * GAS_GROUP_CELLS + i] = 0.1 * (c + 1);
+    cells[4 * GAS_GROUP_CELLS + i] = 1.0 + (0.01 + 0.04 + 0.09) / (2.0 * density);
+  }
+  gravity_kernels_select(true)->kick(block, factor, cells);
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    double square = 0.0;
+    for (int c = 0; c < 3; c++) {
+      const double p = cells[(1 + c) * GAS_GROUP_CELLS + i];
+      assert_true(fabs(p - (0.1 * (c + 1) - density * 2.0 * factor * slope[c])) < 1e-14);
+      square += p * p;
+    }
+    assert_true(fabs(cells[4 * GAS_GROUP_CELLS + i] - square / (2.0 * density) - 1.0) < 1e-13);
+  }
+}
+
+/** A mesh of gas with gravity, without a flow. */
+struct box {
+  struct parameters p;
+  struct gas *g;
+};
+
+static struct box make_box(const char *boundary, int root, int levels, int corrections) {
+  struct box b;
+  char text[600];
+  snprintf(text, sizeof text,
+           "[run]\nsystem = gas\n[ic]\nsource = jeans\n[time]\nend = 1\n[gas]\nroot = %d, %d, %d\n"
+           "length = %d\nprecision = double\nlevels = %d\nflag_density = 1\ngravity = self\n"
+           "sheet_corrections = %d\nx_low = %s\nx_high = %s\ny_low = %s\ny_high = %s\n"
+           "z_low = %s\nz_high = %s\n",
+           root, root, root, root, levels, corrections, boundary, boundary, boundary, boundary,
+           boundary, boundary);
+  parameters_from_text(&b.p, text, NULL, 0);
+  b.g = gas_create(&b.p);
+  return b;
+}
+
+/** Add a patch around a place to the flags of a level, with all patches that are within some cells. */
+static void flag_place(const struct gas *g, int level, const double place[3], double within,
+                       uint32_t (*flags)[8]) {
+  const double patch = GAS_PATCH_SIDE * gas_cell(g, level);
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+    int64_t at[3], group_at[3];
+    for (int c = 0; c < 3; c++) {
+      at[c] = (int64_t)floor((place[c] + within * direction[c] * gas_cell(g, level)) / patch);
+      group_at[c] = at[c] >> 1;
+    }
+    const uint32_t group = topology_find(&g->topology, level, group_at);
+    assert_true(group != NO_GROUP);
+    flags[group][(at[0] & 1) + 2 * (at[1] & 1) + 4 * (at[2] & 1)] |= 1u << MYSELF;
+  }
+}
+
+/** Refine around places, at each level as far as `within` of its cells. */
+static void refine_around(struct gas *g, const double (*place)[3], int places, double within) {
+  for (int level = 0; level < g->topology.finest; level++) {
+    uint32_t count = g->topology.level[level].count, (*flags)[8];
+    flags = allocate(count, sizeof *flags, "flags");
+    for (int i = 0; i < places; i++) flag_place(g, level, place[i], within, flags);
+    uint64_t *keys = topology_refined(&g->topology, level, (const uint32_t(*)[8])flags, &count);
+    free(flags);
+    gas_restore_level(g, level + 1, keys, count, 0);
+  }
+  gas_link(g);
+}
+
+static double *cells_at(const struct gas *g, int level, uint32_t group) {
+  return gas_cells(g, level, group);
+}
+
+/** Set the densities of all levels. */
+static void fill(struct gas *g, double (*density)(const struct gas *g, const double place[3],
+                                                  double cell, const void *context),
+                 const void *context) {
+  gas_acquire(g);
+  for (int l = 0; l < topology_levels(&g->topology); l++)
+    for (uint32_t i = 0; i < g->topology.level[l].count; i++) {
+      memset(cells_at(g, l, i), 0, gas_group_bytes(g));
+      for (int k = 0; k < GAS_GROUP_CELLS; k++) {
+        double place[3];
+        for (int c = 0; c < 3; c++)
+          place[c] = gas_cell(g, l) *
+                     (0.5 + INNER * g->topology.level[l].group[i].place[c] +
+                      GAS_PATCH_SIDE * (unsigned)(k / GAS_PATCH_CELLS >> c & 1) +
+                      (unsigned)(k % GAS_PATCH_CELLS >> 3 * c & 7));
+        cells_at(g, l, i)[k] = density(g, place, gas_cell(g, l), context);
+      }
+    }
+  gas_release(g);
+  for (int l = topology_levels(&g->topology) - 2; l >= 0; l--)
+    for (uint32_t i = 0; i < g->level[l].batch_count; i++)
+      if (g->level[l].batch[i].fine.count > 0) gas_restrict_submit(g, l, i);
+}
+
+/** The potential of a cell. */
+static double potential_at(const struct gas *g, int level, const int64_t cell[3]) {
+  const struct gas_level *l = &g->level[level];
+  const int64_t side = (int64_t)INNER * g->topology.root[0] << level;
+  int64_t inside[3], place[3];
+  for (int c = 0; c < 3; c++) inside[c] = (cell[c] + side) % side;
+  for (int c = 0; c < 3; c++) place[c] = inside[c] / INNER;
+  const uint32_t group = topology_find(&g->topology, level, place);
+  assert_true(group != NO_GROUP);
+  const starpu_data_handle_t h = l->batch[group / g->batch]
+                                     .potential[l->potential[POTENTIAL_END]];
+  handle_acquire(h, STARPU_R);
+  const double value = ((const double *)starpu_vector_get_local_ptr(
+      h))[group % g->batch * GAS_GROUP_CELLS +
+          (size_t)((inside[2] % INNER * INNER + inside[1] % INNER) * INNER + inside[0] % INNER)];
+  starpu_data_release(h);
+  return value;
+}
+
+/** A wave along the diagonal. */
+static double diagonal(const struct gas *g, const double place[3], double cell, const void *context) {
+  (void)cell;
+  (void)context;
+  const double k = 2.0 * M_PI / (g->cell * INNER * g->topology.root[0]);
+  return 1.0 + 0.5 * sin(k * (place[0] + place[1] + place[2]));
+}
+
+/** Mean error of a wave's potential at the finest level, over its amplitude. */
+static double wave_error(int root, int levels) {
+  struct box b = make_box("periodic", root, levels, 1);
+  struct gas *g = b.g;
+  const double length = root, k = 2.0 * M_PI / length;
+  double sum = 0.0;
+  if (levels > 0) {
+    uint32_t count = g->topology.level[0].count, (*flags)[8];
+    flags = allocate(count, sizeof *flags, "flags");
+    for (uint32_t i = 0; i < count; i++)
+      for (int p = 0; p < 8; p++) flags[i][p] = 1u << MYSELF;
+    uint64_t *keys = topology_refined(&g->topology, 0, (const uint32_t(*)[8])flags, &count);
+    free(flags);
+    gas_restore_level(g, 1, keys, count, 0);
+    gas_link(g);
+  }
+  fill(g, diagonal, NULL);
+  gravity_solve(g, 0, 1.0);
+  message_wait();
+  const int cells = root << levels;
+  const double amplitude = 4.0 * M_PI * 0.5 / (3.0 * k * k);
+  for (int i = 0; i < cells; i++) {
+    const double phase = k * 3.0 * (i + 0.5) * length / cells;
+    sum += fabs(potential_at(g, levels, (const int64_t[]){i, i, i}) + amplitude * sin(phase));
+  }
+  gas_free(g);
+  return sum / cells / amplitude;
+}
+
+static void potential_is_of_second_order(void **state) {
+  (void)state;
+  const double coarse = wave_error(16, 0), fine = wave_error(32, 0), refined = wave_error(16, 1);
+  print_message("errors: 16^3 %.3e, 32^3 %.3e, 16^3 refined once %.3e\n", coarse, fine, refined);
+  assert_true(fine < coarse / 3.8 && coarse < 0.05);
+  assert_true(refined < coarse / 3.0);
+}
+
+/** A mass in the cloud of one cell. */
+struct points {
+  int count;
+  double place[2][3];
+};
+
+static double cloud(const struct gas *g, const double place[3], double cell, const void *context) {
+  const struct points *points = context;
+  double density = 0.0;
+  (void)g;
+  for (int i = 0; i < points->count; i++) {
+    double part = 1.0 / (cell * cell * cell);
+    for (int c = 0; c < 3; c++)
+      part *= fmax(0.0, 1.0 - fabs(place[c] - points->place[i][c]) / cell);
+    density += part;
+  }
+  return density;
+}
+
+/** The acceleration at a place of the finest level, of a cloud of one cell. */
+static void acceleration_at(const struct gas *g, const double place[3], double a[3]) {
+  const int level = topology_levels(&g->topology) - 1;
+  const double cell = gas_cell(g, level);
+  memset(a, 0, 3 * sizeof *a);
+  for (int corner = 0; corner < 8; corner++) {
+    int64_t at[3];
+    double part = 1.0;
+    for (int c = 0; c < 3; c++) {
+      const double x = place[c] / cell - 0.5, low = floor(x);
+      at[c] = (int64_t)low + (corner >> c & 1);
+      part *= corner >> c & 1 ? x - low : 1.0 - (x - low);
+    }
+    for (int c = 0; c < 3; c++) {
+      int64_t up[3] = {at[0], at[1], at[2]}, down[3] = {at[0], at[1], at[2]};
+      up[c]++;
+      down[c]--;
+      a[c] -= part * (potential_at(g, level, up) - potential_at(g, level, down)) / (2.0 * cell);
+    }
+  }
+}
+
+/** In an empty space, the exact potential of a mass at the root level; its Green function is that of
+ * the lattice. */
+static void isolated_mass(void **state) {
+  (void)state;
+  struct box b = make_box("outflow", 32, 0, 1);
+  const struct root_poisson *r = b.g->gravity->root;
+  /* Watson's integral */
+  assert_true(fabs(lattice_green(r, (const uint32_t[]){0, 0, 0}) + 0.2527310098586630) < 1e-6);
+  const struct points one = {1, {{16.5, 16.5, 16.5}}};
+  fill(b.g, cloud, &one);
+  gravity_solve(b.g, 0, 1.0);
+  message_wait();
+  for (int d = 4; d < 15; d++) {
+    const double found = potential_at(b.g, 0, (const int64_t[]){16 + d, 16, 16});
+    assert_true(fabs(found * d + 1.0) < 0.5 / (d * d));
+    double a[3];
+    acceleration_at(b.g, (const double[]){16.5 + d, 16.5 + d, 16.5}, a);
+    assert_true(fabs(-a[0] * 2.0 * sqrt(2.0) * d * d - 1.0) < 1.5 / (d * d));
+  }
+  gas_free(b.g);
+}
+
+/** How forces of pairs compare with Newton's. */
+struct comparison {
+  double mean, rms, worst;
+};
+
+/** The force between two masses at a separation of so many of the finest cells, over Newton's, for many
+ * pairs. */
+static struct comparison compare_forces(int levels, int corrections, double low, double high,
+                                        int pairs) {
+  struct comparison c = {0};
+  double sum = 0.0, squares = 0.0;
+  seed = 42;
+  for (int i = 0; i < pairs; i++) {
+    struct box b = make_box("outflow", 32, levels, corrections);
+    const double cell = gas_cell(b.g, levels), r = cell * low * pow(high / low, uniform());
+    const double z = 2.0 * uniform() - 1.0, angle = 2.0 * M_PI * uniform();
+    const double direction[3] = {sqrt(1.0 - z * z) * cos(angle), sqrt(1.0 - z * z) * sin(angle), z};
+    struct points two = {2, {{0}}};
+    double radial = 0.0;
+    for (int k = 0; k < 3; k++) {
+      two.place[0][k] = 16.0 + 4.0 * (uniform() - 0.5);
+      two.place[1][k] = two.place[0][k] + r * direction[k];
+    }
+    refine_around(b.g, two.place, 2, 3.0);
+    assert_int_equal(topology_levels(&b.g->topology), levels + 1);
+    for (int k = 0; k < 2; k++) { /* both ways, without the force of a mass on itself */
+      double both[3], alone[3];
+      struct points self = {1, {{0}}};
+      memcpy(self.place[0], two.place[k], sizeof self.place[0]);
+      fill(b.g, cloud, &two);
+      gravity_solve(b.g, 0, 1.0);
+      message_wait();
+      acceleration_at(b.g, two.place[k], both);
+      fill(b.g, cloud, &self);
+      gravity_solve(b.g, 0, 1.0);
+      message_wait();
+      acceleration_at(b.g, two.place[k], alone);
+      radial = 0.0;
+      for (int a = 0; a < 3; a++)
+        radial += (both[a] - alone[a]) * direction[a] * (k == 0 ? 1.0 : -1.0);
+      const double ratio = radial * r * r;
+      sum += ratio;
+      squares += ratio * ratio;
+      c.worst = fmax(c.worst, fabs(ratio - 1.0));
+    }
+    gas_free(b.g);
+  }
+  c.mean = sum / (2 * pairs);
+  c.rms = sqrt(fmax(0.0, squares / (2 * pairs) - c.mean * c.mean));
+  return c;
+}
+
+static void point_masses(void **state) {
+  (void)state;
+  const char *t = getenv("PAIRS");
+  const int pairs = t ? atoi(t) : 4;
+  for (int levels = 0; levels <= 4; levels += 2)
+    for (int corrections = 0; corrections < (levels ? 4 : 1); corrections++)
+      for (double low = 1.0; low < 100; low *= 4) {
+        if (low * 4 > 8 * (1 << levels)) continue;
+        const struct comparison c = compare_forces(levels, corrections, low, 4 * low, pairs);
+        print_message("%d levels, %d corrections, %g to %g cells: mean %.4f rms %.4f worst %.4f\n", levels,
+                      corrections, low, 4 * low, c.mean, c.rms, c.worst);
+      }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(relaxation_converges),
+      cmocka_unit_test(interpolation_is_of_third_order),
+      cmocka_unit_test(kicks_are_cold),
+      cmocka_unit_test(potential_is_of_second_order),
+      cmocka_unit_test(isolated_mass),
+      cmocka_unit_test(point_masses),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}
