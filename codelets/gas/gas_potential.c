@@ -51,11 +51,11 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
     double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
     potential_block(&sources, my_batch(a)->first + i, block);
     const double sum = s->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), factor,
-                                          s->mean_density,
+                                          s->periodic ? s->mean_density : 0.0,
                                           sheets ? nth_potential(buffers[OTHERS], i) : NULL,
                                           source);
     s->poisson->solve(source, s->tolerance * fmax(sum, least),
-                      a->how.relax ? 1 : POISSON_SWEEPS_MAX, block);
+                      POISSON_SWEEPS_MAX, block);
     s->poisson->slopes(block, nth(buffers[SLOPES], SLOPES_OF_GROUP, i));
     potential_inner(block, nth_potential(buffers[POTENTIAL], i));
   }

@@ -22,6 +22,7 @@ struct self_gravity *gravity_make(const struct gas *g, const struct parameters *
       .tolerance = p->gas.sor_tolerance,
       .relaxations = (int)p->gas.sibling_relaxations,
       .corrections = (int)p->gas.sheet_corrections,
+      .periodic = g->topology.boundary[0][0] == GAS_PERIODIC,
       .root = root_poisson_make(g),
   };
   return s;

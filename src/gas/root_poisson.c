@@ -252,7 +252,7 @@ static void hold(const struct copy *c, bool acquire) {
   }
 }
 
-/** The density whose sum with the constant source of no effect is zero. */
+/** Of the root level. */
 static double mean_density(const struct root_poisson *r, const struct gas *g) {
   const double factor = 4.0 * PI * g->gravity->newton_constant * g->cell * g->cell;
   double sum = 0.0;
@@ -269,7 +269,7 @@ void root_poisson_solve(struct gas *g, bool massive) {
   hold(&copy, true);
   memset(r->values, 0, 2 * (size_t)r->mesh[2] * r->mesh[1] * r->row * sizeof *r->values);
   loop_run(&gas_root_potential_stage, groups, put_group, &copy);
-  if (r->periodic && !massive) g->gravity->mean_density = mean_density(r, g);
+  if (!massive) g->gravity->mean_density = mean_density(r, g);
   solve(r);
   loop_run(&gas_root_potential_stage, groups, get_group, &copy);
   hold(&copy, false);

@@ -27,7 +27,8 @@ struct self_gravity {
   double tolerance;    /**< of the residual, over the sum of 4 pi G density cell^2 */
   int relaxations;     /**< with the values of neighbours of the same level */
   int corrections;     /**< by sheets; 0: none, for tests */
-  double mean_density; /**< that does not attract: of a periodic box */
+  double mean_density; /**< of the box; it does not attract where this is periodic */
+  bool periodic;
   struct root_poisson *root;
 };
 
