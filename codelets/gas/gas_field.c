@@ -14,7 +14,7 @@ enum { CELLS, POTENTIALS_AROUND };
 static double gas_field_work(const struct batch_argument *a) { return batch_work(a); }
 
 static struct surroundings surroundings(const struct batch_argument *a) {
-  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0};
+  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, false, false};
 }
 
 static double density_at(const struct gas *g, const void *cells, size_t i) {

@@ -17,7 +17,8 @@ static double gas_kick_work(const struct gas_kick_argument *a) { return batch_wo
 
 static struct surroundings surroundings(const struct gas_kick_argument *a) {
   return (struct surroundings){a->batch.gas, a->batch.level, a->batch.batch,
-                               true,         true,           a->weight};
+                               true,         true,           a->weight,
+                               false,        false};
 }
 
 static void gas_kick_cpu(void *buffers[], const struct gas_kick_argument *a) {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_sheet: the pseudo-mass beside refined patches, and that of the next finer level.
+/* gas_sheet: the pseudo-mass of a level from what the next finer one found, and the potential with the
+ * finer one's means where that is.
  *
- * reads  potentials of the batch and its neighbours; slopes and pseudo-mass of the next finer level
- * writes pseudo-mass */
-#include <math.h>
+ * reads  cells; potentials of the batch and its neighbours; shares of the next finer level
+ * writes pseudo-mass, potential */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codelets/gas/potentials.h"
 
 #define gas_sheet_argument batch_argument
-#define PI 3.14159265358979323846
-enum { SHEETS, NEAR };
+enum { SHEETS, POTENTIAL, CELLS, NEAR };
 
 static double gas_sheet_work(const struct batch_argument *a) { return batch_work(a); }
 
@@ -21,66 +20,85 @@ static int across(int face) {
   return MYSELF + (face % 2 ? stride[face / 2] : -stride[face / 2]);
 }
 
-/** Number of a finer group's batch among the batch's finer ones. */
-static uint32_t fine_of(const struct batch_argument *a, uint32_t son) {
-  uint32_t i = 0;
-  while (batch_of(a)->fine.batch[i] != son / a->gas->batch) i++;
-  return i;
-}
-
-/** Whether a batch of the finer level has pseudo-mass itself. */
-static bool is_massive(const struct batch_argument *a, uint32_t fine) {
-  return a->gas->level[a->level + 1].batch[batch_of(a)->fine.batch[fine]].fine.count > 0;
-}
-
-static uint32_t massive_before(const struct batch_argument *a, uint32_t fine) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < fine; i++) count += is_massive(a, i);
-  return count;
-}
-
-/** Refined patches have all neighbours: ghost cells where the level has no groups are not read. */
-static struct surroundings surroundings(const struct batch_argument *a) {
-  return (struct surroundings){a->gas, a->level, a->batch, .near = true};
-}
-
-static void patch_sheets(const struct batch_argument *a, uint32_t group, int patch,
-                         const double *block, void **slopes, double *cube) {
+/** What refines a patch; NULL: nothing does. */
+static const struct poisson_share *share_of(void *buffers[], const struct batch_argument *a,
+                                            struct patch_number p) {
   const struct gas *g = a->gas;
-  const double cell = gas_cell(g, a->level);
-  const double factor = 1.0 / (4.0 * PI * g->gravity->newton_constant * cell * cell);
-  for (int face = 0; face < GAS_FACES; face++) {
-    const struct patch_number n = topology_patch_neighbour(&g->topology, a->level, group, patch,
-                                                           across(face));
-    const uint32_t son = n.group == NO_GROUP
-                             ? NO_GROUP
-                             : g->topology.level[a->level].group[n.group].son[n.patch];
-    if (son == NO_GROUP) continue;
-    const double *slope = VECTOR(double, slopes[fine_of(a, son)]) +
-                          (son % g->batch * (size_t)GAS_FACES + (size_t)(face ^ 1)) *
-                              GAS_FACE_CELLS;
-    g->gravity->poisson->sheet(block, patch, face, slope, factor, cube);
+  const struct gas_batch *b = batch_of(a);
+  if (p.group == NO_GROUP) return NULL;
+  const uint32_t son = g->topology.level[a->level].group[p.group].son[p.patch];
+  uint32_t i = 0;
+  if (son == NO_GROUP) return NULL;
+  while (b->fine.batch[i] != son / g->batch) i++;
+  return VECTOR(const struct poisson_share, buffers[NEAR + b->near.count + i]) + son % g->batch;
+}
+
+/** A patch of the group, or the patch beside it across one of the group's faces. */
+static void put_means(const double *mean, int patch, int face, double *block) {
+  for (int i = 0; i < GAS_PATCH_CELLS; i++) {
+    int cell[3];
+    bool inside = true;
+    for (int c = 0; c < 3; c++) {
+      cell[c] = 1 + GAS_PATCH_SIDE * (patch >> c & 1) + (i >> 3 * c & 7);
+      if (face >= 0 && c == face / 2) cell[c] += face % 2 ? GAS_PATCH_SIDE : -GAS_PATCH_SIDE;
+      inside = inside && cell[c] >= 0 && cell[c] < POISSON_SIDE;
+    }
+    if (inside) block[(cell[2] * POISSON_SIDE + cell[1]) * POISSON_SIDE + cell[0]] = mean[i];
   }
 }
 
-static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
+/** Put finer means into a block, inside and in ghost cells. */
+static void put_finer(void *buffers[], const struct batch_argument *a, uint32_t group,
+                      double *block) {
+  for (int p = 0; p < GAS_PATCHES; p++)
+    for (int face = -1; face < GAS_FACES; face++) {
+      const bool outer = face >= 0 && (p >> face / 2 & 1) == face % 2;
+      if (face >= 0 && !outer) continue;
+      const struct poisson_share *share = share_of(
+          buffers, a,
+          face < 0 ? (struct patch_number){.group = group, .patch = p}
+                   : topology_patch_neighbour(&a->gas->topology, a->level, group, p, across(face)));
+      if (share) put_means(share->mean, p, face, block);
+    }
+}
+
+static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, uint32_t i,
+                             const double *block, double *cube) {
   const struct gas *g = a->gas;
-  const struct gas_batch *b = batch_of(a);
-  void **slopes = buffers + NEAR + b->near.count, **finer = slopes + b->fine.count;
+  const uint32_t group = batch_of(a)->first + i;
+  const double factor = gravity_factor(g, a->level);
+  double source[GAS_GROUP_CELLS];
+  g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), factor,
+                              gravity_background(g), NULL, source);
+  memset(cube, 0, GAS_GROUP_CELLS * sizeof *cube);
+  for (int p = 0; p < GAS_PATCHES; p++) {
+    const struct poisson_share *mine = share_of(buffers, a,
+                                                (struct patch_number){.group = group, .patch = p});
+    if (mine) g->gravity->poisson->cover(block, source, mine, p, 1.0 / factor, cube);
+    for (int face = 0; face < GAS_FACES && !mine; face++) {
+      const struct poisson_share *beside = share_of(
+          buffers, a, topology_patch_neighbour(&g->topology, a->level, group, p, across(face)));
+      if (beside)
+        g->gravity->poisson->sheet(block, p, face, beside->slope[face ^ 1], 1.0 / factor, cube);
+    }
+  }
+}
+
+static struct surroundings surroundings(const struct batch_argument *a) {
+  return (struct surroundings){.gas = a->gas, .level = a->level, .batch = a->batch, .near = true};
+}
+
+static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
   const char **addresses;
   const struct surroundings around = surroundings(a);
   const struct potential_sources sources = surroundings_of(&around, buffers, NEAR, &addresses);
-  for (uint32_t i = 0; i < b->count; i++) {
-    double block[POISSON_CELLS], *cube = nth_potential(buffers[SHEETS], i);
-    memset(cube, 0, GAS_GROUP_CELLS * sizeof *cube);
-    potential_block(&sources, b->first + i, block);
-    for (int p = 0; p < GAS_PATCHES; p++) {
-      const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
-      patch_sheets(a, b->first + i, p, block, slopes, cube);
-      if (son != NO_GROUP && is_massive(a, fine_of(a, son)))
-        g->gravity->poisson->add_means(
-            nth_potential(finer[massive_before(a, fine_of(a, son))], son % g->batch), cube, p);
-    }
+  for (uint32_t i = 0; i < batch_of(a)->count; i++) {
+    /* Ghost cells without a group of this level are beside no refined patch, and are not used. */
+    double block[POISSON_CELLS] = {0};
+    potential_block(&sources, batch_of(a)->first + i, block);
+    put_finer(buffers, a, batch_of(a)->first + i, block);
+    find_pseudo_mass(buffers, a, i, block, nth_potential(buffers[SHEETS], i));
+    potential_inner(block, nth_potential(buffers[POTENTIAL], i));
   }
   free(addresses);
 }
@@ -89,16 +107,16 @@ STAGE_ON_CPU(gas_sheet, 0x882255, "gas");
 
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
   const struct batch_argument a = {g, level, batch, 0.0, false};
+  const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a);
-  const struct gas_level *finer = &g->level[level + 1];
   const struct surroundings around = surroundings(&a);
   struct slots slots = {0};
   slots_add(&slots, b->sheets, STARPU_W);
+  slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);
+  slots_add(&slots, b->handle[l->now], STARPU_R);
   surroundings_slots(&slots, &around);
   for (uint32_t i = 0; i < b->fine.count; i++)
-    slots_add(&slots, finer->batch[b->fine.batch[i]].slopes, STARPU_R);
-  for (uint32_t i = 0; i < b->fine.count; i++)
-    if (is_massive(&a, i)) slots_add(&slots, finer->batch[b->fine.batch[i]].sheets, STARPU_R);
+    slots_add(&slots, g->level[level + 1].batch[b->fine.batch[i]].shares, STARPU_R);
   gas_sheet_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

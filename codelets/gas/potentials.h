@@ -19,6 +19,8 @@ struct surroundings {
   bool near;     /**< batches of its own level */
   bool coarse;   /**< those of the next coarser level */
   double weight; /**< time of the level within the step of the coarser one, 0 .. 1 */
+  bool old;      /**< of its own level POTENTIAL_OLD, not POTENTIAL_END */
+  bool change;   /**< POTENTIAL_OLD of the coarser level, too; the weight is 1 */
 };
 /** Slots for it. */
 void surroundings_slots(struct slots *s, const struct surroundings *a);

@@ -101,7 +101,7 @@ void gas_make_level(struct gas *g, int level) {
       .flags = allocate(groups, sizeof *l->flags, "flags of groups"),
       .fault = allocate(groups, sizeof *l->fault, "faults of groups"),
       .field = allocate(groups, sizeof *l->field, "fields of groups"),
-      .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT},
+      .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD},
   };
   l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
   for (uint32_t i = 0; i < l->batch_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/gas/gravity.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "photons/base/error.h"
@@ -9,8 +10,8 @@
 #include "photons/gas/evolve.h"
 #include "photons/runtime/handle.h"
 
+#define PI 3.14159265358979323846
 enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
-enum { SLOPE_BYTES = GAS_FACES * GAS_FACE_CELLS * sizeof(double) };
 
 struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p) {
   if (p->gas.gravity == GAS_GRAVITY_NONE) return NULL;
@@ -34,19 +35,27 @@ void gravity_free(struct self_gravity *s) {
 }
 
 double gravity_bytes_per_group(const struct parameters *p) {
-  return p->gas.gravity == GAS_GRAVITY_NONE ? 0.0 : (POTENTIALS + 1.0) * CUBE_BYTES + SLOPE_BYTES;
+  return p->gas.gravity == GAS_GRAVITY_NONE ? 0.0 : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share);
 }
 
 void gravity_make_batch(struct gas_batch *b) {
   for (int i = 0; i < POTENTIALS; i++) b->potential[i] = handle_make(b->count, CUBE_BYTES);
   b->sheets = handle_make(b->count, CUBE_BYTES);
-  b->slopes = handle_make(b->count, SLOPE_BYTES);
+  b->shares = handle_make(b->count, sizeof(struct poisson_share));
 }
 
 void gravity_drop_batch(struct gas_batch *b) {
   for (int i = 0; i < POTENTIALS; i++) handle_drop(&b->potential[i]);
   handle_drop(&b->sheets);
-  handle_drop(&b->slopes);
+  handle_drop(&b->shares);
+}
+
+double gravity_factor(const struct gas *g, int level) {
+  return 4.0 * PI * g->gravity->newton_constant * pow(gas_cell(g, level), 2.0);
+}
+
+double gravity_background(const struct gas *g) {
+  return g->gravity->periodic ? g->gravity->mean_density : 0.0;
 }
 
 static void swap(struct gas_level *l, enum gas_potential a, enum gas_potential b) {
@@ -57,27 +66,62 @@ static void swap(struct gas_level *l, enum gas_potential a, enum gas_potential b
 
 static int finest(const struct gas *g) { return topology_levels(&g->topology) - 1; }
 
-/** Solve one level, from the next coarser one. */
+static void solve_batches(struct gas *g, int level, double weight, enum potential_mode mode,
+                          bool massive) {
+  for (uint32_t i = 0; i < g->level[level].batch_count; i++)
+    gas_potential_submit(g, level, i, (struct potential_task){weight, mode, massive});
+}
+
+/** Relax a level with the values of neighbouring groups. */
+static void relax(struct gas *g, int level, double weight, bool massive) {
+  for (int k = 0; k < g->gravity->relaxations; k++) {
+    solve_batches(g, level, weight, POTENTIAL_RELAX, massive);
+    swap(&g->level[level], POTENTIAL_END, POTENTIAL_NEXT);
+  }
+}
+
+/** Solve a level, from the next coarser one. */
 static void solve_level(struct gas *g, int level, double weight, bool massive) {
-  struct gas_level *l = &g->level[level];
   if (level == 0) {
     root_poisson_solve(g, massive);
-    return;
+  } else {
+    solve_batches(g, level, weight, POTENTIAL_INTERPOLATE, massive);
+    relax(g, level, weight, massive);
   }
-  for (int k = 0; k <= g->gravity->relaxations; k++) {
-    for (uint32_t i = 0; i < l->batch_count; i++)
-      gas_potential_submit(g, level, i, (struct potential_task){weight, k > 0, massive});
-    if (k > 0) swap(l, POTENTIAL_END, POTENTIAL_NEXT);
+}
+
+/** Tell the coarser levels, down to `level`, what the finer ones found. */
+static void share_levels(struct gas *g, int level) {
+  for (int l = finest(g); l > level; l--) {
+    for (uint32_t i = 0; i < g->level[l].batch_count; i++)
+      gas_share_submit(g, l, i, l < finest(g));
+    for (uint32_t i = 0; i < g->level[l - 1].batch_count; i++)
+      gas_sheet_submit(g, l - 1, i);
+    swap(&g->level[l - 1], POTENTIAL_END, POTENTIAL_NEXT);
+  }
+}
+
+/** Correct the levels from `level` on, the coarser ones first. */
+static void correct_levels(struct gas *g, int level, double weight) {
+  for (int l = level; l <= finest(g); l++) {
+    const bool massive = l < finest(g);
+    swap(&g->level[l], POTENTIAL_OLD, POTENTIAL_END);
+    if (l == 0) {
+      root_poisson_solve(g, massive);
+      continue;
+    }
+    solve_batches(g, l, l == level ? weight : 1.0,
+                  l == level ? POTENTIAL_REPEAT : POTENTIAL_CORRECT, massive);
+    relax(g, l, l == level ? weight : 1.0, massive);
   }
 }
 
 void gravity_solve(struct gas *g, int level, double weight) {
-  const int last = finest(g), corrections = last > level ? g->gravity->corrections : 0;
-  for (int k = 0; k <= corrections; k++) {
-    for (int l = last - 1; k > 0 && l >= level; l--)
-      for (uint32_t i = 0; i < g->level[l].batch_count; i++)
-        if (g->level[l].batch[i].fine.count > 0) gas_sheet_submit(g, l, i);
-    for (int l = level; l <= last; l++) solve_level(g, l, l == level ? weight : 1.0, k > 0);
+  const int corrections = finest(g) > level ? g->gravity->corrections : 0;
+  for (int l = level; l <= finest(g); l++) solve_level(g, l, l == level ? weight : 1.0, false);
+  for (int k = 0; k < corrections; k++) {
+    share_levels(g, level);
+    correct_levels(g, level, weight);
   }
 }
 

@@ -40,21 +40,22 @@ static void neighbour_box(int n, int width, int ghosts, int first[3], int size[3
   }
 }
 
-/** The coarser potential of a patch at the time of the block, 8^3 cells. */
-static void patch_potential(const struct potential_sources *s, struct patch_number p,
+/** The coarser potential of a patch at the time of the block, or its change; 8^3 cells. */
+static void patch_potential(const struct potential_sources *s, struct patch_number p, bool change,
                             double *patch) {
   const int corner[3] = {GAS_PATCH_SIDE * (p.patch & 1), GAS_PATCH_SIDE * (p.patch >> 1 & 1),
                          GAS_PATCH_SIDE * (p.patch >> 2)};
   const size_t first = in_cube(INNER, corner);
   const double *end = s->weight == 0.0 ? NULL : potential_of(s->gas, &s->end, p.group) + first;
-  const double *begin = s->weight == 1.0 ? NULL : potential_of(s->gas, &s->begin, p.group) + first;
+  const double *begin = s->weight == 1.0 && !change ? NULL : potential_of(s->gas, &s->begin, p.group) + first;
   for (int z = 0; z < GAS_PATCH_SIDE; z++)
     for (int y = 0; y < GAS_PATCH_SIDE; y++)
       for (int x = 0; x < GAS_PATCH_SIDE; x++, patch++) {
         const size_t at = in_cube(INNER, (const int[3]){x, y, z});
-        *patch = !begin ? end[at]
-                 : !end ? begin[at]
-                        : begin[at] + s->weight * (end[at] - begin[at]);
+        *patch = change   ? end[at] - begin[at]
+                 : !begin ? end[at]
+                 : !end   ? begin[at]
+                          : begin[at] + s->weight * (end[at] - begin[at]);
       }
 }
 
@@ -83,7 +84,8 @@ static void beyond_box(const struct topology *t, const int64_t place[3], int lev
 }
 
 /** Interpolate the whole block. */
-static void from_coarse(const struct potential_sources *s, uint32_t group, double *block) {
+static void from_coarse(const struct potential_sources *s, uint32_t group, bool change,
+                        double *block) {
   const struct topology *t = &s->gas->topology;
   const struct gas_group *me = &t->level[s->level].group[group];
   const int patch = (int)(t->level[s->level].key[group] & 7);
@@ -93,7 +95,7 @@ static void from_coarse(const struct potential_sources *s, uint32_t group, doubl
     if (p.group == NO_GROUP) continue;
     int first[3], size[3], place[3];
     neighbour_box(n, GAS_PATCH_SIDE, POISSON_COARSE_GHOSTS, first, size, place);
-    patch_potential(s, p, cells);
+    patch_potential(s, p, change, cells);
     copy_box(cells, GAS_PATCH_SIDE, first, size, coarse, POISSON_COARSE_SIDE, place);
   }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
@@ -101,14 +103,16 @@ static void from_coarse(const struct potential_sources *s, uint32_t group, doubl
   s->gas->gravity->poisson->interpolate(coarse, block);
 }
 
+/** The group itself, and its neighbours across its faces. */
+static const int across[] = {MYSELF,     MYSELF - 1, MYSELF + 1, MYSELF - 3,
+                             MYSELF + 3, MYSELF - 9, MYSELF + 9};
+enum { ACROSS = sizeof across / sizeof *across };
+
 void potential_block(const struct potential_sources *s, uint32_t group, double *block) {
-  static const int across[] = {MYSELF,     MYSELF - 1, MYSELF + 1, MYSELF - 3,
-                               MYSELF + 3, MYSELF - 9, MYSELF + 9};
-  enum { ACROSS = sizeof across / sizeof *across };
   const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
   bool whole = s->near.list;
   for (int i = 0; i < ACROSS; i++) whole = whole && me->near[across[i]] != NO_GROUP;
-  if (!whole && s->end.list) from_coarse(s, group, block);
+  if (!whole && s->end.list) from_coarse(s, group, false, block);
   if (!s->near.list) return;
   for (int i = 0; i < ACROSS; i++) {
     int first[3], size[3], place[3];
@@ -119,6 +123,24 @@ void potential_block(const struct potential_sources *s, uint32_t group, double *
   }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
   if (s->level == 0) beyond_box(&s->gas->topology, place, 0, block, SIDE, 1);
+}
+
+void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block) {
+  const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
+  double change[POISSON_CELLS];
+  potential_block(s, group, block);
+  from_coarse(s, group, true, change);
+  for (int i = 0; i < ACROSS; i++) {
+    int first[3], size[3], place[3];
+    if (me->near[across[i]] == NO_GROUP) continue;
+    neighbour_box(across[i], INNER, 1, first, size, place);
+    for (int z = place[2]; z < place[2] + size[2]; z++)
+      for (int y = place[1]; y < place[1] + size[1]; y++)
+        for (int x = place[0]; x < place[0] + size[0]; x++) {
+          const size_t at = in_cube(SIDE, (const int[3]){x, y, z});
+          block[at] += change[at];
+        }
+  }
 }
 
 void potential_inner(const double *block, double *cube) {

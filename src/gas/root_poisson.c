@@ -210,10 +210,9 @@ static void put_group(void *context, uint32_t group) {
   const double factor = 4.0 * PI * g->gravity->newton_constant * g->cell * g->cell;
   size_t first;
   const struct gas_batch *b = batch_at(c, group, &first);
-  const bool massive = c->massive && b->fine.count > 0;
   double source[GAS_GROUP_CELLS];
   g->gravity->kernels->source(gas_cells(g, 0, group), factor, 0.0,
-                              massive ? cube_at(b->sheets, first) : NULL, source);
+                              c->massive ? cube_at(b->sheets, first) : NULL, source);
   for (uint32_t z = 0; z < GAS_GROUP_SIDE; z++)
     for (uint32_t y = 0; y < GAS_GROUP_SIDE; y++)
       memcpy(value_at(c->root, GAS_GROUP_SIDE * place[0], GAS_GROUP_SIDE * place[1] + y,
@@ -243,7 +242,7 @@ static void hold(const struct copy *c, bool acquire) {
     const struct gas_batch *b = &l->batch[i];
     const starpu_data_handle_t handle[3] = {
         b->handle[l->now], b->potential[l->potential[POTENTIAL_END]],
-        c->massive && b->fine.count > 0 ? b->sheets : NULL};
+        c->massive ? b->sheets : NULL};
     for (int k = 0; k < 3; k++)
       if (handle[k] && acquire)
         handle_acquire(handle[k], k == 1 ? STARPU_W : STARPU_R);

@@ -379,7 +379,7 @@ static struct comparison compare_forces(int levels, int sheets, double low, doub
 
 static void point_masses(void **state) {
   (void)state;
-  for (int levels = 1; levels <= 3; levels++)
+  for (int levels = 1; levels <= (getenv("L") ? atoi(getenv("L")) : 2); levels++)
     for (int sheets = 0; sheets < 2; sheets++)
       for (double low = 8.0 / (1 << levels); low < 8.0; low *= 2.0) {
         const struct comparison c = compare_forces(levels, sheets, low, 2 * low);

@@ -30,16 +30,25 @@ void gas_cfl_submit(struct gas *g, int level, uint32_t batch);
 /** Set gas_level.sum. */
 void gas_sum_submit(struct gas *g, int level, uint32_t batch);
 
-/** How a batch's potential is solved. */
+/** What a potential is made from. */
+enum potential_mode {
+  POTENTIAL_INTERPOLATE, /**< the coarser level alone; into POTENTIAL_END */
+  POTENTIAL_RELAX,       /**< POTENTIAL_END of the groups and their neighbours; into POTENTIAL_NEXT */
+  POTENTIAL_REPEAT,      /**< POTENTIAL_OLD of these; into POTENTIAL_END */
+  POTENTIAL_CORRECT /**< the same, and the difference of POTENTIAL_END and POTENTIAL_OLD of the coarser
+                       level */
+};
 struct potential_task {
   double weight; /**< time of the level within the step of the next coarser one, 0 .. 1 */
-  bool relax;    /**< with neighbours of the same level at POTENTIAL_END, into POTENTIAL_NEXT; else
-                      from the coarser level alone, into POTENTIAL_END */
-  bool massive;  /**< with the pseudo-mass of gas_batch.sheets */
+  enum potential_mode mode;
+  bool massive; /**< with the pseudo-mass of gas_batch.sheets */
 };
-/** Solve the potential of a batch of a level finer than the root; sets gas_batch.slopes. */
+/** Solve the potential of a batch of a level finer than the root. */
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
-/** Set gas_batch.sheets of a batch that has finer ones. */
+/** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the same
+ * time. */
+void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive);
+/** Set gas_batch.sheets, and POTENTIAL_NEXT to POTENTIAL_END with finer means in refined patches. */
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
 /** Accelerate a batch for a time, by POTENTIAL_END. @param weight  of potential_task */
 void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);

@@ -20,9 +20,16 @@
 struct parameters;
 struct self_gravity;
 
-/** Potentials of a batch: at the beginning and at the end of the level's step, and memory for the next
- * one. gas_level.potential says which is which. Without self-gravity there are none. */
-enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIALS };
+/** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next one,
+ * and that before a correction. gas_level.potential says which is which. Without self-gravity there
+ * are none. */
+enum gas_potential {
+  POTENTIAL_BEGIN,
+  POTENTIAL_END,
+  POTENTIAL_NEXT,
+  POTENTIAL_OLD,
+  POTENTIALS
+};
 
 /** Numbers of batches of one level, rising. */
 struct batch_list {
@@ -37,8 +44,8 @@ struct gas_batch {
   starpu_data_handle_t sides;     /**< [group][face][variable][8][8]: the mean, over a step of the
                                        next coarser level, of the fluxes through the groups' sides */
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
-  starpu_data_handle_t sheets; /**< [group][16][16][16] double: pseudo-mass beside refined patches */
-  starpu_data_handle_t slopes; /**< [group][face][8][8] double: of the potential, poisson.h */
+  starpu_data_handle_t sheets; /**< [group][16][16][16] double: pseudo-mass, gravity.h */
+  starpu_data_handle_t shares; /**< [group] struct poisson_share: for the next coarser level */
   struct batch_list near;         /**< of this level: with the groups and their neighbours */
   struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
                                        refine, and the neighbours of these */

@@ -42,6 +42,11 @@ double gravity_bytes_per_group(const struct parameters *p);
 void gravity_make_batch(struct gas_batch *b);
 void gravity_drop_batch(struct gas_batch *b);
 
+/** 4 pi G times the square of a cell's side. */
+double gravity_factor(const struct gas *g, int level);
+/** The density that does not attract. */
+double gravity_background(const struct gas *g);
+
 /** Solve all levels that are finer than `level`, and it. They are at the same time.
  * @param weight  of this time in the step of the next coarser level, 0 .. 1 */
 void gravity_solve(struct gas *g, int level, double weight);

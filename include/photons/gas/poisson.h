@@ -9,7 +9,6 @@
  *   cube     [z 16][y 16][x 16]          the cells of a group
  *   block    [z 18][y 18][x 18]          the same with one ghost cell a side
  *   coarse   [z 12][y 12][x 12]          one level coarser: the 8^3 cells below, and 2 a side
- *   slopes   [face 6][8][8]              coarse faces; indices as those of kernels.h
  *   group    [variable][patch 8][8][8][8] float or double, kernels.h
  *
  * The discrete equation is: sum of the six neighbours - 6 potential = source. */
@@ -33,6 +32,14 @@ struct poisson_result {
   double residual; /**< sum over the cells of |sum of neighbours - 6 potential - source| */
 };
 
+/** What a coarser level needs of a group. Coarse cells are [z][y][x], faces as those of kernels.h. */
+struct poisson_share {
+  double slope[GAS_FACES][GAS_FACE_CELLS]; /**< means of 2^2 finer faces of ghost cell - cell inside,
+                                                on the six sides of the group */
+  double mean[GAS_PATCH_CELLS];   /**< of the potential of 2^3 cells */
+  double defect[GAS_PATCH_CELLS]; /**< of source - (sum of neighbours - 6 potential) of 2^3 cells */
+};
+
 struct poisson_kernels {
   /** Fills a block from the coarse potential: through three cells along each axis, exact for
    * parabolas. */
@@ -46,20 +53,24 @@ struct poisson_kernels {
   /** The residual of a block. */
   double (*residual)(const double *source, const double *block);
 
-  /** On the six sides of the group, mean of the 2^2 finer faces of (ghost cell - cell inside). */
-  void (*slopes)(const double *block, double *slopes);
+  /** What the next coarser level needs of a group whose ghost cells are set. */
+  void (*share)(const double *block, const double *source, struct poisson_share *share);
 
-  /** Adds the pseudo-mass that the coarse level must have in the cells of a patch beside a refined
-   * patch, so that its potential has the slope of the finer one between the two:
+  /** The pseudo-mass of the cells of a patch that is not refined, beside a refined one: with it the
+   * flux through the face between them is the finer one.
    * cube -= factor (ghost cell's difference of the block - 2 slope).
-   * @param block  of the coarse group
-   * @param face   of the patch
-   * @param slope  [8][8] of the refined neighbour's face there */
+   * @param block   of the coarse group, with finer means in refined patches
+   * @param face    of the patch
+   * @param slope   [8][8] of the refined neighbour's face there
+   * @param factor  1/(4 pi G cell^2) */
   void (*sheet)(const double *block, int patch, int face, const double *slope, double factor,
                 double *cube);
 
-  /** cube's patch += means of 2^3 cells of a finer cube */
-  void (*add_means)(const double *finer, double *cube, int patch);
+  /** The pseudo-mass of the cells of a refined patch: with it the coarse equation has the solution
+   * that the finer level has, but for what the finer one's defect says is wrong with it.
+   * @param source  without pseudo-mass */
+  void (*cover)(const double *block, const double *source, const struct poisson_share *share,
+                int patch, double factor, double *cube);
 };
 
 /** What gravity does with cells of one precision. */

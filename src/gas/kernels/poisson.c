@@ -130,7 +130,7 @@ static void axes_of_face(int face, int *fast, int *slow) {
 
 static const int step_of[3] = {1, SIDE, PLANE};
 
-static void slopes(const double *block, double *slopes) {
+static void find_slopes(const double *block, double *slopes) {
   for (int face = 0; face < GAS_FACES; face++) {
     int fast, slow;
     axes_of_face(face, &fast, &slow);
@@ -170,20 +170,41 @@ static void sheet(const double *block, int patch, int face, const double *slope,
     }
 }
 
-static void add_means(const double *finer, double *cube, int patch) {
-  double *to = cube + GAS_PATCH_SIDE * ((patch & 1) + (patch >> 1 & 1) * INNER +
-                                        (patch >> 2) * INNER * INNER);
+/* sum of the neighbours - 6 potential */
+static inline double laplacian(const double *p) {
+  return ((p[-1] + p[1]) + (p[-SIDE] + p[SIDE])) + (p[-PLANE] + p[PLANE]) - 6.0 * p[0];
+}
+
+static void share(const double *block, const double *source, struct poisson_share *share) {
+  find_slopes(block, &share->slope[0][0]);
   for (int z = 0; z < GAS_PATCH_SIDE; z++)
     for (int y = 0; y < GAS_PATCH_SIDE; y++)
       for (int x = 0; x < GAS_PATCH_SIDE; x++) {
-        const double *f = finer + 2 * ((z * INNER + y) * INNER + x);
-        const double *g = f + INNER * INNER;
-        to[(z * INNER + y) * INNER + x] += (((f[0] + f[1]) + (f[INNER] + f[INNER + 1])) +
-                                            ((g[0] + g[1]) + (g[INNER] + g[INNER + 1]))) /
-                                           8.0;
+        double mean = 0.0, defect = 0.0;
+        for (int k = 0; k < 8; k++) {
+          const int place[3] = {2 * x + (k & 1), 2 * y + (k >> 1 & 1), 2 * z + (k >> 2)};
+          const double *p = block + ((place[2] + 1) * SIDE + place[1] + 1) * SIDE + place[0] + 1;
+          mean += *p;
+          defect += source[(place[2] * INNER + place[1]) * INNER + place[0]] - laplacian(p);
+        }
+        const int at = (z * GAS_PATCH_SIDE + y) * GAS_PATCH_SIDE + x;
+        share->mean[at] = 0.125 * mean;
+        share->defect[at] = 0.125 * defect;
       }
+}
+
+static void cover(const double *block, const double *source, const struct poisson_share *share,
+                  int patch, double factor, double *cube) {
+  const int corner[3] = {GAS_PATCH_SIDE * (patch & 1), GAS_PATCH_SIDE * (patch >> 1 & 1),
+                         GAS_PATCH_SIDE * (patch >> 2)};
+  for (int i = 0; i < GAS_PATCH_CELLS; i++) {
+    const int x = corner[0] + i % 8, y = corner[1] + i / 8 % 8, z = corner[2] + i / 64;
+    const double *p = block + ((z + 1) * SIDE + y + 1) * SIDE + x + 1;
+    const int at = (z * INNER + y) * INNER + x;
+    cube[at] = factor * (laplacian(p) + 4.0 * share->defect[i] - source[at]);
+  }
 }
 
 extern const struct poisson_kernels KERNEL(poisson_kernels);
 const struct poisson_kernels KERNEL(poisson_kernels) = {interpolate, solve, residual,
-                                                        slopes,      sheet, add_means};
+                                                        share,       sheet, cover};

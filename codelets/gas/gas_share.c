@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_share: what the next coarser level needs of the potential of a batch.
+ *
+ * reads  cells; potentials of the batch, its neighbours, and of the next coarser level; pseudo-mass
+ * writes shares */
+#include <stdlib.h>
+
+#include "codelets/gas/potentials.h"
+
+#define gas_share_argument batch_argument /* flag: with pseudo-mass */
+enum { SHARES, CELLS, OTHERS };
+
+static double gas_share_work(const struct batch_argument *a) { return batch_work(a); }
+
+static struct surroundings surroundings(const struct batch_argument *a) {
+  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, false, false};
+}
+
+static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
+  const struct gas *g = a->gas;
+  const struct gas_batch *b = batch_of(a);
+  const char **addresses;
+  const struct surroundings around = surroundings(a);
+  const struct potential_sources sources = surroundings_of(&around, buffers, OTHERS + a->flag,
+                                                           &addresses);
+  for (uint32_t i = 0; i < b->count; i++) {
+    double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
+    potential_block(&sources, b->first + i, block);
+    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i),
+                                gravity_factor(g, a->level), gravity_background(g),
+                                a->flag ? nth_potential(buffers[OTHERS], i) : NULL, source);
+    g->gravity->poisson->share(block, source, VECTOR(struct poisson_share, buffers[SHARES]) + i);
+  }
+  free(addresses);
+}
+
+STAGE_ON_CPU(gas_share, 0xcc6677, "gas");
+
+void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
+  const struct batch_argument a = {g, level, batch, 0.0, massive};
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *b = batch_of(&a);
+  const struct surroundings around = surroundings(&a);
+  struct slots slots = {0};
+  slots_add(&slots, b->shares, STARPU_W);
+  slots_add(&slots, b->handle[l->now], STARPU_R);
+  if (massive) slots_add(&slots, b->sheets, STARPU_R);
+  surroundings_slots(&slots, &around);
+  gas_share_insert(a, slots_task(&slots, PRIORITY_HIGH));
+  free(slots.data);
+}
