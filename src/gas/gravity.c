@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/codelets.h"
@@ -15,6 +16,7 @@ enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 
 struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p) {
   if (p->gas.gravity == GAS_GRAVITY_NONE) return NULL;
+  if (comm_size() > 1) fail(EXIT_BAD_USAGE, "gas.gravity = self runs on one rank alone");
   struct self_gravity *s = allocate(1, sizeof *s, "self-gravity");
   *s = (struct self_gravity){
       .poisson = poisson_kernels_select(),

@@ -136,13 +136,14 @@ def conservation_errors(statistics):
     sqrt(2 mass energy), a speed of all gas times its mass.
 
     statistics -- from Run.statistics()"""
-    mass, energy = statistics["mass"], statistics["energy"]
+    mass = statistics["mass"]
+    energy = statistics["energy"] + statistics.get("potential_energy", 0)
     momentum = np.array([statistics[f"momentum_{axis}"] for axis in gas.AXES])
     change = np.linalg.norm(momentum - momentum[:, :1], axis=0)
     return {
         "mass": np.abs(mass / mass[0] - 1),
         "energy": np.abs(energy / energy[0] - 1),
-        "momentum": change / np.sqrt(2 * mass[0] * energy[0]),
+        "momentum": change / np.sqrt(2 * mass[0] * abs(energy[0])),
     }
 
 

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Self-gravity of gas: Jeans' waves grow at the rate of the dispersion relation, the better the finer the
+# cells are and on refined levels as on the root level; a cold ball collapses in the time of free
+# fall; total energy stays; runs on any workers and after a restart have the same bits.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+
+cat >jeans.ini <<END
+[run]
+system = gas
+[ic]
+source = jeans
+[gas]
+precision = double
+root = 16, 16, 16
+length = 128
+gravity = self
+newton_constant = 1e-3
+[time]
+end = 23
+END
+cat >collapse.ini <<END
+[run]
+system = gas
+[ic]
+source = collapse
+[gas]
+root = 32, 32, 32
+x_low = outflow
+x_high = outflow
+y_low = outflow
+y_high = outflow
+z_low = outflow
+z_high = outflow
+levels = 1
+flag_density = 0.5
+buffer = 2
+gravity = self
+[time]
+end = 0.4442
+END
+
+# run NAME CONFIG [OPTION...]
+run() {
+  name=$1 config=$2
+  shift 2
+  timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" "$config" 2>err ||
+    complain "$name: exit code $?"
+}
+run coarse jeans.ini
+run fine jeans.ini --set gas.root=32,32,32 --set gas.solver=rtvd
+run refined jeans.ini --set gas.levels=1 --set gas.flag_density=0.5 --set gas.solver=rtvd
+run collapse collapse.ini
+
+"$PYTHON" - <<'END' || complain "another growth or collapse"
+import csv
+import numpy as np
+from photons.gas import Mesh
+
+rate, k = 0.1007822, 2 * np.pi / 128
+
+def growth_error(name):
+    mesh = Mesh(f"{name}/gas_000.hdf5")
+    wave = np.sin(k * (mesh.positions()[0] - 64))
+    growth = 2e6 * np.mean((mesh.values("density") - 1) * wave)
+    print(f"{name}: grew by {growth:.4g}, exact {np.exp(rate * mesh.time):.4g}")
+    return abs(growth / np.exp(rate * mesh.time) - 1)
+
+coarse, fine, refined = (growth_error(name) for name in ("coarse", "fine", "refined"))
+assert coarse < 0.08 and fine < coarse / 2.5 and refined < coarse / 2.5
+
+mesh = Mesh("collapse/gas_000.hdf5")
+density = mesh.values("density")
+radius = np.sqrt(sum((x - 0.5) ** 2 for x in mesh.positions()))
+inner = density[radius < 0.09].mean()
+print(f"collapse: density {inner:.3f} of 8, {mesh.finest} refined level")
+assert mesh.finest == 1 and abs(inner / 8 - 1) < 0.04
+with open("collapse/log/statistics.csv") as file:
+    rows = list(csv.DictReader(file))
+total = [float(row["energy"]) + float(row["potential_energy"]) for row in rows]
+change = (total[-1] - total[0]) / abs(float(rows[-1]["potential_energy"]))
+print(f"total energy changes by {change:.3g} of the potential energy")
+assert abs(change) < 0.02
+END
+
+# The same bits: steps by level, with and without groups that come and go.
+short="--set gas.root=16,16,16 --set gas.levels=2 --set gas.flag_density=0.5,0.9 --set gas.regrid=1
+  --set time.end=0.08 --set output.checkpoint_minutes=1e-6"
+export STARPU_NCPU=1
+run reference collapse.ini $short
+export STARPU_NCPU=2
+run batches collapse.ini $short --set gas.batch=3
+run parts collapse.ini $short --steps 1
+run parts collapse.ini $short --restart
+for name in batches parts; do
+  cmp reference/log/statistics.csv $name/log/statistics.csv || complain "$name: other statistics"
+  "$PYTHON" - $name <<'END' || complain "$name: other gas"
+import sys
+import h5py
+with h5py.File("reference/gas_000.hdf5") as one, h5py.File(f"{sys.argv[1]}/gas_000.hdf5") as other:
+    assert len(one["Tree/Corner"]) > 64, "nothing is refined"
+    for name in ("Tree/Corner", *(f"GridData/{field}" for field in one["GridData"])):
+        assert one[name][()].tobytes() == other[name][()].tobytes(), name
+END
+done
+
+# Boundaries that gravity has no meaning for.
+"$PHOTONS" --quiet --set gas.x_low=reflecting --set gas.x_high=reflecting \
+  --set output.dir=refused collapse.ini 2>err
+[ $? -eq 2 ] || complain "mixed boundaries: exit code $?"
+grep -q 'gas.*gravity.*all periodic, or all outflow' err || complain "mixed boundaries: $(cat err)"
+finish
