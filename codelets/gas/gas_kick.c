@@ -16,9 +16,8 @@ enum { CELLS, POTENTIALS_AROUND };
 static double gas_kick_work(const struct gas_kick_argument *a) { return batch_work(&a->batch); }
 
 static struct surroundings surroundings(const struct gas_kick_argument *a) {
-  return (struct surroundings){a->batch.gas, a->batch.level, a->batch.batch,
-                               true,         true,           a->weight,
-                               false,        false};
+  return (struct surroundings){a->batch.gas, a->batch.level, a->batch.batch, true,
+                               true,         a->weight,      false,          false};
 }
 
 static void gas_kick_cpu(void *buffers[], const struct gas_kick_argument *a) {

@@ -44,16 +44,15 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
   const double least = factor * s->mean_density * GAS_GROUP_CELLS;
   const char **addresses;
   const struct surroundings around = surroundings(a);
-  const struct potential_sources sources = surroundings_of(
-      &around, buffers, OTHERS + a->how.massive, &addresses);
+  const struct potential_sources sources = surroundings_of(&around, buffers,
+                                                           OTHERS + a->how.massive, &addresses);
   for (uint32_t i = 0; i < my_batch(a)->count; i++) {
     double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
-    (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected : potential_block)(
-        &sources, my_batch(a)->first + i, block);
-    const double sum = s->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), factor,
-                                          gravity_background(g),
-                                          a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL,
-                                          source);
+    (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected
+                                      : potential_block)(&sources, my_batch(a)->first + i, block);
+    const double sum = s->kernels->source(
+        nth(buffers[CELLS], gas_group_bytes(g), i), factor, gravity_background(g),
+        a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
     s->poisson->solve(source, s->tolerance * fmax(sum, least), POISSON_SWEEPS_MAX, block);
     potential_inner(block, nth_potential(buffers[POTENTIAL], i));
   }
@@ -69,7 +68,8 @@ void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct poten
   const struct surroundings around = surroundings(&a);
   struct slots slots = {0};
   slots_add(&slots,
-            potential_handle(g, level, batch, how.mode == POTENTIAL_RELAX ? POTENTIAL_NEXT : POTENTIAL_END),
+            potential_handle(g, level, batch,
+                             how.mode == POTENTIAL_RELAX ? POTENTIAL_NEXT : POTENTIAL_END),
             STARPU_W);
   slots_add(&slots, b->handle[l->now], STARPU_R);
   if (how.massive) slots_add(&slots, b->sheets, STARPU_R);

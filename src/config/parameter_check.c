@@ -346,8 +346,7 @@ static void check_self_gravity(const struct parameters *p, struct parameter_prob
   bool same = first != GAS_REFLECTING;
   for (int i = 0; i < 6; i++) same = same && p->gas.boundary[i / 2][i % 2] == first;
   if (p->gas.gravity == GAS_GRAVITY_SELF && !same && sound(problems, row))
-    problem_with(problems, row, p, NULL,
-                 "needs boundaries that are all periodic, or all outflow");
+    problem_with(problems, row, p, NULL, "needs boundaries that are all periodic, or all outflow");
 }
 
 /** What gas on an adaptive mesh needs. */

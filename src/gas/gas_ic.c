@@ -84,16 +84,16 @@ static struct gas_primitive jeans(const struct gas_ic *ic, const double place[3]
   static const double pressure = 0.6;
   const double phase = 2.0 * PI * along(ic, place);
   struct gas_primitive w = {.density = 1.0 + ic->amplitude * sin(phase),
-                            .pressure = pressure *
-                                        (1.0 + ic->gamma * ic->amplitude * sin(phase))};
+                            .pressure = pressure * (1.0 + ic->gamma * ic->amplitude * sin(phase))};
   double wave[3], square = 0.0;
   for (int c = 0; c < 3; c++) {
-    wave[c] = ic->direction == GAS_DIAGONAL || (int)ic->direction == c ? 2.0 * PI / ic->side[c] : 0.0;
+    wave[c] = ic->direction == GAS_DIAGONAL || (int)ic->direction == c ? 2.0 * PI / ic->side[c]
+                                                                       : 0.0;
     square += wave[c] * wave[c];
   }
-  const double rate = sqrt(fmax(0.0, 4.0 * PI * ic->newton_constant - ic->gamma * pressure * square));
-  for (int c = 0; c < 3; c++)
-    w.velocity[c] = rate * ic->amplitude * cos(phase) * wave[c] / square;
+  const double rate = sqrt(
+      fmax(0.0, 4.0 * PI * ic->newton_constant - ic->gamma * pressure * square));
+  for (int c = 0; c < 3; c++) w.velocity[c] = rate * ic->amplitude * cos(phase) * wave[c] / square;
   return w;
 }
 
@@ -101,7 +101,8 @@ static struct gas_primitive jeans(const struct gas_ic *ic, const double place[3]
  * same everywhere; the ball's thermal energy is 0.3 % of the energy in its potential. */
 static struct gas_primitive collapse(const struct gas_ic *ic, const double place[3]) {
   const double radius = 0.25 * ic->side[0];
-  const double pressure = 0.003 * (ic->gamma - 1.0) * 0.8 * PI * ic->newton_constant * radius * radius;
+  const double pressure = 0.003 * (ic->gamma - 1.0) * 0.8 * PI * ic->newton_constant * radius *
+                          radius;
   double square = 0.0;
   for (int c = 0; c < 3; c++) square += pow(place[c] - 0.5 * ic->side[c], 2.0);
   return (struct gas_primitive){.density = square < radius * radius ? 1.0 : 1e-3,

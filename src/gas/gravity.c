@@ -37,7 +37,9 @@ void gravity_free(struct self_gravity *s) {
 }
 
 double gravity_bytes_per_group(const struct parameters *p) {
-  return p->gas.gravity == GAS_GRAVITY_NONE ? 0.0 : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share);
+  return p->gas.gravity == GAS_GRAVITY_NONE
+             ? 0.0
+             : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share);
 }
 
 void gravity_make_batch(struct gas_batch *b) {
@@ -95,10 +97,8 @@ static void solve_level(struct gas *g, int level, double weight, bool massive) {
 /** Tell the coarser levels, down to `level`, what the finer ones found. */
 static void share_levels(struct gas *g, int level) {
   for (int l = finest(g); l > level; l--) {
-    for (uint32_t i = 0; i < g->level[l].batch_count; i++)
-      gas_share_submit(g, l, i, l < finest(g));
-    for (uint32_t i = 0; i < g->level[l - 1].batch_count; i++)
-      gas_sheet_submit(g, l - 1, i);
+    for (uint32_t i = 0; i < g->level[l].batch_count; i++) gas_share_submit(g, l, i, l < finest(g));
+    for (uint32_t i = 0; i < g->level[l - 1].batch_count; i++) gas_sheet_submit(g, l - 1, i);
     swap(&g->level[l - 1], POTENTIAL_END, POTENTIAL_NEXT);
   }
 }

@@ -11,8 +11,7 @@ const double *potential_of(const struct gas *g, const struct batch_cells *b, uin
   const uint32_t batch = group / g->batch;
   uint32_t i = 0;
   while (b->list->batch[i] != batch) i++;
-  return (const double *)(const void *)b->cells[i] +
-         group % g->batch * (size_t)GAS_GROUP_CELLS;
+  return (const double *)(const void *)b->cells[i] + group % g->batch * (size_t)GAS_GROUP_CELLS;
 }
 
 static size_t in_cube(int side, const int place[3]) {
@@ -47,7 +46,9 @@ static void patch_potential(const struct potential_sources *s, struct patch_numb
                          GAS_PATCH_SIDE * (p.patch >> 2)};
   const size_t first = in_cube(INNER, corner);
   const double *end = s->weight == 0.0 ? NULL : potential_of(s->gas, &s->end, p.group) + first;
-  const double *begin = s->weight == 1.0 && !change ? NULL : potential_of(s->gas, &s->begin, p.group) + first;
+  const double *begin = s->weight == 1.0 && !change
+                            ? NULL
+                            : potential_of(s->gas, &s->begin, p.group) + first;
   for (int z = 0; z < GAS_PATCH_SIDE; z++)
     for (int y = 0; y < GAS_PATCH_SIDE; y++)
       for (int x = 0; x < GAS_PATCH_SIDE; x++, patch++) {

@@ -23,9 +23,9 @@ struct root_poisson {
   uint32_t mesh[3];  /* of the transforms */
   uint32_t row;      /* complex numbers of a row, mesh[0]/2 + 1 */
   bool periodic;
-  double *values;       /* [z][y][2 row] */
-  double *transform;    /* [z][y][row]: of the Green function; periodic: not used */
-  double *near;         /* [NEAR_SIDE]^3: Green function around the origin */
+  double *values;    /* [z][y][2 row] */
+  double *transform; /* [z][y][row]: of the Green function; periodic: not used */
+  double *near;      /* [NEAR_SIDE]^3: Green function around the origin */
   fftw_plan forward, backward, along_z[2]; /* of a plane; of a row of lines along z */
 };
 
@@ -240,9 +240,9 @@ static void hold(const struct copy *c, bool acquire) {
   const struct gas_level *l = &c->gas->level[0];
   for (uint32_t i = 0; i < l->batch_count; i++) {
     const struct gas_batch *b = &l->batch[i];
-    const starpu_data_handle_t handle[3] = {
-        b->handle[l->now], b->potential[l->potential[POTENTIAL_END]],
-        c->massive ? b->sheets : NULL};
+    const starpu_data_handle_t handle[3] = {b->handle[l->now],
+                                            b->potential[l->potential[POTENTIAL_END]],
+                                            c->massive ? b->sheets : NULL};
     for (int k = 0; k < 3; k++)
       if (handle[k] && acquire)
         handle_acquire(handle[k], k == 1 ? STARPU_W : STARPU_R);

@@ -33,8 +33,8 @@ void gas_sum_submit(struct gas *g, int level, uint32_t batch);
 /** What a potential is made from. */
 enum potential_mode {
   POTENTIAL_INTERPOLATE, /**< the coarser level alone; into POTENTIAL_END */
-  POTENTIAL_RELAX,       /**< POTENTIAL_END of the groups and their neighbours; into POTENTIAL_NEXT */
-  POTENTIAL_REPEAT,      /**< POTENTIAL_OLD of these; into POTENTIAL_END */
+  POTENTIAL_RELAX,  /**< POTENTIAL_END of the groups and their neighbours; into POTENTIAL_NEXT */
+  POTENTIAL_REPEAT, /**< POTENTIAL_OLD of these; into POTENTIAL_END */
   POTENTIAL_CORRECT /**< the same, and the difference of POTENTIAL_END and POTENTIAL_OLD of the coarser
                        level */
 };

@@ -23,13 +23,7 @@ struct self_gravity;
 /** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next one,
  * and that before a correction. gas_level.potential says which is which. Without self-gravity there
  * are none. */
-enum gas_potential {
-  POTENTIAL_BEGIN,
-  POTENTIAL_END,
-  POTENTIAL_NEXT,
-  POTENTIAL_OLD,
-  POTENTIALS
-};
+enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD, POTENTIALS };
 
 /** Numbers of batches of one level, rising. */
 struct batch_list {
@@ -46,10 +40,10 @@ struct gas_batch {
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
   starpu_data_handle_t sheets; /**< [group][16][16][16] double: pseudo-mass, gravity.h */
   starpu_data_handle_t shares; /**< [group] struct poisson_share: for the next coarser level */
-  struct batch_list near;         /**< of this level: with the groups and their neighbours */
-  struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
+  struct batch_list near;      /**< of this level: with the groups and their neighbours */
+  struct batch_list coarse;    /**< of the next coarser level: with the patches that the groups
                                        refine, and the neighbours of these */
-  struct batch_list fine;         /**< of the next finer level: with what refines the groups'
+  struct batch_list fine;      /**< of the next finer level: with what refines the groups'
                                        patches and the neighbours of these */
 };
 
@@ -66,7 +60,7 @@ struct gas_level {
   struct gas_field {
     double energy;       /**< sum of density * potential / 2 over its cells that are not refined */
     double acceleration; /**< the largest along an axis */
-  } *field;              /**< [group] of self-gravity */
+  } * field;             /**< [group] of self-gravity */
 };
 
 struct gas {

@@ -36,7 +36,7 @@ struct poisson_result {
 struct poisson_share {
   double slope[GAS_FACES][GAS_FACE_CELLS]; /**< means of 2^2 finer faces of ghost cell - cell inside,
                                                 on the six sides of the group */
-  double mean[GAS_PATCH_CELLS];   /**< of the potential of 2^3 cells */
+  double mean[GAS_PATCH_CELLS];            /**< of the potential of 2^3 cells */
   double defect[GAS_PATCH_CELLS]; /**< of source - (sum of neighbours - 6 potential) of 2^3 cells */
 };
 

@@ -13,7 +13,7 @@ struct potential_sources {
   struct batch_cells near;       /**< of this level; list NULL: all is interpolated */
   struct batch_cells begin, end; /**< of the next coarser level, at the beginning and at the end of
                                       its step; lists NULL: nothing is interpolated */
-  double weight; /**< of the end; what has no weight is not read */
+  double weight;                 /**< of the end; what has no weight is not read */
 };
 
 /** Fill a block, poisson.h; ghost cells beyond edges and corners are not set. Where there is no

@@ -65,8 +65,7 @@ static double next_omega(double omega, double square_radius, int half_sweep) {
   return 1.0 / (1.0 - square_radius * omega * (half_sweep == 1 ? 0.5 : 0.25));
 }
 
-static struct poisson_result solve(const double *source, double target, int sweeps,
-                                   double *block) {
+static struct poisson_result solve(const double *source, double target, int sweeps, double *block) {
   static _Thread_local colour colours[2];
   const double radius = cos(PI / (INNER + 1.0));
   struct poisson_result r = {0, INFINITY};
@@ -109,7 +108,8 @@ static void refine_lines(const double *from, int stride, double *to) {
     const double low = i % 2 == 0 ? far : near, high = i % 2 == 0 ? near : far;
     double *t = to + i * stride;
 #pragma omp simd
-    for (int k = 0; k < stride; k++) t[k] = middle * c[k] + low * c[k - stride] + high * c[k + stride];
+    for (int k = 0; k < stride; k++)
+      t[k] = middle * c[k] + low * c[k - stride] + high * c[k + stride];
   }
 }
 
@@ -118,8 +118,7 @@ static void interpolate(const double *coarse, double *block) {
   refine_lines(coarse, COARSE * COARSE, along_z);
   for (int z = 0; z < SIDE; z++)
     refine_lines(along_z + z * COARSE * COARSE, COARSE, along_y + z * SIDE * COARSE);
-  for (int row = 0; row < PLANE; row++)
-    refine_lines(along_y + row * COARSE, 1, block + row * SIDE);
+  for (int row = 0; row < PLANE; row++) refine_lines(along_y + row * COARSE, 1, block + row * SIDE);
 }
 
 /* The axes of a face's two indices, the faster first. */
