@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_potential: the potential of the groups of a batch of a level finer than the root.
  *
- * reads  cells; potentials of the next coarser level, and of this level's neighbours if these are to
- *        be used; pseudo-mass
+ * reads  cells; potentials of the next coarser level, and of this level's neighbours if these are
+ *        to be used; pseudo-mass
  * writes potential */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_sheet: the pseudo-mass of a level from what the next finer one found, and the potential with the
- * finer one's means where that is.
+/* gas_sheet: the pseudo-mass of a level from what the next finer one found, and the potential with
+ * the finer one's means where that is.
  *
  * reads  cells; potentials of the batch and its neighbours; shares of the next finer level
  * writes pseudo-mass, potential */

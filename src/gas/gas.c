@@ -45,7 +45,8 @@ double gas_memory(const struct gas *g) {
   for (int level = 0; level <= g->topology.finest; level++)
     groups += g->topology.level[level].count;
   return groups * g->group_memory +
-         (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g);
+         (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
+         (g->gravity ? root_poisson_bytes(g->gravity->root) : 0.0);
 }
 
 void gas_require_memory(const struct gas *g, int level, uint32_t groups) {

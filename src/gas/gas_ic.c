@@ -78,8 +78,9 @@ static struct gas_primitive blast(const struct gas_ic *ic, const double place[3]
   return (struct gas_primitive){.density = 1.0, .pressure = inside ? 10.0 : 0.1};
 }
 
-/** The growing mode of a wave of small density in gas of density 1 and pressure 3/5, whose own gravity
- * overcomes its pressure (Schive et al. 2010, section 4.5). A wave too short to grow oscillates. */
+/** The growing mode of a wave of small density in gas of density 1 and pressure 3/5, whose own
+ * gravity overcomes its pressure (Schive et al. 2010, section 4.5). A wave too short to grow
+ * oscillates. */
 static struct gas_primitive jeans(const struct gas_ic *ic, const double place[3]) {
   static const double pressure = 0.6;
   const double phase = 2.0 * PI * along(ic, place);
@@ -97,8 +98,8 @@ static struct gas_primitive jeans(const struct gas_ic *ic, const double place[3]
   return w;
 }
 
-/** A ball of density 1 at rest, as wide as half the box, in gas of little density. The pressure is the
- * same everywhere; the ball's thermal energy is 0.3 % of the energy in its potential. */
+/** A ball of density 1 at rest, as wide as half the box, in gas of little density. The pressure is
+ * the same everywhere; the ball's thermal energy is 0.3 % of the energy in its potential. */
 static struct gas_primitive collapse(const struct gas_ic *ic, const double place[3]) {
   const double radius = 0.25 * ic->side[0];
   const double pressure = 0.003 * (ic->gamma - 1.0) * 0.8 * PI * ic->newton_constant * radius *

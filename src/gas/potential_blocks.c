@@ -28,8 +28,8 @@ static void copy_box(const double *from, int from_side, const int first[3], cons
              (size_t)size[0] * sizeof *to);
 }
 
-/** Where a neighbour's cells are: which box of a cube of `width` inner cells and `ghosts` a side they
- * fill, and where this box begins in the neighbour. */
+/** Where a neighbour's cells are: which box of a cube of `width` inner cells and `ghosts` a side
+ * they fill, and where this box begins in the neighbour. */
 static void neighbour_box(int n, int width, int ghosts, int first[3], int size[3], int place[3]) {
   const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
   for (int c = 0; c < 3; c++) {
@@ -60,8 +60,8 @@ static void patch_potential(const struct potential_sources *s, struct patch_numb
       }
 }
 
-/** Continue a cube of `side` cells beyond one of its ends along an axis, by the parabola through the
- * last three of the inner cells. */
+/** Continue a cube of `side` cells beyond one of its ends along an axis, by the parabola through
+ * the last three of the inner cells. */
 static void extrapolate(double *cube, int side, int ghosts, int axis, bool upper) {
   const int stride[3] = {1, side, side * side}, n = upper ? -stride[axis] : stride[axis];
   const int a = stride[(axis + 1) % 3], b = stride[(axis + 2) % 3];
@@ -73,8 +73,8 @@ static void extrapolate(double *cube, int side, int ghosts, int axis, bool upper
     }
 }
 
-/** Continue a cube beyond the sides of the box. @param place  of the cube's inner cells, in units that
- * divide the box into root groups << level */
+/** Continue a cube beyond the sides of the box. @param place  of the cube's inner cells, in units
+ * that divide the box into root groups << level */
 static void beyond_box(const struct topology *t, const int64_t place[3], int level, double *cube,
                        int side, int ghosts) {
   for (int c = 0; c < 3; c++) {

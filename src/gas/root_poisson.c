@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The potential of the root level, by Fourier transforms over the box: with the eigenvalues of the
- * discrete Laplacian where the box is periodic; else, in a box of twice the size, as the convolution
- * with the discrete Laplacian's Green function (Hockney & Eastwood 1981, section 6-5-4). */
+ * discrete Laplacian where the box is periodic; else, in a box of twice the size, as the
+ * convolution with the discrete Laplacian's Green function (Hockney & Eastwood 1981, section
+ * 6-5-4). */
 #include <fftw3.h>
 #include <math.h>
 #include <stdlib.h>
@@ -172,6 +173,11 @@ struct root_poisson *root_poisson_make(const struct gas *g) {
   make_plans(r);
   if (!r->periodic) make_green(r);
   return r;
+}
+
+double root_poisson_bytes(const struct root_poisson *r) {
+  const double complex_numbers = (double)r->mesh[2] * r->mesh[1] * r->row;
+  return complex_numbers * (r->periodic ? 2.0 : 3.0) * sizeof(double);
 }
 
 void root_poisson_free(struct root_poisson *r) {

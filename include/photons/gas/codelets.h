@@ -35,8 +35,8 @@ enum potential_mode {
   POTENTIAL_INTERPOLATE, /**< the coarser level alone; into POTENTIAL_END */
   POTENTIAL_RELAX,  /**< POTENTIAL_END of the groups and their neighbours; into POTENTIAL_NEXT */
   POTENTIAL_REPEAT, /**< POTENTIAL_OLD of these; into POTENTIAL_END */
-  POTENTIAL_CORRECT /**< the same, and the difference of POTENTIAL_END and POTENTIAL_OLD of the coarser
-                       level */
+  POTENTIAL_CORRECT /**< the same, and the change of the coarser level from POTENTIAL_OLD to
+                       POTENTIAL_END */
 };
 struct potential_task {
   double weight; /**< time of the level within the step of the next coarser one, 0 .. 1 */
@@ -45,10 +45,11 @@ struct potential_task {
 };
 /** Solve the potential of a batch of a level finer than the root. */
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
-/** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the same
- * time. */
+/** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the
+ * same time. */
 void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive);
-/** Set gas_batch.sheets, and POTENTIAL_NEXT to POTENTIAL_END with finer means in refined patches. */
+/** Set gas_batch.sheets, and POTENTIAL_NEXT to POTENTIAL_END with finer means in refined
+ * patches. */
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
 /** Accelerate a batch for a time, by POTENTIAL_END. @param weight  of potential_task */
 void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);

@@ -22,7 +22,8 @@ struct gas_record {
   struct gas_totals totals;
 };
 
-/** Measure totals and speeds; potentials are those of the present time. Ends the run if a density or a pressure is not positive. */
+/** Measure totals and speeds; potentials are those of the present time. Ends the run if a density
+ * or a pressure is not positive. */
 struct gas_totals gas_measure(struct gas *g);
 
 /**

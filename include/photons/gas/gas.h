@@ -20,9 +20,9 @@
 struct parameters;
 struct self_gravity;
 
-/** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next one,
- * and that before a correction. gas_level.potential says which is which. Without self-gravity there
- * are none. */
+/** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
+ * one, and that before a correction. gas_level.potential says which is which. Without self-gravity
+ * there are none. */
 enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD, POTENTIALS };
 
 /** Numbers of batches of one level, rising. */

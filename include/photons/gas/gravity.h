@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Self-gravity of gas on the adaptive mesh (Schive, Tsai & Chiueh 2010, ApJS 186, 457, section 2.3).
+/* Self-gravity of gas on the adaptive mesh, after Schive, Tsai & Chiueh (2010), ApJS 186, 457,
+ * section 2.3.
  *
  * The root level's potential is found by Fourier transforms. On finer levels each patch group is
  * relaxed with values around it that are interpolated from the next coarser level, then with those
  * of its neighbours. The slopes of the potential on the two sides of the edge of a refined patch
- * differ, as if there were a sheet of mass. Pseudo-mass that cancels the sheets is added to the
- * coarser level, and all levels are solved again: the equations are linear, so that this is the
- * paper's correction.
+ * differ, as if there were a sheet of mass. A correction gives the coarser level pseudo-mass:
+ * beside refined patches that of the sheets, so that fluxes are those of the finer level; in
+ * refined patches what makes the finer level's means its solution, with the finer level's defect
+ * added (the full approximation scheme: Martin & Cartwright 1996; Brandt 1977, Math. Comp. 31,
+ * 333). Then all levels are solved again, and a finer level takes over the change of the coarser
+ * one.
  *
- * The flow is kicked for half a step before and after each step of its level. All levels that are at
- * the same time are solved together, so that what is computed depends on the present cells alone.
- * Within the step of a coarser level its potential is interpolated in time between the solution at the
- * beginning and one from the coarser level's own density at the end. */
+ * The flow is kicked for half a step before and after each step of its level. All levels that are
+ * at the same time are solved together, so that what is computed depends on the present cells
+ * alone. Within the step of a coarser level its potential is interpolated in time between the
+ * solution at the beginning and one from the coarser level's own density at the end. */
 #ifndef PHOTONS_GAS_GRAVITY_H
 #define PHOTONS_GAS_GRAVITY_H
 
@@ -52,16 +56,17 @@ double gravity_background(const struct gas *g);
 void gravity_solve(struct gas *g, int level, double weight);
 /** Before a step of a level: kick it for half the step. */
 void gravity_open(struct gas *g, int level, double dt, double weight);
-/** After a level's cells were advanced, before finer levels are: the potential at the end of the step,
- * for their boundaries. */
+/** After a level's cells were advanced, before finer levels are: the potential at the end of the
+ * step, for their boundaries. */
 void gravity_predict(struct gas *g, int level, double weight);
-/** After a step of a level and of all finer ones: solve them, kick them for the second half of their
- * steps, and let the topology follow the flow. */
+/** After a step of a level and of all finer ones: solve them, kick them for the second half of
+ * their steps, and let the topology follow the flow. */
 void gravity_close(struct gas *g, int level, double dt, double weight);
 
-/** The root level's solver (root_poisson.c). */
+/** The root level's solver (root_poisson.c), and the bytes of its meshes. */
 struct root_poisson *root_poisson_make(const struct gas *g);
 void root_poisson_free(struct root_poisson *r);
+double root_poisson_bytes(const struct root_poisson *r);
 /** Solve the root level. Sets self_gravity.mean_density. @param massive  with pseudo-mass */
 void root_poisson_solve(struct gas *g, bool massive);
 /** The potential at a point of the unit lattice of a unit source at the origin: the solution of sum

@@ -21,8 +21,8 @@ struct potential_sources {
  * through three cells. */
 void potential_block(const struct potential_sources *s, uint32_t group, double *block);
 
-/** The same, with the groups' potentials corrected by the change of the coarser level's, which is that
- * from `begin` to `end`. */
+/** The same, with the groups' potentials corrected by the change of the coarser level's, which is
+ * that from `begin` to `end`. */
 void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block);
 
 /** The inner cells of a block. */

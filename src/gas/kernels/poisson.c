@@ -16,8 +16,8 @@ enum {
   CHECK = 8 /* sweeps after which a residual that rounding holds up is noticed */
 };
 
-/* Cells of one colour: those of row (z, y) that have x + y + z even, or odd, side by side. Cell x is
- * number x/2 of its colour. */
+/* Cells of one colour: those of row (z, y) that have x + y + z even, or odd, side by side. Cell x
+ * is number x/2 of its colour. */
 typedef double colour[SIDE][SIDE][SIDE / 2];
 
 static void split_colours(const double *block, colour *colours) {
@@ -58,8 +58,8 @@ static double relax_colour(const double *source, double omega, int which, colour
   return sum;
 }
 
-/* Chebyshev acceleration: Press et al., Numerical Recipes, section 20.5. The spectral radius is that
- * of Jacobi's iteration on 16 inner cells a side. */
+/* Chebyshev acceleration: Press et al., Numerical Recipes, section 20.5. The spectral radius is
+ * that of Jacobi's iteration on 16 inner cells a side. */
 static double next_omega(double omega, double square_radius, int half_sweep) {
   if (half_sweep == 0) return 1.0;
   return 1.0 / (1.0 - square_radius * omega * (half_sweep == 1 ? 0.5 : 0.25));
@@ -99,8 +99,8 @@ static double residual(const double *source, const double *block) {
   return sum;
 }
 
-/* Interpolate lines of `stride` from 12 coarse to 18 fine cells. Fine cell i is in coarse cell (i + 3)
- * / 2, a quarter of it above its middle if i is even, else below. */
+/* Interpolate lines of `stride` from 12 coarse to 18 fine cells. Fine cell i is in coarse cell (i +
+ * 3) / 2, a quarter of it above its middle if i is even, else below. */
 static void refine_lines(const double *from, int stride, double *to) {
   static const double near = 5.0 / 32.0, far = -3.0 / 32.0, middle = 15.0 / 16.0;
   for (int i = 0; i < SIDE; i++) {
