@@ -24,6 +24,7 @@
 #include "photons/step/step.h"
 #include "photons/tree/targets.h"
 #include "support/force_set.h"
+#include "tests/unit/cuda_pictures.h"
 
 #define CUDA(call)                                                                                 \
   do {                                                                                             \
@@ -1640,6 +1641,7 @@ int main(int argc, char **argv) {
     benchmark(file, overrides, count);
     return 0;
   }
+  if (!file) failures += check_pictures();
   size_t n;
   float *cpu = forces_with(file, overrides, count, false, &n);
   struct difference d = {"forces", 0, 0, 0};
