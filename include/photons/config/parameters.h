@@ -24,6 +24,7 @@ struct parameters {
     enum boundary boundary;
     double size;        /**< Mpc/h */
     int64_t npart_side; /**< generated ICs: N = npart_side^3 */
+    double escape_radius; /**< isolated: kpc; 0: none */
   } box;
   struct {
     enum ic_source source;
