@@ -32,9 +32,9 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
-  struct block_state block; /* of a checkpoint */
-  struct layzer_irvine energy; /* isolated: energy.work is what escapers took with them */
-  struct escapers escapers;    /* of this step */
+  struct block_state block;        /* of a checkpoint */
+  struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
+  struct escapers escapers;        /* of this step */
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */
@@ -280,7 +280,8 @@ static void release_escapers(struct nbody_run *r) {
 static void reorder(struct nbody_run *r, struct sort_choice *choice) {
   struct parameters *p = r->parameters;
   const double side = r->nbody->domain.particles.box;
-  if (side != p->box.size) *choice = (struct sort_choice){.rebuild = true}; /* the frame has grown */
+  if (side != p->box.size)
+    *choice = (struct sort_choice){.rebuild = true}; /* the frame has grown */
   p->box.size = side;
   if (choice->rebuild) step_rebuild(r->nbody);
   if (choice->sort) step_sort(r->nbody);

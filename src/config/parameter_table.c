@@ -209,9 +209,9 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                          "gravity.gradient",  "gravity.interlace",
                                          "gravity.split",     "gravity.r_split",
                                          "gravity.r_cut",     NULL};
-  static const char *const isolated[] = {"galaxy.",      "time.end",        "time.max_step",
-                                         "output.times", "output.interval", "box.escape_radius",
-                                         NULL};
+  static const char *const isolated[] = {
+      "galaxy.",           "time.end", "time.max_step", "output.times", "output.interval",
+      "box.escape_radius", NULL};
   const char *const *name = p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated;
   for (; *name; name++)
     if (row_matches(row, *name)) return false;

@@ -68,8 +68,7 @@ struct particles particles_select(const struct particles *s, const bool *keep) {
   if (s->block_steps) particles_add_block_columns(&new);
   char *rows = allocate(new.count, size, "particles to keep");
   comm_exchange(mine, bytes, rows, bytes + processes);
-  for (size_t i = 0; i < new.count; i++)
-    copy_row(&new, 0, new.count, i, rows + i * size, true);
+  for (size_t i = 0; i < new.count; i++) copy_row(&new, 0, new.count, i, rows + i * size, true);
   free(rows);
   free(mine);
   free(bytes);

@@ -118,8 +118,8 @@ static double energy_of(const struct nbody *n, const bool *keep, const struct re
   for (size_t e = 0; e < count; e++)
     for (int c = 0; c < 3; c++)
       square += (double)escaper[e].velocity[c] * (double)escaper[e].velocity[c];
-  return 0.5 * mass * square - GRAVITY * mass * mass * pair_potential(n, keep, escaper, count) /
-                                   n->domain.geometry.r_cut;
+  return 0.5 * mass * square -
+         GRAVITY * mass * mass * pair_potential(n, keep, escaper, count) / n->domain.geometry.r_cut;
 }
 
 static struct escaper *describe(const struct record *r, size_t count, double box) {
@@ -145,8 +145,9 @@ struct escapers escapers_take(struct nbody **n, double radius) {
   if (e.count > 0) e.energy = energy_of(*n, keep, records, e.count);
   domain_release(d);
   if (e.count == d->particles.all)
-    fail(EXIT_RUN_FAILED, "t = %.6g Myr: all particles are %g kpc or more from the origin "
-                          "(box.escape_radius); what was written before is good",
+    fail(EXIT_RUN_FAILED,
+         "t = %.6g Myr: all particles are %g kpc or more from the origin "
+         "(box.escape_radius); what was written before is good",
          cosmology_clock_myr(e.a), 1e3 * radius);
   e.escaper = describe(records, e.count, d->geometry.box);
   if (e.count > 0) {

@@ -86,11 +86,12 @@ static void require_resolution(struct nbody *n, double reach) {
   FOR_GROUPS(&n->domain, g) own = fmax(own, reach_of(&n->domain, g));
   if (own < reach) comm_barrier(); /* where another rank's message ends the run */
   name_farthest(&n->domain, farthest, sizeof farthest);
-  fail(EXIT_RUN_FAILED,
-       "step %lld, t = %.6g Myr: particles leave the frame, the farthest of them have the ids %s: a "
-       "frame of %g kpc does not resolve gravity.softening = %g kpc; box.escape_radius takes out "
-       "particles that are far away; what was written before is good",
-       (long long)n->step, cosmology_clock_myr(n->a), farthest, side, softening);
+  fail(
+      EXIT_RUN_FAILED,
+      "step %lld, t = %.6g Myr: particles leave the frame, the farthest of them have the ids %s: a "
+      "frame of %g kpc does not resolve gravity.softening = %g kpc; box.escape_radius takes out "
+      "particles that are far away; what was written before is good",
+      (long long)n->step, cosmology_clock_myr(n->a), farthest, side, softening);
 }
 
 static void double_frame(struct nbody *n) {

@@ -29,7 +29,8 @@ static void positions_are_kept(void **state) {
   assert_int_equal(position_in_doubled_frame(FRAME_MIDDLE), FRAME_MIDDLE);
   const uint32_t farthest = UINT32_C(1) << 30; /* L/4 */
   for (uint32_t x = 0; x < 16; x++) {
-    const uint32_t away = x < 8 ? x : farthest - x, up = position_in_doubled_frame(FRAME_MIDDLE + away);
+    const uint32_t away = x < 8 ? x : farthest - x,
+                   up = position_in_doubled_frame(FRAME_MIDDLE + away);
     assert_true(fabs((double)(up - FRAME_MIDDLE) - 0.5 * away) <= 0.5);
     assert_true(away % 2 == 1 || up - FRAME_MIDDLE == away / 2);
     /* The other side is the mirror image: rounding moves nothing on average. */
@@ -42,7 +43,7 @@ static void positions_are_kept(void **state) {
 
 #define PERIAPSIS 1e-3 /* Mpc */
 #define ECCENTRICITY 3.0
-#define MASS 1.0 /* of both together */
+#define MASS 1.0                                                      /* of both together */
 static const double along[2][3] = {{1.0, 0.0, 0.0}, {0.0, 0.6, 0.8}}; /* the plane of the orbit */
 
 /** The relative position in the plane of the orbit, t after periapsis, Mpc/(km/s). */
@@ -73,7 +74,8 @@ static struct nbody *two_bodies(const struct parameters *p) {
   for (size_t i = 0; i < 2; i++) {
     const double half = i ? 0.5 : -0.5;
     for (size_t c = 0; c < 3; c++) {
-      s.position[c * 2 + i] = position_to_integer(0.5 * SIDE + half * PERIAPSIS * along[0][c], SIDE);
+      s.position[c * 2 + i] = position_to_integer(0.5 * SIDE + half * PERIAPSIS * along[0][c],
+                                                  SIDE);
       s.momentum[c * 2 + i] = (float)(half * speed * along[1][c]);
     }
     s.id[i] = i + 1;
