@@ -160,6 +160,7 @@ static void measure_energy(struct nbody_run *r, double a, int64_t step, struct s
   const bool last = isolated(r->parameters) && r->nbody->a >= r->timeline->end * (1.0 - 1e-12);
   if (interval == 0 || (step % interval != 0 && !last)) return;
   s->potential = potential_energy(r->nbody, a);
+  if (isolated(r->parameters)) s->escaped = r->energy.work;
   s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
 }
 
@@ -272,8 +273,9 @@ static void release_escapers(struct nbody_run *r) {
   if (r->escapers.count == 0) return;
   r->energy.work += r->escapers.energy;
   sort_policy_done(&r->policy, (struct sort_choice){.rebuild = true});
-  say("%zu particles escape beyond %g kpc at %s, and %zu stay\n", r->escapers.count, radius,
-      cosmology_moment(true, r->escapers.a).text, r->nbody->domain.particles.all);
+  say("%zu particle%s escaped beyond %g kpc at %s, %zu remain\n", r->escapers.count,
+      r->escapers.count == 1 ? "" : "s", radius, cosmology_moment(true, r->escapers.a).text,
+      r->nbody->domain.particles.all);
 }
 
 /** Move particles into new groups, or groups to other ranks, before forces on all particles. */

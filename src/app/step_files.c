@@ -79,7 +79,7 @@ struct step_files step_files_open(const char *folder, int64_t last_step, bool is
   if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
   if (f.energy && ftell(f.energy) == 0)
     fprintf(f.energy, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,"
-                      "momentum_z\n");
+                      "momentum_z,escaped\n");
   if (f.escapers && ftell(f.escapers) == 0)
     fprintf(f.escapers, "step,time_myr,id,x,y,z,vx,vy,vz\n");
   return f;
@@ -134,9 +134,9 @@ static void write_energy(FILE *out, const struct step_record *record) {
   const struct statistics *s = &record->statistics;
   if (isnan(s->potential)) return;
   write_moment(out, record);
-  fprintf(out, ",%.15g,%.15g,%.15g,%.9g,%.9g,%.9g,%.9g\n", s->kinetic, s->potential,
+  fprintf(out, ",%.15g,%.15g,%.15g,%.9g,%.9g,%.9g,%.9g,%.15g\n", s->kinetic, s->potential,
           s->kinetic + s->potential, -2.0 * s->kinetic / s->potential, s->momentum[0],
-          s->momentum[1], s->momentum[2]);
+          s->momentum[1], s->momentum[2], s->escaped);
 }
 
 /** A row for each particle that was taken out: kpc and km/s. */

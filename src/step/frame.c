@@ -76,22 +76,22 @@ static void name_farthest(const struct domain *d, char *text, size_t size) {
   free(list);
 }
 
-/** @param reach  largest_reach(), which one rank at least has itself */
-static void require_resolution(struct nbody *n, double reach) {
-  const double softening = n->parameters->gravity.softening,
-               side = 2e3 * n->domain.geometry.box; /* kpc */
-  if (softening >= SOFTENING_LEAST * side) return;
+/** @param reach  largest_reach()
+ * @param side   of the frame that is needed, Mpc */
+static void require_resolution(const struct nbody *n, double reach, double side) {
+  const double softening = n->parameters->gravity.softening;
+  if (softening >= 1e3 * SOFTENING_LEAST * side) return;
   double own = 0.0;
   char farthest[256] = "";
   FOR_GROUPS(&n->domain, g) own = fmax(own, reach_of(&n->domain, g));
-  if (own < reach) comm_barrier(); /* where another rank's message ends the run */
+  if (own < reach) comm_barrier(); /* another rank has the particle, and its message ends the run */
   name_farthest(&n->domain, farthest, sizeof farthest);
   fail(
       EXIT_RUN_FAILED,
-      "step %lld, t = %.6g Myr: particles leave the frame, the farthest of them have the ids %s: a "
+      "step %lld, t = %.6g Myr: particles leave the frame, the farthest of them with the ids %s: a "
       "frame of %g kpc does not resolve gravity.softening = %g kpc; box.escape_radius takes out "
       "particles that are far away; what was written before is good",
-      (long long)n->step, cosmology_clock_myr(n->a), farthest, side, softening);
+      (long long)n->step, cosmology_clock_myr(n->a), farthest, 1e3 * side, softening);
 }
 
 static void double_frame(struct nbody *n) {
@@ -101,16 +101,15 @@ static void double_frame(struct nbody *n) {
 
 void frame_follow(struct nbody *n) {
   if (nbody_has_mesh(n)) return;
-  double reach = largest_reach(&n->domain);
+  const double reach = largest_reach(&n->domain);
   if (reach < FRAME_LIMIT) return;
+  double side = n->domain.geometry.box;
+  for (double left = reach; left >= FRAME_LIMIT; left *= 0.5) side *= 2.0;
   domain_acquire(&n->domain);
-  for (; reach >= FRAME_LIMIT; reach *= 0.5) {
-    require_resolution(n, reach);
-    double_frame(n);
-  }
+  require_resolution(n, reach, side);
+  while (n->domain.geometry.box < side) double_frame(n);
   domain_release(&n->domain);
   short_range_rescale(&n->short_range, n->parameters);
   step_refit(n);
-  say("the frame grows to %g kpc at %s\n", 1e3 * n->domain.geometry.box,
-      cosmology_moment(true, n->a).text);
+  say("the frame grows to %g kpc at %s\n", 1e3 * side, cosmology_moment(true, n->a).text);
 }

@@ -61,13 +61,13 @@ escapers, stay = rows("some", "escapers"), particles("some", 1)
 ids = sorted([int(row["id"]) for row in escapers] + list(stay["ParticleIDs"]))
 check(len(escapers) > N // 2 and len(stay["ParticleIDs"]) > 10, f"{len(escapers)} escapers")
 check(ids == list(range(1, N + 1)), "escapers and the others are not all particles")
-told = sum(int(text.split()[-1]) for text in log_lines("some", " particles escape", 0))
+told = sum(int(text.split()[-2]) for text in log_lines("some", " escaped beyond ", 0))
 check(told == len(escapers), f"the log counts {told} escapers")
 for row in escapers:
     x, v = ([float(row[prefix + axis]) for axis in "xyz"] for prefix in ("", "v"))
     before = numpy.linalg.norm(x) - STEP * numpy.linalg.norm(v) / KPC
     check(numpy.linalg.norm(x) >= RADIUS and before < 1.1 * RADIUS, f"escaper {row}")
-energy = [float(row["layzer_irvine"]) for row in rows("some", "statistics")][2:]
+energy = [float(row["total"]) + float(row["escaped"]) for row in rows("some", "energy")][2:]
 change = max(energy) / min(energy) - 1.0
 print(f"{len(escapers)} particles escape; with them the energy changes by {change:.2g}")
 check(change < 1e-3, "energy")

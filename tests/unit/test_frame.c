@@ -156,7 +156,7 @@ static void unresolved_softening_ends_the_run(void **state) {
   (void)state;
   double softening = 1e-5; /* kpc: more than a millionth of 7.8 kpc, and less than that of 15.6 kpc */
   expect_failure(outgrow_resolution, &softening, EXIT_RUN_FAILED,
-                 "the farthest of them have the ids 1, 2: a frame of 15.625 kpc does not resolve");
+                 "the farthest of them with the ids 1, 2: a frame of 15.625 kpc does not resolve");
 }
 
 int main(void) {
