@@ -11,6 +11,7 @@
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
+#include "photons/base/console.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
 #include "photons/cosmology/linear_power.h"
@@ -20,6 +21,7 @@
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
 #include "photons/step/block_step.h"
+#include "photons/step/escapers.h"
 #include "photons/step/statistics.h"
 #include "photons/step/step.h"
 
@@ -30,8 +32,9 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
-  struct block_state block; /* of a checkpoint */
-  struct layzer_irvine energy;
+  struct block_state block;        /* of a checkpoint */
+  struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
+  struct escapers escapers;        /* of this step */
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */
@@ -157,6 +160,7 @@ static void measure_energy(struct nbody_run *r, double a, int64_t step, struct s
   const bool last = isolated(r->parameters) && r->nbody->a >= r->timeline->end * (1.0 - 1e-12);
   if (interval == 0 || (step % interval != 0 && !last)) return;
   s->potential = potential_energy(r->nbody, a);
+  if (isolated(r->parameters)) s->escaped = r->energy.work;
   s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
 }
 
@@ -260,15 +264,34 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   return r->obstacle;
 }
 
+/** Before a step: take particles beyond box.escape_radius out of the system. */
+static void release_escapers(struct nbody_run *r) {
+  const double radius = r->parameters->box.escape_radius;
+  escapers_free(&r->escapers);
+  if (radius == 0.0) return;
+  r->escapers = escapers_take(&r->nbody, 1e-3 * radius);
+  if (r->escapers.count == 0) return;
+  r->energy.work += r->escapers.energy;
+  sort_policy_done(&r->policy, (struct sort_choice){.rebuild = true});
+  say("%zu particle%s escaped beyond %g kpc at %s, %zu remain\n", r->escapers.count,
+      r->escapers.count == 1 ? "" : "s", radius, cosmology_moment(true, r->escapers.a).text,
+      r->nbody->domain.particles.all);
+}
+
 /** Move particles into new groups, or groups to other ranks, before forces on all particles. */
-static void reorder(struct nbody_run *r, struct sort_choice choice) {
-  if (choice.rebuild) step_rebuild(r->nbody);
-  if (choice.sort) step_sort(r->nbody);
-  sort_policy_done(&r->policy, choice);
+static void reorder(struct nbody_run *r, struct sort_choice *choice) {
+  struct parameters *p = r->parameters;
+  const double side = r->nbody->domain.particles.box;
+  if (side != p->box.size)
+    *choice = (struct sort_choice){.rebuild = true}; /* the frame has grown */
+  p->box.size = side;
+  if (choice->rebuild) step_rebuild(r->nbody);
+  if (choice->sort) step_sort(r->nbody);
+  sort_policy_done(&r->policy, *choice);
 }
 
 /** A base step of block time steps. */
-static void block_step(struct nbody_run *r, double a0, double a1, struct sort_choice choice,
+static void block_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice,
                        void (*meanwhile)(void *), struct step_record *record) {
   struct base_step b = block_open(r->nbody, r->parameters, &r->cosmology, a0, a1);
   block_rungs(r->nbody, record->rungs);
@@ -292,26 +315,27 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   const struct parameters *p = r->parameters;
   const struct cosmology *c = &r->cosmology;
   const double a0 = now->a;
+  release_escapers(r);
   const double a1 = next(r, now);
   const double middle = sqrt(a0 * a1);
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
-  const struct sort_choice choice = sort_policy_choose(&r->policy, p,
-                                                       r->nbody->domain.particles.all);
+  struct sort_choice choice = sort_policy_choose(&r->policy, p, r->nbody->domain.particles.all);
   void (*meanwhile)(void *) = output_due(context, a1) ? write_positions : NULL;
   now->a = a1;
   r->output_progress = *now;
   if (p->time.step == STEP_BLOCK) {
-    block_step(r, a0, a1, choice, meanwhile, record);
+    block_step(r, a0, a1, &choice, meanwhile, record);
   } else {
     step_drift(r->nbody, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
-    reorder(r, choice);
+    reorder(r, &choice);
     apply_softening(r, a1);
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
   record->rebuilt = choice.rebuild;
   record->sorted = choice.sort;
+  record->escapers = &r->escapers;
   fill_record(r, a1, record);
 }
 
@@ -355,6 +379,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
 
 static void end(void *state) {
   struct nbody_run *r = state;
+  escapers_free(&r->escapers);
   nbody_free(r->nbody);
   linear_power_free(r->linear);
   free(r);

@@ -60,6 +60,7 @@ const struct parameter parameter_table[] = {
   {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density", RANGE(0, 0.1)},
 
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
+  {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
@@ -208,8 +209,9 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                          "gravity.gradient",  "gravity.interlace",
                                          "gravity.split",     "gravity.r_split",
                                          "gravity.r_cut",     NULL};
-  static const char *const isolated[] = {"galaxy.",      "time.end",        "time.max_step",
-                                         "output.times", "output.interval", NULL};
+  static const char *const isolated[] = {
+      "galaxy.",           "time.end", "time.max_step", "output.times", "output.interval",
+      "box.escape_radius", NULL};
   const char *const *name = p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated;
   for (; *name; name++)
     if (row_matches(row, *name)) return false;

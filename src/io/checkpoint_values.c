@@ -45,7 +45,7 @@ void checkpoint_check_state(const char *path, const struct parameters *p,
   require(path, "fresh_spread", state->policy.fresh_spread, 0.0, HUGE_VAL);
   require(path, "energy_a", state->energy.a, 0.0, last);
   require(path, "energy_kinetic", state->energy.kinetic, 0.0, HUGE_VAL);
-  require(path, "energy_work", state->energy.work, 0.0, HUGE_VAL);
+  require(path, "energy_work", state->energy.work, isolated ? -HUGE_VAL : 0.0, HUGE_VAL);
   require(path, "energy_first", state->energy.first, -HUGE_VAL, HUGE_VAL);
   require(path, "wall_seconds", state->wall_seconds, 0.0, HUGE_VAL);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "forces.h"
+#include "frame.h"
 #include "motion_check.h"
 #include "photons/base/comm.h"
 #include "photons/runtime/message.h"
@@ -146,6 +147,7 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
     g->largest.momentum = n->rungs[g->index].fastest; /* kicks saw active particles alone */
     longest = fmax(longest, due);
   }
+  frame_follow(n);
   motion_check(n, longest);
   domain_find_neighbours(&n->domain);
   FOR_GROUPS(&n->domain, g) {

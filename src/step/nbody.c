@@ -13,6 +13,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   const struct layout layout = layout_choose(p, particles.all);
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
   const double cell = isolated ? 0.0 : particles.box / layout.mesh.cells;
+  n->parameters = p;
   n->kernels = step_kernels_select();
   n->a = 1.0;
   const bool block = p->time.step == STEP_BLOCK;
@@ -37,6 +38,18 @@ void nbody_free(struct nbody *n) {
   free(n->rungs);
   domain_free(&n->domain);
   free(n);
+}
+
+struct nbody *nbody_keep(struct nbody *n, const bool *keep) {
+  domain_acquire(&n->domain);
+  const struct particles kept = particles_select(&n->domain.particles, keep);
+  domain_release(&n->domain);
+  struct nbody *new = nbody_create(n->parameters, kept);
+  new->block = n->block;
+  new->step = n->step;
+  new->a = n->a;
+  nbody_free(n);
+  return new;
 }
 
 void nbody_migrate(struct nbody *n, const uint32_t *owner_first) {

@@ -76,3 +76,13 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
   }
   return pairs;
 }
+
+double p2p_newton_potential(const struct p2p_law *law, double u) {
+  const double support = sqrt((double)law->support2), q = support > 0.0 ? sqrt(u) / support : 1.0;
+  if (q >= 1.0) return 1.0 / sqrt(u + (double)law->plummer2);
+  const double q2 = q * q, q4 = q2 * q2; /* Springel et al. (2001), equation 71 */
+  return (q < 0.5 ? 2.8 - 16.0 / 3.0 * q2 + q4 * (9.6 - 6.4 * q)
+                  : 3.2 - 1.0 / (15.0 * q) - q2 * (32.0 / 3.0 - 16.0 * q) -
+                        q4 * (9.6 - 32.0 / 15.0 * q)) /
+         support;
+}

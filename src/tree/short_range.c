@@ -23,6 +23,12 @@ static void free_gpu_tables(void *context) {
   GPU_CALL(gpu_split_free(s->gpu[worker_number()]));
 }
 
+/** What depends on r_cut. */
+static void set_units(struct short_range *s, const struct parameters *p) {
+  short_range_set_softening(s, p, 1e-3 * p->gravity.softening); /* kpc/h to Mpc/h */
+  s->factor = (float)(GRAVITY * s->domain->particles.mass / (s->split.r_cut * s->split.r_cut));
+}
+
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
                        double cell) {
   *s = (struct short_range){.domain = d, .kernels = tree_kernels_select()};
@@ -31,8 +37,7 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   else
     split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
                (int)p->gravity.p2p_degree);
-  short_range_set_softening(s, p, 1e-3 * p->gravity.softening); /* kpc/h to Mpc/h */
-  s->factor = (float)(GRAVITY * d->particles.mass / (s->split.r_cut * s->split.r_cut));
+  set_units(s, p);
   s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
   pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPU tasks write results into it */
   for (uint32_t i = 0; i < d->group_count; i++)
@@ -43,6 +48,13 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   engine_set_variant((uint32_t)s->acceptance.order + 8 * (uint32_t)s->law.kind +
                      32 * (uint32_t)s->split.p2p_degree + 512 * (uint32_t)isa_select());
   short_range_register(s);
+}
+
+void short_range_rescale(struct short_range *s, const struct parameters *p) {
+  if (engine_gpu()) engine_on_gpu_workers(free_gpu_tables, s);
+  split_init_newton(&s->split, s->domain->geometry.r_cut);
+  set_units(s, p);
+  if (engine_gpu()) engine_on_gpu_workers(create_gpu_tables, s);
 }
 
 void short_range_set_softening(struct short_range *s, const struct parameters *p,

@@ -251,11 +251,11 @@ def plot_disk_height(evolution):
 
 
 def energy_error(energy):
-    """|E - E(first row)| / |E(first row)| of each row."""
-    first = energy["total"][0]
-    if first == 0:
+    """|E - E(first row)| / |E(first row)| of each row, with the energy that escapers have taken."""
+    total = energy["total"] + energy["escaped"] if "escaped" in energy else energy["total"]
+    if total[0] == 0:
         raise ValueError("log/energy.csv: the first total energy is 0")
-    return np.abs(energy["total"] / first - 1)
+    return np.abs(total / total[0] - 1)
 
 
 def plot_energy(evolution):

@@ -11,7 +11,7 @@
 
 struct step_files {
   FILE *timings, *statistics;
-  FILE *energy; /**< of isolated systems; otherwise NULL */
+  FILE *energy, *escapers; /**< of isolated systems; otherwise NULL */
 };
 
 /** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps are

@@ -22,8 +22,9 @@ struct parameters {
   } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */
   struct {
     enum boundary boundary;
-    double size;        /**< Mpc/h */
-    int64_t npart_side; /**< generated ICs: N = npart_side^3 */
+    double size;          /**< Mpc/h */
+    int64_t npart_side;   /**< generated ICs: N = npart_side^3 */
+    double escape_radius; /**< isolated: kpc; 0: none */
   } box;
   struct {
     enum ic_source source;

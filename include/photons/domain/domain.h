@@ -132,6 +132,11 @@ void domain_migrate(struct domain *d, const uint32_t *owner_first);
  * tasks. */
 void domain_acquire(struct domain *d);
 void domain_release(struct domain *d);
+/** Double the side of the frame of an isolated system, and r_cut with it. No particle moves by more
+ * than half a position unit. Nodes count lengths in units of r_cut: a refit must follow. Between
+ * domain_acquire() and domain_release(). Local, but all ranks must call it. */
+void domain_double_frame(struct domain *d);
+
 /** Between these two calls the host may read positions and ids, while tasks run that do not write
  * them. */
 void domain_acquire_positions(struct domain *d);

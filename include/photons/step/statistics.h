@@ -15,6 +15,7 @@ struct statistics {
   /** NAN at steps where the potential energy is not computed. */
   double potential;           /**< W, 1e10 Msun/h (km/s)^2 */
   double layzer_irvine;       /**< I of layzer_irvine.h, 1e10 Msun/h (km/s)^2 */
+  double escaped;             /**< energy that escapers took with them (escapers.h) */
   double layzer_irvine_error; /**< its change since the first, over |a W| */
 };
 

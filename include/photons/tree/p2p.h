@@ -88,6 +88,10 @@ struct p2p_kernels {
  * (p2p_kernel = exact). */
 uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *target, float *acceleration);
 
+/** The softened Newtonian potential of a unit mass, 1/r far away, in units of 1/r_cut, in double
+ * precision. @param u  squared distance in units of r_cut^2 */
+double p2p_newton_potential(const struct p2p_law *law, double u);
+
 /** F/d of softened Newtonian gravity, in units of 1/support^3: the spline of Springel et al. (2001)
  * at q = r/support in [0, 1). */
 static HOST_DEVICE inline double spline_factor(double q) {

@@ -56,6 +56,8 @@ struct short_range {
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
                        double cell);
 void short_range_free(struct short_range *s);
+/** After domain_double_frame(): lengths are in units of another r_cut. */
+void short_range_rescale(struct short_range *s, const struct parameters *p);
 /** Change the comoving softening (Mpc/h): softening_at() varies it if its physical length is
  * limited. */
 void short_range_set_softening(struct short_range *s, const struct parameters *p, double softening);
