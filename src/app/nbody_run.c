@@ -315,16 +315,29 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   fill_record(r, a1, record);
 }
 
+/** The potential of all particles, for a snapshot that has it; else NULL. */
+static float *snapshot_potential(struct nbody_run *r) {
+  const struct parameters *p = r->parameters;
+  if (!p->output.potential || !p->output.snapshots) return NULL;
+  float *potential = allocate(r->nbody->domain.particles.count, sizeof *potential, "potentials");
+  potential_of_particles(r->nbody, potential);
+  return potential;
+}
+
 static double write_output(void *state, const struct progress *now, size_t number) {
   struct nbody_run *r = state;
   const double beside = r->begun ? r->beside_seconds : 0.0;
+  float *potential = snapshot_potential(r);
   domain_acquire(&r->nbody->domain);
+  r->nbody->domain.particles.potential = potential;
   if (!r->begun) {
     r->products = products_of(r, now->a, number);
     products_write_positions(&r->products);
   }
   products_write_rest(&r->products);
+  r->nbody->domain.particles.potential = NULL;
   domain_release(&r->nbody->domain);
+  free(potential);
   r->begun = false;
   return beside;
 }

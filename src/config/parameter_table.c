@@ -128,6 +128,7 @@ const struct parameter parameter_table[] = {
   {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
+  {"output", "potential", SWITCH(output.potential), "no", .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
@@ -209,7 +210,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                          "gravity.split",     "gravity.r_split",
                                          "gravity.r_cut",     NULL};
   static const char *const isolated[] = {"galaxy.",      "time.end",        "time.max_step",
-                                         "output.times", "output.interval", NULL};
+                                         "output.times", "output.interval", "output.potential", NULL};
   const char *const *name = p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated;
   for (; *name; name++)
     if (row_matches(row, *name)) return false;

@@ -91,7 +91,7 @@ struct parameters {
     enum output_names names;      /**< of snapshots and halo catalogues */
     int64_t files;                /**< of a snapshot; 0: one for each rank */
     enum length_unit unit_length; /**< of snapshots */
-    bool accelerations;
+    bool accelerations, potential;
     int64_t energy_steps; /**< steps from one potential energy to the next; 0: none */
     int64_t compression;  /**< gzip level of snapshots, 0 none .. 9 */
     bool power_spectrum, images;

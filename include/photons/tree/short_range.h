@@ -22,8 +22,10 @@ struct group_expansions {
   starpu_data_handle_t multipole, local; /**< [node][terms]; NULL: not on this rank */
   struct targets targets;
   struct lists lists;
-  uint64_t pairs;   /**< particle pairs of the last p2p task */
-  double potential; /**< sum of the last potential task, in units of 1/r_cut */
+  uint64_t pairs; /**< particle pairs of the last p2p task */
+  /** While potentials are computed: [particle] the potential, [node] L_0 (fmm.h). */
+  starpu_data_handle_t potential, constant;
+  double potential_sum; /**< over the particles, of the last potential, in units of 1/r_cut */
 };
 
 /** Scratch memory of a worker. */
