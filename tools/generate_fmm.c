@@ -252,13 +252,15 @@ static void print_m2l(int p) {
 }
 
 static void print_m2l_potential(int p) {
-  printf("/** s += sum over |m| < %d of m_m D_m, the potential at R. e[0] is psi; otherwise as m2l. "
-         "*/\n",
-         p);
-  printf("GENERATED void m2l_potential_%d(vfloat x, vfloat y, vfloat z, vfloat q1, const vfloat *e, "
-         "const vfloat *m, "
-         "vfloat *s) {\n",
-         p);
+  printf(
+      "/** s += sum over |m| < %d of m_m D_m, the potential at R. e[0] is psi; otherwise as m2l. "
+      "*/\n",
+      p);
+  printf(
+      "GENERATED void m2l_potential_%d(vfloat x, vfloat y, vfloat z, vfloat q1, const vfloat *e, "
+      "const vfloat *m, "
+      "vfloat *s) {\n",
+      p);
   if (p == 1) printf("  (void)x, (void)y, (void)z;\n");
   if (p <= 2) printf("  (void)q1;\n");
   print_derivatives(p - 1);

@@ -23,24 +23,21 @@ static double l2p_potential_work(const struct l2p_potential_argument *a) {
 static void l2p_potential_cpu(void *buffers[], const struct l2p_potential_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  a->s->kernels->fmm.l2p_potential(a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
-                                   VECTOR(const uint32_t, buffers[POSITION]),
-                                   VECTOR(const struct node, buffers[TREE]),
-                                   VECTOR(const float, buffers[LOCAL]),
-                                   VECTOR(float, buffers[CONSTANT]),
-                                   VECTOR(float, buffers[POTENTIAL]));
+  a->s->kernels->fmm.l2p_potential(
+      a->s->order, a->count, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]),
+      VECTOR(const struct node, buffers[TREE]), VECTOR(const float, buffers[LOCAL]),
+      VECTOR(float, buffers[CONSTANT]), VECTOR(float, buffers[POTENTIAL]));
 }
 
 STAGE_ON_CPU(l2p_potential, 0x77ddcc, NULL);
 
 void l2p_potential_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
-  const struct starpu_data_descr data[SLOTS] = {
-      [POTENTIAL] = {e->potential, STARPU_RW},
-      [CONSTANT] = {e->constant, STARPU_RW},
-      [POSITION] = {g->column[COLUMN_position], STARPU_R},
-      [TREE] = {g->tree, STARPU_R},
-      [LOCAL] = {e->local, STARPU_R}};
+  const struct starpu_data_descr data[SLOTS] = {[POTENTIAL] = {e->potential, STARPU_RW},
+                                                [CONSTANT] = {e->constant, STARPU_RW},
+                                                [POSITION] = {g->column[COLUMN_position], STARPU_R},
+                                                [TREE] = {g->tree, STARPU_R},
+                                                [LOCAL] = {e->local, STARPU_R}};
   l2p_potential_insert(
       (struct l2p_potential_argument){s, &e->lists.walked, g->count},
       (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_LOW, .owner = &g->index});

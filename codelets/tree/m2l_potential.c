@@ -29,7 +29,7 @@ static double m2l_potential_work(const struct m2l_potential_argument *a) {
 static void m2l_potential_cpu(void *buffers[], const struct m2l_potential_argument *a) {
   const struct domain *d = a->s->domain;
   const struct fmm_operators *fmm = &a->s->kernels->fmm;
-  const int order = a->s->acceptance.order;
+  const int order = a->s->order;
   const float scale = d->geometry.scale;
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];

@@ -30,7 +30,8 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
-  struct block_state block; /* of a checkpoint */
+  struct rebuild_policy rebuilds; /* of isolated systems with block time steps */
+  struct block_state block;       /* of a checkpoint */
   struct layzer_irvine energy;
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
@@ -86,6 +87,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     particles = checkpoint_read(checkpoint, p, &state);
     p->box.size = particles.box;
     r->policy = state.policy;
+    r->rebuilds = state.rebuilds;
     r->block = state.block;
     r->energy = state.energy;
     *now = progress_of(&state);
@@ -157,6 +159,7 @@ static void measure_energy(struct nbody_run *r, double a, int64_t step, struct s
   const bool last = isolated(r->parameters) && r->nbody->a >= r->timeline->end * (1.0 - 1e-12);
   if (interval == 0 || (step % interval != 0 && !last)) return;
   s->potential = potential_energy(r->nbody, a);
+  if (isolated(r->parameters)) statistics_measure_moments(r->nbody, s);
   s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
 }
 
@@ -267,10 +270,18 @@ static void reorder(struct nbody_run *r, struct sort_choice choice) {
   sort_policy_done(&r->policy, choice);
 }
 
+/** Whether new groups are made where the work demands them, inside base steps, too, instead of sorts
+ * and rebuilds at their ends. */
+static bool rebuilds_within(const struct parameters *p) {
+  return isolated(p) && p->time.step == STEP_BLOCK && p->runtime.sort_interval == 0 &&
+         p->runtime.rebuild_interval == 0;
+}
+
 /** A base step of block time steps. */
 static void block_step(struct nbody_run *r, double a0, double a1, struct sort_choice choice,
                        void (*meanwhile)(void *), struct step_record *record) {
   struct base_step b = block_open(r->nbody, r->parameters, &r->cosmology, a0, a1);
+  b.policy = rebuilds_within(r->parameters) ? &r->rebuilds : NULL;
   block_rungs(r->nbody, record->rungs);
   while (block_advance(r->nbody, &b)) {}
   reorder(r, choice);
@@ -297,8 +308,10 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
-  const struct sort_choice choice = sort_policy_choose(&r->policy, p,
-                                                       r->nbody->domain.particles.all);
+  const struct sort_choice choice = rebuilds_within(p)
+                                        ? (struct sort_choice){false, false}
+                                        : sort_policy_choose(&r->policy, p,
+                                                             r->nbody->domain.particles.all);
   void (*meanwhile)(void *) = output_due(context, a1) ? write_positions : NULL;
   now->a = a1;
   r->output_progress = *now;
@@ -310,7 +323,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
     apply_softening(r, a1);
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
-  record->rebuilt = choice.rebuild;
+  record->rebuilt = choice.rebuild || record->block.rebuilds > 0;
   record->sorted = choice.sort;
   fill_record(r, a1, record);
 }
@@ -358,6 +371,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .outputs_done = now->outputs_done,
                                      .last_output = now->last_output,
                                      .policy = r->policy,
+                                     .rebuilds = r->rebuilds,
                                      .block = r->nbody->block,
                                      .energy = r->energy,
                                      .wall_seconds = now->wall_seconds};

@@ -74,7 +74,9 @@ double step_pair_potential(struct nbody *n, bool expansions, float *of_particles
   message_wait();
   domain_find_neighbours(&n->domain);
   short_range_expansions(&n->short_range, expansions);
+  if (expansions) short_range_set_order(&n->short_range, FMM_ORDER_MAX);
   submit(n, expansions, of_particles);
+  short_range_set_order(&n->short_range, n->short_range.acceptance.order);
   short_range_expansions(&n->short_range, before);
   return sum_groups(n);
 }

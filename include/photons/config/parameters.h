@@ -58,6 +58,7 @@ struct parameters {
     double theta;                  /**< opening angle */
     double mac_tolerance;          /**< relative criterion: allowed error of one interaction over
                                         |acc| */
+    double delta_acc;              /**< gothic: allowed (G m/d^2) (b/d)^2 over |acc| */
     double softening;              /**< Plummer-equivalent comoving, kpc/h; -1: 1/30 of the mean
                                         particle spacing */
     double softening_max_physical; /**< kpc/h; 0: no limit */
@@ -73,7 +74,9 @@ struct parameters {
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
     double max_dlna, min_dlna;
+    enum step_criterion criterion;
     double eta;
+    double gothic_eta; /**< of CRITERION_GOTHIC */
   } time;
   struct {
     char dir[PARAMETER_PATH_MAX];

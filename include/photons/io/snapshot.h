@@ -36,7 +36,8 @@ struct checkpoint_state {
   int64_t outputs_done;      /**< outputs written: the number of the next */
   double last_output;        /**< scale factor of the last one; 0: none */
   struct sort_policy policy; /**< of the N-body solver */
-  struct block_state block;  /**< of the N-body solver */
+  struct rebuild_policy rebuilds;
+  struct block_state block; /**< of the N-body solver */
   struct layzer_irvine energy;
   double wall_seconds; /**< wall-clock time of the run so far */
 };

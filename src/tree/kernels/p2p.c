@@ -260,9 +260,10 @@ static inline __attribute__((always_inline)) vfloat potential_vector(const struc
 
 /** The potential at a target, without that of the target itself. Pairs at one place are counted apart,
  * so that one less is exact however deep a particle's own potential is. */
-static inline __attribute__((always_inline)) float
-potential_of_target(const struct p2p_law *law, enum law kind, const struct sources *s,
-                    const float t[3]) {
+static inline __attribute__((always_inline)) float potential_of_target(const struct p2p_law *law,
+                                                                       enum law kind,
+                                                                       const struct sources *s,
+                                                                       const float t[3]) {
   const vfloat zero = v_set(0.0f), one = v_set(1.0f);
   vfloat sum = zero, here = zero;
   for (size_t k = 0; k < s->count; k += LANES) {

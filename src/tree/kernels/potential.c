@@ -83,17 +83,17 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, const 
   }
 }
 
-#define INSTANCE(p)                                                                            \
-  NOINLINE void m2l_order_##p(unsigned depth, float scale, const struct split *split,          \
-                              const struct interaction_list *far, const struct node *nodes,    \
-                              const struct sources *sources, float *constant) {                \
-    m2l_order(p, depth, scale, split, far, nodes, sources, constant);                          \
-  }                                                                                            \
-  NOINLINE void l2p_order_##p(uint32_t count, unsigned depth, float scale, const uint32_t *x,  \
-                              const struct node *nodes, const float *local, float *constant,   \
-                              float *potential) {                                              \
-    l2l_order(p, depth, scale, nodes, local, constant);                                        \
-    l2p_order(p, count, depth, scale, x, nodes, local, constant, potential);                   \
+#define INSTANCE(p)                                                                           \
+  NOINLINE void m2l_order_##p(unsigned depth, float scale, const struct split *split,         \
+                              const struct interaction_list *far, const struct node *nodes,   \
+                              const struct sources *sources, float *constant) {               \
+    m2l_order(p, depth, scale, split, far, nodes, sources, constant);                         \
+  }                                                                                           \
+  NOINLINE void l2p_order_##p(uint32_t count, unsigned depth, float scale, const uint32_t *x, \
+                              const struct node *nodes, const float *local, float *constant,  \
+                              float *potential) {                                             \
+    l2l_order(p, depth, scale, nodes, local, constant);                                       \
+    l2p_order(p, count, depth, scale, x, nodes, local, constant, potential);                  \
   }
 INSTANCE(1)
 INSTANCE(2)
