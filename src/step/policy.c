@@ -12,7 +12,7 @@
  * neither on the noise of measured times nor on the number of workers. */
 static const struct cost {
   double pair, interaction, visit, sort, rebuild; /* the last two: per particle */
-} core_cost = {0.5, 25.0, 6.0, 100.0, 300.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0, 300.0};
+} core_cost = {0.5, 25.0, 6.0, 100.0, 500.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0, 500.0};
 
 static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
 

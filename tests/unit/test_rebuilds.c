@@ -84,7 +84,7 @@ static int interval(double growth, double cost_in_steps) {
   const uint64_t work = 1000000000; /* pairs */
   int steps = 0, rebuilds = 0, age = 0;
   /* Pairs per particle fix the ratio of a rebuild's cost to a step's: see policy.c. */
-  const size_t counted = (size_t)(cost_in_steps * 0.5 * (double)work / 300.0);
+  const size_t counted = (size_t)(cost_in_steps * 0.5 * (double)work / 500.0);
   for (; rebuilds < 20 && steps < 100000; steps++) {
     if (rebuild_policy_due(&s, fresh, 0, particles, counted)) {
       rebuild_policy_done(&s, fresh);
