@@ -16,7 +16,7 @@ enum { POSITION, TREE, MULTIPOLE, SLOTS };
 
 /** The first number of a multipole is the count of particles, exact as a float. */
 static void check_leaves(const struct p2m_argument *a, const float *multipole) {
-  const uint32_t size = fmm_multipole_size(a->s->acceptance.order), depth = a->s->domain->depth;
+  const uint32_t size = fmm_multipole_size(a->s->order), depth = a->s->domain->depth;
   for (uint32_t node = 1u << depth; node < tree_nodes(depth); node++) {
     const uint32_t count = node_end(a->count, node) - node_first(a->count, node);
     DEBUG_CHECK(multipole[node * size] == (float)count, "leaf %u has %g for %u particles", node,
@@ -28,16 +28,15 @@ static double p2m_work(const struct p2m_argument *a) { return a->count; }
 
 static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
-  a->s->kernels->fmm.p2m(a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
-                         VECTOR(const uint32_t, buffers[POSITION]),
-                         VECTOR(const struct node, buffers[TREE]),
-                         VECTOR(float, buffers[MULTIPOLE]));
+  a->s->kernels->fmm.p2m(
+      a->s->order, a->count, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]),
+      VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));
   if (DEBUG_CHECKS) check_leaves(a, VECTOR(const float, buffers[MULTIPOLE]));
 }
 
 static void p2m_gpu(struct gpu *gpu, void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
-  gpu_p2m(gpu, a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
+  gpu_p2m(gpu, a->s->order, a->count, d->depth, d->geometry.scale,
           VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
           VECTOR(float, buffers[MULTIPOLE]));
 }

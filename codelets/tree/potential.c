@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* potential: sum of the short-range potential of a group's particles over all pairs on its near list,
- * for energies. There is no CUDA version, because energies are seldom computed.
+/* potential: the short-range potential of a group's particles by direct sums over its near list. There
+ * is no CUDA version, because energies are seldom computed.
  *
- * reads  the near list; tree and positions of the group; positions of the neighbours */
+ * reads  the near list; tree and positions of the group; positions of the neighbours
+ * writes the potential */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
 #include "photons/base/error.h"
+#include "photons/runtime/handle.h"
 #include "photons/tree/codelets.h"
 
 struct potential_argument {
@@ -14,7 +16,7 @@ struct potential_argument {
   const struct group *g;
   struct group_expansions *e;
 };
-enum { TREE, POSITIONS };
+enum { POTENTIAL, TREE, POSITIONS };
 /* The positions of n neighbours, of which the first is the group itself, are followed by the list. */
 static uint32_t list_slot(uint32_t n) { return POSITIONS + n; }
 
@@ -42,7 +44,8 @@ static void potential_cpu(void *buffers[], const struct potential_argument *a) {
                                     .near = &near,
                                     .source_x = x,
                                     .source_count = count};
-  a->e->potential = a->s->kernels->p2p.potential(&a->s->law, &target, &tree_scratch(a->s)->p2p);
+  a->s->kernels->p2p.potential(&a->s->law, &target, &tree_scratch(a->s)->p2p,
+                               VECTOR(float, buffers[POTENTIAL]));
 }
 
 STAGE_ON_CPU(potential, 0xaa5544, NULL);
@@ -52,6 +55,8 @@ void potential_submit(struct short_range *s, struct group *g) {
   const uint32_t n = g->near.count;
   struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data,
                                             "task data");
+  e->potential = handle_make(g->count, sizeof(float));
+  data[POTENTIAL] = (struct starpu_data_descr){e->potential, STARPU_W};
   data[TREE] = (struct starpu_data_descr){g->tree, STARPU_R};
   for (uint32_t i = 0; i < n; i++)
     data[POSITIONS + i] = (struct starpu_data_descr){

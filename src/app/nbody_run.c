@@ -32,6 +32,7 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
+  struct rebuild_policy rebuilds;  /* of isolated systems with block time steps */
   struct block_state block;        /* of a checkpoint */
   struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
   struct escapers escapers;        /* of this step */
@@ -89,6 +90,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     particles = checkpoint_read(checkpoint, p, &state);
     p->box.size = particles.box;
     r->policy = state.policy;
+    r->rebuilds = state.rebuilds;
     r->block = state.block;
     r->energy = state.energy;
     *now = progress_of(&state);
@@ -160,7 +162,10 @@ static void measure_energy(struct nbody_run *r, double a, int64_t step, struct s
   const bool last = isolated(r->parameters) && r->nbody->a >= r->timeline->end * (1.0 - 1e-12);
   if (interval == 0 || (step % interval != 0 && !last)) return;
   s->potential = potential_energy(r->nbody, a);
-  if (isolated(r->parameters)) s->escaped = r->energy.work;
+  if (isolated(r->parameters)) {
+    statistics_measure_moments(r->nbody, s);
+    s->escaped = r->energy.work;
+  }
   s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
 }
 
@@ -264,6 +269,12 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   return r->obstacle;
 }
 
+/** Tell the policies what was done. */
+static void note_order(struct nbody_run *r, struct sort_choice choice) {
+  sort_policy_done(&r->policy, choice);
+  if (choice.rebuild) r->rebuilds = (struct rebuild_policy){0};
+}
+
 /** Before a step: take particles beyond box.escape_radius out of the system. */
 static void release_escapers(struct nbody_run *r) {
   const double radius = r->parameters->box.escape_radius;
@@ -272,7 +283,7 @@ static void release_escapers(struct nbody_run *r) {
   r->escapers = escapers_take(&r->nbody, 1e-3 * radius);
   if (r->escapers.count == 0) return;
   r->energy.work += r->escapers.energy;
-  sort_policy_done(&r->policy, (struct sort_choice){.rebuild = true});
+  note_order(r, (struct sort_choice){.rebuild = true});
   say("%zu particle%s escaped beyond %g kpc at %s, %zu remain\n", r->escapers.count,
       r->escapers.count == 1 ? "" : "s", radius, cosmology_moment(true, r->escapers.a).text,
       r->nbody->domain.particles.all);
@@ -287,13 +298,21 @@ static void reorder(struct nbody_run *r, struct sort_choice *choice) {
   p->box.size = side;
   if (choice->rebuild) step_rebuild(r->nbody);
   if (choice->sort) step_sort(r->nbody);
-  sort_policy_done(&r->policy, *choice);
+  note_order(r, *choice);
+}
+
+/** Whether new groups are made where the work demands them, inside base steps, too, instead of sorts
+ * and rebuilds at their ends. */
+static bool rebuilds_within(const struct parameters *p) {
+  return isolated(p) && p->time.step == STEP_BLOCK && p->runtime.sort_interval == 0 &&
+         p->runtime.rebuild_interval == 0;
 }
 
 /** A base step of block time steps. */
 static void block_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice,
                        void (*meanwhile)(void *), struct step_record *record) {
   struct base_step b = block_open(r->nbody, r->parameters, &r->cosmology, a0, a1);
+  b.policy = rebuilds_within(r->parameters) ? &r->rebuilds : NULL;
   block_rungs(r->nbody, record->rungs);
   while (block_advance(r->nbody, &b)) {}
   reorder(r, choice);
@@ -321,7 +340,10 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
-  struct sort_choice choice = sort_policy_choose(&r->policy, p, r->nbody->domain.particles.all);
+  struct sort_choice choice = rebuilds_within(p)
+                                  ? (struct sort_choice){false, false}
+                                  : sort_policy_choose(&r->policy, p,
+                                                       r->nbody->domain.particles.all);
   void (*meanwhile)(void *) = output_due(context, a1) ? write_positions : NULL;
   now->a = a1;
   r->output_progress = *now;
@@ -333,22 +355,35 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
     apply_softening(r, a1);
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
-  record->rebuilt = choice.rebuild;
+  record->rebuilt = choice.rebuild || record->block.rebuilds > 0;
   record->sorted = choice.sort;
   record->escapers = &r->escapers;
   fill_record(r, a1, record);
 }
 
+/** The potential of all particles, for a snapshot that has it; else NULL. */
+static float *snapshot_potential(struct nbody_run *r) {
+  const struct parameters *p = r->parameters;
+  if (!p->output.potential || !p->output.snapshots) return NULL;
+  float *potential = allocate(r->nbody->domain.particles.count, sizeof *potential, "potentials");
+  potential_of_particles(r->nbody, potential);
+  return potential;
+}
+
 static double write_output(void *state, const struct progress *now, size_t number) {
   struct nbody_run *r = state;
   const double beside = r->begun ? r->beside_seconds : 0.0;
+  float *potential = snapshot_potential(r);
   domain_acquire(&r->nbody->domain);
+  r->nbody->domain.particles.potential = potential;
   if (!r->begun) {
     r->products = products_of(r, now->a, number);
     products_write_positions(&r->products);
   }
   products_write_rest(&r->products);
+  r->nbody->domain.particles.potential = NULL;
   domain_release(&r->nbody->domain);
+  free(potential);
   r->begun = false;
   return beside;
 }
@@ -369,6 +404,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .outputs_done = now->outputs_done,
                                      .last_output = now->last_output,
                                      .policy = r->policy,
+                                     .rebuilds = r->rebuilds,
                                      .block = r->nbody->block,
                                      .energy = r->energy,
                                      .wall_seconds = now->wall_seconds};

@@ -79,7 +79,8 @@ struct step_files step_files_open(const char *folder, int64_t last_step, bool is
   if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
   if (f.energy && ftell(f.energy) == 0)
     fprintf(f.energy, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,"
-                      "momentum_z,escaped\n");
+                      "momentum_z,angular_x,angular_y,angular_z,centre_x,centre_y,centre_z,"
+                      "escaped\n");
   if (f.escapers && ftell(f.escapers) == 0)
     fprintf(f.escapers, "step,time_myr,id,x,y,z,vx,vy,vz\n");
   return f;
@@ -129,14 +130,22 @@ static void write_statistics(FILE *out, const struct step_record *record) {
   fprintf(out, "\n");
 }
 
+static void write_vector(FILE *out, const double v[3], double unit) {
+  for (int c = 0; c < 3; c++) fprintf(out, ",%.9g", unit * v[c]);
+}
+
 /** A row where the potential energy was computed. */
 static void write_energy(FILE *out, const struct step_record *record) {
   const struct statistics *s = &record->statistics;
   if (isnan(s->potential)) return;
   write_moment(out, record);
-  fprintf(out, ",%.15g,%.15g,%.15g,%.9g,%.9g,%.9g,%.9g,%.15g\n", s->kinetic, s->potential,
-          s->kinetic + s->potential, -2.0 * s->kinetic / s->potential, s->momentum[0],
-          s->momentum[1], s->momentum[2], s->escaped);
+  fprintf(out, ",%.15g,%.15g,%.15g,%.9g", s->kinetic, s->potential, s->kinetic + s->potential,
+          -2.0 * s->kinetic / s->potential);
+  const double mpc_in_kpc = 1e3;
+  write_vector(out, s->momentum, 1.0);
+  write_vector(out, s->angular, mpc_in_kpc);
+  write_vector(out, s->centre, mpc_in_kpc);
+  fprintf(out, ",%.15g\n", s->escaped);
 }
 
 /** A row for each particle that was taken out: kpc and km/s. */

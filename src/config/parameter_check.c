@@ -170,6 +170,16 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
                  "not below 1, as mac = geometric needs it: expansions would not converge");
 }
 
+/* The criteria of GOTHIC are of isolated systems. */
+static void check_gothic(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *mac = row_of("gravity", "mac"), *criterion = row_of("time", "criterion");
+  if (sound(problems, mac) && p->gravity.mac == MAC_GOTHIC && p->box.boundary != BOUNDARY_ISOLATED)
+    problem_with(problems, mac, p, NULL, "needs box.boundary = isolated");
+  if (sound(problems, criterion) && p->time.criterion == CRITERION_GOTHIC &&
+      p->time.step != STEP_BLOCK)
+    problem_with(problems, criterion, p, NULL, "needs time.step = block");
+}
+
 /* Adaptive and block steps are proportional to the root of the softening length: without softening they would
  * be zero. */
 static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
@@ -301,6 +311,7 @@ void parameters_check(const struct parameters *p, struct parameter_problems *pro
   else
     check_box(p, problems);
   check_gravity(p, problems);
+  check_gothic(p, problems);
   check_steps(p, problems);
   check_folder(p, problems);
   check_scheduler(p, problems);

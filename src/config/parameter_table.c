@@ -28,13 +28,15 @@ static const char *const gradients[] = {
     [GRADIENT_FD4] = "fd4", [GRADIENT_SPECTRAL] = "spectral", NULL};
 static const char *const splits[] = {[SPLIT_GAUSS] = "gauss", [SPLIT_KAISER] = "kaiser", NULL};
 static const char *const macs[] = {
-    [MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", NULL};
+    [MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", [MAC_GOTHIC] = "gothic", NULL};
 static const char *const softenings[] = {
     [SOFTENING_SPLINE] = "spline", [SOFTENING_PLUMMER] = "plummer", NULL};
 static const char *const p2p_kernels[] = {
     [P2P_POLYNOMIAL] = "polynomial", [P2P_TABLE] = "table", [P2P_EXACT] = "exact", NULL};
 static const char *const steps[] = {
     [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", NULL};
+static const char *const criteria[] = {
+    [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
@@ -99,9 +101,10 @@ const struct parameter parameter_table[] = {
   {"gravity", "r_split", REAL, FIELD(gravity.r_split), PRESET, .help = "split radius: scale beyond which the mesh computes most of the force", .unit = "cells", RANGE(0.1, 20)},
   {"gravity", "r_cut", REAL, FIELD(gravity.r_cut), PRESET, .help = "cutoff: the short-range force is zero beyond this distance", .unit = "cells", RANGE(0.5, 100)},
   {"gravity", "order", INTEGER, FIELD(gravity.order), PRESET, .help = "order of the multipole expansions", RANGE(1, FMM_ORDER_MAX)},
-  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "acceptance criterion, when two nodes interact by expansions: the opening angle alone, or also the error relative to the last acceleration", .words = macs},
+  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "acceptance criterion, when two nodes interact by expansions: the opening angle alone, or also the error relative to the last acceleration; gothic, with boundary = isolated: the acceleration criterion of GOTHIC", .words = macs},
   {"gravity", "theta", REAL, FIELD(gravity.theta), PRESET, .help = "opening angle: largest (r_A + r_B)/d of two nodes that interact by expansions; below 1 with mac = geometric", RANGE(0.01, 1.5)},
   {"gravity", "mac_tolerance", REAL, FIELD(gravity.mac_tolerance), PRESET, .help = "with mac = relative: allowed error of one interaction over |acceleration|", RANGE(1e-8, 1)},
+  {"gravity", "delta_acc", REAL, FIELD(gravity.delta_acc), "0.001953125", .help = "with mac = gothic: largest (G m/d^2) (b/d)^2 over |acceleration| of two nodes with the mass m, the sum b of their radii and the distance d; GOTHIC's standard is 2^-9", RANGE(1e-8, 1)},
   {"gravity", "softening", REAL, FIELD(gravity.softening), "-1", .help = "Plummer-equivalent softening length, comoving; automatic: 1/30 of the mean particle spacing", .unit = "kpc/h", RANGE(0, 1e6), .automatic = "-1"},
   {"gravity", "softening_max_physical", REAL, FIELD(gravity.softening_max_physical), "0", .help = "largest softening length in physical units; 0: no limit", .unit = "kpc/h", RANGE(0, 1e6)},
   {"gravity", "softening_kernel", WORD(gravity.softening_kernel), "spline", .help = "shape of a softened particle: spline or Plummer", .words = softenings},
@@ -117,6 +120,8 @@ const struct parameter parameter_table[] = {
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh", RANGE(1e-6, 1)},
   {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
+  {"time", "criterion", WORD(time.criterion), "acceleration", .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
+  {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
@@ -129,6 +134,7 @@ const struct parameter parameter_table[] = {
   {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
+  {"output", "potential", SWITCH(output.potential), "no", .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
@@ -209,9 +215,17 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                          "gravity.gradient",  "gravity.interlace",
                                          "gravity.split",     "gravity.r_split",
                                          "gravity.r_cut",     NULL};
-  static const char *const isolated[] = {
-      "galaxy.",           "time.end", "time.max_step", "output.times", "output.interval",
-      "box.escape_radius", NULL};
+  static const char *const isolated[] = {"galaxy.",
+                                         "time.end",
+                                         "time.max_step",
+                                         "output.times",
+                                         "output.interval",
+                                         "output.potential",
+                                         "gravity.delta_acc",
+                                         "time.criterion",
+                                         "time.gothic_eta",
+                                         "box.escape_radius",
+                                         NULL};
   const char *const *name = p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated;
   for (; *name; name++)
     if (row_matches(row, *name)) return false;

@@ -16,7 +16,7 @@
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
 
-static const char format[] = "photons-starpu checkpoint 5";
+static const char format[] = "photons-starpu checkpoint 6";
 
 static const struct {
   const char *name;
@@ -35,6 +35,9 @@ static const struct {
     {"loosening", offsetof(struct checkpoint_state, policy.loosening), false},
     {"spread", offsetof(struct checkpoint_state, policy.spread), false},
     {"fresh_spread", offsetof(struct checkpoint_state, policy.fresh_spread), false},
+    {"rebuild_debt", offsetof(struct checkpoint_state, rebuilds.debt), false},
+    {"rebuilt_work", offsetof(struct checkpoint_state, rebuilds.fresh_work), false},
+    {"looseness", offsetof(struct checkpoint_state, rebuilds.looseness), false},
     {"base_dlna", offsetof(struct checkpoint_state, block.dlna), false},
     {"expansions", offsetof(struct checkpoint_state, block.expansions), true},
     {"energy_a", offsetof(struct checkpoint_state, energy.a), false},

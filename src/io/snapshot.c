@@ -60,6 +60,12 @@ static void convert_accelerations(const struct file_units *units, const struct p
   convert_vectors(b->acc, units->acceleration, i, count, rows);
 }
 
+static void convert_potentials(const struct file_units *units, const struct particle_block *b,
+                               size_t i, size_t count, void *rows) {
+  (void)units;
+  memcpy(rows, b->potential + i, count * sizeof(float));
+}
+
 static void convert_ids(const struct file_units *units, const struct particle_block *b, size_t i,
                         size_t count, void *rows) {
   (void)units;
@@ -90,8 +96,10 @@ static const struct field fields[] = {
     {"Velocities", FLOAT, 3, false, convert_velocities, 0.5, 0, 0, 0, 1},
     {"ParticleIDs", ID, 1, false, convert_ids, 0, 0, 0, 0, 0},
     {"Masses", FLOAT, 1, true, convert_masses, 0, -1, 0, 1, 0},
-    {"Acceleration", FLOAT, 3, false, convert_accelerations, -2, 1, -1, 0, 2}, /* last: optional */
+    {"Acceleration", FLOAT, 3, false, convert_accelerations, -2, 1, -1, 0, 2},
+    {"Potential", FLOAT, 1, false, convert_potentials, 0, 0, 0, 0, 2},
 };
+enum { FIELDS = sizeof fields / sizeof *fields };
 
 /** A snapshot, one file or several, as all processes write it. */
 struct snapshot {
@@ -103,8 +111,13 @@ struct snapshot {
   struct file_units units;
   size_t files, all;
   size_t *count; /* [rank] particles */
-  size_t fields;
 };
+
+static bool wanted(const struct snapshot *s, const struct field *f) {
+  if (f->convert == convert_accelerations) return s->parameters->output.accelerations;
+  if (f->convert == convert_potentials) return s->parameters->output.potential;
+  return true;
+}
 
 static size_t count_ranks(const struct snapshot *s, int first, int end) {
   size_t sum = 0;
@@ -256,7 +269,8 @@ static void create_file(const struct snapshot *s, const char *temporary, const c
   provenance_write(file, path, &s->provenance);
   if (in_file > 0) {
     const hid_t group = hdf5_create_group(file, path, "PartType1");
-    for (size_t f = 0; f < s->fields; f++) {
+    for (size_t f = 0; f < FIELDS; f++) {
+      if (!wanted(s, &fields[f])) continue;
       const hid_t dataset = create_dataset(group, path, &fields[f], s, in_file);
       write_scaling(dataset, path, &fields[f], s->units.length_cgs);
       hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
@@ -274,7 +288,8 @@ static void write_part(void *context, const struct output_turn *turn) {
   if (s->particles->count == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, path);
   const size_t begin = count_ranks(s, turn->first, comm_rank());
-  for (size_t f = 0; f < s->fields; f++) {
+  for (size_t f = 0; f < FIELDS; f++) {
+    if (!wanted(s, &fields[f])) continue;
     char name[64];
     snprintf(name, sizeof name, "/PartType1/%s", fields[f].name);
     const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
@@ -308,7 +323,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
   const double length = p->output.unit_length == LENGTH_MPC_H ? 1.0
                                                               : 1000.0; /* file units in Mpc/h */
   const size_t ranks = (size_t)comm_size(),
-               wanted = p->output.files > 0 ? (size_t)p->output.files : ranks;
+               files = p->output.files > 0 ? (size_t)p->output.files : ranks;
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
   const double side = particles->box * length;
   struct snapshot s = {.parameters = p,
@@ -317,9 +332,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
                        .a = isolated ? 1.0 : a,
                        .time = isolated ? cosmology_clock_myr(a) * MYR * length : a,
                        .box = isolated ? 0.0 : particles->box * length,
-                       .files = wanted < ranks ? wanted : ranks,
-                       .fields = sizeof fields / sizeof *fields -
-                                 (p->output.accelerations ? 0 : 1)};
+                       .files = files < ranks ? files : ranks};
   s.units = (struct file_units){.position = side / POSITION_TURN,
                                 .corner = isolated ? -0.5 * side : 0.0,
                                 .momentum = pow(s.a, -1.5), /* u = v_pec / sqrt(a), p = a v_pec */

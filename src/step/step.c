@@ -111,7 +111,7 @@ static void forces_only(struct nbody *n) {
 void step_first_forces(struct nbody *n) {
   step_refit(n);
   forces_only(n);
-  if (n->short_range.acceptance.kind == MAC_RELATIVE) {
+  if (n->short_range.acceptance.kind != MAC_GEOMETRIC) {
     step_refit(n);
     forces_only(n);
   }

@@ -38,6 +38,7 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
     split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
                (int)p->gravity.p2p_degree);
   set_units(s, p);
+  s->order = s->acceptance.order;
   s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
   pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPU tasks write results into it */
   for (uint32_t i = 0; i < d->group_count; i++)
@@ -67,7 +68,9 @@ void short_range_set_softening(struct short_range *s, const struct parameters *p
   /* The spline is Newton's law from 2.8 softening lengths on. Plummer's law agrees within 1e-3 from
    * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself. */
   const double newtonian = !plummer ? 2.8 * softening : isolated ? 0.0 : 39.0 * softening;
-  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance,
+  const double tolerance = p->gravity.mac == MAC_GOTHIC ? p->gravity.delta_acc
+                                                        : p->gravity.mac_tolerance;
+  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, tolerance,
                   (int)p->gravity.order, newtonian, s->domain->geometry.box, s->domain->depth,
                   &s->split);
   s->theta = s->acceptance.theta;
@@ -79,6 +82,13 @@ void short_range_expansions(struct short_range *s, bool use) {
   s->expansions = use;
   s->acceptance.theta = use ? s->theta : 0.0f;
   s->acceptance.theta_first = use ? s->theta_first : 0.0f;
+}
+
+void short_range_set_order(struct short_range *s, int order) {
+  if (order == s->order) return;
+  short_range_unregister(s);
+  s->order = order;
+  short_range_register(s);
 }
 
 void short_range_free(struct short_range *s) {
@@ -96,10 +106,10 @@ void short_range_free(struct short_range *s) {
 }
 
 static size_t multipole_floats(const struct short_range *s) {
-  return (size_t)tree_nodes(s->domain->depth) * fmm_multipole_size(s->acceptance.order);
+  return (size_t)tree_nodes(s->domain->depth) * fmm_multipole_size(s->order);
 }
 static size_t local_floats(const struct short_range *s) {
-  return (size_t)tree_nodes(s->domain->depth) * fmm_local_size(s->acceptance.order);
+  return (size_t)tree_nodes(s->domain->depth) * fmm_local_size(s->order);
 }
 
 void short_range_register(struct short_range *s) {

@@ -55,6 +55,8 @@ CAPTIONS = {
     " first output (thin) and the last.",
     "energy": "Change of the total energy since the first row of log/energy.csv, over that row's;"
     " virial ratio, 1 in equilibrium.",
+    "conserved": "Change of the angular momentum since the first row of log/energy.csv, over that"
+    " row's; shift of the centre of mass.",
 }
 WIDE = ("mass_function", "picture")  # figures that take the width of the page
 SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes

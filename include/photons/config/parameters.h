@@ -59,6 +59,7 @@ struct parameters {
     double theta;                  /**< opening angle */
     double mac_tolerance;          /**< relative criterion: allowed error of one interaction over
                                         |acc| */
+    double delta_acc;              /**< gothic: allowed (G m/d^2) (b/d)^2 over |acc| */
     double softening;              /**< Plummer-equivalent comoving, kpc/h; -1: 1/30 of the mean
                                         particle spacing */
     double softening_max_physical; /**< kpc/h; 0: no limit */
@@ -74,7 +75,9 @@ struct parameters {
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
     double max_dlna, min_dlna;
+    enum step_criterion criterion;
     double eta;
+    double gothic_eta; /**< of CRITERION_GOTHIC */
   } time;
   struct {
     char dir[PARAMETER_PATH_MAX];
@@ -92,7 +95,7 @@ struct parameters {
     enum output_names names;      /**< of snapshots and halo catalogues */
     int64_t files;                /**< of a snapshot; 0: one for each rank */
     enum length_unit unit_length; /**< of snapshots */
-    bool accelerations;
+    bool accelerations, potential;
     int64_t energy_steps; /**< steps from one potential energy to the next; 0: none */
     int64_t compression;  /**< gzip level of snapshots, 0 none .. 9 */
     bool power_spectrum, images;

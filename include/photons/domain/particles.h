@@ -74,6 +74,8 @@ struct particles {
   double box;                 /**< L in Mpc/h */
   double mass;                /**< of one particle, 1e10 Msun/h */
   PARTICLE_COLUMNS(PARTICLE_COLUMN_MEMBER)
+  const float *potential; /**< [count] of each particle, (km/s)^2, while a snapshot of it is written;
+                           *   else NULL. Not a column: it does not follow the particles */
 };
 
 /** Get the array of a column, and replace it (the old array is not freed). */
@@ -94,6 +96,7 @@ struct particle_block {
   uint32_t *x[3];
   float *p[3], *acc[3];
   uint64_t *id;
+  const float *potential; /**< or NULL */
 };
 
 /** Index of this rank's first particle among all particles of the run. */
@@ -110,6 +113,7 @@ static inline struct particle_block particles_block(const struct particles *s, s
   b.first = first;
   b.count = count;
   b.id = s->id + first;
+  b.potential = s->potential ? s->potential + first : NULL;
   for (size_t c = 0; c < 3; c++) {
     b.x[c] = s->position + 3 * first + c * count;
     b.p[c] = s->momentum + 3 * first + c * count;

@@ -20,4 +20,12 @@ struct momentum_sum {
 /** Find the sums. @param[out] sum  written when the task has ended */
 void momentum_sum_submit(struct group *g, struct momentum_sum *sum);
 
+/** Sums over the particles of a group of an isolated system, of unit mass: of positions x about the
+ * middle of the frame, Mpc, and of x times momentum, Mpc km/s. */
+struct moments {
+  double count, position[3], angular[3];
+};
+/** Find the sums. @param[out] sum  written when the task has ended */
+void moments_submit(const struct domain *d, struct group *g, struct moments *sum);
+
 #endif

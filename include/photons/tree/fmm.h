@@ -11,8 +11,8 @@
  *                                        centre, D_n = grad^n psi
  *   acceleration = grad sum_k L_k y^k/k! y: particle relative to its node's centre
  *
- * L_0 is the potential, which no force needs. It is not stored; nor is the highest degree of M,
- * which only L_0 needs. D_n follows by recurrence (McMurchie & Davidson 1978; Dehnen 2014) from
+ * L_0 is the potential, which no force needs. It is stored apart and only where potentials are
+ * computed; the highest degree of M, which only L_0 needs, is not stored. D_n follows by recurrence (McMurchie & Davidson 1978; Dehnen 2014) from
  *   f_(n) = (1/r d/dr)^n psi = (-1)^n (2n-1)!!/r^(2n+1) - 2^n H^(n)(u)    (H, u: split.h)
  * H = 0 is Newton's gravity. */
 #ifndef PHOTONS_FMM_H
@@ -58,6 +58,20 @@ struct fmm_operators {
   void (*l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale,
               float factor, const uint32_t *x, const struct node *nodes, const float *local,
               float *acceleration);
+
+  /* The potential psi of unit masses, in units of 1/r_cut, for Newton's gravity: */
+  /** L_0 of all nodes from the far list, with |m| <= p-1; the arguments are those of m2l.
+   * @param[out] constant  [tree_nodes(depth)] */
+  void (*m2l_potential)(int order, unsigned depth, unsigned source_depth, float scale,
+                        const struct split *split, const struct interaction_list *far,
+                        const struct node *nodes, const struct node *const *source_nodes,
+                        const float *const *source_multipole, float *constant);
+  /** Add the potential of the far list to that of the particles, after l2l.
+   * @param[in,out] constant   of m2l_potential; becomes the sum over a node and all above it
+   * @param[in,out] potential  [count] */
+  void (*l2p_potential)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
+                        const struct node *nodes, const float *local, float *constant,
+                        float *potential);
 };
 
 #endif

@@ -77,11 +77,11 @@ struct p2p_kernels {
    */
   uint64_t (*p2p)(const struct p2p_law *law, const struct p2p_target *target,
                   struct p2p_scratch *scratch, float *acceleration);
-  /** Sum over all targets and the sources on their near lists of the short-range potential psi of a
-   * unit mass (split.h), softened, in units of 1/r_cut, without that of a particle at its own place.
-   * The targets must be sources, too. */
-  double (*potential)(const struct p2p_law *law, const struct p2p_target *target,
-                      struct p2p_scratch *scratch);
+  /** The short-range potential psi of unit masses (split.h), softened, in units of 1/r_cut: the sum
+   * over the near list without the target itself. The targets must be sources, too.
+   * @param[out] potential  [targets] */
+  void (*potential)(const struct p2p_law *law, const struct p2p_target *target,
+                    struct p2p_scratch *scratch, float *potential);
 };
 
 /** The same in double precision with the exact T(x) of the split, pair by pair: the reference

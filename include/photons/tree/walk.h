@@ -22,7 +22,7 @@
  * r_cut, accelerations in units of G m / r_cut^2. */
 struct acceptance {
   enum mac_kind kind; /**< relative: besides the limit theta, the estimated error must be below
-                       *   tolerance * |a| */
+                       *   tolerance * |a|; gothic: (m/d^2) (size/d)^2 must be below that */
   float theta;
   float theta_first; /**< theta while accelerations are unknown (acc_min = 0) */
   float tolerance;
@@ -30,6 +30,8 @@ struct acceptance {
   float separation; /**< least gap between the boxes: beyond the softening, and far from float
                      *   overflow */
   float half_box;   /**< L/2; infinite in isolated systems, which have no images */
+  int exponent;     /**< of size/d in the estimate of the error */
+  float factor;     /**< its factor, where the force is Newton's */
   bool newton;      /**< the force is Newton's at all distances: no table of its derivative */
   float scale;      /**< units of r_cut per position unit */
   unsigned depth;   /**< of the trees of the sources */
@@ -82,14 +84,13 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
    * image. */
   if (d2 >= R_CUT_SQUARED || gap2 <= a->separation * a->separation || size + R_CUT > a->half_box)
     return OPEN;
-  float theta = a->kind == MAC_RELATIVE && weakest <= 0.0f ? a->theta_first : a->theta;
+  float theta = a->kind != MAC_GEOMETRIC && weakest <= 0.0f ? a->theta_first : a->theta;
   if (size * size >= theta * theta * d2) return OPEN;
   if (a->kind == MAC_GEOMETRIC || weakest <= 0.0f) return ACCEPT;
   const float d = sqrtf(d2);
-  /* |d^(n+1) (1/r) / dr^(n+1)| / n! = (n + 1) / r^(n+2) */
-  float power = a->newton ? (float)(a->order + 1) / d2 : a->derivative[(int)(d * MAC_TABLE)];
+  float power = a->newton ? a->factor / d2 : a->derivative[(int)(d * MAC_TABLE)];
   const float factor = a->newton ? size / d : size;
-  for (int k = 0; k < a->order; k++) power *= factor;
+  for (int k = 0; k < a->exponent; k++) power *= factor;
   return power * (float)source_count <= a->tolerance * t->acc_min &&
                  power * (float)target_count <= a->tolerance * s->acc_min
              ? ACCEPT

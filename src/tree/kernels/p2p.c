@@ -4,6 +4,8 @@
 #include "photons/tree/p2p.h"
 #include "photons/domain/geometry.h"
 
+#include <stdbool.h>
+
 #include "photons/base/simd.h"
 #include "photons/tree/kernels.h"
 
@@ -218,9 +220,8 @@ static pair_function *choose_pair_function(const struct p2p_law *law) {
   return degree >= 6 && degree <= 12 ? by_degree[degree - 6] : pair_degree_any;
 }
 
-/* The potential, computed only for energies: the same lists, with the potential of the sources in
- * place of their forces. Its square roots are exact, so that a particle's potential at its own place
- * is known. */
+/* The potential, computed only where it is asked for: the same lists, with the potential of the
+ * sources in place of their forces. */
 
 /** Spline-softened 1/r for u < support^2 (Springel et al. 2001, eq. 71). */
 static vfloat spline_potential(vfloat u, float support2) {
@@ -233,37 +234,60 @@ static vfloat spline_potential(vfloat u, float support2) {
   return v_select(v_less(q, v_set(0.5f)), in, out) * v_set(inverse);
 }
 
+/** 1/sqrt(u) for Newton's gravity; that of periodic boxes has exact roots, because H cancels most of
+ * it. */
+static inline vfloat inverse_root(enum law kind, vfloat u) {
+  if (kind != NEWTON) return v_set(1.0f) / v_sqrt(u);
+  const vfloat y = v_rsqrt_estimate(u);
+  return v_fma(v_set(0.5f) * y, v_fnma(u * y, y, v_set(1.0f)), y);
+}
+
 /** psi for a vector of squared distances (units of r_cut^2); zero beyond r_cut. */
-static vfloat potential_vector(const struct p2p_law *law, vfloat u) {
+static inline __attribute__((always_inline)) vfloat potential_vector(const struct p2p_law *law,
+                                                                     enum law kind, vfloat u) {
   const float *c = law->split->fmm[0];
-  vfloat newton = v_set(1.0f) / v_sqrt(u + v_set(law->plummer2));
-  vfloat t = v_fma(u, v_set(2.0f / law->split->fmm_range), v_set(-1.0f)), h = v_set(c[FMM_DEGREE]);
-  for (int k = FMM_DEGREE - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
+  vfloat newton = inverse_root(kind, u + v_set(law->plummer2)), h = v_set(0.0f);
+  if (kind != NEWTON) {
+    vfloat t = v_fma(u, v_set(2.0f / law->split->fmm_range), v_set(-1.0f));
+    h = v_set(c[FMM_DEGREE]);
+    for (int k = FMM_DEGREE - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
+  }
   const vmask softened = v_less(u, v_set(law->support2));
-  if (v_any(softened)) newton = v_select(softened, spline_potential(u, law->support2), newton);
+  if (__builtin_expect(v_any(softened), 0))
+    newton = v_select(softened, spline_potential(u, law->support2), newton);
   return v_keep(v_less(u, v_set(R_CUT_SQUARED)), newton - h);
 }
 
-/** The potential at targets i and j, written to a[0] and b[0]. */
-static void pair_potential(const struct p2p_law *law, const struct sources *s, const float ti[3],
-                           const float tj[3], float a[3], float b[3]) {
-  vfloat sum_i = v_set(0.0f), sum_j = v_set(0.0f);
+/** The potential at a target, without that of the target itself. Pairs at one place are counted apart,
+ * so that one less is exact however deep a particle's own potential is. */
+static inline __attribute__((always_inline)) float potential_of_target(const struct p2p_law *law,
+                                                                       enum law kind,
+                                                                       const struct sources *s,
+                                                                       const float t[3]) {
+  const vfloat zero = v_set(0.0f), one = v_set(1.0f);
+  vfloat sum = zero, here = zero;
   for (size_t k = 0; k < s->count; k += LANES) {
-    vfloat sx = v_load(s->x[0] + k), sy = v_load(s->x[1] + k), sz = v_load(s->x[2] + k);
-    vfloat dx = sx - v_set(ti[0]), dy = sy - v_set(ti[1]), dz = sz - v_set(ti[2]);
-    sum_i += potential_vector(law, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
-    dx = sx - v_set(tj[0]), dy = sy - v_set(tj[1]), dz = sz - v_set(tj[2]);
-    sum_j += potential_vector(law, v_fma(dx, dx, v_fma(dy, dy, dz * dz)));
+    vfloat dx = v_load(s->x[0] + k) - v_set(t[0]), dy = v_load(s->x[1] + k) - v_set(t[1]),
+           dz = v_load(s->x[2] + k) - v_set(t[2]);
+    const vfloat u = v_fma(dx, dx, v_fma(dy, dy, dz * dz));
+    const vmask away = v_less(zero, u);
+    sum += v_keep(away, potential_vector(law, kind, u));
+    here += v_select(away, zero, one);
   }
-  a[0] = v_sum(sum_i), b[0] = v_sum(sum_j);
+  const float others = v_sum(here) - 1.0f;
+  return v_sum(sum) + (others > 0.0f ? others * potential_vector(law, kind, zero)[0] : 0.0f);
 }
 
-/** A particle's potential at its own place, as pair_potential() computes it. */
-static double self_potential(const struct p2p_law *law) {
-  float sum[LANES];
-  const vfloat psi = potential_vector(law, v_set(0.0f));
-  memcpy(sum, &psi, sizeof sum);
-  return (double)sum[0];
+/** The potential at targets i and j, written to a[0] and b[0]. */
+static void potential_periodic(const struct p2p_law *law, const struct sources *s,
+                               const float ti[3], const float tj[3], float a[3], float b[3]) {
+  a[0] = potential_of_target(law, POLYNOMIAL, s, ti);
+  b[0] = potential_of_target(law, POLYNOMIAL, s, tj);
+}
+static void potential_newton(const struct p2p_law *law, const struct sources *s, const float ti[3],
+                             const float tj[3], float a[3], float b[3]) {
+  a[0] = potential_of_target(law, NEWTON, s, ti);
+  b[0] = potential_of_target(law, NEWTON, s, tj);
 }
 
 /** The state of the computation of one leaf. */
@@ -274,7 +298,7 @@ struct leaf {
   pair_function *pair;
   uint32_t origin[3];  /* positions are relative to this point */
   float *acceleration; /* NULL: the potential is computed */
-  double potential;    /* sum over the targets */
+  float *potential;
   uint64_t pairs;
 };
 
@@ -301,7 +325,8 @@ static void block(struct leaf *l, const struct sources *sources, uint32_t first,
       store(l, i, a);
       store(l, j, b);
     } else {
-      l->potential += (double)a[0] + (j > i ? (double)b[0] : 0.0);
+      l->potential[i] = a[0];
+      l->potential[j] = b[0];
     }
   }
   l->pairs += (uint64_t)sources->count * (end - first);
@@ -405,9 +430,14 @@ uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t,
   return l.pairs;
 }
 
-double KERNEL(p2p_potential)(const struct p2p_law *law, const struct p2p_target *t,
-                             struct p2p_scratch *scratch) {
-  struct leaf l = {.law = law, .target = t, .scratch = scratch, .pair = pair_potential};
+void KERNEL(p2p_potential)(const struct p2p_law *law, const struct p2p_target *t,
+                           struct p2p_scratch *scratch,
+                           float *potential) { /* NOLINT(readability-non-const-parameter) */
+  const bool newton = law->split->kind == SPLIT_NEWTON;
+  struct leaf l = {.law = law,
+                   .target = t,
+                   .scratch = scratch,
+                   .pair = newton ? potential_newton : potential_periodic,
+                   .potential = potential};
   all_leaves(&l);
-  return l.potential - (double)t->count * self_potential(law);
 }
