@@ -105,7 +105,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
 static void apply_softening(struct nbody_run *r, double a) {
   const struct parameters *p = r->parameters;
   if (p->gravity.softening_max_physical > 0.0)
-    short_range_set_softening(&r->nbody->short_range, p, softening_at(p, a));
+    short_range_set_softening(&r->nbody->short_range, p, p->gravity.softening_max_physical / a);
 }
 
 /** Let groups change owners where it pays. */

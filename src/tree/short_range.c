@@ -2,6 +2,7 @@
 /* The short-range force of a domain: set-up, and the memory and handles of expansions and lists. */
 #include "photons/tree/short_range.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cuda/tree/gpu_tree.h"
@@ -31,7 +32,7 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   else
     split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
                (int)p->gravity.p2p_degree);
-  short_range_set_softening(s, p, 1e-3 * p->gravity.softening); /* kpc/h to Mpc/h */
+  short_range_set_softening(s, p, HUGE_VAL);
   s->factor = (float)(GRAVITY * d->particles.mass / (s->split.r_cut * s->split.r_cut));
   s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
   pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPU tasks write results into it */
@@ -45,16 +46,38 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   short_range_register(s);
 }
 
-void short_range_set_softening(struct short_range *s, const struct parameters *p,
-                               double softening) {
+/** Softening of all types, Mpc/h. @return whether those of particles differ */
+static bool softening_of_types(const struct short_range *s, const struct parameters *p, double most,
+                               double softening[PARTICLE_TYPES]) {
+  bool differ = false;
+  for (unsigned k = 0; k < PARTICLE_TYPES; k++) { /* kpc/h to Mpc/h */
+    softening[k] = 1e-3 * fmin(softening_of_type(p, k), most);
+    differ = differ || softening[k] != softening[0];
+  }
+  return differ && s->domain->particles.has_types;
+}
+
+static double largest_of(const double softening[PARTICLE_TYPES]) {
+  double largest = 0.0;
+  for (int k = 0; k < PARTICLE_TYPES; k++) largest = fmax(largest, softening[k]);
+  return largest;
+}
+
+void short_range_set_softening(struct short_range *s, const struct parameters *p, double most) {
+  double of_type[PARTICLE_TYPES];
+  const bool differ = softening_of_types(s, p, most, of_type);
+  const double softening = differ ? largest_of(of_type) : of_type[PARTICLE_HALO];
   p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening,
                (int)p->gravity.table_order, &s->split);
+  if (differ) p2p_law_soften(&s->law, of_type);
   const bool plummer = p->gravity.softening_kernel == SOFTENING_PLUMMER,
              isolated = s->split.kind == SPLIT_NEWTON;
-  if (isolated) s->split.plummer2 = s->law.plummer2;
+  const bool softened = isolated && !differ; /* expansions are softened */
+  s->split.plummer2 = softened ? s->law.plummer2 : 0.0f;
   /* The spline is Newton's law from 2.8 softening lengths on. Plummer's law agrees within 1e-3 from
-   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself. */
-  const double newtonian = !plummer ? 2.8 * softening : isolated ? 0.0 : 39.0 * softening;
+   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself, if
+   * there is one softening length. */
+  const double newtonian = !plummer ? 2.8 * softening : softened ? 0.0 : 39.0 * softening;
   acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance,
                   (int)p->gravity.order, newtonian, s->domain->geometry.box, s->domain->depth,
                   &s->split);

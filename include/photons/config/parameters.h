@@ -14,7 +14,7 @@
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
 #define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
-#define PARAMETER_COUNT_MAX 112 /**< room for the table's rows */
+#define PARAMETER_COUNT_MAX 144 /**< room for the table's rows */
 
 struct parameters {
   struct {
@@ -60,6 +60,7 @@ struct parameters {
                                         |acc| */
     double softening;              /**< Plummer-equivalent comoving, kpc/h; -1: 1/30 of the mean
                                         particle spacing */
+    double softening_type[6];      /**< [type 1 .. 5] the same for a type; 0: softening */
     double softening_max_physical; /**< kpc/h; 0: no limit */
     enum softening_kind softening_kernel;
     enum p2p_kind p2p_kernel;
@@ -161,6 +162,11 @@ bool parameter_allows(const char *section, const char *key, double value, char *
  * @param[out] reason  why not
  */
 bool cosmology_possible(const struct parameters *p, char *reason, size_t size);
+
+/** The softening length of a type of particles, comoving, kpc/h; below 0: not given. */
+double softening_of_type(const struct parameters *p, unsigned type);
+/** The shortest softening length that is given for any type. */
+double softening_shortest(const struct parameters *p);
 
 /** Print a complete commented config.ini with default values (--defaults). */
 void parameters_print_defaults(FILE *out);

@@ -13,7 +13,7 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
 /** x += factor * p. @param factor  integral of dt/a^2, (Mpc/h)/(km/s) */
 void drift_submit(struct nbody *n, struct group *g, float factor);
 
-/** Sums over the momenta of a group, km/s and (km/s)^2. */
+/** Sums over the momenta of a group times masses in units of particles.mass, km/s and (km/s)^2. */
 struct momentum_sum {
   double vector[3], magnitude, square;
 };
