@@ -63,9 +63,12 @@ const struct parameter parameter_table[] = {
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
-  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy]", .words = ic_sources},
+  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated", .words = ic_sources},
   {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several files"},
   {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
+  {"ic", "unit_length_kpc", REAL, FIELD(ic.unit_length_kpc), "1", .help = "with boundary = isolated: length unit of files, unless they name it", .unit = "kpc", RANGE(1e-9, 1e9)},
+  {"ic", "unit_mass_msun", REAL, FIELD(ic.unit_mass_msun), "1e10", .help = "with boundary = isolated: mass unit of files, unless they name it", .unit = "Msun", RANGE(1e-9, 1e30)},
+  {"ic", "unit_velocity_kms", REAL, FIELD(ic.unit_velocity_kms), "1", .help = "with boundary = isolated: velocity unit of files, unless they name it", .unit = "km/s", RANGE(1e-9, 1e9)},
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
   {"ic", "order", INTEGER, FIELD(ic.order), "2", .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
   {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", .help = "seed of the random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
@@ -88,6 +91,16 @@ const struct parameter parameter_table[] = {
   {"galaxy", "component_6", TEXT(galaxy.component[5]), "", .help = "another component"},
   {"galaxy", "component_7", TEXT(galaxy.component[6]), "", .help = "another component"},
   {"galaxy", "component_8", TEXT(galaxy.component[7]), "", .help = "another component"},
+  {"galaxy", "position", TEXT(galaxy.placing.position), "", .help = "where the galaxy, or the origin of ic.file, is put: X Y Z in kpc; empty: at 0"},
+  {"galaxy", "velocity", TEXT(galaxy.placing.velocity), "", .help = "its velocity: VX VY VZ in km/s; empty: at rest"},
+  {"galaxy", "inclination", TEXT(galaxy.placing.inclination), "", .help = "angle of its axis to the z axis, about the x axis, then angle about the z axis: I NODE in degrees; empty: 0 0"},
+
+  {"second", "model", TEXT(second.model), "", .help = "a second galaxy: m31, plummer, hernquist, nfw, or same: the components of the first one with other random numbers; empty: none, or the file"},
+  {"second", "file", TEXT(second.file), "", .help = "Gadget file with the second galaxy"},
+  {"second", "particles", INTEGER, FIELD(second.particles), "0", .help = "number of particles of the second galaxy; automatic: galaxy.particles", RANGE(2, 1LL << 40), .automatic = "0"},
+  {"second", "position", TEXT(second.placing.position), "", .help = "where the second galaxy, or the origin of its file, is put: X Y Z in kpc"},
+  {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
+  {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
@@ -212,9 +225,18 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                          "gravity.pm_grid",   "gravity.assignment",
                                          "gravity.gradient",  "gravity.interlace",
                                          "gravity.split",     "gravity.r_split",
-                                         "gravity.r_cut",     NULL};
-  static const char *const isolated[] = {"galaxy.",      "time.end",        "time.max_step",
-                                         "output.times", "output.interval", NULL};
+                                         "gravity.r_cut",     "ic.unit_length",
+                                         NULL};
+  static const char *const isolated[] = {"galaxy.",
+                                         "second.",
+                                         "ic.unit_length_kpc",
+                                         "ic.unit_mass_msun",
+                                         "ic.unit_velocity_kms",
+                                         "time.end",
+                                         "time.max_step",
+                                         "output.times",
+                                         "output.interval",
+                                         NULL};
   const char *const *name = p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated;
   for (; *name; name++)
     if (row_matches(row, *name)) return false;

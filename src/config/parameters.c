@@ -242,3 +242,9 @@ double softening_shortest(const struct parameters *p) {
   }
   return shortest;
 }
+
+bool softening_differs(const struct parameters *p) {
+  for (unsigned type = 2; type < sizeof p->gravity.softening_type / sizeof(double); type++)
+    if (softening_of_type(p, type) != softening_of_type(p, 1)) return true;
+  return false;
+}

@@ -46,27 +46,15 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   short_range_register(s);
 }
 
-/** Softening of all types, Mpc/h. @return whether those of particles differ */
-static bool softening_of_types(const struct short_range *s, const struct parameters *p, double most,
-                               double softening[PARTICLE_TYPES]) {
-  bool differ = false;
-  for (unsigned k = 0; k < PARTICLE_TYPES; k++) { /* kpc/h to Mpc/h */
-    softening[k] = 1e-3 * fmin(softening_of_type(p, k), most);
-    differ = differ || softening[k] != softening[0];
-  }
-  return differ && s->domain->particles.has_types;
-}
-
-static double largest_of(const double softening[PARTICLE_TYPES]) {
-  double largest = 0.0;
-  for (int k = 0; k < PARTICLE_TYPES; k++) largest = fmax(largest, softening[k]);
-  return largest;
-}
 
 void short_range_set_softening(struct short_range *s, const struct parameters *p, double most) {
-  double of_type[PARTICLE_TYPES];
-  const bool differ = softening_of_types(s, p, most, of_type);
-  const double softening = differ ? largest_of(of_type) : of_type[PARTICLE_HALO];
+  const bool differ = s->domain->particles.has_types && softening_differs(p);
+  double of_type[PARTICLE_TYPES], largest = 0.0;
+  for (unsigned k = 0; k < PARTICLE_TYPES; k++) { /* kpc/h to Mpc/h */
+    of_type[k] = 1e-3 * fmin(softening_of_type(p, k), most);
+    largest = fmax(largest, of_type[k]);
+  }
+  const double softening = differ ? largest : of_type[PARTICLE_HALO];
   p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening,
                (int)p->gravity.table_order, &s->split);
   if (differ) p2p_law_soften(&s->law, of_type);

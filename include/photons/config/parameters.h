@@ -16,6 +16,11 @@
 #define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
 #define PARAMETER_COUNT_MAX 144 /**< room for the table's rows */
 
+/** Where a galaxy is put: three or two numbers each, or empty. */
+struct placing {
+  char position[96], velocity[96], inclination[64]; /**< kpc, km/s, degrees */
+};
+
 struct parameters {
   struct {
     double omega_m, omega_lambda, omega_b, h, n_s, sigma8, w0, wa, omega_r;
@@ -30,6 +35,7 @@ struct parameters {
     char file[PARAMETER_PATH_MAX];
     enum length_unit unit_length; /**< of a Gadget IC file; auto: found from its box size and
                                        masses */
+    double unit_length_kpc, unit_mass_msun, unit_velocity_kms; /**< isolated: of Gadget files */
     double z_init;
     int64_t order; /**< 1 Zel'dovich, 2 second-order LPT */
     int64_t seed;
@@ -44,7 +50,13 @@ struct parameters {
     char model[32];    /**< empty: the components */
     int64_t particles; /**< of the whole galaxy */
     char component[GALAXY_COMPONENTS_MAX][128];
+    struct placing placing; /**< also of ic.file */
   } galaxy; /**< ic.source = galaxy */
+  struct {
+    char model[32], file[PARAMETER_PATH_MAX]; /**< both empty: no second galaxy */
+    int64_t particles;                        /**< 0: as many as the first has */
+    struct placing placing;
+  } second; /**< isolated */
   struct {
     enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
@@ -167,6 +179,9 @@ bool cosmology_possible(const struct parameters *p, char *reason, size_t size);
 double softening_of_type(const struct parameters *p, unsigned type);
 /** The shortest softening length that is given for any type. */
 double softening_shortest(const struct parameters *p);
+
+/** Whether types of particles have different softening lengths. */
+bool softening_differs(const struct parameters *p);
 
 /** Print a complete commented config.ini with default values (--defaults). */
 void parameters_print_defaults(FILE *out);

@@ -117,6 +117,8 @@ struct particle_block {
   uint32_t *x[3];
   float *p[3], *acc[3];
   uint64_t *id;
+  float *relative_mass; /**< or NULL */
+  uint8_t *type;        /**< or NULL */
 };
 
 /** Index of this rank's first particle among all particles of the run. */
@@ -133,6 +135,8 @@ static inline struct particle_block particles_block(const struct particles *s, s
   b.first = first;
   b.count = count;
   b.id = s->id + first;
+  b.relative_mass = s->has_masses ? s->relative_mass + first : NULL;
+  b.type = s->has_types ? s->type + first : NULL;
   for (size_t c = 0; c < 3; c++) {
     b.x[c] = s->position + 3 * first + c * count;
     b.p[c] = s->momentum + 3 * first + c * count;
