@@ -43,22 +43,65 @@ struct nbody_run {
   char obstacle[512];              /* why no step can be taken */
 };
 
-/** Softening chosen from the mean spacing where the parameter asks for it. */
-static void resolve_softening(struct parameters *p, size_t count) {
-  if (p->gravity.softening < 0.0)
-    p->gravity.softening = 1e3 * p->box.size / cbrt((double)count) / 30.0;
+static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
+
+/** Numbers and masses of the particles of each type. Collective. */
+static void sum_types(const struct particles *s, double count[PARTICLE_TYPES],
+                      double mass[PARTICLE_TYPES]) {
+  for (int t = 0; t < PARTICLE_TYPES; t++) count[t] = mass[t] = 0.0;
+  for (size_t i = 0; i < s->count; i++) {
+    count[particle_type(s, i)]++;
+    mass[particle_type(s, i)] += particle_mass(s, i);
+  }
+  comm_sum_double(count, PARTICLE_TYPES);
+  comm_sum_double(mass, PARTICLE_TYPES);
 }
 
-static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
+/** Types of particles of isolated systems need a softening length. */
+static void require_softening(const struct parameters *p, const double count[PARTICLE_TYPES]) {
+  for (unsigned t = 0; t < PARTICLE_TYPES; t++)
+    if (count[t] > 0.0 && softening_of_type(p, t) < 0.0)
+      fail(EXIT_BAD_USAGE,
+           "particles of type %u have no softening length: give gravity.softening_type_%u or "
+           "gravity.softening",
+           t, t);
+}
+
+/** Softening chosen from the mean spacing where the parameter asks for it; where masses differ, from the
+ * spacing that particles of the mean mass of a type would have. */
+static void resolve_softening(struct parameters *p, const struct particles *s) {
+  const bool automatic = p->gravity.softening < 0.0;
+  double count[PARTICLE_TYPES], mass[PARTICLE_TYPES];
+  if (isolated(p) || (automatic && s->has_masses)) sum_types(s, count, mass);
+  if (isolated(p)) require_softening(p, count);
+  if (isolated(p) || !automatic) return;
+  const double thirtieth = 1e3 * p->box.size / 30.0;
+  p->gravity.softening = thirtieth / cbrt((double)s->all);
+  for (unsigned t = 1; s->has_masses && t < PARTICLE_TYPES; t++) {
+    if (count[t] == 0.0 || p->gravity.softening_type[t] > 0.0) continue;
+    const double part = mass[t] / count[t] / (s->mass * (double)s->all);
+    p->gravity.softening_type[t] = (double)(float)(thirtieth * cbrt(part)); /* on any ranks */
+  }
+}
+
+/** What the program does for particles of one mass only. */
+static void leave_out_analysis(struct parameters *p, const struct particles *s) {
+  if (isolated(p) || !s->has_masses) return;
+  if (comm_rank() == 0)
+    warn("particles have different masses: there are no halos, power spectra, pictures, movies or "
+         "potential energies of this run");
+  p->analysis.fof = p->output.power_spectrum = p->output.images = false;
+  p->output.movie = p->output.energy_steps = 0;
+}
 
 /** Floats resolve a millionth of the frame's side; shorter softening lengths would be taken as that. */
 static void require_resolved_softening(const struct parameters *p, double side) {
   const double least = 1e3 * SOFTENING_LEAST * side;
-  if (isolated(p) && p->gravity.softening < least)
+  if (isolated(p) && softening_shortest(p) < least)
     fail(EXIT_BAD_USAGE,
          "gravity.softening = %g kpc is below a millionth of the frame's side of %g kpc, %g kpc: "
          "take a longer softening length, or give the outermost component a cutoff",
-         p->gravity.softening, 1e3 * side, least);
+         softening_shortest(p), 1e3 * side, least);
 }
 
 static bool spectrum_wanted(const struct parameters *p) {
@@ -95,14 +138,16 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->energy = state.energy;
     *now = progress_of(&state);
   } else {
-    if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
+    if (p->ic.source == IC_GADGET && !isolated(p)) particles = ic_read_gadget(p);
     r->cosmology = cosmology_from(p);
     if (p->ic.source == IC_GENERATE) particles = ic_generate(p, &r->cosmology, r->linear);
-    if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
+    if (isolated(p)) particles = ic_isolated(p);
     now->a = now->start_a = start_of(p);
   }
   r->cosmology = cosmology_from(p);
-  resolve_softening(p, particles.all);
+  p->box.size = particles.box;
+  resolve_softening(p, &particles);
+  leave_out_analysis(p, &particles);
   return particles;
 }
 
@@ -110,7 +155,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
 static void apply_softening(struct nbody_run *r, double a) {
   const struct parameters *p = r->parameters;
   if (p->gravity.softening_max_physical > 0.0)
-    short_range_set_softening(&r->nbody->short_range, p, softening_at(p, a));
+    short_range_set_softening(&r->nbody->short_range, p, p->gravity.softening_max_physical / a);
 }
 
 /** Let groups change owners where it pays. */
@@ -200,38 +245,51 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
           1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times);
 }
 
-static void print_physics(FILE *out, const struct parameters *p, size_t n, double mass) {
-  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h in %g Mpc/h\n", n, cbrt((double)n),
-          1e10 * mass, p->box.size);
+static const char *on_average(const struct particles *s) {
+  return s->has_masses ? " on average" : "";
+}
+
+static void print_softening(FILE *out, const struct parameters *p, const struct particles *s) {
+  const char *unit = isolated(p) ? "kpc" : "kpc/h comoving";
+  const char *kernel = p->gravity.softening_kernel == SOFTENING_SPLINE
+                           ? "spline, Plummer-equivalent"
+                           : "Plummer";
+  if (!s->has_types || !softening_differs(p)) {
+    fprintf(out, "  softening   %g %s (%s)\n", softening_of_type(p, PARTICLE_HALO), unit, kernel);
+    return;
+  }
+  fprintf(out, "  softening   %g", softening_of_type(p, 1));
+  for (unsigned t = 2; t < PARTICLE_TYPES; t++) fprintf(out, ", %g", softening_of_type(p, t));
+  fprintf(out, " %s of types 1 to %d (%s)\n", unit, PARTICLE_TYPES - 1, kernel);
+}
+
+static void print_physics(FILE *out, const struct parameters *p, const struct particles *s) {
+  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h%s in %g Mpc/h\n", s->all,
+          cbrt((double)s->all), 1e10 * s->mass, on_average(s), p->box.size);
   fprintf(out,
           "  cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g, w0 %g, wa %g, Omega_r %g\n",
           p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
           p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
-  fprintf(out, "  softening   %g kpc/h comoving (%s)\n", p->gravity.softening,
-          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent"
-                                                          : "Plummer");
 }
 
-static void print_isolated(FILE *out, const struct parameters *p, size_t n, double mass) {
-  fprintf(out, "  particles   %zu of %.4g Msun, isolated, in a frame of %g kpc\n", n, 1e10 * mass,
-          1e3 * p->box.size);
-  fprintf(out, "  softening   %g kpc (%s)\n", p->gravity.softening,
-          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent"
-                                                          : "Plummer");
+static void print_isolated(FILE *out, const struct parameters *p, const struct particles *s) {
+  fprintf(out, "  particles   %zu of %.4g Msun%s, isolated, in a frame of %g kpc\n", s->all,
+          1e10 * s->mass, on_average(s), 1e3 * p->box.size);
 }
 
-static void print_run(FILE *out, const struct parameters *p, size_t n, double mass) {
+static void print_run(FILE *out, const struct parameters *p, const struct particles *s) {
   if (isolated(p))
-    print_isolated(out, p, n, mass);
+    print_isolated(out, p, s);
   else
-    print_physics(out, p, n, mass);
-  print_layout(out, p, n);
+    print_physics(out, p, s);
+  print_softening(out, p, s);
+  print_layout(out, p, s->all);
 }
 
 static void describe(void *state, FILE *out) {
   const struct nbody_run *r = state;
   const struct particles *s = &r->nbody->domain.particles;
-  print_run(out, r->parameters, s->all, s->mass);
+  print_run(out, r->parameters, s);
 }
 
 /** A checkpoint holds the accelerations and the order of the particles: both are kept, so that the run
@@ -421,6 +479,12 @@ static void end(void *state) {
   free(r);
 }
 
+bool nbody_run_needs_cores(const struct parameters *p, const char *checkpoint) {
+  if (isolated(p)) return true; /* there are no CUDA versions */
+  if (checkpoint) return checkpoint_differs(checkpoint, p);
+  return p->ic.source == IC_GADGET && ic_gadget_differs(p);
+}
+
 size_t nbody_run_generated(const struct parameters *p) {
   if (p->ic.source != IC_GENERATE) return 0;
   return (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
@@ -430,11 +494,11 @@ void nbody_run_require_memory(const struct parameters *p, size_t particles) {
   memory_require(p, particles);
 }
 
-static void print_dry(const struct parameters *p, size_t particles, double mass) {
-  nbody_run_require_memory(p, particles);
+static void print_dry(const struct parameters *p, const struct particles *particles) {
+  nbody_run_require_memory(p, particles->all);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
-  print_run(stdout, p, particles, mass);
+  print_run(stdout, p, particles);
 }
 
 void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
@@ -450,20 +514,24 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     p->box.size = particles.box;
     *now = progress_of(&state);
   } else {
-    if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
-    if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
-    if (p->ic.source == IC_GALAXY) p->box.size = particles.box;
+    if (isolated(p))
+      particles = ic_isolated(p);
+    else if (p->ic.source == IC_GADGET)
+      particles = ic_read_gadget(p);
+    if (isolated(p)) p->box.size = particles.box;
     require_resolved_softening(p, p->box.size);
     now->a = now->start_a = start_of(p);
   }
   if (particles.all > 0) n = particles.all;
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   const struct cosmology c = cosmology_from(p);
-  resolve_softening(p, n);
-  print_dry(p, n,
-            particles.all > 0 ? particles.mass
-                              : cosmology_particle_mass(&c, p->box.size, (double)n));
-  if (particles.all > 0) particles_free(&particles);
+  if (particles.all == 0) {
+    particles.all = n;
+    particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
+  }
+  resolve_softening(p, &particles);
+  print_dry(p, &particles);
+  particles_free(&particles);
   linear_power_free(linear);
 }
 

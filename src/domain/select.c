@@ -9,8 +9,8 @@
 
 static size_t row_bytes(const struct particles *s) {
   size_t bytes = 0;
-  for (int k = 0; k < particles_columns(s); k++)
-    bytes += particle_column_bytes(&particle_columns[k]);
+  FOR_PARTICLE_COLUMNS(s, k)
+  bytes += particle_column_bytes(&particle_columns[k]);
   return bytes;
 }
 
@@ -19,7 +19,7 @@ static size_t row_bytes(const struct particles *s) {
  * @param i             the particle's number in the range */
 static void copy_row(const struct particles *s, size_t first, size_t count, size_t i, char *row,
                      bool from_row) {
-  for (int k = 0; k < particles_columns(s); k++) {
+  FOR_PARTICLE_COLUMNS(s, k) {
     const struct particle_column *column = &particle_columns[k];
     char *range = (char *)particles_column(s, k) + first * particle_column_bytes(column);
     for (size_t c = 0; c < column->components; c++, row += column->size) {
@@ -66,6 +66,8 @@ struct particles particles_select(const struct particles *s, const bool *keep) {
   comm_exchange_sizes(bytes, bytes + processes);
   struct particles new = particles_create_share(all, s->box, s->mass);
   if (s->block_steps) particles_add_block_columns(&new);
+  if (s->has_masses) particles_add_column(&new, COLUMN_relative_mass);
+  if (s->has_types) particles_add_column(&new, COLUMN_type);
   char *rows = allocate(new.count, size, "particles to keep");
   comm_exchange(mine, bytes, rows, bytes + processes);
   for (size_t i = 0; i < new.count; i++) copy_row(&new, 0, new.count, i, rows + i * size, true);

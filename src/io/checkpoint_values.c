@@ -83,6 +83,14 @@ void checkpoint_check_particles(const char *path, const struct parameters *p,
     if (s->rung[i] > RUNG_MOST)
       fail(EXIT_BAD_INPUT, "%s: rung of particle %" PRIu64 " is %d, expected at most %d", path,
            s->id[i], s->rung[i], RUNG_MOST);
+  for (size_t i = 0; s->has_types && i < s->count; i++)
+    if (s->type[i] >= PARTICLE_TYPES)
+      fail(EXIT_BAD_INPUT, "%s: type of particle %" PRIu64 " is %d, expected at most %d", path,
+           s->id[i], s->type[i], PARTICLE_TYPES - 1);
+  for (size_t i = 0; s->has_masses && i < s->count; i++)
+    if (!(s->relative_mass[i] > 0.0F && s->relative_mass[i] <= FLT_MAX))
+      fail(EXIT_BAD_INPUT, "%s: relative_mass of particle %" PRIu64 " is %g, expected above 0",
+           path, s->id[i], (double)s->relative_mass[i]);
   for (size_t g = 0; g < s->blocks; g++) {
     const struct particle_block b = particles_block(s, g);
     for (size_t c = 0; c < 3; c++) {

@@ -28,6 +28,7 @@ struct record {
   uint64_t id;
   uint32_t position[3];
   float velocity[3];
+  float mass, soft2; /* relative mass; softening as the law's support2 or plummer2 */
 };
 
 static int compare_records(const void *a, const void *b) {
@@ -39,7 +40,8 @@ static int compare_records(const void *a, const void *b) {
  * @param limit      squared distance from the middle, position units
  * @param[out] keep  [particles of this rank] false for escapers
  * @return malloc'ed; @param[out] count */
-static struct record *find(const struct particles *s, double limit, bool *keep, size_t *count) {
+static struct record *find(const struct particles *s, const struct p2p_law *law, double limit,
+                           bool *keep, size_t *count) {
   static const uint32_t middle[3] = {FRAME_MIDDLE, FRAME_MIDDLE, FRAME_MIDDLE};
   struct record *found = NULL;
   size_t room = 0;
@@ -52,6 +54,8 @@ static struct record *find(const struct particles *s, double limit, bool *keep, 
       keep[b.first + i] = distance_squared(r.position, middle) < limit;
       if (keep[b.first + i]) continue;
       for (int c = 0; c < 3; c++) r.velocity[c] = b.p[c][i];
+      r.mass = b.relative_mass ? b.relative_mass[i] : 1.0f;
+      r.soft2 = p2p_soft2(law, law->by_type ? b.type : NULL, (uint32_t)i);
       if (*count == room) {
         room = 2 * room + 16;
         found = reallocate(found, room, sizeof *found, "escapers");
@@ -77,19 +81,23 @@ static struct record *gather(struct record *mine, size_t *count) {
   return records;
 }
 
-/** Sum of the potential of a block's particles over all pairs with an escaper, each pair once, in
- * units of 1/r_cut. */
+/** Sum of masses times potential of a block's particles over all pairs with an escaper, each pair once,
+ * in units of 1/r_cut. */
 static double potential_of(const struct nbody *n, const struct particle_block *b, const bool *keep,
                            const struct record *escaper, size_t count) {
   const double scale = 1.0 / POSITION_TURN; /* r_cut = L */
+  const struct p2p_law *law = &n->short_range.law;
   double sum = 0.0;
   for (size_t i = 0; i < b->count; i++) {
+    const double mass = b->relative_mass ? (double)b->relative_mass[i] : 1.0;
+    const float soft2 = p2p_soft2(law, law->by_type ? b->type : NULL, (uint32_t)i);
     uint32_t x[3];
     position_of(b, i, x);
     for (size_t e = 0; e < count; e++) {
       if (!keep[b->first + i] && escaper[e].id >= b->id[i]) continue;
       const double u = distance_squared(x, escaper[e].position) * scale * scale;
-      sum += p2p_newton_potential(&n->short_range.law, u);
+      sum += mass * (double)escaper[e].mass *
+             p2p_newton_potential(law, (double)fmaxf(soft2, escaper[e].soft2), u);
     }
   }
   return sum;
@@ -117,7 +125,8 @@ static double energy_of(const struct nbody *n, const bool *keep, const struct re
   double square = 0.0;
   for (size_t e = 0; e < count; e++)
     for (int c = 0; c < 3; c++)
-      square += (double)escaper[e].velocity[c] * (double)escaper[e].velocity[c];
+      square += (double)escaper[e].mass * (double)escaper[e].velocity[c] *
+                (double)escaper[e].velocity[c];
   return 0.5 * mass * square -
          GRAVITY * mass * mass * pair_potential(n, keep, escaper, count) / n->domain.geometry.r_cut;
 }
@@ -141,7 +150,8 @@ struct escapers escapers_take(struct nbody **n, double radius) {
   struct escapers e = {.a = (*n)->a};
   bool *keep = allocate(d->particles.count, sizeof *keep, "particles to keep");
   domain_acquire(d);
-  struct record *records = gather(find(&d->particles, limit * limit, keep, &e.count), &e.count);
+  struct record *records = gather(
+      find(&d->particles, &(*n)->short_range.law, limit * limit, keep, &e.count), &e.count);
   if (e.count > 0) e.energy = energy_of(*n, keep, records, e.count);
   domain_release(d);
   if (e.count == d->particles.all)

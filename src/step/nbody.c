@@ -67,8 +67,8 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   const int order = (int)p->gravity.order;
   const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
   const struct particles kind = {.block_steps = p->time.step == STEP_BLOCK};
-  for (int k = 0; k < particles_columns(&kind); k++)
-    l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
+  FOR_PARTICLE_COLUMNS(&kind, k)
+  l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
   l.bytes_tree = nodes * (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) +
                                                                          fmm_local_size(order)));
   return l;

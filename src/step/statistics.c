@@ -33,7 +33,7 @@ static struct moments sum_moments(struct nbody *n) {
   message_wait();
   comm_sum_double((double *)of, groups * sizeof *of / sizeof(double));
   for (uint32_t g = 0; g < groups; g++) {
-    all.count += of[g].count;
+    all.mass += of[g].mass;
     for (int c = 0; c < 3; c++) {
       all.position[c] += of[g].position[c];
       all.angular[c] += of[g].angular[c];
@@ -47,7 +47,7 @@ void statistics_measure_moments(struct nbody *n, struct statistics *s) {
   const struct moments sum = sum_moments(n);
   for (int c = 0; c < 3; c++) {
     s->angular[c] = n->domain.particles.mass * sum.angular[c];
-    s->centre[c] = sum.position[c] / sum.count;
+    s->centre[c] = sum.position[c] / sum.mass;
   }
 }
 

@@ -79,7 +79,7 @@ double timeline_next(const struct timeline *t, const struct parameters *p,
 }
 
 double softening_at(const struct parameters *p, double a) {
-  double comoving = p->gravity.softening;
+  double comoving = softening_shortest(p);
   if (p->gravity.softening_max_physical > 0.0)
     comoving = fmin(comoving, p->gravity.softening_max_physical / a);
   return 1e-3 * comoving;

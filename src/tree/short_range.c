@@ -2,6 +2,7 @@
 /* The short-range force of a domain: set-up, and the memory and handles of expansions and lists. */
 #include "photons/tree/short_range.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cuda/tree/gpu_tree.h"
@@ -25,7 +26,7 @@ static void free_gpu_tables(void *context) {
 
 /** What depends on r_cut. */
 static void set_units(struct short_range *s, const struct parameters *p) {
-  short_range_set_softening(s, p, 1e-3 * p->gravity.softening); /* kpc/h to Mpc/h */
+  short_range_set_softening(s, p, HUGE_VAL);
   s->factor = (float)(GRAVITY * s->domain->particles.mass / (s->split.r_cut * s->split.r_cut));
 }
 
@@ -58,16 +59,25 @@ void short_range_rescale(struct short_range *s, const struct parameters *p) {
   if (engine_gpu()) engine_on_gpu_workers(create_gpu_tables, s);
 }
 
-void short_range_set_softening(struct short_range *s, const struct parameters *p,
-                               double softening) {
+void short_range_set_softening(struct short_range *s, const struct parameters *p, double most) {
+  const bool differ = s->domain->particles.has_types && softening_differs(p);
+  double of_type[PARTICLE_TYPES], largest = 0.0;
+  for (unsigned k = 0; k < PARTICLE_TYPES; k++) { /* kpc/h to Mpc/h */
+    of_type[k] = 1e-3 * fmin(softening_of_type(p, k), most);
+    largest = fmax(largest, of_type[k]);
+  }
+  const double softening = differ ? largest : of_type[PARTICLE_HALO];
   p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening,
                (int)p->gravity.table_order, &s->split);
+  if (differ) p2p_law_soften(&s->law, of_type);
   const bool plummer = p->gravity.softening_kernel == SOFTENING_PLUMMER,
              isolated = s->split.kind == SPLIT_NEWTON;
-  if (isolated) s->split.plummer2 = s->law.plummer2;
+  const bool softened = isolated && !differ; /* expansions are softened */
+  s->split.plummer2 = softened ? s->law.plummer2 : 0.0f;
   /* The spline is Newton's law from 2.8 softening lengths on. Plummer's law agrees within 1e-3 from
-   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself. */
-  const double newtonian = !plummer ? 2.8 * softening : isolated ? 0.0 : 39.0 * softening;
+   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself, if
+   * there is one softening length. */
+  const double newtonian = !plummer ? 2.8 * softening : softened ? 0.0 : 39.0 * softening;
   const double tolerance = p->gravity.mac == MAC_GOTHIC ? p->gravity.delta_acc
                                                         : p->gravity.mac_tolerance;
   acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, tolerance,

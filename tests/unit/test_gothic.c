@@ -30,7 +30,7 @@ static struct nbody *hernquist(struct parameters *p, const char *settings, doubl
            "[gravity]\nsoftening = %g\nsoftening_kernel = plummer\n",
            COUNT, settings, softening);
   parameters_from_text(p, text, NULL, 0);
-  struct nbody *n = nbody_create(p, ic_galaxy(p));
+  struct nbody *n = nbody_create(p, ic_isolated(p));
   step_first_forces(n);
   return n;
 }

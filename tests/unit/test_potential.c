@@ -94,7 +94,7 @@ static struct errors errors_of_galaxy(const char *settings) {
            "[gravity]\nsoftening = 0.05\n%s",
            settings);
   parameters_from_text(&p, text, NULL, 0);
-  const struct errors e = errors_of(&p, ic_galaxy(&p));
+  const struct errors e = errors_of(&p, ic_isolated(&p));
   print_message("%s\n  W %.1e, particles %.1e rms, %.1e; %llu expansions\n", settings, e.energy,
                 e.rms, e.largest, (unsigned long long)e.expansions);
   return e;

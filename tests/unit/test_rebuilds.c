@@ -46,7 +46,7 @@ static double total_energy(struct nbody *n) {
 static struct outcome evolve(bool rebuild) {
   const struct parameters p = parameters();
   const struct cosmology c = cosmology_from(&p);
-  struct nbody *n = nbody_create(&p, ic_galaxy(&p));
+  struct nbody *n = nbody_create(&p, ic_isolated(&p));
   struct rebuild_policy policy = {0};
   struct outcome o = {0};
   step_first_forces(n);

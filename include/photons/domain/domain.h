@@ -51,8 +51,11 @@ struct group {
                        *   groups and ghosts */
   struct neighbours near;
   struct kick_largest largest; /**< of its particles at the last kick */
-  /** NULL: not on this rank. Ghosts have position and tree. */
+  /** NULL: not on this rank. Ghosts have position and tree, and relative_mass and type if there are
+   * such columns. */
   starpu_data_handle_t column[PARTICLE_COLUMN_COUNT], tree;
+  /** Sums of relative_mass of all nodes, tree_nodes(depth), set by a refit; NULL: masses are 1. */
+  starpu_data_handle_t node_mass;
 };
 
 /** A group that has a neighbour on another rank: one of this rank's groups that is sent to that

@@ -58,8 +58,8 @@ double timeline_speed_limit(const struct parameters *p, const struct cosmology *
 double timeline_next(const struct timeline *t, const struct parameters *p,
                      const struct cosmology *c, double a, double acc_max, double softening);
 
-/** The comoving softening at a, Mpc/h: the parameter gravity.softening, or less if its physical
- * length would exceed gravity.softening_max_physical. */
+/** The shortest comoving softening at a, Mpc/h: softening_shortest(), or less if its physical length
+ * would exceed gravity.softening_max_physical. */
 double softening_at(const struct parameters *p, double a);
 
 #endif

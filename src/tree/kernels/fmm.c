@@ -14,7 +14,7 @@
 /* P2M: multipoles of the leaves from their particles. */
 
 INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                      const struct node *nodes, float *multipole) {
+                      const float *mass, const struct node *nodes, float *multipole) {
   const int size = (int)fmm_multipole_size(p);
   for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
     const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
@@ -25,7 +25,13 @@ INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const 
       vfloat d[3];
       for (size_t c = 0; c < 3; c++)
         d[c] = v_set(-scale) * v_difference(x + c * count + i, centre[c], valid);
-      EXPANSION(p, p2m, d[0], d[1], d[2], v_keep(valid, v_set(1.0f)), m);
+      vfloat of_one = v_set(1.0f);
+      if (mass) {
+        float masses[LANES] = {0.0f};
+        memcpy(masses, mass + i, (end - i < LANES ? end - i : LANES) * sizeof *mass);
+        of_one = v_load(masses);
+      }
+      EXPANSION(p, p2m, d[0], d[1], d[2], v_keep(valid, of_one), m);
     }
     sum_lanes(m, size, multipole + (size_t)leaf * (size_t)size);
   }
@@ -245,8 +251,8 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *fir
 
 #define INSTANCE(p)                                                                              \
   NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x,        \
-                              const struct node *nodes, float *m) {                              \
-    p2m_order(p, n, depth, scale, x, nodes, m);                                                  \
+                              const float *mass, const struct node *nodes, float *m) {           \
+    p2m_order(p, n, depth, scale, x, mass, nodes, m);                                            \
   }                                                                                              \
   NOINLINE void m2m_order_##p(unsigned depth, float scale, const struct node *nodes, float *m) { \
     m2m_order(p, depth, scale, nodes, m);                                                        \
@@ -270,8 +276,8 @@ INSTANCE(5)
 INSTANCE(6)
 
 void KERNEL(fmm_p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                     const struct node *nodes, float *multipole) {
-  EXPANSION(order, p2m_order, count, depth, scale, x, nodes, multipole);
+                     const float *mass, const struct node *nodes, float *multipole) {
+  EXPANSION(order, p2m_order, count, depth, scale, x, mass, nodes, multipole);
 }
 
 void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *nodes,
