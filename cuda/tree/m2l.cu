@@ -7,8 +7,10 @@
 
 enum { BLOCK = 128 };
 
-/** 2^n d^n H/du^n, n = 1 .. 6, as in struct split. */
+/** 2^n d^n H/du^n, n = 1 .. 6, as in struct split; and what Newton's gravity has in their place. */
 struct derivatives {
+  bool newton;
+  float plummer2;
   float range;
   float c[FMM_ORDER_MAX + 1][FMM_DEGREE + 1];
 };
@@ -23,12 +25,29 @@ struct far_lists {
   float *local;
 };
 
+/* (-1)^j (2j-1)!! */
+static __device__ inline float newton_factor(int j) {
+  constexpr float factor[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
+  return factor[j];
+}
+
+/** The same as prefactors() for Newton's gravity, with Plummer's softening where there is one: see
+ * src/tree/kernels/fmm.c. */
+template <int P>
+static __device__ inline void newton_prefactors(float plummer2, float r2, float inverse, float *e) {
+  const float s = rsqrtf(r2 + plummer2), step = r2 * inverse * s * s;
+  float power = s;
+#pragma unroll
+  for (int j = 1; j <= P; j++) {
+    power *= step;
+    e[j] = newton_factor(j) * power;
+  }
+}
+
 /** e[j] = r^j f_(j), 1 <= j <= P, from r^2 and 1/r. Zero beyond the range of the force. */
 template <int P>
 static __device__ inline void prefactors(const struct derivatives &h, float r2, float inverse,
                                          float *e) {
-  /* (-1)^j (2j-1)!! */
-  constexpr float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
   const bool inside = r2 < h.range;
   const float t = inside ? fmaf(r2, 2.0f / h.range, -1.0f) : 0.0f, r = r2 * inverse;
   float r_power = 1.0f, inverse_power = inverse;
@@ -39,7 +58,7 @@ static __device__ inline void prefactors(const struct derivatives &h, float r2, 
     for (int k = FMM_DEGREE - 1; k >= 0; k--) value = fmaf(value, t, h.c[j][k]);
     r_power *= r;
     inverse_power *= inverse;
-    e[j] = inside ? fmaf(-r_power, value, newton[j] * inverse_power) : 0.0f;
+    e[j] = inside ? fmaf(-r_power, value, newton_factor(j) * inverse_power) : 0.0f;
   }
 }
 
@@ -59,7 +78,10 @@ static __global__ void m2l(const __grid_constant__ struct far_lists s,
     float r[3], e[FMM_ORDER_MAX + 1];
     for (int c = 0; c < 3; c++) r[c] = centre_difference(&s.nodes[target], source, c, s.scale);
     const float r2 = fmaf(r[0], r[0], fmaf(r[1], r[1], r[2] * r[2])), inverse = rsqrtf(r2);
-    prefactors<P>(h, r2, inverse, e);
+    if (h.newton)
+      newton_prefactors<P>(h.plummer2, r2, inverse, e);
+    else
+      prefactors<P>(h, r2, inverse, e);
     EXPANSION(P, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, true,
               s.source_multipole[slot] + (size_t)node * expansion<P>::multipole, local);
   }
@@ -104,6 +126,8 @@ void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, fl
                             (const float *const *)multipoles,
                             local};
   struct derivatives h;
+  h.newton = split->kind == SPLIT_NEWTON;
+  h.plummer2 = split->plummer2;
   h.range = split->fmm_range;
   for (int n = 0; n <= FMM_ORDER_MAX; n++)
     for (int k = 0; k <= FMM_DEGREE; k++) h.c[n][k] = split->fmm[n][k];

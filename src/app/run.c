@@ -357,8 +357,6 @@ static int run_dry(struct run *r) {
 
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
-  if (p->box.boundary == BOUNDARY_ISOLATED)
-    p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) return run_dry(&r);
   if (nbody_run_generated(p) > 0) nbody_run_require_memory(p, nbody_run_generated(p));
