@@ -62,6 +62,54 @@ static __device__ inline void prefactors(const struct derivatives &h, float r2, 
   }
 }
 
+/** Read a row of N floats in as few loads as its alignment allows: lanes read rows of different nodes,
+ * and each load takes as long as 32 of one row. */
+template <int N> static __device__ inline void load_row(const float *from, float *to) {
+  if constexpr (N % 4 == 0) {
+#pragma unroll
+    for (int k = 0; k < N; k += 4) {
+      const float4 v = __ldg((const float4 *)(from + k));
+      to[k] = v.x, to[k + 1] = v.y, to[k + 2] = v.z, to[k + 3] = v.w;
+    }
+  } else if constexpr (N % 2 == 0) {
+#pragma unroll
+    for (int k = 0; k < N; k += 2) {
+      const float2 v = __ldg((const float2 *)(from + k));
+      to[k] = v.x, to[k + 1] = v.y;
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < N; k++) to[k] = __ldg(from + k);
+  }
+}
+
+/** The first of 2 * STEP values becomes the sum over two halves of the lanes for as many values: lanes
+ * with the bit STEP keep the upper half of the values, the others the lower half. */
+template <int STEP> static __device__ inline void add_halves(float *value) {
+  const bool upper = threadIdx.x & STEP;
+#pragma unroll
+  for (int k = 0; k < STEP; k++) {
+    const float low = value[k], high = value[k + STEP];
+    value[k] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, STEP);
+  }
+  if constexpr (STEP > 1) add_halves<STEP / 2>(value);
+}
+
+/** Write the sums of N values over a warp, in a fixed order: 32 sums at a time, of which each lane gets
+ * one. */
+template <int N> static __device__ inline void store_sums(const float *value, float *sum) {
+  const uint32_t lane = threadIdx.x % WARP;
+#pragma unroll
+  for (int first = 0; first < N; first += WARP) {
+    float part[WARP];
+#pragma unroll
+    for (int k = 0; k < WARP; k++)
+      part[k] = first + k < N ? value[first + k < N ? first + k : 0] : 0.0f;
+    add_halves<WARP / 2>(part);
+    if (first + lane < N) sum[first + lane] = part[0];
+  }
+}
+
 template <int P>
 static __global__ void m2l(const __grid_constant__ struct far_lists s,
                            const __grid_constant__ struct derivatives h) {
@@ -74,23 +122,23 @@ static __global__ void m2l(const __grid_constant__ struct far_lists s,
   for (uint32_t i = begin + lane; i < end; i += WARP) {
     const uint32_t entry = s.entry[i], slot = entry >> (s.source_depth + 1),
                    node = entry & (tree_nodes(s.source_depth) - 1);
-    const struct node *source = s.source_nodes[slot] + node;
-    float r[3], e[FMM_ORDER_MAX + 1];
-    for (int c = 0; c < 3; c++) r[c] = centre_difference(&s.nodes[target], source, c, s.scale);
+    const uint4 source = __ldg(
+        (const uint4 *)(s.source_nodes[slot] + node)); /* its centre, and more */
+    const uint32_t centre[3] = {source.x, source.y, source.z};
+    float r[3], e[FMM_ORDER_MAX + 1], multipole[expansion<P>::multipole];
+    load_row<expansion<P>::multipole>(
+        s.source_multipole[slot] + (size_t)node * expansion<P>::multipole, multipole);
+    for (int c = 0; c < 3; c++)
+      r[c] = (float)position_difference(s.nodes[target].centre[c], centre[c]) * s.scale;
     const float r2 = fmaf(r[0], r[0], fmaf(r[1], r[1], r[2] * r[2])), inverse = rsqrtf(r2);
     if (h.newton)
       newton_prefactors<P>(h.plummer2, r2, inverse, e);
     else
       prefactors<P>(h, r2, inverse, e);
-    EXPANSION(P, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, true,
-              s.source_multipole[slot] + (size_t)node * expansion<P>::multipole, local);
+    EXPANSION(P, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, true, multipole,
+              local);
   }
-  float *row = s.local + (size_t)target * expansion<P>::local;
-#pragma unroll
-  for (int k = 0; k < expansion<P>::local; k++) {
-    const float sum = end > begin ? warp_sum(local[k]) : 0.0f;
-    if (lane == k % WARP) row[k] = sum;
-  }
+  store_sums<expansion<P>::local>(local, s.local + (size_t)target * expansion<P>::local);
 }
 
 template <int P>
