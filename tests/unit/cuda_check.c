@@ -505,8 +505,10 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   memcpy(x, p.x[0], n * sizeof *x);
   float *momentum_out = to_device(momentum, n * sizeof *momentum);
   uint32_t *x_out = to_device(x, n * sizeof *x);
-  const float half = 1e-3f, factor = 1e-4f * (float)(4294967296.0 / s->domain.particles.box);
+  const float half = 1e-3f;
   largest[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
+  const float factor = 0x1p26f / largest[0].momentum; /* at most a 64th of the box: farther than half
+                                                         of it is not defined */
   gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out,
            &largest[1]);
   to_host(b, back, momentum_out, n * sizeof *back);
@@ -638,8 +640,7 @@ static void check_sort(const struct bench *b, const struct group *g, double exte
                                                       [COLUMN_momentum] = momentum,
                                                       [COLUMN_acceleration] = acceleration,
                                                       [COLUMN_id] = id};
-  gpu_sort(b->gpu, g->count, b->nodes + (size_t)g->index * tree_nodes(s->domain.depth),
-           device_column);
+  gpu_sort(b->gpu, g->count, s->domain.depth, nodes_on_device(b, g->index), device_column);
   to_host(b, gpu.x, x, 3 * n * sizeof *gpu.x);
   to_host(b, gpu.momentum, momentum, 3 * n * sizeof *gpu.momentum);
   to_host(b, gpu.acceleration, acceleration, 3 * n * sizeof *gpu.acceleration);
@@ -1517,7 +1518,9 @@ static void measure(const struct bench *b) {
 }
 
 /* Isolated systems: seconds of each stage of the forces on all particles. The lists stay on the GPU, as
- * in a run. */
+ * in a run. In a run with GPUs the host's trees are not fitted: the first stage fits those on the GPU.
+ * The forces go to memory of their own, so that each refit reads the same accelerations and each walk
+ * finds lists of the lengths for which there is room. */
 
 enum force_stage { REFIT, P2M, M2M, WALK, P2P, M2L, L2L, L2P, FORCE_STAGES };
 static const char *const force_stages[] = {"refit", "p2m", "m2m", "walk",
@@ -1529,7 +1532,7 @@ static struct active_group *whole_create(const struct bench *b) {
   for (uint32_t i = 0; i < d->group_count; i++) {
     struct active_group *a = &groups[i];
     *a = (struct active_group){.g = &d->groups[i], .p = {.t = all_of(b, &d->groups[i])}};
-    a->p.acceleration_out = b->acceleration + 3 * first_of(b, i);
+    a->p.acceleration_out = device_memory(3 * (size_t)a->g->count * sizeof(float));
     a->offset = device_memory(offsets_of(&a->p.t) * sizeof *a->offset);
     CUDA(cudaMallocHost((void **)&a->result, sizeof *a->result));
     CUDA(cudaMallocHost((void **)&a->pairs, sizeof *a->pairs));
@@ -1539,7 +1542,7 @@ static struct active_group *whole_create(const struct bench *b) {
 
 static void whole_free(struct active_group *groups, uint32_t number) {
   for (struct active_group *a = groups; a < groups + number; a++) {
-    void *memory[] = {a->offset, a->near.entry, a->far.entry};
+    void *memory[] = {a->p.acceleration_out, a->offset, a->near.entry, a->far.entry};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CUDA(cudaFree(memory[i]));
     CUDA(cudaFreeHost(a->result));
     CUDA(cudaFreeHost(a->pairs));
@@ -1567,7 +1570,7 @@ static void force_stage(const struct bench *b, struct active_group *a, enum forc
   switch (stage) {
   case REFIT:
     gpu_refit(b->gpu, t->count, t->depth, NULL, scale, 1.0f / s->short_range.factor, t->x_out,
-              a->p.acceleration_out, nodes, 0, NULL);
+              b->acceleration + 3 * first_of(b, a->g->index), nodes, 0, NULL);
     break;
   case P2M: gpu_p2m(b->gpu, order, t->count, t->depth, scale, t->x_out, nodes, multipole); break;
   case M2M: gpu_m2m(b->gpu, order, t->depth, scale, nodes, multipole); break;
@@ -1592,6 +1595,7 @@ static void measure_isolated(const struct bench *b) {
   const double n = (double)b->s->domain.particles.count;
   struct active_group *groups = whole_create(b);
   double best[FORCE_STAGES], total = 0.0, pairs = 0.0, interactions = 0.0, visits = 0.0;
+  for (uint32_t i = 0; i < number; i++) force_stage(b, &groups[i], REFIT);
   for (uint32_t i = 0; i < number; i++) walk_active(b, b->gpu, &groups[i], false);
   CUDA(cudaDeviceSynchronize());
   for (uint32_t i = 0; i < number; i++) make_lists(&groups[i]);
