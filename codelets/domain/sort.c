@@ -33,7 +33,7 @@ static void sort_cpu(void *buffers[], const struct sort_argument *a) {
 static void sort_gpu(struct gpu *gpu, void *buffers[], const struct sort_argument *a) {
   void *column[PARTICLE_COLUMN_COUNT];
   unwrap(buffers, a->columns, column);
-  gpu_sort(gpu, a->count, VECTOR(const struct node, buffers[TREE]), column);
+  gpu_sort(gpu, a->count, a->depth, VECTOR(const struct node, buffers[TREE]), column);
 }
 
 STAGE(sort, 0x999999, NULL);

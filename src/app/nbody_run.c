@@ -480,8 +480,9 @@ static void end(void *state) {
 }
 
 bool nbody_run_needs_cores(const struct parameters *p, const char *checkpoint) {
-  if (isolated(p)) return true; /* there are no CUDA versions */
   if (checkpoint) return checkpoint_differs(checkpoint, p);
+  if (isolated(p)) /* one model has particles of one mass */
+    return p->ic.source != IC_GALAXY || *p->second.model || *p->second.file || softening_differs(p);
   return p->ic.source == IC_GADGET && ic_gadget_differs(p);
 }
 

@@ -377,7 +377,6 @@ static void choose_cores(const struct run *r) {
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
-  if (isolated(&r)) p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
   if (options->dry_run) return run_dry(&r);
   if (nbody_run_generated(p) > 0) nbody_run_require_memory(p, nbody_run_generated(p));
   stop_listen();

@@ -292,9 +292,6 @@ static void check_isolated(const struct parameters *p, struct parameter_problems
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
-  if (sound(problems, row_of("runtime", "gpu")) && p->runtime.gpu == GPU_REQUIRE)
-    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
-                 "isolated systems are computed on CPUs; allowed: auto | no");
 }
 
 static void check_box(const struct parameters *p, struct parameter_problems *problems) {

@@ -19,7 +19,9 @@ def rows(folder, name):
 
 def particles(folder, number):
     with h5py.File(f"{folder}/snap_00{number}.hdf5") as file:
-        found = {name: values[:] for name, values in file["PartType1"].items()}
+        groups = [file[key] for key in file if "PartType" in key]
+        found = {name: numpy.concatenate([group[name][:] for group in groups])
+                 for name in groups[0]}
     order = numpy.argsort(found["ParticleIDs"])
     return {name: values[order] for name, values in found.items()}
 

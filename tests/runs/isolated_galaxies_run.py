@@ -27,8 +27,9 @@ if sum(rebuilt) == 0:
 
 def particles(folder, number):
     with h5py.File(f"{folder}/snap_00{number}.hdf5") as file:
-        header, group = file["Header"].attrs, file["PartType1"]
-        found = {name: group[name][:] for name in group}
+        header, groups = file["Header"].attrs, [file[key] for key in file if "PartType" in key]
+        found = {name: numpy.concatenate([group[name][:] for group in groups])
+                 for name in groups[0]}
         found["header"] = (header["BoxSize"], header["Redshift"], header["HubbleParam"])
         found["time"] = header["Time"]
     order = numpy.argsort(found["ParticleIDs"])

@@ -74,7 +74,6 @@ refused 'no meaning with box.boundary = isolated' box.size=10
 refused 'no meaning with box.boundary = periodic' box.boundary=periodic
 refused 'allowed with box.boundary = isolated: galaxy' ic.source=generate
 refused 'after time.end' output.times=2
-refused 'computed on CPUs' runtime.gpu=require
 refused 'needs time.step = block' time.step=adaptive
 refused 'no meaning with box.boundary = isolated' output.movie=3
 refused "a millionth of the frame's side" gravity.softening=0.001
