@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gas_files.h"
+#include "photons/app/moment.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
@@ -70,11 +72,15 @@ static void write_statistics_header(FILE *out, bool isolated) {
   fprintf(out, "\n");
 }
 
-struct step_files step_files_open(const char *folder, int64_t last_step, bool isolated) {
+struct step_files step_files_open(const char *folder, int64_t last_step,
+                                  const struct parameters *p) {
+  const bool gas = run_of_gas(p), isolated = !gas && !run_has_redshifts(p);
   const struct step_files f = {open_file(folder, "timings.csv", last_step),
                                open_file(folder, "statistics.csv", last_step),
                                isolated ? open_file(folder, "energy.csv", last_step) : NULL,
                                isolated ? open_file(folder, "escapers.csv", last_step) : NULL};
+  if (gas && ftell(f.timings) == 0) gas_timings_header(f.timings);
+  if (gas && ftell(f.statistics) == 0) gas_statistics_header(f.statistics);
   if (ftell(f.timings) == 0) write_timings_header(f.timings, isolated);
   if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
   if (f.energy && ftell(f.energy) == 0)
@@ -103,6 +109,10 @@ static void write_moment(FILE *out, const struct step_record *record) {
 
 static void write_timings(FILE *out, const struct step_record *record, const struct usage *cores,
                           const struct usage *gpus, double peak_bytes) {
+  if (record->gas) {
+    gas_timings_row(out, record, cores, peak_bytes);
+    return;
+  }
   write_moment(out, record);
   fprintf(out, ",%.9g,%.6g,%.6g,%llu,%llu,%llu,%d,%d,%.4g,%.4g,%.0f",
           record->isolated ? cosmology_clock_myr(exp(record->dlna)) : record->dlna, record->wall,
@@ -121,6 +131,10 @@ static void write_timings(FILE *out, const struct step_record *record, const str
 }
 
 static void write_statistics(FILE *out, const struct step_record *record) {
+  if (record->gas) {
+    gas_statistics_row(out, record);
+    return;
+  }
   write_moment(out, record);
   for (int i = 0; i < COLUMNS; i++) {
     double value;

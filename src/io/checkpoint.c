@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "build_config.h"
+#include "checkpoint_file.h"
 #include "checkpoint_values.h"
 #include "hdf5_checksum.h"
 #include "hdf5_util.h"
@@ -139,8 +140,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   hdf5_close_written(file, path);
 }
 
-/** NAME-WORD.hdf5 for NAME.hdf5 (malloc'ed). */
-static char *other_name(const char *path, const char *word) {
+char *checkpoint_name(const char *path, const char *word) {
   static const char ending[] = ".hdf5";
   size_t stem = strlen(path);
   if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0)
@@ -155,7 +155,7 @@ void checkpoint_write(const char *path, const struct parameters *p, const struct
                       const struct checkpoint_state *state) {
   struct checkpoint c = {
       .parameters = p, .provenance = provenance_of(p), .particles = s, .state = state};
-  char *previous = other_name(path, "previous");
+  char *previous = checkpoint_name(path, "previous");
   output_together((char *[]){(char *)path}, 1, previous, write_part, &c);
   free(previous);
 }
@@ -164,16 +164,15 @@ bool checkpoint_check(const char *path, char *reason, size_t size) {
   return hdf5_intact(path, format, reason, size);
 }
 
-/** Name of the newest checkpoint that is whole (malloc'ed). */
-static char *choose(const char *path) {
+char *checkpoint_choose(const char *path, const char *kind) {
   char reason[1024], other_reason[1024];
-  if (checkpoint_check(path, reason, sizeof reason)) {
+  if (hdf5_intact(path, kind, reason, sizeof reason)) {
     char *name = strdup(path);
     if (!name) fail(EXIT_RUN_FAILED, "not enough memory for a file name");
     return name;
   }
-  char *previous = other_name(path, "previous");
-  if (!checkpoint_check(previous, other_reason, sizeof other_reason))
+  char *previous = checkpoint_name(path, "previous");
+  if (!hdf5_intact(previous, kind, other_reason, sizeof other_reason))
     fail(EXIT_BAD_INPUT, "no checkpoint to go on from: %s; %s", reason, other_reason);
   if (comm_rank() == 0) warn("%s; going on from the one before, %s", reason, previous);
   return previous;
@@ -233,7 +232,7 @@ static bool came_with_the_run(const struct parameters *p, const struct parameter
   return false;
 }
 
-static void compare_parameters(const char *path, struct parameters *p, const char *then) {
+void checkpoint_compare_parameters(const char *path, struct parameters *p, const char *then) {
   char *now = hdf5_config_text(p), *differences = NULL;
   size_t size;
   FILE *list = open_memstream(&differences, &size);
@@ -321,10 +320,8 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
   H5Dclose(dataset);
 }
 
-/** Give a damaged file another name: else the next checkpoint would let it take the place of the good
- * one before. */
-static void set_aside(const char *path) {
-  char *damaged = other_name(path, "damaged");
+void checkpoint_set_aside(const char *path) {
+  char *damaged = checkpoint_name(path, "damaged");
   if (comm_rank() == 0 && rename(path, damaged) != 0 && errno != ENOENT)
     fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, damaged, strerror(errno));
   free(damaged);
@@ -334,7 +331,7 @@ static struct particles read_whole(const char *path, struct parameters *p,
                                    struct checkpoint_state *state) {
   const hid_t file = hdf5_open(path);
   char *then = hdf5_read_config(file, path);
-  compare_parameters(path, p, then);
+  checkpoint_compare_parameters(path, p, then);
   free(then);
 
   for (size_t i = 0; i < STATE_FIELDS; i++)
@@ -367,7 +364,7 @@ static struct particles read_whole(const char *path, struct parameters *p,
 }
 
 bool checkpoint_differs(const char *newest, const struct parameters *p) {
-  char *path = choose(newest);
+  char *path = checkpoint_choose(newest, format);
   const hid_t file = hdf5_open(path);
   const bool differ = has_column(file, path, COLUMN_relative_mass) ||
                       (has_column(file, path, COLUMN_type) && softening_differs(p));
@@ -378,7 +375,7 @@ bool checkpoint_differs(const char *newest, const struct parameters *p) {
 
 struct particles checkpoint_look(const char *newest, struct parameters *p,
                                  struct checkpoint_state *state) {
-  char *path = choose(newest);
+  char *path = checkpoint_choose(newest, format);
   const struct particles s = read_whole(path, p, state);
   free(path);
   return s;
@@ -386,9 +383,9 @@ struct particles checkpoint_look(const char *newest, struct parameters *p,
 
 struct particles checkpoint_read(const char *newest, struct parameters *p,
                                  struct checkpoint_state *state) {
-  char *path = choose(newest);
+  char *path = checkpoint_choose(newest, format);
   const struct particles s = read_whole(path, p, state);
-  if (strcmp(path, newest) != 0) set_aside(newest);
+  if (strcmp(path, newest) != 0) checkpoint_set_aside(newest);
   free(path);
   return s;
 }

@@ -14,7 +14,7 @@
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
 #define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
-#define PARAMETER_COUNT_MAX 144 /**< room for the table's rows */
+#define PARAMETER_COUNT_MAX 176 /**< room for the table's rows */
 
 /** Where a galaxy is put: three or two numbers each, or empty. */
 struct placing {
@@ -22,6 +22,9 @@ struct placing {
 };
 
 struct parameters {
+  struct {
+    enum run_system system;
+  } run;
   struct {
     double omega_m, omega_lambda, omega_b, h, n_s, sigma8, w0, wa, omega_r;
   } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */
@@ -46,7 +49,33 @@ struct parameters {
     enum power_source power_spectrum;
     char power_spectrum_file[PARAMETER_PATH_MAX];
     bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
+    enum gas_direction direction;
+    double energy, amplitude; /**< of named problems of gas */
   } ic;
+  struct {
+    enum gas_solver solver;
+    enum gas_precision precision;
+    double gamma;
+    double cfl;
+    double root[PARAMETER_LIST_MAX]; /**< cells along x, y, z */
+    size_t root_count;
+    double length; /**< of the box along x */
+    enum gas_boundary boundary[3][2];
+    int64_t levels; /**< of refinement, below the root */
+    enum gas_steps steps;
+    int64_t regrid; /**< steps of a level */
+    int64_t buffer; /**< cells */
+    double flag_density[PARAMETER_LIST_MAX]; /**< lists: one value, or one a level */
+    size_t flag_density_count;
+    double flag_gradient_density[PARAMETER_LIST_MAX];
+    size_t flag_gradient_density_count;
+    double flag_gradient_pressure[PARAMETER_LIST_MAX];
+    size_t flag_gradient_pressure_count;
+    double flag_loehner[PARAMETER_LIST_MAX];
+    size_t flag_loehner_count;
+    bool fix_fluxes;
+    int64_t batch; /**< patch groups; 0: chosen */
+  } gas;
   struct {
     char model[32];    /**< empty: the components */
     int64_t particles; /**< of the whole galaxy */
