@@ -19,6 +19,7 @@ static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
                                          [IC_ACOUSTIC] = "acoustic",
                                          [IC_KELVIN_HELMHOLTZ] = "kelvin_helmholtz",
                                          [IC_BLAST] = "blast",
+                                         [IC_ARRAY] = "array",
                                          NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
@@ -82,8 +83,8 @@ const struct parameter parameter_table[] = {
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
-  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy]; with system = gas: a problem by its name", .words = ic_sources},
-  {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several files"},
+  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy]; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z and pressure from an HDF5 file", .words = ic_sources},
+  {"ic", "file", TEXT(ic.file), "", .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
   {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
   {"ic", "order", INTEGER, FIELD(ic.order), "2", .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
@@ -164,8 +165,8 @@ const struct parameter parameter_table[] = {
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
-  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated: times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e5)},
-  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated: time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e5)},
+  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated or system = gas (in its units): times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e5)},
+  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated or system = gas (in its units): time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e5)},
   {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
   {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line: redshifts, or scale factors if its first line is # Scale Factor"},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
@@ -252,6 +253,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
   static const char *const gas[] = {"run.",
                                     "gas.",
                                     "ic.source",
+                                    "ic.file",
                                     "ic.direction",
                                     "ic.energy",
                                     "ic.amplitude",
