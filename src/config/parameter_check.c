@@ -170,6 +170,16 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
                  "not below 1, as mac = geometric needs it: expansions would not converge");
 }
 
+/* The criteria of GOTHIC are of isolated systems. */
+static void check_gothic(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *mac = row_of("gravity", "mac"), *criterion = row_of("time", "criterion");
+  if (sound(problems, mac) && p->gravity.mac == MAC_GOTHIC && p->box.boundary != BOUNDARY_ISOLATED)
+    problem_with(problems, mac, p, NULL, "needs box.boundary = isolated");
+  if (sound(problems, criterion) && p->time.criterion == CRITERION_GOTHIC &&
+      p->time.step != STEP_BLOCK)
+    problem_with(problems, criterion, p, NULL, "needs time.step = block");
+}
+
 /* Adaptive and block steps are proportional to the root of the softening length: without softening they would
  * be zero. */
 static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
@@ -264,20 +274,27 @@ static void check_applies(const struct parameters *p, struct parameter_problems 
                                                           : "box.boundary = periodic");
 }
 
+static void check_ic_file(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *file = row_of("ic", "file");
+  check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
+  if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
+}
+
 /** What isolated systems need. */
 static void check_isolated(const struct parameters *p, struct parameter_problems *problems) {
-  if (p->ic.source != IC_GALAXY && sound(problems, row_of("ic", "source")))
+  if (p->ic.source == IC_GENERATE && sound(problems, row_of("ic", "source")))
     problem_with(problems, row_of("ic", "source"), p, NULL,
-                 "is of periodic boxes; allowed with box.boundary = isolated: galaxy");
+                 "is of periodic boxes; allowed with box.boundary = isolated: galaxy | gadget");
+  if (p->ic.source == IC_GADGET) check_ic_file(p, problems);
+  const struct parameter *second = row_of("second", "file");
+  if (sound(problems, second) && *p->second.file)
+    check_gadget_file(p, problems, second, p->second.file);
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "box.boundary = isolated");
-  check_needed(p, problems, "gravity", "softening", p->gravity.softening >= 0.0,
+  check_needed(p, problems, "gravity", "softening", softening_shortest(p) >= 0.0,
                "box.boundary = isolated");
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
-  if (sound(problems, row_of("runtime", "gpu")) && p->runtime.gpu == GPU_REQUIRE)
-    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
-                 "isolated systems are computed on CPUs; allowed: auto | no");
 }
 
 static void check_box(const struct parameters *p, struct parameter_problems *problems) {
@@ -287,11 +304,8 @@ static void check_box(const struct parameters *p, struct parameter_problems *pro
       check_generated(p, problems);
     else if (p->ic.source == IC_GALAXY)
       problem_with(problems, row_of("ic", "source"), p, NULL, "needs box.boundary = isolated");
-    else {
-      const struct parameter *file = row_of("ic", "file");
-      check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
-      if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
-    }
+    else
+      check_ic_file(p, problems);
   }
   check_power_spectrum(p, problems);
   check_redshifts(p, problems);
@@ -379,6 +393,7 @@ static void check_particles(const struct parameters *p, struct parameter_problem
   else
     check_box(p, problems);
   check_gravity(p, problems);
+  check_gothic(p, problems);
   check_steps(p, problems);
 }
 
