@@ -261,17 +261,23 @@ static bool is_default(const struct parameters *p, const struct parameter *row) 
          0;
 }
 
-/** Keys that are given, but belong to the other boundary. */
+/** The choice with which a key has no meaning. */
+static const char *obstacle(const struct parameter *row, const struct parameters *p) {
+  struct parameters other = *p;
+  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
+  if (p->run.system == SYSTEM_GAS) return "run.system = gas";
+  other.box.boundary = isolated ? BOUNDARY_PERIODIC : BOUNDARY_ISOLATED;
+  if (!parameter_applies(row, &other)) return "run.system = particles";
+  return isolated ? "box.boundary = isolated" : "box.boundary = periodic";
+}
+
+/** Keys that are given, but belong to the other system or boundary. */
 static void check_applies(const struct parameters *p, struct parameter_problems *problems) {
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++)
     if (p->given[row - parameter_table] && !parameter_applies(row, p) && sound(problems, row) &&
         !is_default(p, row))
-      problem_with(problems, row, p, NULL, "has no meaning with %s",
-                   p->run.system == SYSTEM_GAS            ? "run.system = gas"
-                   : p->box.boundary == BOUNDARY_ISOLATED ? "box.boundary = isolated"
-                   : strcmp(row->section, "gas") == 0     ? "run.system = particles"
-                                                          : "box.boundary = periodic");
+      problem_with(problems, row, p, NULL, "has no meaning with %s", obstacle(row, p));
 }
 
 static void check_ic_file(const struct parameters *p, struct parameter_problems *problems) {
