@@ -193,6 +193,7 @@ static void print_shares(const struct view *v, const char *name, const char *pre
     char column[96];
     shares[i].stage = stage_name(stage_at(i));
     snprintf(column, sizeof column, "%s%s_s", prefix, shares[i].stage);
+    if (v->f.gas && strncmp(shares[i].stage, "gas_", 4) == 0) shares[i].stage += 4;
     const double seconds = recent(v, column, false);
     shares[i].seconds = isnan(seconds) ? 0.0 : seconds;
     busy += shares[i].seconds;
