@@ -117,8 +117,8 @@ static double tick_step(double range) {
 
 static void draw_bar(struct picture *p, const char *title, double low, double high, double step,
                      size_t dot, size_t margin) {
-  const size_t width = BAR_DOTS * dot, height = BAR_HEIGHT * dot,
-               x = p->width - 2 * margin - width, y = p->height - margin - LINE * dot - height;
+  const size_t width = BAR_DOTS * dot, height = BAR_HEIGHT * dot, x = p->width - 2 * margin - width,
+               y = p->height - margin - LINE * dot - height;
   draw_label(p, x, y - LINE * dot, dot, title);
   draw_block(p, x, y, width, height, (dot + 1) / 2);
   for (size_t i = 0; i < width; i++)
