@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Sedov's explosion in gas so cold that its pressure is below 1e-6 of that behind the shock, with a buffer
-# that the shock leaves between two regriddings: pressures stay positive on both sides of every change
-# of level. The shock is where the self-similar solution has it, and each half of the gas is the
-# mirror image of the other.
+# Sedov's explosion in gas so cold that its pressure is below 1e-6 of that behind the shock, with a
+# buffer that the shock leaves between two regriddings: pressures stay positive on both sides of
+# every change of level. The shock is where the self-similar solution has it, and each half of the
+# gas is the mirror image of the other.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 
