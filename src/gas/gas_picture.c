@@ -142,8 +142,8 @@ static struct view choose_view(const struct gas *g, size_t pixels) {
   return v;
 }
 
-/** The limits of the colours: of all values, but not so near that rounding shows. Speeds begin at 0,
- * and levels are all that there may be. */
+/** The limits of the colours: of all values, but not so near that rounding shows. Speeds begin
+ * at 0, and levels are all that there may be. */
 static void choose_limits(const struct view *v, int kind, double *low, double *high) {
   static const double least = 0.01;
   const double *value = v->value[kind];

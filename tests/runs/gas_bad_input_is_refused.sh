@@ -36,7 +36,7 @@ refused() {
   done
 }
 # The configuration, each time one problem.
-refused 2 '[gas] flag_density = 1, 2, 3: 3 numbers; allowed: one, or one for each of gas.levels = 2' \
+refused 2 '3 numbers; allowed: one, or one for each of gas.levels = 2' \
   config.ini --set gas.flag_density=1,2,3
 refused 2 'nothing would be refined' config.ini --set gas.flag_gradient_pressure=
 refused 2 '2048 cells of the root level would be 6.71089e+07 of the finest; allowed: 3.35544e+07' \
