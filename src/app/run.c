@@ -22,6 +22,7 @@
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
+#include "photons/gas/gas.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
@@ -381,7 +382,9 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   if (run_of_gas(p)) p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) return run_dry(&r);
-  if (!run_of_gas(p) && nbody_run_generated(p) > 0)
+  if (run_of_gas(p))
+    gas_require_root(p);
+  else if (nbody_run_generated(p) > 0)
     nbody_run_require_memory(p, nbody_run_generated(p));
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);

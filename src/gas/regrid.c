@@ -65,7 +65,7 @@ static void fill_group(void *context, uint32_t i) {
     const struct gas_batch *b = &m->old->batch[k / g->batch];
     memcpy(cells, (const char *)b->cells[m->old->now] + (k - b->first) * gas_group_bytes(g),
            gas_group_bytes(g));
-  } else if (m->ic) {
+  } else if (m->ic && gas_ic_reaches(m->ic, m->level)) {
     gas_ic_fill(m->ic, g, m->level, i, cells);
   } else {
     refine_group(g, m->level, i, cells);

@@ -12,7 +12,8 @@ enum ic_source {
   IC_SEDOV,
   IC_ACOUSTIC,
   IC_KELVIN_HELMHOLTZ,
-  IC_BLAST
+  IC_BLAST,
+  IC_ARRAY
 };
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
