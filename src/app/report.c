@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "build_config.h"
+#include "photons/app/moment.h"
 #include "photons/app/results.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
@@ -66,22 +67,22 @@ static void say_banner(const struct parameters *p, void (*print)(void *, FILE *)
   scheduler_print_gpus(out);
   fprintf(out, ", scheduler %s%s\n", scheduler_name(), comm_size() > 1 ? ", in each process" : "");
   if (comm_size() > 1) fprintf(out, "  processes   %d\n", comm_size());
-  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
-  fprintf(out, "  from %s to %s, results in %s\n", cosmology_moment(isolated, a).text,
-          cosmology_moment(isolated, t->end).text, p->output.dir);
+  fprintf(out, "  from %s to %s, results in %s\n", run_moment(p, a).text,
+          run_moment(p, t->end).text, p->output.dir);
   say_text(out, &text);
   if (comm_rank() == 0) warn_unused_cores(p, cores);
 }
 
 /** The first line of each session in log/run.log. */
-static void log_begin(const char *folder, const struct report_start *start, bool isolated) {
+static void log_begin(const char *folder, const struct report_start *start,
+                      const struct parameters *p) {
   char path[PARAMETER_PATH_MAX + 64], date[CLOCK_DATE_SIZE], heading[CLOCK_DATE_SIZE + 96];
   snprintf(path, sizeof path, "%s/run.log", folder);
   clock_date(date);
   snprintf(heading, sizeof heading, "%s the run begins\n", date);
   if (start->restarted)
     snprintf(heading, sizeof heading, "\n%s the run goes on after step %lld at %s\n", date,
-             (long long)start->step, cosmology_moment(isolated, start->a).text);
+             (long long)start->step, run_moment(p, start->a).text);
   console_log_open(path, heading);
 }
 
@@ -91,8 +92,8 @@ static void open_logs(struct report *r, const struct parameters *p,
   char folder[PARAMETER_PATH_MAX + 32];
   snprintf(folder, sizeof folder, "%s/log", p->output.dir);
   output_folder(folder);
-  log_begin(folder, start, p->box.boundary == BOUNDARY_ISOLATED);
-  r->files = step_files_open(folder, start->step, p->box.boundary == BOUNDARY_ISOLATED);
+  log_begin(folder, start, p);
+  r->files = step_files_open(folder, start->step, p);
 }
 
 /** trace/stages.csv: names, families and colours of the stages, for pictures of the tasks. */
@@ -127,6 +128,7 @@ void report_begin(struct report *r, const struct parameters *p, const struct run
                   void (*print)(void *, FILE *), void *context, const struct timeline *timeline,
                   const struct report_start *start) {
   *r = (struct report){.timeline = timeline,
+                       .gas = run_of_gas(p),
                        .last_step = options->steps,
                        .lines = step_lines_make(options->verbosity > 1, p->output.log_seconds),
                        .wall = start->wall_seconds};
@@ -212,9 +214,10 @@ static void say_summary(const struct report *r, const char *dir, bool stopped) {
   const bool gpus = r->gpus.units > 0;
   const double steps = (double)r->particle_steps;
   fprintf(out,
-          "%s %s: %.4g particle-steps, %.3g per second and %s\n"
+          "%s %s: %.4g %s, %.3g per second and %s\n"
           "workers idle %.1f%% of the steps' time\n",
           stopped ? "stopped after" : "done in", wall, steps,
+          r->gas ? "cell updates" : "particle-steps",
           steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
           idle_percent(&r->cores, r->core_seconds));
   if (gpus) {
@@ -222,9 +225,9 @@ static void say_summary(const struct report *r, const char *dir, bool stopped) {
     print_stages(out, &r->gpus, "GPUs");
   }
   print_stages(out, &r->cores, "cores");
-  fprintf(out, "peak memory %.1f MB (%.0f bytes a particle), %u core%s\n", 1e-6 * r->peak_bytes,
-          r->peak_bytes / fmax((double)r->particles, 1.0), r->cores.units,
-          r->cores.units == 1 ? "" : "s");
+  fprintf(out, "peak memory %.1f MB (%.0f bytes a %s), %u core%s\n", 1e-6 * r->peak_bytes,
+          r->peak_bytes / fmax((double)r->particles, 1.0), r->gas ? "cell" : "particle",
+          r->cores.units, r->cores.units == 1 ? "" : "s");
   results_print(out, dir);
   say_text(out, &text);
 }

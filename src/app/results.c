@@ -23,6 +23,7 @@ static const struct kind {
     {"", "snap_" NUMBER "?(." NUMBER ").hdf5", "snapshots snap_*.hdf5"},
     {"", "snapshot_" NUMBER "?(." NUMBER ").hdf5", "snapshots snapshot_*.hdf5"},
     {"", "@(snap|snapshot)_" NUMBER ".swift.hdf5", NULL}, /* made by tools/swift_view.py */
+    {"", "gas_" NUMBER ".hdf5", "gas gas_*.hdf5"},
     {"", "fof_tab_" NUMBER ".hdf5", "halos fof_tab_*.hdf5"},
     {"", "fof_subhalo_tab_" NUMBER ".hdf5", "halos fof_subhalo_tab_*.hdf5"},
     {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
@@ -32,6 +33,7 @@ static const struct kind {
     {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},
     {"log", "timings.csv", "log/timings.csv"},
     {"log", "statistics.csv", "log/statistics.csv"},
+    {"log", "@(energy|escapers).csv", NULL},
     {"log", "run.log", NULL},
     {"", "config-used.ini", NULL},
     {"", "report.html", NULL},

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "photons/app/gas_run.h"
+#include "photons/app/moment.h"
 #include "photons/app/nbody_run.h"
 #include "photons/app/report.h"
 #include "photons/app/results.h"
@@ -22,6 +24,7 @@
 #include "photons/base/output_file.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
 
 struct path {
@@ -55,13 +58,11 @@ static struct path path_of(const struct run *r, const char *name) {
 
 static double redshift(double a) { return 1.0 / a - 1.0; }
 
-static bool isolated(const struct run *r) {
-  return r->parameters->box.boundary == BOUNDARY_ISOLATED;
-}
+static bool isolated(const struct run *r) { return !run_has_redshifts(r->parameters); }
 
 /** The present moment, for messages. */
 static struct moment_text moment(const struct run *r) {
-  return cosmology_moment(isolated(r), r->now.a);
+  return run_moment(r->parameters, r->now.a);
 }
 
 static bool output_due(void *context, double a) {
@@ -296,7 +297,8 @@ static void create_solver(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
   const bool restart = r->options->restart;
   if (restart) stop_checkpoint_stands(path.text, NAN);
-  r->solver = nbody_run_create(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
+  r->solver = (run_of_gas(r->parameters) ? gas_run_create : nbody_run_create)(
+      r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
   r->first_step = r->now.step;
   r->saved_step = restart ? r->now.step : -1;
   if (restart) stop_checkpoint_stands(path.text, isolated(r) ? NAN : redshift(r->now.a));
@@ -345,7 +347,8 @@ static int run_dry(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
   const bool restart = r->options->restart;
   comm_started();
-  nbody_run_dry(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
+  (run_of_gas(r->parameters) ? gas_run_dry : nbody_run_dry)(
+      r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
   check_folder(r);
   check_times(r);
   if (nothing_left(r))
@@ -355,14 +358,35 @@ static int run_dry(struct run *r) {
   return 0;
 }
 
+/** Particles that differ are computed on CPU cores: there are no CUDA versions. */
+static void choose_cores(const struct run *r) {
+  struct parameters *p = r->parameters;
+  const struct path path = path_of(r, "checkpoint.hdf5");
+  uint32_t gpus = (uint32_t)scheduler_gpus_asked(p);
+  comm_max_u32(&gpus, 1);
+  if (gpus == 0) return;
+  if (!nbody_run_needs_cores(p, r->options->restart ? path.text : NULL)) return;
+  if (p->runtime.gpu == GPU_REQUIRE)
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but particles of different masses or softening "
+                         "lengths are computed on CPU cores: use gpu = auto or no");
+  if (comm_rank() == 0)
+    notify(
+        "particles of different masses or softening lengths are computed on CPU cores: no GPU is "
+        "used");
+  p->runtime.gpu = GPU_NO;
+}
+
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
+  if (run_of_gas(p)) p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) return run_dry(&r);
-  if (nbody_run_generated(p) > 0) nbody_run_require_memory(p, nbody_run_generated(p));
+  if (!run_of_gas(p) && nbody_run_generated(p) > 0)
+    nbody_run_require_memory(p, nbody_run_generated(p));
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);
+  choose_cores(&r);
   engine_start(p, &r.trace);
   message_start(p);
   create_solver(&r);

@@ -20,7 +20,10 @@ struct step_lines step_lines_make(bool details, double interval) {
 static struct moment_text time_of(const struct step_record *record, bool length) {
   struct moment_text m;
   const double myr = cosmology_clock_myr(record->a), z = 1.0 / record->a - 1.0;
-  if (record->isolated)
+  if (record->gas)
+    snprintf(m.text, sizeof m.text, length ? "t %-9.6g dt %.4g" : "t %.6g", record->gas->time,
+             record->gas->dt);
+  else if (record->isolated)
     snprintf(m.text, sizeof m.text, length ? "t %-8.3f dt %.4g Myr" : "t %.3f Myr", myr,
              cosmology_clock_myr(exp(record->dlna)));
   else
@@ -52,9 +55,9 @@ static void write_line(char line[CONSOLE_COLUMNS + 2], const struct step_record 
   char rungs[32] = "";
   if (record->block.sub_steps > 0)
     snprintf(rungs, sizeof rungs, "  rungs 0-%d", deepest_rung(record->rungs));
-  snprintf(line, CONSOLE_COLUMNS + 1, "step %-5lld %s  %8.3f s  %.3g particles/s%s  ETA %s",
+  snprintf(line, CONSOLE_COLUMNS + 1, "step %-5lld %s  %8.3f s  %.3g %s/s%s  ETA %s",
            (long long)record->step, time_of(record, true).text, record->wall,
-           (double)record->kicked / record->wall, rungs, eta);
+           (double)record->kicked / record->wall, record->gas ? "cells" : "particles", rungs, eta);
   strcat(line, "\n");
 }
 
@@ -87,6 +90,11 @@ static void print_devices(FILE *out, const char *kind, const struct usage *u, do
           100.0 * usage_imbalance(u));
 }
 
+static void print_levels(FILE *out, const struct gas_record *g) {
+  fprintf(out, "    patches by level");
+  for (int l = 0; l < g->levels; l++) fprintf(out, " %llu", (unsigned long long)g->patches[l]);
+}
+
 static void say_details(const struct step_record *record, const struct usage *cores,
                         const struct usage *gpus) {
   char *text = NULL;
@@ -95,7 +103,10 @@ static void say_details(const struct step_record *record, const struct usage *co
   if (!out) fail(EXIT_RUN_FAILED, "not enough memory for the lines of a step");
   print_devices(out, "cores", cores, record->wall);
   print_devices(out, "GPUs ", gpus, record->wall);
-  fprintf(out, "    a %.6f  %.3g pairs", record->a, (double)record->work.pairs);
+  if (record->gas)
+    print_levels(out, record->gas);
+  else
+    fprintf(out, "    a %.6f  %.3g pairs", record->a, (double)record->work.pairs);
   if (record->block.sub_steps > 0) fprintf(out, "  %u sub-steps", record->block.sub_steps);
   fprintf(out, "%s%s\n", record->rebuilt ? "  rebuilt" : "", record->sorted ? "  sorted" : "");
   if (fclose(out) != 0) fail(EXIT_RUN_FAILED, "not enough memory for the lines of a step");

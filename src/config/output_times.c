@@ -96,7 +96,7 @@ static int compare_falling(const void *a, const void *b) {
 
 static int compare_rising(const void *a, const void *b) { return compare_falling(b, a); }
 
-/** Those of isolated systems: output.times and the multiples of output.interval. */
+/** Those of isolated systems and of gas: output.times and the multiples of output.interval. */
 static void collect_times(struct parameters *p, struct parameter_problems *problems) {
   double *t = p->output.times;
   size_t count = p->output.time_count, kept = 0;
@@ -119,7 +119,7 @@ static void collect_times(struct parameters *p, struct parameter_problems *probl
 }
 
 void output_times_collect(struct parameters *p, struct parameter_problems *problems) {
-  if (p->box.boundary == BOUNDARY_ISOLATED) {
+  if (p->box.boundary == BOUNDARY_ISOLATED || p->run.system == SYSTEM_GAS) {
     collect_times(p, problems);
     return;
   }

@@ -170,6 +170,16 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
                  "not below 1, as mac = geometric needs it: expansions would not converge");
 }
 
+/* The criteria of GOTHIC are of isolated systems. */
+static void check_gothic(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *mac = row_of("gravity", "mac"), *criterion = row_of("time", "criterion");
+  if (sound(problems, mac) && p->gravity.mac == MAC_GOTHIC && p->box.boundary != BOUNDARY_ISOLATED)
+    problem_with(problems, mac, p, NULL, "needs box.boundary = isolated");
+  if (sound(problems, criterion) && p->time.criterion == CRITERION_GOTHIC &&
+      p->time.step != STEP_BLOCK)
+    problem_with(problems, criterion, p, NULL, "needs time.step = block");
+}
+
 /* Adaptive and block steps are proportional to the root of the softening length: without softening they would
  * be zero. */
 static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
@@ -257,17 +267,30 @@ static void check_applies(const struct parameters *p, struct parameter_problems 
        row++)
     if (p->given[row - parameter_table] && !parameter_applies(row, p) && sound(problems, row) &&
         !is_default(p, row))
-      problem_with(problems, row, p, NULL, "has no meaning with box.boundary = %s",
-                   p->box.boundary == BOUNDARY_ISOLATED ? "isolated" : "periodic");
+      problem_with(problems, row, p, NULL, "has no meaning with %s",
+                   p->run.system == SYSTEM_GAS            ? "run.system = gas"
+                   : p->box.boundary == BOUNDARY_ISOLATED ? "box.boundary = isolated"
+                   : strcmp(row->section, "gas") == 0     ? "run.system = particles"
+                                                          : "box.boundary = periodic");
+}
+
+static void check_ic_file(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *file = row_of("ic", "file");
+  check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
+  if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
 }
 
 /** What isolated systems need. */
 static void check_isolated(const struct parameters *p, struct parameter_problems *problems) {
-  if (p->ic.source != IC_GALAXY && sound(problems, row_of("ic", "source")))
+  if (p->ic.source == IC_GENERATE && sound(problems, row_of("ic", "source")))
     problem_with(problems, row_of("ic", "source"), p, NULL,
-                 "is of periodic boxes; allowed with box.boundary = isolated: galaxy");
+                 "is of periodic boxes; allowed with box.boundary = isolated: galaxy | gadget");
+  if (p->ic.source == IC_GADGET) check_ic_file(p, problems);
+  const struct parameter *second = row_of("second", "file");
+  if (sound(problems, second) && *p->second.file)
+    check_gadget_file(p, problems, second, p->second.file);
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "box.boundary = isolated");
-  check_needed(p, problems, "gravity", "softening", p->gravity.softening >= 0.0,
+  check_needed(p, problems, "gravity", "softening", softening_shortest(p) >= 0.0,
                "box.boundary = isolated");
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
@@ -281,24 +304,94 @@ static void check_box(const struct parameters *p, struct parameter_problems *pro
       check_generated(p, problems);
     else if (p->ic.source == IC_GALAXY)
       problem_with(problems, row_of("ic", "source"), p, NULL, "needs box.boundary = isolated");
-    else {
-      const struct parameter *file = row_of("ic", "file");
-      check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
-      if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
-    }
+    else
+      check_ic_file(p, problems);
   }
   check_power_spectrum(p, problems);
   check_redshifts(p, problems);
 }
 
-void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
-  check_applies(p, problems);
+/** Where gas is flagged: a number for each level that may be refined, or one for all of them. */
+static void check_flags(const struct parameters *p, struct parameter_problems *problems) {
+  const struct {
+    const char *key;
+    size_t count;
+  } lists[] = {{"flag_density", p->gas.flag_density_count},
+               {"flag_gradient_density", p->gas.flag_gradient_density_count},
+               {"flag_gradient_pressure", p->gas.flag_gradient_pressure_count},
+               {"flag_loehner", p->gas.flag_loehner_count}};
+  size_t given = 0;
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    const struct parameter *row = row_of("gas", lists[i].key);
+    given += lists[i].count;
+    if (lists[i].count > 1 && lists[i].count != (size_t)p->gas.levels && sound(problems, row))
+      problem_with(problems, row, p, NULL,
+                   "%zu numbers; allowed: one, or one for each of gas.levels = %lld",
+                   lists[i].count, (long long)p->gas.levels);
+  }
+  if (given == 0 && p->gas.levels > 0 && sound(problems, row_of("gas", "levels")))
+    problem_with(problems, row_of("gas", "levels"), p, NULL,
+                 "nothing would be refined: give gas.flag_density, flag_gradient_density, "
+                 "flag_gradient_pressure or flag_loehner");
+}
+
+/** The root level and the boundaries of its box. */
+static void check_root(const struct parameters *p, struct parameter_problems *problems) {
+  static const char *const low[] = {"x_low", "y_low", "z_low"};
+  const struct parameter *root = row_of("gas", "root");
+  check_needed(p, problems, "gas", "root", p->gas.root_count > 0, "run.system = gas");
+  if (p->gas.root_count > 0 && p->gas.root_count != 3 && sound(problems, root))
+    problem_with(problems, root, p, NULL, "%zu numbers; allowed: three, for x, y and z",
+                 p->gas.root_count);
+  for (size_t c = 0; c < p->gas.root_count && sound(problems, root); c++)
+    if (fmod(p->gas.root[c], 16.0) != 0.0)
+      problem_with(problems, root, p, NULL, "%g is not a multiple of 16", p->gas.root[c]);
+  for (int c = 0; c < 3; c++)
+    if ((p->gas.boundary[c][0] == GAS_PERIODIC) != (p->gas.boundary[c][1] == GAS_PERIODIC) &&
+        sound(problems, row_of("gas", low[c])))
+      problem_with(problems, row_of("gas", low[c]), p, NULL,
+                   "periodic at one end alone; allowed: at both ends or at none");
+}
+
+/** What gas on an adaptive mesh needs. */
+static void check_gas(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *source = row_of("ic", "source");
+  if (p->ic.source < IC_SOD && sound(problems, source))
+    problem_with(problems, source, p, NULL,
+                 "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
+                 "kelvin_helmholtz | blast");
+  check_needed(p, problems, "time", "end", p->time.end > 0.0, "run.system = gas");
+  check_root(p, problems);
+  check_flags(p, problems);
+  if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
+      p->output.times[p->output.time_count - 1] > p->time.end)
+    problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
+  if (sound(problems, row_of("runtime", "gpu")) && p->runtime.gpu == GPU_REQUIRE)
+    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
+                 "gas is computed on CPUs; allowed: auto | no");
+}
+
+/** What particles need. */
+static void check_particles(const struct parameters *p, struct parameter_problems *problems) {
+  if (p->ic.source >= IC_SOD && sound(problems, row_of("ic", "source"))) {
+    problem_with(problems, row_of("ic", "source"), p, NULL, "is of gas; needs run.system = gas");
+    return;
+  }
   if (p->box.boundary == BOUNDARY_ISOLATED)
     check_isolated(p, problems);
   else
     check_box(p, problems);
   check_gravity(p, problems);
+  check_gothic(p, problems);
   check_steps(p, problems);
+}
+
+void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
+  check_applies(p, problems);
+  if (p->run.system == SYSTEM_GAS)
+    check_gas(p, problems);
+  else
+    check_particles(p, problems);
   check_folder(p, problems);
   check_scheduler(p, problems);
   check_trace_steps(p, problems);

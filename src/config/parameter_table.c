@@ -11,8 +11,15 @@
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const boundaries[] = {
     [BOUNDARY_PERIODIC] = "periodic", [BOUNDARY_ISOLATED] = "isolated", NULL};
-static const char *const ic_sources[] = {
-    [IC_GENERATE] = "generate", [IC_GADGET] = "gadget", [IC_GALAXY] = "galaxy", NULL};
+static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
+                                         [IC_GADGET] = "gadget",
+                                         [IC_GALAXY] = "galaxy",
+                                         [IC_SOD] = "sod",
+                                         [IC_SEDOV] = "sedov",
+                                         [IC_ACOUSTIC] = "acoustic",
+                                         [IC_KELVIN_HELMHOLTZ] = "kelvin_helmholtz",
+                                         [IC_BLAST] = "blast",
+                                         NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
     [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
@@ -28,13 +35,25 @@ static const char *const gradients[] = {
     [GRADIENT_FD4] = "fd4", [GRADIENT_SPECTRAL] = "spectral", NULL};
 static const char *const splits[] = {[SPLIT_GAUSS] = "gauss", [SPLIT_KAISER] = "kaiser", NULL};
 static const char *const macs[] = {
-    [MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", NULL};
+    [MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", [MAC_GOTHIC] = "gothic", NULL};
 static const char *const softenings[] = {
     [SOFTENING_SPLINE] = "spline", [SOFTENING_PLUMMER] = "plummer", NULL};
 static const char *const p2p_kernels[] = {
     [P2P_POLYNOMIAL] = "polynomial", [P2P_TABLE] = "table", [P2P_EXACT] = "exact", NULL};
 static const char *const steps[] = {
     [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", NULL};
+static const char *const criteria[] = {
+    [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
+static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
+static const char *const gas_solvers[] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", NULL};
+static const char *const gas_precisions[] = {
+    [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double", NULL};
+static const char *const gas_step_kinds[] = {
+    [GAS_STEPS_INDIVIDUAL] = "individual", [GAS_STEPS_SHARED] = "shared", NULL};
+static const char *const gas_directions[] = {
+    [GAS_X] = "x", [GAS_Y] = "y", [GAS_Z] = "z", [GAS_DIAGONAL] = "diagonal", NULL};
+static const char *const gas_boundaries[] = {
+    [GAS_PERIODIC] = "periodic", [GAS_OUTFLOW] = "outflow", [GAS_REFLECTING] = "reflecting", NULL};
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
@@ -49,6 +68,8 @@ static const char *const gpu_uses[] = {
 
 /* clang-format off */
 const struct parameter parameter_table[] = {
+  {"run", "system", WORD(run.system), "particles", .help = "particles: N-body; gas: gas alone on an adaptive mesh, section [gas], in units of its own", .words = systems},
+
   {"cosmology", "Omega_m", REAL, FIELD(cosmology.omega_m), "0.3144", .help = "density of all matter today, over the critical density", RANGE(1e-3, 2), .aliases = {"Omega0"}},
   {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "0.6856", .help = "density of dark energy today, over the critical density", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
   {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "density of baryons today, part of Omega_m", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
@@ -60,12 +81,16 @@ const struct parameter parameter_table[] = {
   {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density", RANGE(0, 0.1)},
 
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
+  {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
-  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy]", .words = ic_sources},
+  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name", .words = ic_sources},
   {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several files"},
   {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
+  {"ic", "unit_length_kpc", REAL, FIELD(ic.unit_length_kpc), "1", .help = "with boundary = isolated: length unit of files, unless they name it", .unit = "kpc", RANGE(1e-9, 1e9)},
+  {"ic", "unit_mass_msun", REAL, FIELD(ic.unit_mass_msun), "1e10", .help = "with boundary = isolated: mass unit of files, unless they name it", .unit = "Msun", RANGE(1e-9, 1e30)},
+  {"ic", "unit_velocity_kms", REAL, FIELD(ic.unit_velocity_kms), "1", .help = "with boundary = isolated: velocity unit of files, unless they name it", .unit = "km/s", RANGE(1e-9, 1e9)},
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
   {"ic", "order", INTEGER, FIELD(ic.order), "2", .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
   {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", .help = "seed of the random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
@@ -77,6 +102,9 @@ const struct parameter parameter_table[] = {
   {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
   {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "yes: scale the power spectrum to sigma8; no: use the table as it is", .words = no_yes},
+  {"ic", "direction", WORD(ic.direction), "x", .help = "with source = sod or acoustic: along which the tube or the wave lies", .words = gas_directions},
+  {"ic", "energy", REAL, FIELD(ic.energy), "1", .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
+  {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", .help = "with source = acoustic: of the wave, over the density", RANGE(0, 0.5)},
 
   {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
   {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
@@ -88,6 +116,39 @@ const struct parameter parameter_table[] = {
   {"galaxy", "component_6", TEXT(galaxy.component[5]), "", .help = "another component"},
   {"galaxy", "component_7", TEXT(galaxy.component[6]), "", .help = "another component"},
   {"galaxy", "component_8", TEXT(galaxy.component[7]), "", .help = "another component"},
+  {"galaxy", "position", TEXT(galaxy.placing.position), "", .help = "where the galaxy, or the origin of ic.file, is put: X Y Z in kpc; empty: at 0"},
+  {"galaxy", "velocity", TEXT(galaxy.placing.velocity), "", .help = "its velocity: VX VY VZ in km/s; empty: at rest"},
+  {"galaxy", "inclination", TEXT(galaxy.placing.inclination), "", .help = "angle of its axis to the z axis, about the x axis, then angle about the z axis: I NODE in degrees; empty: 0 0"},
+
+  {"second", "model", TEXT(second.model), "", .help = "a second galaxy: m31, plummer, hernquist, nfw, or same: the components of the first one with other random numbers; empty: none, or the file"},
+  {"second", "file", TEXT(second.file), "", .help = "Gadget file with the second galaxy"},
+  {"second", "particles", INTEGER, FIELD(second.particles), "0", .help = "number of particles of the second galaxy; automatic: galaxy.particles", RANGE(2, 1LL << 40), .automatic = "0"},
+  {"second", "position", TEXT(second.placing.position), "", .help = "where the second galaxy, or the origin of its file, is put: X Y Z in kpc"},
+  {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
+  {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
+
+  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver; rtvd: the relaxing TVD scheme of the GAMER paper", .words = gas_solvers},
+  {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
+  {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
+  {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
+  {"gas", "root", PARAMETER_LIST, FIELD(gas.root), "", .help = "cells of the root level along x, y and z, multiples of 16", RANGE(16, 65536)},
+  {"gas", "length", REAL, FIELD(gas.length), "1", .help = "length of the box along x; cells are cubes", RANGE(1e-30, 1e30)},
+  {"gas", "x_low", WORD(gas.boundary[0][0]), "periodic", .help = "boundary at the low end of x", .words = gas_boundaries},
+  {"gas", "x_high", WORD(gas.boundary[0][1]), "periodic", .help = "boundary at the high end of x", .words = gas_boundaries},
+  {"gas", "y_low", WORD(gas.boundary[1][0]), "periodic", .help = "boundary at the low end of y", .words = gas_boundaries},
+  {"gas", "y_high", WORD(gas.boundary[1][1]), "periodic", .help = "boundary at the high end of y", .words = gas_boundaries},
+  {"gas", "z_low", WORD(gas.boundary[2][0]), "periodic", .help = "boundary at the low end of z", .words = gas_boundaries},
+  {"gas", "z_high", WORD(gas.boundary[2][1]), "periodic", .help = "boundary at the high end of z", .words = gas_boundaries},
+  {"gas", "levels", INTEGER, FIELD(gas.levels), "0", .help = "levels of refinement below the root level, each with half the cells' side", RANGE(0, GAS_LEVELS_MAX - 1)},
+  {"gas", "steps", WORD(gas.steps), "individual", .help = "individual: each level takes two steps in one of the next coarser level; shared: all levels take the same steps", .words = gas_step_kinds},
+  {"gas", "regrid", INTEGER, FIELD(gas.regrid), "4", .help = "steps of a level after which the next finer level is made anew", RANGE(1, 1000000)},
+  {"gas", "buffer", INTEGER, FIELD(gas.buffer), "8", .help = "cells around a flagged one that are refined, too", RANGE(0, 8)},
+  {"gas", "flag_density", PARAMETER_LIST, FIELD(gas.flag_density), "", .help = "refine where the density is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e300)},
+  {"gas", "flag_gradient_density", PARAMETER_LIST, FIELD(gas.flag_gradient_density), "", .help = "refine where the density changes by more than this part of itself from cell to cell; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
+  {"gas", "flag_gradient_pressure", PARAMETER_LIST, FIELD(gas.flag_gradient_pressure), "", .help = "the same of the pressure; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
+  {"gas", "flag_loehner", PARAMETER_LIST, FIELD(gas.flag_loehner), "", .help = "refine where the error estimate of Loehner (1987) of density or pressure is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1)},
+  {"gas", "flux_fixup", SWITCH(gas.fix_fluxes), "yes", .help = "give coarser cells the fluxes of finer ones beside them; no: mass, momentum and energy are not conserved, which is of use in tests alone", .words = no_yes},
+  {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task", RANGE(1, 65536), .automatic = "0"},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
@@ -98,10 +159,16 @@ const struct parameter parameter_table[] = {
   {"gravity", "r_split", REAL, FIELD(gravity.r_split), PRESET, .help = "split radius: scale beyond which the mesh computes most of the force", .unit = "cells", RANGE(0.1, 20)},
   {"gravity", "r_cut", REAL, FIELD(gravity.r_cut), PRESET, .help = "cutoff: the short-range force is zero beyond this distance", .unit = "cells", RANGE(0.5, 100)},
   {"gravity", "order", INTEGER, FIELD(gravity.order), PRESET, .help = "order of the multipole expansions", RANGE(1, FMM_ORDER_MAX)},
-  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "acceptance criterion, when two nodes interact by expansions: the opening angle alone, or also the error relative to the last acceleration", .words = macs},
+  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "acceptance criterion, when two nodes interact by expansions: the opening angle alone, or also the error relative to the last acceleration; gothic, with boundary = isolated: the acceleration criterion of GOTHIC", .words = macs},
   {"gravity", "theta", REAL, FIELD(gravity.theta), PRESET, .help = "opening angle: largest (r_A + r_B)/d of two nodes that interact by expansions; below 1 with mac = geometric", RANGE(0.01, 1.5)},
   {"gravity", "mac_tolerance", REAL, FIELD(gravity.mac_tolerance), PRESET, .help = "with mac = relative: allowed error of one interaction over |acceleration|", RANGE(1e-8, 1)},
+  {"gravity", "delta_acc", REAL, FIELD(gravity.delta_acc), "0.001953125", .help = "with mac = gothic: largest (G m/d^2) (b/d)^2 over |acceleration| of two nodes with the mass m, the sum b of their radii and the distance d; GOTHIC's standard is 2^-9", RANGE(1e-8, 1)},
   {"gravity", "softening", REAL, FIELD(gravity.softening), "-1", .help = "Plummer-equivalent softening length, comoving; automatic: 1/30 of the mean particle spacing", .unit = "kpc/h", RANGE(0, 1e6), .automatic = "-1"},
+  {"gravity", "softening_type_1", REAL, FIELD(gravity.softening_type[1]), "0", .help = "softening length of particles of type 1 (halo); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
+  {"gravity", "softening_type_2", REAL, FIELD(gravity.softening_type[2]), "0", .help = "softening length of particles of type 2 (disk); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
+  {"gravity", "softening_type_3", REAL, FIELD(gravity.softening_type[3]), "0", .help = "softening length of particles of type 3 (bulge); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
+  {"gravity", "softening_type_4", REAL, FIELD(gravity.softening_type[4]), "0", .help = "softening length of particles of type 4 (stars); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
+  {"gravity", "softening_type_5", REAL, FIELD(gravity.softening_type[5]), "0", .help = "softening length of particles of type 5 (boundary); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
   {"gravity", "softening_max_physical", REAL, FIELD(gravity.softening_max_physical), "0", .help = "largest softening length in physical units; 0: no limit", .unit = "kpc/h", RANGE(0, 1e6)},
   {"gravity", "softening_kernel", WORD(gravity.softening_kernel), "spline", .help = "shape of a softened particle: spline or Plummer", .words = softenings},
   {"gravity", "p2p_kernel", WORD(gravity.p2p_kernel), PRESET, .help = "particle-particle force: fitted polynomial, table, or exact function", .words = p2p_kernels},
@@ -109,13 +176,15 @@ const struct parameter parameter_table[] = {
   {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "with p2p_kernel = table: order of the Taylor expansion about table entries", RANGE(0, TABLE_ORDER_MAX)},
 
   {"time", "z_end", REAL, FIELD(time.z_end), "0", .help = "redshift where the run ends", RANGE(0, 10000)},
-  {"time", "end", REAL, FIELD(time.end), "", .help = "with boundary = isolated: time when the run ends", .unit = "Myr", RANGE(0, 1e5)},
+  {"time", "end", REAL, FIELD(time.end), "", .help = "with boundary = isolated: time when the run ends; with system = gas, in its units", .unit = "Myr", RANGE(0, 1e5)},
   {"time", "max_step", REAL, FIELD(time.max_step), "10", .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
   {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh", RANGE(1e-6, 1)},
   {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
+  {"time", "criterion", WORD(time.criterion), "acceleration", .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
+  {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
@@ -128,6 +197,7 @@ const struct parameter parameter_table[] = {
   {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
+  {"output", "potential", SWITCH(output.potential), "no", .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
@@ -197,23 +267,62 @@ static bool row_matches(const struct parameter *row, const char *name) {
          (!name[section + 1] || strcmp(name + section + 1, row->key) == 0);
 }
 
-bool parameter_applies(const struct parameter *row, const struct parameters *p) {
-  static const char *const periodic[] = {"cosmology.",        "analysis.",
-                                         "box.size",          "box.npart_side",
-                                         "ic.z_init",         "time.z_end",
-                                         "time.max_dlna",     "output.redshifts",
-                                         "output.times_file", "output.scale_factors",
-                                         "output.movie",      "output.halo_order",
-                                         "gravity.pm_grid",   "gravity.assignment",
-                                         "gravity.gradient",  "gravity.interlace",
-                                         "gravity.split",     "gravity.r_split",
-                                         "gravity.r_cut",     NULL};
-  static const char *const isolated[] = {"galaxy.",      "time.end",        "time.max_step",
-                                         "output.times", "output.interval", NULL};
-  const char *const *name = p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated;
+static bool row_is_among(const struct parameter *row, const char *const *name) {
   for (; *name; name++)
-    if (row_matches(row, *name)) return false;
-  return true;
+    if (row_matches(row, *name)) return true;
+  return false;
+}
+
+bool parameter_applies(const struct parameter *row, const struct parameters *p) {
+  static const char *const gas[] = {"run.",
+                                    "gas.",
+                                    "ic.source",
+                                    "ic.direction",
+                                    "ic.energy",
+                                    "ic.amplitude",
+                                    "time.end",
+                                    "output.dir",
+                                    "output.times",
+                                    "output.interval",
+                                    "output.checkpoint_minutes",
+                                    "output.log_seconds",
+                                    "runtime.scheduler",
+                                    "runtime.workers",
+                                    "runtime.gpu",
+                                    "runtime.shared_memory",
+                                    "runtime.wall_time",
+                                    "runtime.signal_grace",
+                                    "runtime.timeout",
+                                    "runtime.trace_steps",
+                                    NULL};
+  static const char *const gas_alone[] = {"gas.", "ic.direction", "ic.energy", "ic.amplitude",
+                                          NULL};
+  static const char *const periodic[] = {
+      "cosmology.",           "analysis.",          "box.size",
+      "box.npart_side",       "ic.z_init",          "time.z_end",
+      "time.max_dlna",        "output.redshifts",   "output.times_file",
+      "output.scale_factors", "output.movie",       "output.halo_order",
+      "gravity.pm_grid",      "gravity.assignment", "gravity.gradient",
+      "gravity.interlace",    "gravity.split",      "gravity.r_split",
+      "gravity.r_cut",        "ic.unit_length",     NULL};
+  static const char *const isolated[] = {"galaxy.",
+                                         "second.",
+                                         "ic.unit_length_kpc",
+                                         "ic.unit_mass_msun",
+                                         "ic.unit_velocity_kms",
+                                         "time.end",
+                                         "time.max_step",
+                                         "output.times",
+                                         "output.interval",
+                                         "output.potential",
+                                         "gravity.delta_acc",
+                                         "time.criterion",
+                                         "time.gothic_eta",
+                                         "box.escape_radius",
+                                         NULL};
+  if (p->run.system == SYSTEM_GAS) return row_is_among(row, gas);
+  return !row_is_among(row, gas_alone) &&
+         !row_is_among(row, p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated);
 }
 
 bool section_known(const char *section) {

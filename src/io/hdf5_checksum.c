@@ -163,11 +163,12 @@ static bool look_at_dataset(struct look *look, hid_t dataset, const char *name) 
   char reason[128];
   if (!hdf5_stored(dataset, reason)) return damaged(look, "%s %s", name, reason);
   const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
-  hsize_t extent[2] = {0, 1};
-  const int rank = H5Sget_simple_extent_ndims(space);
-  const bool read = (rank == 1 || rank == 2) && type >= 0 && H5Tget_size(type) > 0 &&
-                    H5Sget_simple_extent_dims(space, extent, NULL) >= 0 && extent[1] > 0 &&
-                    (extent[0] == 0 || sum_share(dataset, type, extent[0], extent[1], &sum));
+  hsize_t extent[HDF5_DIMENSIONS_MOST] = {1, 1, 1, 1}; /* of a scalar; hdf5_stored(): no more */
+  bool read = type >= 0 && H5Tget_size(type) > 0 &&
+              H5Sget_simple_extent_dims(space, extent, NULL) >= 0;
+  const size_t columns = extent[1] * extent[2] * extent[3];
+  read = read && columns > 0 &&
+         (extent[0] == 0 || sum_share(dataset, type, extent[0], columns, &sum));
   if (!read) unreadable(look, name); /* first: the next call of HDF5 forgets the reason */
   if (type >= 0) H5Tclose(type);
   if (space >= 0) H5Sclose(space);

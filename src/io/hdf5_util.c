@@ -92,9 +92,13 @@ void hdf5_close_group(hid_t group, const char *path) {
 
 hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows,
                           size_t columns, hid_t layout) {
-  const hsize_t size[2] = {rows, columns};
-  const hid_t space = writing(H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), path, "make",
-                              name);
+  return hdf5_create_array(group, path, name, type, columns > 1 ? 2 : 1,
+                           (const hsize_t[]){rows, columns}, layout);
+}
+
+hid_t hdf5_create_array(hid_t group, const char *path, const char *name, hid_t type, int dimensions,
+                        const hsize_t *size, hid_t layout) {
+  const hid_t space = writing(H5Screate_simple(dimensions, size, NULL), path, "make", name);
   const hid_t dataset = writing(
       H5Dcreate2(group, name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT), path, "make", name);
   H5Sclose(space);
@@ -229,8 +233,8 @@ static bool complain(char *reason_128, const char *reason) {
 
 static bool is_stored(hid_t dataset, hid_t layout, hid_t space, hid_t type, char *reason_128) {
   if (layout < 0 || space < 0 || type < 0) return complain(reason_128, "cannot be examined");
-  if (H5Sget_simple_extent_ndims(space) > 2)
-    return complain(reason_128, "has more than two dimensions");
+  if (H5Sget_simple_extent_ndims(space) > HDF5_DIMENSIONS_MOST)
+    return complain(reason_128, "has more than four dimensions");
   if (H5Pget_layout(layout) == H5D_VIRTUAL || H5Pget_external_count(layout) > 0)
     return complain(reason_128, "has its values in other files");
   const double expansion = most_expansion(layout);
@@ -264,11 +268,21 @@ struct selection {
 };
 
 static struct selection select_rows(hid_t dataset, size_t first, size_t count, size_t columns) {
-  const int rank = columns > 1 ? 2 : 1;
-  const hsize_t start[2] = {first, 0}, size[2] = {count, columns};
-  struct selection s = {H5Screate_simple(rank, size, NULL), H5Dget_space(dataset)};
-  if (s.file >= 0 && H5Sselect_hyperslab(s.file, H5S_SELECT_SET, start, NULL, size, NULL) < 0)
+  const hsize_t start[HDF5_DIMENSIONS_MOST] = {first}, numbers = count * columns;
+  hsize_t size[HDF5_DIMENSIONS_MOST] = {count, columns};
+  struct selection s = {-1, H5Dget_space(dataset)};
+  const int rank = s.file < 0 ? -1 : H5Sget_simple_extent_ndims(s.file);
+  if (rank == 1 || rank == 2) {
+    s.memory = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
+  } else if (rank >= 0 && rank <= HDF5_DIMENSIONS_MOST) { /* HDF5 refuses unequal counts */
+    s.memory = H5Screate_simple(1, &numbers, NULL);
+    H5Sget_simple_extent_dims(s.file, size, NULL);
+    size[0] = count;
+  }
+  if (rank > 0 && H5Sselect_hyperslab(s.file, H5S_SELECT_SET, start, NULL, size, NULL) < 0) {
+    H5Sclose(s.file);
     s.file = -1;
+  }
   return s;
 }
 

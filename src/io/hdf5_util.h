@@ -11,6 +11,8 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 
+enum { HDF5_DIMENSIONS_MOST = 4 };
+
 /** Result of an HDF5 call (identifier, status, count); ends the program with HDF5's own reason where it is negative. */
 int64_t hdf5_check(int64_t result, enum exit_code code, const char *path, const char *what);
 
@@ -33,6 +35,9 @@ void hdf5_close_group(hid_t group, const char *path);
  */
 hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t type, size_t rows,
                           size_t columns, hid_t layout);
+/** The same with up to HDF5_DIMENSIONS_MOST dimensions, the rows being the first. */
+hid_t hdf5_create_array(hid_t group, const char *path, const char *name, hid_t type, int dimensions,
+                        const hsize_t *size, hid_t layout);
 /** @param type of the values in memory and file @param count 0: a scalar, else an array */
 void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type,
                           size_t count, const void *value);
@@ -55,16 +60,17 @@ char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
 
 /**
- * Whether a dataset has one or two dimensions and its values are in the file. HDF5 gives zeros for
+ * Whether a dataset has at most HDF5_DIMENSIONS_MOST dimensions and its values are in the file. HDF5 gives zeros for
  * values that were never written, and a damaged file can announce any number of them. To be called
  * before memory is allocated for the values.
- * @param[out] reason_128  why not, e.g. "has more than two dimensions"
+ * @param[out] reason_128  why not, e.g. "has more than four dimensions"
  */
 bool hdf5_stored(hid_t dataset, char reason_128[128]);
 /** The same, but ends the program with EXIT_BAD_INPUT where hdf5_stored() is false. */
 void hdf5_check_stored(hid_t dataset, const char *path, const char *name);
 
-/** Rows [first, first + count) of a dataset of one or two dimensions; @p columns 1: one dimension.
+/** Rows [first, first + count) of a dataset; a scalar has one row. @p columns 1: one dimension; more
+ * than two dimensions: the numbers of a row.
  * Each row must be written only once: it becomes part of the dataset's checksum. */
 void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
                      size_t count, size_t columns, const void *rows);

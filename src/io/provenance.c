@@ -92,8 +92,10 @@ static struct items items_of(const struct provenance *provenance) {
   add_text(&items, "git_revision", "%s", program_revision());
   add_date(&items);
   add_host(&items);
-  add_particles(&items, provenance->parameters);
-  add_spectrum(&items, provenance->parameters);
+  if (provenance->parameters->run.system == SYSTEM_PARTICLES) {
+    add_particles(&items, provenance->parameters);
+    add_spectrum(&items, provenance->parameters);
+  }
   add_text(&items, "StarPU", "%d.%d.%d", starpu[0], starpu[1], starpu[2]);
   add_number(&items, "ranks", comm_size());
   add_number(&items, "workers", (double)provenance->workers);

@@ -29,6 +29,7 @@
 #include "photons/step/step.h"
 #include "photons/tree/targets.h"
 #include "support/force_set.h"
+#include "tests/unit/cuda_pictures.h"
 
 #define CUDA(call)                                                                                 \
   do {                                                                                             \
@@ -195,7 +196,7 @@ static void check_multipoles(const struct bench *b, struct group *g, struct diff
   float *cpu = allocate(n, sizeof *cpu, "multipoles"),
         *gpu = allocate(n, sizeof *gpu, "multipoles"), *out = device_memory(n * sizeof *out);
   s->short_range.kernels->fmm.p2m(order, g->count, s->domain.depth, s->domain.geometry.scale,
-                                  p.x[0], g->nodes, cpu);
+                                  p.x[0], NULL, g->nodes, cpu);
   gpu_p2m(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale,
           position_on_device(b, g->index), nodes, out);
   to_host(b, gpu, out, n * sizeof *gpu);
@@ -219,7 +220,7 @@ static void walk_group(const struct nbody *s, const struct group *g, const struc
     count[i] = s->domain.groups[g->near.group[i]].count;
   }
   s->short_range.kernels->walk.walk(&s->short_range.acceptance, t->count, t->depth, t->first,
-                                    t->nodes, g->near.count, nodes, count, scratch,
+                                    t->nodes, g->near.count, nodes, count, NULL, scratch,
                                     &s->short_range.groups[g->index].lists.host[LIST_NEAR],
                                     &s->short_range.groups[g->index].lists.host[LIST_FAR]);
 }
@@ -1068,8 +1069,8 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
       float *cpu = allocate(cells, sizeof *cpu, "patch"),
             *gpu = allocate(cells, sizeof *gpu, "patch"), *out = device_memory(cells * sizeof *out);
       s->long_range.kernels->deposit(m, s->domain.groups[g].count,
-                                     particles_block(&s->domain.particles, g).x[0], set == 1, q,
-                                     cpu);
+                                     particles_block(&s->domain.particles, g).x[0], NULL, set == 1,
+                                     q, cpu);
       gpu_deposit(b->mesh, s->domain.groups[g].count, s->domain.depth, position_on_device(b, g),
                   set == 1, q, out);
       to_host(b, gpu, out, cells * sizeof *gpu);
@@ -1865,6 +1866,7 @@ int main(int argc, char **argv) {
     benchmark(&setting);
     return 0;
   }
+  if (!file) failures += check_pictures();
   check_system(&setting);
   if (!file) {
     check_sets();

@@ -16,8 +16,9 @@
 Unit("Mpc3 / littleh3")
 
 The modules photons.plots and photons.report make figures and an HTML page of a folder;
-photons.galaxy measures snapshots of isolated systems. numpy, h5py and matplotlib are imported when
-they are first needed."""
+photons.galaxy measures snapshots of isolated systems; photons.gas reads files of gas, and
+photons.gas_problems compares them with exact solutions. numpy, h5py and matplotlib are imported
+when they are first needed."""
 
 from .files import (
     Halos,

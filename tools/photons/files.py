@@ -6,6 +6,7 @@ their columns are quantities of astropy."""
 
 import configparser
 import glob
+import importlib
 import os
 import re
 import uuid
@@ -93,7 +94,8 @@ def read_mass_function(path):
 
 
 def _by_rung(texts):
-    """Columns such as "12;34;5", as an array [step, rung] with zeros beyond the deepest rung."""
+    """Columns such as "12;34;5", as an array [step, rung] with zeros beyond the deepest rung; or by
+    level of the mesh."""
     lists = [[float(number) for number in text.split(";")] for text in texts]
     array = np.zeros((len(lists), max(map(len, lists), default=0)))
     for row, numbers in zip(array, lists):
@@ -109,16 +111,21 @@ def _read_log(path):
     names = lines[0] if lines else []
     rows = {int(line[0]): line for line in lines[1:] if len(line) == len(names)}
     columns = [[rows[step][i] for step in sorted(rows)] for i in range(len(names))]
+
+    def lists(name):
+        return name.startswith(("rung_", "level_"))
+
     return Table(
-        (name, _by_rung(column) if name.startswith("rung_") else np.array(column, dtype=float))
+        (name, _by_rung(column) if lists(name) else np.array(column, dtype=float))
         for name, column in zip(names, columns)
     )
 
 
 def read_timings(path):
     """Read log/timings.csv, one row for each step: times in seconds. Columns by rung (rung_...)
-    have the shape [step, rung]. If a run was restarted, the last row of a step counts. A last line
-    that is still being written is left out."""
+    have the shape [step, rung], columns by level of a run of gas (level_...) [step, level]. If a run
+    was restarted, the last row of a step counts. A last line that is still being written is left
+    out."""
     return _read_log(path)
 
 
@@ -179,6 +186,16 @@ def _files_of_set(path):
     return [path] if count <= 1 or not match else [f"{match[1]}{i}{match[2]}" for i in range(count)]
 
 
+def attributes(file, group):
+    """Attributes of a group of an HDF5 file, as text and numbers; empty if there is no such
+    group."""
+    found = file[group].attrs.items() if group in file else ()
+    return {
+        name: value.decode(errors="replace") if isinstance(value, bytes) else value
+        for name, value in found
+    }
+
+
 class _Hdf5(Table):
     """Datasets of one HDF5 group, and the attributes of Header. A dataset is read when accessed;
     with units it is then read as a whole."""
@@ -202,11 +219,7 @@ class _Hdf5(Table):
     def attributes(self, group):
         """Attributes of a group of the file, as text and numbers; empty if there is no such
         group."""
-        found = self.file[group].attrs.items() if group in self.file else ()
-        return {
-            name: value.decode(errors="replace") if isinstance(value, bytes) else value
-            for name, value in found
-        }
+        return attributes(self.file, group)
 
     def config(self):
         """The parameters of the run, as the text of a config.ini."""
@@ -292,9 +305,14 @@ def read_halos(path, units=False):
     return Halos(path, units)
 
 
+def _gas():
+    """The module that reads files of gas, and imports this one."""
+    return importlib.import_module(".gas", __package__)
+
+
 def load(path, units=False):
     """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
-    timings.csv, energy.csv, or *.ini; a folder is a Run.
+    gas_*, timings.csv, energy.csv, or *.ini; a folder is a Run. gas_*.hdf5 is a gas.Mesh.
 
     units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar. Of
     isolated systems both are physical.
@@ -305,6 +323,8 @@ def load(path, units=False):
     for start, reader in (("snap", read_snapshot), ("fof_tab", read_halos)):
         if name.startswith(start):
             return reader(path, units)
+    if name.startswith("gas_"):
+        return _gas().Mesh(path)
     if name.endswith(".ini"):
         return read_config(path)
     readers = {
@@ -404,6 +424,11 @@ class Run:
         """What the files say of the program, machine and date that made them: the attributes of the
         HDF5 group Provenance, or the lines `# provenance NAME: VALUE`, of the last output; empty
         where there are none."""
+        for path in self.gas_files[-1:]:
+            with h5py.File(path, "r") as file:
+                found = attributes(file, "Provenance")
+            found.pop("config.ini", None)
+            return found
         for number in reversed(self.numbers):
             for file in (self.halos(number), self.snapshot(number)):
                 if file is not None:
@@ -423,6 +448,24 @@ class Run:
         path = os.path.join(self.folder, "log", "timings.csv")
         return read_timings(path) if os.path.exists(path) else None
 
+    def statistics(self):
+        """log/statistics.csv, read like timings, or None."""
+        path = os.path.join(self.folder, "log", "statistics.csv")
+        return _read_log(path) if os.path.exists(path) else None
+
+    @property
+    def gas_files(self):
+        """Paths of gas_NNN.hdf5, in the order of their numbers."""
+        paths = (self.path("gas", number, "hdf5") for number in self.numbers)
+        return [path for path in paths if path]
+
+    @property
+    def gas(self):
+        """Whether the run is one of gas on an adaptive mesh: run.system of config-used.ini or,
+        where that says nothing, its files."""
+        system = self.config().get("run", {}).get("system")
+        return system == "gas" if system else bool(self.gas_files)
+
     def energy(self):
         """log/energy.csv of an isolated system, or None."""
         path = os.path.join(self.folder, "log", "energy.csv")
@@ -433,8 +476,8 @@ class Run:
         """Whether the run has no periodic box: box.boundary of config-used.ini or, where that says
         nothing, BoxSize of the first snapshot."""
         boundary = self.config().get("box", {}).get("boundary")
-        if boundary:
-            return boundary == "isolated"
+        if self.gas or boundary:
+            return boundary == "isolated" and not self.gas
         return any(is_isolated(read_header(path)) for path in self.snapshots[:1])
 
     def time_myr(self, number):

@@ -10,15 +10,17 @@ The figures of a folder go to its subfolder figures/. With --reference the spect
 are compared with those of another run, output by output (figure compare_power).
 
 Of an isolated system (box.boundary = isolated) the figures are pictures face-on and edge-on,
-density profile, rotation curve, Lagrangian radii, height of the disk, and energy. SNAPSHOT stands
-for one snapshot of such a system; names of its figures begin with that of the snapshot."""
+density profile, rotation curve, Lagrangian radii, height of the disk, and energy. Of a run of gas
+(run.system = gas) they are the profile beside the exact solution where there is one, slices,
+conservation, and computing time. SNAPSHOT stands for one snapshot of such a system, or one file of
+gas; names of its figures begin with that of the file."""
 
 import argparse
 import os
 import sys
 from functools import partial
 
-from . import galaxy_plots
+from . import galaxy_plots, gas_plots
 from .files import Run
 from .modules import Deferred, need
 
@@ -387,9 +389,11 @@ def save(figure, out, name):
 
 
 def evolution_of(run, components=None):
-    """What the figures of an isolated run show; None for other runs.
+    """What the figures of an isolated run, or of one of gas, show; None for other runs.
 
     components -- names of those in pictures; None: all but the halo"""
+    if run.gas:
+        return gas_plots.Outputs(run.gas_files, run.timings(), run.statistics())
     if not run.isolated:
         return None
     return galaxy_plots.Evolution(run.snapshots, run.energy(), components)
@@ -402,6 +406,8 @@ def figures_of(run, evolution):
     evolution -- evolution_of(run)"""
     if evolution is None:
         return {name: partial(draw, run) for name, draw in FIGURES.items()}
+    if run.gas:
+        return gas_plots.figures_of(evolution)
     return {**galaxy_plots.figures_of(evolution), "timings": partial(plot_timings, run)}
 
 
@@ -431,6 +437,7 @@ def compare(options):
 
 
 PRODUCTS = "powerspec_*.txt, massfunc_*.txt or log/timings.csv"
+GAS_PRODUCTS = "gas_*.hdf5, log/statistics.csv or log/timings.csv"
 ISOLATED_PRODUCTS = "snap_*.hdf5, log/energy.csv or log/timings.csv"
 
 
@@ -438,24 +445,30 @@ def draw_folder(folder, options):
     """Draw a run; returns the paths of figures and tables."""
     run, out = Run(folder), options.out or os.path.join(folder, "figures")
     evolution = evolution_of(run, options.components)
-    if evolution is None and (options.components or options.csv):
+    if options.components and not run.isolated or options.csv and evolution is None:
         raise ValueError(
             f"{folder} is not a run with box.boundary = isolated, which --components and --csv need"
         )
     paths = list(save_figures(figures_of(run, evolution), out).values())
     if not paths:
-        products = PRODUCTS if evolution is None else ISOLATED_PRODUCTS
+        products = GAS_PRODUCTS if run.gas else ISOLATED_PRODUCTS if run.isolated else PRODUCTS
         raise ValueError(f"{folder} holds nothing to draw: no {products}")
-    return paths + (galaxy_plots.write_tables(evolution, out) if options.csv else [])
+    module = gas_plots if run.gas else galaxy_plots
+    return paths + (module.write_tables(evolution, out) if options.csv else [])
 
 
 def draw_snapshot(path, options):
-    """Draw one snapshot of an isolated system; returns the paths of figures and tables."""
-    evolution = galaxy_plots.Evolution([path], components=options.components)
+    """Draw one snapshot of an isolated system, or one file of gas; returns the paths of figures and
+    tables."""
+    if os.path.basename(path).startswith("gas_"):
+        module, evolution = gas_plots, gas_plots.Outputs([path])
+    else:
+        module = galaxy_plots
+        evolution = galaxy_plots.Evolution([path], components=options.components)
     out = options.out or os.path.join(os.path.dirname(path), "figures")
     start = os.path.basename(path).split(".")[0] + "_"  # snap_003_ of snap_003.0.hdf5
-    paths = list(save_figures(galaxy_plots.figures_of(evolution), out, start).values())
-    return paths + (galaxy_plots.write_tables(evolution, out, start) if options.csv else [])
+    paths = list(save_figures(module.figures_of(evolution), out, start).values())
+    return paths + (module.write_tables(evolution, out, start) if options.csv else [])
 
 
 def draw(options):
@@ -488,7 +501,9 @@ def main():
         " but the halo)",
     )
     parser.add_argument(
-        "--csv", action="store_true", help="write the numbers of isolated systems' figures, too"
+        "--csv",
+        action="store_true",
+        help="write the numbers of the figures of isolated systems and gas, too",
     )
     options = parser.parse_args()
     need("h5py", "matplotlib", "numpy")

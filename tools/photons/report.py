@@ -11,7 +11,7 @@ import html
 import os
 import sys
 
-from . import galaxy, plots
+from . import galaxy, gas, gas_problems, plots
 from .files import Run, particle_counts
 from .modules import Deferred, need
 
@@ -53,10 +53,22 @@ CAPTIONS = {
     " each component.",
     "disk_height": "Root mean square of the height over the plane of the disk, in rings, of the"
     " first output (thin) and the last.",
+    "profile": "Means in bins along the coordinate of the problem, the range of values in each bin"
+    " (grey), and the exact solution, of the last output. Errors are means over the volume.",
+    "slices": "The plane through the middle of the box, in the last output.",
+    "conservation": "Change of mass and energy of all gas since the first step, over their first"
+    " values, and of the momentum over √(2 mass energy). Gas that leaves through open sides, and"
+    " the pressure on them, count as changes.",
     "energy": "Change of the total energy since the first row of log/energy.csv, over that row's;"
     " virial ratio, 1 in equilibrium.",
+    "conserved": "Change of the angular momentum since the first row of log/energy.csv, over that"
+    " row's; shift of the centre of mass.",
 }
-WIDE = ("mass_function", "picture")  # figures that take the width of the page
+GAS_TIMINGS = (
+    "Cells advanced a second, patches by level, and shares of the stages in busy time, by steps of"
+    " the root level."
+)
+WIDE = ("mass_function", "picture", "slices")  # figures that take the width of the page
 SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes
 
 
@@ -163,10 +175,20 @@ def time_text(run, timings):
     return f"{duration(whole)} to the last output, {steps}" if whole else steps
 
 
+def speed_text(timings, last=0):
+    """The median speed of the last steps, of all by default."""
+    if "updates_per_s" in timings:
+        speed = timings["updates_per_s"][-last:]  # step 0 advances no cell
+        return f"{np.median(speed[speed > 0]) if np.any(speed > 0) else 0:.3g} cells a second"
+    return f"{np.median(timings['particles_per_s'][-last:]):.3g} particles a second"
+
+
 def reached_text(timings, form=".3g"):
-    """How far the run has come: the time of an isolated system, else the redshift.
+    """How far the run has come: the time of gas or of an isolated system, else the redshift.
 
     form -- format of the redshift"""
+    if "time" in timings:
+        return f"t = {timings['time'][-1]:.5g}"
     if "time_myr" in timings:
         return f"t = {timings['time_myr'][-1]:.1f} Myr"
     return f"z = {max(timings['z'][-1], 0):{form}}"
@@ -198,9 +220,39 @@ def isolated_rows(run, config):
     ]
 
 
+def gas_rows(run, config):
+    """What is known of a run of gas."""
+    section, problem = config.get("gas", {}), config.get("ic", {})
+    names = {"solver": "solver", "precision": "precision", "gamma": "γ", "cfl": "Courant number"}
+    details = (name for name in ("direction", "amplitude", "energy") if name in problem)
+    source = [problem.get("source", ""), *(f"{name} = {problem[name]}" for name in details)]
+    rows = [
+        ("gas", listed(names, section)),
+        ("initial conditions", ", ".join(text for text in source if text)),
+    ]
+    if run.gas_files:
+        mesh = gas.Mesh(run.gas_files[-1])
+        cells = " × ".join(str(count) for count in mesh.root)
+        rows += [("mesh", f"{cells}, {mesh.finest} finer levels, {mesh.cells:,} cells at the end")]
+        rows += [(name.replace("_", " "), text) for name, text in error_texts(mesh)]
+    return rows
+
+
+def error_texts(mesh):
+    """Name and text of what was measured beside an exact solution."""
+    problem = gas_problems.problem_of(mesh)
+    found = problem.errors() if problem else {}
+    for name, value in found.items():
+        if f"{name}_exact" in found:
+            yield name, f"{value:.5g}, exact {found[f'{name}_exact']:.5g}"
+        elif not name.endswith("_exact"):
+            yield name, f"{value:.3g}"
+
+
 def head_rows(run):
     config, timings = run.config(), run.timings()
-    rows = isolated_rows(run, config) if run.isolated else universe_rows(run, config)
+    kind = gas_rows if run.gas else isolated_rows if run.isolated else universe_rows
+    rows = kind(run, config)
     rows += [
         ("program", program_text(run)),
         ("machine", machine_text(run)),
@@ -210,13 +262,25 @@ def head_rows(run):
     if timings is not None and len(timings.get("step", ())):
         rows += [
             ("steps", f"{int(timings['step'][-1])}, to {reached_text(timings)}"),
-            ("speed", f"{np.median(timings['particles_per_s']):.3g} particles a second"),
+            ("speed", speed_text(timings)),
             ("memory", f"{timings['peak_rss_bytes'].max() / 2**20:,.0f} MiB at most"),
         ]
     return [row for row in rows if row[1]]
 
 
+def gas_outputs(run):
+    rows = []
+    for path in run.gas_files:
+        mesh = gas.Mesh(path)
+        share = 100 * mesh.volume_share(mesh.finest)
+        number = os.path.basename(path).split(".")[0].removeprefix("gas_")
+        rows.append((number, f"{mesh.time:.5g}", f"{mesh.cells:,}", mesh.finest, f"{share:.3g}"))
+    return table(("output", "t", "cells", "finest level", "its share of the volume [%]"), rows)
+
+
 def outputs(run):
+    if run.gas:
+        return gas_outputs(run)
     if run.isolated:
         times = ((number, run.time_myr(number)) for number in run.numbers)
         rows = [(f"{number:03d}", f"{time:.1f}") for number, time in times if time is not None]
@@ -265,6 +329,8 @@ def rows_of_figures(title, figures):
 def figures_of(run, paths):
     """Figures with captions, from {name: path}."""
     captions = {**CAPTIONS, "power": CAPTIONS["power"] + small_box_text(run)}
+    if run.gas:
+        captions["timings"] = GAS_TIMINGS
     return [
         picture(path, captions[name], "wide" if name in WIDE else "")
         for name, path in paths.items()

@@ -26,7 +26,7 @@ def scale_factors(run, timings):
 
 def progress(run, timings):
     """Share of the run in ln a, from 0 to 1, and the seconds to its end at the recent speed; None
-    where they are not known, as of isolated systems."""
+    where they are not known, as of isolated systems and gas."""
     if "a" not in timings:
         return None, None
     first, last = scale_factors(run, timings)
@@ -45,12 +45,11 @@ def progress_parts(run):
     if timings is None or not len(timings.get("step", ())):
         return ["<p>No step has ended yet.</p>"], False
     share, rest = progress(run, timings)
-    speed = np.median(timings["particles_per_s"][-RECENT:])
     age = time.time() - os.path.getmtime(os.path.join(run.folder, "log", "timings.csv"))
     words = [
         f"step {int(timings['step'][-1])}",
         report.reached_text(timings, ".3f"),
-        f"{speed:.3g} particles a second in the last steps",
+        f"{report.speed_text(timings, RECENT)} in the last steps",
     ]
     ended = share is not None and share > 1 - 1e-9
     if ended:
@@ -76,9 +75,11 @@ class LivePage:
         step."""
         run = Run(self.folder)
         figures = plots.figures_of(run, plots.evolution_of(run))
-        starts = ("snap",) if run.isolated else ("powerspec_", "massfunc_")
+        starts = ("gas_",) if run.gas else ("snap",)
+        if not run.gas and not run.isolated:
+            starts = ("powerspec_", "massfunc_")
         tables = sorted(name for name in os.listdir(self.folder) if name.startswith(starts))
-        logs = [name for name in ("energy", "timings") if name in figures]
+        logs = [name for name in ("energy", "conservation", "timings") if name in figures]
         wanted = logs if tables == self.drawn_tables else None
         self.figures.update(plots.make_figures(self.folder, wanted=wanted))
         self.drawn_tables = tables

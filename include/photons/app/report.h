@@ -17,6 +17,7 @@
 
 struct report {
   const struct timeline *timeline;
+  bool gas;                /**< a run of gas, not of particles */
   struct step_files files; /**< of the first process only */
   FILE *rows;              /**< of tasks of the steps first_row .. last_row; NULL: none wanted */
   int64_t first_row, last_row;

@@ -9,14 +9,17 @@
 #include "photons/app/step_record.h"
 #include "photons/runtime/task_log.h"
 
+struct parameters;
+
 struct step_files {
   FILE *timings, *statistics;
-  FILE *energy; /**< of isolated systems; otherwise NULL */
+  FILE *energy, *escapers; /**< of isolated systems; otherwise NULL */
 };
 
 /** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps are
  * taken again. */
-struct step_files step_files_open(const char *folder, int64_t last_step, bool isolated);
+struct step_files step_files_open(const char *folder, int64_t last_step,
+                                  const struct parameters *p);
 /** @param peak_bytes  resident memory, all processes */
 void step_files_write(const struct step_files *f, const struct step_record *record,
                       const struct usage *cores, const struct usage *gpus, double peak_bytes);

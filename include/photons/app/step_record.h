@@ -6,22 +6,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "photons/gas/evolve.h"
 #include "photons/step/block_step.h"
+#include "photons/step/escapers.h"
 #include "photons/step/statistics.h"
 #include "photons/tree/short_range.h"
 
 /** One finished step. */
 struct step_record {
-  bool isolated; /**< a is the clock of an isolated system (cosmology.h) */
+  const struct gas_record *gas; /**< of a run of gas; NULL: of particles */
+  bool isolated;                /**< a is the clock of an isolated system (cosmology.h) */
   int64_t step;
   double a, dlna, wall;
   bool rebuilt, sorted;
-  size_t particles;             /**< of the run */
-  uint64_t kicked;              /**< particles, counted each time that they get a force */
+  size_t particles;             /**< of the run; of gas: cells without finer ones */
+  uint64_t kicked;              /**< particles, counted each time that they get a force; of gas:
+                                      cells, counted each time that they are advanced */
   struct work_counts work;      /**< of all its forces */
   uint64_t rungs[RUNGS];        /**< particles on each rung at its beginning */
   struct base_step block;       /**< what block time steps did; sub_steps = 0: steps are global */
   struct statistics statistics; /**< at its end */
+  const struct escapers *escapers; /**< taken out before the step; NULL: none */
   double
       *owner_seconds; /**< report_step() adds the time of each group's tasks; see task_log_take() */
 };

@@ -4,7 +4,16 @@
 #ifndef PHOTONS_CONFIG_CHOICES_H
 #define PHOTONS_CONFIG_CHOICES_H
 
-enum ic_source { IC_GENERATE, IC_GADGET, IC_GALAXY };
+enum ic_source {
+  IC_GENERATE,
+  IC_GADGET,
+  IC_GALAXY,
+  IC_SOD,
+  IC_SEDOV,
+  IC_ACOUSTIC,
+  IC_KELVIN_HELMHOLTZ,
+  IC_BLAST
+};
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
 enum output_names { NAMES_SHORT, NAMES_GADGET4 };
@@ -13,15 +22,23 @@ enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
 enum boundary { BOUNDARY_PERIODIC, BOUNDARY_ISOLATED };
 /** See split.h. SPLIT_NEWTON is that of isolated systems and cannot be chosen. */
 enum split_kind { SPLIT_GAUSS, SPLIT_KAISER, SPLIT_NEWTON };
-enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE };
+enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE, MAC_GOTHIC };
 enum softening_kind { SOFTENING_SPLINE, SOFTENING_PLUMMER };
 enum accuracy { ACCURACY_PAPER, ACCURACY_DEFAULT, ACCURACY_HIGH };
 enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
 enum step_kind { STEP_FIXED, STEP_ADAPTIVE, STEP_BLOCK };
+enum step_criterion { CRITERION_ACCELERATION, CRITERION_GOTHIC };
+enum run_system { SYSTEM_PARTICLES, SYSTEM_GAS };
+enum gas_solver { GAS_RTVD, GAS_MUSCL };
+enum gas_precision { GAS_SINGLE, GAS_DOUBLE };
+enum gas_steps { GAS_STEPS_INDIVIDUAL, GAS_STEPS_SHARED };
+enum gas_direction { GAS_X, GAS_Y, GAS_Z, GAS_DIAGONAL };
+enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
 
 #define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */
 #define FMM_ORDER_MAX 6
+#define GAS_LEVELS_MAX 16 /**< of the adaptive mesh, root included */
 #define TABLE_ORDER_MAX 4 /**< of the Taylor expansion in the paper's table kernel */
 
 #endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_fix: replaces the fluxes of a level by those of the next finer one, where a patch that is not
+ * refined has a refined neighbour.
+ *
+ * reads   fluxes; fluxes through the sides of finer groups
+ * updates cells */
+#include <stdlib.h>
+
+#include "codelets/gas/batches.h"
+
+#define gas_fix_argument batch_argument
+enum { CELLS, FLUXES, SIDES };
+
+static double gas_fix_work(const struct batch_argument *a) { return batch_work(a); }
+
+/** The neighbour across a face: faces are -x +x -y +y -z +z. */
+static int across(int face) {
+  static const int stride[] = {1, 3, 9};
+  return MYSELF + (face % 2 ? stride[face / 2] : -stride[face / 2]);
+}
+
+/** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not refined,
+ * either. */
+static const char *finer_flux(void *buffers[], const struct batch_argument *a, uint32_t group,
+                              int patch, int face) {
+  const struct gas *g = a->gas;
+  const struct gas_tree_level *l = &g->topology.level[a->level];
+  const struct batch_list *fine = &batch_of(a)->fine;
+  const struct patch_number n = topology_patch_neighbour(&g->topology, a->level, group, patch,
+                                                         across(face));
+  const uint32_t son = n.group == NO_GROUP ? NO_GROUP : l->group[n.group].son[n.patch];
+  if (son == NO_GROUP) return NULL;
+  uint32_t i = 0;
+  while (fine->batch[i] != son / g->batch) i++;
+  const char *sides = nth(buffers[SIDES + i], gas_sides_bytes(g), son % g->batch);
+  return sides + (size_t)(face ^ 1) * (gas_sides_bytes(g) / GAS_FACES);
+}
+
+static void fix_patch(void *buffers[], const struct batch_argument *a, uint32_t i, int patch) {
+  const struct gas *g = a->gas;
+  const size_t face_bytes = gas_sides_bytes(g) / GAS_FACES;
+  const char *fluxes = nth(buffers[FLUXES], gas_fluxes_bytes(g), i);
+  for (int face = 0; face < GAS_FACES; face++) {
+    const char *finer = finer_flux(buffers, a, batch_of(a)->first + i, patch, face);
+    if (finer)
+      g->kernels->flux_fix(g->variables, a->weight / gas_cell(g, a->level), face,
+                           fluxes + (size_t)(patch * GAS_FACES + face) * face_bytes, finer,
+                           nth(buffers[CELLS], gas_group_bytes(g), i), patch);
+  }
+}
+
+static void gas_fix_cpu(void *buffers[], const struct batch_argument *a) {
+  const struct gas_batch *b = batch_of(a);
+  const struct gas_group *group = &a->gas->topology.level[a->level].group[b->first];
+  for (uint32_t i = 0; i < b->count; i++)
+    for (int p = 0; p < GAS_PATCHES; p++)
+      if (group[i].son[p] == NO_GROUP) fix_patch(buffers, a, i, p);
+}
+
+STAGE_ON_CPU(gas_fix, 0xcc6677, "gas");
+
+void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt) {
+  const struct batch_argument a = {g, level, batch, dt, false};
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *b = batch_of(&a);
+  struct slots slots = {0};
+  slots_add(&slots, b->handle[l->now], STARPU_RW);
+  slots_add(&slots, b->fluxes, STARPU_R);
+  for (uint32_t i = 0; i < b->fine.count; i++)
+    slots_add(&slots, g->level[level + 1].batch[b->fine.batch[i]].sides, STARPU_R);
+  gas_fix_insert(a, slots_task(&slots, PRIORITY_HIGH));
+  free(slots.data);
+}

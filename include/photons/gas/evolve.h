@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The evolution of gas: steps by level, and the topology that follows the flow. */
+#ifndef PHOTONS_GAS_EVOLVE_H
+#define PHOTONS_GAS_EVOLVE_H
+
+#include "photons/gas/gas.h"
+#include "photons/gas/gas_ic.h"
+
+/** Totals over the box, and what limits the next step. */
+struct gas_totals {
+  double conserved[GAS_VARIABLES_MAX]; /**< integrals over the volume, by variable */
+  double longest_step;                 /**< of the root level, at a Courant number of 1 */
+};
+
+/** The state after a step, for logs. */
+struct gas_record {
+  double time, dt;
+  int levels; /**< that there may be */
+  uint64_t patches[GAS_LEVELS_MAX];
+  uint64_t updates[GAS_LEVELS_MAX]; /**< of cells in the step */
+  struct gas_totals totals;
+};
+
+/** Measure totals and speeds. Ends the run if a density or a pressure is not positive. */
+struct gas_totals gas_measure(struct gas *g);
+
+/**
+ * One step of the root level. With steps of their own, levels follow each other as in Schive et al.
+ * (2010), section 2.1: a level is advanced, then the finer one twice by half the step; then the
+ * level is corrected, and the topology of the finer one follows the flags.
+ */
+void gas_step(struct gas *g, double dt);
+
+/** Set the cells of all levels from initial conditions, refining as flags say. */
+void gas_begin(struct gas *g, const struct gas_ic *ic);
+
+/** Let the groups of level + 1 follow the flags of a level. No task runs.
+ * @param weight  time of the level within the last step of the next coarser one
+ * @param ic      fills new groups; NULL: they are interpolated */
+void gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gas on an adaptive mesh: the octree with the cells of its groups, cut into batches that are data
+ * of StarPU.
+ *
+ * The cells of a group are [variable][patch][8][8][8], float or double (kernels.h). A batch is a
+ * number of groups that follow each other in the order of their level. Batches have their cells
+ * twice: at the level's present time, and at the beginning of its last step, which the ghost cells
+ * of the next finer level need. What is computed of a group depends on the groups near it and not
+ * on its batch. */
+#ifndef PHOTONS_GAS_GAS_H
+#define PHOTONS_GAS_GAS_H
+
+#include <starpu.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "photons/gas/kernels.h"
+#include "photons/gas/topology.h"
+
+struct parameters;
+
+/** Numbers of batches of one level, rising. */
+struct batch_list {
+  uint32_t count, *batch;
+};
+
+struct gas_batch {
+  uint32_t first, count;          /**< groups of the level */
+  void *cells[2];                 /**< [group][variable][patch][8][8][8]; see gas_level.now */
+  starpu_data_handle_t handle[2]; /**< of the cells */
+  starpu_data_handle_t fluxes;    /**< [group][patch][face][variable][8][8] of the last step */
+  starpu_data_handle_t sides;     /**< [group][face][variable][8][8]: the mean, over a step of the
+                                       next coarser level, of the fluxes through the groups' sides */
+  struct batch_list near;         /**< of this level: with the groups and their neighbours */
+  struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
+                                       refine, and the neighbours of these */
+  struct batch_list fine;         /**< of the next finer level: with what refines the groups'
+                                       patches and the neighbours of these */
+};
+
+struct gas_level {
+  uint32_t batch_count;
+  struct gas_batch *batch;
+  int now;                          /**< which of the batches' cells are of the present time */
+  int64_t steps;                    /**< taken */
+  double *speed;                    /**< [group] largest c_s + |v_i| of its cells */
+  double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
+  uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
+  struct gas_fault *fault;          /**< [group] the first that was found */
+};
+
+struct gas {
+  struct topology topology;
+  struct gas_level level[GAS_LEVELS_MAX];
+  const struct gas_kernels *kernels;
+  struct gas_physics physics;
+  struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level */
+  int buffer;                             /**< cells around a flagged one */
+  int64_t regrid;                         /**< steps of a level from one regridding to the next */
+  bool individual;                        /**< a level takes two steps in one of the next coarser */
+  bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
+                        conserved; for tests */
+  unsigned variables;
+  double cell; /**< side of a cell of the root level */
+  double time;
+  double group_memory;         /**< bytes that a group takes up */
+  uint32_t batch;              /**< groups of a batch */
+  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
+  starpu_data_handle_t *block, scratch;
+  uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
+};
+
+/** Make an octree of the root level alone, with cells that are not set. */
+struct gas *gas_create(const struct parameters *p);
+/** StarPU still runs; no task does. */
+void gas_free(struct gas *g);
+
+/** Bytes of the cells of a group, of a block, of a group's fluxes, and of fluxes through its
+ * sides. */
+size_t gas_group_bytes(const struct gas *g);
+size_t gas_block_bytes(const struct gas *g);
+size_t gas_fluxes_bytes(const struct gas *g);
+size_t gas_sides_bytes(const struct gas *g);
+/** Bytes of memory that a group takes up in a run, and that all groups do. */
+double gas_bytes_per_group(const struct parameters *p);
+double gas_memory(const struct gas *g);
+/** End the run where this machine cannot hold so many groups more. */
+void gas_require_memory(const struct gas *g, int level, uint32_t groups);
+
+/** Side of a cell of a level. */
+double gas_cell(const struct gas *g, int level);
+/** Present cells of a group. No task may write them; handles are acquired or unregistered. */
+void *gas_cells(const struct gas *g, int level, uint32_t group);
+
+/** Number of cells at a level that are not refined. */
+uint64_t gas_leaf_cells(const struct gas *g, int level);
+
+/** Take over the memory of all batches from StarPU, after all tasks, and give it back. */
+void gas_acquire(struct gas *g);
+void gas_release(struct gas *g);
+
+/** Give levels from `level` on, whose groups are those of the topology, new batches. The old ones must
+ * have been taken off with gas_take_level(). */
+void gas_make_level(struct gas *g, int level);
+/** Take a level's batches off StarPU: their memory stays. @return what gas_free_level() frees */
+struct gas_level gas_take_level(struct gas *g, int level);
+void gas_free_level(struct gas_level *l);
+/** Give a level the groups of a checkpoint, whose cells are to be read. Coarser levels come first.
+ * gas_link() follows. @param keys  taken over */
+void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps);
+/** Make the lists of batches of all levels anew. */
+void gas_link(struct gas *g);
+
+/** End the run if a fault was found since the last call: says which cell. */
+void gas_require_sound(const struct gas *g);
+
+#endif

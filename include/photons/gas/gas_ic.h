@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Initial conditions of gas: problems with names, whose cells any level can be given. */
+#ifndef PHOTONS_GAS_IC_H
+#define PHOTONS_GAS_IC_H
+
+#include "photons/config/choices.h"
+#include "photons/gas/gas.h"
+
+struct gas_ic {
+  enum ic_source source;
+  enum gas_direction direction; /**< of the tube or the wave */
+  double side[3];               /**< of the box */
+  double gamma;
+  double energy;    /**< of Sedov's explosion */
+  double amplitude; /**< of the sound wave, over the density */
+};
+
+struct gas_ic gas_ic_make(const struct parameters *p);
+
+/** Density, velocity and pressure at a place. @param cell  side of the cell around it */
+struct gas_primitive {
+  double density, velocity[3], pressure;
+} gas_ic_at(const struct gas_ic *ic, const double place[3], double cell);
+
+/** Fill a group. @param cells [variable][patch][8][8][8] */
+void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32_t group,
+                 void *cells);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "gas_files.h"
+
+#include <string.h>
+
+/** Stages of gas: those that a run of gas never runs have no columns. */
+static bool of_gas(uint32_t stage) {
+  const char *family = stage_at(stage)->family;
+  return family && strcmp(family, "gas") == 0;
+}
+
+void gas_timings_header(FILE *out) {
+  fprintf(out, "step,time,dt,wall_s,updates_per_s,level_patches,level_updates,idle_share,imbalance,"
+               "peak_rss_bytes");
+  for (uint32_t i = 0; i < stage_count(); i++)
+    if (of_gas(i)) fprintf(out, ",%s_s", stage_name(stage_at(i)));
+  fprintf(out, "\n");
+}
+
+void gas_statistics_header(FILE *out) {
+  fprintf(out, "step,time,mass,momentum_x,momentum_y,momentum_z,energy\n");
+}
+
+/** A column of numbers by level, from the root on: "64;128;0". */
+static void by_level(FILE *out, const uint64_t *number, int levels) {
+  for (int l = 0; l < levels; l++)
+    fprintf(out, "%s%llu", l == 0 ? "," : ";", (unsigned long long)number[l]);
+}
+
+void gas_timings_row(FILE *out, const struct step_record *record, const struct usage *cores,
+                     double peak_bytes) {
+  const struct gas_record *g = record->gas;
+  fprintf(out, "%lld,%.15g,%.9g,%.6g,%.6g", (long long)record->step, g->time, g->dt, record->wall,
+          (double)record->kicked / record->wall);
+  by_level(out, g->patches, g->levels);
+  by_level(out, g->updates, g->levels);
+  fprintf(out, ",%.4g,%.4g,%.0f", usage_idle_share(cores, record->wall), usage_imbalance(cores),
+          peak_bytes);
+  for (uint32_t i = 0; i < stage_count(); i++)
+    if (of_gas(i)) fprintf(out, ",%.6g", cores->seconds[i]);
+  fprintf(out, "\n");
+}
+
+void gas_statistics_row(FILE *out, const struct step_record *record) {
+  const struct gas_record *g = record->gas;
+  fprintf(out, "%lld,%.15g", (long long)record->step, g->time);
+  for (int v = GAS_DENSITY; v <= GAS_ENERGY; v++) fprintf(out, ",%.15g", g->totals.conserved[v]);
+  fprintf(out, "\n");
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* log/timings.csv and log/statistics.csv of a run of gas: headings and rows. */
+#ifndef PHOTONS_APP_GAS_FILES_H
+#define PHOTONS_APP_GAS_FILES_H
+
+#include <stdio.h>
+
+#include "photons/app/step_record.h"
+#include "photons/runtime/task_log.h"
+
+void gas_timings_header(FILE *out);
+void gas_statistics_header(FILE *out);
+/** @param peak_bytes  resident memory, all processes */
+void gas_timings_row(FILE *out, const struct step_record *record, const struct usage *cores,
+                     double peak_bytes);
+void gas_statistics_row(FILE *out, const struct step_record *record);
+
+#endif

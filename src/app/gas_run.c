@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/app/gas_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/app/moment.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/base/output_file.h"
+#include "photons/gas/evolve.h"
+#include "photons/gas/gas_file.h"
+#include "photons/runtime/scheduler.h"
+
+struct gas_run {
+  struct parameters *parameters;
+  struct gas *gas;
+  struct gas_ic ic;
+  struct gas_totals totals; /* of the present state */
+  struct gas_record record;
+  double last_step;   /* its length */
+  char obstacle[256]; /* why no step can be taken */
+};
+
+/** The time of the next output or of the end. */
+static double next_stop(const struct parameters *p, double time) {
+  const double soon = time + 1e-12 * p->time.end;
+  for (size_t i = 0; i < p->output.time_count; i++)
+    if (p->output.times[i] > soon) return p->output.times[i];
+  return p->time.end;
+}
+
+/** The time at which the next step ends. What is left before a stop is divided into two equal steps
+ * where it is between one and two steps long. */
+static double next_time(const struct gas_run *r) {
+  const double time = r->gas->time, stop = next_stop(r->parameters, time);
+  const double step = r->parameters->gas.cfl * r->totals.longest_step;
+  if (time + step * (1.0 + 1e-9) >= stop) return stop;
+  return time + 2.0 * step > stop ? 0.5 * (time + stop) : time + step;
+}
+
+static double next(void *state, const struct progress *now) {
+  const struct gas_run *r = state;
+  (void)now;
+  return gas_clock_at(r->parameters, next_time(r));
+}
+
+static void describe_mesh(FILE *out, const struct parameters *p) {
+  static const char *const solvers[] = {[GAS_RTVD] = "relaxing TVD", [GAS_MUSCL] = "MUSCL-Hancock"};
+  fprintf(out, "  gas         %s in %s precision, gamma %g, Courant number %g\n",
+          solvers[p->gas.solver], p->gas.precision == GAS_DOUBLE ? "double" : "single",
+          p->gas.gamma, p->gas.cfl);
+  fprintf(out, "  mesh        root level of %g x %g x %g cells, %lld level%s of refinement, %s\n",
+          p->gas.root[0], p->gas.root[1], p->gas.root[2], (long long)p->gas.levels,
+          p->gas.levels == 1 ? "" : "s",
+          p->gas.steps == GAS_STEPS_INDIVIDUAL ? "steps by level" : "shared steps");
+  if (!p->gas.fix_fluxes) fprintf(out, "  gas.flux_fixup = no: nothing is conserved\n");
+}
+
+static void describe(void *state, FILE *out) {
+  const struct gas_run *r = state;
+  const struct gas *g = r->gas;
+  describe_mesh(out, r->parameters);
+  fprintf(out, "  patches     by level:");
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    fprintf(out, " %u", GAS_PATCHES * g->topology.level[level].count);
+  fprintf(out, "; memory about %.1f MB\n", 1e-6 * gas_memory(g));
+}
+
+static void fill_record(struct gas_run *r, struct step_record *record) {
+  const struct gas *g = r->gas;
+  r->totals = gas_measure(r->gas);
+  r->record = (struct gas_record){
+      .time = g->time, .dt = r->last_step, .levels = g->topology.finest + 1, .totals = r->totals};
+  record->gas = &r->record;
+  record->particles = record->kicked = 0;
+  for (int level = 0; level <= g->topology.finest; level++) {
+    r->record.patches[level] = GAS_PATCHES * (uint64_t)g->topology.level[level].count;
+    r->record.updates[level] = g->updates[level];
+    record->kicked += g->updates[level];
+    record->particles += gas_leaf_cells(g, level);
+  }
+}
+
+static bool begin(void *state, bool restarted, struct step_record *record) {
+  struct gas_run *r = state;
+  fill_record(r, record);
+  return !restarted;
+}
+
+static const char *stuck(void *state, const struct progress *now, bool *sound) {
+  struct gas_run *r = state;
+  const double time = r->gas->time, step = next_time(r) - time;
+  (void)now;
+  if (step > 1e-12 * r->parameters->time.end) return NULL;
+  *sound = true;
+  snprintf(r->obstacle, sizeof r->obstacle,
+           "at t = %g the next step would be %.3g, too short to get anywhere: the gas is too fast "
+           "or too hot for cells so small",
+           time, step);
+  return r->obstacle;
+}
+
+/** After a step: it must not have become longer than signals allow. */
+static void require_courant(const struct gas_run *r, double dt) {
+  if (dt > r->totals.longest_step)
+    fail(EXIT_RUN_FAILED,
+         "the step from t = %g to %g was too long: in its course the Courant number rose from "
+         "gas.cfl = %g to %.3g, and the scheme needs less than 1; take a smaller gas.cfl",
+         r->gas->time - dt, r->gas->time, r->parameters->gas.cfl, dt / r->totals.longest_step);
+}
+
+static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
+                 void *context, struct step_record *record) {
+  struct gas_run *r = state;
+  const double end = next_time(r);
+  (void)output_due;
+  (void)context;
+  r->last_step = end - r->gas->time;
+  gas_step(r->gas, r->last_step);
+  r->gas->time = end;
+  now->a = gas_clock_at(r->parameters, end);
+  fill_record(r, record);
+  require_courant(r, r->last_step);
+}
+
+/** What a file says of the state. The octree stays the run's. */
+static struct gas_file file_of(const struct gas_run *r, const struct progress *now) {
+  const struct gas *g = r->gas;
+  struct gas_file f = {.topology = g->topology,
+                       .cell = g->cell,
+                       .gamma = g->physics.gamma,
+                       .solver = g->physics.solver,
+                       .variables = g->variables,
+                       .real = g->kernels->real_size,
+                       .moment = {.a = now->a,
+                                  .start_a = now->start_a,
+                                  .last_output = now->last_output,
+                                  .wall_seconds = now->wall_seconds,
+                                  .step = now->step,
+                                  .outputs_done = now->outputs_done}};
+  double dt = r->last_step;
+  for (int l = 0; l <= g->topology.finest; l++, dt *= g->individual ? 0.5 : 1.0)
+    f.level[l] = (struct gas_file_level){g->time, dt, g->level[l].steps};
+  return f;
+}
+
+static void *group_cells(void *context, int level, uint32_t group) {
+  const struct gas_run *r = context;
+  return gas_cells(r->gas, level, group);
+}
+
+static double write_output(void *state, const struct progress *now, size_t number) {
+  struct gas_run *r = state;
+  char path[PARAMETER_PATH_MAX + 32];
+  snprintf(path, sizeof path, "%s/gas_%03zu.hdf5", r->parameters->output.dir, number);
+  const struct gas_file f = file_of(r, now);
+  gas_acquire(r->gas);
+  gas_file_write(path, r->parameters, &f, group_cells, r);
+  gas_release(r->gas);
+  return 0.0;
+}
+
+static void checkpoint(void *state, const char *path, const struct progress *now) {
+  struct gas_run *r = state;
+  const struct gas_file f = file_of(r, now);
+  gas_acquire(r->gas);
+  gas_checkpoint_write(path, r->parameters, &f, group_cells, r);
+  gas_release(r->gas);
+}
+
+/** There are no movies: output.movie has no meaning for gas. */
+static void frame(void *state, const struct progress *now, const char *path) {
+  (void)state;
+  (void)now;
+  (void)path;
+}
+
+static void end(void *state) {
+  struct gas_run *r = state;
+  gas_free(r->gas);
+  free(r);
+}
+
+/** The clock is anew that of time.end, which may have changed since a checkpoint. */
+static struct progress progress_of(const struct gas_file *f, const struct parameters *p) {
+  const struct gas_moment *m = &f->moment;
+  const double before = f->level[0].time / log(m->a); /* time.end of the checkpoint */
+  const double output = m->last_output > 0.0 && m->a > 1.0
+                            ? gas_clock_at(p, before * log(m->last_output))
+                            : m->last_output;
+  return (struct progress){.a = gas_clock_at(p, f->level[0].time),
+                           .start_a = m->start_a,
+                           .step = m->step,
+                           .outputs_done = m->outputs_done,
+                           .last_output = output,
+                           .wall_seconds = m->wall_seconds};
+}
+
+/** The outputs that lie ahead. */
+static void set_timeline(struct timeline *t, const struct parameters *p,
+                         const struct progress *now) {
+  static const double same = 1e-12;
+  *t = (struct timeline){.begin = 1.0, .end = gas_clock_at(p, p->time.end)};
+  for (size_t i = 0; i < p->output.time_count; i++) {
+    const double a = gas_clock_at(p, p->output.times[i]);
+    if (a >= now->a * (1.0 - same) && a > now->last_output * (1.0 + same))
+      t->output[t->outputs++] = a;
+  }
+}
+
+/** Levels and cells of a checkpoint. */
+static void restore(struct gas_run *r, const char *path, const struct gas_file *f) {
+  struct gas *g = r->gas;
+  for (int l = 0; l <= f->topology.finest; l++) {
+    const struct gas_tree_level *level = &f->topology.level[l];
+    uint64_t *keys = allocate(level->count, sizeof *keys, "patch groups");
+    if (level->count > 0) memcpy(keys, level->key, level->count * sizeof *keys);
+    gas_restore_level(g, l, keys, level->count, f->level[l].steps);
+  }
+  gas_link(g);
+  g->time = f->level[0].time;
+  r->last_step = f->level[0].dt;
+  gas_acquire(g);
+  gas_file_read(path, f, group_cells, r);
+  gas_release(g);
+}
+
+struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
+                             struct progress *now, struct timeline *timeline) {
+  struct gas_run *r = allocate(1, sizeof *r, "the run");
+  *r = (struct gas_run){.parameters = p, .gas = gas_create(p), .ic = gas_ic_make(p)};
+  *now = (struct progress){.a = 1.0, .start_a = 1.0};
+  if (checkpoint_path) {
+    char *found;
+    struct gas_file f = gas_checkpoint_open(checkpoint_path, p, false, &found);
+    restore(r, found, &f);
+    *now = progress_of(&f, p);
+    topology_free(&f.topology);
+    free(found);
+  } else {
+    gas_begin(r->gas, &r->ic);
+  }
+  set_timeline(timeline, p, now);
+  return (struct solver){r,    describe, begin,      stuck, step, write_output,
+                         next, frame,    checkpoint, end};
+}
+
+void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progress *now,
+                 struct timeline *timeline) {
+  scheduler_check(p);
+  if (comm_rank() == 0) output_folder_check(p->output.dir);
+  *now = (struct progress){.a = 1.0, .start_a = 1.0};
+  if (checkpoint_path) {
+    char *found;
+    struct gas_file f = gas_checkpoint_open(checkpoint_path, p, true, &found);
+    *now = progress_of(&f, p);
+    topology_free(&f.topology);
+    free(found);
+  }
+  set_timeline(timeline, p, now);
+  parameters_print(p, stdout);
+  printf("\n# what a run would use\n");
+  describe_mesh(stdout, p);
+  const double groups = p->gas.root[0] * p->gas.root[1] * p->gas.root[2] / GAS_GROUP_CELLS;
+  const double bytes = gas_bytes_per_group(p);
+  printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch\n",
+         1e-6 * groups * bytes, 1e-6 * bytes);
+}

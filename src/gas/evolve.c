@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/gas/evolve.h"
+
+#include <math.h>
+
+#include "photons/gas/codelets.h"
+#include "photons/runtime/message.h"
+
+static bool has_groups(const struct gas *g, int level) {
+  return level <= g->topology.finest && g->topology.level[level].count > 0;
+}
+
+static uint32_t batches(const struct gas *g, int level) { return g->level[level].batch_count; }
+
+/** Where a step of a level is in the step of the next coarser one. */
+struct sub_step {
+  double begin, end; /* 0 .. 1 */
+};
+
+static void solve_level(struct gas *g, int level, double dt, struct sub_step s) {
+  for (uint32_t i = 0; i < batches(g, level); i++) {
+    gas_solve_submit(g, level, i, dt, gas_prepare_submit(g, level, i, s.begin));
+    if (level > 0) gas_close_submit(g, level, i, s.end - s.begin, s.begin == 0.0);
+  }
+  g->level[level].now = 1 - g->level[level].now;
+  g->level[level].steps++;
+  g->updates[level] += g->topology.level[level].count * (uint64_t)GAS_GROUP_CELLS;
+}
+
+/** Correct a level that has finer groups. */
+static void correct_level(struct gas *g, int level, double dt) {
+  for (uint32_t i = 0; i < batches(g, level); i++) {
+    if (g->level[level].batch[i].fine.count == 0) continue;
+    if (g->fix_fluxes) gas_fix_submit(g, level, i, dt);
+    gas_restrict_submit(g, level, i);
+  }
+}
+
+static void advance(struct gas *g, int level, double dt, struct sub_step s) {
+  solve_level(g, level, dt, s);
+  if (has_groups(g, level + 1)) {
+    const int steps = g->individual ? 2 : 1;
+    for (int i = 0; i < steps && has_groups(g, level + 1); i++)
+      advance(g, level + 1, dt / steps, (struct sub_step){i / (double)steps, (i + 1.0) / steps});
+    correct_level(g, level, dt);
+  }
+  if (level < g->topology.finest && g->level[level].steps % g->regrid == 0)
+    gas_regrid(g, level, s.end, NULL);
+}
+
+void gas_step(struct gas *g, double dt) {
+  for (int level = 0; level <= g->topology.finest; level++) g->updates[level] = 0;
+  advance(g, 0, dt, (struct sub_step){0.0, 1.0});
+  message_wait();
+  g->time += dt;
+}
+
+struct gas_totals gas_measure(struct gas *g) {
+  struct gas_totals t = {.longest_step = INFINITY};
+  const int levels = topology_levels(&g->topology);
+  for (int level = 0; level < levels; level++)
+    for (uint32_t i = 0; i < batches(g, level); i++) {
+      gas_cfl_submit(g, level, i);
+      gas_sum_submit(g, level, i);
+    }
+  message_wait();
+  gas_require_sound(g);
+  for (int level = 0; level < levels; level++) {
+    const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
+    for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
+      t.longest_step = fmin(t.longest_step, steps * cell / g->level[level].speed[i]);
+      for (unsigned v = 0; v < g->variables; v++)
+        t.conserved[v] += g->level[level].sum[i][v] * cell * cell * cell;
+    }
+  }
+  return t;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cells of the adaptive mesh: batches of groups, and their lists. */
+#include "photons/gas/gas.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+
+enum {
+  ALIGNMENT = 64,            /* bytes */
+  BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
+  BLOCKS_FOR_EACH_WORKER = 2 /* one that is solved, one that is prepared */
+};
+
+size_t gas_group_bytes(const struct gas *g) {
+  return g->variables * GAS_GROUP_CELLS * g->kernels->real_size;
+}
+size_t gas_block_bytes(const struct gas *g) {
+  return g->variables * GAS_BLOCK_CELLS * g->kernels->real_size;
+}
+size_t gas_sides_bytes(const struct gas *g) {
+  return g->variables * GAS_FACES * GAS_FACE_CELLS * g->kernels->real_size;
+}
+size_t gas_fluxes_bytes(const struct gas *g) { return GAS_PATCHES * gas_sides_bytes(g); }
+
+double gas_bytes_per_group(const struct parameters *p) {
+  const struct gas_physics physics = {.solver = p->gas.solver};
+  const double real = p->gas.precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
+  const double faces = GAS_FACES * GAS_FACE_CELLS;
+  return gas_variables(&physics) * real * (2.0 * GAS_GROUP_CELLS + (GAS_PATCHES + 1.0) * faces) +
+         sizeof(struct gas_group) + sizeof(uint64_t) + sizeof(double[1 + GAS_VARIABLES_MAX]) +
+         sizeof(uint32_t[GAS_PATCHES]) + sizeof(struct gas_fault) + sizeof(struct gas_batch);
+}
+
+double gas_memory(const struct gas *g) {
+  double groups = 0.0;
+  for (int level = 0; level <= g->topology.finest; level++)
+    groups += g->topology.level[level].count;
+  return groups * g->group_memory +
+         (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g);
+}
+
+void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
+  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
+  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+  const double needed = gas_memory(g) + groups * g->group_memory;
+  if (needed > installed)
+    fail(EXIT_RUN_FAILED,
+         "at t = %g level %d is to have %.4g patches, and gas would need %.1f GB of memory of %.1f "
+         "GB: use fewer gas.levels, larger thresholds of gas.flag_*, or more machines",
+         g->time, level, (double)GAS_PATCHES * groups, 1e-9 * needed, 1e-9 * installed);
+}
+
+double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
+
+void *gas_cells(const struct gas *g, int level, uint32_t group) {
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *b = &l->batch[group / g->batch];
+  return (char *)b->cells[l->now] + (group - b->first) * gas_group_bytes(g);
+}
+
+uint64_t gas_leaf_cells(const struct gas *g, int level) {
+  const struct topology *t = &g->topology;
+  const uint64_t finer = level < t->finest ? t->level[level + 1].count : 0;
+  return t->level[level].count * (uint64_t)GAS_GROUP_CELLS - finer * GAS_PATCH_CELLS;
+}
+
+static void *allocate_cells(size_t bytes) {
+  void *cells = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  if (!cells) fail(EXIT_RUN_FAILED, "not enough memory for %zu bytes of gas", bytes);
+  return cells;
+}
+
+static void make_batch(const struct gas *g, struct gas_batch *b, uint32_t first, uint32_t count) {
+  *b = (struct gas_batch){.first = first, .count = count};
+  for (int i = 0; i < 2; i++) {
+    b->cells[i] = allocate_cells(count * gas_group_bytes(g));
+    b->handle[i] = handle_register(b->cells[i], count * gas_group_bytes(g), 1);
+  }
+  b->fluxes = handle_make(count * gas_fluxes_bytes(g), 1);
+  b->sides = handle_make(count * gas_sides_bytes(g), 1);
+}
+
+void gas_make_level(struct gas *g, int level) {
+  struct gas_level *l = &g->level[level];
+  const uint32_t groups = g->topology.level[level].count;
+  *l = (struct gas_level){
+      .batch_count = (groups + g->batch - 1) / g->batch,
+      .steps = l->steps,
+      .speed = allocate(groups, sizeof *l->speed, "speeds of groups"),
+      .sum = allocate(groups, sizeof *l->sum, "sums of groups"),
+      .flags = allocate(groups, sizeof *l->flags, "flags of groups"),
+      .fault = allocate(groups, sizeof *l->fault, "faults of groups"),
+  };
+  l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    const uint32_t first = i * g->batch, left = groups - first;
+    make_batch(g, &l->batch[i], first, left < g->batch ? left : g->batch);
+  }
+  for (uint32_t i = 0; i < groups; i++) l->fault[i].patch = -1;
+}
+
+struct gas_level gas_take_level(struct gas *g, int level) {
+  const struct gas_level taken = g->level[level];
+  for (uint32_t i = 0; i < taken.batch_count; i++) {
+    struct gas_batch *b = &taken.batch[i];
+    handle_unregister(&b->handle[taken.now]);
+    handle_drop(&b->handle[1 - taken.now]);
+    handle_drop(&b->fluxes);
+    handle_drop(&b->sides);
+  }
+  g->level[level] = (struct gas_level){.steps = taken.steps};
+  return taken;
+}
+
+static void free_lists(struct gas_batch *b) {
+  free(b->near.batch);
+  free(b->coarse.batch);
+  free(b->fine.batch);
+}
+
+void gas_free_level(struct gas_level *l) {
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    free_lists(&l->batch[i]);
+    free(l->batch[i].cells[0]);
+    free(l->batch[i].cells[1]);
+  }
+  free(l->batch);
+  free(l->speed);
+  free(l->sum);
+  free(l->flags);
+  free(l->fault);
+  *l = (struct gas_level){0};
+}
+
+void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps) {
+  struct gas_level old = gas_take_level(g, level);
+  gas_free_level(&old);
+  topology_replace(&g->topology, level, keys, groups);
+  gas_make_level(g, level);
+  g->level[level].steps = steps;
+}
+
+/** A set of batches of a level, by the numbers of their groups. */
+struct batch_set {
+  uint32_t batch; /* groups of a batch */
+  uint32_t count, room, *number;
+};
+
+static void add_group(struct batch_set *s, uint32_t group) {
+  const uint32_t batch = group / s->batch;
+  uint32_t i = 0;
+  if (group == NO_GROUP) return;
+  while (i < s->count && s->number[i] < batch) i++;
+  if (i < s->count && s->number[i] == batch) return;
+  if (s->count == s->room)
+    s->number = reallocate(s->number, s->room = 2 * s->room + 8, sizeof *s->number,
+                           "lists of batches");
+  memmove(s->number + i + 1, s->number + i, (s->count++ - i) * sizeof *s->number);
+  s->number[i] = batch;
+}
+
+static struct batch_list list_of(const struct batch_set *s) {
+  return (struct batch_list){s->count, s->number};
+}
+
+/** The sons of a patch and of its neighbours across its faces. */
+static void add_fine(const struct topology *t, int level, uint32_t group, int patch,
+                     struct batch_set *s) {
+  const struct gas_tree_level *l = &t->level[level];
+  static const int across[] = {MYSELF,     MYSELF - 1, MYSELF + 1, MYSELF - 3,
+                               MYSELF + 3, MYSELF - 9, MYSELF + 9};
+  for (size_t i = 0; i < sizeof across / sizeof *across; i++) {
+    const struct patch_number n = topology_patch_neighbour(t, level, group, patch, across[i]);
+    if (n.group != NO_GROUP) add_group(s, l->group[n.group].son[n.patch]);
+  }
+}
+
+static void link_batch(const struct gas *g, int level, struct gas_batch *b) {
+  const struct gas_tree_level *l = &g->topology.level[level];
+  struct batch_set near = {.batch = g->batch}, coarse = near, fine = near;
+  free_lists(b);
+  for (uint32_t i = b->first; i < b->first + b->count; i++) {
+    const uint32_t father = l->group[i].father;
+    for (int n = 0; n < NEIGHBOURS; n++) {
+      add_group(&near, l->group[i].near[n]);
+      if (father != NO_GROUP)
+        add_group(&coarse,
+                  topology_patch_neighbour(&g->topology, level - 1, father, (int)(l->key[i] & 7), n)
+                      .group);
+    }
+    for (int p = 0; p < GAS_PATCHES; p++) add_fine(&g->topology, level, i, p, &fine);
+  }
+  b->near = list_of(&near);
+  b->coarse = list_of(&coarse);
+  b->fine = list_of(&fine);
+}
+
+void gas_link(struct gas *g) {
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    for (uint32_t i = 0; i < g->level[level].batch_count; i++)
+      link_batch(g, level, &g->level[level].batch[i]);
+}
+
+/** The value of a list for a level: lists have one value for all levels, or one for each. */
+static double by_level(const double *list, size_t count, int level) {
+  return count == 0 ? 0.0 : list[count == 1 ? 0 : level];
+}
+
+static void set_flags(struct gas *g, const struct parameters *p) {
+  for (int level = 0; level < g->topology.finest; level++)
+    g->flags[level] = (struct gas_flags){
+        .density = by_level(p->gas.flag_density, p->gas.flag_density_count, level),
+        .gradient_density = by_level(p->gas.flag_gradient_density,
+                                     p->gas.flag_gradient_density_count, level),
+        .gradient_pressure = by_level(p->gas.flag_gradient_pressure,
+                                      p->gas.flag_gradient_pressure_count, level),
+        .loehner = by_level(p->gas.flag_loehner, p->gas.flag_loehner_count, level),
+        .loehner_filter = 0.01};
+}
+
+struct gas *gas_create(const struct parameters *p) {
+  struct gas *g = allocate(1, sizeof *g, "the gas");
+  uint32_t root[3];
+  for (int c = 0; c < 3; c++) root[c] = (uint32_t)p->gas.root[c] / GAS_GROUP_SIDE;
+  topology_init(&g->topology, root, p->gas.boundary, (int)p->gas.levels);
+  g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
+  g->physics = (struct gas_physics){
+      .solver = p->gas.solver, .limiter = GAS_LIMITER_VAN_LEER, .gamma = p->gas.gamma};
+  g->variables = gas_variables(&g->physics);
+  g->group_memory = gas_bytes_per_group(p);
+  set_flags(g, p);
+  g->buffer = (int)p->gas.buffer;
+  g->regrid = p->gas.regrid;
+  g->individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
+  g->fix_fluxes = p->gas.fix_fluxes;
+  g->cell = p->gas.length / p->gas.root[0];
+  g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : BATCH_GROUPS;
+  g->blocks = BLOCKS_FOR_EACH_WORKER * engine_workers();
+  g->block = allocate(g->blocks, sizeof *g->block, "blocks of gas");
+  for (uint32_t i = 0; i < g->blocks; i++)
+    g->block[i] = handle_make(g->batch * gas_block_bytes(g), 1);
+  g->scratch = handle_make(g->kernels->scratch_bytes + ALIGNMENT, 1);
+  gas_make_level(g, 0);
+  gas_link(g);
+  return g;
+}
+
+void gas_free(struct gas *g) {
+  for (int level = 0; level <= g->topology.finest; level++) {
+    struct gas_level l = gas_take_level(g, level);
+    gas_free_level(&l);
+  }
+  for (uint32_t i = 0; i < g->blocks; i++) handle_drop(&g->block[i]);
+  handle_drop(&g->scratch);
+  free(g->block);
+  topology_free(&g->topology);
+  free(g);
+}
+
+void gas_acquire(struct gas *g) {
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    for (uint32_t i = 0; i < g->level[level].batch_count; i++)
+      handle_acquire(g->level[level].batch[i].handle[g->level[level].now], STARPU_RW);
+}
+
+void gas_release(struct gas *g) {
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    for (uint32_t i = 0; i < g->level[level].batch_count; i++)
+      starpu_data_release(g->level[level].batch[i].handle[g->level[level].now]);
+}
+
+void gas_require_sound(const struct gas *g) {
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
+      const struct gas_fault *f = &g->level[level].fault[i];
+      if (f->patch < 0) continue;
+      const uint32_t *place = g->topology.level[level].group[i].place;
+      unsigned cell[3];
+      for (int c = 0; c < 3; c++)
+        cell[c] = GAS_GROUP_SIDE * place[c] + GAS_PATCH_SIDE * ((unsigned)f->patch >> c & 1) +
+                  ((unsigned)f->cell >> 3 * c & 7);
+      fail(EXIT_RUN_FAILED,
+           "gas at t = %g: density %g and pressure %g in cell (%u, %u, %u) of level %d, where both "
+           "must be positive: a smaller gas.cfl may help",
+           g->time, f->density, f->pressure, cell[0], cell[1], cell[2], level);
+    }
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/gas/gas_ic.h"
+
+#include <math.h>
+
+#include "photons/config/parameters.h"
+
+#define PI 3.14159265358979323846
+
+struct gas_ic gas_ic_make(const struct parameters *p) {
+  struct gas_ic ic = {.source = p->ic.source,
+                      .direction = p->ic.direction,
+                      .gamma = p->gas.gamma,
+                      .energy = p->ic.energy,
+                      .amplitude = p->ic.amplitude};
+  for (int c = 0; c < 3; c++) ic.side[c] = p->gas.length * p->gas.root[c] / p->gas.root[0];
+  return ic;
+}
+
+/** Distance from the middle of the box along the direction of the problem, over the side of the box
+ * along it; along the diagonal the sum of all three. */
+static double along(const struct gas_ic *ic, const double place[3]) {
+  double sum = 0.0;
+  for (int c = 0; c < 3; c++)
+    if (ic->direction == GAS_DIAGONAL || (int)ic->direction == c)
+      sum += place[c] / ic->side[c] - 0.5;
+  return sum;
+}
+
+/** Sod (1978), J. Comput. Phys. 27, 1. */
+static struct gas_primitive sod(const struct gas_ic *ic, const double place[3]) {
+  if (along(ic, place) < 0.0) return (struct gas_primitive){.density = 1.0, .pressure = 1.0};
+  return (struct gas_primitive){.density = 0.125, .pressure = 0.1};
+}
+
+/** An energy in the eight cells around the middle of the box, and little elsewhere (Schive et al.
+ * 2010, section 4.2). */
+static struct gas_primitive sedov(const struct gas_ic *ic, const double place[3], double cell) {
+  static const double elsewhere = 1e-5; /* energy per volume */
+  bool middle = true;
+  for (int c = 0; c < 3; c++) middle = middle && fabs(place[c] - 0.5 * ic->side[c]) < cell;
+  const double energy = middle ? ic->energy / (8.0 * cell * cell * cell) : elsewhere;
+  return (struct gas_primitive){.density = 1.0, .pressure = (ic->gamma - 1.0) * energy};
+}
+
+/** A standing sound wave at the moment when all gas is at rest; the speed of sound is 1 with gamma =
+ * 5/3 (Schive et al. 2010, section 4.1). */
+static struct gas_primitive acoustic(const struct gas_ic *ic, const double place[3]) {
+  const double wave = ic->amplitude * cos(2.0 * PI * along(ic, place));
+  return (struct gas_primitive){.density = 1.0 + wave, .pressure = 0.6 * (1.0 + ic->gamma * wave)};
+}
+
+/** A value that changes smoothly from `outer` to `inner` at a quarter of the box and back at three
+ * quarters. */
+static double layer(double y, double outer, double inner) {
+  static const double width = 0.025;
+  const double middle = 0.5 * (outer - inner), low = y - 0.25, high = y - 0.75;
+  if (y < 0.25) return outer - middle * exp(low / width);
+  if (y < 0.5) return inner + middle * exp(-low / width);
+  if (y < 0.75) return inner + middle * exp(high / width);
+  return outer - middle * exp(-high / width);
+}
+
+/** McNally, Lyra & Passy (2012), ApJS 201, 18, equations 1 to 4. */
+static struct gas_primitive kelvin_helmholtz(const struct gas_ic *ic, const double place[3]) {
+  const double x = place[0] / ic->side[0], y = place[1] / ic->side[1];
+  return (struct gas_primitive){.density = layer(y, 1.0, 2.0),
+                                .velocity = {layer(y, 0.5, -0.5), 0.01 * sin(4.0 * PI * x), 0.0},
+                                .pressure = 2.5};
+}
+
+/** A ball of high pressure, as wide as a fifth of the box. */
+static struct gas_primitive blast(const struct gas_ic *ic, const double place[3]) {
+  double square = 0.0;
+  for (int c = 0; c < 3; c++) square += pow(place[c] - 0.5 * ic->side[c], 2.0);
+  const bool inside = square < pow(0.1 * ic->side[0], 2.0);
+  return (struct gas_primitive){.density = 1.0, .pressure = inside ? 10.0 : 0.1};
+}
+
+struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], double cell) {
+  switch (ic->source) {
+  case IC_SOD: return sod(ic, place);
+  case IC_SEDOV: return sedov(ic, place, cell);
+  case IC_ACOUSTIC: return acoustic(ic, place);
+  case IC_KELVIN_HELMHOLTZ: return kelvin_helmholtz(ic, place);
+  default: return blast(ic, place);
+  }
+}
+
+static void conserve(const struct gas_primitive *w, double gamma,
+                     double conserved[GAS_VARIABLES_MAX]) {
+  double square = 0.0;
+  for (int c = 0; c < 3; c++) {
+    conserved[GAS_MOMENTUM_X + c] = w->density * w->velocity[c];
+    square += w->velocity[c] * w->velocity[c];
+  }
+  conserved[GAS_DENSITY] = w->density;
+  conserved[GAS_ENERGY] = w->pressure / (gamma - 1.0) + 0.5 * w->density * square;
+  conserved[GAS_ENTROPY] = w->pressure / pow(w->density, gamma - 1.0);
+}
+
+void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32_t group,
+                 void *cells) {
+  const uint32_t *corner = g->topology.level[level].group[group].place;
+  const double cell = gas_cell(g, level);
+  for (unsigned p = 0; p < GAS_PATCHES; p++)
+    for (unsigned i = 0; i < GAS_PATCH_CELLS; i++) {
+      double place[3], conserved[GAS_VARIABLES_MAX];
+      for (unsigned c = 0; c < 3; c++)
+        place[c] = cell * (0.5 + GAS_GROUP_SIDE * corner[c] + GAS_PATCH_SIDE * (p >> c & 1) +
+                           (i >> 3 * c & 7));
+      const struct gas_primitive w = gas_ic_at(ic, place, cell);
+      conserve(&w, ic->gamma, conserved);
+      for (unsigned v = 0; v < g->variables; v++) {
+        const size_t at = (v * GAS_PATCHES + p) * (size_t)GAS_PATCH_CELLS + i;
+        if (g->kernels->real_size == sizeof(double))
+          ((double *)cells)[at] = conserved[v];
+        else
+          ((float *)cells)[at] = (float)conserved[v];
+      }
+    }
+}

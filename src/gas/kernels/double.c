@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The gas kernels in double precision. */
+#define REAL double
+#include "flags.h"
+#include "levels.h"
+#include "sweep.h"
+
+extern const struct gas_kernels KERNEL(gas_kernels_double);
+const struct gas_kernels KERNEL(gas_kernels_double) = {sizeof(real),   SCRATCH_REALS * sizeof(real),
+                                                       solve,          largest_speed,
+                                                       flag,           interpolate,
+                                                       restrict_group, flux_add,
+                                                       flux_fix};

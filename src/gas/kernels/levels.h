@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What passes between a level and the next finer one: interpolation, means, fluxes. */
+#ifndef PHOTONS_GAS_KERNELS_LEVELS_H
+#define PHOTONS_GAS_KERNELS_LEVELS_H
+
+#include "sweep.h"
+
+INLINE real minmod(real a, real b) {
+  return a * b > 0 ? copysign(smallest(fabs(a), fabs(b)), a) : 0;
+}
+
+/** The eight children of a coarse cell: child = x + 2 y + 4 z. */
+struct children {
+  real u[GAS_VARIABLES_MAX][8];
+};
+
+/* A child lies a quarter of a coarse cell from the middle along each axis. */
+static void linear_children(const struct constants *c, unsigned variables, const real *coarse,
+                            struct children *children) {
+  static const int step[3] = {1, GAS_COARSE_SIDE, GAS_COARSE_SIDE * GAS_COARSE_SIDE};
+  for (unsigned q = 0; q < variables; q++) {
+    const real *u = coarse + q * GAS_COARSE_CELLS;
+    real slope[3];
+    for (int a = 0; a < 3; a++)
+      slope[a] = (real)0.25 * minmod(u[0] - u[-step[a]], u[step[a]] - u[0]);
+    for (unsigned k = 0; k < 8; k++)
+      children->u[q][k] = u[0] + (k & 1 ? slope[0] : -slope[0]) + (k & 2 ? slope[1] : -slope[1]) +
+                          (k & 4 ? slope[2] : -slope[2]);
+  }
+  bool good = true;
+  for (unsigned k = 0; k < 8; k++)
+    good &= is_physical(c, cell_at(&children->u[0][0], 8, k, c->has_entropy));
+  for (unsigned q = 0; !good && q < variables; q++)
+    for (unsigned k = 0; k < 8; k++) children->u[q][k] = coarse[q * GAS_COARSE_CELLS];
+}
+
+/* Writes those children of coarse cell `place` that are cells low <= i < high of the block. Cell i of
+ * the block lies in coarse cell (i + 3) / 2. */
+static void place_children(unsigned variables, const struct children *children, const int place[3],
+                           const int low[3], const int high[3], real *block) {
+  for (unsigned k = 0; k < 8; k++) {
+    const int at[3] = {2 * place[0] - 3 + (int)(k & 1), 2 * place[1] - 3 + (int)(k >> 1 & 1),
+                       2 * place[2] - 3 + (int)(k >> 2)};
+    bool wanted = true;
+    for (int a = 0; a < 3; a++) wanted &= at[a] >= low[a] && at[a] < high[a];
+    real *to = block + (at[2] * GAS_BLOCK_SIDE + at[1]) * GAS_BLOCK_SIDE + at[0];
+    for (unsigned q = 0; wanted && q < variables; q++) to[q * GAS_BLOCK_CELLS] = children->u[q][k];
+  }
+}
+
+static void interpolate(const struct gas_physics *physics, const void *coarse, const int low[3],
+                        const int high[3], void *block) {
+  const struct constants c = constants_of(physics);
+  const unsigned variables = gas_variables(physics);
+  int first[3], end[3], p[3];
+  for (int a = 0; a < 3; a++) {
+    first[a] = (low[a] + 3) / 2;
+    end[a] = (high[a] + 4) / 2;
+  }
+  for (p[2] = first[2]; p[2] < end[2]; p[2]++)
+    for (p[1] = first[1]; p[1] < end[1]; p[1]++)
+      for (p[0] = first[0]; p[0] < end[0]; p[0]++) {
+        struct children children;
+        linear_children(&c, variables,
+                        (const real *)coarse + (p[2] * GAS_COARSE_SIDE + p[1]) * GAS_COARSE_SIDE +
+                            p[0],
+                        &children);
+        place_children(variables, &children, p, low, high, block);
+      }
+}
+
+static void restrict_group(unsigned variables, const void *fine_group, void *coarse_group,
+                           int patch) {
+  for (unsigned q = 0; q < variables; q++)
+    for (unsigned child = 0; child < GAS_PATCHES; child++) {
+      const real *from = (const real *)fine_group + (q * GAS_PATCHES + child) * GAS_PATCH_CELLS;
+      real *to = (real *)coarse_group + (q * GAS_PATCHES + (unsigned)patch) * GAS_PATCH_CELLS +
+                 (child & 1) * 4 + (child >> 1 & 1) * 32 + (child >> 2) * 256;
+      for (unsigned z = 0; z < 4; z++)
+        for (unsigned y = 0; y < 4; y++)
+          for (unsigned x = 0; x < 4; x++) {
+            const real *f = from + 2 * (x + 8 * y + 64 * z);
+            to[x + 8 * y + 64 * z] = (((f[0] + f[1]) + (f[8] + f[9])) +
+                                      ((f[64] + f[65]) + (f[72] + f[73]))) /
+                                     8;
+          }
+    }
+}
+
+/* The axes of a face's two indices, the faster first. */
+INLINE void axes_of_face(int face, int *fast, int *slow) {
+  *fast = face / 2 == 0 ? 1 : 0;
+  *slow = face / 2 == 2 ? 1 : 2;
+}
+
+static void flux_add(unsigned variables, const void *fluxes, double weight, void *sides) {
+  const real part = (real)(0.25 * weight);
+  for (int face = 0; face < GAS_FACES; face++)
+    for (unsigned patch = 0; patch < GAS_PATCHES; patch++) {
+      if ((patch >> face / 2 & 1) != ((unsigned)face & 1)) continue;
+      int fast, slow;
+      axes_of_face(face, &fast, &slow);
+      const real *from = (const real *)fluxes + fluxes_at(variables, patch, (unsigned)face);
+      real *to = (real *)sides + (size_t)face * variables * GAS_FACE_CELLS +
+                 (patch >> fast & 1) * 4 + (patch >> slow & 1) * 32;
+      for (unsigned q = 0; q < variables; q++, from += GAS_FACE_CELLS, to += GAS_FACE_CELLS)
+        for (unsigned j = 0; j < 4; j++)
+          for (unsigned i = 0; i < 4; i++) {
+            const real *f = from + 2 * (i + 8 * j);
+            to[i + 8 * j] += part * ((f[0] + f[1]) + (f[8] + f[9]));
+          }
+    }
+}
+
+static void flux_fix(unsigned variables, double dt_dh, int face, const void *old_flux,
+                     const void *fine_flux, void *group, int patch) {
+  static const size_t step[3] = {1, GAS_PATCH_SIDE, GAS_PATCH_SIDE * GAS_PATCH_SIDE};
+  int fast, slow;
+  axes_of_face(face, &fast, &slow);
+  const bool upper = face & 1;
+  const real factor = (real)(upper ? dt_dh : -dt_dh);
+  const size_t first = upper ? (GAS_PATCH_SIDE - 1) * step[face / 2] : 0;
+  for (unsigned q = 0; q < variables; q++) {
+    real *u = (real *)group + (q * GAS_PATCHES + (unsigned)patch) * GAS_PATCH_CELLS + first;
+    const real *was = (const real *)old_flux + q * GAS_FACE_CELLS;
+    const real *is = (const real *)fine_flux + q * GAS_FACE_CELLS;
+    for (unsigned j = 0; j < GAS_PATCH_SIDE; j++)
+      for (unsigned i = 0; i < GAS_PATCH_SIDE; i++)
+        u[i * step[fast] + j * step[slow]] += factor * (was[i + 8 * j] - is[i + 8 * j]);
+  }
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/gas/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+
+enum { KEY_BITS = 21 }; /* of a coordinate */
+
+/** The bits of a coordinate, two zeros after each. */
+static uint64_t spread(uint32_t coordinate) {
+  uint64_t key = 0;
+  for (int b = 0; b < KEY_BITS; b++) key |= (uint64_t)(coordinate >> b & 1) << 3 * b;
+  return key;
+}
+
+static uint32_t gather(uint64_t key) {
+  uint32_t coordinate = 0;
+  for (int b = 0; b < KEY_BITS; b++) coordinate |= (uint32_t)(key >> 3 * b & 1) << b;
+  return coordinate;
+}
+
+uint64_t morton_key(const uint32_t place[3]) {
+  return spread(place[0]) | spread(place[1]) << 1 | spread(place[2]) << 2;
+}
+
+void morton_place(uint64_t key, uint32_t place[3]) {
+  for (int c = 0; c < 3; c++) place[c] = gather(key >> c);
+}
+
+static int compare_keys(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/** The group with a key; NO_GROUP: there is none. */
+static uint32_t find_key(const struct gas_tree_level *l, uint64_t key) {
+  const uint64_t *found = l->count ? bsearch(&key, l->key, l->count, sizeof key, compare_keys)
+                                   : NULL;
+  return found ? (uint32_t)(found - l->key) : NO_GROUP;
+}
+
+uint32_t topology_find(const struct topology *t, int level, const int64_t place[3]) {
+  uint32_t image[3];
+  for (int c = 0; c < 3; c++) {
+    const int64_t side = (int64_t)t->root[c] << level;
+    const bool inside = place[c] >= 0 && place[c] < side;
+    if (!inside && t->boundary[c][0] != GAS_PERIODIC) return NO_GROUP;
+    image[c] = (uint32_t)((place[c] + side) % side);
+  }
+  return find_key(&t->level[level], morton_key(image));
+}
+
+bool topology_outside(const struct topology *t, int level, const int64_t place[3]) {
+  for (int c = 0; c < 3; c++)
+    if (t->boundary[c][0] != GAS_PERIODIC &&
+        (place[c] < 0 || place[c] >= (int64_t)t->root[c] << level))
+      return true;
+  return false;
+}
+
+/** place + the direction of neighbour n */
+static void neighbour_place(const uint32_t place[3], int n, int64_t neighbour[3]) {
+  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+  for (int c = 0; c < 3; c++) neighbour[c] = (int64_t)place[c] + direction[c];
+}
+
+static void link_neighbours(struct topology *t, int level) {
+  struct gas_tree_level *l = &t->level[level];
+  for (uint32_t i = 0; i < l->count; i++)
+    for (int n = 0; n < NEIGHBOURS; n++) {
+      int64_t place[3];
+      neighbour_place(l->group[i].place, n, place);
+      l->group[i].near[n] = topology_find(t, level, place);
+    }
+}
+
+/** Link the groups of a level with those of the next coarser one. */
+static void link_fathers(struct topology *t, int level) {
+  struct gas_tree_level *fine = &t->level[level], *coarse = &t->level[level - 1];
+  for (uint32_t i = 0; i < coarse->count; i++)
+    for (int p = 0; p < 8; p++) coarse->group[i].son[p] = NO_GROUP;
+  for (uint32_t i = 0; i < fine->count; i++) {
+    const uint32_t father = find_key(coarse, fine->key[i] >> 3);
+    if (father == NO_GROUP) fail(EXIT_RUN_FAILED, "a patch group without a coarser one around it");
+    fine->group[i].father = father;
+    coarse->group[father].son[fine->key[i] & 7] = i;
+  }
+}
+
+void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t count) {
+  struct gas_tree_level *l = &t->level[level];
+  free(l->key);
+  free(l->group);
+  *l = (struct gas_tree_level){count, keys, allocate(count, sizeof *l->group, "patch groups")};
+  for (uint32_t i = 0; i < count; i++) {
+    struct gas_group *g = &l->group[i];
+    morton_place(keys[i], g->place);
+    g->father = NO_GROUP;
+    for (int p = 0; p < 8; p++) g->son[p] = NO_GROUP;
+  }
+  link_neighbours(t, level);
+  if (level > 0) link_fathers(t, level);
+  if (level < t->finest) link_fathers(t, level + 1);
+}
+
+void topology_init(struct topology *t, const uint32_t root[3],
+                   const enum gas_boundary boundary[3][2], int finest) {
+  *t = (struct topology){.root = {root[0], root[1], root[2]}, .finest = finest};
+  memcpy(t->boundary, boundary, sizeof t->boundary);
+  const uint32_t count = root[0] * root[1] * root[2];
+  uint64_t *keys = allocate(count, sizeof *keys, "patch groups");
+  for (uint32_t i = 0; i < count; i++)
+    keys[i] = morton_key(
+        (const uint32_t[3]){i % root[0], i / root[0] % root[1], i / root[0] / root[1]});
+  qsort(keys, count, sizeof *keys, compare_keys);
+  topology_replace(t, 0, keys, count);
+}
+
+void topology_free(struct topology *t) {
+  for (int l = 0; l <= t->finest; l++) {
+    free(t->level[l].key);
+    free(t->level[l].group);
+  }
+}
+
+int topology_levels(const struct topology *t) {
+  int levels = 0;
+  while (levels <= t->finest && t->level[levels].count > 0) levels++;
+  return levels;
+}
+
+struct patch_number topology_patch_neighbour(const struct topology *t, int level, uint32_t group,
+                                             int patch, int n) {
+  const struct gas_group *g = &t->level[level].group[group];
+  const uint32_t of_patch[3] = {2 * g->place[0] + (uint32_t)(patch & 1),
+                                2 * g->place[1] + (uint32_t)(patch >> 1 & 1),
+                                2 * g->place[2] + (uint32_t)(patch >> 2)};
+  int64_t place[3], of_group[3], toward = 0;
+  struct patch_number found = {0};
+  neighbour_place(of_patch, n, place);
+  for (int c = 2; c >= 0; c--) {
+    of_group[c] = (place[c] & ~(int64_t)1) / 2; /* rounded down */
+    found.patch |= (int)(place[c] & 1) << c;
+    toward = 3 * toward + of_group[c] - g->place[c] + 1;
+  }
+  found.outside = topology_outside(t, level, of_group);
+  found.group = g->near[toward];
+  return found;
+}
+
+/** Mark the patches that flags and their buffers name. */
+static void mark_flagged(const struct topology *t, int level, const uint32_t (*flags)[8],
+                         bool (*wanted)[8]) {
+  for (uint32_t i = 0; i < t->level[level].count; i++)
+    for (int p = 0; p < 8; p++)
+      for (int n = 0; n < NEIGHBOURS; n++) {
+        if (!(flags[i][p] >> n & 1)) continue;
+        const struct patch_number at = topology_patch_neighbour(t, level, i, p, n);
+        if (at.group != NO_GROUP) wanted[at.group][at.patch] = true;
+      }
+}
+
+/** Mark the patches whose sons hold refined patches or neighbours of these. */
+static void mark_nested(const struct topology *t, int level, bool (*wanted)[8]) {
+  const struct gas_tree_level *fine = &t->level[level + 1];
+  for (uint32_t i = 0; i < fine->count; i++)
+    for (int p = 0; p < 8; p++)
+      for (int n = 0; n < NEIGHBOURS && fine->group[i].son[p] != NO_GROUP; n++) {
+        const uint32_t son = topology_patch_neighbour(t, level + 1, i, p, n).group;
+        if (son != NO_GROUP) wanted[fine->group[son].father][fine->key[son] & 7] = true;
+      }
+}
+
+/** Whether all neighbours of a patch exist or are outside the box. */
+static bool nested(const struct topology *t, int level, uint32_t group, int patch) {
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const struct patch_number at = topology_patch_neighbour(t, level, group, patch, n);
+    if (at.group == NO_GROUP && !at.outside) return false;
+  }
+  return true;
+}
+
+uint64_t *topology_refined(const struct topology *t, int level, const uint32_t (*flags)[8],
+                           uint32_t *count) {
+  const struct gas_tree_level *l = &t->level[level];
+  bool(*wanted)[8] = allocate(l->count, sizeof *wanted, "flags of patches");
+  mark_flagged(t, level, flags, wanted);
+  mark_nested(t, level, wanted);
+  uint64_t *keys = allocate((size_t)l->count * 8, sizeof *keys, "patch groups");
+  *count = 0;
+  for (uint32_t i = 0; i < l->count; i++)
+    for (int p = 0; p < 8; p++)
+      if (wanted[i][p] && nested(t, level, i, p)) keys[(*count)++] = l->key[i] << 3 | (uint32_t)p;
+  free(wanted);
+  return keys;
+}

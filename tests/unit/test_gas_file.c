@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files of gas: what is written is read back bit for bit, the tables of patches are those of a mesh
+ * made by hand, and files that are damaged or of other parameters are refused.
+ * With arguments, PATH.hdf5 and 4 or 8: write the mesh to a file, for other readers. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/gas/gas_file.h"
+#include "src/io/hdf5_checksum.h"
+#include "src/io/hdf5_util.h"
+
+#include <cmocka.h> /* after error.h, whose fail() its macro would hide */
+
+#include "support/failure.h"
+#include "support/flip_bits.h"
+
+enum { LEVELS = 4, GROUPS = 2 };
+
+static const enum gas_boundary boundary[3][2] = {
+    {GAS_PERIODIC, GAS_PERIODIC}, {GAS_OUTFLOW, GAS_OUTFLOW}, {GAS_REFLECTING, GAS_OUTFLOW}};
+
+/** Give a level groups at these places, in Morton order. */
+static void refine(struct gas_file *f, int level, uint32_t count, const uint32_t (*place)[3]) {
+  uint64_t *keys = allocate(count, sizeof *keys, "keys");
+  for (uint32_t i = 0; i < count; i++) keys[i] = morton_key(place[i]);
+  topology_replace(&f->topology, level, keys, count);
+}
+
+/** A box of two groups, 32 x 16 x 16 cells. The patches at (1, 1, 0) and (2, 1, 0) are refined, on
+ * both sides of the middle, and one patch of the latter once more. */
+static struct gas_file make_file(size_t real) {
+  struct gas_file f = {.cell = 1.0 / 16.0,
+                       .gamma = 1.4,
+                       .solver = GAS_MUSCL,
+                       .variables = GAS_VARIABLES_MAX,
+                       .real = real,
+                       .level = {{0.1 + 0.2, 1e-3 / 3.0, 5}, {0.3, 5e-4, 12}, {0.3, 0.2, 7}},
+                       .moment = {1.0 / 3.0, 0.1, 0.2, 1e-7, INT64_C(1) << 40, 3}};
+  topology_init(&f.topology, (const uint32_t[]){2, 1, 1}, boundary, LEVELS - 1);
+  refine(&f, 1, 2, (const uint32_t[][3]){{1, 1, 0}, {2, 1, 0}});
+  refine(&f, 2, 1, (const uint32_t[][3]){{5, 3, 1}});
+  return f;
+}
+
+/** Numbers of all groups, and which of them are this rank's. */
+struct held {
+  const struct gas_file *file;
+  void *numbers[LEVELS][GROUPS];
+  bool all; /**< this rank has them all: for reading */
+};
+
+static void *find_group(void *context, int level, uint32_t group) {
+  const struct held *gas = context;
+  const bool own = (level + (int)group) % comm_size() == comm_rank();
+  return own || gas->all ? gas->numbers[level][group] : NULL;
+}
+
+/** Of a gas that is linear in x, y and z, and another on each level. @param cell  of the level */
+static double value_of(const struct gas_file *f, size_t variable, int level, const size_t cell[3]) {
+  const double size = f->cell / (double)(1 << level);
+  const double density = 1.0 + 100.0 * level + ((double)cell[0] + 0.5) * size +
+                         3.0 * ((double)cell[1] + 0.5) * size +
+                         7.0 * ((double)cell[2] + 0.5) * size;
+  return density * (double[]){1.0, 0.1, -0.2, 0.3, 2.0 / 3.0, 0.4}[variable];
+}
+
+static void set(void *numbers, size_t real, size_t i, double value) {
+  if (real == sizeof(float))
+    ((float *)numbers)[i] = (float)value;
+  else
+    ((double *)numbers)[i] = value;
+}
+
+static struct held make_gas(const struct gas_file *f, bool filled) {
+  struct held gas = {.file = f, .all = !filled};
+  for (int l = 0; l < LEVELS; l++)
+    for (uint32_t g = 0; g < f->topology.level[l].count; g++) {
+      gas.numbers[l][g] = allocate(f->variables * GAS_GROUP_CELLS, f->real, "gas");
+      for (size_t i = 0; filled && i < f->variables * GAS_GROUP_CELLS; i++) {
+        const size_t in_patch[3] = {i % 8, i / 8 % 8, i / 64 % 8}, patch = i / 512 % 8;
+        size_t cell[3];
+        for (size_t c = 0; c < 3; c++)
+          cell[c] = 16 * (size_t)f->topology.level[l].group[g].place[c] + 8 * (patch >> c & 1) +
+                    in_patch[c];
+        set(gas.numbers[l][g], f->real, i, value_of(f, i / GAS_GROUP_CELLS, l, cell));
+      }
+    }
+  return gas;
+}
+
+static void free_gas(struct held *gas) {
+  for (int l = 0; l < LEVELS; l++)
+    for (uint32_t g = 0; g < gas->file->topology.level[l].count; g++) free(gas->numbers[l][g]);
+}
+
+static void write_mesh(const char *path, size_t real) {
+  struct gas_file f = make_file(real);
+  struct parameters p;
+  parameters_default(&p);
+  struct held gas = make_gas(&f, true);
+  gas_file_write(path, &p, &f, find_group, &gas);
+  free_gas(&gas);
+  topology_free(&f.topology);
+}
+
+static void check_same(const struct gas_file *f, const struct gas_file *back) {
+  const struct topology *t = &f->topology, *u = &back->topology;
+  assert_memory_equal(t->root, u->root, sizeof t->root);
+  assert_memory_equal(t->boundary, u->boundary, sizeof t->boundary);
+  assert_int_equal(t->finest, u->finest);
+  assert_true(f->cell == back->cell && f->gamma == back->gamma && f->solver == back->solver);
+  assert_true(f->variables == back->variables && f->real == back->real);
+  assert_memory_equal(f->level, back->level, sizeof f->level);
+  assert_memory_equal(&f->moment, &back->moment, sizeof f->moment);
+  for (int l = 0; l < LEVELS; l++) {
+    const struct gas_tree_level *a = &t->level[l], *b = &u->level[l];
+    assert_int_equal(a->count, b->count);
+    if (a->count == 0) continue;
+    assert_memory_equal(a->key, b->key, a->count * sizeof *a->key);
+    assert_memory_equal(a->group, b->group, a->count * sizeof *a->group);
+  }
+}
+
+static void test_same_bits(void **state) {
+  (void)state;
+  for (size_t real = 4; real <= 8; real += 4) {
+    struct gas_file f = make_file(real);
+    struct parameters p;
+    parameters_default(&p);
+    const char *path = scratch("gas_000.hdf5");
+    write_mesh(path, real);
+    struct gas_file back = gas_file_open(path, &p);
+    check_same(&f, &back);
+    struct held expected = make_gas(&f, true), found = make_gas(&back, false);
+    gas_file_read(path, &back, find_group, &found);
+    for (int l = 0; l < LEVELS; l++)
+      for (uint32_t g = 0; g < f.topology.level[l].count; g++)
+        assert_memory_equal(expected.numbers[l][g], found.numbers[l][g],
+                            f.variables * GAS_GROUP_CELLS * real);
+    free_gas(&expected);
+    free_gas(&found);
+    topology_free(&f.topology);
+    topology_free(&back.topology);
+  }
+}
+
+/** Row @p row of a table of the file. */
+static void read_table(const char *path, const char *name, size_t row, size_t columns,
+                       int32_t *values) {
+  const hid_t file = hdf5_open(path), dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  hdf5_read_rows(dataset, path, name, H5T_NATIVE_INT32, row, 1, columns, values, NULL);
+  H5Dclose(dataset);
+  H5Fclose(file);
+}
+
+static void check_number(const char *path, const char *name, size_t row, int32_t expected) {
+  int32_t found;
+  read_table(path, name, row, 1, &found);
+  assert_int_equal(found, expected);
+}
+
+/** Patches 0-7, 8-15: level 0; 16-23, 24-31: level 1; 32-39: level 2. GAMER's order in a group is
+ * (0,0,0), (1,0,0), (0,1,0), (0,0,1), (1,1,0), (0,1,1), (1,0,1), (1,1,1). */
+static void test_tables(void **state) {
+  (void)state;
+  const char *path = scratch("gas_000.hdf5");
+  write_mesh(path, 4);
+  int32_t corner[3], sibling[26];
+  read_table(path, "Tree/Corner", 4, 3, corner); /* 8 cells of level 0 are 64 of level 3 */
+  assert_memory_equal(corner, ((int32_t[]){64, 64, 0}), sizeof corner);
+  read_table(path, "Tree/Corner", 37, 3, corner); /* (5, 3, 1) times 32 and (0, 16, 16) */
+  assert_memory_equal(corner, ((int32_t[]){160, 112, 48}), sizeof corner);
+  check_number(path, "Tree/Son", 4, 16);  /* (1, 1, 0) */
+  check_number(path, "Tree/Son", 10, 24); /* (2, 1, 0) is patch (0, 1, 0) of the second group */
+  check_number(path, "Tree/Son", 0, -1);
+  check_number(path, "Tree/Son", 31,
+               32); /* (5, 3, 1) is patch (1, 1, 1) of the group at (2, 1, 0) */
+  check_number(path, "Tree/Father", 0, -1);
+  for (size_t i = 16; i < 24; i++) check_number(path, "Tree/Father", i, 4);
+  for (size_t i = 24; i < 32; i++) check_number(path, "Tree/Father", i, 10);
+  for (size_t i = 32; i < 40; i++) check_number(path, "Tree/Father", i, 31);
+
+  read_table(path, "Tree/Sibling", 0, 26, sibling); /* the patch at the origin */
+  assert_int_equal(sibling[0], 9);                  /* -x: (3, 0, 0) through the periodic side */
+  assert_int_equal(sibling[1], 1);                  /* +x */
+  assert_int_equal(sibling[2], -102);               /* -y: outflow */
+  assert_int_equal(sibling[3], 2);                  /* +y */
+  assert_int_equal(sibling[6], -102);               /* -x, -y: crosses -y only */
+  assert_int_equal(sibling[10], -110);              /* -y, -z: an edge of the box */
+  assert_int_equal(sibling[18], -110);
+  assert_int_equal(sibling[9], 4);  /* +x, +y */
+  assert_int_equal(sibling[13], 5); /* +y, +z */
+  assert_int_equal(sibling[17], 6); /* +x, +z */
+  assert_int_equal(sibling[25], 7);
+  read_table(path, "Tree/Sibling", 17, 26, sibling); /* level 1, (3, 2, 0) */
+  assert_int_equal(sibling[1], 24);                  /* in the next group */
+  assert_int_equal(sibling[3], 20);
+  assert_int_equal(sibling[2], -1); /* not refined */
+  assert_int_equal(sibling[4], -104);
+}
+
+/** With no group beyond level 0 all other levels are empty. */
+static void test_one_level(void **state) {
+  (void)state;
+  struct gas_file f = make_file(8);
+  refine(&f, 2, 0, NULL);
+  refine(&f, 1, 0, NULL);
+  struct parameters p;
+  parameters_default(&p);
+  struct held gas = make_gas(&f, true);
+  gas_file_write(scratch("gas_001.hdf5"), &p, &f, find_group, &gas);
+  free_gas(&gas);
+  struct gas_file back = gas_file_open(scratch("gas_001.hdf5"), &p);
+  check_same(&f, &back);
+  topology_free(&f.topology);
+  topology_free(&back.topology);
+}
+
+static void open_file(void *path) {
+  struct parameters p;
+  parameters_default(&p);
+  struct gas_file f = gas_file_open(path, &p);
+  topology_free(&f.topology);
+}
+
+static void open_other_parameters(void *path) {
+  struct parameters p;
+  parameters_default(&p);
+  p.cosmology.h = 0.5;
+  struct gas_file f = gas_file_open(path, &p);
+  topology_free(&f.topology);
+}
+
+/** Change a number of the table of corners, and its checksum, as another program would. */
+static void change_corner(const char *path, size_t row, int32_t x) {
+  const hid_t file = hdf5_continue(path, path),
+              corners = H5Dopen2(file, "Tree/Corner", H5P_DEFAULT);
+  int32_t corner[3];
+  hdf5_read_rows(corners, path, "Corner", H5T_NATIVE_INT32, row, 1, 3, corner, NULL);
+  hdf5_checksum_add(corners, path, -checksum_rows(corner, sizeof corner, row, 1));
+  corner[0] = x;
+  hdf5_write_rows(corners, path, "Corner", H5T_NATIVE_INT32, row, 1, 3, corner);
+  H5Dclose(corners);
+  hdf5_close_written(file, path);
+}
+
+/** Other parameters; a mesh that cannot be. The groups of level 1 are at 64 and 128. */
+static void test_refused(void **state) {
+  (void)state;
+  char *path = scratch("gas_000.hdf5");
+  write_mesh(path, 8);
+  expect_warning(open_file, path, "");
+  expect_failure(open_other_parameters, path, EXIT_BAD_INPUT, "cosmology.h was");
+  const struct {
+    size_t row;
+    int32_t x;
+    const char *message;
+  } bad[] = {{24, 64, "patches are not in order"},
+             {24, 1 << 10, "a patch is outside the box"},
+             {24, -64, "a patch is outside the box"},
+             {32, 0, "a patch has no father"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    write_mesh(path, 8);
+    change_corner(path, bad[i].row, bad[i].x);
+    expect_failure(open_file, path, EXIT_BAD_INPUT, bad[i].message);
+  }
+}
+
+static void test_damage(void **state) {
+  (void)state;
+  char *path = scratch("gas_000.hdf5");
+  static const char *const datasets[] = {"GridData/Dens", "GridData/Dual", "Tree/Corner",
+                                         "Tree/Sibling",  "Info/KeyInfo",  "Info/InputPara"};
+  for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++) {
+    write_mesh(path, 8);
+    expect_warning(open_file, path, "");
+    const hid_t file = hdf5_open(path), dataset = H5Dopen2(file, datasets[i], H5P_DEFAULT);
+    const long where = (long)H5Dget_offset(dataset) + (long)H5Dget_storage_size(dataset) - 1;
+    H5Dclose(dataset);
+    H5Fclose(file);
+    flip_bits(path, where, 1);
+    expect_failure(open_file, path, EXIT_BAD_INPUT, "checksum");
+  }
+}
+
+static void read_checkpoint(void *path) {
+  struct parameters p;
+  parameters_default(&p);
+  char *found;
+  struct gas_file f = gas_checkpoint_open(path, &p, false, &found);
+  if (f.moment.step != 1) _exit(1);
+  topology_free(&f.topology);
+  free(found);
+}
+
+/** Where the newest checkpoint is damaged, the one before is read. */
+static void test_checkpoints(void **state) {
+  (void)state;
+  char *path = scratch("checkpoint.hdf5");
+  struct parameters p;
+  parameters_default(&p);
+  struct gas_file f = make_file(4);
+  struct held gas = make_gas(&f, true);
+  for (f.moment.step = 1; f.moment.step <= 2; f.moment.step++)
+    gas_checkpoint_write(path, &p, &f, find_group, &gas);
+  free_gas(&gas);
+  topology_free(&f.topology);
+  char *found;
+  struct gas_file back = gas_checkpoint_open(path, &p, false, &found);
+  assert_string_equal(found, path);
+  assert_int_equal(back.moment.step, 2);
+  topology_free(&back.topology);
+  free(found);
+  assert_int_equal(truncate(path, 5000), 0);
+  expect_warning(read_checkpoint, path, "going on from the one before");
+  assert_int_equal(access(scratch("checkpoint-damaged.hdf5"), F_OK), 0);
+}
+
+int main(int argc, char **argv) {
+  comm_start(&argc, &argv);
+  comm_started();
+  if (argc > 1) {
+    write_mesh(argv[1], argc > 2 ? (size_t)atoi(argv[2]) : 8);
+    comm_end();
+    return 0;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(test_same_bits, scratch_empty),
+      cmocka_unit_test_teardown(test_tables, scratch_empty),
+      cmocka_unit_test_teardown(test_one_level, scratch_empty),
+      cmocka_unit_test_teardown(test_refused, scratch_empty),
+      cmocka_unit_test_teardown(test_damage, scratch_empty),
+      cmocka_unit_test_teardown(test_checkpoints, scratch_empty),
+  };
+  return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

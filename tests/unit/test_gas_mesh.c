@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The octree of the adaptive mesh of gas: places, neighbours, proper nesting, and which patches flags
+ * refine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/gas/topology.h"
+
+#include <cmocka.h>
+
+static const enum gas_boundary periodic[3][2];
+static const enum gas_boundary mixed[3][2] = {
+    {GAS_OUTFLOW, GAS_REFLECTING}, {GAS_PERIODIC, GAS_PERIODIC}, {GAS_OUTFLOW, GAS_OUTFLOW}};
+
+static const uint32_t root[3] = {4, 1, 2};
+
+/** A place has a key and the key has the place; the keys of a root level are all there, and rise. */
+static void test_places(void **state) {
+  (void)state;
+  const uint32_t place[3] = {1234567, 7, 2097151};
+  uint32_t back[3];
+  morton_place(morton_key(place), back);
+  assert_memory_equal(place, back, sizeof place);
+  assert_int_equal(morton_key((const uint32_t[3]){1, 0, 0}), 1);
+  assert_int_equal(morton_key((const uint32_t[3]){0, 1, 1}), 6);
+
+  struct topology t;
+  topology_init(&t, root, mixed, 2);
+  assert_int_equal(t.level[0].count, 8);
+  for (uint32_t i = 0; i < 8; i++) {
+    const uint32_t *p = t.level[0].group[i].place;
+    assert_true(p[0] < 4 && p[1] < 1 && p[2] < 2);
+    assert_true(i == 0 || t.level[0].key[i] > t.level[0].key[i - 1]);
+  }
+  topology_free(&t);
+}
+
+/** Neighbours are beside a group, through periodic boundaries and through no others. */
+static void test_neighbours(void **state) {
+  (void)state;
+  struct topology t;
+  topology_init(&t, root, mixed, 2);
+  for (uint32_t i = 0; i < t.level[0].count; i++) {
+    const struct gas_group *g = &t.level[0].group[i];
+    assert_int_equal(g->near[MYSELF], i);
+    assert_int_equal(g->near[MYSELF - 3], i); /* one group along y, periodic */
+    const uint32_t right = g->near[MYSELF + 1], above = g->near[MYSELF + 9];
+    assert_true((right == NO_GROUP) == (g->place[0] == 3));
+    assert_true((above == NO_GROUP) == (g->place[2] == 1));
+    if (right != NO_GROUP) assert_int_equal(t.level[0].group[right].place[0], g->place[0] + 1);
+  }
+  /* Patches: from one group to the next, and out of the box. */
+  const uint32_t corner = topology_find(&t, 0, (const int64_t[3]){0, 0, 0});
+  struct patch_number n = topology_patch_neighbour(&t, 0, corner, 1, MYSELF + 1);
+  assert_int_equal(t.level[0].group[n.group].place[0], 1);
+  assert_int_equal(n.patch, 0);
+  n = topology_patch_neighbour(&t, 0, corner, 2, MYSELF + 3);
+  assert_int_equal(n.group, corner);
+  assert_int_equal(n.patch, 0);
+  n = topology_patch_neighbour(&t, 0, corner, 0, MYSELF - 1);
+  assert_true(n.outside && n.group == NO_GROUP);
+  topology_free(&t);
+}
+
+/** Refine a level with these flags. @return the number of groups of the finer level */
+static uint32_t refine(struct topology *t, int level, const uint32_t (*flags)[8]) {
+  uint32_t count;
+  uint64_t *keys = topology_refined(t, level, flags, &count);
+  topology_replace(t, level + 1, keys, count);
+  return count;
+}
+
+/** Flags of one patch. */
+static uint32_t refine_one(struct topology *t, int level, uint32_t group, int patch,
+                           uint32_t mask) {
+  uint32_t(*flags)[8] = allocate(t->level[level].count, sizeof *flags, "flags");
+  flags[group][patch] = mask;
+  const uint32_t count = refine(t, level, (const uint32_t(*)[8])flags);
+  free(flags);
+  return count;
+}
+
+/** The son of a patch, or NO_GROUP. */
+static uint32_t son(const struct topology *t, int level, struct patch_number n) {
+  return n.group == NO_GROUP ? NO_GROUP : t->level[level].group[n.group].son[n.patch];
+}
+
+/** A flag refines its patch; its buffers refine the neighbours that they name, and those alone. */
+static void test_buffers(void **state) {
+  (void)state;
+  struct topology t;
+  topology_init(&t, root, periodic, 3);
+  assert_int_equal(refine_one(&t, 0, 0, 0, 1u << MYSELF), 1);
+  assert_int_equal(t.level[1].group[0].father, 0);
+  assert_int_equal(t.level[0].group[0].son[0], 0);
+
+  const uint32_t mask = 1u << MYSELF | 1u << (MYSELF - 1) | 1u << (MYSELF + 1 + 9);
+  assert_int_equal(refine_one(&t, 0, 0, 0, mask), 3);
+  for (int n = 0; n < NEIGHBOURS; n++)
+    assert_true((son(&t, 0, topology_patch_neighbour(&t, 0, 0, 0, n)) != NO_GROUP) ==
+                (mask >> n & 1));
+  /* Without flags all goes again. */
+  assert_int_equal(refine_one(&t, 0, 0, 0, 0), 0);
+  assert_int_equal(topology_levels(&t), 1);
+  topology_free(&t);
+}
+
+/** Whether all neighbours of refined patches exist. */
+static bool nested(const struct topology *t) {
+  for (int level = 0; level < t->finest; level++)
+    for (uint32_t i = 0; i < t->level[level].count; i++)
+      for (int p = 0; p < 8; p++)
+        for (int n = 0; n < NEIGHBOURS && t->level[level].group[i].son[p] != NO_GROUP; n++) {
+          const struct patch_number at = topology_patch_neighbour(t, level, i, p, n);
+          if (at.group == NO_GROUP && !at.outside) return false;
+        }
+  return true;
+}
+
+/** A patch at the edge of its level is not refined: its neighbour does not exist. */
+static void test_nesting_limits(void **state) {
+  (void)state;
+  struct topology t;
+  topology_init(&t, root, periodic, 3);
+  assert_int_equal(refine_one(&t, 0, 0, 0, 1u << MYSELF), 1);
+  assert_int_equal(refine_one(&t, 1, 0, 0, 1u << MYSELF), 0);
+  /* With all neighbours of the first patch, diagonal ones included, it is. */
+  assert_int_equal(refine_one(&t, 0, 0, 0, (1u << NEIGHBOURS) - 1), 3 * 2 * 3);
+  const uint32_t middle = t.level[0].group[0].son[0];
+  assert_int_equal(refine_one(&t, 1, middle, 3, 1u << MYSELF), 1);
+  assert_true(nested(&t));
+  topology_free(&t);
+}
+
+/** What a finer level needs stays, whatever the flags of the coarser one say. */
+static void test_nesting_keeps(void **state) {
+  (void)state;
+  struct topology t;
+  topology_init(&t, root, periodic, 3);
+  refine_one(&t, 0, 0, 0, (1u << NEIGHBOURS) - 1);
+  assert_int_equal(refine_one(&t, 1, t.level[0].group[0].son[0], 3, 1u << MYSELF), 1);
+  /* Patch 3 of the son: its neighbours are in the sons of two patches along x, of two along y (which
+   * are both there are), and of two along z. */
+  assert_int_equal(refine_one(&t, 0, 0, 0, 0), 2 * 2 * 2);
+  assert_true(nested(&t));
+  topology_free(&t);
+}
+
+/** At boundaries that are not periodic nothing is needed beyond. */
+static void test_boundaries(void **state) {
+  (void)state;
+  struct topology t;
+  topology_init(&t, (const uint32_t[3]){1, 1, 1}, mixed, 3);
+  uint32_t flags[8] = {0};
+  for (int p = 0; p < 8; p++) flags[p] = 1u << MYSELF;
+  assert_int_equal(refine(&t, 0, (const uint32_t(*)[8]) & flags), 8);
+  assert_int_equal(refine_one(&t, 1, 0, 0, 1u << MYSELF), 1);
+  assert_true(nested(&t));
+  topology_free(&t);
+}
+
+/** Random flags at all levels, many times: levels are nested, and links are right. */
+static void test_random_flags(void **state) {
+  (void)state;
+  struct topology t;
+  topology_init(&t, root, mixed, 3);
+  uint32_t random = 12345, deepest = 0;
+  for (int k = 0; k < 40; k++) {
+    const int level = k % 3;
+    const uint32_t count = t.level[level].count;
+    uint32_t(*flags)[8] = allocate(count, sizeof *flags, "flags");
+    for (uint32_t i = 0; i < 8 * count; i++) {
+      random = random * 1664525 + 1013904223;
+      if (random >> 28 < 5) flags[i / 8][i % 8] = 1u << MYSELF | random >> 5;
+    }
+    refine(&t, level, (const uint32_t(*)[8])flags);
+    free(flags);
+    assert_true(nested(&t));
+    deepest += t.level[3].count > 0;
+    for (int l = 1; l <= 3; l++)
+      for (uint32_t i = 0; i < t.level[l].count; i++) {
+        const struct gas_group *g = &t.level[l].group[i], *f = &t.level[l - 1].group[g->father];
+        for (int c = 0; c < 3; c++) assert_int_equal(f->place[c], g->place[c] / 2);
+        assert_int_equal(f->son[t.level[l].key[i] & 7], i);
+      }
+  }
+  assert_true(deepest > 10); /* the test was about something */
+  topology_free(&t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_places),        cmocka_unit_test(test_neighbours),
+      cmocka_unit_test(test_buffers),       cmocka_unit_test(test_nesting_limits),
+      cmocka_unit_test(test_nesting_keeps), cmocka_unit_test(test_boundaries),
+      cmocka_unit_test(test_random_flags),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
