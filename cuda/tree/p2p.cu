@@ -131,10 +131,9 @@ static __device__ inline void act_one(const struct law<real> &law, const float *
 
 /** The same where masses or softening lengths differ. Of a pair the larger softening counts. */
 template <typename real, int FORM, int T, bool SOFT>
-static __device__ inline void act_mixed(const struct law<real> &law, const float *table,
-                                        const struct source<real> s, real soft2,
-                                        const struct softened_targets<real, true, T> &own,
-                                        struct targets<real, T> &t) {
+static __device__ inline void
+act_mixed(const struct law<real> &law, const float *table, const struct source<real> s, real soft2,
+          const struct softened_targets<real, true, T> &own, struct targets<real, T> &t) {
 #pragma unroll
   for (int j = 0; j < T; j++) {
     const real d[3] = {s.x - t.x[j], s.y - t.y[j], s.z - t.z[j]},
@@ -142,7 +141,9 @@ static __device__ inline void act_mixed(const struct law<real> &law, const float
     real f;
     if constexpr (SOFT) {
       const real larger = soft2 > own.soft2[j] ? soft2 : own.soft2[j];
-      struct softening<real> pair = {larger, real(0), real(0)};
+      struct softening<real> pair = {
+        larger, real(0), real(0)
+      };
       if (law.soft.support2 > real(0))
         pair = {real(0), larger, larger > real(0) ? inverse_root(larger) : real(0)};
       f = softened<real, FORM>(law, pair, table, u);
@@ -327,8 +328,8 @@ static __device__ uint32_t act_on(const struct p2p_problem &p, const struct law<
           close += append(&work->close, close, b_close, b);
         }
         while (far >= (last ? 1u : work->TILE)) {
-          const uint32_t acted = empty<real, FORM, T, false, MIXED>(law, table, own, &work->far, far,
-                                                                    last, share, t);
+          const uint32_t acted = empty<real, FORM, T, false, MIXED>(law, table, own, &work->far,
+                                                                    far, last, share, t);
           in_reach += acted;
           far -= acted;
         }
@@ -398,8 +399,8 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
     const uint32_t part = lane / lanes, slot = lane % lanes;
     if (wide) reach = reach_of(p, first, first + 1);
     struct targets<real, T> t = load_targets<real, T>(p, reach.centre, first, n, lanes, slot);
-    const struct softened_targets<real, MIXED, T> own =
-        load_softening<real, MIXED, T>(p, first, n, lanes, slot);
+    const struct softened_targets<real, MIXED, T> own = load_softening<real, MIXED, T>(p, first, n,
+                                                                                       lanes, slot);
     /* results of lanes beyond the last part are not used */
     const struct share share = {part < parts ? part : 0, parts};
     pairs += (unsigned long long)n *
@@ -496,8 +497,7 @@ static uint32_t lanes_for_leaf(const struct p2p_target *target, uint32_t slots) 
 
 /** Copy the tables of the sources to the GPU. */
 static void upload_sources(struct gpu *g, const struct p2p_law *law,
-                           const struct p2p_target *target, uint32_t slots,
-                           struct p2p_problem *p) {
+                           const struct p2p_target *target, uint32_t slots, struct p2p_problem *p) {
   const size_t pointers = slots * sizeof(void *), counts = slots * sizeof *target->source_count;
   char *x = (char *)gpu_scratch(g, SCRATCH_TABLE, 3 * pointers + counts + 8), *count = x + pointers,
        *mass = x + pointers + (counts + 7) / 8 * 8, *type = mass + pointers;

@@ -25,12 +25,12 @@ struct p2p_problem {
   uint32_t blocks;            /* largest possible number of target blocks */
   const uint32_t *const *source_x;
   const uint32_t *source_count;
-  const float *const *source_mass;   /* where masses differ, or NULL */
-  const uint8_t *const *source_type; /* where the softening differs, or NULL */
-  const uint32_t *index;             /* of packed targets in their group, or NULL */
+  const float *const *source_mass;       /* where masses differ, or NULL */
+  const uint8_t *const *source_type;     /* where the softening differs, or NULL */
+  const uint32_t *index;                 /* of packed targets in their group, or NULL */
   float soft2, soft2_of[PARTICLE_TYPES]; /* the law's support2 or plummer2, and that of each type */
-  uint32_t divisions;  /* parts of the sources of a target block, a power of 2 */
-  float *acceleration; /* [division][3][count]: sums of each division */
+  uint32_t divisions;                    /* parts of the sources of a target block, a power of 2 */
+  float *acceleration;                   /* [division][3][count]: sums of each division */
   unsigned long long *pairs;
 };
 
@@ -124,7 +124,10 @@ load_targets(const struct p2p_problem &p, const uint32_t centre[3], uint32_t fir
 }
 
 /** Softening of a lane's targets, where it differs. */
-template <typename real, bool MIXED, int T> struct softened_targets { real soft2[MIXED ? T : 1]; };
+template <typename real, bool MIXED, int T>
+struct softened_targets {
+  real soft2[MIXED ? T : 1];
+};
 
 template <typename real, bool MIXED, int T>
 static __device__ inline struct softened_targets<real, MIXED, T>

@@ -13,7 +13,7 @@ template <typename real> struct softening { real plummer2, support2, inverse_sup
 
 /** Coefficients of the force as the kernel needs them. Lengths in r_cut, u = r^2. */
 template <typename real> struct law {
-  struct softening<real> soft; /* where particles differ the largest one */
+  struct softening<real> soft;          /* where particles differ the largest one */
   real coefficient[P2P_DEGREE_MAX + 1]; /* of h in powers of u - 1/2 */
   int degree;
   const float *table;
@@ -25,9 +25,7 @@ template <typename real> struct law {
 
 template <typename real> static struct softening<real> softening_for(const struct p2p_law *l) {
   const double support = sqrt((double)l->support2);
-  return {
-    real(l->plummer2), real(l->support2), support > 0.0 ? real(1.0 / support) : real(0)
-  };
+  return {real(l->plummer2), real(l->support2), support > 0.0 ? real(1.0 / support) : real(0)};
 }
 
 template <typename real>

@@ -216,8 +216,8 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
   const uint32_t lanes = (n + T - 1) / T, parts = WARP / lanes, part = lane / lanes,
                  slot = lane % lanes;
   struct targets<real, T> t = load_targets<real, T>(p, reach.centre, block.begin, n, lanes, slot);
-  const struct softened_targets<real, MIXED, T> own =
-      load_softening<real, MIXED, T>(p, block.begin, n, lanes, slot);
+  const struct softened_targets<real, MIXED, T> own = load_softening<real, MIXED, T>(
+      p, block.begin, n, lanes, slot);
   /* results of lanes beyond the last part are not used */
   const struct share share = {part < parts ? part : 0, parts};
   const uint32_t sources = act_on<real, SPLINE, MIXED, T>(

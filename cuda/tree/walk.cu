@@ -29,7 +29,7 @@ struct problem {
   const struct node *nodes;
   const struct node *const *source_nodes;
   const uint32_t *source_count;
-  const float *const *source_mass; /* of their nodes, where masses differ; or NULL */
+  const float *const *source_mass;    /* of their nodes, where masses differ; or NULL */
   uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
                                          other */
   uint32_t *near, *far;
@@ -252,7 +252,8 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
          const struct frontier to) {
   extern __shared__ __align__(16) char memory[];
   __shared__ struct acceptance a;
-  const unsigned depth = p.depth, level = LEAVES ? depth : to.level, source_depth = acceptance.depth;
+  const unsigned depth = p.depth, level = LEAVES ? depth : to.level,
+                 source_depth = acceptance.depth;
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
                  node = blockIdx.x * WARPS + warp, leaf = node << (depth - level);
   for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK)
@@ -362,8 +363,9 @@ template <bool FILL, bool LEAVES>
 static void launch_tier(struct gpu *g, const struct acceptance *a, const struct problem &p,
                         const struct frontier &from, const struct frontier &to) {
   const unsigned level = LEAVES ? p.depth : to.level;
-  walk<FILL, LEAVES><<<blocks_for(1u << level, WARPS), BLOCK,
-                       WARPS * workspace_bytes(level, a->depth), g->stream>>>(p, *a, from, to);
+  walk<FILL, LEAVES>
+      <<<blocks_for(1u << level, WARPS), BLOCK, WARPS * workspace_bytes(level, a->depth), g->stream>>>(
+          p, *a, from, to);
   gpu_launched("walk");
 }
 

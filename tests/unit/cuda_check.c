@@ -169,8 +169,7 @@ static struct bench bench_create(struct nbody *s) {
     b.mass = to_device(s->domain.particles.relative_mass, n * sizeof *b.mass);
     b.node_mass = to_device(b.host_node_mass, rows * sizeof *b.node_mass);
   }
-  if (s->short_range.law.by_type)
-    b.type = to_device(s->domain.particles.type, n * sizeof *b.type);
+  if (s->short_range.law.by_type) b.type = to_device(s->domain.particles.type, n * sizeof *b.type);
   return b;
 }
 
@@ -274,8 +273,7 @@ static void walk_group(const struct bench *b, const struct group *g, const struc
   }
   s->short_range.kernels->walk.walk(&s->short_range.acceptance, t->count, t->depth, t->first,
                                     t->nodes, g->near.count, nodes, count, b->mass ? mass : NULL,
-                                    scratch,
-                                    &s->short_range.groups[g->index].lists.host[LIST_NEAR],
+                                    scratch, &s->short_range.groups[g->index].lists.host[LIST_NEAR],
                                     &s->short_range.groups[g->index].lists.host[LIST_FAR]);
 }
 
@@ -384,8 +382,8 @@ static void check_walk(const struct bench *b, const struct group *g, const struc
   const float *const *mass = source_trees(b, g, tree, count, node_mass);
   const size_t offset_bytes = offsets_of(t) * sizeof(uint32_t);
   uint32_t *offset = device_memory(offset_bytes);
-  gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
-           offset, result);
+  gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, offset,
+           result);
   CUDA(cudaStreamSynchronize(b->stream));
   const size_t near_bytes = result->entries * sizeof(uint32_t),
                far_bytes = result->interactions * sizeof(uint32_t);
@@ -595,7 +593,8 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   uint32_t *x_out = to_device(x, n * sizeof *x);
   const float half = 1e-3f;
   largest[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
-  const float factor = 0x1p26f / largest[0].momentum; /* at most a 64th of the box: farther than half
+  const float factor = 0x1p26f /
+                       largest[0].momentum; /* at most a 64th of the box: farther than half
                                                          of it is not defined */
   gpu_kick(b->gpu, g->count, half, b->acceleration + 3 * first_of(b, g->index), momentum_out,
            &largest[1]);
@@ -1160,10 +1159,9 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
       const size_t cells = (size_t)q->size[0] * q->size[1] * q->size[2];
       float *cpu = allocate(cells, sizeof *cpu, "patch"),
             *gpu = allocate(cells, sizeof *gpu, "patch"), *out = device_memory(cells * sizeof *out);
-      s->long_range.kernels->deposit(m, s->domain.groups[g].count,
-                                     particles_block(&s->domain.particles, g).x[0],
-                                     particles_block(&s->domain.particles, g).relative_mass,
-                                     set == 1, q, cpu);
+      s->long_range.kernels->deposit(
+          m, s->domain.groups[g].count, particles_block(&s->domain.particles, g).x[0],
+          particles_block(&s->domain.particles, g).relative_mass, set == 1, q, cpu);
       gpu_deposit(b->mesh, s->domain.groups[g].count, s->domain.depth, position_on_device(b, g),
                   masses_on_device(b, g), set == 1, q, out);
       to_host(b, gpu, out, cells * sizeof *gpu);
