@@ -3,8 +3,8 @@
  * lists into host memory. On a GPU, walk counts the entries and writes their offsets; the host
  * waits for the counts and makes handles of that size; walk_fill writes the entries.
  *
- * walk      reads the trees of the targets and of all neighbours, and if masses differ those of their
- *           nodes; writes counts, and on a GPU offsets
+ * walk      reads the trees of the targets and of all neighbours, and if masses differ those of
+ *           their nodes; writes counts, and on a GPU offsets
  * walk_fill reads these trees and the offsets; writes the entries of both lists */
 #include <math.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ struct target_tree {
   const uint32_t *first;
 };
 
-/** The trees from buffers[0] on: that of the targets, which is returned, and those of the neighbours
- * with the numbers of their particles, and the masses of their nodes if masses differ. */
+/** The trees from buffers[0] on: that of the targets, which is returned, and those of the
+ * neighbours with the numbers of their particles, and if masses differ the masses of nodes. */
 static struct target_tree unwrap(void *buffers[], const struct walk_argument *a,
                                  const struct node **trees, uint32_t *count, const float **mass) {
   const uint32_t n = a->g->near.count;
@@ -84,8 +84,8 @@ static void count_meeting(uint8_t *met, unsigned target_depth, unsigned depth, u
       met[((((size_t)slot << depth) + s) << target_depth) + t]++;
 }
 
-/** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above; and the
- * positions in all leaves of the near list are here. */
+/** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above; and
+ * the positions in all leaves of the near list are here. */
 static void check_lists(const struct walk_argument *a, const struct target_tree *tree,
                         const struct node *const *trees) {
   const unsigned depth = a->s->domain->depth, target_depth = a->targets->depth;

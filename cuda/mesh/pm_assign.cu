@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pm_assign: one CUDA block for each leaf. Weights are added as integers, so that the sum does not
  * depend on the order: first into a tile of cells around the leaf in CUDA shared memory, with as
- * many fraction bits as the leaf's number of particles, or largest mass, leaves in 32 bits, then into
- * the patch with 32 fraction bits of 64. */
+ * many fraction bits as the leaf's number of particles, or largest mass, leaves in 32 bits, then
+ * into the patch with 32 fraction bits of 64. */
 #include "cuda/mesh/stencil.cuh"
 #include "photons/domain/tree.h"
 
@@ -51,8 +51,8 @@ static __device__ inline void block_range(int a, bool valid, int *range) {
   }
 }
 
-/** Fraction bits of a tile for n particles of at most this mass: their sum in one cell must fit, and one
- * bit is the sign. */
+/** Fraction bits of a tile for n particles of at most this mass: their sum in one cell must fit,
+ * and one bit is the sign. */
 static __device__ inline unsigned places_for(float largest, uint32_t n) {
   const float most = largest * (float)n;
   const int bits = most > 1.0f ? ilogbf(most) + 1 : 0;

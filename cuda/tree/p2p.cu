@@ -225,8 +225,8 @@ template <typename real, bool MIXED, int T> union workspace {
   real sum[3][WARP * T];
 };
 
-/** A particle as a source, the square of its distance from the targets' box, and its softening where
- * particles differ. */
+/** A particle as a source, the square of its distance from the targets' box, and its softening
+ * where particles differ. */
 template <typename real> struct candidate {
   struct source<real> source;
   float distance2;

@@ -101,8 +101,8 @@ static __device__ inline float target_soft2(const struct p2p_problem &p, uint32_
   return soft2_at(p, 0, p.source_type && p.index ? p.index[i] : i);
 }
 
-/** Read n targets from `first` on, at most T for each of so many lanes. A lane's j-th target is number
- * j * lanes + slot; lanes with fewer targets repeat the last one. */
+/** Read n targets from `first` on, at most T for each of so many lanes. A lane's j-th target is
+ * number j * lanes + slot; lanes with fewer targets repeat the last one. */
 template <typename real, int T>
 static __device__ inline struct targets<real, T>
 load_targets(const struct p2p_problem &p, const uint32_t centre[3], uint32_t first, uint32_t n,

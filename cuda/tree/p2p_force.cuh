@@ -149,8 +149,8 @@ static __device__ inline real spline_force(real u, real support2, real inverse_s
   return u < support2 ? soft : newton;
 }
 
-/** F/d with a pair's softening, for any u. Where particles nearly touch, h comes from its polynomial or
- * series, because 1 - T loses all digits there. */
+/** F/d with a pair's softening, for any u. Where particles nearly touch, h comes from its
+ * polynomial or series, because 1 - T loses all digits there. */
 template <typename real, int FORM>
 static __device__ inline real softened(const struct law<real> &law,
                                        const struct softening<real> &pair, const float *table,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p of Newton's gravity: one warp for some targets of a leaf, a target block, and one division of
- * the leaf's near list. No source is out of reach, so that the pair loop has no test but that of the
- * spline's softening. The warp reads the sources of several entries at a time, collects them in CUDA
- * shared memory, and computes their force on all its targets. A lane holds up to T targets in
- * registers; where there are fewer targets than lanes, several lanes divide the sources of one
- * target. All sums run in a fixed order. */
+/* p2p of Newton's gravity: one warp for some targets of a leaf, a target block, and one division
+ * of the leaf's near list. No source is out of reach, so that the pair loop has no test but that
+ * of the spline's softening. The warp reads the sources of several entries at a time, collects
+ * them in CUDA shared memory, and computes their force on all its targets. A lane holds up to T
+ * targets in registers; where there are fewer targets than lanes, several lanes divide the sources
+ * of one target. All sums run in a fixed order. */
 #include "cuda/tree/p2p.cuh"
 
 /* Tuned by measurement: CUDA blocks resident on a multiprocessor (limits registers), sources in one
@@ -18,16 +18,16 @@
 
 enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = NEWTON_UNROLL, TILE = 128 };
 
-/** Sources that a warp has collected: fewer than TILE, and those that a turn adds. If they are MIXED,
- * of different masses or softening lengths, both of each are kept. */
+/** Sources that a warp has collected: fewer than TILE, and those that a turn adds. If they are
+ * MIXED, of different masses or softening lengths, both of each are kept. */
 template <typename real, bool MIXED> struct tile {
   static_assert(TILE >= UNROLL * WARP, "a step must fit");
   struct source<real> source[TILE + WARP];
   real soft2[MIXED ? TILE + WARP : 1];
 };
 
-/** Force of one source on the targets, of which each pair has the larger softening. At the place of a
- * target itself d is zero. */
+/** Force of one source on the targets, of which each pair has the larger softening. At the place of
+ * a target itself d is zero. */
 template <typename real, bool SPLINE, int T>
 static __device__ inline void act_mixed(const struct source<real> s, real soft2,
                                         const struct softened_targets<real, true, T> &soft,
@@ -143,8 +143,8 @@ static __device__ inline struct entries entries_of(const struct p2p_problem &p, 
           first + (uint32_t)((uint64_t)n * (division + 1) / p.divisions)};
 }
 
-/** Force of these entries' sources on the targets. In a turn each entry has p.span lanes. Returns the
- * number of sources. */
+/** Force of these entries' sources on the targets. In a turn each entry has p.span lanes. Returns
+ * the number of sources. */
 template <typename real, bool SPLINE, bool MIXED, int T>
 static __device__ uint32_t act_on(const struct p2p_problem &p, const struct softening<real> &soft,
                                   const struct softened_targets<real, MIXED, T> &own,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk: one warp for each target leaf. The warp repeats the dual walk, but of the target nodes it
- * visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node). A
- * pair to be opened returns to the stack as two pairs, one with each child of the source, or as one
- * pair with the child of the target that holds the leaf. An expansion accepted by an ancestor is
- * listed by the first leaf below the ancestor. Entries are listed in the order of lanes, which is the
- * same in every run; leaves near each other are mostly consecutive.
+ * visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node).
+ * A pair to be opened returns to the stack as two pairs, one with each child of the source, or as
+ * one pair with the child of the target that holds the leaf. An expansion accepted by an ancestor
+ * is listed by the first leaf below the ancestor. Entries are listed in the order of lanes, which
+ * is the same in every run; leaves near each other are mostly consecutive.
  *
- * So that leaves do not all repeat the pairs of their common ancestors, the levels of the target are
- * divided into tiers, each of which is one launch. The first tiers do the same for nodes of a level
- * above the leaves, and hand the pairs that reach this level over to the next tier.
+ * So that leaves do not all repeat the pairs of their common ancestors, the levels of the target
+ * are divided into tiers, each of which is one launch. The first tiers do the same for nodes of a
+ * level above the leaves, and hand the pairs that reach this level over to the next tier.
  *
  * The trees of the targets and of the sources differ in depth where only some particles are
  * targets. Then leaves may be empty: their warps do nothing, their nodes are not read, and "first
@@ -36,8 +36,8 @@ struct problem {
   struct walk_result *result; /* sums, written in the counting pass */
 };
 
-/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node could
- * not be opened: it is then judged with the masses of nodes above its own, as in
+/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node
+ * could not be opened: it is then judged with the masses of nodes above its own, as in
  * src/tree/kernels/walk.c. */
 struct pair {
   uint32_t entry;  /* the source node */
@@ -240,9 +240,9 @@ static __device__ void store_lengths(const struct problem &p, uint32_t leaf, uin
   atomicAdd((unsigned long long *)&p.result->visits, found.visits);
 }
 
-/** A tier: each warp walks on for a node of the tier's last level, from the pairs that `from` has for
- * an ancestor. Where these had no room, it begins at the roots, and repeats what upper tiers have
- * listed without listing it again.
+/** A tier: each warp walks on for a node of the tier's last level, from the pairs that `from` has
+ * for an ancestor. Where these had no room, it begins at the roots, and repeats what upper tiers
+ * have listed without listing it again.
  * @param from  of level 0: the walk begins
  * @param to    without meaning in the last tier, whose nodes are leaves */
 template <bool FILL, bool LEAVES>
@@ -363,14 +363,14 @@ template <bool FILL, bool LEAVES>
 static void launch_tier(struct gpu *g, const struct acceptance *a, const struct problem &p,
                         const struct frontier &from, const struct frontier &to) {
   const unsigned level = LEAVES ? p.depth : to.level;
+  const uint32_t bytes = WARPS * workspace_bytes(level, a->depth);
   walk<FILL, LEAVES>
-      <<<blocks_for(1u << level, WARPS), BLOCK, WARPS * workspace_bytes(level, a->depth), g->stream>>>(
-          p, *a, from, to);
+      <<<blocks_for(1u << level, WARPS), BLOCK, bytes, g->stream>>>(p, *a, from, to);
   gpu_launched("walk");
 }
 
-/** Frontiers of the levels `last`, last - TIER and so on; of each two neighbours one reads and the other
- * is written. */
+/** Frontiers of the levels `last`, last - TIER and so on; of each two neighbours one reads and the
+ * other is written. */
 struct frontiers {
   struct pair *pair[2];
   uint32_t *count[2];

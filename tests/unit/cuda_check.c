@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cuda_check [FILE | isolated | mixed] [section.key=value ...]: compares every CUDA stage with its CPU
- * counterpart on the same input, and whole forces. With PHOTONS_BENCHMARK set it measures rates: of
- * P2P, and of the stages of block time steps where a share of the particles is active; of isolated
- * systems, of all stages of a force.
- * FILE is a Gadget snapshot. The word `isolated` stands for M31 in empty space, `mixed` for several
- * systems of particles of different masses. Without either a small universe is generated, whole forces
- * are also compared with Ewald sums, and all is repeated with isolated systems and those of `mixed`. The
- * exit code is 77 where there is no GPU. */
+/* cuda_check [FILE | isolated | mixed] [section.key=value ...]: compares every CUDA stage with its
+ * CPU counterpart on the same input, and whole forces. With PHOTONS_BENCHMARK set it measures
+ * rates: of P2P, and of the stages of block time steps where a share of the particles is active;
+ * of isolated systems, of all stages of a force. FILE is a Gadget snapshot. The word `isolated`
+ * stands for M31 in empty space, `mixed` for several systems of particles of different masses.
+ * Without either a small universe is generated, whole forces are also compared with Ewald sums,
+ * and all is repeated with isolated systems and those of `mixed`. The exit code is 77 where there
+ * is no GPU. */
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>
@@ -349,8 +349,8 @@ static void check_coverage(const struct nbody *s, const struct group *g,
   free(met);
 }
 
-/** The trees of a group's neighbours on the GPU, and the numbers of their particles. Returns the masses of
- * their nodes, or NULL. */
+/** The trees of a group's neighbours on the GPU, and the numbers of their particles. Returns the
+ * masses of their nodes, or NULL. */
 static const float *const *source_trees(const struct bench *b, const struct group *g,
                                         const struct node **tree, uint32_t *count,
                                         const float **mass) {
@@ -1610,10 +1610,10 @@ static void measure(const struct bench *b) {
   }
 }
 
-/* Isolated systems: seconds of each stage of the forces on all particles. The lists stay on the GPU, as
- * in a run. In a run with GPUs the host's trees are not fitted: the first stage fits those on the GPU.
- * The forces go to memory of their own, so that each refit reads the same accelerations and each walk
- * finds lists of the lengths for which there is room. */
+/* Isolated systems: seconds of each stage of the forces on all particles. The lists stay on the
+ * GPU, as in a run. In a run with GPUs the host's trees are not fitted: the first stage fits those
+ * on the GPU. The forces go to memory of their own, so that each refit reads the same
+ * accelerations and each walk finds lists of the lengths for which there is room. */
 
 enum force_stage { REFIT, P2M, M2M, WALK, P2P, M2L, L2L, L2P, FORCE_STAGES };
 static const char *const force_stages[] = {"refit", "p2m", "m2m", "walk",
@@ -1771,8 +1771,8 @@ static void start_starpu(const struct parameters *p, bool gpu) {
   engine_start(&settings, NULL);
 }
 
-/** What a system's forces are, and for isolated systems its energies, and the forces after a base step
- * of block time steps. */
+/** What a system's forces are, and for isolated systems its energies, and the forces after a base
+ * step of block time steps. */
 struct outcome {
   size_t count;
   float *forces, *later; /* by id */
@@ -1837,8 +1837,8 @@ static void report_forces(const char *name, const float *cpu, const float *gpu, 
   report(&d, limit);
 }
 
-/** Compare all stages, and whole forces. In a base step a particle at the limit between two rungs may
- * get another one, which changes its path by the error of a step. */
+/** Compare all stages, and whole forces. In a base step a particle at the limit between two rungs
+ * may get another one, which changes its path by the error of a step. */
 static void check_system(const struct setting *setting) {
   struct outcome cpu = outcome_with(setting, false, true), gpu = outcome_with(setting, true, false),
                  again = outcome_with(setting, true, false);
@@ -1933,7 +1933,7 @@ static void check_sets(void) {
   for (int i = 0; i < SETS; i++) force_set_close(&set[i]);
 }
 
-/* Isolated systems: a sphere with expansions of several orders and both softenings, and a galaxy. */
+/* Isolated systems: a sphere with expansions of several orders, both softenings, and a galaxy. */
 
 #define ISOLATED                                                                                   \
   "[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[time]\nend = 10\nstep = block\nmax_step = " \
