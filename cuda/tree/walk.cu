@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk: one warp for each target leaf. The warp repeats the dual walk, but of the target nodes it
- * visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node).
- * A pair to be opened returns to the stack as two pairs, one with each child of the source, or as
- * one pair with the child of the target that holds the leaf. An expansion accepted by an ancestor
- * is listed by the first leaf below the ancestor. Entries are listed in the order of lanes, which
- * is the same in every run; leaves near each other are mostly consecutive.
- *
- * So that leaves do not all repeat the pairs of their common ancestors, the levels of the target
- * are divided into tiers, each of which is one launch. The first tiers do the same for nodes of a
- * level above the leaves, and hand the pairs that reach this level over to the next tier.
+ * visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node). A
+ * pair to be opened returns to the stack as two pairs, one with each child of the source, or as one
+ * pair with the child of the target that holds the leaf. Pairs whose target lies above all leaves
+ * of a CUDA block are judged once, by the first warp of the block; from there on each warp
+ * continues alone. An expansion accepted by an ancestor is listed by the first leaf below the
+ * ancestor. Entries are listed in the order of lanes, which is the same in every run; leaves near
+ * each other are mostly consecutive.
  *
  * The trees of the targets and of the sources differ in depth where only some particles are
  * targets. Then leaves may be empty: their warps do nothing, their nodes are not read, and "first
@@ -16,11 +14,10 @@
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 
-enum { WARPS = 4, BLOCK = WARPS * WARP, SCAN_BLOCK = 1024 };
+/* leaves of a CUDA block: a subtree of COMMON levels */
+enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP };
 enum { RESIDENT = 10 }; /* CUDA blocks resident on a multiprocessor (limits registers) */
-/* levels of the target in a tier, and in the last one, that of the leaves */
-enum { TIER = 3, LAST_TIER = 2 };
-enum { FRONTIER = 1024 }; /* most pairs that a tier hands over for one node */
+enum { ROOTS = 256, SCAN_BLOCK = 1024 };
 
 struct problem {
   uint32_t count, slots;
@@ -36,6 +33,11 @@ struct problem {
   struct walk_result *result; /* sums, written in the counting pass */
 };
 
+/** Level of the root of a CUDA block's subtree. */
+static HOST_DEVICE inline unsigned parting_level(unsigned depth) {
+  return depth > COMMON ? depth - COMMON : 0;
+}
+
 /** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node
  * could not be opened: it is then judged with the masses of nodes above its own, as in
  * src/tree/kernels/walk.c. */
@@ -50,13 +52,6 @@ static __device__ inline uint16_t pack_levels(unsigned target, unsigned of_targe
   return (uint16_t)(target | of_targets << 5 | of_sources << 10);
 }
 
-/** Pairs that a tier hands over, by the nodes of the level where it ends. */
-struct frontier {
-  unsigned level;
-  uint32_t *count;   /* [node]; more than FRONTIER if that many pairs have no room */
-  struct pair *pair; /* [node][FRONTIER] */
-};
-
 /** Pairs to be judged. */
 struct stack {
   uint32_t *entry;
@@ -70,10 +65,10 @@ struct stack {
  * higher generations; then at most 64 pairs of generations >= k exist together. The next turn that
  * reaches generation k takes from it as many pairs as the higher generations lack to 32, which
  * leaves at most 32. After any turn, therefore, each generation has at most 32 pairs, except that
- * the newest have 64 together. Roots are not stored. A path opens each level of the source and each
- * level of the target once. */
-static HOST_DEVICE inline uint32_t stack_room(unsigned source_depth, unsigned depth) {
-  return WARP * (source_depth + depth + 1);
+ * the newest have 64 together. Roots are not stored. A path opens each level of the source once,
+ * and each level of the target that it has once. */
+static HOST_DEVICE inline uint32_t stack_room(unsigned source_depth, unsigned target_levels) {
+  return WARP * (source_depth + target_levels + 1);
 }
 
 static __device__ inline void put(const struct stack &stack, uint32_t at, const struct pair &pair) {
@@ -90,10 +85,20 @@ struct workspace {
   struct stack stack;
 };
 
-/** @param depth  level at which the tier ends */
+static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) {
+  return room * (uint32_t)(sizeof(uint32_t) + sizeof(uint16_t));
+}
 static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth, unsigned source_depth) {
   return (depth + 1) * (uint32_t)(sizeof(struct node) + 2 * sizeof(uint32_t) + sizeof(float)) +
-         stack_room(source_depth, depth) * (uint32_t)(sizeof(uint32_t) + sizeof(uint16_t));
+         stack_bytes(stack_room(source_depth, COMMON));
+}
+static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth, unsigned source_depth) {
+  return WARPS * workspace_bytes(depth, source_depth) +
+         stack_bytes(stack_room(source_depth, parting_level(depth)));
+}
+
+static __device__ inline struct stack stack_at(void *memory, uint32_t room) {
+  return {(uint32_t *)memory, (uint16_t *)((uint32_t *)memory + room), 0};
 }
 
 static __device__ inline struct workspace workspace_at(char *memory, unsigned depth,
@@ -103,9 +108,7 @@ static __device__ inline struct workspace workspace_at(char *memory, unsigned de
   w.count = (uint32_t *)(w.ancestor + depth + 1);
   w.mass = (float *)(w.count + depth + 1);
   w.far = (uint32_t *)(w.mass + depth + 1);
-  w.stack.entry = w.far + depth + 1;
-  w.stack.levels = (uint16_t *)(w.stack.entry + stack_room(source_depth, depth));
-  w.stack.top = 0;
+  w.stack = stack_at(w.far + depth + 1, stack_room(source_depth, COMMON));
   return w;
 }
 
@@ -152,17 +155,14 @@ struct found {
 };
 
 /** One turn: judge the topmost pairs of the stack, and as many pairs of `roots` as lanes are left.
- * Children whose target has the level `end` are handed over, other children go to the stack.
- * @param first_levels  levels where this leaf is the first, from levels_where_first()
- * @param root  gives a pair by its number
- * @param handed  [FRONTIER]
- * @param number  of pairs that were to be handed over */
+ * Children whose target has the level `parting` go to `parted`, other children to the stack.
+ * @param first_levels  from levels_where_first()
+ * @param root  gives a pair by its number */
 template <bool FILL, typename Root>
 static __device__ inline void
 take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, uint32_t first_levels,
-          struct workspace &w, uint32_t roots, Root root, unsigned end, struct pair *handed,
-          uint32_t &number, struct found &found) {
-  struct stack &stack = w.stack;
+          const struct workspace &w, struct stack &stack, uint32_t roots, Root root,
+          unsigned parting, struct pair *parted, uint32_t &parted_count, struct found &found) {
   const unsigned depth = p.depth;
   const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth, source_leaves = 1u << a.depth;
   const uint32_t taken = min(stack.top, (uint32_t)WARP);
@@ -197,15 +197,14 @@ take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, ui
     if (!a.newton || (split_target && larger)) of_targets = level + split_target;
     if (!a.newton || (!split_target && !larger)) of_sources = source_level + !split_target;
   }
-  const bool hand = open && split_target && level + 1 == end;
-  open = open && !hand;
+  const bool part = open && split_target && level + 1 == parting;
+  open = open && !part;
   const uint32_t one = __ballot_sync(~0u, open && split_target),
                  two = __ballot_sync(~0u, open && !split_target);
-  const uint32_t hand_lanes = __ballot_sync(~0u, hand), children = __popc(one) + 2 * __popc(two),
-                 place = number + __popc(hand_lanes & lanes_before());
+  const uint32_t part_lanes = __ballot_sync(~0u, part), children = __popc(one) + 2 * __popc(two);
   const uint16_t levels = pack_levels(level + split_target, of_targets, of_sources);
-  if (hand && place < FRONTIER) handed[place] = {entry, levels};
-  number += __popc(hand_lanes);
+  if (part) parted[parted_count + __popc(part_lanes & lanes_before())] = {entry, levels};
+  parted_count += __popc(part_lanes);
   if (open) { /* the first lane's children on top */
     const uint32_t at = stack.top + children - 1 - __popc(one & lanes_before()) -
                         2 * __popc(two & lanes_before());
@@ -226,76 +225,94 @@ take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, ui
   }
 }
 
-/** Store the lengths of the far lists that this warp has found, of the levels in `levels`. */
-static __device__ void store_lengths(const struct problem &p, uint32_t leaf, uint32_t levels,
+/** Store the lengths of the lists that this warp has found. Those of ancestors above the parting
+ * level belong to the first warp of the CUDA block, even if its own leaf is empty.
+ * @param first_levels  from levels_where_first() */
+static __device__ void store_lengths(const struct problem &p, unsigned depth, unsigned parting,
+                                     uint32_t leaf, bool has_leaf, uint32_t first_levels,
                                      const struct workspace &w, struct found found) {
   const uint32_t lane = threadIdx.x % WARP;
-  if (levels >> lane & 1) p.far_offset[ancestor_of(leaf, p.depth, lane)] = w.far[lane];
+  for (uint32_t level = lane; level <= depth; level += WARP)
+    if ((first_levels >> level & 1) && (level < parting ? threadIdx.x < WARP : has_leaf))
+      p.far_offset[ancestor_of(leaf, depth, level)] = w.far[level];
   for (int step = WARP / 2; step > 0; step /= 2) {
     found.pairs += __shfl_xor_sync(~0u, found.pairs, step);
     found.visits += __shfl_xor_sync(~0u, found.visits, step);
   }
   if (lane > 0) return;
+  if (has_leaf) p.near_offset[leaf] = found.near;
+  if (leaf == 0) p.far_offset[0] = 0; /* heap numbers begin at 1: no node has this offset */
   atomicAdd((unsigned long long *)&p.result->pairs, found.pairs);
   atomicAdd((unsigned long long *)&p.result->visits, found.visits);
 }
 
-/** A tier: each warp walks on for a node of the tier's last level, from the pairs that `from` has
- * for an ancestor. Where these had no room, it begins at the roots, and repeats what upper tiers
- * have listed without listing it again.
- * @param from  of level 0: the walk begins
- * @param to    without meaning in the last tier, whose nodes are leaves */
-template <bool FILL, bool LEAVES>
+template <bool FILL>
 static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     walk(const __grid_constant__ struct problem p,
-         const __grid_constant__ struct acceptance acceptance, const struct frontier from,
-         const struct frontier to) {
+         const __grid_constant__ struct acceptance acceptance) {
   extern __shared__ __align__(16) char memory[];
   __shared__ struct acceptance a;
-  const unsigned depth = p.depth, level = LEAVES ? depth : to.level,
-                 source_depth = acceptance.depth;
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
-                 node = blockIdx.x * WARPS + warp, leaf = node << (depth - level);
+  __shared__ struct pair roots[ROOTS];
+  __shared__ uint32_t root_count, pairs_left;
+  const unsigned depth = p.depth, source_depth = acceptance.depth, parting = parting_level(depth);
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth,
+                 block_leaf = blockIdx.x * WARPS, leaf = block_leaf + warp;
+  /* An empty leaf counts as none. The lengths of its lists are 0 from the start. */
+  const bool has_leaf = leaf < leaves && !(p.first && p.first[leaf] == p.first[leaf + 1]);
+  if (p.first && p.first[block_leaf] == p.first[min(block_leaf + WARPS, leaves)]) return;
   for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK)
     ((uint32_t *)&a)[i] = ((const uint32_t *)&acceptance)[i];
+  const uint32_t bytes = workspace_bytes(depth, source_depth);
+  struct workspace w = workspace_at(memory + warp * bytes, depth, source_depth);
+  struct stack common = stack_at(memory + WARPS * bytes, stack_room(source_depth, parting));
+  for (uint32_t level = lane; level <= depth; level += WARP) {
+    const uint32_t node = ancestor_of(leaf, depth, level);
+    /* the first warp judges the ancestors of the whole CUDA block, whatever its own leaf has */
+    if (leaf < leaves) {
+      w.ancestor[level] = load_node(p.nodes + node);
+      w.count[level] = tree_node_count(p.count, depth, p.first, node);
+      w.mass[level] = p.source_mass && !p.first ? p.source_mass[0][node] : (float)w.count[level];
+    }
+    w.far[level] = 0;
+  }
+  const uint32_t first_levels = leaf < leaves ? levels_where_first(p, leaf) : 0;
   __syncthreads();
-  if (node >= 1u << level) return;
-  /* a node without targets: the lengths of its lists are 0 from the start */
-  if (p.first && p.first[leaf] == p.first[(node + 1) << (depth - level)]) return;
-  struct workspace w = workspace_at(memory + warp * workspace_bytes(level, source_depth), level,
-                                    source_depth);
-  for (uint32_t l = lane; l <= level; l += WARP) {
-    const uint32_t ancestor = ancestor_of(leaf, depth, l);
-    w.ancestor[l] = load_node(p.nodes + ancestor);
-    w.count[l] = tree_node_count(p.count, depth, p.first, ancestor);
-    w.mass[l] = p.source_mass && !p.first ? p.source_mass[0][ancestor] : (float)w.count[l];
-    w.far[l] = 0;
+  struct found found = {FILL && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0};
+  uint32_t slot = 0, none = 0;
+  const auto root_of = [&](uint32_t i) { return pair{(slot + i) << (source_depth + 1) | 1, 0}; };
+  for (bool last = false; !last;) {
+    if (warp == 0) {
+      uint32_t n = 0;
+      if (parting == 0) { /* the leaves of this CUDA block have nothing in common but the roots of
+                             the walk */
+        n = min(p.slots - slot, (uint32_t)ROOTS);
+        for (uint32_t i = lane; i < n; i += WARP) roots[i] = root_of(i);
+        slot += n;
+      } else {
+        while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
+          const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
+          take_turn<FILL>(p, a, leaf, first_levels, w, common, fresh, root_of, parting, roots, n,
+                          found);
+          slot += fresh;
+        }
+      }
+      if (lane == 0) {
+        root_count = n;
+        pairs_left = common.top + (p.slots - slot);
+      }
+    }
+    __syncthreads();
+    last = pairs_left == 0;
+    for (uint32_t done = 0; has_leaf && w.stack.top + (root_count - done) > 0;) {
+      const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), root_count - done);
+      const auto root = [&](uint32_t i) { return roots[done + i]; };
+      take_turn<FILL>(p, a, leaf, first_levels, w, w.stack, fresh, root, ~0u, nullptr, none, found);
+      done += fresh;
+    }
+    __syncthreads();
   }
-  const uint32_t tier = (LEAVES ? 2u << level : 1u << level) - (1u << from.level),
-                 first_levels = levels_where_first(p, leaf) & tier;
-  __syncwarp();
-  const uint32_t above = node >> (level - from.level);
-  const bool handed = from.level > 0 && from.count[above] <= FRONTIER;
-  const struct pair *pairs = from.pair + (size_t)above * FRONTIER;
-  const uint32_t roots = handed ? from.count[above] : p.slots;
-  struct found found = {FILL && LEAVES ? p.near_offset[leaf] : 0, 0, 0, 0};
-  uint32_t number = 0;
-  for (uint32_t done = 0; w.stack.top + (roots - done) > 0;) {
-    const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), roots - done);
-    const auto root = [&](uint32_t i) {
-      return handed ? pairs[done + i] : pair{(done + i) << (source_depth + 1) | 1, 0};
-    };
-    take_turn<FILL>(p, a, leaf, first_levels, w, fresh, root, LEAVES ? ~0u : level,
-                    to.pair + (size_t)node * FRONTIER, number, found);
-    done += fresh;
-  }
-  if (!LEAVES && lane == 0) to.count[node] = number;
-  if constexpr (!FILL) {
-    store_lengths(p, leaf, first_levels, w, found);
-    if (LEAVES && lane == 0) p.near_offset[leaf] = found.near;
-    if (LEAVES && leaf == 0 && lane == 0)
-      p.far_offset[0] = 0; /* heap numbers begin at 1: no node has this offset */
-  }
+  if constexpr (!FILL)
+    if (leaf < leaves) store_lengths(p, depth, parting, leaf, has_leaf, first_levels, w, found);
 }
 
 /** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
@@ -359,49 +376,12 @@ static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
   return p;
 }
 
-template <bool FILL, bool LEAVES>
-static void launch_tier(struct gpu *g, const struct acceptance *a, const struct problem &p,
-                        const struct frontier &from, const struct frontier &to) {
-  const unsigned level = LEAVES ? p.depth : to.level;
-  const uint32_t bytes = WARPS * workspace_bytes(level, a->depth);
-  walk<FILL, LEAVES>
-      <<<blocks_for(1u << level, WARPS), BLOCK, bytes, g->stream>>>(p, *a, from, to);
-  gpu_launched("walk");
-}
-
-/** Frontiers of the levels `last`, last - TIER and so on; of each two neighbours one reads and the
- * other is written. */
-struct frontiers {
-  struct pair *pair[2];
-  uint32_t *count[2];
-};
-
-static struct frontiers make_frontiers(struct gpu *g, unsigned last) {
-  const size_t nodes[] = {(size_t)1 << last, last > TIER ? (size_t)1 << (last - TIER) : 0},
-               both = nodes[0] + nodes[1];
-  struct frontiers f;
-  f.pair[0] = (struct pair *)gpu_scratch(
-      g, SCRATCH_FRONTIER, both * (FRONTIER * sizeof(struct pair) + sizeof(uint32_t)));
-  f.pair[1] = f.pair[0] + nodes[0] * FRONTIER;
-  f.count[0] = (uint32_t *)(f.pair[0] + both * FRONTIER);
-  f.count[1] = f.count[0] + nodes[0];
-  return f;
-}
-
 template <bool FILL>
 static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p) {
-  struct frontier from = {0, NULL, NULL};
-  if (p.depth > LAST_TIER) {
-    const unsigned last = p.depth - LAST_TIER;
-    const struct frontiers f = make_frontiers(g, last);
-    for (unsigned end = (last - 1) % TIER + 1; end <= last; end += TIER) {
-      const unsigned which = (last - end) / TIER % 2;
-      const struct frontier to = {end, f.count[which], f.pair[which]};
-      launch_tier<FILL, false>(g, a, p, from, to);
-      from = to;
-    }
-  }
-  launch_tier<FILL, true>(g, a, p, from, from);
+  walk<FILL>
+      <<<blocks_for(1u << p.depth, WARPS), BLOCK, shared_bytes(p.depth, a->depth), g->stream>>>(p,
+                                                                                                *a);
+  gpu_launched("walk");
 }
 
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
