@@ -39,8 +39,9 @@ static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
 static void p2m_gpu(struct gpu *gpu, void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
   gpu_p2m(gpu, a->s->order, a->count, d->depth, d->geometry.scale,
-          VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
-          VECTOR(float, buffers[MULTIPOLE]));
+          VECTOR(const uint32_t, buffers[POSITION]),
+          a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
+          VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));
 }
 
 STAGE(p2m, 0x88ccee, NULL);

@@ -111,11 +111,13 @@ static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
 
 static void p2p_gpu(struct gpu *gpu, void *buffers[], const struct p2p_argument *a) {
   const struct p2p_law *law = &a->s->law;
-  const uint32_t *x[a->g->near.count];
-  uint32_t count[a->g->near.count];
+  const uint32_t n = a->g->near.count, *x[n];
+  uint32_t count[n];
+  const float *mass[n];
+  const uint8_t *type[n];
   struct interaction_list near;
   const struct p2p_target target = unwrap(buffers, a, true, &near,
-                                          &(const struct tables){.x = x, .count = count});
+                                          &(const struct tables){x, count, mass, type});
   gpu_p2p(gpu, a->s->gpu[worker_number()], law, &target, a->g->near.count, law->kind == P2P_EXACT,
           VECTOR(float, buffers[ACCELERATION]), &a->e->pairs);
 }

@@ -75,6 +75,9 @@ static void refit_gpu(struct gpu *gpu, void *buffers[], const struct refit_argum
   gpu_refit(gpu, a->g->count, d->depth, NULL, d->geometry.scale, 1.0f / a->s->factor,
             VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
             VECTOR(struct node, buffers[TREE]), d->top_depth, a->g->top);
+  if (a->g->node_mass)
+    gpu_node_masses(gpu, a->g->count, d->depth, VECTOR(const float, buffers[MASS]),
+                    VECTOR(float, buffers[NODE_MASS]));
 }
 
 STAGE(refit, 0xbbbbbb, NULL);

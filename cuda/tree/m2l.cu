@@ -62,8 +62,8 @@ static __device__ inline void prefactors(const struct derivatives &h, float r2, 
   }
 }
 
-/** Read a row of N floats in as few loads as its alignment allows: lanes read rows of different nodes,
- * and each load takes as long as 32 of one row. */
+/** Read a row of N floats in as few loads as its alignment allows: lanes read rows of different
+ * nodes, and each load takes as long as 32 of one row. */
 template <int N> static __device__ inline void load_row(const float *from, float *to) {
   if constexpr (N % 4 == 0) {
 #pragma unroll
@@ -83,8 +83,8 @@ template <int N> static __device__ inline void load_row(const float *from, float
   }
 }
 
-/** The first of 2 * STEP values becomes the sum over two halves of the lanes for as many values: lanes
- * with the bit STEP keep the upper half of the values, the others the lower half. */
+/** The first of 2 * STEP values becomes the sum over two halves of the lanes for as many values:
+ * lanes with the bit STEP keep the upper half of the values, the others the lower half. */
 template <int STEP> static __device__ inline void add_halves(float *value) {
   const bool upper = threadIdx.x & STEP;
 #pragma unroll
@@ -95,8 +95,8 @@ template <int STEP> static __device__ inline void add_halves(float *value) {
   if constexpr (STEP > 1) add_halves<STEP / 2>(value);
 }
 
-/** Write the sums of N values over a warp, in a fixed order: 32 sums at a time, of which each lane gets
- * one. */
+/** Write the sums of N values over a warp, in a fixed order: 32 sums at a time, of which each lane
+ * gets one. */
 template <int N> static __device__ inline void store_sums(const float *value, float *sum) {
   const uint32_t lane = threadIdx.x % WARP;
 #pragma unroll

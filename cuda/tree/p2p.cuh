@@ -25,13 +25,17 @@ struct p2p_problem {
   uint32_t blocks;            /* largest possible number of target blocks */
   const uint32_t *const *source_x;
   const uint32_t *source_count;
-  uint32_t divisions;  /* parts of the sources of a target block, a power of 2 */
-  float *acceleration; /* [division][3][count]: sums of each division */
+  const float *const *source_mass;       /* where masses differ, or NULL */
+  const uint8_t *const *source_type;     /* where the softening differs, or NULL */
+  const uint32_t *index;                 /* of packed targets in their group, or NULL */
+  float soft2, soft2_of[PARTICLE_TYPES]; /* the law's support2 or plummer2, and that of each type */
+  uint32_t divisions;                    /* parts of the sources of a target block, a power of 2 */
+  float *acceleration;                   /* [division][3][count]: sums of each division */
   unsigned long long *pairs;
 };
 
-/** Position relative to the centre of the targets' box, in r_cut. */
-template <typename real> struct alignas(4 * sizeof(real)) source { real x, y, z, unused; };
+/** Position relative to the centre of the targets' box, in r_cut; mass where particles differ. */
+template <typename real> struct alignas(4 * sizeof(real)) source { real x, y, z, mass; };
 
 template <typename real, int T> struct targets { real x[T], y[T], z[T], a[T][3]; };
 
@@ -69,6 +73,7 @@ static __device__ struct reach reach_of(const struct p2p_problem &p, uint32_t fi
 
 /** Particles of a source leaf, or of several consecutive ones; x is NULL where there are none. */
 struct range {
+  uint32_t slot;
   const uint32_t *x;
   uint32_t group_count, first, end;
 };
@@ -79,11 +84,25 @@ static __device__ inline struct range source_range(const struct p2p_problem &p, 
                  leaf = (entry & (tree_nodes(depth) - 1)) - (1u << depth);
   const uint32_t n = p.source_count[slot], first = level_first(n, depth, leaf),
                  end = level_first(n, depth, leaf + 1);
-  return {first < end ? p.source_x[slot] : nullptr, n, first, end};
+  return {slot, first < end ? p.source_x[slot] : nullptr, n, first, end};
 }
 
-/** Read n targets from `first` on, at most T for each of so many lanes. A lane's j-th target is number
- * j * lanes + slot; lanes with fewer targets repeat the last one. */
+/* Masses and softening, where particles differ. */
+
+static __device__ inline float mass_at(const struct p2p_problem &p, uint32_t slot, uint32_t i) {
+  return p.source_mass ? __ldg(p.source_mass[slot] + i) : 1.0f;
+}
+/** Of a neighbour's particle, as the law's support2 or plummer2. */
+static __device__ inline float soft2_at(const struct p2p_problem &p, uint32_t slot, uint32_t i) {
+  return p.source_type ? p.soft2_of[__ldg(p.source_type[slot] + i)] : p.soft2;
+}
+/** Of a target, whose group is the first neighbour. */
+static __device__ inline float target_soft2(const struct p2p_problem &p, uint32_t i) {
+  return soft2_at(p, 0, p.source_type && p.index ? p.index[i] : i);
+}
+
+/** Read n targets from `first` on, at most T for each of so many lanes. A lane's j-th target is
+ * number j * lanes + slot; lanes with fewer targets repeat the last one. */
 template <typename real, int T>
 static __device__ inline struct targets<real, T>
 load_targets(const struct p2p_problem &p, const uint32_t centre[3], uint32_t first, uint32_t n,
@@ -101,6 +120,24 @@ load_targets(const struct p2p_problem &p, const uint32_t centre[3], uint32_t fir
     t.z[j] = place(2, i);
     t.a[j][0] = t.a[j][1] = t.a[j][2] = real(0);
   }
+  return t;
+}
+
+/** Softening of a lane's targets, where it differs. */
+template <typename real, bool MIXED, int T>
+struct softened_targets {
+  real soft2[MIXED ? T : 1];
+};
+
+template <typename real, bool MIXED, int T>
+static __device__ inline struct softened_targets<real, MIXED, T>
+load_softening(const struct p2p_problem &p, uint32_t first, uint32_t n, uint32_t lanes,
+               uint32_t slot) {
+  struct softened_targets<real, MIXED, T> t = {};
+  if constexpr (MIXED)
+#pragma unroll
+    for (int j = 0; j < T; j++)
+      t.soft2[j] = real(target_soft2(p, first + min(j * lanes + slot, n - 1)));
   return t;
 }
 

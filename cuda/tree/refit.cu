@@ -92,6 +92,34 @@ struct refit_parent {
   }
 };
 
+static __global__ void leaf_masses(uint32_t count, unsigned depth, const float *__restrict__ mass,
+                                   float *node_mass) {
+  const uint32_t leaves = 1u << depth, leaf = blockIdx.x * blockDim.x + threadIdx.x;
+  if (leaf == 0) node_mass[0] = 0.0f; /* unused */
+  if (leaf >= leaves) return;
+  double sum = 0.0;
+  const uint32_t end = level_first(count, depth, leaf + 1);
+  for (uint32_t i = level_first(count, depth, leaf); i < end; i++) sum += (double)mass[i];
+  node_mass[leaves + leaf] = (float)sum;
+}
+
+struct add_children {
+  float *node_mass;
+
+  __device__ void operator()(uint32_t i) const {
+    node_mass[i] = node_mass[2 * i] + node_mass[2 * i + 1];
+  }
+};
+
+void gpu_node_masses(struct gpu *g, uint32_t count, unsigned depth, const float *mass,
+                     float *node_mass) {
+  enum { BLOCK = 128 };
+  leaf_masses<<<blocks_for((uint64_t)1 << depth, BLOCK), BLOCK, 0, g->stream>>>(count, depth, mass,
+                                                                                node_mass);
+  gpu_launched("node masses");
+  if (depth > 0) upward(g, depth - 1, add_children{node_mass});
+}
+
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale,
                float acc_unit, const uint32_t *x, const float *acceleration, struct node *nodes,
                unsigned top_depth, struct node *top) {

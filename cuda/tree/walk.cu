@@ -26,6 +26,7 @@ struct problem {
   const struct node *nodes;
   const struct node *const *source_nodes;
   const uint32_t *source_count;
+  const float *const *source_mass;    /* of their nodes, where masses differ; or NULL */
   uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
                                          other */
   uint32_t *near, *far;
@@ -37,13 +38,13 @@ static HOST_DEVICE inline unsigned parting_level(unsigned depth) {
   return depth > COMMON ? depth - COMMON : 0;
 }
 
-/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node could
- * not be opened: it is then judged with the numbers of particles of nodes above its own, as in
+/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node
+ * could not be opened: it is then judged with the masses of nodes above its own, as in
  * src/tree/kernels/walk.c. */
 struct pair {
   uint32_t entry;  /* the source node */
-  uint16_t levels; /* five bits each: level of the target; levels of the nodes whose particles count
-                      as the target's and as the source's */
+  uint16_t levels; /* five bits each: level of the target; levels of the nodes whose masses count as
+                      the target's and as the source's */
 };
 
 static __device__ inline uint16_t pack_levels(unsigned target, unsigned of_targets,
@@ -79,6 +80,7 @@ static __device__ inline void put(const struct stack &stack, uint32_t at, const 
 struct workspace {
   struct node *ancestor; /* [level] ancestors of the leaf */
   uint32_t *count;       /* [level] their particles */
+  float *mass;           /* [level] their masses; packed targets count as equal */
   uint32_t *far;         /* [level] entries found */
   struct stack stack;
 };
@@ -87,7 +89,7 @@ static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) {
   return room * (uint32_t)(sizeof(uint32_t) + sizeof(uint16_t));
 }
 static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth, unsigned source_depth) {
-  return (depth + 1) * (uint32_t)(sizeof(struct node) + 2 * sizeof(uint32_t)) +
+  return (depth + 1) * (uint32_t)(sizeof(struct node) + 2 * sizeof(uint32_t) + sizeof(float)) +
          stack_bytes(stack_room(source_depth, COMMON));
 }
 static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth, unsigned source_depth) {
@@ -104,7 +106,8 @@ static __device__ inline struct workspace workspace_at(char *memory, unsigned de
   struct workspace w;
   w.ancestor = (struct node *)memory;
   w.count = (uint32_t *)(w.ancestor + depth + 1);
-  w.far = w.count + depth + 1;
+  w.mass = (float *)(w.count + depth + 1);
+  w.far = (uint32_t *)(w.mass + depth + 1);
   w.stack = stack_at(w.far + depth + 1, stack_room(source_depth, COMMON));
   return w;
 }
@@ -138,6 +141,11 @@ static __device__ inline uint32_t levels_where_first(const struct problem &p, ui
 /** Number of particles of a source node. */
 static __device__ inline uint32_t particles_of(uint32_t count, uint32_t node) {
   return node_end(count, node) - node_first(count, node);
+}
+/** Mass of a neighbour's node. */
+static __device__ inline float mass_of(const struct problem &p, uint32_t slot, uint32_t node) {
+  return p.source_mass ? p.source_mass[slot][node]
+                       : (float)particles_of(p.source_count[slot], node);
 }
 
 /** Findings of a warp: entries of its near list, and this lane's part of the sums. */
@@ -176,11 +184,10 @@ take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, ui
   if (active) {
     const uint32_t slot = entry >> (a.depth + 1), n = p.source_count[slot];
     const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
-    const uint32_t source_level = node_level(source), source_count = particles_of(n, source),
-                   whole = a.newton ? particles_of(n, source >> (source_level - of_sources))
-                                    : source_count;
+    const uint32_t source_level = node_level(source), source_count = particles_of(n, source);
+    const float whole = mass_of(p, slot, a.newton ? source >> (source_level - of_sources) : source);
     const bool larger = t->radius >= s.radius; /* the target is */
-    const enum verdict verdict = judge(&a, t, &s, w.count[of_targets], whole);
+    const enum verdict verdict = judge(&a, t, &s, w.mass[of_targets], whole);
     far = verdict == ACCEPT && first;
     near = verdict == OPEN && target >= leaves && source >= source_leaves;
     open = verdict == OPEN && !near;
@@ -264,6 +271,7 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     if (leaf < leaves) {
       w.ancestor[level] = load_node(p.nodes + node);
       w.count[level] = tree_node_count(p.count, depth, p.first, node);
+      w.mass[level] = p.source_mass && !p.first ? p.source_mass[0][node] : (float)w.count[level];
     }
     w.far[level] = 0;
   }
@@ -343,22 +351,28 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
 static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
                                  const uint32_t *first, const struct node *nodes, uint32_t slots,
                                  const struct node *const *source_nodes,
-                                 const uint32_t *source_count, uint32_t *offset) {
+                                 const uint32_t *source_count, const float *const *source_mass,
+                                 uint32_t *offset) {
   struct problem p = {};
   char *table = (char *)gpu_scratch(
-      g, SCRATCH_TABLE, sizeof *p.result + slots * (sizeof *source_nodes + sizeof *source_count));
+      g, SCRATCH_TABLE,
+      sizeof *p.result +
+          slots * (sizeof *source_nodes + sizeof *source_mass + sizeof *source_count));
   p.count = count;
   p.depth = depth;
   p.first = first;
   p.slots = slots;
   p.nodes = nodes;
   p.result = (struct walk_result *)table;
-  p.source_nodes = (const struct node *const *)(p.result + 1);
+  const float **masses = (const float **)(p.result + 1);
+  p.source_mass = source_mass ? masses : NULL;
+  p.source_nodes = (const struct node *const *)(masses + (source_mass ? slots : 0));
   p.source_count = (const uint32_t *)(p.source_nodes + slots);
   p.near_offset = offset;
   p.far_offset = offset + (1u << depth) + 1;
   gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes,
                   source_count, slots * sizeof *source_count);
+  if (source_mass) gpu_upload(g, masses, source_mass, slots * sizeof *source_mass);
   return p;
 }
 
@@ -373,9 +387,9 @@ static void launch(struct gpu *g, const struct acceptance *a, const struct probl
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
-              uint32_t *offset, struct walk_result *result) {
+              const float *const *source_mass, uint32_t *offset, struct walk_result *result) {
   const struct problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes,
-                                      source_count, offset);
+                                      source_count, source_mass, offset);
   CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
   if (first) /* of nodes without targets the kernel writes no lengths */
     CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
@@ -389,9 +403,10 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
                    const uint32_t *first, const struct node *nodes, uint32_t slots,
                    const struct node *const *source_nodes, const uint32_t *source_count,
-                   const uint32_t *offset, uint32_t *near, uint32_t *far) {
+                   const float *const *source_mass, const uint32_t *offset, uint32_t *near,
+                   uint32_t *far) {
   struct problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes, source_count,
-                                (uint32_t *)offset);
+                                source_mass, (uint32_t *)offset);
   p.near = near;
   p.far = far;
   launch<true>(g, a, p);

@@ -479,13 +479,6 @@ static void end(void *state) {
   free(r);
 }
 
-bool nbody_run_needs_cores(const struct parameters *p, const char *checkpoint) {
-  if (checkpoint) return checkpoint_differs(checkpoint, p);
-  if (isolated(p)) /* one model has particles of one mass */
-    return p->ic.source != IC_GALAXY || *p->second.model || *p->second.file || softening_differs(p);
-  return p->ic.source == IC_GADGET && ic_gadget_differs(p);
-}
-
 size_t nbody_run_generated(const struct parameters *p) {
   if (p->ic.source != IC_GENERATE) return 0;
   return (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);

@@ -359,24 +359,6 @@ static int run_dry(struct run *r) {
   return 0;
 }
 
-/** Particles that differ are computed on CPU cores: there are no CUDA versions. */
-static void choose_cores(const struct run *r) {
-  struct parameters *p = r->parameters;
-  const struct path path = path_of(r, "checkpoint.hdf5");
-  uint32_t gpus = (uint32_t)scheduler_gpus_asked(p);
-  comm_max_u32(&gpus, 1);
-  if (gpus == 0) return;
-  if (!nbody_run_needs_cores(p, r->options->restart ? path.text : NULL)) return;
-  if (p->runtime.gpu == GPU_REQUIRE)
-    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but particles of different masses or softening "
-                         "lengths are computed on CPU cores: use gpu = auto or no");
-  if (comm_rank() == 0)
-    notify(
-        "particles of different masses or softening lengths are computed on CPU cores: no GPU is "
-        "used");
-  p->runtime.gpu = GPU_NO;
-}
-
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
   if (run_of_gas(p)) p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
@@ -389,7 +371,6 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);
-  choose_cores(&r);
   engine_start(p, &r.trace);
   message_start(p);
   create_solver(&r);

@@ -114,15 +114,6 @@ struct particles ic_read_gadget(struct parameters *p) {
   return s;
 }
 
-bool ic_gadget_differs(const struct parameters *p) {
-  struct gadget_set set = gadget_set_open(p->ic.file, p->box.boundary == BOUNDARY_ISOLATED);
-  const struct gadget_masses masses = gadget_set_masses(&set, 1.0);
-  const bool differ = gadget_masses_differ(&masses) ||
-                      (gadget_set_typed(&set) && softening_differs(p));
-  gadget_set_free(&set);
-  return differ;
-}
-
 struct particles ic_read_glass(const char *path) {
   struct gadget_set set = gadget_set_open(path, false);
   set.headers[0].redshift = 0.0; /* velocities of a glass are not used */

@@ -363,16 +363,6 @@ static struct particles read_whole(const char *path, struct parameters *p,
   return s;
 }
 
-bool checkpoint_differs(const char *newest, const struct parameters *p) {
-  char *path = checkpoint_choose(newest, format);
-  const hid_t file = hdf5_open(path);
-  const bool differ = has_column(file, path, COLUMN_relative_mass) ||
-                      (has_column(file, path, COLUMN_type) && softening_differs(p));
-  H5Fclose(file);
-  free(path);
-  return differ;
-}
-
 struct particles checkpoint_look(const char *newest, struct parameters *p,
                                  struct checkpoint_state *state) {
   char *path = checkpoint_choose(newest, format);

@@ -86,12 +86,8 @@ long scheduler_check(const struct parameters *p) {
   return cores < STARPU_MAXCPUS ? cores : STARPU_MAXCPUS;
 }
 
-int scheduler_gpus_asked(const struct parameters *p) {
-  return p->runtime.gpu == GPU_NO ? 0 : gpus_present();
-}
-
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
-  const int gpus = scheduler_gpus_asked(p);
+  const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
   if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
 #ifdef PHOTONS_CUDA
     fail(EXIT_BAD_USAGE,

@@ -40,10 +40,6 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
  *         relative_mass and type where masses or types differ
  */
 struct particles ic_read_gadget(struct parameters *p);
-/** Whether the particles of the file have different masses or softening lengths: they are computed on CPU
- * cores. Fails like ic_read_gadget(). */
-bool ic_gadget_differs(const struct parameters *p);
-
 /**
  * Make the particles of an isolated system in a frame (geometry.h): the galaxy of section [galaxy] or the
  * Gadget file ic.file, and the galaxy or the file of section [second], each put where its section says.

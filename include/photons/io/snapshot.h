@@ -68,9 +68,6 @@ bool checkpoint_check(const char *path, char *reason, size_t size);
  */
 struct particles checkpoint_read(const char *path, struct parameters *p,
                                  struct checkpoint_state *state);
-/** Whether the particles of a checkpoint have different masses or softening lengths: they are computed on
- * CPU cores. */
-bool checkpoint_differs(const char *path, const struct parameters *p);
 /** The same as checkpoint_read() for a dry run: a damaged file keeps its name. */
 struct particles checkpoint_look(const char *path, struct parameters *p,
                                  struct checkpoint_state *state);
