@@ -20,7 +20,8 @@
 enum {
   FIRST_BLOCK = 1024, /* threads of the first kernel */
   ENOUGH = 4096,      /* pairs that are work for the whole GPU */
-  PHASES = 6,
+  PHASES = 4,
+  FEW = 100000,   /* judgements that need one phase only */
   BLOCK = 128,    /* threads of a CUDA block of a phase */
   BLOCKS = 1024,  /* CUDA blocks of a phase */
   CHUNK = 32,     /* pairs that such a block takes at a time */
@@ -45,7 +46,7 @@ struct progress {
   uint32_t pairs[PHASES + 1]; /* that wait for each phase */
   uint32_t chunk[PHASES];     /* the next ones to be taken */
   uint32_t frontier;          /* 0 or 1: where those of phase 0 are */
-  uint32_t near, far;         /* entries found */
+  uint32_t entries;           /* found */
 };
 
 struct problem {
@@ -57,7 +58,8 @@ struct problem {
   const uint32_t *source_count;
   const float *const *source_mass;    /* of their nodes, where masses differ; or NULL */
   uint32_t *near_offset, *far_offset; /* the counting pass: lengths of the lists */
-  uint64_t *near, *far;               /* the other pass: (target, entry), unsorted */
+  uint64_t *key; /* the other pass: rows and entries, unsorted. Rows are the near lists of all
+                    leaves, then the far lists of all nodes */
   unsigned entry_bits;
   struct pair *frontier[2]; /* [room] */
   uint32_t room;
@@ -100,14 +102,15 @@ struct counts {
   unsigned long long pairs, visits;
 };
 
-/** Add entries of this warp to a list in the order of lanes. Every lane of the warp calls this. */
-static __device__ inline void append(uint64_t *list, uint32_t *length, bool mine, uint64_t key) {
+/** Store the keys of entries that threads of this warp have found. Every lane of the warp calls this. */
+static __device__ inline void append(const struct problem &p, bool mine, uint64_t row,
+                                     uint32_t entry) {
   const uint32_t lanes = __ballot_sync(~0u, mine);
   if (lanes == 0) return;
   uint32_t at = 0;
-  if (threadIdx.x % WARP == 0) at = atomicAdd(length, __popc(lanes));
+  if (threadIdx.x % WARP == 0) at = atomicAdd(&p.progress->entries, __popc(lanes));
   at = __shfl_sync(~0u, at, 0);
-  if (mine) list[at + __popc(lanes & lanes_before())] = key;
+  if (mine) p.key[at + __popc(lanes & lanes_before())] = row << p.entry_bits | entry;
 }
 
 /** Judge a pair and put it on a list, if it belongs there. Every lane of the warp calls this.
@@ -152,8 +155,7 @@ static __device__ inline uint32_t judge_pair(const struct problem &p, const stru
     }
   }
   if constexpr (FILL) {
-    append(p.near, &p.progress->near, near, (uint64_t)(target - leaves) << p.entry_bits | entry);
-    append(p.far, &p.progress->far, far, (uint64_t)target << p.entry_bits | entry);
+    append(p, near || far, near ? target - leaves : leaves + target, entry);
   } else {
     if (near) atomicAdd(&p.near_offset[target - leaves], 1);
     if (far) atomicAdd(&p.far_offset[target], 1);
@@ -269,7 +271,7 @@ static __device__ inline bool give_back(const struct problem &p, unsigned phase,
 template <bool FILL>
 static __global__ void __launch_bounds__(BLOCK)
     walk(const __grid_constant__ struct problem p,
-         const __grid_constant__ struct acceptance acceptance, unsigned phase) {
+         const __grid_constant__ struct acceptance acceptance, unsigned phase, bool last) {
   extern __shared__ struct pair stack[];
   __shared__ struct acceptance a;
   __shared__ uint32_t sums[2][BLOCK / WARP], chunk;
@@ -298,8 +300,7 @@ static __global__ void __launch_bounds__(BLOCK)
       for (uint32_t k = 0; k < children; k++) stack[top + below + k] = child[k];
       top += total;
       __syncthreads();
-      if (turn % TURNS == 0 && phase + 1 < PHASES && top > CHUNK && give_back(p, phase, stack, top))
-        top = 0;
+      if (turn % TURNS == 0 && !last && top > CHUNK && give_back(p, phase, stack, top)) top = 0;
     }
   }
   add_counts(p.progress, counts);
@@ -337,14 +338,17 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
   (blockIdx.x == 0 ? p.progress->result.entries : p.progress->result.interactions) = before;
 }
 
-/** Entries of sorted lists. */
-static __global__ void take_entries(uint64_t near, uint64_t far, const uint64_t *near_key,
-                                    const uint64_t *far_key, unsigned entry_bits,
-                                    uint32_t *near_entry, uint32_t *far_entry) {
+/** The entries of sorted keys: those of near lists come first. */
+static __global__ void take_entries(const uint64_t *key, uint64_t near, uint64_t all,
+                                    unsigned entry_bits, uint32_t *near_entry,
+                                    uint32_t *far_entry) {
   const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  const uint64_t mask = (1ull << entry_bits) - 1;
-  if (i < near) near_entry[i] = (uint32_t)(near_key[i] & mask);
-  if (i < far) far_entry[i] = (uint32_t)(far_key[i] & mask);
+  if (i >= all) return;
+  const uint32_t entry = (uint32_t)(key[i] & ((1ull << entry_bits) - 1));
+  if (i < near)
+    near_entry[i] = entry;
+  else
+    far_entry[i - near] = entry;
 }
 
 /** Copy the tables of the sources to the GPU. */
@@ -386,12 +390,13 @@ static struct problem problem_of(struct gpu *g, const struct acceptance *a, uint
 }
 
 template <bool FILL>
-static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p) {
+static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p,
+                   unsigned phases) {
   walk_roots<FILL><<<1, FIRST_BLOCK, 0, g->stream>>>(p, *a);
   gpu_launched("walk_roots");
-  for (unsigned phase = 0; phase < PHASES; phase++) {
-    walk<FILL><<<BLOCKS, BLOCK, stack_room(p.depth, a->depth) * sizeof(struct pair), g->stream>>>(
-        p, *a, phase);
+  const size_t bytes = stack_room(p.depth, a->depth) * sizeof(struct pair);
+  for (unsigned phase = 0; phase < phases; phase++) {
+    walk<FILL><<<BLOCKS, BLOCK, bytes, g->stream>>>(p, *a, phase, phase + 1 == phases);
     gpu_launched("walk");
   }
 }
@@ -404,17 +409,11 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
                                       source_count, source_mass, offset);
   CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
                              g->stream));
-  launch<false>(g, a, p);
+  launch<false>(g, a, p, PHASES);
   scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
   gpu_launched("scan");
   CHECK_CUDA(cudaMemcpyAsync(result, &p.progress->result, sizeof *result, cudaMemcpyDeviceToHost,
                              g->stream));
-}
-
-/** Sort keys of `bits` bits. @param bytes  of CUB's memory at `room`; room NULL: find them */
-static void sort_keys(struct gpu *g, void *room, size_t *bytes, cub::DoubleBuffer<uint64_t> &keys,
-                      uint64_t count, unsigned bits) {
-  CHECK_CUDA(cub::DeviceRadixSort::SortKeys(room, *bytes, keys, count, 0, (int)bits, g->stream));
 }
 
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
@@ -424,29 +423,18 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, un
                    const struct walk_result *lengths, uint32_t *near, uint32_t *far) {
   struct problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes, source_count,
                                 source_mass, (uint32_t *)offset);
-  const uint64_t entries[] = {lengths->entries, lengths->interactions};
-  const unsigned bits[] = {p.entry_bits + depth, p.entry_bits + depth + 1};
-  cub::DoubleBuffer<uint64_t> keys[2];
+  const uint64_t all = lengths->entries + lengths->interactions;
+  if (all == 0) return;
+  const int bits = (int)(p.entry_bits + depth + 2); /* of leaves and twice as many nodes */
   size_t cub_bytes = 0;
-  for (int k = 0; k < 2; k++) {
-    size_t bytes = 0;
-    sort_keys(g, NULL, &bytes, keys[k], entries[k], bits[k]);
-    if (bytes > cub_bytes) cub_bytes = bytes;
-  }
-  uint64_t *room = (uint64_t *)gpu_scratch(
-      g, SCRATCH_SORT, 2 * (entries[0] + entries[1]) * sizeof *room + cub_bytes);
-  for (int k = 0; k < 2; k++) {
-    keys[k] = cub::DoubleBuffer<uint64_t>(room, room + entries[k]);
-    room += 2 * entries[k];
-  }
-  p.near = keys[0].Current();
-  p.far = keys[1].Current();
-  launch<true>(g, a, p);
-  for (int k = 0; k < 2; k++)
-    if (entries[k] > 0) sort_keys(g, room, &cub_bytes, keys[k], entries[k], bits[k]);
-  const uint64_t most = entries[0] > entries[1] ? entries[0] : entries[1];
-  if (most == 0) return;
-  take_entries<<<blocks_for(most, 256), 256, 0, g->stream>>>(
-      entries[0], entries[1], keys[0].Current(), keys[1].Current(), p.entry_bits, near, far);
+  cub::DoubleBuffer<uint64_t> keys;
+  CHECK_CUDA(cub::DeviceRadixSort::SortKeys(NULL, cub_bytes, keys, all, 0, bits, g->stream));
+  p.key = (uint64_t *)gpu_scratch(g, SCRATCH_SORT, 2 * all * sizeof *p.key + cub_bytes);
+  keys = cub::DoubleBuffer<uint64_t>(p.key, p.key + all);
+  launch<true>(g, a, p, lengths->visits > FEW ? PHASES : 1);
+  CHECK_CUDA(
+      cub::DeviceRadixSort::SortKeys(p.key + 2 * all, cub_bytes, keys, all, 0, bits, g->stream));
+  take_entries<<<blocks_for(all, 256), 256, 0, g->stream>>>(keys.Current(), lengths->entries, all,
+                                                            p.entry_bits, near, far);
   gpu_launched("take_entries");
 }
