@@ -164,8 +164,8 @@ static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fi
   const struct target_tree tree = unwrap(buffers + FILL_TREES, a, trees, count, mass);
   gpu_walk_fill(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first,
                 tree.nodes, n, trees, count, masses_differ(a) ? mass : NULL,
-                VECTOR(const uint32_t, buffers[FILL_OFFSET]), VECTOR(uint32_t, buffers[FILL_NEAR]),
-                VECTOR(uint32_t, buffers[FILL_FAR]));
+                VECTOR(const uint32_t, buffers[FILL_OFFSET]), &a->lists->walked,
+                VECTOR(uint32_t, buffers[FILL_NEAR]), VECTOR(uint32_t, buffers[FILL_FAR]));
 }
 
 STAGE(walk, 0xddcc77, NULL);

@@ -47,7 +47,8 @@ void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct
  * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1
  *         numbers
  * @param result  in pinned host memory. Its entries and interactions are the lists' lengths, which
- *         must be below 2^32 for the second pass */
+ *         must be below 2^32 for the second pass
+ * @param lengths  what the first pass has found */
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
@@ -55,8 +56,8 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
                    const uint32_t *first, const struct node *nodes, uint32_t slots,
                    const struct node *const *source_nodes, const uint32_t *source_count,
-                   const float *const *source_mass, const uint32_t *offset, uint32_t *near,
-                   uint32_t *far);
+                   const float *const *source_mass, const uint32_t *offset,
+                   const struct walk_result *lengths, uint32_t *near, uint32_t *far);
 
 /** @param slots  number of neighbours
  * @param far    in device memory, or in pinned host memory that must stay valid until the stream

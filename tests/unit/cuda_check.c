@@ -389,7 +389,7 @@ static void check_walk(const struct bench *b, const struct group *g, const struc
                far_bytes = result->interactions * sizeof(uint32_t);
   uint32_t *near_entry = device_memory(near_bytes), *far_entry = device_memory(far_bytes);
   gpu_walk_fill(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
-                offset, near_entry, far_entry);
+                offset, result, near_entry, far_entry);
   struct interaction_list near = {.offset = allocate(offsets_of(t), sizeof(uint32_t), "offsets"),
                                   .entry = allocate(result->entries, sizeof(uint32_t), "near list"),
                                   .entries = (uint32_t)result->entries},
@@ -1473,7 +1473,7 @@ static void walk_active(const struct bench *b, struct gpu *gpu, struct active_gr
   const float *const *mass = source_trees(b, a->g, tree, count, node_mass);
   if (fill)
     gpu_walk_fill(gpu, acceptance, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count,
-                  mass, a->offset, a->near.entry, a->far.entry);
+                  mass, a->offset, a->result, a->near.entry, a->far.entry);
   else
     gpu_walk(gpu, acceptance, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
              a->offset, a->result);
