@@ -124,7 +124,7 @@ static void open_rows(struct report *r, const struct parameters *p) {
   fprintf(r->rows, "%s\n", task_log_header);
 }
 
-/** The universe that says how much work is ahead; a run without redshifts has one that is static. */
+/** The universe that says how much work is ahead; one that is static in runs without redshifts. */
 static struct cosmology universe_of(const struct parameters *p) {
   struct cosmology universe = cosmology_from(p);
   universe.isolated = !run_has_redshifts(p);

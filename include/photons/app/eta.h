@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long a run will still take. Seconds are counted against the work that is expected of a step,
- * and the recent seconds per work go on to the end. In a system that does not expand the work is the
- * time that passes. In an expanding universe base steps have equal lengths in ln a, and each has the
- * same work. Halos are about as dense at any time: they need steps of equal lengths in t, and have a
- * work that grows as 1/H in ln a. The work of both is w(a) dln a, w = BASE + (H0/H)^GROWTH. Outputs to
- * come take the mean of those written. */
+ * and the recent seconds per work go on to the end. In a system that does not expand the work is
+ * the time that passes. In an expanding universe base steps have equal lengths in ln a, and each
+ * has the same work. Halos are about as dense at any time: they need steps of equal lengths in t,
+ * and have a work that grows as 1/H in ln a. The work of both is w(a) dln a, w = BASE +
+ * (H0/H)^GROWTH. Outputs to come take the mean of those written. */
 #ifndef PHOTONS_APP_ETA_H
 #define PHOTONS_APP_ETA_H
 
