@@ -4,11 +4,13 @@
 #include <math.h>
 
 /* BASE and GROWTH were found by replays of recorded runs, with block and with adaptive steps, in
- * boxes of 12.5 to 100 Mpc/h, on CPUs and GPUs. RECENT is the share of the time so far over which
- * sums fade by a factor e. An output counts as UNKNOWN_OUTPUT steps until one is written. */
+ * boxes of 12.5 to 100 Mpc/h, on CPUs and GPUs. Sums fade by a factor e over the share RECENT of
+ * the steps so far, but not over less than RECENT_LEAST steps, since single steps take longer: those
+ * with a rebuild or a sort. An output counts as UNKNOWN_OUTPUT steps until one is written. */
 #define BASE 0.05
-#define GROWTH 0.65
-#define RECENT 0.1
+#define GROWTH 0.6
+#define RECENT 0.05
+#define RECENT_LEAST 5.0
 #define UNKNOWN_OUTPUT 10.0
 enum { STEPS_LEAST = 4, INTERVALS = 32 };
 
@@ -22,13 +24,14 @@ double eta_work(const struct cosmology *universe, double from, double to) {
   return sum * dlna;
 }
 
-void eta_step(struct eta *e, double work, double seconds) {
+void eta_step(struct eta *e, double work, double seconds, bool output) {
   if (!(work > 0.0) || !(seconds > 0.0)) return;
+  if (output && e->steps > 0) seconds = fmin(seconds, e->seconds / e->work * work);
+  e->steps++;
   e->step_seconds += seconds;
-  const double fade = exp(-seconds / (RECENT * e->step_seconds));
+  const double fade = exp(-1.0 / fmax(RECENT * (double)e->steps, RECENT_LEAST));
   e->seconds = fade * e->seconds + seconds;
   e->work = fade * e->work + work;
-  e->steps++;
 }
 
 void eta_output(struct eta *e, double seconds) {

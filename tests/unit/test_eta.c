@@ -35,10 +35,10 @@ static void test_few_steps(void **state) {
   (void)state;
   struct eta e = {0};
   assert_true(isnan(eta_seconds(&e, 1.0, 3)));
-  eta_step(&e, 0.0, 1.0); /* the first forces are no step in time */
-  for (int i = 0; i < 3; i++) eta_step(&e, 0.01, 1.0);
+  eta_step(&e, 0.0, 1.0, false); /* the first forces are no step in time */
+  for (int i = 0; i < 3; i++) eta_step(&e, 0.01, 1.0, false);
   assert_true(isnan(eta_seconds(&e, 1.0, 3)));
-  eta_step(&e, 0.02, 2.0);
+  eta_step(&e, 0.02, 2.0, false);
   assert_near(eta_seconds(&e, 1.0, 0), 100.0, 1e-9);
   assert_near(eta_seconds(&e, 0.0, 0), 0.0, 1e-12);
 }
@@ -47,19 +47,31 @@ static void test_few_steps(void **state) {
 static void test_outputs(void **state) {
   (void)state;
   struct eta e = {0};
-  for (int i = 0; i < 4; i++) eta_step(&e, 0.01, 0.5);
+  for (int i = 0; i < 4; i++) eta_step(&e, 0.01, 0.5, false);
   assert_near(eta_seconds(&e, 1.0, 2) - eta_seconds(&e, 1.0, 0), 10.0, 1e-9);
   eta_output(&e, 3.0);
   eta_output(&e, 5.0);
   assert_near(eta_seconds(&e, 1.0, 2) - eta_seconds(&e, 1.0, 0), 8.0, 1e-9);
 }
 
+/** What a step takes longer because of an output is not taken for its work. */
+static void test_step_with_output(void **state) {
+  (void)state;
+  struct eta e = {0};
+  for (int i = 0; i < 20; i++) eta_step(&e, 0.01, 0.5, false);
+  eta_step(&e, 0.01, 5.0, true);
+  eta_output(&e, 4.5);
+  assert_near(eta_seconds(&e, 1.0, 0), 50.0, 1e-9);
+  eta_step(&e, 0.01, 0.1, true); /* a step that is shorter counts as it is */
+  assert_true(eta_seconds(&e, 1.0, 0) < 49.0);
+}
+
 /** When the cost of work changes, what is told follows within a share of the time so far. */
 static void test_change(void **state) {
   (void)state;
   struct eta e = {0};
-  for (int i = 0; i < 100; i++) eta_step(&e, 0.01, 1.0);
-  for (int i = 0; i < 20; i++) eta_step(&e, 0.01, 3.0);
+  for (int i = 0; i < 100; i++) eta_step(&e, 0.01, 1.0, false);
+  for (int i = 0; i < 20; i++) eta_step(&e, 0.01, 3.0, false);
   assert_near(eta_seconds(&e, 1.0, 0), 300.0, 30.0);
 }
 
@@ -67,7 +79,7 @@ static void test_change(void **state) {
 static void test_noise(void **state) {
   (void)state;
   struct eta e = {0};
-  for (int i = 0; i < 100; i++) eta_step(&e, 0.025, i % 2 ? 1.5 : 0.5);
+  for (int i = 0; i < 100; i++) eta_step(&e, 0.025, i % 2 ? 1.5 : 0.5, false);
   assert_near(eta_seconds(&e, 2.0, 0), 80.0, 8.0);
 }
 
@@ -109,7 +121,7 @@ static void replay(const char *name) {
   const double all = r->left[0] + r->seconds[0];
   int next = 0;
   for (int i = 0; i < r->steps && next < 4; i++) {
-    eta_step(&e, eta_work(&flat, r->a[i] * exp(-r->dlna[i]), r->a[i]), r->seconds[i]);
+    eta_step(&e, eta_work(&flat, r->a[i] * exp(-r->dlna[i]), r->a[i]), r->seconds[i], false);
     if (all - r->left[i] < shares[next] * all) continue;
     const double ratio = eta_seconds(&e, eta_work(&flat, r->a[i], 1.0), 0) / r->left[i];
     printf("%s: %2.0f %% of the time: told / true = %.2f\n", name, 100.0 * shares[next], ratio);
@@ -137,13 +149,10 @@ static void test_adaptive_steps(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_work),
-      cmocka_unit_test(test_few_steps),
-      cmocka_unit_test(test_outputs),
-      cmocka_unit_test(test_change),
-      cmocka_unit_test(test_noise),
-      cmocka_unit_test(test_block_steps),
-      cmocka_unit_test(test_block_steps_gpu),
+      cmocka_unit_test(test_work),           cmocka_unit_test(test_few_steps),
+      cmocka_unit_test(test_outputs),        cmocka_unit_test(test_step_with_output),
+      cmocka_unit_test(test_change),         cmocka_unit_test(test_noise),
+      cmocka_unit_test(test_block_steps),    cmocka_unit_test(test_block_steps_gpu),
       cmocka_unit_test(test_adaptive_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,13 +8,14 @@
 #ifndef PHOTONS_APP_ETA_H
 #define PHOTONS_APP_ETA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "photons/cosmology/cosmology.h"
 
 /** All zero: no step yet. */
 struct eta {
-  double seconds, work;  /**< of steps, sums that fade with time */
+  double seconds, work;  /**< of steps, sums that fade */
   double step_seconds;   /**< of all steps */
   double output_seconds; /**< of all outputs written */
   size_t steps, outputs; /**< counted */
@@ -23,9 +24,15 @@ struct eta {
 /** The work that is expected from one scale factor to another, or times of an isolated system's
  * clock. Only ratios count. */
 double eta_work(const struct cosmology *universe, double from, double to);
-/** Count a step. @param work  that was expected of it  @param seconds  that it took */
-void eta_step(struct eta *e, double work, double seconds);
-/** Count an output. */
+/**
+ * Count a step.
+ * @param work     that was expected of it
+ * @param seconds  that it took
+ * @param output   part of an output was made beside its forces: of the seconds only those count that
+ *                 its work is expected to take
+ */
+void eta_step(struct eta *e, double work, double seconds, bool output);
+/** Count an output. @param seconds  that it took, those beside a step's forces included */
 void eta_output(struct eta *e, double seconds);
 /**
  * The seconds that the rest of the run takes.
