@@ -75,7 +75,7 @@ static void write_output(struct run *r) {
   const double start = wall_clock();
   const double beside = r->solver.write(r->solver.state, &r->now, (size_t)r->now.outputs_done);
   const double spent = wall_clock() - start;
-  report_output(&r->report, spent);
+  report_output(&r->report, spent + beside);
   say("output %" PRId64 " at %s written in %.2f s%s\n", r->now.outputs_done, moment(r).text,
       spent + beside, beside > 0.0 ? ", part of it beside the step's forces" : "");
   r->now.outputs_done++;

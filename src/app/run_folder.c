@@ -65,6 +65,21 @@ static size_t read_list(const char *text, double *values, size_t most) {
 /** Whether outputs have times, and no redshifts. */
 static bool has_times(const struct run_folder *f) { return f->isolated || f->gas; }
 
+/** A density or a parameter of dark energy. */
+static void take_cosmology(struct cosmology *c, const char *key, double value) {
+  const struct {
+    const char *key;
+    double *value;
+  } known[] = {{"Omega_m", &c->omega_m},
+               {"Omega_lambda", &c->omega_lambda},
+               {"Omega_r", &c->omega_r},
+               {"w0", &c->w0},
+               {"wa", &c->wa}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(key, known[i].key) == 0) *known[i].value = value;
+  c->omega_k = 1.0 - c->omega_m - c->omega_lambda - c->omega_r;
+}
+
 /** The program wrote this file itself: a line is [section] or key = value. parameters_read() would
  * end the program where a file that the parameters name is gone. [run] and [box] come first. */
 static void read_parameters(struct run_folder *f) {
@@ -77,6 +92,8 @@ static void read_parameters(struct run_folder *f) {
     if (sscanf(line, "%31s = %n", key, &value) != 1 || value == 0) continue;
     if (strcmp(section, "run") == 0 && strcmp(key, "system") == 0)
       f->gas = strcmp(line + value, "gas") == 0;
+    if (strcmp(section, "cosmology") == 0)
+      take_cosmology(&f->universe, key, strtod(line + value, NULL));
     if (strcmp(section, "box") == 0 && strcmp(key, "boundary") == 0)
       f->isolated = strcmp(line + value, "isolated") == 0;
     if (strcmp(section, "time") == 0 && strcmp(key, has_times(f) ? "end" : "z_end") == 0)

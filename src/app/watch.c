@@ -143,12 +143,16 @@ static void print_speed(const struct view *v) {
           v->rows - v->first);
 }
 
-/** Whether an output comes after the last step. */
-static bool is_ahead(const struct view *v, double output) {
-  if (v->rows == 0) return true;
-  const double present = time_now(v);
+/** Whether an output comes after a step. */
+static bool ahead_of(const struct view *v, size_t row, double output) {
+  const double present = number(v, row, time_column(v));
   if (v->f.isolated || v->f.gas) return !(output <= present * (1.0 + 1e-6));
   return !(output > present - 1e-6 * (1.0 + present));
+}
+
+/** Whether an output comes after the last step. */
+static bool is_ahead(const struct view *v, double output) {
+  return v->rows == 0 || ahead_of(v, v->rows - 1, output);
 }
 
 /** The number of outputs to come. @param[out] next  the time of the first; NAN: there is none */
@@ -162,15 +166,40 @@ static size_t outputs_ahead(const struct view *v, double *next) {
   return ahead;
 }
 
+/** The work that is expected where the way ends at a scale factor. In runs without redshifts it is
+ * the length of the way.
+ * @param length  of the way in ln a */
+static double work_until(const struct view *v, double a, double length) {
+  if (!*csv_text(&v->f.timings, 0, "dlna")) return length;
+  return eta_work(&v->f.universe, a * exp(-length), a);
+}
+
+static double step_work(const struct view *v, size_t row) {
+  return work_until(v, scale_factor(v, row), step_length(v, row));
+}
+
+static double work_ahead(const struct view *v) {
+  const double way = way_ahead(v);
+  return work_until(v, scale_factor(v, v->rows - 1) * exp(way), way);
+}
+
+/** Whether a step has come to the time of an output. */
+static bool has_output(const struct view *v, size_t row) {
+  for (size_t i = 0; i < v->f.output_time_count; i++)
+    if (ahead_of(v, row - 1, v->f.output_times[i]) && !ahead_of(v, row, v->f.output_times[i]))
+      return true;
+  return false;
+}
+
 static void print_eta(const struct view *v) {
   struct eta eta = {0};
   double next;
   char text[CLOCK_DURATION_SIZE] = "-";
   for (size_t row = 1; row < v->rows; row++)
-    eta_step(&eta, step_length(v, row), number(v, row, "wall_s"));
+    eta_step(&eta, step_work(v, row), number(v, row, "wall_s"), has_output(v, row));
   eta.output_seconds = v->f.output_seconds;
   eta.outputs = v->f.output_count;
-  const double seconds = eta_seconds(&eta, way_ahead(v), outputs_ahead(v, &next));
+  const double seconds = eta_seconds(&eta, work_ahead(v), outputs_ahead(v, &next));
   if (!isnan(seconds) && !isnan(v->f.end_time)) clock_duration(text, seconds);
   heading(v, "ETA");
   fprintf(v->out, "%s\n", text);

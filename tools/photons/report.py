@@ -30,6 +30,7 @@ th:first-child, td:first-child { text-align: left; }
 table.facts td { text-align: left; vertical-align: top; }
 pre { background: #f6f6f6; padding: 1em; overflow-x: auto; font-size: .85em; }
 progress { width: 100%; height: 1.2em; }
+p.message { color: #a00; margin: .3em 0; }
 """
 CAPTIONS = {
     "power": "Power spectra less shot noise, linear theory (dotted) and HALOFIT (thin); below:"
