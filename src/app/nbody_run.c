@@ -87,7 +87,9 @@ static void resolve_softening(struct parameters *p, const struct particles *s) {
 /** What the program does for particles of one mass only. */
 static void leave_out_analysis(struct parameters *p, const struct particles *s) {
   if (isolated(p) || !s->has_masses) return;
-  if (comm_rank() == 0)
+  const bool wanted = p->analysis.fof || p->output.power_spectrum || p->output.images ||
+                      p->output.movie > 0;
+  if (wanted && comm_rank() == 0)
     warn("particles have different masses: there are no halos, power spectra, pictures, movies or "
          "potential energies of this run");
   p->analysis.fof = p->output.power_spectrum = p->output.images = false;
