@@ -11,7 +11,7 @@ BOX, Z, OMEGA = 10.0, 9.0, 0.3  # Mpc/h
 SIDE, REGION = 8, (2, 6)  # cells; those of the region have eight light particles each
 GRAVITY = 43.0071
 CELL_MASS = 27.7536627 * OMEGA * (BOX / SIDE) ** 3  # 1e10 Msun/h
-SOFTENING = {1: 0.02, 2: 0.06, 5: 0.4}  # Mpc/h
+SOFTENING = {1: 0.05, 2: 0.3, 5: 0.5}  # Mpc/h
 wrong = []
 
 
@@ -117,8 +117,9 @@ def check_forces(s):
     size = numpy.linalg.norm(right, axis=1)
     error = numpy.linalg.norm(found - right, axis=1) / numpy.maximum(size, numpy.median(size))
     print(f"forces against Ewald sums: median {numpy.median(error):.2g}, largest {error.max():.2g}")
-    # A softening length or a mass that is not the particle's own makes errors of order 0.1 or more.
-    if not (numpy.median(error) < 1e-3 and error.max() < 0.01):
+    # Some twice what was found, of the mesh. The softening length of another type makes 0.01 or more,
+    # the mass of another type 0.1 or more.
+    if not (numpy.median(error) < 2e-3 and error.max() < 5e-3):
         wrong.append("forces")
 
 

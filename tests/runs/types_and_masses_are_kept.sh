@@ -13,10 +13,10 @@ cat >config.ini <<END_OF_CONFIG
 source = gadget
 file = ic.hdf5
 [gravity]
-softening_type_1 = 20
-softening_type_2 = 60
-softening_type_5 = 400
-pm_grid = 32
+softening_type_1 = 50
+softening_type_2 = 300
+softening_type_5 = 500
+pm_grid = 16
 mac_tolerance = 1e-4
 [time]
 z_end = 5
