@@ -102,7 +102,8 @@ static void require_resolved_softening(const struct parameters *p, double side) 
   if (isolated(p) && softening_shortest(p) < least)
     fail(EXIT_BAD_USAGE,
          "gravity.softening = %g kpc is below a millionth of the frame's side of %g kpc, %g kpc: "
-         "take a longer softening length, or give the outermost component a cutoff",
+         "take a longer softening length, or leave out the farthest particles (a cutoff of the "
+         "outermost component)",
          softening_shortest(p), 1e3 * side, least);
 }
 
