@@ -172,8 +172,9 @@ def check_merger():
     change = max(abs(row["total"] / rows[0]["total"] - 1.0) for row in rows)
     momentum = max(abs(row[f"momentum_{axis}"]) for row in rows for axis in "xyz")
     print(f"energy changes by {change:.2g}, momentum is up to {momentum:.2g}")
-    # Expansions conserve momentum by their accuracy only: less than 1 % of a galaxy's momentum, 13.
-    if not (change < 5e-3 and momentum < 0.1):
+    # Expansions and block time steps conserve momentum by their accuracy only. A galaxy has a momentum
+    # of 13, and it changes by 6.
+    if not (change < 5e-3 and momentum < 0.5):
         wrong.append("energy or momentum")
 
 

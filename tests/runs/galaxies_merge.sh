@@ -19,8 +19,8 @@ position = 3 -4 5
 velocity = 10 20 -30
 inclination = 90 30
 [gravity]
-softening = 0.1
-softening_type_3 = 0.15
+softening = 0.2
+softening_type_3 = 0.3
 [time]
 end = 1
 max_step = 0.5
@@ -33,7 +33,7 @@ group_size = 128
 END_OF_CONFIG
 sed 's/^position.*/position = -2.3076923 0 0/; s/^velocity.*/velocity = 13.8461538 -9.2307692 0/
   s/^inclination.*/[second]\nfile = small.hdf5\nposition = 7.6923077 0 0\nvelocity = -46.1538462 30.7692308 0/
-  s/^end.*/end = 40\neta = 0.1/; s/^max_step.*/max_step = 4/; s/^times.*/times = 0, 20, 40/' one.ini >two.ini
+  s/^end.*/end = 40\neta = 0.05/; s/^max_step.*/max_step = 4/; s/^times.*/times = 0, 20, 40/' one.ini >two.ini
 
 # run FOLDER CONFIG COMMAND...
 run() {
