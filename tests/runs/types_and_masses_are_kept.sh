@@ -57,5 +57,7 @@ timeout 60 "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
 grep -q 'softening   20.83[0-9]*, [0-9.]*, [0-9.]*, [0-9.]*, 41.66' out || complain "softening: $(cat out)"
 "$PHOTONS" --analyse one/snap_000.hdf5 --set output.dir=analysis >out 2>&1
 [ $? -eq 3 ] && grep -q 'only those of one mass are analysed' out || complain "--analyse: $(cat out)"
+"$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" one/snap_000.hdf5 >out 2>&1
+[ $? -eq 1 ] && grep -q 'has particles of type 2' out || complain "swift_view.py: $(cat out)"
 
 finish
