@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles of isolated systems: bodies are made or read, turned, moved, and put into a frame that is wide
- * enough for them. */
+/* Particles of isolated systems: bodies are made or read, turned, moved, and put into a frame that
+ * is wide enough for them. */
 #include "ic_isolated.h"
 
 #include <math.h>
@@ -64,8 +64,8 @@ static void check_speeds(const double (*v)[3], size_t count) {
   }
 }
 
-/** A unit of a file: the header's, which config.ini must not contradict, or that of config.ini. Codes
- * round the units of Gadget differently.
+/** A unit of a file: the header's, which config.ini must not contradict, or that of config.ini.
+ * Codes round the units of Gadget differently.
  * @param header  cgs; or GADGET_ABSENT
  * @param cgs     of the unit of @p given */
 static double unit_of(const struct parameters *p, const struct gadget_set *set, const char *key,

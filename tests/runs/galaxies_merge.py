@@ -22,8 +22,8 @@ def directions(count):
 
 
 def sphere(mass):
-    """Positions, velocities [kpc, km/s] and masses by type of a Plummer sphere with an edge. Its centre
-    of mass is at rest at 0."""
+    """Positions, velocities [kpc, km/s] and masses by type of a Plummer sphere with an edge. Its
+    centre of mass is at rest at 0."""
     m = {1: numpy.full(COUNT[1], 1.0), 3: 0.3 + 0.4 * random.uniform(size=COUNT[3])}
     m = numpy.concatenate(list(m.values()))
     m *= mass / m.sum()
@@ -67,10 +67,9 @@ def write_binary(path, x, v, m):
     header = struct.pack("<6i6d2d2i6i2i4d", *counts, 0, m[0], 0, 0, 0, 0, 0, 0, 0, 0, *counts, 0, 1,
                          0, 0, 0, 0)
     ids = numpy.arange(1001, 1001 + len(m), dtype="u4")[::-1]
-    blocks = [header.ljust(256, b"\0"), x.astype("f4"), v.astype("f4"), ids, parts(m)[3].astype("f4")]
+    numbers = [x.astype("f4"), v.astype("f4"), ids, parts(m)[3].astype("f4")]
     with open(path, "wb") as file:
-        for block in blocks:
-            data = block if isinstance(block, bytes) else block.tobytes()
+        for data in [header.ljust(256, b"\0")] + [block.tobytes() for block in numbers]:
             file.write(struct.pack("<I", len(data)) + data + struct.pack("<I", len(data)))
 
 
@@ -172,8 +171,8 @@ def check_merger():
     change = max(abs(row["total"] / rows[0]["total"] - 1.0) for row in rows)
     momentum = max(abs(row[f"momentum_{axis}"]) for row in rows for axis in "xyz")
     print(f"energy changes by {change:.2g}, momentum is up to {momentum:.2g}")
-    # Expansions and block time steps conserve momentum by their accuracy only. A galaxy has a momentum
-    # of 13, and it changes by 6.
+    # Expansions and block time steps conserve momentum by their accuracy only. A galaxy has a
+    # momentum of 13, and it changes by 6.
     if not (change < 5e-3 and momentum < 0.5):
         wrong.append("energy or momentum")
 

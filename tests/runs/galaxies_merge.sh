@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Isolated systems from Gadget files: units, types and masses; a system that is turned and moved; two
-# galaxies that approach as Kepler's orbit says, with the same bits on several ranks and after a
+# Isolated systems from Gadget files: units, types and masses; a system that is turned and moved;
+# two galaxies that approach as Kepler's orbit says, with the same bits on several ranks and after a
 # restart. Bad files are refused.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
@@ -32,8 +32,14 @@ energy_steps = 1
 group_size = 128
 END_OF_CONFIG
 sed 's/^position.*/position = -2.3076923 0 0/; s/^velocity.*/velocity = 13.8461538 -9.2307692 0/
-  s/^inclination.*/[second]\nfile = small.hdf5\nposition = 7.6923077 0 0\nvelocity = -46.1538462 30.7692308 0/
-  s/^end.*/end = 40\neta = 0.05/; s/^max_step.*/max_step = 4/; s/^times.*/times = 0, 20, 40/' one.ini >two.ini
+  s/^end.*/end = 40\neta = 0.05/; s/^max_step.*/max_step = 4/; s/^times.*/times = 0, 20, 40/
+  /^inclination/d' one.ini >two.ini
+cat >>two.ini <<END_OF_CONFIG
+[second]
+file = small.hdf5
+position = 7.6923077 0 0
+velocity = -46.1538462 30.7692308 0
+END_OF_CONFIG
 
 # run FOLDER CONFIG COMMAND...
 run() {

@@ -117,8 +117,8 @@ def check_forces(s):
     size = numpy.linalg.norm(right, axis=1)
     error = numpy.linalg.norm(found - right, axis=1) / numpy.maximum(size, numpy.median(size))
     print(f"forces against Ewald sums: median {numpy.median(error):.2g}, largest {error.max():.2g}")
-    # Some twice what was found, of the mesh. The softening length of another type makes 0.01 or more,
-    # the mass of another type 0.1 or more.
+    # Some twice what was found, of the mesh. The softening length of another type makes 0.01 or
+    # more, the mass of another type 0.1 or more.
     if not (numpy.median(error) < 2e-3 and error.max() < 5e-3):
         wrong.append("forces")
 

@@ -444,7 +444,8 @@ static void test_mixed(void **state) {
   patch("ic", HEADER_AT + 24 + 3 * 8, &zero, 8);
   expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "block MASS is missing");
   patch("ic", HEADER_AT + 24 + 3 * 8, &negative, 8);
-  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "mass of particle type 3 in the header is -1");
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
+                 "mass of particle type 3 in the header is -1");
   scratch_empty(NULL);
   write_variant("ic", &(struct variant){.format = 3, .type = 6, .files = 1});
   expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
@@ -460,8 +461,8 @@ static void test_mixed(void **state) {
                  "its 2 files hold 34275 particles of type 1, the header says 68536");
 }
 
-/** A file of COUNT - LIGHT particles of type 2 with the mass of the header, and LIGHT particles of type 5
- * with masses of their own, which are smaller by up to a thousandth. */
+/** A file of COUNT - LIGHT particles of type 2 with the mass of the header, and LIGHT particles of
+ * type 5 with masses of their own, which are smaller by up to a thousandth. */
 #define LIGHT ((size_t)30000)
 static float light_mass(size_t i) { return (float)(mass() * (1.0 - 1e-3 * (double)i / LIGHT)); }
 
@@ -503,7 +504,8 @@ static void test_types(void **state) {
   particles_free(&s);
 }
 
-/** Masses that differ by the rounding of floats are one mass, and those of one type need no column. */
+/** Masses that differ by the rounding of floats are one mass, and those of one type need no column.
+ * */
 static void test_rounded_masses(void **state) {
   (void)state;
   if (comm_rank() == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles of different masses, types and softening lengths: forces against direct sums (isolated) and
- * Ewald sums (periodic), energies, moments, escapers, and equal particles whose columns say that they may
- * differ. */
+/* Particles of different masses, types and softening lengths: forces against direct sums (isolated)
+ * and Ewald sums (periodic), energies, moments, escapers, and equal particles whose columns say
+ * that they may differ. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@
 #define FRAME 256e-3 /* side of the frame, Mpc */
 enum { COUNT = 12000, PROBES = 300 };
 
-/** Relative masses of two types, of mean 1, where every fourth particle is heavy; and their softening
- * lengths, kpc. */
+/** Relative masses of two types, of mean 1, where every fourth particle is heavy; and their
+ * softening lengths, kpc. */
 static const float masses[2] = {0.5F, 2.5F};
 static const double softening[2] = {0.05, 0.2};
 
@@ -182,8 +182,7 @@ static struct sums sum_directly(const struct body *body, size_t count) {
       const double v[3] = {(double)a->p[c], (double)a->p[d], (double)a->p[e]};
       s.kinetic += 0.5 * a->mass * v[0] * v[0];
       s.momentum[c] += a->mass * v[0];
-      s.angular[c] += a->mass *
-                      ((a->x[d] - 0.5 * FRAME) * v[2] - (a->x[e] - 0.5 * FRAME) * v[1]);
+      s.angular[c] += a->mass * ((a->x[d] - 0.5 * FRAME) * v[2] - (a->x[e] - 0.5 * FRAME) * v[1]);
       s.centre[c] += a->mass * (a->x[c] - 0.5 * FRAME);
     }
     for (const struct body *b = body; b < a; b++) {
@@ -232,7 +231,8 @@ static void escapers_take_their_energy(void **state) {
   const struct sums after = sum_all(n);
   const size_t stay = n->domain.particles.count;
   const double lost = before.kinetic + before.potential - after.kinetic - after.potential;
-  printf("%zu of 1000 particles escape; with them an energy of %g of %g\n", e.count, e.energy, lost);
+  printf("%zu of 1000 particles escape; with them an energy of %g of %g\n", e.count, e.energy,
+         lost);
   assert_int_equal(stay + e.count, 1000);
   assert_true(e.count > 100 && stay > 100);
   assert_true(n->domain.particles.has_masses && n->domain.particles.has_types);
@@ -241,8 +241,8 @@ static void escapers_take_their_energy(void **state) {
   nbody_free(n);
 }
 
-/** Ewald knows particles of one mass: the heavy ones stand five times at the same place. Pairs that are
- * softened by another length than the first one are corrected directly. */
+/** Ewald knows particles of one mass: the heavy ones stand five times at the same place. Pairs that
+ * are softened by another length than the first one are corrected directly. */
 static double *ewald_reference(const struct body *body, size_t count, double box, double unit) {
   size_t n = 0;
   double *x = malloc(3 * 5 * count * sizeof *x), *all = malloc(3 * 5 * count * sizeof *all),

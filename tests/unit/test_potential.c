@@ -147,7 +147,8 @@ static struct particles on_axis(const double *x, size_t count, bool mixed) {
   return s;
 }
 
-/** No particle has a potential at its own place, but one that shares the place with others has theirs. */
+/** No particle has a potential at its own place, but one that shares the place with others has
+ * theirs. */
 static void the_self_term_is_left_out(void **state) {
   (void)state;
   static const double x[][4] = {

@@ -16,8 +16,8 @@
 /**
  * Write a snapshot in the layout of Gadget-4 that yt reads, too: Header, /Parameters, /Config, and
  * for each type of particles PartType1 ... with Coordinates double, Velocities float v_pec/sqrt(a),
- * ParticleIDs uint64, Masses float, optionally Acceleration and Potential (s->potential). The snapshot
- * consists of output.files files. Consecutive ranks
+ * ParticleIDs uint64, Masses float, optionally Acceleration and Potential (s->potential). The
+ * snapshot consists of output.files files. Consecutive ranks
  * write to one file, one after the other. Memory: one chunk of particles, whatever N.
  * @param path  final name, e.g. out/snap_003.hdf5; with several files they are out/snap_003.0.hdf5
  *         ...
@@ -68,8 +68,8 @@ bool checkpoint_check(const char *path, char *reason, size_t size);
  */
 struct particles checkpoint_read(const char *path, struct parameters *p,
                                  struct checkpoint_state *state);
-/** Whether the particles of a checkpoint have different masses or softening lengths: they are computed on
- * CPU cores. */
+/** Whether the particles of a checkpoint have different masses or softening lengths: they are
+ * computed on CPU cores. */
 bool checkpoint_differs(const char *path, const struct parameters *p);
 /** The same as checkpoint_read() for a dry run: a damaged file keeps its name. */
 struct particles checkpoint_look(const char *path, struct parameters *p,
