@@ -88,6 +88,9 @@ def make():
             del file["PartType1"][name]
             file["PartType1"][name] = rows
     write("point.hdf5", 0 * x, v, m, units)
+    x_pile = 0 * x
+    x_pile[7] = x[7]
+    write("pile.hdf5", x_pile, v, m, units)
     for name, block, value in (("massless", "Masses", 0.0), ("nan", "Coordinates", numpy.nan),
                                ("far", "Coordinates", 1e6), ("fast", "Velocities", 1e4)):
         write(f"{name}.hdf5", x, v, m, units)

@@ -55,6 +55,8 @@ run binary one.ini "$PHOTONS" --set ic.file=sphere.gadget2 --set ic.unit_length_
 run two two.ini $ranks 1 "$PHOTONS"
 run parts two.ini $ranks 2 "$PHOTONS" --steps 4 --set output.checkpoint_minutes=1e-6
 run parts two.ini env STARPU_NCPU=2 "$PHOTONS" --restart
+# Many particles at one place are softened; all of them cannot be (below).
+run pile one.ini "$PHOTONS" --set ic.file=pile.hdf5
 helper check || failures=$((failures + 1))
 
 # refused CODE TEXT SETTING...: this exit code, and one line that has the text.

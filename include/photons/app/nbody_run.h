@@ -11,8 +11,7 @@
  * Initial conditions or the checkpoint at `checkpoint` (NULL: none), and what steps need. StarPU
  * runs. Collective.
  * @param[in,out] p  what the initial conditions' file and not config.ini says is stored here; the
- *   caller
- *                   keeps it until solver.end()
+ *                   caller keeps it until solver.end()
  * @param[out] now   where the run stands
  * @param[out] timeline  of the run
  */

@@ -50,8 +50,7 @@ bool ic_gadget_differs(const struct parameters *p);
  * section says. The same bits on any number of ranks. What cannot be a galaxy ends the program with
  * EXIT_BAD_USAGE, a wrong file with EXIT_BAD_INPUT.
  * @return particles of the first body, then of the second, each in the order of its components, or
- *         types.
- *         They have ids from 1, or those of the file if this is all. They have the columns
+ *         types. They have ids from 1, or those of the file if this is all. They have the columns
  *         relative_mass and type where masses or types differ
  */
 struct particles ic_isolated(const struct parameters *p);
