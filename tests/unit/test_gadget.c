@@ -504,8 +504,7 @@ static void test_types(void **state) {
   particles_free(&s);
 }
 
-/** Masses that differ by the rounding of floats are one mass, and those of one type need no column.
- * */
+/** Masses that differ by the rounding of floats are one mass, without a column. */
 static void test_rounded_masses(void **state) {
   (void)state;
   if (comm_rank() == 0)
@@ -729,7 +728,7 @@ static void test_bad_particles(void **state) {
                     &(struct variant){.format = format, .type = 1, .files = 1, .own_masses = true});
       const size_t columns = cases[i].block == 3 ? 1 : 3;
       const float value = (float)cases[i].value;
-      const long offset[] = {POS_AT, VEL_AT, ID_AT, ID_AT + 4 * (long)COUNT + 8};
+      const long offset[] = {POS_AT, VEL_AT, ID_AT, MASS_AT};
       if (format == 3)
         set_element(blocks[cases[i].block], 5, columns, cases[i].value);
       else
@@ -740,7 +739,7 @@ static void test_bad_particles(void **state) {
   for (int k = 0; k < 2; k++) {
     static const float bad[] = {NAN, -1.0F};
     write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1, .own_masses = true});
-    patch("ic", ID_AT + 4 * (long)COUNT + 8, &bad[k], sizeof *bad);
+    patch("ic", MASS_AT, &bad[k], sizeof *bad);
     expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "particle 0 of type 1 has mass ");
   }
 }
