@@ -90,4 +90,11 @@ refused 2 'galaxy.inclination = 1 2 3: expected 2 numbers' 'galaxy.inclination=1
 refused 2 'second.model and second.file are given' second.model=plummer second.file=small.hdf5
 refused 2 'second.model = m32: allowed: m31 | plummer | hernquist | nfw | same' second.model=m32
 
+# The examples make galaxies, of which each has so many particles.
+for example in 'merger 4000' 'plummer 2000'; do
+  set -- $example
+  "$PHOTONS" --dry-run --set galaxy.particles=2000 "$PHOTONS_SOURCE/params/galaxy/$1.ini" \
+    >out 2>err && grep -q "particles   $2 of" out || complain "$1.ini: exit code $?"
+done
+
 finish
