@@ -67,8 +67,8 @@ static void require_softening(const struct parameters *p, const double count[PAR
            t, t);
 }
 
-/** Softening chosen from the mean spacing where the parameter asks for it; where masses differ, from the
- * spacing that particles of the mean mass of a type would have. */
+/** Softening chosen from the mean spacing where the parameter asks for it; where masses differ,
+ * from the spacing that particles of the mean mass of a type would have. */
 static void resolve_softening(struct parameters *p, const struct particles *s) {
   const bool automatic = p->gravity.softening < 0.0;
   double count[PARTICLE_TYPES], mass[PARTICLE_TYPES];
@@ -87,20 +87,24 @@ static void resolve_softening(struct parameters *p, const struct particles *s) {
 /** What the program does for particles of one mass only. */
 static void leave_out_analysis(struct parameters *p, const struct particles *s) {
   if (isolated(p) || !s->has_masses) return;
-  if (comm_rank() == 0)
+  const bool wanted = p->analysis.fof || p->output.power_spectrum || p->output.images ||
+                      p->output.movie > 0;
+  if (wanted && comm_rank() == 0)
     warn("particles have different masses: there are no halos, power spectra, pictures, movies or "
          "potential energies of this run");
   p->analysis.fof = p->output.power_spectrum = p->output.images = false;
   p->output.movie = p->output.energy_steps = 0;
 }
 
-/** Floats resolve a millionth of the frame's side; shorter softening lengths would be taken as that. */
+/** Floats resolve a millionth of the frame's side; shorter softening lengths would be taken as
+ * that. */
 static void require_resolved_softening(const struct parameters *p, double side) {
   const double least = 1e3 * SOFTENING_LEAST * side;
   if (isolated(p) && softening_shortest(p) < least)
     fail(EXIT_BAD_USAGE,
          "gravity.softening = %g kpc is below a millionth of the frame's side of %g kpc, %g kpc: "
-         "take a longer softening length, or give the outermost component a cutoff",
+         "take a longer softening length, or leave out the farthest particles (a cutoff of the "
+         "outermost component)",
          softening_shortest(p), 1e3 * side, least);
 }
 
@@ -188,7 +192,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
                            .snapshot = true};
 }
 
-/** The first part of an output, which needs only positions, beside the tasks that compute forces. */
+/** The first part of an output, which needs only positions, beside the tasks of the forces. */
 static void write_positions(void *context) {
   struct nbody_run *r = context;
   const double start = wall_clock();
@@ -292,8 +296,8 @@ static void describe(void *state, FILE *out) {
   print_run(out, r->parameters, s);
 }
 
-/** A checkpoint holds the accelerations and the order of the particles: both are kept, so that the run
- * goes on as if it had not stopped. */
+/** A checkpoint holds the accelerations and the order of the particles: both are kept, so that the
+ * run goes on as if it had not stopped. */
 static bool begin(void *state, bool restarted, struct step_record *record) {
   struct nbody_run *r = state;
   r->nbody->step = record->step;
@@ -359,8 +363,8 @@ static void reorder(struct nbody_run *r, struct sort_choice *choice) {
   note_order(r, *choice);
 }
 
-/** Whether new groups are made where the work demands them, inside base steps, too, instead of sorts
- * and rebuilds at their ends. */
+/** Whether new groups are made where the work demands them, inside base steps, too, instead of
+ * sorts and rebuilds at their ends. */
 static bool rebuilds_within(const struct parameters *p) {
   return isolated(p) && p->time.step == STEP_BLOCK && p->runtime.sort_interval == 0 &&
          p->runtime.rebuild_interval == 0;

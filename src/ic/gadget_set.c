@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sets of Gadget files: finds the files, compares their headers, and reads ranges of their particles. */
+/* Sets of Gadget files: finds the files, compares their headers, and reads ranges of their
+ * particles. */
 #include "gadget_set.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A set of Gadget files, one or many, that hold the particles of one system. The particles of a set are
- * numbered by type, then by file. All functions are collective; what is wrong ends the program with
- * EXIT_BAD_INPUT. */
+/* A set of Gadget files, one or many, that hold the particles of one system. The particles of a set
+ * are numbered by type, then by file. All functions are collective; what is wrong ends the program
+ * with EXIT_BAD_INPUT. */
 #ifndef PHOTONS_GADGET_SET_H
 #define PHOTONS_GADGET_SET_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles of isolated systems: bodies are made or read, turned, moved, and put into a frame that is wide
- * enough for them. */
+/* Particles of isolated systems: bodies are made or read, turned, moved, and put into a frame that
+ * is wide enough for them. */
 #include "ic_isolated.h"
 
 #include <math.h>
@@ -30,15 +30,26 @@ double isolated_frame(double largest) {
   return side;
 }
 
-/** The largest |coordinate| on all ranks. */
+/** The largest |coordinate| on all ranks. Particles that are all at one point end the program. */
 static double largest_coordinate(const double (*x)[3], size_t count) {
-  double largest = 0.0;
+  double most[6]; /* of the coordinates, and of their negatives */
+  for (size_t k = 0; k < 6; k++) most[k] = -HUGE_VAL;
   for (size_t i = 0; i < count; i++)
     for (size_t c = 0; c < 3; c++) {
       if (!isfinite(x[i][c])) fail(EXIT_RUN_FAILED, "a position is %g kpc", x[i][c]);
-      largest = fmax(largest, fabs(x[i][c]));
+      most[c] = fmax(most[c], x[i][c]);
+      most[3 + c] = fmax(most[3 + c], -x[i][c]);
     }
-  comm_max_double(&largest, 1);
+  comm_max_double(most, 6);
+  double largest = 0.0;
+  bool apart = false;
+  for (size_t c = 0; c < 3; c++) {
+    largest = fmax(largest, fmax(most[c], most[3 + c]));
+    apart = apart || most[c] > -most[3 + c];
+  }
+  if (!apart)
+    fail(EXIT_BAD_INPUT, "all particles are at one point, (%g, %g, %g) kpc", most[0], most[1],
+         most[2]);
   return largest;
 }
 
@@ -53,8 +64,8 @@ static void check_speeds(const double (*v)[3], size_t count) {
   }
 }
 
-/** A unit of a file: the header's, which config.ini must not contradict, or that of config.ini. Codes
- * round the units of Gadget differently.
+/** A unit of a file: the header's, which config.ini must not contradict, or that of config.ini.
+ * Codes round the units of Gadget differently.
  * @param header  cgs; or GADGET_ABSENT
  * @param cgs     of the unit of @p given */
 static double unit_of(const struct parameters *p, const struct gadget_set *set, const char *key,
@@ -199,7 +210,6 @@ static struct particles create_share(const struct body *body, int bodies) {
 static void enter_frame(const struct cloud *c) {
   struct particles *s = c->s;
   const double largest = largest_coordinate((const double(*)[3])c->x, s->count);
-  if (!(largest > 0.0)) fail(EXIT_BAD_INPUT, "all particles are at one point, the origin");
   s->box = isolated_frame(KPC * largest);
   check_speeds((const double(*)[3])c->v, s->count);
   for (size_t i = 0; i < s->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an isolated system is made of: one or two bodies, each a model of a galaxy or a Gadget file. */
+/* What an isolated system is made of: one or two bodies, each a model of a galaxy or a file. */
 #ifndef PHOTONS_IC_ISOLATED_H
 #define PHOTONS_IC_ISOLATED_H
 
@@ -21,7 +21,8 @@ struct body {
 
 /** Make the tables of a model. What cannot be a galaxy ends the program with EXIT_BAD_USAGE. */
 void body_from_model(struct body *b, const struct parameters *p, bool second);
-/** The particles first .. first + count - 1 of a model, whose centre of mass is at rest at 0. Collective.
+/** The particles first .. first + count - 1 of a model, whose centre of mass is at rest at 0.
+ * Collective.
  * @param x, v  [count][3], kpc and km/s
  * @param type  [count], or NULL */
 void body_sample(const struct body *b, size_t first, size_t count, double (*x)[3], double (*v)[3],

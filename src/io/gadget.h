@@ -69,7 +69,8 @@ void gadget_put_velocities(const struct gadget_sink *sink, const char *block, si
                            size_t count, const double *u);
 void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                     const uint64_t *ids);
-/** Masses must be positive. They are gathered in sink->masses, or stored relative to particles->mass. */
+/** Masses must be positive. They are gathered in sink->masses, or stored relative to
+ * particles->mass. */
 void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first,
                        size_t count, const double *m);
 /** End the program if two particles have the same id, on whatever ranks. Collective. */

@@ -80,7 +80,8 @@ static void convert_masses(const struct file_units *units, const struct particle
                                            : units->mass);
 }
 
-/** A dataset. Physical value in cgs = stored value * to_cgs * a^a_scaling * h^h_scaling (Gadget-4's attributes). */
+/** A dataset. Physical value in cgs = stored value * to_cgs * a^a_scaling * h^h_scaling (Gadget-4's
+ * attributes). */
 struct field {
   const char *name;
   enum { DOUBLE, FLOAT, ID } number;
@@ -279,8 +280,8 @@ static void convert_next(const struct snapshot *s, const struct field *f, unsign
   }
 }
 
-/** The particles of a type of this process, from row @p begin on. Piece after piece, so that memory does
- * not grow with N, and each chunk is compressed once (twice where two processes meet). */
+/** The particles of a type of this process, from row @p begin on. Piece after piece, so that memory
+ * does not grow with N, and each chunk is compressed once (twice where two processes meet). */
 static void write_rows(hid_t dataset, const char *path, const struct field *f,
                        const struct snapshot *s, unsigned particle_type, size_t begin) {
   const size_t count = s->count[comm_rank()][particle_type];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles of different masses, types and softening lengths: forces against direct sums (isolated) and
- * Ewald sums (periodic), energies, and equal particles whose columns say that they may differ. */
+/* Particles of different masses, types and softening lengths: forces against direct sums (isolated)
+ * and Ewald sums (periodic), energies, moments, escapers, and equal particles whose columns say
+ * that they may differ. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include "photons/analysis/energy.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
+#include "photons/step/escapers.h"
 #include "photons/step/statistics.h"
 #include "photons/step/step.h"
 #include "support/ewald.h"
@@ -24,8 +26,8 @@
 #define FRAME 256e-3 /* side of the frame, Mpc */
 enum { COUNT = 12000, PROBES = 300 };
 
-/** Relative masses of two types, of mean 1, where every fourth particle is heavy; and their softening
- * lengths, kpc. */
+/** Relative masses of two types, of mean 1, where every fourth particle is heavy; and their
+ * softening lengths, kpc. */
 static const float masses[2] = {0.5F, 2.5F};
 static const double softening[2] = {0.05, 0.2};
 
@@ -71,10 +73,17 @@ static struct particles cloud(size_t count, double side, double scale, bool mixe
 
 /** All particles by rising id: position in Mpc (/h), mass, acceleration. */
 struct body {
+  uint64_t id;
   double x[3], mass, a[3];
   float p[3];
   unsigned kind;
 };
+
+static int by_id(const void *a, const void *b) {
+  const struct body *x = a, *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
 static struct body *bodies(struct nbody *n) {
   const struct particles *s = &n->domain.particles;
   struct body *body = malloc(s->count * sizeof *body);
@@ -83,7 +92,8 @@ static struct body *bodies(struct nbody *n) {
   for (size_t k = 0; k < s->blocks; k++) {
     const struct particle_block b = particles_block(s, k);
     for (size_t i = 0; i < b.count; i++) {
-      struct body *one = &body[b.id[i] - 1];
+      struct body *one = &body[b.first + i];
+      one->id = b.id[i];
       one->mass = particle_mass(s, b.first + i);
       one->kind = particle_type(s, b.first + i) - 1;
       for (size_t c = 0; c < 3; c++) {
@@ -94,6 +104,7 @@ static struct body *bodies(struct nbody *n) {
     }
   }
   domain_release(&n->domain);
+  qsort(body, s->count, sizeof *body, by_id);
   return body;
 }
 
@@ -158,35 +169,80 @@ static void isolated_forces_are_direct_sums(void **state) {
   }
 }
 
-static void energies_are_direct_sums(void **state) {
-  (void)state;
-  const struct parameters p = parameters(true, SOFTENING_PLUMMER, true);
-  struct nbody *n = nbody_create(&p, cloud(1000, FRAME, KPC, true));
-  step_first_forces(n);
-  const struct statistics found = statistics_measure(n, 1.0);
-  struct body *body = bodies(n);
-  double kinetic = 0.0, potential = 0.0, momentum[3] = {0};
-  for (const struct body *a = body; a < body + 1000; a++) {
+/** Sums over all particles, pairs softened by the lengths of both types. */
+struct sums {
+  double kinetic, potential, mass, momentum[3], angular[3], centre[3];
+};
+static struct sums sum_directly(const struct body *body, size_t count) {
+  struct sums s = {0};
+  for (const struct body *a = body; a < body + count; a++) {
+    s.mass += a->mass;
     for (int c = 0; c < 3; c++) {
-      kinetic += 0.5 * a->mass * (double)a->p[c] * (double)a->p[c];
-      momentum[c] += a->mass * (double)a->p[c];
+      const int d = (c + 1) % 3, e = (c + 2) % 3;
+      const double v[3] = {(double)a->p[c], (double)a->p[d], (double)a->p[e]};
+      s.kinetic += 0.5 * a->mass * v[0] * v[0];
+      s.momentum[c] += a->mass * v[0];
+      s.angular[c] += a->mass * ((a->x[d] - 0.5 * FRAME) * v[2] - (a->x[e] - 0.5 * FRAME) * v[1]);
+      s.centre[c] += a->mass * (a->x[c] - 0.5 * FRAME);
     }
     for (const struct body *b = body; b < a; b++) {
       double r2 = 0.0;
       for (int c = 0; c < 3; c++) r2 += pow(a->x[c] - b->x[c], 2.0);
-      potential -= GRAVITY * a->mass * b->mass / sqrt(r2 + pow(pair_softening(a, b, true), 2.0));
+      s.potential -= GRAVITY * a->mass * b->mass / sqrt(r2 + pow(pair_softening(a, b, true), 2.0));
     }
   }
-  assert_true(fabs(found.kinetic / kinetic - 1.0) < 1e-6);
-  for (int c = 0; c < 3; c++)
-    assert_true(fabs(found.momentum[c] - momentum[c]) < 1e-6 * found.momentum_sum);
-  assert_true(fabs(potential_energy(n, 1.0) / potential - 1.0) < 1e-4);
+  for (int c = 0; c < 3; c++) s.centre[c] /= s.mass;
+  return s;
+}
+
+static struct sums sum_all(struct nbody *n) {
+  struct body *body = bodies(n);
+  const struct sums sums = sum_directly(body, n->domain.particles.count);
   free(body);
+  return sums;
+}
+
+static void energies_and_moments_are_direct_sums(void **state) {
+  (void)state;
+  const struct parameters p = parameters(true, SOFTENING_PLUMMER, true);
+  struct nbody *n = nbody_create(&p, cloud(1000, FRAME, KPC, true));
+  step_first_forces(n);
+  struct statistics found = statistics_measure(n, 1.0);
+  statistics_measure_moments(n, &found);
+  const struct sums exact = sum_all(n);
+  assert_true(fabs(found.kinetic / exact.kinetic - 1.0) < 1e-6);
+  for (int c = 0; c < 3; c++) {
+    assert_true(fabs(found.momentum[c] - exact.momentum[c]) < 1e-6 * found.momentum_sum);
+    assert_true(fabs(found.angular[c] - exact.angular[c]) < 1e-9 * KPC * found.momentum_sum);
+    assert_true(fabs(found.centre[c] - exact.centre[c]) < 1e-9 * KPC);
+  }
+  assert_true(fabs(potential_energy(n, 1.0) / exact.potential - 1.0) < 1e-4);
   nbody_free(n);
 }
 
-/** Ewald knows particles of one mass: the heavy ones stand five times at the same place. Pairs that are
- * softened by another length than the first one are corrected directly. */
+/** What escapers take with them is what the others lack, in direct sums. */
+static void escapers_take_their_energy(void **state) {
+  (void)state;
+  const struct parameters p = parameters(true, SOFTENING_PLUMMER, true);
+  struct nbody *n = nbody_create(&p, cloud(1000, FRAME, KPC, true));
+  step_first_forces(n);
+  const struct sums before = sum_all(n);
+  struct escapers e = escapers_take(&n, 2.0 * KPC);
+  const struct sums after = sum_all(n);
+  const size_t stay = n->domain.particles.count;
+  const double lost = before.kinetic + before.potential - after.kinetic - after.potential;
+  printf("%zu of 1000 particles escape; with them an energy of %g of %g\n", e.count, e.energy,
+         lost);
+  assert_int_equal(stay + e.count, 1000);
+  assert_true(e.count > 100 && stay > 100);
+  assert_true(n->domain.particles.has_masses && n->domain.particles.has_types);
+  assert_true(fabs(e.energy - lost) < 1e-6 * (before.kinetic - before.potential));
+  escapers_free(&e);
+  nbody_free(n);
+}
+
+/** Ewald knows particles of one mass: the heavy ones stand five times at the same place. Pairs that
+ * are softened by another length than the first one are corrected directly. */
 static double *ewald_reference(const struct body *body, size_t count, double box, double unit) {
   size_t n = 0;
   double *x = malloc(3 * 5 * count * sizeof *x), *all = malloc(3 * 5 * count * sizeof *all),
@@ -261,7 +317,8 @@ static void equal_masses_in_a_column_change_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(isolated_forces_are_direct_sums),
-      cmocka_unit_test(energies_are_direct_sums),
+      cmocka_unit_test(energies_and_moments_are_direct_sums),
+      cmocka_unit_test(escapers_take_their_energy),
       cmocka_unit_test(periodic_forces_are_ewald_sums),
       cmocka_unit_test(equal_masses_in_a_column_change_nothing),
   };

@@ -31,7 +31,7 @@ static double softened(enum softening_kind kind, double r, double softening) {
 }
 
 /** The potential at each particle, in the order of the particles. */
-static double *direct(const struct particles *s, enum softening_kind kind, double softening) {
+static double *direct(const struct particles *s, const struct parameters *p) {
   double *x = allocate(3 * s->count, sizeof *x, "positions"),
          *phi = allocate(s->count, sizeof *phi, "potentials");
   for (size_t k = 0; k < s->blocks; k++) {
@@ -45,9 +45,11 @@ static double *direct(const struct particles *s, enum softening_kind kind, doubl
       double r2 = 0.0;
       for (size_t c = 0; c < 3; c++)
         r2 += (x[3 * i + c] - x[3 * j + c]) * (x[3 * i + c] - x[3 * j + c]);
-      const double pair = GRAVITY * s->mass * softened(kind, sqrt(r2), softening);
-      phi[i] -= pair;
-      phi[j] -= pair;
+      const double softening = 1e-3 * fmax(softening_of_type(p, particle_type(s, i)),
+                                           softening_of_type(p, particle_type(s, j)));
+      const double pair = GRAVITY * softened(p->gravity.softening_kernel, sqrt(r2), softening);
+      phi[i] -= particle_mass(s, j) * pair;
+      phi[j] -= particle_mass(s, i) * pair;
     }
   free(x);
   return phi;
@@ -69,10 +71,10 @@ static struct errors errors_of(const struct parameters *p, struct particles part
   float *potential = allocate(s->count, sizeof *potential, "potentials");
   potential_of_particles(n, potential);
   domain_acquire(&n->domain);
-  double *exact = direct(s, p->gravity.softening_kernel, 1e-3 * p->gravity.softening), sum = 0.0;
+  double *exact = direct(s, p), sum = 0.0;
   for (size_t i = 0; i < s->count; i++) {
     const double error = fabs((double)potential[i] / exact[i] - 1.0);
-    sum += 0.5 * s->mass * exact[i];
+    sum += 0.5 * particle_mass(s, i) * exact[i];
     e.rms += error * error / (double)s->count;
     e.largest = fmax(e.largest, error);
   }
@@ -126,33 +128,45 @@ static void errors_follow_the_acceptance(void **state) {
   assert_true(before < 1e-5);
 }
 
-/** Particles at these x coordinates [kpc], in a frame of 256 kpc. */
-static struct particles on_axis(const double *x, size_t count) {
+/** Particles at these x coordinates [kpc], in a frame of 256 kpc.
+ * @param mixed  they have the masses 1, 2, 3 ..., and the types 1, 2, 1, ... */
+static struct particles on_axis(const double *x, size_t count, bool mixed) {
   struct particles s = particles_create(count, 256e-3, 0.5);
   for (size_t i = 0; i < count; i++) {
     for (size_t c = 0; c < 3; c++)
       s.position[c * count + i] = position_to_integer(128e-3 + (c == 0 ? 1e-3 * x[i] : 0.0), s.box);
     s.id[i] = i + 1;
   }
+  if (!mixed) return s;
+  particles_add_column(&s, COLUMN_relative_mass);
+  particles_add_column(&s, COLUMN_type);
+  for (size_t i = 0; i < count; i++) {
+    s.relative_mass[i] = (float)(i + 1);
+    s.type[i] = (uint8_t)(1 + i % 2);
+  }
   return s;
 }
 
-/** No particle has a potential at its own place, but one that shares the place with others has theirs. */
+/** No particle has a potential at its own place, but one that shares the place with others has
+ * theirs. */
 static void the_self_term_is_left_out(void **state) {
   (void)state;
   static const double x[][4] = {
-      {-0.005, 0.005}, {-5.0, 5.0}, {0.0, 0.0, 0.0}, {7.0, 7.0, -3.0, 0.0}};
-  static const size_t count[] = {2, 2, 3, 4};
+      {-0.005, 0.005}, {-5.0, 5.0}, {0.0, 0.0, 0.0}, {7.0, 7.0, -3.0, 0.0}, {1.0, 1.0, 1.01, 1.0}};
+  static const size_t count[] = {2, 2, 3, 4, 4}, cases = sizeof count / sizeof *count;
   for (int kernel = SOFTENING_SPLINE; kernel <= SOFTENING_PLUMMER; kernel++)
-    for (size_t k = 0; k < sizeof count / sizeof *count; k++) {
+    for (size_t k = 0; k < 2 * cases; k++) {
+      const bool mixed = k >= cases;
       struct parameters p;
       parameters_default(&p);
       p.box.boundary = BOUNDARY_ISOLATED;
       p.gravity.softening = 0.01;
+      if (mixed) p.gravity.softening_type[2] = 0.03;
       p.gravity.softening_kernel = (enum softening_kind)kernel;
       p.runtime.leaf_size = 4;
-      const struct errors e = errors_of(&p, on_axis(x[k], count[k]));
-      print_message("%zu particles: W %.1e, particles %.1e\n", count[k], e.energy, e.largest);
+      const struct errors e = errors_of(&p, on_axis(x[k % cases], count[k % cases], mixed));
+      print_message("%zu particles%s: W %.1e, particles %.1e\n", count[k % cases],
+                    mixed ? " of different masses and softening lengths" : "", e.energy, e.largest);
       assert_true(e.energy < 1e-6);
       assert_true(e.largest < 1e-6);
     }

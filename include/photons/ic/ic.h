@@ -41,12 +41,12 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
  */
 struct particles ic_read_gadget(struct parameters *p);
 /**
- * Make the particles of an isolated system in a frame (geometry.h): the galaxy of section [galaxy] or the
- * Gadget file ic.file, and the galaxy or the file of section [second], each put where its section says.
- * The same bits on any number of ranks. What cannot be a galaxy ends the program with EXIT_BAD_USAGE, a
- * wrong file with EXIT_BAD_INPUT.
- * @return particles of the first body, then of the second, each in the order of its components, or types.
- *         They have ids from 1, or those of the file if this is all. They have the columns
+ * Make the particles of an isolated system in a frame (geometry.h): the galaxy of section [galaxy]
+ * or the Gadget file ic.file, and the galaxy or the file of section [second], each put where its
+ * section says. The same bits on any number of ranks. What cannot be a galaxy ends the program with
+ * EXIT_BAD_USAGE, a wrong file with EXIT_BAD_INPUT.
+ * @return particles of the first body, then of the second, each in the order of its components, or
+ *         types. They have ids from 1, or those of the file if this is all. They have the columns
  *         relative_mass and type where masses or types differ
  */
 struct particles ic_isolated(const struct parameters *p);

@@ -16,9 +16,9 @@
 /**
  * Write a snapshot in the layout of Gadget-4 that yt reads, too: Header, /Parameters, /Config, and
  * for each type of particles PartType1 ... with Coordinates double, Velocities float v_pec/sqrt(a),
- * ParticleIDs uint64, Masses float, optionally Acceleration and Potential (s->potential). The snapshot
- * consists of output.files files. Consecutive ranks
- * write to one file, one after the other. Memory: one chunk of particles, whatever N.
+ * ParticleIDs uint64, Masses float, optionally Acceleration and Potential (s->potential). The
+ * snapshot consists of output.files files. Consecutive ranks write to one file, one after the
+ * other. Memory: one chunk of particles, whatever N.
  * @param path  final name, e.g. out/snap_003.hdf5; with several files they are out/snap_003.0.hdf5
  *         ...
  * @param p     number of files, units, compression, cosmology; the resolved config.ini is stored in
