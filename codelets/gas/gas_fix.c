@@ -37,7 +37,7 @@ static void fix_patch(void *buffers[], const struct batch_argument *a, uint32_t 
   for (int face = 0; face < GAS_FACES; face++) {
     const char *finer = finer_flux(buffers, a, batch_of(a)->first + i, patch, face);
     if (finer)
-      g->kernels->flux_fix(g->variables, a->weight / gas_cell(g, a->level), face,
+      g->kernels->flux_fix(&g->physics, a->weight / gas_cell(g, a->level), face,
                            fluxes + (size_t)(patch * GAS_FACES + face) * face_bytes, finer,
                            nth(buffers[CELLS], gas_group_bytes(g), i), patch);
   }

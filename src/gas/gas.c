@@ -46,9 +46,27 @@ double gas_memory(const struct gas *g) {
          (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g);
 }
 
-void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
+double gas_root_memory(const struct parameters *p) {
+  const double cells = p->gas.root[0] * p->gas.root[1] * p->gas.root[2];
+  return cells / GAS_GROUP_CELLS * gas_bytes_per_group(p);
+}
+
+double gas_installed_memory(void) {
   const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
-  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+  return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+}
+
+void gas_require_root(const struct parameters *p) {
+  const double needed = gas_root_memory(p), installed = gas_installed_memory();
+  if (needed > installed)
+    fail(EXIT_RUN_FAILED,
+         "the root level of %g x %g x %g cells needs %.1f GB of memory of %.1f GB: use fewer cells "
+         "in gas.root, or more machines",
+         p->gas.root[0], p->gas.root[1], p->gas.root[2], 1e-9 * needed, 1e-9 * installed);
+}
+
+void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
+  const double installed = gas_installed_memory();
   const double needed = gas_memory(g) + groups * g->group_memory;
   if (needed > installed)
     fail(EXIT_RUN_FAILED,

@@ -60,7 +60,7 @@ static void fill_group(void *context, uint32_t i) {
   void *cells = gas_cells(g, m->level, group);
   if (m->old && m->old[i])
     memcpy(cells, m->old[i], gas_group_bytes(g));
-  else if (m->ic)
+  else if (m->ic && gas_ic_reaches(m->ic, m->level))
     gas_ic_fill(m->ic, g, m->level, group, cells);
   else
     refine_group(g, m->level, group, cells);

@@ -90,7 +90,12 @@ size_t gas_sides_bytes(const struct gas *g);
 /** Bytes of memory that a group takes up in a run, and that all groups do. */
 double gas_bytes_per_group(const struct parameters *p);
 double gas_memory(const struct gas *g);
-/** End the run where this machine cannot hold so many groups more. */
+/** Bytes of memory of the root level, and of the machines in use. */
+double gas_root_memory(const struct parameters *p);
+double gas_installed_memory(void);
+/** End the program where the machines in use cannot hold the root level. */
+void gas_require_root(const struct parameters *p);
+/** End the run where the machines in use cannot hold so many groups more. */
 void gas_require_memory(const struct gas *g, int level, uint32_t groups);
 
 /** Side of a cell of a level. */
