@@ -43,7 +43,7 @@ double gas_memory(const struct gas *g) {
   for (int level = 0; level <= g->topology.finest; level++)
     groups += g->topology.level[level].count;
   return groups * g->group_memory +
-         (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g);
+         (double)comm_size() * (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g);
 }
 
 double gas_root_memory(const struct parameters *p) {

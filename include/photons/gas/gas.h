@@ -49,10 +49,10 @@ struct gas_level {
   int64_t steps;                    /**< taken */
   bool stale;                       /**< present cells have changed since ghosts were sent */
   struct gas_ghosts ghosts;         /**< messages of the level */
-  double *speed;                    /**< [own group] largest c_s + |v_i| of its cells */
+  double *speed;                    /**< [group], own ones: largest c_s + |v_i| */
   double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
   uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
-  struct gas_fault *fault;          /**< [own group] the first that was found */
+  struct gas_fault *fault;          /**< [group], own ones: the first that was found */
 };
 
 struct gas {
@@ -87,7 +87,8 @@ size_t gas_group_bytes(const struct gas *g);
 size_t gas_block_bytes(const struct gas *g);
 size_t gas_fluxes_bytes(const struct gas *g);
 size_t gas_sides_bytes(const struct gas *g);
-/** Bytes of memory that a group takes up in a run, and that all groups do. */
+/** Bytes of memory that a group takes up in a run, and that all groups do on all ranks, without
+ * ghosts. */
 double gas_bytes_per_group(const struct parameters *p);
 double gas_memory(const struct gas *g);
 /** Bytes of memory of the root level, and of the machines in use. */
