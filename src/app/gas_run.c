@@ -11,6 +11,7 @@
 #include "photons/base/output_file.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_file.h"
+#include "photons/gas/gas_picture.h"
 #include "photons/runtime/scheduler.h"
 
 struct gas_run {
@@ -157,6 +158,9 @@ static double write_output(void *state, const struct progress *now, size_t numbe
   const struct gas_file f = file_of(r, now);
   gas_acquire(r->gas);
   gas_file_write(path, r->parameters, &f, group_cells, r);
+  if (r->parameters->output.images)
+    gas_pictures_write(r->gas, r->parameters->output.dir, number,
+                       (size_t)r->parameters->output.image_pixels);
   gas_release(r->gas);
   return 0.0;
 }

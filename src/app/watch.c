@@ -90,8 +90,11 @@ static double time_now(const struct view *v) { return now(v, time_column(v)); }
 
 /** Print the time of a column, of the end or of an output. */
 static void print_time(const struct view *v, int digits, double time) {
-  fprintf(v->out, v->f.gas ? "t = %.*g" : v->f.isolated ? "t = %.*g Myr" : "z = %.*g", digits,
-          time);
+  fprintf(v->out,
+          v->f.gas        ? "t = %.*g"
+          : v->f.isolated ? "t = %.*g Myr"
+                          : "z = %.*g",
+          digits, time);
 }
 
 /** The scale factor at the end of a step; in isolated systems that of their clock. */
@@ -123,8 +126,7 @@ static void print_progress(const struct view *v) {
     const double whole = way_behind(v) + way_ahead(v);
     const double share = whole > 0.0 ? way_behind(v) / whole : 1.0;
     sparkline_bar(v->out, share, BAR, v->utf8);
-    fprintf(v->out, " %.1f%%%s, ", 100.0 * share,
-            v->f.isolated || v->f.gas ? "" : " in ln a");
+    fprintf(v->out, " %.1f%%%s, ", 100.0 * share, v->f.isolated || v->f.gas ? "" : " in ln a");
   }
   fprintf(v->out, "step %.0f, ", now(v, "step"));
   print_time(v, 4, fmax(time_now(v), 0.0));
@@ -193,6 +195,7 @@ static void print_shares(const struct view *v, const char *name, const char *pre
     char column[96];
     shares[i].stage = stage_name(stage_at(i));
     snprintf(column, sizeof column, "%s%s_s", prefix, shares[i].stage);
+    if (v->f.gas && strncmp(shares[i].stage, "gas_", 4) == 0) shares[i].stage += 4;
     const double seconds = recent(v, column, false);
     shares[i].seconds = isnan(seconds) ? 0.0 : seconds;
     busy += shares[i].seconds;

@@ -105,7 +105,11 @@ uint64_t gas_leaf_cells(const struct gas *g, int level) {
 
 static void *allocate_cells(size_t bytes) {
   void *cells = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-  if (!cells) fail(EXIT_RUN_FAILED, "not enough memory for %zu bytes of gas", bytes);
+  if (!cells)
+    fail(EXIT_RUN_FAILED,
+         "not enough memory for %zu bytes of gas: use fewer gas.levels, larger thresholds of "
+         "gas.flag_*, or more machines",
+         bytes);
   return cells;
 }
 

@@ -76,8 +76,8 @@ static void open_field(struct gas_array *a, int field, const double root[3]) {
          "%s: there is no dataset %s; needed: density, velocity_x, velocity_y, velocity_z and "
          "pressure",
          a->path, names[field]);
-  a->field[field] = hdf5_check(H5Dopen2(a->file, names[field], H5P_DEFAULT), EXIT_BAD_INPUT, a->path,
-                               names[field]);
+  a->field[field] = hdf5_check(H5Dopen2(a->file, names[field], H5P_DEFAULT), EXIT_BAD_INPUT,
+                               a->path, names[field]);
   read_shape(a->path, names[field], a->field[field], size);
   a->level = find_level(root, size);
   for (int c = 0; c < 3; c++) {
@@ -94,8 +94,7 @@ static void open_field(struct gas_array *a, int field, const double root[3]) {
 
 static struct gas_array *open_arrays(const char *path, const double root[3]) {
   struct gas_array *a = allocate(1, sizeof *a, "initial conditions of gas");
-  *a = (struct gas_array){
-      .path = path, .file = hdf5_open(path), .lock = PTHREAD_MUTEX_INITIALIZER};
+  *a = (struct gas_array){.path = path, .file = hdf5_open(path), .lock = PTHREAD_MUTEX_INITIALIZER};
   for (int field = 0; field < FIELDS; field++) open_field(a, field, root);
   return a;
 }

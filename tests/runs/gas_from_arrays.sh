@@ -20,6 +20,8 @@ flag_gradient_pressure = 0.5
 buffer = 1
 [time]
 end = 0.01
+[output]
+images = no
 END
 
 # run NAME [OPTION...]

@@ -21,6 +21,8 @@ x_low = reflecting
 x_high = outflow
 [time]
 end = 0.04
+[output]
+images = no
 END
 
 # same FOLDER [OTHER]: the last gas of two runs, and their statistics

@@ -570,7 +570,7 @@ static void test_flux_of_finer_level(void **state) {
     }
   k->flux_fix(&rtvd, 0.25, 2, old_flux, sides + 3 * VARIABLES * 64, group, 5);
   assert_true(fabs(group[5 * 512] - 9.5) < 1e-10); /* the lower face of cell 0: the other sign */
-  old_flux[0] += 100.0; /* of the density */
+  old_flux[0] += 100.0;                            /* of the density */
   k->flux_fix(&rtvd, 0.25, 2, old_flux, sides + 3 * VARIABLES * 64, group, 5);
   assert_true(group[5 * 512] == 9.5);
   assert_true(fabs(group[5 * 512 + 1] - 9.0) < 1e-10);

@@ -14,9 +14,9 @@ struct gas_ic {
   enum gas_direction direction; /**< of the tube or the wave */
   double side[3];               /**< of the box */
   double gamma;
-  double energy;    /**< of Sedov's explosion */
-  double amplitude; /**< of the sound wave, over the density */
-  struct gas_array *array;      /**< NULL: a problem with a name */
+  double energy;           /**< of Sedov's explosion */
+  double amplitude;        /**< of the sound wave, over the density */
+  struct gas_array *array; /**< NULL: a problem with a name */
 };
 
 /** Collective: opens the file of arrays and looks at its numbers. */

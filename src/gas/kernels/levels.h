@@ -118,8 +118,7 @@ static void fix_cell(const struct constants *c, unsigned variables, real factor,
                      const real *is, real *u) {
   real fixed[GAS_VARIABLES_MAX] = {0};
   for (unsigned q = 0; q < variables; q++)
-    fixed[q] = u[q * GAS_GROUP_CELLS] +
-               factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+    fixed[q] = u[q * GAS_GROUP_CELLS] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
   if (!is_physical(c, cell_at(fixed, 1, 0, c->has_entropy))) return;
   for (unsigned q = 0; q < variables; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
 }
