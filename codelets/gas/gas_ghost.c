@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_cut packs what another rank needs of groups, to be sent. There, gas_paste copies it to its
- * place; whatever else of ghosts stays undefined.
+ * place. All other cells of ghosts stay undefined.
  * gas_cut   reads cells or fluxes through sides, writes the packed ones
  * gas_paste reads the packed ones, writes cells or fluxes through sides of batches of other ranks, or
  *           updates cells of own ones */
@@ -56,8 +56,7 @@ static void copy_sides(const struct gas *g, const struct ghost_item *item, char 
     copy(sides + (size_t)__builtin_ctzll(left) * bytes, packed, bytes, cut);
 }
 
-/** Means of group i of the message: packed as patches of groups, [i / 8][variable][i % 8]. Group is the
- * finer group, or where the means go: its father. */
+/** Means of group i of the message. @param group  the finer one; where its means go: its father */
 static void copy_means(const struct gas_cut_argument *a, uint32_t i, char *group, char *packed,
                        bool cut) {
   const struct gas *g = a->gas;

@@ -44,10 +44,12 @@ struct ghost_message {
   /** The batches that the message is made from, or goes to: of the groups, but means go to the
    * batches of the groups' fathers. */
   struct batch_list batches;
-  starpu_data_handle_t packed; /**< [part], ghost_part_bytes() each */
+  /** [part], ghost_part_bytes() each; means as patches of groups, [part / 8][variable][part % 8] */
+  starpu_data_handle_t packed;
 };
 
-/** Messages that a rank sends or receives, by rank and batch. A batch is in one of them at most. */
+/** Messages that a rank sends or receives, by rank and group. A batch is in one message at most of those
+ * that a rank receives of a kind. */
 struct ghost_messages {
   uint32_t count;
   struct ghost_message *message;
