@@ -40,7 +40,15 @@ static double box_side(const struct gas *g, int axis) {
   return g->cell * GAS_GROUP_SIDE * g->topology.root[axis];
 }
 
-struct gas_place gas_place_at(const struct gas *g, const double x[3]) {
+/** A leaf cell. */
+struct place {
+  int level;
+  uint32_t group;
+  size_t cell; /* in [patch][8][8][8] of the group */
+};
+
+/** The leaf cell at a point, 0 <= x[c] < side of the box. */
+static struct place place_at(const struct gas *g, const double x[3]) {
   const struct topology *t = &g->topology;
   int64_t place[3];
   double at[3]; /* in the group, in its cells */
@@ -48,7 +56,7 @@ struct gas_place gas_place_at(const struct gas *g, const double x[3]) {
     place[c] = (int64_t)(x[c] / (GAS_GROUP_SIDE * g->cell));
     at[c] = x[c] / g->cell - (double)(GAS_GROUP_SIDE * place[c]);
   }
-  struct gas_place p = {.group = topology_find(t, 0, place)};
+  struct place p = {.group = topology_find(t, 0, place)};
   for (;;) {
     unsigned patch = 0, cell = 0;
     for (int c = 0; c < 3; c++) {
@@ -76,7 +84,7 @@ static double number(const struct gas *g, const void *cells, size_t cell, unsign
 /** The pixel of all slices. */
 static void draw_slices(const struct view *v, const double x[3], size_t pixel) {
   const struct gas *g = v->gas;
-  const struct gas_place p = gas_place_at(g, x);
+  const struct place p = place_at(g, x);
   const void *cells = gas_cells(g, p.level, p.group);
   if (!cells) return; /* another rank's */
   const double density = number(g, cells, p.cell, GAS_DENSITY);
@@ -97,7 +105,7 @@ static void draw_column(const struct view *v, double x[3], size_t pixel) {
   double sum = 0.0;
   for (uint64_t k = 0, cells_long; k < all; k += cells_long) {
     x[v->sight] = ((double)k + 0.5) / (double)all * v->side[v->sight];
-    const struct gas_place p = gas_place_at(g, x);
+    const struct place p = place_at(g, x);
     const void *cells = gas_cells(g, p.level, p.group);
     cells_long = (uint64_t)1 << (v->finest - p.level);
     if (cells) sum += (double)cells_long * number(g, cells, p.cell, GAS_DENSITY);
@@ -134,8 +142,8 @@ static struct view choose_view(const struct gas *g, size_t pixels) {
   return v;
 }
 
-/** The limits of the colours: of all values, but not so near that rounding shows. Speeds begin at 0,
- * and levels are all that there may be. */
+/** The limits of the colours: of all values, but not so near that rounding shows. Speeds begin
+ * at 0, and levels are all that there may be. */
 static void choose_limits(const struct view *v, int kind, double *low, double *high) {
   static const double least = 0.01;
   const double *value = v->value[kind];

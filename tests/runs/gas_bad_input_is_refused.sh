@@ -36,7 +36,7 @@ refused() {
   done
 }
 # The configuration, each time one problem.
-refused 2 '[gas] flag_density = 1, 2, 3: 3 numbers; allowed: one, or one for each of gas.levels = 2' \
+refused 2 '3 numbers; allowed: one, or one for each of gas.levels = 2' \
   config.ini --set gas.flag_density=1,2,3
 refused 2 'nothing would be refined' config.ini --set gas.flag_gradient_pressure=
 refused 2 '2048 cells of the root level would be 6.71089e+07 of the finest; allowed: 3.35544e+07' \
@@ -74,7 +74,10 @@ if (ulimit -v 1500000) 2>/dev/null && ! ldd "$PHOTONS" | grep -q asan; then
   [ $found -eq 1 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'not enough memory for .* of gas' err ||
     complain "levels beyond the memory: exit code $found"
 fi
-# The dry run tells the memory.
+# The examples can be run. The dry run tells the memory.
+for file in "$PHOTONS_SOURCE"/params/gas/*.ini; do
+  "$PHOTONS" --dry-run "$file" >out 2>err || complain "the dry run of $file: exit code $?"
+done
 "$PHOTONS" --dry-run config.ini >out 2>err || complain "the dry run: exit code $?"
 grep -q 'memory *about [0-9.]* MB for the root level, [0-9.]* MB for each refined patch' out ||
   complain "the dry run does not say the memory"

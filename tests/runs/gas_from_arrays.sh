@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Gas from arrays in a file, at the root level or a finer one: a problem written as arrays goes on bit
-# by bit as the problem itself, coarser cells are means of the arrays' cells, finer ones are
+# Gas from arrays in a file, at the root level or a finer one: a problem written as arrays goes
+# on bit by bit as the problem itself, coarser cells are means of the arrays' cells, finer ones are
 # interpolated between them. Bad arrays are refused in one line.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
@@ -34,7 +34,8 @@ run named --set ic.source=blast
 run arrays --set ic.file=blast_1.hdf5
 helper same named/gas_000.hdf5 arrays/gas_000.hdf5 2>err || complain "other gas than by name"
 run other --set ic.file=blast_2.hdf5
-helper same named/gas_000.hdf5 other/gas_000.hdf5 2>err && complain "finer arrays make no difference"
+helper same named/gas_000.hdf5 other/gas_000.hdf5 2>err &&
+  complain "finer arrays make no difference"
 
 for level in 0 1 2; do
   run waves_$level --steps 0 --set ic.file=waves_$level.hdf5 --set output.times=0 \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Boundaries of gas, on two levels, at both ends of each axis. Half of a box that is its own mirror image
-# goes on between reflecting sides as in the whole box, and keeps its mass and energy. A wind leaves
-# through outflow sides as it came.
+# Boundaries of gas, on two levels, at both ends of each axis. Half of a box that is its own mirror
+# image goes on between reflecting sides as in the whole box, and keeps its mass and energy. A wind
+# leaves through outflow sides as it came.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A run of gas while it goes on: --watch shows it, the file output-now asks for an output, the file stop
-# for a checkpoint and the end. The run goes on from there to the step that --steps says.
+# A run of gas while it goes on: --watch shows it, the file output-now asks for an output, the file
+# stop for a checkpoint and the end. The run goes on from there to the step that --steps says.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 
 cat >config.ini <<END

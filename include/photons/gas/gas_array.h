@@ -23,8 +23,8 @@ void gas_array_close(struct gas_array *a);
 int gas_array_level(const struct gas_array *a);
 
 /**
- * Means of the conserved variables (enum gas_variable) in the cells of a group of a level that is not
- * finer than the arrays. May be called by several threads.
+ * Means of the conserved variables (enum gas_variable) in the cells of a group of a level that
+ * is not finer than the arrays. May be called by several threads.
  * @param place           of the group, in units of its side
  * @param[out] conserved  [z][y][x][GAS_VARIABLES_MAX] of 16^3 cells
  */

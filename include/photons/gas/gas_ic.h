@@ -34,7 +34,8 @@ struct gas_primitive {
 /** The conserved variables, in the order of enum gas_variable. */
 void gas_conserve(const struct gas_primitive *w, double gamma, double conserved[GAS_VARIABLES_MAX]);
 
-/** Fill a group of a level that the initial conditions reach. @param cells [variable][patch][8][8][8] */
+/** Fill a group of a level that the initial conditions reach.
+ * @param cells  [variable][patch][8][8][8] */
 void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32_t group,
                  void *cells);
 

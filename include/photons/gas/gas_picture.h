@@ -16,12 +16,4 @@
  */
 void gas_pictures_write(const struct gas *g, const char *folder, size_t number, size_t pixels);
 
-/** The leaf cell at a point, 0 <= x[c] < side of the box. */
-struct gas_place {
-  int level;
-  uint32_t group;
-  size_t cell; /**< in [patch][8][8][8] of the group */
-};
-struct gas_place gas_place_at(const struct gas *g, const double x[3]);
-
 #endif
