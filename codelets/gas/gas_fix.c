@@ -13,12 +13,6 @@ enum { CELLS, FLUXES, SIDES };
 
 static double gas_fix_work(const struct batch_argument *a) { return batch_work(a); }
 
-/** The neighbour across a face: faces are -x +x -y +y -z +z. */
-static int across(int face) {
-  static const int stride[] = {1, 3, 9};
-  return MYSELF + (face % 2 ? stride[face / 2] : -stride[face / 2]);
-}
-
 /** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not refined,
  * either. */
 static const char *finer_flux(void *buffers[], const struct batch_argument *a, uint32_t group,
@@ -27,7 +21,7 @@ static const char *finer_flux(void *buffers[], const struct batch_argument *a, u
   const struct gas_tree_level *l = &g->topology.level[a->level];
   const struct batch_list *fine = &batch_of(a)->fine;
   const struct patch_number n = topology_patch_neighbour(&g->topology, a->level, group, patch,
-                                                         across(face));
+                                                         topology_across(face));
   const uint32_t son = n.group == NO_GROUP ? NO_GROUP : l->group[n.group].son[n.patch];
   if (son == NO_GROUP) return NULL;
   uint32_t i = 0;

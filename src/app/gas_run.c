@@ -222,7 +222,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
     if (level->count > 0) memcpy(keys, level->key, level->count * sizeof *keys);
     gas_restore_level(g, l, keys, level->count, f->level[l].steps);
   }
-  gas_link(g);
+  gas_link(g, 0, g->topology.finest);
   g->time = f->level[0].time;
   r->last_step = f->level[0].dt;
   gas_acquire(g);
