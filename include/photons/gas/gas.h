@@ -15,9 +15,12 @@
 #include <stdint.h>
 
 #include "photons/gas/kernels.h"
+#include "photons/gas/links.h"
 #include "photons/gas/topology.h"
 
 struct parameters;
+
+enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 
 /** Numbers of batches of one level, rising. */
 struct batch_list {
@@ -36,10 +39,12 @@ struct gas_batch {
                                        refine, and the neighbours of these */
   struct batch_list fine;         /**< of the next finer level: with what refines the groups'
                                        patches and the neighbours of these */
+  struct gas_links *link;         /**< [group] where this rank uses a GPU, else NULL */
+  starpu_data_handle_t links;     /**< of these */
 };
 
 struct gas_level {
-  uint32_t batch_count;
+  uint32_t groups, batch_count;
   struct gas_batch *batch;
   int now;                          /**< which of the batches' cells are of the present time */
   int64_t steps;                    /**< taken */
@@ -58,6 +63,7 @@ struct gas {
   int buffer;                             /**< cells around a flagged one */
   int64_t regrid;                         /**< steps of a level from one regridding to the next */
   bool individual;                        /**< a level takes two steps in one of the next coarser */
+  bool fused;      /**< one task prepares, solves and closes a batch */
   bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
                         conserved; for tests */
   unsigned variables;
@@ -66,7 +72,8 @@ struct gas {
   double group_memory;         /**< bytes that a group takes up */
   uint32_t batch;              /**< groups of a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
-  starpu_data_handle_t *block, scratch;
+  starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
+                                             block */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
 };
 
