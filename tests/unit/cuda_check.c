@@ -2,6 +2,7 @@
 /* cuda_check [FILE] [section.key=value ...]: compares every CUDA stage with its CPU counterpart on
  * the same input, and whole forces. With PHOTONS_BENCHMARK set it measures rates: of P2P, and of
  * the stages of block time steps where a share of the particles is active.
+ * The word `gas` stands for the stages and runs of gas (cuda_check_gas.c).
  * FILE is a Gadget snapshot; without it a small universe is generated, and whole forces are also
  * compared with Ewald sums. The exit code is 77 where there is no GPU. */
 #include <cuda_runtime_api.h>
@@ -23,6 +24,7 @@
 #include "photons/runtime/engine.h"
 #include "photons/step/step.h"
 #include "photons/tree/targets.h"
+#include "support/cuda_check_gas.h"
 #include "support/force_set.h"
 
 #define CUDA(call)                                                                                 \
@@ -1633,6 +1635,11 @@ int main(int argc, char **argv) {
     puts("no GPU");
     return 77;
   }
+  if (argc > 1 && strcmp(argv[1], "gas") == 0) {
+    if (!getenv("PHOTONS_BENCHMARK")) return check_gas() > 0;
+    benchmark_gas();
+    return 0;
+  }
   const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
   const char *const *overrides = (const char *const *)argv + (file ? 2 : 1);
   const size_t count = (size_t)(argc - (file ? 2 : 1));
@@ -1654,5 +1661,6 @@ int main(int argc, char **argv) {
   free(gpu);
   free(again);
   if (!file) check_sets();
+  if (!file) failures += check_gas();
   return failures > 0;
 }
