@@ -13,12 +13,6 @@ enum { CELLS, FLUXES, SIDES };
 
 static double gas_fix_work(const struct batch_argument *a) { return batch_work(a); }
 
-/** The neighbour across a face: faces are -x +x -y +y -z +z. */
-static int across(int face) {
-  static const int stride[] = {1, 3, 9};
-  return MYSELF + (face % 2 ? stride[face / 2] : -stride[face / 2]);
-}
-
 /** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not refined,
  * either. */
 static const char *finer_flux(void *buffers[], const struct batch_argument *a, uint32_t group,
@@ -27,7 +21,7 @@ static const char *finer_flux(void *buffers[], const struct batch_argument *a, u
   const struct gas_tree_level *l = &g->topology.level[a->level];
   const struct batch_list *fine = &batch_of(a)->fine;
   const struct patch_number n = topology_patch_neighbour(&g->topology, a->level, group, patch,
-                                                         across(face));
+                                                         topology_across(face));
   const uint32_t son = n.group == NO_GROUP ? NO_GROUP : l->group[n.group].son[n.patch];
   if (son == NO_GROUP) return NULL;
   uint32_t i = 0;
@@ -43,7 +37,7 @@ static void fix_patch(void *buffers[], const struct batch_argument *a, uint32_t 
   for (int face = 0; face < GAS_FACES; face++) {
     const char *finer = finer_flux(buffers, a, batch_of(a)->first + i, patch, face);
     if (finer)
-      g->kernels->flux_fix(g->variables, a->weight / gas_cell(g, a->level), face,
+      g->kernels->flux_fix(&g->physics, a->weight / gas_cell(g, a->level), face,
                            fluxes + (size_t)(patch * GAS_FACES + face) * face_bytes, finer,
                            nth(buffers[CELLS], gas_group_bytes(g), i), patch);
   }

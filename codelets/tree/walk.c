@@ -3,7 +3,8 @@
  * lists into host memory. On a GPU, walk counts the entries and writes their offsets; the host
  * waits for the counts and makes handles of that size; walk_fill writes the entries.
  *
- * walk      reads the trees of the targets and of all neighbours; writes counts, and on a GPU offsets
+ * walk      reads the trees of the targets and of all neighbours, and if masses differ those of their
+ *           nodes; writes counts, and on a GPU offsets
  * walk_fill reads these trees and the offsets; writes the entries of both lists */
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +35,11 @@ static double walk_work(const struct walk_argument *a) {
 #define walk_fill_work walk_work
 
 enum { TARGET_TREE, TARGET_FIRST, SOURCE_TREES }; /* from WALK_TREES or FILL_TREES on */
+/* Where masses differ, those of the nodes of n neighbours follow their trees. */
+static uint32_t masses_slot(uint32_t n) { return SOURCE_TREES + n; }
+static bool masses_differ(const struct walk_argument *a) {
+  return a->s->domain->particles.has_masses;
+}
 
 /** The targets' tree. */
 struct target_tree {
@@ -112,10 +118,14 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
+  const float *mass[n];
   const struct target_tree tree = unwrap(buffers + first, a, trees, count);
+  for (uint32_t i = 0; masses_differ(a) && i < n; i++)
+    mass[i] = VECTOR(const float, buffers[first + masses_slot(n) + i]);
   a->lists->walked = a->s->kernels->walk.walk(
       &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n, trees,
-      count, &tree_scratch(a->s)->walk, &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
+      count, masses_differ(a) ? mass : NULL, &tree_scratch(a->s)->walk, &a->lists->host[LIST_NEAR],
+      &a->lists->host[LIST_FAR]);
   a->lists->on_gpu = false;
   if (DEBUG_CHECKS) check_lists(a, &tree, trees);
 }
@@ -166,11 +176,14 @@ static void add_trees(struct short_range *s, const struct group *g,
 static void walk_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
   const uint32_t n = g->near.count;
-  struct starpu_data_descr *data = allocate(WALK_TREES + SOURCE_TREES + (size_t)n + 1, sizeof *data,
-                                            "task data");
+  struct starpu_data_descr *data = allocate(WALK_TREES + SOURCE_TREES + 2 * (size_t)n + 1,
+                                            sizeof *data, "task data");
   size_t count = WALK_TREES + SOURCE_TREES + (size_t)n;
   data[WALK_LISTS] = (struct starpu_data_descr){l->walk, STARPU_W};
   add_trees(s, g, data + WALK_TREES);
+  for (uint32_t i = 0; s->domain->particles.has_masses && i < n; i++)
+    data[count++] = (struct starpu_data_descr){s->domain->groups[g->near.group[i]].node_mass,
+                                               STARPU_R};
   if (l->offset) data[count++] = (struct starpu_data_descr){l->offset, STARPU_W};
   walk_insert((struct walk_argument){s, g, l, &expansions_of(s, g)->targets},
               (struct task){.data = data,

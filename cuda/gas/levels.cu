@@ -52,13 +52,13 @@ void gpu_gas_close(const struct gpu_gas *g, double weight, bool first, const voi
 }
 
 /** One block a patch, one thread a cell of a face; faces follow each other, because cells at the edges
- * of a patch are beside two or three of them. */
-template <typename real>
-static __global__ void fix_fluxes(uint32_t variables, real dt_dh, const struct gas_links *links,
+ * of a patch are beside two or three of them. A cell that would not stay physical stays as it is. */
+template <int V, typename real>
+static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct gas_links *links,
                                   const real *const *finer, const real *fluxes, real *cells) {
   const int patch = (int)(blockIdx.x % GAS_PATCHES), i = (int)threadIdx.x % 8,
             j = (int)threadIdx.x / 8;
-  const size_t group = blockIdx.x / GAS_PATCHES, face_size = variables * GAS_FACE_CELLS;
+  const size_t group = blockIdx.x / GAS_PATCHES, face_size = V * GAS_FACE_CELLS;
   for (int face = 0; face < GAS_FACES; face++) {
     const gas_link_t link = links[group].finer[patch][face];
     if (link == NO_GROUP) continue; /* the same for all threads of the block */
@@ -71,10 +71,14 @@ static __global__ void fix_fluxes(uint32_t variables, real dt_dh, const struct g
     const real *is = finer[link >> GAS_LINK_SHIFT] +
                      ((link & GAS_LINK_MASK) * (size_t)GAS_FACES + (face ^ 1)) * face_size +
                      threadIdx.x;
-    real *u = cells + (group * variables * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at;
-    for (uint32_t q = 0; q < variables; q++)
-      u[(size_t)q * GAS_GROUP_CELLS] += factor *
-                                        (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+    real *u = cells + (group * V * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at, fixed[V];
+#pragma unroll
+    for (int q = 0; q < V; q++)
+      fixed[q] = u[q * GAS_GROUP_CELLS] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+    if (is_physical<V>(c, fixed)) {
+#pragma unroll
+      for (int q = 0; q < V; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
+    }
     __syncthreads();
   }
 }
@@ -87,21 +91,24 @@ static const real *const *upload(const struct gpu_gas *g, const char *const *bat
   return (const real *const *)table;
 }
 
-template <typename real>
+template <int V, typename real>
 static void fix_in(const struct gpu_gas *g, double dt_dh, const struct gas_links *links,
                    const char *const *fine, uint32_t batches, const void *fluxes, void *cells) {
-  fix_fluxes<<<g->groups * GAS_PATCHES, GAS_FACE_CELLS, 0, g->gpu->stream>>>(
-      gas_variables(&g->physics), (real)dt_dh, links, upload<real>(g, fine, batches),
+  fix_fluxes<V><<<g->groups * GAS_PATCHES, GAS_FACE_CELLS, 0, g->gpu->stream>>>(
+      constants_of<real>(&g->physics), (real)dt_dh, links, upload<real>(g, fine, batches),
       (const real *)fluxes, (real *)cells);
   gpu_launched("fix");
 }
 
 void gpu_gas_fix(const struct gpu_gas *g, double dt_dh, const struct gas_links *links,
                  const char *const *fine, uint32_t batches, const void *fluxes, void *cells) {
+  const bool five = g->physics.solver == GAS_RTVD;
   if (g->double_precision)
-    fix_in<double>(g, dt_dh, links, fine, batches, fluxes, cells);
+    five ? fix_in<5, double>(g, dt_dh, links, fine, batches, fluxes, cells)
+         : fix_in<6, double>(g, dt_dh, links, fine, batches, fluxes, cells);
   else
-    fix_in<float>(g, dt_dh, links, fine, batches, fluxes, cells);
+    five ? fix_in<5, float>(g, dt_dh, links, fine, batches, fluxes, cells)
+         : fix_in<6, float>(g, dt_dh, links, fine, batches, fluxes, cells);
 }
 
 /** One thread a cell of a refined patch. */

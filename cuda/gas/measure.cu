@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
     const real *mine = cells + ((size_t)blockIdx.x * variables + q) * GAS_GROUP_CELLS;
     double mine_sum = 0;
     for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS)
-      if (links[blockIdx.x].son[i / GAS_PATCH_CELLS] == NO_GROUP) mine_sum += (double)mine[i];
+      if (!(links[blockIdx.x].refined >> i / GAS_PATCH_CELLS & 1)) mine_sum += (double)mine[i];
     mine_sum = block_sum(mine_sum);
     if (threadIdx.x == 0) sum[blockIdx.x][q] = mine_sum;
   }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: one CUDA block for some targets of a leaf, a target block. Where a group has few target
+/* p2p: one CUDA block for some targets of a leaf, a target block; but for Newton's gravity see
+ * p2p_newton.cu. Where a group has few target
  * blocks, several CUDA blocks divide the sources of each, so that the GPU is full; another kernel
  * adds up their sums. The warps of these CUDA blocks take turns in reading the sources, 64 at a
  * time. Each warp keeps the sources in reach of the targets' box in CUDA shared memory and computes
@@ -10,8 +11,7 @@
 #include "cuda/domain/targets.cuh"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/lists.cuh"
-#include "cuda/tree/p2p_force.cuh"
-#include "photons/domain/geometry.h"
+#include "cuda/tree/p2p.cuh"
 
 /* Tuned by measurement: CUDA blocks resident on a multiprocessor (limits registers), sources in one
  * step of the main loop. */
@@ -35,35 +35,14 @@ enum {
 }; /* the ordering distinguishes list lengths up to
                                                LENGTHS */
 
-/** Targets of one CUDA block; none if begin == end. */
-struct target_block {
-  uint32_t leaf, begin, end;
-};
-
-struct problem {
-  uint32_t count;
-  unsigned depth, block_level; /* levels of the leaves, and of the target blocks below them */
-  const uint32_t *first;       /* table of the leaves, or NULL. With it block_level is not used */
-  unsigned source_depth;       /* of the sources' trees */
-  float scale, factor;
-  const uint32_t *x, *offset, *entry;
-  struct target_block *order; /* [blocks] */
-  uint32_t blocks;            /* largest possible number of target blocks */
-  const uint32_t *const *source_x;
-  const uint32_t *source_count;
-  uint32_t divisions;  /* CUDA blocks that divide the sources of a target block, a power of 2 */
-  float *acceleration; /* [division][3][count]: sums of each division */
-  unsigned long long *pairs;
-};
-
 /** Number of a leaf's target blocks. */
-static __device__ inline uint32_t blocks_of(const struct problem &p, uint32_t leaf) {
+static __device__ inline uint32_t blocks_of(const struct p2p_problem &p, uint32_t leaf) {
   if (p.first) return (p.first[leaf + 1] - p.first[leaf] + PACKED_MOST - 1) / PACKED_MOST;
   return 1u << (p.block_level - p.depth);
 }
 
 /** The k-th of a leaf's n target blocks. */
-static __device__ inline struct target_block block_of(const struct problem &p, uint32_t leaf,
+static __device__ inline struct target_block block_of(const struct p2p_problem &p, uint32_t leaf,
                                                       uint32_t n, uint32_t k) {
   if (!p.first)
     return {leaf, level_first(p.count, p.block_level, leaf * n + k),
@@ -77,7 +56,7 @@ static __device__ inline struct target_block block_of(const struct problem &p, u
  * so that no multiprocessor waits for it at the end. The order of leaves of equal length varies
  * between runs and changes no result. */
 static __global__ void __launch_bounds__(ORDER_BLOCK)
-    order_leaves(const __grid_constant__ struct problem p) {
+    order_leaves(const __grid_constant__ struct p2p_problem p) {
   __shared__ uint32_t longest, first[LENGTHS];
   const uint32_t me = threadIdx.x, leaves = 1u << p.depth, *offset = p.offset;
   if (me < LENGTHS) first[me] = 0;
@@ -114,17 +93,6 @@ static __global__ void __launch_bounds__(ORDER_BLOCK)
   __syncthreads();
   for (uint32_t i = first[LENGTHS - 1] + me; i < p.blocks; i += ORDER_BLOCK) p.order[i] = {0, 0, 0};
 }
-
-/** Position relative to the centre of the targets' box, in r_cut. */
-template <typename real> struct alignas(4 * sizeof(real)) source { real x, y, z, unused; };
-
-template <typename real, int T> struct targets { real x[T], y[T], z[T], a[T][3]; };
-
-/** Division of the sources among the lanes of a warp: a lane takes every parts-th source, beginning
- * with source `part`. */
-struct share {
-  uint32_t part, parts;
-};
 
 template <typename real, int FORM, int T, bool SOFT>
 static __device__ inline void act_one(const struct law<real> &law, const float *table,
@@ -214,47 +182,6 @@ template <typename real, int T> union workspace {
   real sum[3][WARP * T];
 };
 
-/** The box of some targets. */
-struct reach {
-  uint32_t centre[3];
-  float half[3];
-};
-
-static __device__ struct reach reach_of(const struct problem &p, uint32_t first, uint32_t end) {
-  struct reach r;
-  for (uint32_t c = 0; c < 3; c++) {
-    const uint32_t *x = p.x + (size_t)c * p.count, reference = x[first];
-    int low = 0, high = 0;
-#pragma unroll 1
-    for (uint32_t i = first + threadIdx.x % WARP; i < end; i += WARP) {
-      const int d = position_difference(x[i], reference);
-      low = min(low, d);
-      high = max(high, d);
-    }
-    low = warp_min(low);
-    high = warp_max(high);
-    const int64_t middle = ((int64_t)low + high) / 2, half = max(high - middle, middle - low);
-    r.centre[c] = reference + (uint32_t)middle;
-    r.half[c] = (float)half * p.scale * 1.000001f;
-  }
-  return r;
-}
-
-/** Particles of a source leaf, or of several consecutive ones; x is NULL where there are none. */
-struct range {
-  const uint32_t *x;
-  uint32_t group_count, first, end;
-};
-
-static __device__ inline struct range source_range(const struct problem &p, uint32_t entry) {
-  const unsigned depth = p.source_depth;
-  const uint32_t slot = entry >> (depth + 1),
-                 leaf = (entry & (tree_nodes(depth) - 1)) - (1u << depth);
-  const uint32_t n = p.source_count[slot], first = level_first(n, depth, leaf),
-                 end = level_first(n, depth, leaf + 1);
-  return {first < end ? p.source_x[slot] : nullptr, n, first, end};
-}
-
 /** A particle as a source, and the square of its distance from the targets' box. */
 template <typename real> struct candidate {
   struct source<real> source;
@@ -289,7 +216,7 @@ static __device__ inline uint32_t append(struct list<real, ROOM> *list, uint32_t
 /** Force of this warp's sources on the targets (at most WARP * T). Returns the number of sources in
  * reach. */
 template <typename real, int FORM, int T>
-static __device__ uint32_t act_on(const struct problem &p, const struct law<real> &law,
+static __device__ uint32_t act_on(const struct p2p_problem &p, const struct law<real> &law,
                                   const float *table, union workspace<real, T> *work, uint32_t leaf,
                                   const struct reach &reach, const struct share &share,
                                   struct targets<real, T> &t) {
@@ -358,7 +285,7 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
 
 /** Sum over the parts of each target, then over the warps. */
 template <typename real, int T>
-static __device__ void store(const struct problem &p, struct targets<real, T> &t,
+static __device__ void store(const struct p2p_problem &p, struct targets<real, T> &t,
                              union workspace<real, T> *work, uint32_t first, uint32_t n,
                              uint32_t lanes, uint32_t parts) {
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -385,7 +312,8 @@ static __device__ void store(const struct problem &p, struct targets<real, T> &t
 
 template <typename real, int FORM, int T>
 static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? P2P_BLOCKS : 3)
-    p2p(const __grid_constant__ struct problem p, const __grid_constant__ struct law<real> law) {
+    p2p(const __grid_constant__ struct p2p_problem p,
+        const __grid_constant__ struct law<real> law) {
   constexpr int TABLE_FLOATS = FORM <= TABLE ? (TABLE - FORM + 1) * TABLE_ENTRIES : 1;
   __shared__ union workspace<real, T> work[WARPS];
   __shared__ float table[TABLE_FLOATS];
@@ -407,17 +335,7 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
     const uint32_t n = wide ? 1 : end - first, lanes = (n + T - 1) / T, parts = WARP / lanes;
     const uint32_t part = lane / lanes, slot = lane % lanes;
     if (wide) reach = reach_of(p, first, first + 1);
-    struct targets<real, T> t;
-#pragma unroll
-    for (int j = 0; j < T; j++) {
-      const uint32_t i = first + min(j * lanes + slot, n - 1);
-      t.x[j] = rounded_product(real(position_difference(p.x[i], reach.centre[0])), real(p.scale));
-      t.y[j] = rounded_product(real(position_difference(p.x[(size_t)p.count + i], reach.centre[1])),
-                               real(p.scale));
-      t.z[j] = rounded_product(
-          real(position_difference(p.x[2 * (size_t)p.count + i], reach.centre[2])), real(p.scale));
-      t.a[j][0] = t.a[j][1] = t.a[j][2] = real(0);
-    }
+    struct targets<real, T> t = load_targets<real, T>(p, reach.centre, first, n, lanes, slot);
     /* results of lanes beyond the last part are not used */
     const struct share share = {part < parts ? part : 0, parts};
     pairs += (unsigned long long)n *
@@ -439,7 +357,7 @@ static __global__ void add_divisions(uint32_t n, uint32_t divisions, const float
 }
 
 template <typename real, int FORM>
-static void launch(const struct gpu *g, const struct problem &p, const struct law<real> &law,
+static void launch(const struct gpu *g, const struct p2p_problem &p, const struct law<real> &law,
                    int t) {
   const dim3 blocks(p.blocks, p.divisions);
   if (sizeof(real) == sizeof(double) || t == 2)
@@ -454,7 +372,7 @@ static void launch(const struct gpu *g, const struct problem &p, const struct la
 
 template <typename real>
 static void launch_form(const struct gpu *g, const struct gpu_split *tables,
-                        const struct p2p_law *l, const struct problem &p, int t) {
+                        const struct p2p_law *l, const struct p2p_problem &p, int t) {
   const struct law<real> law = law_for<real>(tables, l);
   if (l->kind == P2P_EXACT) return launch<real, EXACT>(g, p, law, t);
   if (l->kind == P2P_TABLE) switch (l->table_order) {
@@ -494,11 +412,20 @@ static int packed_per_lane(uint32_t count, unsigned depth) {
   return count >> depth > PACKED_FEW ? 4 : 2;
 }
 
-static uint32_t divisions_for(uint32_t target_blocks) {
+/** @param wanted  target blocks times divisions that fill a GPU */
+static uint32_t divisions_for(uint32_t target_blocks, uint32_t wanted) {
   uint32_t divisions = 1;
-  while (target_blocks * divisions < CUDA_BLOCKS_WANTED && divisions < DIVISIONS_MOST)
-    divisions *= 2;
+  while (target_blocks * divisions < wanted && divisions < DIVISIONS_MOST) divisions *= 2;
   return divisions;
+}
+
+/** The power of 2, at most a warp, that holds the particles of the largest source leaf. */
+static uint32_t lanes_for_leaf(const struct p2p_target *target, uint32_t slots) {
+  uint32_t largest = 1, lanes = 1;
+  for (uint32_t i = 0; i < slots; i++)
+    largest = max(largest, ((target->source_count[i] - 1) >> target->source_depth) + 1);
+  while (lanes < largest && lanes < WARP) lanes *= 2;
+  return lanes;
 }
 
 void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
@@ -515,11 +442,12 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
 
   unsigned level = target->depth;
   while ((((uint64_t)target->count - 1) >> level) + 1 > P2P_TARGETS_MOST) level++;
-  struct problem p;
+  struct p2p_problem p;
   p.count = target->count;
   p.depth = target->depth;
   p.first = target->first;
   p.source_depth = target->source_depth;
+  p.span = lanes_for_leaf(target, slots);
   p.block_level = level;
   p.scale = target->scale;
   p.factor = target->factor;
@@ -530,7 +458,9 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   p.order = (struct target_block *)gpu_scratch(g, SCRATCH_ORDER, p.blocks * sizeof *p.order);
   p.source_x = (const uint32_t *const *)table;
   p.source_count = counts;
-  p.divisions = divisions_for(p.first ? min(leaves, (p.count + 7) / 8) : 1u << level);
+  const bool newton = law->split->kind == SPLIT_NEWTON; /* a warp for each division, not four */
+  p.divisions = divisions_for(p.first ? min(leaves, (p.count + 7) / 8) : 1u << level,
+                              newton ? WARPS * CUDA_BLOCKS_WANTED : CUDA_BLOCKS_WANTED);
   p.acceleration = p.divisions == 1
                        ? acceleration
                        : (float *)gpu_scratch(g, SCRATCH_PARTS,
@@ -540,7 +470,9 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   gpu_launched("order_leaves");
   const int t = p.first ? packed_per_lane(p.count, p.depth)
                         : targets_per_lane((uint32_t)((((uint64_t)p.count - 1) >> level) + 1));
-  if (double_precision)
+  if (newton)
+    p2p_newton_launch(g, law, &p, t, double_precision);
+  else if (double_precision)
     launch_form<double>(g, tables, law, p, t);
   else
     launch_form<float>(g, tables, law, p, t);

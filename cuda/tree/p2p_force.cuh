@@ -129,6 +129,20 @@ static __device__ inline real unsoftened(const struct law<real> &law, const floa
   return inverse_cube(u) - smooth_part<real, FORM>(law, u);
 }
 
+/** F/d of Newton's gravity with the spline's softening, for any u: spline_factor() of p2p.h at
+ * q = r/support, without branches. At u = 0 any finite value will do. */
+template <typename real>
+static __device__ inline real spline_force(real u, real support2, real inverse_support) {
+  const real safe = u > real(1e-30) ? u : real(1e-30),
+             q = safe * inverse_root(safe) * inverse_support;
+  const real newton = inverse_cube(safe),
+             cube = inverse_support * inverse_support * inverse_support;
+  const real inner = real(32.0 / 3.0) + q * q * (real(32) * q - real(38.4));
+  const real outer = real(64.0 / 3.0) + q * (real(-48) + q * (real(38.4) - real(32.0 / 3.0) * q));
+  const real soft = q < real(0.5) ? inner * cube : fma(real(-1.0 / 15.0), newton, outer * cube);
+  return u < support2 ? soft : newton;
+}
+
 /** F/d with softening, for any u. Where particles nearly touch, h comes from its polynomial or
  * series, because 1 - T loses all digits there. */
 template <typename real, int FORM>
@@ -140,16 +154,7 @@ static __device__ inline real softened(const struct law<real> &law, const float 
     return soft - (inverse_cube(u) - unsoftened<real, FORM>(law, table, u));
   }
   if (FORM != SERIES && u >= law.support2) return unsoftened<real, FORM>(law, table, u);
-  /* spline_factor() of p2p.h at q = r/support, without branches. At u = 0 any finite value will
-   * do. */
-  const real safe = u > real(1e-30) ? u : real(1e-30),
-             q = safe * inverse_root(safe) * law.inverse_support;
-  const real newton = inverse_cube(safe),
-             cube = law.inverse_support * law.inverse_support * law.inverse_support;
-  const real inner = real(32.0 / 3.0) + q * q * (real(32) * q - real(38.4));
-  const real outer = real(64.0 / 3.0) + q * (real(-48) + q * (real(38.4) - real(32.0 / 3.0) * q));
-  const real soft = q < real(0.5) ? inner * cube : fma(real(-1.0 / 15.0), newton, outer * cube);
-  return (u < law.support2 ? soft : newton) - smooth_part<real, SERIES>(law, u);
+  return spline_force(u, law.support2, law.inverse_support) - smooth_part<real, SERIES>(law, u);
 }
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refit: one warp for each leaf, then the parents level by level (levels.cuh). */
+#include <float.h>
+
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/levels.cuh"
@@ -47,7 +49,7 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth,
     radius2 = fmaxf(radius2, r2);
   }
   node.radius = sqrtf(warp_max(radius2)) * ROUND_UP;
-  node.acc_min = sqrtf(warp_sum(acc2) / (float)(end - first)) * acc_unit;
+  node.acc_min = end > first ? sqrtf(warp_sum(acc2) / (float)(end - first)) * acc_unit : FLT_MAX;
   if (lane == 0) nodes[leaves + leaf] = node;
 }
 

@@ -37,10 +37,24 @@ static HOST_DEVICE inline unsigned parting_level(unsigned depth) {
   return depth > COMMON ? depth - COMMON : 0;
 }
 
-/** Pairs to be judged: the source node, and the level of the target. */
+/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node could
+ * not be opened: it is then judged with the numbers of particles of nodes above its own, as in
+ * src/tree/kernels/walk.c. */
+struct pair {
+  uint32_t entry;  /* the source node */
+  uint16_t levels; /* five bits each: level of the target; levels of the nodes whose particles count
+                      as the target's and as the source's */
+};
+
+static __device__ inline uint16_t pack_levels(unsigned target, unsigned of_targets,
+                                              unsigned of_sources) {
+  return (uint16_t)(target | of_targets << 5 | of_sources << 10);
+}
+
+/** Pairs to be judged. */
 struct stack {
   uint32_t *entry;
-  uint8_t *level;
+  uint16_t *levels;
   uint32_t top;
 };
 
@@ -56,6 +70,11 @@ static HOST_DEVICE inline uint32_t stack_room(unsigned source_depth, unsigned ta
   return WARP * (source_depth + target_levels + 1);
 }
 
+static __device__ inline void put(const struct stack &stack, uint32_t at, const struct pair &pair) {
+  stack.entry[at] = pair.entry;
+  stack.levels[at] = pair.levels;
+}
+
 /** A warp's working memory in CUDA shared memory. */
 struct workspace {
   struct node *ancestor; /* [level] ancestors of the leaf */
@@ -65,7 +84,7 @@ struct workspace {
 };
 
 static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) {
-  return room * (uint32_t)(sizeof(uint32_t) + 1);
+  return room * (uint32_t)(sizeof(uint32_t) + sizeof(uint16_t));
 }
 static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth, unsigned source_depth) {
   return (depth + 1) * (uint32_t)(sizeof(struct node) + 2 * sizeof(uint32_t)) +
@@ -77,7 +96,7 @@ static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth, unsigned source_
 }
 
 static __device__ inline struct stack stack_at(void *memory, uint32_t room) {
-  return {(uint32_t *)memory, (uint8_t *)((uint32_t *)memory + room), 0};
+  return {(uint32_t *)memory, (uint16_t *)((uint32_t *)memory + room), 0};
 }
 
 static __device__ inline struct workspace workspace_at(char *memory, unsigned depth,
@@ -116,6 +135,11 @@ static __device__ inline uint32_t levels_where_first(const struct problem &p, ui
   return __ballot_sync(~0u, first);
 }
 
+/** Number of particles of a source node. */
+static __device__ inline uint32_t particles_of(uint32_t count, uint32_t node) {
+  return node_end(count, node) - node_first(count, node);
+}
+
 /** Findings of a warp: entries of its near list, and this lane's part of the sums. */
 struct found {
   uint32_t near_at, near;
@@ -124,59 +148,61 @@ struct found {
 
 /** One turn: judge the topmost pairs of the stack, and as many pairs of `roots` as lanes are left.
  * Children whose target has the level `parting` go to `parted`, other children to the stack.
- * @param first_levels  from levels_where_first() */
+ * @param first_levels  from levels_where_first()
+ * @param root  gives a pair by its number */
 template <bool FILL, typename Root>
 static __device__ inline void
 take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, uint32_t first_levels,
           const struct workspace &w, struct stack &stack, uint32_t roots, Root root,
-          unsigned root_level, unsigned parting, uint32_t *parted, uint32_t &parted_count,
-          struct found &found) {
+          unsigned parting, struct pair *parted, uint32_t &parted_count, struct found &found) {
   const unsigned depth = p.depth;
   const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth, source_leaves = 1u << a.depth;
   const uint32_t taken = min(stack.top, (uint32_t)WARP);
   const bool active = lane < taken + roots;
-  uint32_t entry = 1, level = root_level;
+  struct pair pair = {1, 0};
   __syncwarp();
   if (lane < taken) {
-    entry = stack.entry[stack.top - 1 - lane];
-    level = stack.level[stack.top - 1 - lane];
+    pair = {stack.entry[stack.top - 1 - lane], stack.levels[stack.top - 1 - lane]};
   } else if (active) {
-    entry = root(lane - taken);
+    pair = root(lane - taken);
   }
   __syncwarp();
   stack.top -= taken;
+  const uint32_t entry = pair.entry, level = pair.levels & 31;
+  uint32_t of_targets = pair.levels >> 5 & 31, of_sources = pair.levels >> 10;
   const uint32_t target = ancestor_of(leaf, depth, level), source = entry & (2 * source_leaves - 1);
   const bool first = first_levels >> level & 1;
   bool open = false, near = false, far = false, split_target = false;
   if (active) {
     const uint32_t slot = entry >> (a.depth + 1), n = p.source_count[slot];
     const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
-    const uint32_t target_count = w.count[level],
-                   source_count = node_end(n, source) - node_first(n, source);
-    const enum verdict verdict = judge(&a, t, &s, target_count, source_count);
+    const uint32_t source_level = node_level(source), source_count = particles_of(n, source),
+                   whole = a.newton ? particles_of(n, source >> (source_level - of_sources))
+                                    : source_count;
+    const bool larger = t->radius >= s.radius; /* the target is */
+    const enum verdict verdict = judge(&a, t, &s, w.count[of_targets], whole);
     far = verdict == ACCEPT && first;
     near = verdict == OPEN && target >= leaves && source >= source_leaves;
     open = verdict == OPEN && !near;
     split_target = opens_target(depth, target, t->radius, a.depth, source, s.radius);
-    if (near) found.pairs += (unsigned long long)source_count * target_count;
+    if (near) found.pairs += (unsigned long long)source_count * w.count[level];
     found.visits += first;
+    if (!a.newton || (split_target && larger)) of_targets = level + split_target;
+    if (!a.newton || (!split_target && !larger)) of_sources = source_level + !split_target;
   }
   const bool part = open && split_target && level + 1 == parting;
   open = open && !part;
   const uint32_t one = __ballot_sync(~0u, open && split_target),
                  two = __ballot_sync(~0u, open && !split_target);
   const uint32_t part_lanes = __ballot_sync(~0u, part), children = __popc(one) + 2 * __popc(two);
-  if (part) parted[parted_count + __popc(part_lanes & lanes_before())] = entry;
+  const uint16_t levels = pack_levels(level + split_target, of_targets, of_sources);
+  if (part) parted[parted_count + __popc(part_lanes & lanes_before())] = {entry, levels};
   parted_count += __popc(part_lanes);
   if (open) { /* the first lane's children on top */
     const uint32_t at = stack.top + children - 1 - __popc(one & lanes_before()) -
                         2 * __popc(two & lanes_before());
-    stack.entry[at] = split_target ? entry : entry + source;
-    stack.level[at] = (uint8_t)(level + split_target);
-    if (!split_target) {
-      stack.entry[at - 1] = entry + source + 1;
-      stack.level[at - 1] = (uint8_t)level;
-    }
+    put(stack, at, {split_target ? entry : entry + source, levels});
+    if (!split_target) put(stack, at - 1, {entry + source + 1, levels});
   }
   stack.top += children;
   const uint32_t near_lanes = __ballot_sync(~0u, near), far_lanes = __ballot_sync(~0u, far);
@@ -219,7 +245,8 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
          const __grid_constant__ struct acceptance acceptance) {
   extern __shared__ __align__(16) char memory[];
   __shared__ struct acceptance a;
-  __shared__ uint32_t roots[ROOTS], root_count, pairs_left;
+  __shared__ struct pair roots[ROOTS];
+  __shared__ uint32_t root_count, pairs_left;
   const unsigned depth = p.depth, source_depth = acceptance.depth, parting = parting_level(depth);
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth,
                  block_leaf = blockIdx.x * WARPS, leaf = block_leaf + warp;
@@ -244,19 +271,19 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
   __syncthreads();
   struct found found = {FILL && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0};
   uint32_t slot = 0, none = 0;
+  const auto root_of = [&](uint32_t i) { return pair{(slot + i) << (source_depth + 1) | 1, 0}; };
   for (bool last = false; !last;) {
     if (warp == 0) {
       uint32_t n = 0;
       if (parting == 0) { /* the leaves of this CUDA block have nothing in common but the roots of
                              the walk */
         n = min(p.slots - slot, (uint32_t)ROOTS);
-        for (uint32_t i = lane; i < n; i += WARP) roots[i] = (slot + i) << (source_depth + 1) | 1;
+        for (uint32_t i = lane; i < n; i += WARP) roots[i] = root_of(i);
         slot += n;
       } else {
         while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
           const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
-          const auto root = [&](uint32_t i) { return (slot + i) << (source_depth + 1) | 1; };
-          take_turn<FILL>(p, a, leaf, first_levels, w, common, fresh, root, 0, parting, roots, n,
+          take_turn<FILL>(p, a, leaf, first_levels, w, common, fresh, root_of, parting, roots, n,
                           found);
           slot += fresh;
         }
@@ -271,8 +298,7 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     for (uint32_t done = 0; has_leaf && w.stack.top + (root_count - done) > 0;) {
       const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), root_count - done);
       const auto root = [&](uint32_t i) { return roots[done + i]; };
-      take_turn<FILL>(p, a, leaf, first_levels, w, w.stack, fresh, root, parting, ~0u, nullptr,
-                      none, found);
+      take_turn<FILL>(p, a, leaf, first_levels, w, w.stack, fresh, root, ~0u, nullptr, none, found);
       done += fresh;
     }
     __syncthreads();

@@ -33,6 +33,7 @@ static const struct kind {
     {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},
     {"log", "timings.csv", "log/timings.csv"},
     {"log", "statistics.csv", "log/statistics.csv"},
+    {"log", "@(energy|escapers).csv", NULL},
     {"log", "run.log", NULL},
     {"", "config-used.ini", NULL},
     {"", "report.html", NULL},

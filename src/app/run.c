@@ -22,8 +22,10 @@
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
+#include "photons/gas/gas.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
 
 struct path {
@@ -357,16 +359,37 @@ static int run_dry(struct run *r) {
   return 0;
 }
 
+/** Particles that differ are computed on CPU cores: there are no CUDA versions. */
+static void choose_cores(const struct run *r) {
+  struct parameters *p = r->parameters;
+  const struct path path = path_of(r, "checkpoint.hdf5");
+  uint32_t gpus = (uint32_t)scheduler_gpus_asked(p);
+  comm_max_u32(&gpus, 1);
+  if (gpus == 0) return;
+  if (!nbody_run_needs_cores(p, r->options->restart ? path.text : NULL)) return;
+  if (p->runtime.gpu == GPU_REQUIRE)
+    fail(EXIT_BAD_USAGE, "runtime.gpu = require, but particles of different masses or softening "
+                         "lengths are computed on CPU cores: use gpu = auto or no");
+  if (comm_rank() == 0)
+    notify(
+        "particles of different masses or softening lengths are computed on CPU cores: no GPU is "
+        "used");
+  p->runtime.gpu = GPU_NO;
+}
+
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
-  if (!run_has_redshifts(p)) p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
+  if (run_of_gas(p)) p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) return run_dry(&r);
-  if (!run_of_gas(p) && nbody_run_generated(p) > 0)
+  if (run_of_gas(p))
+    gas_require_root(p);
+  else if (nbody_run_generated(p) > 0)
     nbody_run_require_memory(p, nbody_run_generated(p));
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);
+  choose_cores(&r);
   engine_start(p, &r.trace);
   message_start(p);
   create_solver(&r);

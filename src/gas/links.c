@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gas.h"
 #include "photons/runtime/engine.h"
@@ -15,12 +16,11 @@ static gas_link_t link_of(const struct gas *g, const struct batch_list *list, ui
   return i << GAS_LINK_SHIFT | group % g->batch;
 }
 
-/** What refines the neighbour across a face (-x +x -y +y -z +z) of a patch. */
+/** What refines the neighbour across a face of a patch. */
 static uint32_t finer_group(const struct topology *t, int level, uint32_t group, int patch,
                             int face) {
-  static const int across[GAS_FACES] = {MYSELF - 1, MYSELF + 1, MYSELF - 3,
-                                        MYSELF + 3, MYSELF - 9, MYSELF + 9};
-  const struct patch_number n = topology_patch_neighbour(t, level, group, patch, across[face]);
+  const struct patch_number n = topology_patch_neighbour(t, level, group, patch,
+                                                         topology_across(face));
   return n.group == NO_GROUP ? NO_GROUP : t->level[level].group[n.group].son[n.patch];
 }
 
@@ -49,12 +49,16 @@ static void link_group(const struct gas *g, int level, const struct gas_batch *b
                                                               (int)links->patch, n)
                                          .group);
   }
+  links->refined = 0;
   for (int p = 0; p < GAS_PATCHES; p++) {
-    links->son[p] = link_of(g, &b->fine, me->son[p]);
+    const uint32_t son = me->son[p];
+    const bool refined = son != NO_GROUP;
+    const bool own = refined && gas_owner(g, level + 1, son) == comm_rank();
+    links->refined |= (uint32_t)refined << p;
+    links->son[p] = link_of(g, &b->sons, own ? son : NO_GROUP);
     for (int face = 0; face < GAS_FACES; face++)
-      links->finer[p][face] = me->son[p] == NO_GROUP
-                                  ? link_of(g, &b->fine, finer_group(t, level, group, p, face))
-                                  : NO_GROUP;
+      links->finer[p][face] = link_of(
+          g, &b->fine, refined ? NO_GROUP : finer_group(t, level, group, p, face));
   }
 }
 

@@ -86,8 +86,12 @@ long scheduler_check(const struct parameters *p) {
   return cores < STARPU_MAXCPUS ? cores : STARPU_MAXCPUS;
 }
 
+int scheduler_gpus_asked(const struct parameters *p) {
+  return p->runtime.gpu == GPU_NO ? 0 : gpus_present();
+}
+
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
-  const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
+  const int gpus = scheduler_gpus_asked(p);
   if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
 #ifdef PHOTONS_CUDA
     fail(EXIT_BAD_USAGE,
@@ -110,8 +114,10 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (p->runtime.workers > 0) conf->ncpus = (int)p->runtime.workers;
   /* Reserve a core for the main thread. Workers poll without pause; while the main thread waits
    * behind one of them for the kernel's time slice (8 ms), no task is submitted. Also, copying data
-   * back from a GPU needs the main thread once for every handle. */
-  if (gpus > 0 && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
+   * back from a GPU needs the main thread once for every handle. StarPU subtracts it from a number of
+   * workers that is given, too, which would leave none of one. */
+  const bool given = p->runtime.workers > 0 || getenv("STARPU_NCPU");
+  if (gpus > 0 && !given && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* Without overwriting (0): variables that the user has set are kept. */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
   /* Tasks run on the GPU that has their data. */

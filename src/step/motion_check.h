@@ -16,8 +16,4 @@
  */
 void motion_check(struct nbody *n, double drift);
 
-/** End the run of an isolated system with a particle that is beyond a quarter of the frame: differences
- * of positions would be those of images. The boxes of the groups are of this moment. Local. */
-void motion_check_frame(const struct nbody *n);
-
 #endif

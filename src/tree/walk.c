@@ -40,10 +40,17 @@ void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, dou
                            .theta_first = (float)fmin(theta, 0.5),
                            .tolerance = (float)tolerance,
                            .order = order,
+                           /* |d^(n+1) (1/r) / dr^(n+1)| / n! = (n + 1) / r^(n+2), n = order */
+                           .exponent = order,
+                           .factor = (float)(order + 1),
                            .separation = (float)fmax(separation, least),
                            .half_box = (float)(0.5 * box / split->r_cut),
                            .scale = (float)(box / POSITION_TURN / split->r_cut),
                            .depth = depth};
+  if (kind == MAC_GOTHIC) { /* Miki & Umemura (2017), equation 2 */
+    a->exponent = 2;
+    a->factor = 1.0f;
+  }
   if (split->kind == SPLIT_NEWTON) {
     a->newton = true;
     a->half_box = INFINITY;

@@ -96,7 +96,7 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
     for (size_t i = 0; i < cells * plane_floats(m); i++) slabs_memory[i] = 0.0f;
     for (uint32_t g = 0; g < groups; g++) {
       double t0 = seconds();
-      kernels->deposit(m, count, x + (size_t)g * 3 * count, false, &patches[g], patch);
+      kernels->deposit(m, count, x + (size_t)g * 3 * count, NULL, false, &patches[g], patch);
       double t1 = seconds();
       for (uint32_t s = 0; s < slabs; s++)
         kernels->patch_add(m, s, &patches[g], patch,

@@ -14,8 +14,8 @@
 #include "photons/gas/evolve.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
-#include "support/cuda_check_gas.h"
 #include "support/force_set.h"
+#include "tests/unit/cuda_check_gas.h"
 
 #define CUDA(call)                                                                                 \
   do {                                                                                             \
@@ -294,11 +294,11 @@ static void check_levels(struct stages *s, int level, const struct gas_batch *b,
   const struct gpu_gas gpu = gpu_gas_of(s, b);
   const struct gas_group *group = &g->topology.level[level].group[b->first];
   const size_t bytes = b->count * gas_group_bytes(g), face_bytes = gas_sides_bytes(g) / GAS_FACES;
-  const char *sides[b->fine.count + 1], *cells[b->fine.count + 1];
-  for (uint32_t i = 0; i < b->fine.count; i++) {
+  const char *sides[b->fine.count + 1], *cells[b->sons.count + 1];
+  for (uint32_t i = 0; i < b->fine.count; i++)
     sides[i] = s->twin[level + 1][b->fine.batch[i]].sides_out;
-    cells[i] = s->twin[level + 1][b->fine.batch[i]].cells_out;
-  }
+  for (uint32_t i = 0; i < b->sons.count; i++)
+    cells[i] = s->twin[level + 1][b->sons.batch[i]].cells_out;
   const double dt_dh = 0.01;
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++)
@@ -307,14 +307,15 @@ static void check_levels(struct stages *s, int level, const struct gas_batch *b,
         if (link == NO_GROUP) continue;
         s->faces++;
         const struct twin *f = &s->twin[level + 1][b->fine.batch[link >> GAS_LINK_SHIFT]];
-        g->kernels->flux_fix(g->variables, dt_dh, face,
+        g->kernels->flux_fix(&g->physics, dt_dh, face,
                              t->fluxes + i * gas_fluxes_bytes(g) +
                                  (size_t)(p * GAS_FACES + face) * face_bytes,
                              f->sides + (link & GAS_LINK_MASK) * gas_sides_bytes(g) +
                                  (size_t)(face ^ 1) * face_bytes,
                              t->cells + i * gas_group_bytes(g), p);
       }
-  gpu_gas_fix(&gpu, dt_dh, t->links, sides, b->fine.count, t->fluxes_out, t->cells_out);
+  if (b->fine.count > 0)
+    gpu_gas_fix(&gpu, dt_dh, t->links, sides, b->fine.count, t->fluxes_out, t->cells_out);
   compare_device(s, &s->fix, t->cells, t->cells_out, bytes);
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++) {
@@ -324,7 +325,8 @@ static void check_levels(struct stages *s, int level, const struct gas_batch *b,
       g->kernels->restrict_group(g->variables, f->cells + son % g->batch * gas_group_bytes(g),
                                  t->cells + i * gas_group_bytes(g), p);
     }
-  gpu_gas_restrict(&gpu, t->links, cells, b->fine.count, t->cells_out);
+  if (b->sons.count > 0)
+    gpu_gas_restrict(&gpu, t->links, cells, b->sons.count, t->cells_out);
   compare_device(s, &s->restricted, t->cells, t->cells_out, bytes);
 }
 
@@ -342,7 +344,7 @@ static void check_batch(struct stages *s, int level, uint32_t i) {
   check_flags(s, b, t, pinned);
   CUDA(cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g),
                   cudaMemcpyHostToDevice));
-  if (b->fine.count > 0) check_levels(s, level, b, t);
+  check_levels(s, level, b, t);
   CUDA(cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g),
                   cudaMemcpyHostToDevice));
   CUDA(cudaFreeHost(pinned));
@@ -604,7 +606,7 @@ static void measure_batch(int solver, int precision, uint32_t groups) {
   struct gas_links *links = allocate(groups, sizeof *links, "links");
   memset(links, 0xff, groups * sizeof *links);
   for (uint32_t i = 0; i < groups; i++) {
-    links[i].edges = 0;
+    links[i].edges = links[i].refined = 0;
     for (int n = 0; n < NEIGHBOURS; n++) links[i].near[n] = i;
   }
   struct bench b = {0};

@@ -23,6 +23,10 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint, str
 void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
                    struct timeline *timeline);
 
+/** Whether this run is computed on CPU cores: an isolated system, or particles of different masses or
+ * softening lengths, for which files are opened. StarPU need not run. Collective. */
+bool nbody_run_needs_cores(const struct parameters *p, const char *checkpoint);
+
 /** Particles that the initial conditions of the parameters have, if they are generated; else 0. */
 size_t nbody_run_generated(const struct parameters *p);
 /** End the program where this machine cannot hold so many particles: where memory is promised freely, the

@@ -13,7 +13,7 @@ struct parameters;
 
 struct step_files {
   FILE *timings, *statistics;
-  FILE *energy; /**< of isolated systems; otherwise NULL */
+  FILE *energy, *escapers; /**< of isolated systems; otherwise NULL */
 };
 
 /** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps are

@@ -51,8 +51,11 @@ struct group {
                        *   groups and ghosts */
   struct neighbours near;
   struct kick_largest largest; /**< of its particles at the last kick */
-  /** NULL: not on this rank. Ghosts have position and tree. */
+  /** NULL: not on this rank. Ghosts have position and tree, and relative_mass and type if there are
+   * such columns. */
   starpu_data_handle_t column[PARTICLE_COLUMN_COUNT], tree;
+  /** Sums of relative_mass of all nodes, tree_nodes(depth), set by a refit; NULL: masses are 1. */
+  starpu_data_handle_t node_mass;
 };
 
 /** A group that has a neighbour on another rank: one of this rank's groups that is sent to that
@@ -132,6 +135,11 @@ void domain_migrate(struct domain *d, const uint32_t *owner_first);
  * tasks. */
 void domain_acquire(struct domain *d);
 void domain_release(struct domain *d);
+/** Double the side of the frame of an isolated system, and r_cut with it. No particle moves by more
+ * than half a position unit. Nodes count lengths in units of r_cut: a refit must follow. Between
+ * domain_acquire() and domain_release(). Local, but all ranks must call it. */
+void domain_double_frame(struct domain *d);
+
 /** Between these two calls the host may read positions and ids, while tasks run that do not write
  * them. */
 void domain_acquire_positions(struct domain *d);

@@ -25,7 +25,7 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
 /** Make the fluxes through the sides of refined patches those of the finer level (Berger & Colella
  * 1989, J. Comput. Phys. 82, 64). @param dt  of the step that the level has taken */
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt);
-/** Give refined patches the means of the finer cells. */
+/** Give refined patches the means of those finer cells that this rank has. */
 void gas_restrict_submit(struct gas *g, int level, uint32_t batch);
 /** Set gas_level.flags from the blocks of a batch. */
 void gas_flag_submit(struct gas *g, int level, uint32_t batch, starpu_data_handle_t block);
@@ -33,5 +33,10 @@ void gas_flag_submit(struct gas *g, int level, uint32_t batch, starpu_data_handl
 void gas_cfl_submit(struct gas *g, int level, uint32_t batch);
 /** Set gas_level.sum. */
 void gas_sum_submit(struct gas *g, int level, uint32_t batch);
+
+/** Kinds of messages, see MESSAGE_KINDS: MESSAGE_GAS + enum ghost_kind. */
+enum { MESSAGE_GAS = 8 };
+/** Send and receive all ghosts of a kind and level; for means, those of the level's groups. */
+void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind);
 
 #endif

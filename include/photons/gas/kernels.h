@@ -133,8 +133,8 @@ struct gas_kernels {
 
   /** Replaces the flux through one face of a patch, after the step: the cells of patch `patch` of a
    * group at `face` change by dt/dh * (old flux - fine flux), with the sign of the face. Both fluxes
-   * are [variable][8][8]. */
-  void (*flux_fix)(unsigned variables, double dt_dh, int face, const void *old_flux,
+   * are [variable][8][8]. A cell that would lose its positive pressure stays as it is. */
+  void (*flux_fix)(const struct gas_physics *physics, double dt_dh, int face, const void *old_flux,
                    const void *fine_flux, void *group, int patch);
 };
 

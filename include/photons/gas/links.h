@@ -18,10 +18,11 @@ struct gas_links {
   gas_link_t near[NEIGHBOURS];   /**< groups of its level, in gas_batch.near */
   gas_link_t coarse[NEIGHBOURS]; /**< groups with the neighbours of the patch that it refines, in
                                       gas_batch.coarse; root level: NO_GROUP */
-  gas_link_t son[GAS_PATCHES];   /**< what refines its patches, in gas_batch.fine */
+  gas_link_t son[GAS_PATCHES];   /**< what refines its patches on this rank, in gas_batch.sons */
   gas_link_t finer[GAS_PATCHES][GAS_FACES]; /**< what refines the neighbour across a face of a
                                                  patch that is not refined, in gas_batch.fine */
   uint32_t patch;                /**< of the coarser group, that it refines */
+  uint32_t refined;              /**< a bit for each patch: it is refined */
   uint32_t edges;                /**< bit 2 axis + side: the box ends there, and is not periodic */
 };
 

@@ -15,8 +15,9 @@
 
 /**
  * Write a snapshot in the layout of Gadget-4 that yt reads, too: Header, /Parameters, /Config, and
- * PartType1 with Coordinates double, Velocities float v_pec/sqrt(a), ParticleIDs uint64, Masses
- * float, optionally Acceleration. The snapshot consists of output.files files. Consecutive ranks
+ * for each type of particles PartType1 ... with Coordinates double, Velocities float v_pec/sqrt(a),
+ * ParticleIDs uint64, Masses float, optionally Acceleration and Potential (s->potential). The snapshot
+ * consists of output.files files. Consecutive ranks
  * write to one file, one after the other. Memory: one chunk of particles, whatever N.
  * @param path  final name, e.g. out/snap_003.hdf5; with several files they are out/snap_003.0.hdf5
  *         ...
@@ -36,7 +37,8 @@ struct checkpoint_state {
   int64_t outputs_done;      /**< outputs written: the number of the next */
   double last_output;        /**< scale factor of the last one; 0: none */
   struct sort_policy policy; /**< of the N-body solver */
-  struct block_state block;  /**< of the N-body solver */
+  struct rebuild_policy rebuilds;
+  struct block_state block; /**< of the N-body solver */
   struct layzer_irvine energy;
   double wall_seconds; /**< wall-clock time of the run so far */
 };
@@ -66,7 +68,10 @@ bool checkpoint_check(const char *path, char *reason, size_t size);
  */
 struct particles checkpoint_read(const char *path, struct parameters *p,
                                  struct checkpoint_state *state);
-/** The same for a dry run: a damaged file keeps its name. */
+/** Whether the particles of a checkpoint have different masses or softening lengths: they are computed on
+ * CPU cores. */
+bool checkpoint_differs(const char *path, const struct parameters *p);
+/** The same as checkpoint_read() for a dry run: a damaged file keeps its name. */
 struct particles checkpoint_look(const char *path, struct parameters *p,
                                  struct checkpoint_state *state);
 

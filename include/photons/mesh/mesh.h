@@ -198,9 +198,10 @@ void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field,
 /** Kernels that each instruction set has. x: component c of a group's positions is at x + c *
  * count. `shifted` means the mesh shifted by half a cell. */
 struct mesh_kernels {
-  /** Clear a patch ([size0][size1][size2] floats) and deposit particles of unit mass into it. */
-  void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted,
-                  const struct patch *patch, float *data);
+  /** Clear a patch ([size0][size1][size2] floats) and deposit particles into it.
+   * @param mass  [count] their masses; NULL: all are 1 */
+  void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, const float *mass,
+                  bool shifted, const struct patch *patch, float *data);
   /** Add the part of a patch that lies in slab s to the slab ([plane][y][row]). The caller clears
    * the slab before the first patch. */
   void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data,

@@ -10,6 +10,8 @@
 struct parameters;
 struct starpu_conf;
 
+/** GPUs that this rank will use: runtime.gpu, and what is there. */
+int scheduler_gpus_asked(const struct parameters *p);
 /** Check STARPU_SCHED, STARPU_NCPU and runtime.workers: what cannot be ends the program, what slows it
  * down is a warning. Before StarPU starts. @return workers on processor cores */
 long scheduler_check(const struct parameters *p);

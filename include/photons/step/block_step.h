@@ -11,6 +11,7 @@
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/step/nbody.h"
+#include "photons/step/policy.h"
 
 /** A base step from a0 to a1. */
 struct base_step {
@@ -18,9 +19,13 @@ struct base_step {
   const struct cosmology *cosmology;
   double a0, a1;
   uint32_t tick; /**< now, of 2^RUNG_MOST */
+  /** When block_advance() makes new groups. NULL, as block_open() leaves it: never. Only of isolated
+   * systems, where all groups drift together. */
+  struct rebuild_policy *policy;
+  double fresh[RUNGS]; /**< see rebuild_policy_account() */
 
   /* What was done, of all ranks: */
-  uint32_t sub_steps;
+  uint32_t sub_steps, rebuilds;
   uint64_t
       particles[RUNGS];  /**< kicked at the ends of steps, by the coarsest rung active with them */
   uint64_t pairs[RUNGS]; /**< of their forces */

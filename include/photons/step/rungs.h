@@ -35,6 +35,8 @@ struct rung_kick {
   float open[RUNGS];  /**< over the first half of the step that begins */
   float mesh;         /**< over half of the base step, at its ends */
   float limit[RUNGS]; /**< largest |acceleration|^2 for which the rung's step is short enough */
+  float speed[RUNGS]; /**< gothic: largest |momentum|^2 for which it is short enough */
+  bool gothic;        /**< rungs follow the present |acceleration| and |momentum| */
   enum rung_choice choice;
   int shift;       /**< RUNG_SHIFTS: added to rungs */
   uint8_t top;     /**< coarsest rung whose steps may begin here */
@@ -76,11 +78,18 @@ static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t r
   float a2 = now2;
   uint8_t coarsest = 0;
   if (k->choice != RUNG_BY_ACCELERATION) {
-    a2 *= change_ahead(before2, now2);
+    if (!k->gothic) a2 *= change_ahead(before2, now2);
     coarsest = k->choice == RUNG_FOLLOWS && rung > 0 ? (uint8_t)(rung - 1) : rung;
   }
   while (coarsest < k->deepest && a2 > k->limit[coarsest]) coarsest++;
   return coarsest;
+}
+
+/** GOTHIC's criterion: the same or a deeper rung, whose step is short enough for the momentum. */
+static HOST_DEVICE inline uint8_t rung_of_speed(const struct rung_kick *k, uint8_t rung, float p2) {
+  if (!k->gothic || k->choice == RUNG_STAYS || k->choice == RUNG_SHIFTS) return rung;
+  while (rung < k->deepest && p2 > k->speed[rung]) rung++;
+  return rung;
 }
 
 /** What a kick finds about a particle. */
@@ -96,7 +105,7 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
   const size_t from = a->given ? j : i, stride = a->given ? a->active : n;
   const float *given = a->given ? a->given : a->acceleration;
   const uint8_t old = a->rung[i];
-  float part[3], sum[3], p[3], now2 = 0.0f, before2 = 0.0f, p2 = 0.0f;
+  float part[3], sum[3], p[3], now2 = 0.0f, before2 = 0.0f, closed2 = 0.0f, p2 = 0.0f;
   for (size_t c = 0; c < 3; c++) {
     const float mesh = a->mesh[c * n + i], before = a->acceleration[c * n + i],
                 value = given[c * stride + from];
@@ -105,8 +114,9 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
     p[c] = a->momentum[c * n + i] + k->close[old] * part[c] + k->mesh * mesh;
     now2 += sum[c] * sum[c];
     before2 += before * before;
+    closed2 += p[c] * p[c];
   }
-  const uint8_t rung = next_rung(k, old, before2, now2);
+  const uint8_t rung = rung_of_speed(k, next_rung(k, old, before2, now2), closed2);
   for (size_t c = 0; c < 3; c++) {
     p[c] += k->open[rung] * part[c];
     p2 += p[c] * p[c];
