@@ -32,7 +32,7 @@ END_OF_CONFIG
 difference() {
   awk '/^#/ {next} FNR == NR {p[$1] = $2; next}
     $1 in p && p[$1] > 0 {d = $2 / p[$1] - 1; if (d < 0) d = -d; if (d > most) most = d; n++}
-    END {print (n > 0 ? most : 1)}' "$1/powerspec_000.txt" "$2/powerspec_000.txt"
+    END {print (n > 0 ? most + 0 : 1)}' "$1/powerspec_000.txt" "$2/powerspec_000.txt"
 }
 
 findings=0

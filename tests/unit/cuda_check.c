@@ -1648,7 +1648,7 @@ static struct universe make_universe(const struct setting *setting) {
   parameters_from_text(&u.p, setting->text, setting->overrides, setting->count);
   if (u.p.ic.source == IC_GADGET) u.particles = ic_read_gadget(&u.p);
   u.c = cosmology_from(&u.p);
-  if (u.p.ic.source == IC_GALAXY) u.particles = ic_galaxy(&u.p);
+  if (u.p.ic.source == IC_GALAXY) u.particles = ic_isolated(&u.p);
   if (u.p.ic.source == IC_GENERATE) {
     struct linear_power *power = linear_power_create(&u.p);
     u.particles = ic_generate(&u.p, &u.c, power);
