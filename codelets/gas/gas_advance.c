@@ -54,8 +54,8 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
   const size_t first = first_source(&a->a), links = first + source_slots(b);
   const char **cells = slots_addresses(buffers, first, links - first);
   const struct gpu_gas g = gpu_gas_of(gpu, &a->a);
-  const struct gpu_sources sources = gpu_sources_of(
-      &a->a, cells, a->begin, VECTOR(const struct gas_links, buffers[links]));
+  const struct gpu_sources sources = gpu_sources_of(&a->a, cells, a->begin,
+                                                    VECTOR(const struct gas_links, buffers[links]));
   void *blocks = gpu_gas_blocks(&g), *fluxes = VECTOR(void, buffers[FLUXES]);
   gpu_gas_prepare(&g, &sources, blocks);
   gpu_gas_solve(&g, a->a.weight / gas_cell(gas, a->a.level), a->a.flag, blocks,
@@ -78,9 +78,8 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
   if (level > 0) slots_add(&slots, b->sides, begin == 0.0 ? STARPU_W : STARPU_RW);
   slots_add_sources(&slots, g, level, b);
   slots_add_links(&slots, b);
-  gas_advance_insert((struct gas_advance_argument){{g, level, batch, dt, l->steps % 2 == 1},
-                                                   begin,
-                                                   share},
-                     slots_task(&slots, PRIORITY_MIDDLE));
+  gas_advance_insert(
+      (struct gas_advance_argument){{g, level, batch, dt, l->steps % 2 == 1}, begin, share},
+      slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);
 }

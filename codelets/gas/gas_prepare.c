@@ -26,8 +26,8 @@ static void gas_prepare_gpu(struct gpu *gpu, void *buffers[], const struct batch
   const size_t links = CELLS + source_slots(batch_of(a));
   const char **cells = slots_addresses(buffers, CELLS, links - CELLS);
   const struct gpu_gas g = gpu_gas_of(gpu, a);
-  const struct gpu_sources sources = gpu_sources_of(
-      a, cells, a->weight, VECTOR(const struct gas_links, buffers[links]));
+  const struct gpu_sources sources = gpu_sources_of(a, cells, a->weight,
+                                                    VECTOR(const struct gas_links, buffers[links]));
   gpu_gas_prepare(&g, &sources, VECTOR(void, buffers[BLOCKS]));
   free(cells);
 }

@@ -74,7 +74,8 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
     real *u = cells + (group * V * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at, fixed[V];
 #pragma unroll
     for (int q = 0; q < V; q++)
-      fixed[q] = u[q * GAS_GROUP_CELLS] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+      fixed[q] = u[q * GAS_GROUP_CELLS] +
+                 factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
     if (is_physical<V>(c, fixed)) {
 #pragma unroll
       for (int q = 0; q < V; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
@@ -85,7 +86,8 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
 
 /** A table of batches in device memory. */
 template <typename real>
-static const real *const *upload(const struct gpu_gas *g, const char *const *batch, uint32_t count) {
+static const real *const *upload(const struct gpu_gas *g, const char *const *batch,
+                                 uint32_t count) {
   void *table = gpu_scratch(g->gpu, SCRATCH_TABLE, count * sizeof *batch);
   gpu_upload(g->gpu, table, batch, count * sizeof *batch);
   return (const real *const *)table;

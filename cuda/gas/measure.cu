@@ -192,7 +192,8 @@ void gpu_gas_cfl(const struct gpu_gas *g, const void *cells, double *speed,
                  struct gas_fault *fault) {
   const bool five = g->physics.solver == GAS_RTVD;
   if (g->double_precision)
-    five ? speed_in<5, double>(g, cells, speed, fault) : speed_in<6, double>(g, cells, speed, fault);
+    five ? speed_in<5, double>(g, cells, speed, fault)
+         : speed_in<6, double>(g, cells, speed, fault);
   else
     five ? speed_in<5, float>(g, cells, speed, fault) : speed_in<6, float>(g, cells, speed, fault);
 }

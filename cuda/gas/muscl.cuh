@@ -40,12 +40,9 @@ INLINE void half_step_state(real gamma, real half_dt_dh, const real *s, const re
 }
 
 /** The outermost waves of a Riemann problem and its contact. */
-template <typename real> struct waves {
-  real left, contact, right;
-};
+template <typename real> struct waves { real left, contact, right; };
 
-template <typename real>
-INLINE waves<real> wave_speeds(real gamma, const real *a, const real *b) {
+template <typename real> INLINE waves<real> wave_speeds(real gamma, const real *a, const real *b) {
   const real root_a = root(a[0]), root_b = root(b[0]);
   const real part_a = divide(root_a, root_a + root_b), part_b = 1 - part_a;
   const real square_a = gamma * divide(a[PRESSURE], a[0]),
@@ -80,8 +77,7 @@ INLINE void hllc(const constants<real> &c, const real *a, const real *b, real *f
   const real energy = (real)0.5 * s[0] * (v * v + s[2] * s[2] + s[3] * s[3]) +
                       divide(s[PRESSURE], c.thermal);
   const real star_energy = star * (divide(energy, s[0]) +
-                                   (wave.contact - v) *
-                                       (wave.contact + divide(s[PRESSURE], mass)));
+                                   (wave.contact - v) * (wave.contact + divide(s[PRESSURE], mass)));
   const real mass_flux = s[0] * v + inside * (star - s[0]);
   flux[0] = mass_flux;
   flux[1] = s[0] * v * v + s[PRESSURE] + inside * (star * wave.contact - s[0] * v);
@@ -95,10 +91,10 @@ INLINE void hllc(const constants<real> &c, const real *a, const real *b, real *f
 template <typename T, int LIMITER> struct muscl {
   typedef T real;
   enum { VARIABLES = 6 };
-  real below[6], here[6];  /* primitive variables of the latest two cells */
-  real upper[6];           /* state at the upper face of the latest but one */
-  real latest[6];          /* flux of second order */
-  bool unphysical;         /* the cell below that flux, after the step */
+  real below[6], here[6]; /* primitive variables of the latest two cells */
+  real upper[6];          /* state at the upper face of the latest but one */
+  real latest[6];         /* flux of second order */
+  bool unphysical;        /* the cell below that flux, after the step */
 
   /* Fluxes of first order take the place of those next to a cell that would not be physical. */
   static __device__ __noinline__ void first_order(const constants<real> &c, const real *u_below,

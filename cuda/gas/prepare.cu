@@ -48,8 +48,7 @@ INLINE int neighbour_at(struct place p, int width) {
 
 template <int V, typename real>
 INLINE const real *group_of(const real *const *batches, gas_link_t link) {
-  return batches[link >> GAS_LINK_SHIFT] +
-         (size_t)(link & GAS_LINK_MASK) * V * GAS_GROUP_CELLS;
+  return batches[link >> GAS_LINK_SHIFT] + (size_t)(link & GAS_LINK_MASK) * V * GAS_GROUP_CELLS;
 }
 
 template <int V, typename real> INLINE void negate(uint32_t components, real *u) {

@@ -186,8 +186,8 @@ void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> 
   const uint32_t columns = s.groups * (uint32_t)(s.n[0] * s.n[1] * s.n[2] / GAS_BLOCK_SIDE);
   if (axis == 0) {
     const size_t bytes = V * ROW_THREADS * ROW_ROOM * sizeof(typename solver::real);
-    CHECK_CUDA(cudaFuncSetAttribute(sweep_rows<solver>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    CHECK_CUDA(cudaFuncSetAttribute(sweep_rows<solver>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    (int)bytes));
     sweep_rows<solver><<<blocks_for(columns, ROW_THREADS), ROW_THREADS, bytes, gpu->stream>>>(s);
   } else if (axis == 1) {
     sweep_columns<1, solver>
@@ -206,8 +206,7 @@ static __global__ void report_faults(constants<real> c, uint32_t groups, const u
   const uint32_t i = blockIdx.x * WARP + threadIdx.x;
   if (i >= groups || first[i] == UINT32_MAX || fault[i].patch >= 0) return;
   real u[V];
-  for (int q = 0; q < V; q++)
-    u[q] = cells[((size_t)i * V + q) * GAS_GROUP_CELLS + first[i]];
+  for (int q = 0; q < V; q++) u[q] = cells[((size_t)i * V + q) * GAS_GROUP_CELLS + first[i]];
   fault[i].cell = (int32_t)(first[i] % GAS_PATCH_CELLS);
   fault[i].density = (double)u[0];
   fault[i].pressure = (double)pressure_of<V>(c, u);

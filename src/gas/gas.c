@@ -104,16 +104,30 @@ uint64_t gas_leaf_cells(const struct gas *g, int level) {
   return t->level[level].count * (uint64_t)GAS_GROUP_CELLS - finer * GAS_PATCH_CELLS;
 }
 
-static void *allocate_cells(size_t bytes) {
-  void *cells = aligned_alloc(GAS_ALIGNMENT, (bytes + GAS_ALIGNMENT - 1) / GAS_ALIGNMENT * GAS_ALIGNMENT);
+/** Cells of a batch; page-locked where a GPU copies them. Not cleared. */
+static void *take_cells(size_t bytes) {
+  if (engine_gpu()) return pinned_take(engine_pool(), bytes);
+  void *cells = aligned_alloc(GAS_ALIGNMENT,
+                              (bytes + GAS_ALIGNMENT - 1) / GAS_ALIGNMENT * GAS_ALIGNMENT);
   if (!cells) fail(EXIT_RUN_FAILED, "not enough memory for %zu bytes of gas", bytes);
   return cells;
 }
 
-static void make_cells(const struct gas *g, struct gas_batch *b) {
+static void free_cells(struct gas_batch *b) {
   for (int i = 0; i < 2; i++) {
-    b->cells[i] = allocate_cells(b->count * gas_group_bytes(g));
-    b->handle[i] = handle_register(b->cells[i], b->count * gas_group_bytes(g), 1);
+    if (engine_gpu())
+      pinned_give_back(engine_pool(), b->cells[i], b->cell_bytes);
+    else
+      free(b->cells[i]);
+    b->cells[i] = NULL;
+  }
+}
+
+static void make_cells(const struct gas *g, struct gas_batch *b) {
+  b->cell_bytes = b->count * gas_group_bytes(g);
+  for (int i = 0; i < 2; i++) {
+    b->cells[i] = take_cells(b->cell_bytes);
+    b->handle[i] = handle_register(b->cells[i], b->cell_bytes, 1);
   }
 }
 
@@ -187,8 +201,7 @@ static void free_lists(struct gas_batch *b) {
 void gas_free_level(struct gas_level *l) {
   for (uint32_t i = 0; i < l->batch_count; i++) {
     free_lists(&l->batch[i]);
-    free(l->batch[i].cells[0]);
-    free(l->batch[i].cells[1]);
+    free_cells(&l->batch[i]);
   }
   free(l->batch);
   free_shared(l->speed, l->groups * sizeof *l->speed);
@@ -278,11 +291,8 @@ static void drop_ghosts(const struct gas *g, int level) {
     struct gas_batch *b = &g->level[level].batch[i];
     if (is_own(g, level, i)) continue;
     handle_drop(&b->sides);
-    for (int k = 0; k < 2; k++) {
-      handle_drop(&b->handle[k]);
-      free(b->cells[k]);
-      b->cells[k] = NULL;
-    }
+    for (int k = 0; k < 2; k++) handle_drop(&b->handle[k]);
+    free_cells(b);
   }
 }
 

@@ -42,12 +42,11 @@ static void link_group(const struct gas *g, int level, const struct gas_batch *b
   links->edges = edges_of(t, level, me->place);
   for (int n = 0; n < NEIGHBOURS; n++) {
     links->near[n] = link_of(g, &b->near, me->near[n]);
-    links->coarse[n] = level == 0
-                           ? NO_GROUP
-                           : link_of(g, &b->coarse,
-                                     topology_patch_neighbour(t, level - 1, me->father,
-                                                              (int)links->patch, n)
-                                         .group);
+    links->coarse[n] = level == 0 ? NO_GROUP
+                                  : link_of(g, &b->coarse,
+                                            topology_patch_neighbour(t, level - 1, me->father,
+                                                                     (int)links->patch, n)
+                                                .group);
   }
   links->refined = 0;
   for (int p = 0; p < GAS_PATCHES; p++) {
@@ -57,8 +56,8 @@ static void link_group(const struct gas *g, int level, const struct gas_batch *b
     links->refined |= (uint32_t)refined << p;
     links->son[p] = link_of(g, &b->sons, own ? son : NO_GROUP);
     for (int face = 0; face < GAS_FACES; face++)
-      links->finer[p][face] = link_of(
-          g, &b->fine, refined ? NO_GROUP : finer_group(t, level, group, p, face));
+      links->finer[p][face] = link_of(g, &b->fine,
+                                      refined ? NO_GROUP : finer_group(t, level, group, p, face));
   }
 }
 

@@ -25,7 +25,8 @@
 
 enum { SOLVERS = 2, PRECISIONS = 2, TEXT = 2000 };
 static const char *const solvers[SOLVERS] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl"};
-static const char *const precisions[PRECISIONS] = {[GAS_SINGLE] = "single", [GAS_DOUBLE] = "double"};
+static const char *const precisions[PRECISIONS] = {
+    [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double"};
 /* Of the root mean square of all values: the order of operations and fused ones differ, and single
  * precision divides with an error of two units in the last place. Whole runs: gas.md. */
 static const double stage_bar[PRECISIONS] = {2e-6, 4e-15}, run_bar[PRECISIONS] = {1e-5, 1e-12};
@@ -77,10 +78,10 @@ static void *to_device(const void *from, size_t bytes) {
 
 /** A batch with all that stages write, on the host and on the device. */
 struct twin {
-  char *now, *before;                                        /* cells, on the device */
-  char *blocks, *cells, *fluxes, *sides;                     /* the CPU's results */
-  char *blocks_out, *cells_out, *fluxes_out, *sides_out;     /* the GPU's, on the device */
-  struct gas_links *links;                                   /* on the device */
+  char *now, *before;                                    /* cells, on the device */
+  char *blocks, *cells, *fluxes, *sides;                 /* the CPU's results */
+  char *blocks_out, *cells_out, *fluxes_out, *sides_out; /* the GPU's, on the device */
+  struct gas_links *links;                               /* on the device */
 };
 
 struct stages {
@@ -136,7 +137,7 @@ static void free_twin(struct twin *t) {
   free(t->cells);
   free(t->fluxes);
   free(t->sides);
-  void *const device[] = {t->now,       t->before,     t->blocks_out, t->cells_out,
+  void *const device[] = {t->now,        t->before,    t->blocks_out, t->cells_out,
                           t->fluxes_out, t->sides_out, t->links};
   for (size_t i = 0; i < sizeof device / sizeof *device; i++) CUDA(cudaFree(device[i]));
 }
@@ -163,12 +164,13 @@ static void check_prepare(struct stages *s, int level, const struct gas_batch *b
   const char *host[n], *device[n];
   list_sources(s, level, b, host, device);
   for (double weight = 0.0; weight <= 1.0; weight += 0.5) {
-    const struct block_sources cpu = {.gas = s->g,
-                                      .level = level,
-                                      .near = {&b->near, host},
-                                      .coarse = {&b->coarse, host + b->near.count},
-                                      .before = {&b->coarse, host + b->near.count + b->coarse.count},
-                                      .weight = weight};
+    const struct block_sources cpu = {
+        .gas = s->g,
+        .level = level,
+        .near = {&b->near, host},
+        .coarse = {&b->coarse, host + b->near.count},
+        .before = {&b->coarse, host + b->near.count + b->coarse.count},
+        .weight = weight};
     struct gpu_sources gpu = {.cells = device,
                               .near = b->near.count,
                               .coarse = b->coarse.count,
@@ -206,8 +208,8 @@ static void check_solve(struct stages *s, int level, const struct gas_batch *b, 
     for (uint32_t i = 0; i < b->count; i++) s->same_faults &= fault[i].patch == -1;
   }
   free(scratch);
-  CUDA(cudaMemcpy(t->fluxes_out, t->fluxes, b->count * gas_fluxes_bytes(g),
-                  cudaMemcpyHostToDevice));
+  CUDA(
+      cudaMemcpy(t->fluxes_out, t->fluxes, b->count * gas_fluxes_bytes(g), cudaMemcpyHostToDevice));
 }
 
 static void check_close(struct stages *s, const struct gas_batch *b, struct twin *t) {
@@ -325,15 +327,15 @@ static void check_levels(struct stages *s, int level, const struct gas_batch *b,
       g->kernels->restrict_group(g->variables, f->cells + son % g->batch * gas_group_bytes(g),
                                  t->cells + i * gas_group_bytes(g), p);
     }
-  if (b->sons.count > 0)
-    gpu_gas_restrict(&gpu, t->links, cells, b->sons.count, t->cells_out);
+  if (b->sons.count > 0) gpu_gas_restrict(&gpu, t->links, cells, b->sons.count, t->cells_out);
   compare_device(s, &s->restricted, t->cells, t->cells_out, bytes);
 }
 
 static void check_batch(struct stages *s, int level, uint32_t i) {
   const struct gas_batch *b = &s->g->level[level].batch[i];
   struct twin *t = &s->twin[level][i];
-  const size_t bytes = b->count * (sizeof(double[1 + GAS_VARIABLES_MAX]) + sizeof(struct gas_fault));
+  const size_t bytes = b->count *
+                       (sizeof(double[1 + GAS_VARIABLES_MAX]) + sizeof(struct gas_fault));
   void *pinned;
   CUDA(cudaMallocHost(&pinned, bytes));
   check_prepare(s, level, b, t);
@@ -342,11 +344,11 @@ static void check_batch(struct stages *s, int level, uint32_t i) {
   check_speed(s, b, t, pinned);
   check_sum(s, level, b, t, pinned);
   check_flags(s, b, t, pinned);
-  CUDA(cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g),
-                  cudaMemcpyHostToDevice));
+  CUDA(
+      cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g), cudaMemcpyHostToDevice));
   check_levels(s, level, b, t);
-  CUDA(cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g),
-                  cudaMemcpyHostToDevice));
+  CUDA(
+      cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g), cudaMemcpyHostToDevice));
   CUDA(cudaFreeHost(pinned));
 }
 
@@ -371,11 +373,12 @@ static void hold_cells(struct gas *g, bool hold) {
 
 /** All stages on the levels of a tube along the diagonal, with each kind of boundary. */
 static void check_stages(int solver, int precision) {
-  static const char text[] = "[run]\nsystem = gas\n[ic]\nsource = sod\ndirection = diagonal\n[gas]\n"
-                             "root = 32, 32, 32\nlevels = 2\nregrid = 100\nbuffer = 4\nbatch = 6\n"
-                             "flag_gradient_density = 0.05\nx_low = outflow\nx_high = reflecting\n"
-                             "z_low = reflecting\nz_high = outflow\nsolver = %s\nprecision = %s\n"
-                             "[time]\nend = 1\n";
+  static const char text[] =
+      "[run]\nsystem = gas\n[ic]\nsource = sod\ndirection = diagonal\n[gas]\n"
+      "root = 32, 32, 32\nlevels = 2\nregrid = 100\nbuffer = 4\nbatch = 6\n"
+      "flag_gradient_density = 0.05\nx_low = outflow\nx_high = reflecting\n"
+      "z_low = reflecting\nz_high = outflow\nsolver = %s\nprecision = %s\n"
+      "[time]\nend = 1\n";
   struct parameters p;
   char given[TEXT];
   snprintf(given, sizeof given, text, solvers[solver], precisions[precision]);
@@ -500,8 +503,7 @@ static void check_run(int solver, int precision, bool fused) {
   enum { STEPS = 10 };
   struct parameters p;
   char given[TEXT];
-  snprintf(given, sizeof given, text, solvers[solver], precisions[precision],
-           fused ? "yes" : "no");
+  snprintf(given, sizeof given, text, solvers[solver], precisions[precision], fused ? "yes" : "no");
   parameters_from_text(&p, given, NULL, 0);
   struct result cpu = run(&p, false, STEPS), gpu = run(&p, true, STEPS);
   printf("  %s, %s precision, fused = %s: %d steps on %d levels\n", solvers[solver],
@@ -565,7 +567,8 @@ static void run_stage(struct bench *b, enum bench_stage stage, bool odd) {
   case SUM:
     gpu_gas_sum(&b->g, b->sources.links, cells, (double(*)[GAS_VARIABLES_MAX])(void *)b->pinned);
     break;
-  default: gpu_gas_flag(&b->g, &criteria, 4, b->blocks, (uint32_t(*)[GAS_PATCHES])(void *)b->pinned);
+  default:
+    gpu_gas_flag(&b->g, &criteria, 4, b->blocks, (uint32_t(*)[GAS_PATCHES])(void *)b->pinned);
   }
 }
 
@@ -672,7 +675,10 @@ static void measure_run(struct timing t) {
   const double time = seconds() - begin;
   printf("  %-6s %-7s %4d^3 %d %6d %5u  %-3s  %-8s %9.4f  %.3e  patches", solvers[t.solver],
          precisions[t.precision], t.side, t.levels, t.regrid, t.batch, t.fused ? "yes" : "no",
-         t.gpu ? "GPU" : t.workers == 1 ? "one core" : "cores", time / t.steps, updates / time);
+         t.gpu            ? "GPU"
+         : t.workers == 1 ? "one core"
+                          : "cores",
+         time / t.steps, updates / time);
   for (int l = 0; l < topology_levels(&g->topology); l++)
     printf(" %u", GAS_PATCHES * g->topology.level[l].count);
   printf("\n");
