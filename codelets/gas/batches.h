@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the stages of gas have in common: the argument of their tasks, and slots for lists of batches. */
+/* What the stages of gas have in common: the argument of their tasks, and slots for lists of
+ * batches. */
 #ifndef PHOTONS_CODELETS_GAS_BATCHES_H
 #define PHOTONS_CODELETS_GAS_BATCHES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_advance: gas_prepare, gas_solve and gas_close in one task, with blocks that only this task has.
+/* gas_advance: gas_prepare, gas_solve and gas_close in one task, whose blocks no other task sees.
  *
  * reads   cells of the groups and of their neighbours, of their level and of the next coarser one;
  *         links on GPUs

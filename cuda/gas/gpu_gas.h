@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stages of gas on a GPU; see photons/runtime/gpu.h. They work on all groups of a batch, and have the
- * same shapes and meaning as the functions of photons/gas/kernels.h for one group. */
+/* Stages of gas on a GPU; see photons/runtime/gpu.h. They work on all groups of a batch, and have
+ * the same shapes and meaning as the functions of photons/gas/kernels.h for one group. */
 #ifndef PHOTONS_CUDA_GAS_H
 #define PHOTONS_CUDA_GAS_H
 
@@ -25,7 +25,7 @@ struct gpu_gas {
 
 /** What blocks are made from; see photons/gas/blocks.h. */
 struct gpu_sources {
-  const char *const *cells; /**< near batches, coarse batches, coarse batches before the last step */
+  const char *const *cells; /**< near batches, coarse ones, coarse ones before the last step */
   uint32_t near, coarse;    /**< numbers of batches */
   double weight;            /**< of the coarser level's present */
   enum gas_boundary boundary[3][2];

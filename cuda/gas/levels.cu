@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What passes between a level and the next finer one, src/gas/kernels/levels.h, and the choice of the
- * solver's precision. */
+/* What passes between a level and the next finer one, src/gas/kernels/levels.h, and the choice of
+ * the solver's precision. */
 #include "cuda/gas/real.cuh"
 
 enum { LEVEL_THREADS = 128 };
@@ -51,8 +51,9 @@ void gpu_gas_close(const struct gpu_gas *g, double weight, bool first, const voi
     close_in<float>(g, weight, first, fluxes, sides);
 }
 
-/** One block a patch, one thread a cell of a face; faces follow each other, because cells at the edges
- * of a patch are beside two or three of them. A cell that would not stay physical stays as it is. */
+/** One block a patch, one thread a cell of a face; faces follow each other, because cells at the
+ * edges of a patch are beside two or three of them. A cell that would not stay physical stays as it
+ * is. */
 template <int V, typename real>
 static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct gas_links *links,
                                   const real *const *finer, const real *fluxes, real *cells) {

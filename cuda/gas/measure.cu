@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the host asks about groups: speeds of signals, sums, and which patches are to be refined. One
- * block a group. */
+/* What the host asks about groups: speeds of signals, sums, and which patches are to be refined.
+ * One block a group. */
 #include "cuda/gas/real.cuh"
 
 enum { MEASURE_THREADS = 256, MEASURE_WARPS = MEASURE_THREADS / WARP };

@@ -61,7 +61,8 @@ template <typename real> INLINE waves<real> wave_speeds(real gamma, const real *
   return s;
 }
 
-/* The flux of Riemann problem a | b by HLLC, from the side of the contact on which the face lies. */
+/* The flux of Riemann problem a | b by HLLC, from the side of the contact on which the face
+ * lies. */
 template <typename real>
 INLINE void hllc(const constants<real> &c, const real *a, const real *b, real *flux) {
   const waves<real> wave = wave_speeds(c.gamma, a, b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blocks with ghost cells, src/gas/blocks.c: one thread a cell. A cell beyond a boundary of the box is
- * that of the cell that it mirrors. */
+/* Blocks with ghost cells, src/gas/blocks.c: one thread a cell. A cell beyond a boundary of the box
+ * is that of the cell that it mirrors. */
 #include "cuda/gas/real.cuh"
 
 enum { PREPARE_THREADS = 256 };
@@ -21,7 +21,8 @@ struct place {
   uint32_t negate; /* bit c: component c of the momentum changes sign */
 };
 
-/** Bring a place beyond the box to the cell whose values it has. @param width  cells without ghosts */
+/** Bring a place beyond the box to the cell whose values it has. @param width  cells without
+ * ghosts */
 INLINE struct place inside(const struct gas_links &l, uint32_t reflecting, struct place p,
                            int width) {
 #pragma unroll

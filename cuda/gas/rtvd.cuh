@@ -5,13 +5,13 @@
 
 #include "cuda/gas/real.cuh"
 
-/** A solver that takes the 22 cells of a column one after the other, and gives the fluxes through its
- * 17 inner faces: flux k, between cells k + 2 and k + 3, as soon as it has cell k + 5. */
+/** A solver that takes the 22 cells of a column one after the other, and gives the fluxes through
+ * its 17 inner faces: flux k, between cells k + 2 and k + 3, as soon as it has cell k + 5. */
 template <typename T> struct rtvd {
   typedef T real;
   enum { VARIABLES = 5 };
-  /* Of the cells before the step: right of the latest but one, flux through its upper face. Of those
-   * half a step later: the latest three and two. */
+  /* Of the cells before the step: right of the latest but one, flux through its upper face. Of
+   * those half a step later: the latest three and two. */
   real right[5], lower[5], later_right[3][5], later_left[2][5];
 
   static __device__ __forceinline__ void moving_fluxes(const constants<real> &c, const real *u,

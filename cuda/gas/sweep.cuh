@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sweeps of the solvers over the groups of a batch. A thread advances one column of 22 cells and has
- * only the latest cells in registers. Threads of a warp have columns side by side: sweeps along y
- * and z read rows of cells as they lie in memory, those along x through shared memory. What passes
- * from sweep to sweep stays in the GPU's cache for batches of some hundred groups. */
+/* Sweeps of the solvers over the groups of a batch. A thread advances one column of 22 cells and
+ * has only the latest cells in registers. Threads of a warp have columns side by side: sweeps along
+ * y and z read rows of cells as they lie in memory, those along x through shared memory. What
+ * passes from sweep to sweep stays in the GPU's cache for batches of some hundred groups. */
 #ifndef PHOTONS_CUDA_GAS_SWEEP_CUH
 #define PHOTONS_CUDA_GAS_SWEEP_CUH
 

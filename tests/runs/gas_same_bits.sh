@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Gas has the same bits with any number of workers, any scheduler, any size of batches and any
-# division into tasks, and when the
-# run is stopped by a signal and goes on from its checkpoint.
+# division into tasks, and when the run is stopped by a signal and goes on from its checkpoint.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the groups around a group are among the batches of a task, as tables: GPUs do not search the
- * octree. Used by CUDA versions of the stages alone. */
+/* Where the groups around a group are among the batches of a task, as tables: GPUs do not search
+ * the octree. Used by CUDA versions of the stages alone. */
 #ifndef PHOTONS_GAS_LINKS_H
 #define PHOTONS_GAS_LINKS_H
 
