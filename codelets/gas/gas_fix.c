@@ -2,7 +2,7 @@
 /* gas_fix: replaces the fluxes of a level by those of the next finer one, where a patch that is not
  * refined has a refined neighbour.
  *
- * reads   fluxes; fluxes through the sides of finer groups
+ * reads   fluxes; fluxes through the sides of finer groups; links on GPUs
  * updates cells */
 #include <stdlib.h>
 
@@ -51,7 +51,17 @@ static void gas_fix_cpu(void *buffers[], const struct batch_argument *a) {
       if (group[i].son[p] == NO_GROUP) fix_patch(buffers, a, i, p);
 }
 
-STAGE_ON_CPU(gas_fix, 0xcc6677, "gas");
+static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const uint32_t fine = batch_of(a)->fine.count;
+  const char **sides = slots_addresses(buffers, SIDES, fine);
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_fix(&g, a->weight / gas_cell(a->gas, a->level),
+              VECTOR(const struct gas_links, buffers[SIDES + fine]), sides, fine,
+              VECTOR(void, buffers[FLUXES]), VECTOR(void, buffers[CELLS]));
+  free(sides);
+}
+
+STAGE(gas_fix, 0xcc6677, "gas");
 
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt) {
   const struct batch_argument a = {g, level, batch, dt, false};
@@ -62,6 +72,7 @@ void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt) {
   slots_add(&slots, b->fluxes, STARPU_R);
   for (uint32_t i = 0; i < b->fine.count; i++)
     slots_add(&slots, g->level[level + 1].batch[b->fine.batch[i]].sides, STARPU_R);
+  slots_add_links(&slots, b);
   gas_fix_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

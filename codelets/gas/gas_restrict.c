@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_restrict: refined patches get the means of the finer cells, where this rank has these.
  *
- * reads   cells of the next finer level
+ * reads   cells of the next finer level; links on GPUs
  * updates cells */
 #include <stdlib.h>
 
@@ -28,7 +28,16 @@ static void gas_restrict_cpu(void *buffers[], const struct batch_argument *a) {
     }
 }
 
-STAGE_ON_CPU(gas_restrict, 0xddcc77, "gas");
+static void gas_restrict_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const uint32_t sons = batch_of(a)->sons.count;
+  const char **cells = slots_addresses(buffers, FINE, sons);
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_restrict(&g, VECTOR(const struct gas_links, buffers[FINE + sons]), cells, sons,
+                   VECTOR(void, buffers[CELLS]));
+  free(cells);
+}
+
+STAGE(gas_restrict, 0xddcc77, "gas");
 
 void gas_restrict_submit(struct gas *g, int level, uint32_t batch) {
   const struct batch_argument a = {g, level, batch, 0.0, false};
@@ -36,6 +45,7 @@ void gas_restrict_submit(struct gas *g, int level, uint32_t batch) {
   struct slots slots = {0};
   slots_add(&slots, b->handle[g->level[level].now], STARPU_RW);
   slots_add_list(&slots, g, level + 1, &b->sons, true);
+  slots_add_links(&slots, b);
   gas_restrict_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

@@ -149,7 +149,8 @@ const struct parameter parameter_table[] = {
   {"gas", "flag_gradient_pressure", PARAMETER_LIST, FIELD(gas.flag_gradient_pressure), "", .help = "the same of the pressure; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
   {"gas", "flag_loehner", PARAMETER_LIST, FIELD(gas.flag_loehner), "", .help = "refine where the error estimate of Loehner (1987) of density or pressure is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1)},
   {"gas", "flux_fixup", SWITCH(gas.fix_fluxes), "yes", .help = "give coarser cells the fluxes of finer ones beside them; no: mass, momentum and energy are not conserved, which is of use in tests alone", .words = no_yes},
-  {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task", RANGE(1, 65536), .automatic = "0"},
+  {"gas", "fused", SWITCH(gas.fused), "yes", .help = "advance a batch of patch groups in one task; no: one task prepares the cells, one solves, one sums fluxes", .words = no_yes},
+  {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task; automatic: 4, with a GPU 256", RANGE(1, 65536), .automatic = "0"},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},

@@ -37,6 +37,10 @@ struct sub_step {
 static void solve_level(struct gas *g, int level, double dt, struct sub_step s) {
   gas_send_cells_around(g, level);
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
+    if (g->fused) {
+      gas_advance_submit(g, level, i, dt, s.begin, s.end - s.begin);
+      continue;
+    }
     gas_solve_submit(g, level, i, dt, gas_prepare_submit(g, level, i, s.begin));
     if (level > 0) gas_close_submit(g, level, i, s.end - s.begin, s.begin == 0.0);
   }

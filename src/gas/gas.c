@@ -11,10 +11,11 @@
 #include "photons/config/parameters.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/pinned.h"
 
 enum {
-  ALIGNMENT = 64,            /* bytes */
   BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
+  GPU_BATCH_GROUPS = 256,    /* on GPUs: some 100 000 columns of cells at once */
   BLOCKS_FOR_EACH_WORKER = 2 /* one that is solved, one that is prepared */
 };
 
@@ -103,8 +104,11 @@ uint64_t gas_leaf_cells(const struct gas *g, int level) {
   return t->level[level].count * (uint64_t)GAS_GROUP_CELLS - finer * GAS_PATCH_CELLS;
 }
 
-static void *allocate_cells(size_t bytes) {
-  void *cells = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+/** Cells of a batch; page-locked where a GPU copies them. Not cleared. */
+static void *take_cells(size_t bytes) {
+  if (engine_gpu()) return pinned_take(engine_pool(), bytes);
+  void *cells = aligned_alloc(GAS_ALIGNMENT,
+                              (bytes + GAS_ALIGNMENT - 1) / GAS_ALIGNMENT * GAS_ALIGNMENT);
   if (!cells)
     fail(EXIT_RUN_FAILED,
          "not enough memory for %zu bytes of gas: use fewer gas.levels, larger thresholds of "
@@ -113,10 +117,21 @@ static void *allocate_cells(size_t bytes) {
   return cells;
 }
 
-static void make_cells(const struct gas *g, struct gas_batch *b) {
+static void free_cells(struct gas_batch *b) {
   for (int i = 0; i < 2; i++) {
-    b->cells[i] = allocate_cells(b->count * gas_group_bytes(g));
-    b->handle[i] = handle_register(b->cells[i], b->count * gas_group_bytes(g), 1);
+    if (engine_gpu())
+      pinned_give_back(engine_pool(), b->cells[i], b->cell_bytes);
+    else
+      free(b->cells[i]);
+    b->cells[i] = NULL;
+  }
+}
+
+static void make_cells(const struct gas *g, struct gas_batch *b) {
+  b->cell_bytes = b->count * gas_group_bytes(g);
+  for (int i = 0; i < 2; i++) {
+    b->cells[i] = take_cells(b->cell_bytes);
+    b->handle[i] = handle_register(b->cells[i], b->cell_bytes, 1);
   }
 }
 
@@ -131,16 +146,30 @@ static bool is_own(const struct gas *g, int level, uint32_t batch) {
          batch < gas_first_batch(g, level, comm_rank() + 1);
 }
 
+/** Zeroed memory that tasks on cores and GPUs write to. */
+static void *shared_array(size_t count, size_t size, const char *what) {
+  if (!engine_gpu()) return allocate(count, size, what);
+  return memset(pinned_take(engine_pool(), count * size + 1), 0, count * size);
+}
+
+static void free_shared(void *array, size_t bytes) {
+  if (!engine_gpu())
+    free(array);
+  else
+    pinned_give_back(engine_pool(), array, bytes + 1);
+}
+
 void gas_make_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   const uint32_t groups = g->topology.level[level].count;
   *l = (struct gas_level){
+      .groups = groups,
       .batch_count = (groups + g->batch - 1) / g->batch,
       .steps = l->steps,
-      .speed = allocate(groups, sizeof *l->speed, "speeds of groups"),
-      .sum = allocate(groups, sizeof *l->sum, "sums of groups"),
-      .flags = allocate(groups, sizeof *l->flags, "flags of groups"),
-      .fault = allocate(groups, sizeof *l->fault, "faults of groups"),
+      .speed = shared_array(groups, sizeof *l->speed, "speeds of groups"),
+      .sum = shared_array(groups, sizeof *l->sum, "sums of groups"),
+      .flags = shared_array(groups, sizeof *l->flags, "flags of groups"),
+      .fault = shared_array(groups, sizeof *l->fault, "faults of groups"),
   };
   l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
   for (uint32_t i = 0; i < l->batch_count; i++) {
@@ -160,6 +189,7 @@ struct gas_level gas_take_level(struct gas *g, int level) {
     handle_drop(&b->handle[1 - taken.now]);
     handle_drop(&b->fluxes);
     handle_drop(&b->sides);
+    gas_links_free(b);
   }
   g->level[level] = (struct gas_level){.steps = taken.steps};
   return taken;
@@ -175,14 +205,13 @@ static void free_lists(struct gas_batch *b) {
 void gas_free_level(struct gas_level *l) {
   for (uint32_t i = 0; i < l->batch_count; i++) {
     free_lists(&l->batch[i]);
-    free(l->batch[i].cells[0]);
-    free(l->batch[i].cells[1]);
+    free_cells(&l->batch[i]);
   }
   free(l->batch);
-  free(l->speed);
-  free(l->sum);
-  free(l->flags);
-  free(l->fault);
+  free_shared(l->speed, l->groups * sizeof *l->speed);
+  free_shared(l->sum, l->groups * sizeof *l->sum);
+  free_shared(l->flags, l->groups * sizeof *l->flags);
+  free_shared(l->fault, l->groups * sizeof *l->fault);
   *l = (struct gas_level){0};
 }
 
@@ -257,6 +286,7 @@ static void link_batch(const struct gas *g, int level, struct gas_batch *b) {
   b->coarse = list_of(&coarse);
   b->fine = list_of(&fine);
   b->sons = list_of(&sons);
+  gas_links_make(g, level, b);
 }
 
 /** Drop what this rank has of batches of other ranks. */
@@ -265,11 +295,8 @@ static void drop_ghosts(const struct gas *g, int level) {
     struct gas_batch *b = &g->level[level].batch[i];
     if (is_own(g, level, i)) continue;
     handle_drop(&b->sides);
-    for (int k = 0; k < 2; k++) {
-      handle_drop(&b->handle[k]);
-      free(b->cells[k]);
-      b->cells[k] = NULL;
-    }
+    for (int k = 0; k < 2; k++) handle_drop(&b->handle[k]);
+    free_cells(b);
   }
 }
 
@@ -335,6 +362,8 @@ static void set_flags(struct gas *g, const struct parameters *p) {
         .loehner_filter = 0.01};
 }
 
+static uint32_t default_batch(void) { return engine_gpu() ? GPU_BATCH_GROUPS : BATCH_GROUPS; }
+
 struct gas *gas_create(const struct parameters *p) {
   struct gas *g = allocate(1, sizeof *g, "the gas");
   uint32_t root[3];
@@ -349,14 +378,16 @@ struct gas *gas_create(const struct parameters *p) {
   g->buffer = (int)p->gas.buffer;
   g->regrid = p->gas.regrid;
   g->individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
+  g->fused = p->gas.fused;
   g->fix_fluxes = p->gas.fix_fluxes;
   g->cell = p->gas.length / p->gas.root[0];
-  g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : BATCH_GROUPS;
+  g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   g->blocks = BLOCKS_FOR_EACH_WORKER * engine_workers();
   g->block = allocate(g->blocks, sizeof *g->block, "blocks of gas");
   for (uint32_t i = 0; i < g->blocks; i++)
     g->block[i] = handle_make(g->batch * gas_block_bytes(g), 1);
-  g->scratch = handle_make(g->kernels->scratch_bytes + ALIGNMENT, 1);
+  g->scratch = handle_make(GAS_ALIGNMENT + g->kernels->scratch_bytes + gas_block_bytes(g), 1);
+  engine_set_variant(2 * (uint32_t)g->physics.solver + (p->gas.precision == GAS_DOUBLE));
   gas_make_level(g, 0);
   gas_link(g, 0, 0);
   return g;

@@ -10,6 +10,7 @@
 #include "photons/gas/blocks.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/evolve.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
 
@@ -66,12 +67,27 @@ static void fill_group(void *context, uint32_t i) {
     refine_group(g, m->level, group, cells);
 }
 
+/** Take over the cells of a level, or give them back; the other levels' may stay on GPUs. */
+static void hold_level(const struct gas *g, int level, enum starpu_data_access_mode mode,
+                       bool hold) {
+  for (uint32_t i = 0; level >= 0 && i < g->level[level].batch_count; i++) {
+    const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];
+    if (cells && hold)
+      handle_acquire(cells, mode);
+    else if (cells)
+      starpu_data_release(cells);
+  }
+}
+
+/** Fill all groups of a level; new ones from the next coarser level. */
 static void fill_level(struct gas *g, struct move *m) {
   const uint32_t end = gas_first_group(g, m->level, comm_rank() + 1);
   m->first = gas_first_group(g, m->level, comm_rank());
-  gas_acquire(g);
+  hold_level(g, m->level - 1, STARPU_R, true);
+  hold_level(g, m->level, STARPU_W, true);
   loop_run(&gas_regrid_stage, end - m->first, fill_group, m);
-  gas_release(g);
+  hold_level(g, m->level, STARPU_W, false);
+  hold_level(g, m->level - 1, STARPU_R, false);
 }
 
 /** Give a level new groups. */

@@ -5,8 +5,8 @@
  * of isolated systems, of all stages of a force. FILE is a Gadget snapshot. The word `isolated`
  * stands for M31 in empty space, `mixed` for several systems of particles of different masses.
  * Without either a small universe is generated, whole forces are also compared with Ewald sums,
- * and all is repeated with isolated systems and those of `mixed`. The exit code is 77 where there
- * is no GPU. */
+ * and all is repeated with isolated systems, those of `mixed`, and gas. The word `gas` stands for gas
+ * alone (cuda_check_gas.c). The exit code is 77 where there is no GPU. */
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>
@@ -30,6 +30,7 @@
 #include "photons/step/step.h"
 #include "photons/tree/targets.h"
 #include "support/force_set.h"
+#include "tests/unit/cuda_check_gas.h"
 #include "tests/unit/cuda_pictures.h"
 
 #define CUDA(call)                                                                                 \
@@ -1977,6 +1978,11 @@ int main(int argc, char **argv) {
     puts("no GPU");
     return 77;
   }
+  if (argc > 1 && strcmp(argv[1], "gas") == 0) {
+    if (!getenv("PHOTONS_BENCHMARK")) return check_gas() > 0;
+    benchmark_gas();
+    return 0;
+  }
   const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
   if (file && strcmp(file, "mixed") == 0) {
     check_mixed();
@@ -2000,6 +2006,7 @@ int main(int argc, char **argv) {
     check_sets();
     check_isolated();
     check_mixed();
+    failures += check_gas();
   }
   return failures > 0;
 }

@@ -73,7 +73,7 @@ struct parameters {
     size_t flag_gradient_pressure_count;
     double flag_loehner[PARAMETER_LIST_MAX];
     size_t flag_loehner_count;
-    bool fix_fluxes;
+    bool fix_fluxes, fused;
     int64_t batch; /**< patch groups; 0: chosen */
   } gas;
   struct {

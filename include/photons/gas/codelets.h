@@ -18,6 +18,10 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt,
  * @param share  of the step in that of the next coarser level
  * @param first  of the steps in it */
 void gas_close_submit(struct gas *g, int level, uint32_t batch, double share, bool first);
+/** The three stages above as one. @param begin, share  of the step, in that of the next coarser
+ * level: where it begins, 0 .. 1, and how long it is */
+void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, double begin,
+                        double share);
 /** Make the fluxes through the sides of refined patches those of the finer level (Berger & Colella
  * 1989, J. Comput. Phys. 82, 64). @param dt  of the step that the level has taken */
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt);

@@ -20,14 +20,18 @@
 
 #include "photons/gas/ghosts.h"
 #include "photons/gas/kernels.h"
+#include "photons/gas/links.h"
 #include "photons/gas/topology.h"
 
 struct parameters;
+
+enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 
 /** A batch of this rank; or one of another rank, of which there are those cells and sides that this
  * rank needs. Handles and cells that this rank has not are NULL. */
 struct gas_batch {
   uint32_t first, count;          /**< groups of the level */
+  size_t cell_bytes;              /**< of each of the two: */
   void *cells[2];                 /**< [group][variable][patch][8][8][8]; see gas_level.now */
   starpu_data_handle_t handle[2]; /**< of the cells */
   starpu_data_handle_t fluxes;    /**< [group][patch][face][variable][8][8] of the last step */
@@ -40,10 +44,12 @@ struct gas_batch {
                                        not refined */
   struct batch_list sons;         /**< of the next finer level: own ones that refine patches of the
                                        groups */
+  struct gas_links *link;         /**< [group] where this rank uses a GPU, else NULL */
+  starpu_data_handle_t links;     /**< of these */
 };
 
 struct gas_level {
-  uint32_t batch_count;
+  uint32_t groups, batch_count;
   struct gas_batch *batch;
   int now;                          /**< which of the batches' cells are of the present time */
   int64_t steps;                    /**< taken */
@@ -64,15 +70,17 @@ struct gas {
   int buffer;                             /**< cells around a flagged one */
   int64_t regrid;                         /**< steps of a level from one regridding to the next */
   bool individual;                        /**< a level takes two steps in one of the next coarser */
+  bool fused;                             /**< one task prepares, solves and closes a batch */
   bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
                         conserved; for tests */
   unsigned variables;
   double cell; /**< side of a cell of the root level */
   double time;
-  double group_memory;         /**< bytes that a group takes up */
-  uint32_t batch;              /**< groups of a batch */
-  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
-  starpu_data_handle_t *block, scratch;
+  double group_memory;                  /**< bytes that a group takes up */
+  uint32_t batch;                       /**< groups of a batch */
+  uint32_t blocks, next_block;          /**< buffers of blocks, which are used in turn */
+  starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
+                                             block */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
 };
 
