@@ -383,9 +383,6 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
-  if (sound(problems, row_of("runtime", "gpu")) && p->runtime.gpu == GPU_REQUIRE)
-    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
-                 "gas is computed on CPUs; allowed: auto | no");
 }
 
 /** What particles need. */
