@@ -7,8 +7,9 @@
  * left and walks on with a stack of its own. As some pairs lead to much more work than others, a block
  * gives back what is left of its pairs after some turns, except in the last phase.
  *
- * The order in which entries are found differs from run to run. They are sorted by target and source,
- * so that lists are the same in every run, and leaves near each other follow each other.
+ * The order in which entries are found differs from run to run. They are sorted, so that lists are the
+ * same in every run, and leaves near each other follow each other: each list by a warp, or where one is
+ * long all of them together.
  *
  * The trees of the targets and of the sources differ in depth where only some particles are targets.
  * Then nodes of the targets may be empty, and their boxes are not read. */
@@ -27,7 +28,9 @@ enum {
   CHUNK = 32,     /* pairs that such a block takes at a time */
   TURNS = 16,     /* after which it gives back the others */
   ROOM = 1 << 18, /* pairs that can wait for a phase */
-  SCAN_BLOCK = 1024
+  SCAN_BLOCK = 1024,
+  LONG = 1024, /* entries of a list that a warp can sort */
+  SORT_BLOCK = 128
 };
 
 /** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node could
@@ -58,8 +61,11 @@ struct problem {
   const uint32_t *source_count;
   const float *const *source_mass;    /* of their nodes, where masses differ; or NULL */
   uint32_t *near_offset, *far_offset; /* the counting pass: lengths of the lists */
-  uint64_t *key; /* the other pass: rows and entries, unsorted. Rows are the near lists of all
-                    leaves, then the far lists of all nodes */
+  uint32_t *near, *far;               /* short lists, to be sorted, */
+  uint32_t *near_place, *far_place;   /* and the places of their next entries */
+  uint64_t
+      *key; /* long lists: rows and entries, unsorted. Rows are the near lists of all leaves, then
+                    the far lists of all nodes */
   unsigned entry_bits;
   struct pair *frontier[2]; /* [room] */
   uint32_t room;
@@ -97,6 +103,9 @@ static __device__ inline float target_mass(const struct problem &p, uint32_t nod
                                    : (float)tree_node_count(p.count, p.depth, p.first, node);
 }
 
+/** What a walk is for: the lengths of the lists, or their entries, if all lists are short or not. */
+enum pass { COUNT, FILL_SHORT, FILL_LONG };
+
 /** What a thread has counted. */
 struct counts {
   unsigned long long pairs, visits;
@@ -117,7 +126,7 @@ static __device__ inline void append(const struct problem &p, bool mine, uint64_
  * @param active  whether this thread has a pair
  * @param[out] child  pairs that are left of it
  * @return their number */
-template <bool FILL>
+template <enum pass PASS>
 static __device__ inline uint32_t judge_pair(const struct problem &p, const struct acceptance &a,
                                              bool active, const struct pair &pair,
                                              struct pair child[2], struct counts &counts) {
@@ -154,11 +163,14 @@ static __device__ inline uint32_t judge_pair(const struct problem &p, const stru
       child[1] = {split ? entry : entry + source + 1, (split ? 2 * target + 1 : target) | levels};
     }
   }
-  if constexpr (FILL) {
-    append(p, near || far, near ? target - leaves : leaves + target, entry);
-  } else {
+  if constexpr (PASS == COUNT) {
     if (near) atomicAdd(&p.near_offset[target - leaves], 1);
     if (far) atomicAdd(&p.far_offset[target], 1);
+  } else if constexpr (PASS == FILL_SHORT) {
+    if (near) p.near[atomicAdd(&p.near_place[target - leaves], 1)] = entry;
+    if (far) p.far[atomicAdd(&p.far_place[target], 1)] = entry;
+  } else {
+    append(p, near || far, near ? target - leaves : leaves + target, entry);
   }
   return children;
 }
@@ -201,7 +213,7 @@ static __device__ inline void share(struct acceptance *to, const struct acceptan
 }
 
 /** Down from the roots, one generation of pairs after the other, until there are ENOUGH. */
-template <bool FILL>
+template <enum pass PASS>
 static __global__ void __launch_bounds__(FIRST_BLOCK)
     walk_roots(const __grid_constant__ struct problem p,
                const __grid_constant__ struct acceptance acceptance) {
@@ -219,7 +231,7 @@ static __global__ void __launch_bounds__(FIRST_BLOCK)
       const uint32_t i = done + threadIdx.x;
       struct pair pair = {1, 1}, child[2];
       if (i < pairs) pair = p.frontier[from][i];
-      const uint32_t children = judge_pair<FILL>(p, a, i < pairs, pair, child, counts);
+      const uint32_t children = judge_pair<PASS>(p, a, i < pairs, pair, child, counts);
       uint32_t total;
       const uint32_t at = next + stack_children(children, sums[turn++ & 1], total);
       for (uint32_t k = 0; k < children; k++) p.frontier[1 - from][at + k] = child[k];
@@ -268,7 +280,7 @@ static __device__ inline bool give_back(const struct problem &p, unsigned phase,
 }
 
 /** Walk on from the pairs that the kernel before has left. */
-template <bool FILL>
+template <enum pass PASS>
 static __global__ void __launch_bounds__(BLOCK)
     walk(const __grid_constant__ struct problem p,
          const __grid_constant__ struct acceptance acceptance, unsigned phase, bool last) {
@@ -293,7 +305,7 @@ static __global__ void __launch_bounds__(BLOCK)
       const bool active = threadIdx.x < taken;
       struct pair pair = {1, 1}, child[2];
       if (active) pair = stack[top - 1 - threadIdx.x];
-      const uint32_t children = judge_pair<FILL>(p, a, active, pair, child, counts);
+      const uint32_t children = judge_pair<PASS>(p, a, active, pair, child, counts);
       uint32_t total;
       const uint32_t below = stack_children(children, sums[turn++ & 1], total);
       top -= taken;
@@ -315,9 +327,11 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
   const uint32_t n = blockIdx.x == 0 ? leaves : 2 * leaves, lane = threadIdx.x % WARP,
                  warp = threadIdx.x / WARP;
   uint64_t before = 0;
+  uint32_t longest = 0;
   for (uint32_t first = 0; first < n; first += SCAN_BLOCK) {
     const uint32_t i = first + threadIdx.x, length = i < n ? offset[i] : 0;
     uint64_t sum = length;
+    longest = max(longest, length);
     for (uint32_t step = 1; step < WARP; step *= 2) {
       const uint64_t other = __shfl_up_sync(~0u, sum, step);
       sum += lane >= step ? other : 0;
@@ -333,9 +347,30 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
     before += total;
     __syncthreads();
   }
+  longest = __reduce_max_sync(~0u, longest);
+  if (lane == 0) atomicMax(&p.progress->result.longest, longest);
   if (threadIdx.x > 0) return;
   offset[n] = (uint32_t)before; /* wrong beyond 2^32; the caller looks at the result first */
   (blockIdx.x == 0 ? p.progress->result.entries : p.progress->result.interactions) = before;
+}
+
+/** A warp sorts a list: an entry's place is the number of smaller ones. */
+static __global__ void __launch_bounds__(SORT_BLOCK)
+    sort_short(const __grid_constant__ struct problem p) {
+  __shared__ uint32_t copies[SORT_BLOCK / WARP][LONG];
+  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << p.depth,
+                 row = (blockIdx.x * SORT_BLOCK + threadIdx.x) / WARP;
+  if (row >= 3 * leaves) return;
+  const uint32_t *offset = row < leaves ? p.near_offset + row : p.far_offset + (row - leaves);
+  uint32_t *list = (row < leaves ? p.near : p.far) + offset[0], *copy = copies[threadIdx.x / WARP];
+  const uint32_t n = offset[1] - offset[0];
+  for (uint32_t i = lane; i < n; i += WARP) copy[i] = list[i];
+  __syncwarp();
+  for (uint32_t i = lane; i < n; i += WARP) {
+    uint32_t smaller = 0;
+    for (uint32_t k = 0; k < n; k++) smaller += copy[k] < copy[i];
+    list[smaller] = copy[i];
+  }
 }
 
 /** The entries of sorted keys: those of near lists come first. */
@@ -389,14 +424,14 @@ static struct problem problem_of(struct gpu *g, const struct acceptance *a, uint
   return p;
 }
 
-template <bool FILL>
+template <enum pass PASS>
 static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p,
                    unsigned phases) {
-  walk_roots<FILL><<<1, FIRST_BLOCK, 0, g->stream>>>(p, *a);
+  walk_roots<PASS><<<1, FIRST_BLOCK, 0, g->stream>>>(p, *a);
   gpu_launched("walk_roots");
   const size_t bytes = stack_room(p.depth, a->depth) * sizeof(struct pair);
   for (unsigned phase = 0; phase < phases; phase++) {
-    walk<FILL><<<BLOCKS, BLOCK, bytes, g->stream>>>(p, *a, phase, phase + 1 == phases);
+    walk<PASS><<<BLOCKS, BLOCK, bytes, g->stream>>>(p, *a, phase, phase + 1 == phases);
     gpu_launched("walk");
   }
 }
@@ -409,11 +444,42 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
                                       source_count, source_mass, offset);
   CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
                              g->stream));
-  launch<false>(g, a, p, PHASES);
+  launch<COUNT>(g, a, p, PHASES);
   scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
   gpu_launched("scan");
   CHECK_CUDA(cudaMemcpyAsync(result, &p.progress->result, sizeof *result, cudaMemcpyDeviceToHost,
                              g->stream));
+}
+
+/** Fill lists of which none is long. */
+static void fill_short(struct gpu *g, const struct acceptance *a, struct problem p,
+                       unsigned phases) {
+  const uint32_t leaves = 1u << p.depth;
+  const size_t bytes = (leaves + 1 + tree_nodes(p.depth)) * sizeof *p.near_place;
+  p.near_place = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, bytes);
+  p.far_place = p.near_place + leaves + 1;
+  CHECK_CUDA(
+      cudaMemcpyAsync(p.near_place, p.near_offset, bytes, cudaMemcpyDeviceToDevice, g->stream));
+  launch<FILL_SHORT>(g, a, p, phases);
+  sort_short<<<blocks_for(3ull * leaves * WARP, SORT_BLOCK), SORT_BLOCK, 0, g->stream>>>(p);
+  gpu_launched("sort_short");
+}
+
+static void fill_long(struct gpu *g, const struct acceptance *a, struct problem p, unsigned phases,
+                      const struct walk_result *lengths) {
+  const uint64_t all = lengths->entries + lengths->interactions;
+  const int bits = (int)(p.entry_bits + p.depth + 2); /* of leaves and twice as many nodes */
+  size_t cub_bytes = 0;
+  cub::DoubleBuffer<uint64_t> keys;
+  CHECK_CUDA(cub::DeviceRadixSort::SortKeys(NULL, cub_bytes, keys, all, 0, bits, g->stream));
+  p.key = (uint64_t *)gpu_scratch(g, SCRATCH_SORT, 2 * all * sizeof *p.key + cub_bytes);
+  keys = cub::DoubleBuffer<uint64_t>(p.key, p.key + all);
+  launch<FILL_LONG>(g, a, p, phases);
+  CHECK_CUDA(
+      cub::DeviceRadixSort::SortKeys(p.key + 2 * all, cub_bytes, keys, all, 0, bits, g->stream));
+  take_entries<<<blocks_for(all, 256), 256, 0, g->stream>>>(keys.Current(), lengths->entries, all,
+                                                            p.entry_bits, p.near, p.far);
+  gpu_launched("take_entries");
 }
 
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
@@ -421,20 +487,14 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, un
                    const struct node *const *source_nodes, const uint32_t *source_count,
                    const float *const *source_mass, const uint32_t *offset,
                    const struct walk_result *lengths, uint32_t *near, uint32_t *far) {
+  if (lengths->longest == 0) return;
   struct problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes, source_count,
                                 source_mass, (uint32_t *)offset);
-  const uint64_t all = lengths->entries + lengths->interactions;
-  if (all == 0) return;
-  const int bits = (int)(p.entry_bits + depth + 2); /* of leaves and twice as many nodes */
-  size_t cub_bytes = 0;
-  cub::DoubleBuffer<uint64_t> keys;
-  CHECK_CUDA(cub::DeviceRadixSort::SortKeys(NULL, cub_bytes, keys, all, 0, bits, g->stream));
-  p.key = (uint64_t *)gpu_scratch(g, SCRATCH_SORT, 2 * all * sizeof *p.key + cub_bytes);
-  keys = cub::DoubleBuffer<uint64_t>(p.key, p.key + all);
-  launch<true>(g, a, p, lengths->visits > FEW ? PHASES : 1);
-  CHECK_CUDA(
-      cub::DeviceRadixSort::SortKeys(p.key + 2 * all, cub_bytes, keys, all, 0, bits, g->stream));
-  take_entries<<<blocks_for(all, 256), 256, 0, g->stream>>>(keys.Current(), lengths->entries, all,
-                                                            p.entry_bits, near, far);
-  gpu_launched("take_entries");
+  const unsigned phases = lengths->visits > FEW ? PHASES : 1;
+  p.near = near;
+  p.far = far;
+  if (lengths->longest <= LONG)
+    fill_short(g, a, p, phases);
+  else
+    fill_long(g, a, p, phases, lengths);
 }

@@ -42,7 +42,7 @@ watch
 says 'state *running'
 says 'progress .* step [0-9]*, t = [0-9.e-]* of 100$'
 says 'speed *[0-9.e+]* cell updates/s'
-says 'cores *solve [0-9]*%  prepare'
+says 'cores *advance [0-9]*%'
 says 'patches *64 [0-9]* by level'
 says 'statistics *mass changed by .*e-.*, energy changed by'
 says 'outputs *2 written, the last one is number 001; 2 to come, the next at t = 50'
@@ -58,7 +58,7 @@ last=$(tail -n 1 run/log/timings.csv | cut -d, -f1)
 "$PHOTONS" --restart --verbose --steps $((last + 2)) config.ini >said 2>err ||
   complain "the restart: exit code $?"
 [ "$(tail -n 1 run/log/timings.csv | cut -d, -f1)" -eq $((last + 2)) ] || complain "other steps"
-grep -q '^    cores .*solve [0-9]*%' said ||
+grep -q '^    cores .*advance [0-9]*%' said ||
   complain "--verbose does not tell the stages"
 grep -q '^    patches by level 64 ' said || complain "--verbose does not tell the patches"
 finish

@@ -125,6 +125,7 @@ struct walk_result {
   uint64_t interactions; /**< entries of the far list */
   uint64_t entries;      /**< entries of the near list */
   uint64_t visits;       /**< pairs of nodes judged */
+  uint32_t longest;      /**< of a walk on a GPU: entries of the longest list */
 };
 
 struct walk_kernels {
