@@ -13,8 +13,8 @@ enum { CELLS, FLUXES, SIDES };
 
 static double gas_fix_work(const struct batch_argument *a) { return batch_work(a); }
 
-/** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not refined,
- * either. */
+/** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not
+ * refined, either. */
 static const char *finer_flux(void *buffers[], const struct batch_argument *a, uint32_t group,
                               int patch, int face) {
   const struct gas *g = a->gas;

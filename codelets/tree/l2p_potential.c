@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* l2p_potential: the potential of a group's particles from the local expansions. Does nothing if the
- * far list is empty.
+/* l2p_potential: the potential of a group's particles from the local expansions. Does nothing if
+ * the far list is empty.
  *
  * reads  positions and tree of the group, the local expansions
  * writes L_0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2l: local expansions of a group's targets from their far list. Does nothing if the list is empty;
- * then no stage reads the local expansions.
+/* m2l: local expansions of a group's targets from their far list. Does nothing if the list is
+ * empty; then no stage reads the local expansions.
  *
  * reads  the far list, the tree of the targets; trees and multipoles of the neighbours
  * writes the local expansions */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2l_potential: local expansions of a group's nodes from its far list, with L_0 (fmm.h), which only
- * potentials need. There is no CUDA version, because energies are seldom computed.
+/* m2l_potential: local expansions of a group's nodes from its far list, with L_0 (fmm.h), which
+ * only potentials need. There is no CUDA version, because energies are seldom computed.
  *
  * reads  the far list, the tree of the group; trees and multipoles of the neighbours
  * writes the local expansions and L_0 */
@@ -17,8 +17,8 @@ struct m2l_potential_argument {
   const struct lists *lists;
 };
 enum { LOCAL, CONSTANT, TREES };
-/* The trees of n neighbours, of which the first is the group itself, are followed by their multipoles
- * and then by the list. */
+/* The trees of n neighbours, of which the first is the group itself, are followed by their
+ * multipoles and then by the list. */
 static uint32_t multipoles_slot(uint32_t n) { return TREES + n; }
 static uint32_t list_slot(uint32_t n) { return TREES + 2 * n; }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* p2p: direct short-range forces on a group's targets (targets.h).
  *
- * reads  the near list, positions, tree and table of leaves of the targets; positions of the neighbours;
+ * reads  the near list, positions, tree and table of leaves of the targets; positions of the
+ * neighbours;
  *        where particles differ their masses and types, and the index of the targets
  * writes the targets' accelerations */
 #include <math.h>
@@ -19,8 +20,8 @@ struct p2p_argument {
   struct group_expansions *e;
 };
 enum { ACCELERATION, TREE, FIRST, POSITION, POSITIONS };
-/* The positions of n neighbours are followed by their masses and types, where these differ, the index of
- * packed targets, and the list. */
+/* The positions of n neighbours are followed by their masses and types, where these differ, the
+ * index of packed targets, and the list. */
 static uint32_t masses_slot(uint32_t n) { return POSITIONS + n; }
 static uint32_t types_slot(const struct short_range *s, uint32_t n) {
   return masses_slot(n) + (s->domain->particles.has_masses ? n : 0);

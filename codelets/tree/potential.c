@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* potential: the short-range potential of a group's particles by direct sums over its near list. There
- * is no CUDA version, because energies are seldom computed.
+/* potential: the short-range potential of a group's particles by direct sums over its near list.
+ * There is no CUDA version, because energies are seldom computed.
  *
- * reads  the near list; tree and positions of the group; positions of the neighbours, and where particles
+ * reads  the near list; tree and positions of the group; positions of the neighbours, and where
+ * particles
  *        differ their masses and types
  * writes the potential */
 #include <stdlib.h>
@@ -18,8 +19,8 @@ struct potential_argument {
   struct group_expansions *e;
 };
 enum { POTENTIAL, TREE, POSITIONS };
-/* The positions of n neighbours, of which the first is the group itself, are followed by their masses and
- * types, where these differ, and the list. */
+/* The positions of n neighbours, of which the first is the group itself, are followed by their
+ * masses and types, where these differ, and the list. */
 static uint32_t masses_slot(uint32_t n) { return POSITIONS + n; }
 static uint32_t types_slot(const struct short_range *s, uint32_t n) {
   return masses_slot(n) + (s->domain->particles.has_masses ? n : 0);

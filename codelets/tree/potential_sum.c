@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* potential_sum: adds up the potential of a group's particles, times their masses, in double precision,
- * one particle after the other, and copies the potential where the argument says.
+/* potential_sum: adds up the potential of a group's particles, times their masses, in double
+ * precision, one particle after the other, and copies the potential where the argument says.
  *
  * reads  the potential; masses, if they differ
  * writes group_expansions.potential_sum; the memory of the host that the argument names, if any */

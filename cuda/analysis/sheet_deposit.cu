@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sheet_deposit: one thread for each edge between points of the lattice, and one for each
- * tetrahedron that is not deposited by its edges. A thread finds the jumps at its edge anew from all
- * tetrahedra that share the edge, in the order in which the CPU adds them up. Maps are sums of
- * whole numbers. Compiled without fused operations (Makefile.am), so that the bits are the
- * CPU's. */
+ * tetrahedron that is not deposited by its edges. A thread finds the jumps at its edge anew from
+ * all tetrahedra that share the edge, in the order in which the CPU adds them up. Maps are sums of
+ * whole numbers. Compiled without fused operations (Makefile.am), so that the bits are the CPU's.
+ */
 #include "cuda/analysis/gpu_analysis.h"
 #include "cuda/runtime/gpu.cuh"
 #include "src/analysis/sheet_cell.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* walk: the dual walk of src/tree/kernels/walk.c. Each pair of nodes is judged once, by one thread. A
- * pair to be opened becomes one or two pairs for later turns.
+/* walk: the dual walk of src/tree/kernels/walk.c. Each pair of nodes is judged once, by one thread.
+ * A pair to be opened becomes one or two pairs for later turns.
  *
- * A first kernel, of one CUDA block, goes down from the roots, generation after generation, until there
- * is work for the whole GPU. Then, in several phases, each CUDA block takes some of the pairs that are
- * left and walks on with a stack of its own. As some pairs lead to much more work than others, a block
- * gives back what is left of its pairs after some turns, except in the last phase.
+ * A first kernel, of one CUDA block, goes down from the roots, generation after generation, until
+ * there is work for the whole GPU. Then, in several phases, each CUDA block takes some of the pairs
+ * that are left and walks on with a stack of its own. As some pairs lead to much more work than
+ * others, a block gives back what is left of its pairs after some turns, except in the last phase.
  *
- * The order in which entries are found differs from run to run. They are sorted, so that lists are the
- * same in every run, and leaves near each other follow each other: each list by a warp, or where one is
- * long all of them together.
+ * The order in which entries are found differs from run to run. They are sorted, so that lists are
+ * the same in every run, and leaves near each other follow each other: each list by a warp, or
+ * where one is long all of them together.
  *
- * The trees of the targets and of the sources differ in depth where only some particles are targets.
- * Then nodes of the targets may be empty, and their boxes are not read. */
+ * The trees of the targets and of the sources differ in depth where only some particles are
+ * targets. Then nodes of the targets may be empty, and their boxes are not read. */
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cuda/runtime/gpu.cuh"
@@ -33,8 +33,8 @@ enum {
   SORT_BLOCK = 128
 };
 
-/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node could
- * not be opened: it is then judged with the masses of nodes above its own, as in
+/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node
+ * could not be opened: it is then judged with the masses of nodes above its own, as in
  * src/tree/kernels/walk.c. */
 struct pair {
   uint32_t entry; /* the source node */
@@ -103,7 +103,8 @@ static __device__ inline float target_mass(const struct problem &p, uint32_t nod
                                    : (float)tree_node_count(p.count, p.depth, p.first, node);
 }
 
-/** What a walk is for: the lengths of the lists, or their entries, if all lists are short or not. */
+/** What a walk is for: the lengths of the lists, or their entries, if all lists are short or not.
+ */
 enum pass { COUNT, FILL_SHORT, FILL_LONG };
 
 /** What a thread has counted. */
@@ -111,7 +112,8 @@ struct counts {
   unsigned long long pairs, visits;
 };
 
-/** Store the keys of entries that threads of this warp have found. Every lane of the warp calls this. */
+/** Store the keys of entries that threads of this warp have found. Every lane of the warp calls
+ * this. */
 static __device__ inline void append(const struct problem &p, bool mine, uint64_t row,
                                      uint32_t entry) {
   const uint32_t lanes = __ballot_sync(~0u, mine);
@@ -247,13 +249,14 @@ static __global__ void __launch_bounds__(FIRST_BLOCK)
   p.progress->frontier = from;
 }
 
-/* Bound on the depth of the stack. Children are put on top, those of the topmost pairs topmost, and the
- * topmost pairs are taken first, so that generations rise from the bottom of the stack to its top.
- * Pairs of generation k are made only from pairs of generation k - 1 that are taken after all pairs of
- * higher generations; then at most 2 BLOCK pairs of generations >= k exist together. The next turn that
- * reaches generation k takes from it as many pairs as the higher generations lack to BLOCK, which
- * leaves at most BLOCK. After any turn, therefore, each generation has at most BLOCK pairs, except that
- * the newest have 2 BLOCK together. A path opens each level of either tree once. */
+/* Bound on the depth of the stack. Children are put on top, those of the topmost pairs topmost, and
+ * the topmost pairs are taken first, so that generations rise from the bottom of the stack to its
+ * top. Pairs of generation k are made only from pairs of generation k - 1 that are taken after all
+ * pairs of higher generations; then at most 2 BLOCK pairs of generations >= k exist together. The
+ * next turn that reaches generation k takes from it as many pairs as the higher generations lack to
+ * BLOCK, which leaves at most BLOCK. After any turn, therefore, each generation has at most BLOCK
+ * pairs, except that the newest have 2 BLOCK together. A path opens each level of either tree once.
+ */
 static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned source_depth) {
   return BLOCK * (depth + source_depth + 2);
 }

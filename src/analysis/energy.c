@@ -9,8 +9,8 @@
 #include "photons/cosmology/cosmology.h"
 #include "photons/step/potential.h"
 
-/* Potential at a point of a cubic lattice of unit masses and unit spacing in a uniform background, all
- * points but itself included (Madelung constant, e.g. Brush, Sahlin & Teller 1966). */
+/* Potential at a point of a cubic lattice of unit masses and unit spacing in a uniform background,
+ * all points but itself included (Madelung constant, e.g. Brush, Sahlin & Teller 1966). */
 #define LATTICE (-2.8372974794806472)
 
 /** int psi d^3x over the sphere of radius r_cut, lengths in units of r_cut. */

@@ -75,7 +75,8 @@ static void draw_text(struct picture *p, size_t x, size_t y, size_t dot, const c
     }
 }
 
-/** White text with a black border of one pixel or more; (x, y) > border is its upper left corner. */
+/** White text with a black border of one pixel or more; (x, y) > border is its upper left corner.
+ */
 static void draw_label(struct picture *p, size_t x, size_t y, size_t dot, const char *text) {
   const size_t border = (dot + 1) / 2;
   for (size_t i = 0; i <= 2; i++)

@@ -32,8 +32,8 @@ static HOST_DEVICE inline const uint32_t *corner_at(const struct sheet_part *p, 
   return point_at(p, i + (size_t)(c >> 2), j + (size_t)(c >> 1 & 1), k + (size_t)(c & 1));
 }
 
-/** The corners of the cell that are vertices of tetrahedron t, in ascending order. The six share the
- * diagonal from corner 000 to 111; each goes there along the axes in another order (Kuhn 1960).
+/** The corners of the cell that are vertices of tetrahedron t, in ascending order. The six share
+ * the diagonal from corner 000 to 111; each goes there along the axes in another order (Kuhn 1960).
  * Neighbouring cells cut their common face in the same way. */
 static HOST_DEVICE inline void tetrahedron_corners(int t, int c[4]) {
   const int first = 1 << (t >> 1), axis = first == 1 ? 2 : 1;

@@ -16,8 +16,8 @@ struct sheet_part {
   uint64_t *map;                 /**< [x][y], second differences along y (column.h) */
 };
 
-/** Add the part's cells to its map. Sums are of whole numbers, and sums of jumps at an edge are in one
- * order. A GPU adds the same numbers (cuda/analysis/gpu_analysis.h). Local. */
+/** Add the part's cells to its map. Sums are of whole numbers, and sums of jumps at an edge are in
+ * one order. A GPU adds the same numbers (cuda/analysis/gpu_analysis.h). Local. */
 void sheet_deposit(const struct sheet_part *p);
 
 #endif

@@ -2,8 +2,8 @@
 /* The mass of a uniform tetrahedron projected along z onto pixels, exactly, on CPUs and GPUs.
  *
  * Along z the thickness of a tetrahedron is linear on triangles that share one point, where it is
- * largest; it is zero on the outline. The triangles are cut at the borders of pixels, and the linear
- * function is integrated over each piece. */
+ * largest; it is zero on the outline. The triangles are cut at the borders of pixels, and the
+ * linear function is integrated over each piece. */
 #ifndef PHOTONS_TETRAHEDRON_H
 #define PHOTONS_TETRAHEDRON_H
 
@@ -99,8 +99,8 @@ static HOST_DEVICE inline struct strip strip_of(const struct strip *whole, const
   return s;
 }
 
-/** Deposit the mass between two lines in one pixel: the width in y and the density in the middle are
- * linear in x. */
+/** Deposit the mass between two lines in one pixel: the width in y and the density in the middle
+ * are linear in x. */
 static HOST_DEVICE inline void deposit_lines(const struct strip *s, long pixel, double low0,
                                              double low1, double high0, double high1) {
   const double w0 = greater(0.0, high0 - low0), w1 = greater(0.0, high1 - low1);
@@ -300,8 +300,8 @@ struct piece {
 /* Three cuts one after the other leave no edge that crosses a plane. */
 enum { PIECES_MOST = 1 + 2 * 3 };
 
-/** Cut an edge that crosses one of the planes at this plane: the parts of a uniform tetrahedron have
- * mass in proportion to the parts of the edge.
+/** Cut an edge that crosses one of the planes at this plane: the parts of a uniform tetrahedron
+ * have mass in proportion to the parts of the edge.
  * @param[in,out] piece  becomes one of the parts
  * @param[out] other     the other part
  * @return false where no edge crosses a plane */

@@ -5,8 +5,8 @@
 
 /* BASE and GROWTH were found by replays of recorded runs, with block and with adaptive steps, in
  * boxes of 12.5 to 100 Mpc/h, on CPUs and GPUs. Sums fade by a factor e over the share RECENT of
- * the steps so far, but not over less than RECENT_LEAST steps, since single steps take longer: those
- * with a rebuild or a sort. An output counts as UNKNOWN_OUTPUT steps until one is written. */
+ * the steps so far, but not over less than RECENT_LEAST steps, since single steps take longer:
+ * those with a rebuild or a sort. An output counts as UNKNOWN_OUTPUT steps until one is written. */
 #define BASE 0.05
 #define GROWTH 0.6
 #define RECENT 0.05

@@ -79,7 +79,8 @@ static char *find(const char *dir, const struct kind *kind, bool finished) {
   return found;
 }
 
-/** Whether a log has a line of a step. A run that only computed the first forces leaves two lines. */
+/** Whether a log has a line of a step. A run that only computed the first forces leaves two lines.
+ */
 static bool has_steps(const char *log) {
   FILE *file = fopen(log, "r");
   if (!file) fail(EXIT_RUN_FAILED, "cannot read %s: %s", log, strerror(errno));

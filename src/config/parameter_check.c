@@ -180,8 +180,8 @@ static void check_gothic(const struct parameters *p, struct parameter_problems *
     problem_with(problems, criterion, p, NULL, "needs time.step = block");
 }
 
-/* Adaptive and block steps are proportional to the root of the softening length: without softening they would
- * be zero. */
+/* Adaptive and block steps are proportional to the root of the softening length: without softening
+ * they would be zero. */
 static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *softening = row_of("gravity", "softening"),
                          *step = row_of("time", "step");

@@ -65,9 +65,9 @@ static void exchange_tops(struct domain *d) {
   free(bytes);
 }
 
-/** The box that holds all boxes of targets of a group, packed (targets.h) or not. Along an axis on which
- * particles may be more than half the box apart, the nearest images of packed targets may lie on
- * either side of each other: their box may reach beyond the group's, all around. */
+/** The box that holds all boxes of targets of a group, packed (targets.h) or not. Along an axis on
+ * which particles may be more than half the box apart, the nearest images of packed targets may lie
+ * on either side of each other: their box may reach beyond the group's, all around. */
 static struct node box_of_targets(const struct geometry *geometry, const struct group *g) {
   const float half_box = 0.5f * (float)POSITION_TURN * geometry->scale;
   struct node box = g->root;

@@ -56,8 +56,8 @@ static struct gas_primitive sedov(const struct gas_ic *ic, const double place[3]
   return (struct gas_primitive){.density = 1.0, .pressure = (ic->gamma - 1.0) * energy};
 }
 
-/** A standing sound wave at the moment when all gas is at rest; the speed of sound is 1 with gamma =
- * 5/3 (Schive et al. 2010, section 4.1). */
+/** A standing sound wave at the moment when all gas is at rest; the speed of sound is 1 with gamma
+ * = 5/3 (Schive et al. 2010, section 4.1). */
 static struct gas_primitive acoustic(const struct gas_ic *ic, const double place[3]) {
   const double wave = ic->amplitude * cos(2.0 * PI * along(ic, place));
   return (struct gas_primitive){.density = 1.0 + wave, .pressure = 0.6 * (1.0 + ic->gamma * wave)};

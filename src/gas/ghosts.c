@@ -42,8 +42,8 @@ static void add_need(struct needs *s, int rank, uint32_t group, uint64_t parts) 
   s->need[s->count++] = (struct need){rank, {.group = group, .parts = parts}};
 }
 
-/** The cubes of a group, or of a patch of it, that its neighbour in the direction opposite to n has as
- * ghost cells: for that neighbour the group is neighbour n. */
+/** The cubes of a group, or of a patch of it, that its neighbour in the direction opposite to n has
+ * as ghost cells: for that neighbour the group is neighbour n. */
 static uint64_t cubes(int patch, int n) {
   const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
   int low[3], high[3];

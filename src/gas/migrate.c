@@ -51,8 +51,8 @@ static const char *cells_of(const struct old_level *old, const struct gas *g, ui
   return (const char *)b->cells[old->level.now] + (group - b->first) * gas_group_bytes(g);
 }
 
-/** Exchange the cells of groups that change their ranks. Pieces of buffers are in the order of ranks,
- * since both old and new ranks rise with the groups. */
+/** Exchange the cells of groups that change their ranks. Pieces of buffers are in the order of
+ * ranks, since both old and new ranks rise with the groups. */
 static void exchange(struct old_level *old, const struct gas *g, const struct stay *stay,
                      uint32_t count) {
   const size_t ranks = (size_t)comm_size(), bytes = gas_group_bytes(g);

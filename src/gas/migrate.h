@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A level whose groups are being replaced: its old cells, which go to the ranks that have the groups
- * from now on. */
+/* A level whose groups are being replaced: its old cells, which go to the ranks that have the
+ * groups from now on. */
 #ifndef PHOTONS_GAS_MIGRATE_H
 #define PHOTONS_GAS_MIGRATE_H
 

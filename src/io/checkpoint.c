@@ -111,7 +111,8 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
   hdf5_write_config(file, path, c->parameters);
 }
 
-/** Whether a checkpoint holds a column. Those of block time steps that are not rungs follow from rungs. */
+/** Whether a checkpoint holds a column. Those of block time steps that are not rungs follow from
+ * rungs. */
 static bool is_stored(const struct particles *s, const struct checkpoint_state *state, int column) {
   if (column == COLUMN_rung) return state->block.dlna > 0.0;
   return column != COLUMN_mesh_acceleration && particles_have(s, column);
@@ -197,7 +198,8 @@ static const char *find_value(const char *config, const char *section, const cha
   return NULL;
 }
 
-/** Output and the machine do not change the particles' paths; the groups do, in the last bits, and the end where it sets the steps. */
+/** Output and the machine do not change the particles' paths; the groups do, in the last bits, and
+ * the end where it sets the steps. */
 static bool changes_results(const struct parameters *p, const struct parameter *row) {
   if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
   if (!parameter_applies(row, p)) return false;
@@ -212,8 +214,8 @@ static bool changes_results(const struct parameters *p, const struct parameter *
 }
 
 /**
- * What the run had found out and config.ini does not say: values chosen by the program, and what ic_read_gadget() took
- * from the file, which a restart does not read.
+ * What the run had found out and config.ini does not say: values chosen by the program, and what
+ * ic_read_gadget() took from the file, which a restart does not read.
  */
 static bool came_with_the_run(const struct parameters *p, const struct parameter *row,
                               const char *now, size_t length) {

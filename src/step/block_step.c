@@ -22,9 +22,9 @@
 #define ROUNDING 1.0001
 #define BASE_TICKS (1u << RUNG_MOST)
 
-/** Expansions replace at least this many pairs each time they are used. In sub-steps they are used only
- * where they replaced more than this share of all pairs in the last forces on all particles: what
- * makes the multipoles of all groups costs more than the few pairs of few active particles. */
+/** Expansions replace at least this many pairs each time they are used. In sub-steps they are used
+ * only where they replaced more than this share of all pairs in the last forces on all particles:
+ * what makes the multipoles of all groups costs more than the few pairs of few active particles. */
 #define PAIRS_REPLACED 4096.0
 #define SHARE_WORTHWHILE 0.1
 
@@ -61,8 +61,8 @@ static void set_limits(const struct base_step *b, struct rung_kick *k) {
     k->speed[rung] = (float)fmin(pow(ldexp(speed, rung), 2.0), (double)FLT_MAX);
 }
 
-/** A kick at the present tick of particles of rung `top` and deeper: the factors that close their steps,
- * or open steps of the rungs that may follow; and the limits of rungs. */
+/** A kick at the present tick of particles of rung `top` and deeper: the factors that close their
+ * steps, or open steps of the rungs that may follow; and the limits of rungs. */
 static struct rung_kick kick_at(const struct base_step *b, uint8_t top, bool close, bool open) {
   struct rung_kick k = {.top = top, .deepest = deepest_allowed(b)};
   if (k.deepest < top) k.deepest = top;
@@ -96,7 +96,8 @@ static uint8_t deepest_occupied(const struct nbody *n) {
   return (uint8_t)deepest;
 }
 
-/** After kicks: no particle of a group is faster than the fastest one kicked, or the fastest before. */
+/** After kicks: no particle of a group is faster than the fastest one kicked, or the fastest
+ * before. */
 static void note_fastest(struct nbody *n, bool all) {
   FOR_GROUPS(&n->domain, g) {
     struct group_rungs *r = &n->rungs[g->index];
@@ -140,9 +141,9 @@ static double drift_due(const struct nbody *n, const struct base_step *b, const 
   return cosmology_drift(b->cosmology, scale_factor(b, from), scale_factor(b, b->tick));
 }
 
-/** Submit the drift to the present tick, and the refit, of groups with active particles and all that
- * may be in their reach; the others wait. Which ones wait does not depend on the number of ranks or
- * workers. */
+/** Submit the drift to the present tick, and the refit, of groups with active particles and all
+ * that may be in their reach; the others wait. Which ones wait does not depend on the number of
+ * ranks or workers. */
 static void drift_wanted(struct nbody *n, const struct base_step *b) {
   const double reach = n->domain.geometry.r_cut;
   double longest = 0.0;
@@ -205,8 +206,8 @@ static void count_rungs(struct nbody *n) {
   domain_release(&n->domain);
 }
 
-/** Make new groups where the policy says so. In isolated systems all groups have drifted to the present
- * tick, because each is in reach of the active particles. */
+/** Make new groups where the policy says so. In isolated systems all groups have drifted to the
+ * present tick, because each is in reach of the active particles. */
 static void rebuild_if_due(struct nbody *n, struct base_step *b, uint8_t top) {
   if (!b->policy ||
       !rebuild_policy_due(b->policy, b->fresh, top, count_targets(n), n->domain.particles.all))

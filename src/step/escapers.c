@@ -81,8 +81,8 @@ static struct record *gather(struct record *mine, size_t *count) {
   return records;
 }
 
-/** Sum of masses times potential of a block's particles over all pairs with an escaper, each pair once,
- * in units of 1/r_cut. */
+/** Sum of masses times potential of a block's particles over all pairs with an escaper, each pair
+ * once, in units of 1/r_cut. */
 static double potential_of(const struct nbody *n, const struct particle_block *b, const bool *keep,
                            const struct record *escaper, size_t count) {
   const double scale = 1.0 / POSITION_TURN; /* r_cut = L */

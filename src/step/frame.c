@@ -13,11 +13,13 @@
 #include "photons/cosmology/cosmology.h"
 #include "photons/step/step.h"
 
-/** Largest coordinate from the middle, in units of the side, of a frame that need not grow. Boxes are
- * rounded up, and positions are rounded when a frame grows: a tenth of a quarter is room for that. */
+/** Largest coordinate from the middle, in units of the side, of a frame that need not grow. Boxes
+ * are rounded up, and positions are rounded when a frame grows: a tenth of a quarter is room for
+ * that. */
 #define FRAME_LIMIT (0.9 * 0.25)
 
-/** Largest coordinate from the middle of any particle of a group until the next call, over the side. */
+/** Largest coordinate from the middle of any particle of a group until the next call, over the
+ * side. */
 static double reach_of(const struct domain *d, const struct group *g) {
   double reach = 0.0;
   for (int c = 0; c < 3; c++) {

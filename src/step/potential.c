@@ -52,8 +52,8 @@ static void submit(struct nbody *n, bool expansions, float *of_particles) {
   message_wait();
 }
 
-/** Sum over the groups of all ranks in the order of their numbers, so that it does not depend on the
- * number of ranks. */
+/** Sum over the groups of all ranks in the order of their numbers, so that it does not depend on
+ * the number of ranks. */
 static double sum_groups(struct nbody *n) {
   const uint32_t groups = n->domain.group_count;
   double sum = 0.0, *potential = allocate(groups, sizeof *potential, "energies of groups");

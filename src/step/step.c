@@ -19,7 +19,8 @@ static void choose_all(struct nbody *n, struct group *g, void *context) {
   targets_all(&n->short_range, g, n->rungs != NULL);
 }
 
-/** Find the neighbours of groups whose boxes are new, with all their particles as targets or none. */
+/** Find the neighbours of groups whose boxes are new, with all their particles as targets or none.
+ */
 static void find_neighbours(struct nbody *n, bool targets) {
   FOR_GROUPS(&n->domain, g) {
     g->targets = targets ? g->count : 0;

@@ -75,8 +75,8 @@ void short_range_set_softening(struct short_range *s, const struct parameters *p
   const bool softened = isolated && !differ; /* expansions are softened */
   s->split.plummer2 = softened ? s->law.plummer2 : 0.0f;
   /* The spline is Newton's law from 2.8 softening lengths on. Plummer's law agrees within 1e-3 from
-   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself, if
-   * there is one softening length. */
+   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself,
+   * if there is one softening length. */
   const double newtonian = !plummer ? 2.8 * softening : softened ? 0.0 : 39.0 * softening;
   const double tolerance = p->gravity.mac == MAC_GOTHIC ? p->gravity.delta_acc
                                                         : p->gravity.mac_tolerance;

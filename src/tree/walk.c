@@ -29,8 +29,8 @@ static double double_factorial(int n) { return n > 1 ? n * double_factorial(n - 
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance,
                      int order, double softening_support, double box, unsigned depth,
                      const struct split *split) {
-  /* Units of r_cut; closer nodes would overflow floats at order 6. Isolated systems reach further down:
-   * n (2p-1)!!/r^(p+1) stays below 1e36 for n = 1e8. */
+  /* Units of r_cut; closer nodes would overflow floats at order 6. Isolated systems reach further
+   * down: n (2p-1)!!/r^(p+1) stays below 1e36 for n = 1e8. */
   const double least = split->kind == SPLIT_NEWTON
                            ? pow(1e-28 * double_factorial(2 * order - 1), 1.0 / (order + 1))
                            : 1e-4;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Speed of the particle mesh on one core (processor time): ns a particle of deposit and read, ms of the transforms.
- * bench_mesh [CELLS...]: meshes (default 128 192 256), with (CELLS/2)^3 particles. */
+/* Speed of the particle mesh on one core (processor time): ns a particle of deposit and read, ms of
+ * the transforms. bench_mesh [CELLS...]: meshes (default 128 192 256), with (CELLS/2)^3 particles.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -30,7 +31,8 @@ static uint32_t compact(uint32_t i) {
   return r;
 }
 
-/* A group of GROUP_SIDE^3 particles of a perturbed grid in Morton order, like the particles of a tree. */
+/* A group of GROUP_SIDE^3 particles of a perturbed grid in Morton order, like the particles of a
+ * tree. */
 static void make_group(uint32_t side, const uint32_t corner[3], uint64_t *random, uint32_t *x) {
   const uint32_t count = GROUP_SIDE * GROUP_SIDE * GROUP_SIDE;
   const double spacing = 4294967296.0 / side;

@@ -6,10 +6,10 @@
  *   INJECT_COUNT=FILE            nothing fails; at the end FILE gets the number of calls of each
  *                                function, from anywhere and from the program
  *
- * The functions are groups: `malloc` is every function that allocates memory, `write` every one that
- * writes to a file (not to the terminal or a pipe). `cuda_memory` is every function that allocates
- * memory of a GPU. `cuda_device` is every function that uses a GPU; with `always` the GPU is lost.
- * Calls before main() do not count. */
+ * The functions are groups: `malloc` is every function that allocates memory, `write` every one
+ * that writes to a file (not to the terminal or a pipe). `cuda_memory` is every function that
+ * allocates memory of a GPU. `cuda_device` is every function that uses a GPU; with `always` the GPU
+ * is lost. Calls before main() do not count. */
 #define _GNU_SOURCE /* RTLD_NEXT; NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include <dlfcn.h>
 #include <errno.h>
@@ -213,7 +213,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 /* CUDA's runtime library. Its functions return 0 or an error. */
 
-/** The error with which this call of CUDA fails, or 0. Unlike those of the C library it leaves errno. */
+/** The error with which this call of CUDA fails, or 0. Unlike those of the C library it leaves
+ * errno. */
 static int cuda_failure(enum function f, const void *caller) {
   if (!fails(f, caller)) return 0;
   atomic_store(&inject.cuda_error, functions[f].error);

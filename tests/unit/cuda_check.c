@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cuda_check [FILE | isolated | mixed] [section.key=value ...]: compares every CUDA stage with its
  * CPU counterpart on the same input, and whole forces. With PHOTONS_BENCHMARK set it measures
- * rates: of P2P, and of the stages of block time steps where a share of the particles is active;
- * of isolated systems, of all stages of a force. FILE is a Gadget snapshot. The word `isolated`
- * stands for M31 in empty space, `mixed` for several systems of particles of different masses.
- * Without either a small universe is generated, whole forces are also compared with Ewald sums,
- * and all is repeated with isolated systems, those of `mixed`, and gas. The word `gas` stands for gas
- * alone (cuda_check_gas.c). The exit code is 77 where there is no GPU. */
+ * rates: of P2P, and of the stages of block time steps where a share of the particles is active; of
+ * isolated systems, of all stages of a force. FILE is a Gadget snapshot. The word `isolated` stands
+ * for M31 in empty space, `mixed` for several systems of particles of different masses. Without
+ * either a small universe is generated, whole forces are also compared with Ewald sums, and all is
+ * repeated with isolated systems, those of `mixed`, and gas. The word `gas` stands for gas alone
+ * (cuda_check_gas.c). The exit code is 77 where there is no GPU. */
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The gas kernels: solvers against exact solutions, conservation, and what passes between levels. */
+/* The gas kernels: solvers against exact solutions, conservation, and what passes between levels.
+ */
 #include "photons/gas/kernels.h"
 
 #include <math.h>
@@ -66,8 +67,8 @@ static double sod_error(const struct gas_physics *physics, bool wide, int axis, 
   return error;
 }
 
-/* Schemes of second order that are of first order at discontinuities leave 1 % in 64 cells. The three
- * axes give the same to round-off. */
+/* Schemes of second order that are of first order at discontinuities leave 1 % in 64 cells. The
+ * three axes give the same to round-off. */
 static void test_sod_along_axes(void **state) {
   (void)state;
   for (int s = 0; s < SCHEMES; s++) {
@@ -89,8 +90,8 @@ static void test_sod_converges(void **state) {
   }
 }
 
-/* Sod's tube along a diagonal of a periodic box: planes x + y + z = constant are sqrt(3) closer than
- * cells. Two tubes stand back to back. */
+/* Sod's tube along a diagonal of a periodic box: planes x + y + z = constant are sqrt(3) closer
+ * than cells. Two tubes stand back to back. */
 static void test_sod_along_diagonal(void **state) {
   (void)state;
   enum { N = 48 };
@@ -526,8 +527,8 @@ static void test_interpolation_is_linear(void **state) {
 }
 
 /* A flux that is linear on each face: sides have the mean at the coarse faces' middles. flux_fix
- * then gives the cells beside a face what flows less than was thought, but takes no cell more than it
- * has. */
+ * then gives the cells beside a face what flows less than was thought, but takes no cell more than
+ * it has. */
 static void test_flux_of_finer_level(void **state) {
   (void)state;
   enum { VARIABLES = 5 };
@@ -654,7 +655,8 @@ static void test_gradients_flag(void **state) {
 }
 
 /* At a step the estimate without filter is 1 two cells away and 1/3 beside the step, where also the
- * mixed differences count in the denominator; it is 0 for a ramp. The filter hides small ripples. */
+ * mixed differences count in the denominator; it is 0 for a ramp. The filter hides small ripples.
+ */
 static void test_loehner_flags(void **state) {
   (void)state;
   struct gas_flags flags = {.loehner = 0.999};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rebuilds inside the base steps of isolated systems: the policy by itself, and a galaxy whose centre
- * turns many times within a base step. */
+/* Rebuilds inside the base steps of isolated systems: the policy by itself, and a galaxy whose
+ * centre turns many times within a base step. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +76,8 @@ static void rebuilds_save_work(void **state) {
   assert_true(never.energy_error < 2e-3);
 }
 
-/** Work that grows by `growth` of itself a step: the steps between rebuilds that the policy takes. */
+/** Work that grows by `growth` of itself a step: the steps between rebuilds that the policy takes.
+ */
 static int interval(double growth, double cost_in_steps) {
   struct rebuild_policy s = {0};
   double fresh[RUNGS] = {0};

@@ -28,8 +28,8 @@ struct domain_layout {
 /** Choose the layout from runtime.leaf_size, runtime.group_size and the number of particles N. */
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles);
 
-/** Groups that are, or may be, within r_cut of a group. Slot 0 is the group itself; the others follow by rising
- * index. */
+/** Groups that are, or may be, within r_cut of a group. Slot 0 is the group itself; the others
+ * follow by rising index. */
 struct neighbours {
   uint32_t count;
   uint32_t *group; /**< [slot] index */
@@ -145,9 +145,9 @@ void domain_double_frame(struct domain *d);
 void domain_acquire_positions(struct domain *d);
 void domain_release_positions(struct domain *d);
 
-/** Send the boxes of all groups at their last refit, and their `targets` and `moved`, to all ranks, and
- * find the neighbours of this rank's groups, or all that may be neighbours where particles may have
- * moved. Collective. */
+/** Send the boxes of all groups at their last refit, and their `targets` and `moved`, to all ranks,
+ * and find the neighbours of this rank's groups, or all that may be neighbours where particles may
+ * have moved. Collective. */
 void domain_find_neighbours(struct domain *d);
 /** Whether a group of this rank has targets, or a neighbour that has some. After
  * domain_find_neighbours(). */

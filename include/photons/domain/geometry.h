@@ -21,8 +21,8 @@
 #define R_CUT 1.0f
 #define R_CUT_SQUARED (R_CUT * R_CUT)
 
-/* In isolated systems L is the side of a cubic frame, and its middle is the origin of coordinates. All
- * particles are less than L/4 from the middle along each axis, so that nearest images are the
+/* In isolated systems L is the side of a cubic frame, and its middle is the origin of coordinates.
+ * All particles are less than L/4 from the middle along each axis, so that nearest images are the
  * particles themselves. There r_cut = L: nothing is out of reach. L is a power of two in Mpc, and
  * doubles when a particle comes near the limit (domain_double_frame()). */
 #define FRAME_MIDDLE (UINT32_C(1) << 31)

@@ -163,10 +163,10 @@ struct particles particles_create_blocks(size_t n, size_t blocks, double box, do
 /** Allocate the columns that only block time steps need, filled with zeros. */
 void particles_add_block_columns(struct particles *s);
 /**
- * Copy some of the particles of all ranks, with all their columns and in their order, into one range
- * per rank. Collective.
- * @param keep  [s->count] whether to copy the particle in this place of this rank's ranges: particle i
- *              of range g is in place particles_block(s, g).first + i
+ * Copy some of the particles of all ranks, with all their columns and in their order, into one
+ * range per rank. Collective.
+ * @param keep  [s->count] whether to copy the particle in this place of this rank's ranges:
+ *              particle i of range g is in place particles_block(s, g).first + i
  */
 struct particles particles_select(const struct particles *s, const bool *keep);
 /** Allocate the column relative_mass or type, filled with zeros. */

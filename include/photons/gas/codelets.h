@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stages of gas, one task a batch of groups. What order they have to each other follows from the
- * batches that they read and write. */
+/* The stages of gas, one task a batch of groups. What order they have to each other follows from
+ * the batches that they read and write. */
 #ifndef PHOTONS_GAS_CODELETS_H
 #define PHOTONS_GAS_CODELETS_H
 

@@ -8,9 +8,9 @@
  * of the next finer level need. What is computed of a group depends on the groups near it and not
  * on its batch.
  *
- * Each rank owns the same number of batches of each level, which follow each other: groups of a level
- * cost the same, and levels take their steps one after the other. Of batches of other ranks a rank
- * has those that its own groups need (ghosts.h). */
+ * Each rank owns the same number of batches of each level, which follow each other: groups of a
+ * level cost the same, and levels take their steps one after the other. Of batches of other ranks a
+ * rank has those that its own groups need (ghosts.h). */
 #ifndef PHOTONS_GAS_GAS_H
 #define PHOTONS_GAS_GAS_H
 
@@ -115,8 +115,8 @@ uint32_t gas_first_group(const struct gas *g, int level, int rank);
 /** The rank that has a group. */
 int gas_owner(const struct gas *g, int level, uint32_t group);
 
-/** Present cells of a group; NULL if another rank has it. No task may write them; handles are acquired
- * or unregistered. */
+/** Present cells of a group; NULL if another rank has it. No task may write them; handles are
+ * acquired or unregistered. */
 void *gas_cells(const struct gas *g, int level, uint32_t group);
 
 /** Number of cells at a level that are not refined. */
@@ -126,8 +126,8 @@ uint64_t gas_leaf_cells(const struct gas *g, int level);
 void gas_acquire(struct gas *g);
 void gas_release(struct gas *g);
 
-/** Give levels from `level` on, whose groups are those of the topology, new batches. The old ones must
- * have been taken off with gas_take_level(). */
+/** Give levels from `level` on, whose groups are those of the topology, new batches. The old ones
+ * must have been taken off with gas_take_level(). */
 void gas_make_level(struct gas *g, int level);
 /** Take a level's batches off StarPU: their memory stays. @return what gas_free_level() frees */
 struct gas_level gas_take_level(struct gas *g, int level);

@@ -48,8 +48,8 @@ struct ghost_message {
   starpu_data_handle_t packed;
 };
 
-/** Messages that a rank sends or receives, by rank and group. A batch is in one message at most of those
- * that a rank receives of a kind. */
+/** Messages that a rank sends or receives, by rank and group. A batch is in one message at most of
+ * those that a rank receives of a kind. */
 struct ghost_messages {
   uint32_t count;
   struct ghost_message *message;
@@ -61,8 +61,8 @@ struct gas_ghosts {
   struct ghost_messages sent[GHOST_KINDS], received[GHOST_KINDS];
 };
 
-/** Bytes of a part: of one cube or side of all variables; or of the means of a group, whose room is that
- * of a patch. */
+/** Bytes of a part: of one cube or side of all variables; or of the means of a group, whose room is
+ * that of a patch. */
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind);
 
 /** Find the messages of a level from the octree, and free them; no task uses them. */

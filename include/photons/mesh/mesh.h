@@ -10,8 +10,8 @@
  * backward:  inverse fft_x, transpose blocks, inverse fft_yz into the slabs of each field,
  *            which particles read
  *
- * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Transpose block
- * (s, c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there
+ * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Transpose block (s,
+ * c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there
  * are two sets of densities and fields; the second set belongs to a mesh shifted by half a cell
  * (Hockney & Eastwood 1981, section 7-8). */
 #ifndef PHOTONS_MESH_H
@@ -88,8 +88,8 @@ struct mesh {
 
 enum { MESH_MOST = 16384 }; /**< cells a side */
 
-/** Floats of a z-row. An odd number of cache lines: neighbouring rows of a column do not compete for
- * the same cache sets. */
+/** Floats of a z-row. An odd number of cache lines: neighbouring rows of a column do not compete
+ * for the same cache sets. */
 static inline uint32_t mesh_row(uint32_t cells) { return 16 * (((cells + 4 + 15) / 16) | 1); }
 /** First x-plane of slab s / first ky of column c: s N / slabs. */
 static HOST_DEVICE inline uint32_t slab_first(const struct mesh *m, uint32_t s) {

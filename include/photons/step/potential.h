@@ -13,9 +13,10 @@
  * drifted to the same time; trees are refitted. Collective.
  * @param expansions  use expansions where the acceptance criterion of forces allows it; only with
  *                    Newton's gravity (isolated systems). Their order is the highest one: errors of
- *                    the potential have one sign and do not cancel in the sum. Otherwise all pairs are
- *                    summed directly
- * @param[out] of_particles  [particles of this rank] the part of each, in their order; NULL: not wanted
+ *                    the potential have one sign and do not cancel in the sum. Otherwise all pairs
+ *                    are summed directly
+ * @param[out] of_particles  [particles of this rank] the part of each, in their order; NULL: not
+ *         wanted
  */
 double step_pair_potential(struct nbody *n, bool expansions, float *of_particles);
 

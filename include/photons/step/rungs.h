@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rungs of block time steps, and the kick of particles by rungs. A base step is divided into 2^RUNG_MOST
- * ticks, equal in ln a. A particle of rung k takes steps of 2^(RUNG_MOST - k) ticks, which begin at
- * multiples of their length. Particles whose own step ends at a tick are active there. */
+/* Rungs of block time steps, and the kick of particles by rungs. A base step is divided into
+ * 2^RUNG_MOST ticks, equal in ln a. A particle of rung k takes steps of 2^(RUNG_MOST - k) ticks,
+ * which begin at multiples of their length. Particles whose own step ends at a tick are active
+ * there. */
 #ifndef PHOTONS_STEP_RUNGS_H
 #define PHOTONS_STEP_RUNGS_H
 
@@ -56,10 +57,11 @@ struct rung_arrays {
   uint8_t *rung;                  /**< column */
 };
 
-/** The factor from |a|^2 now to |a|^2 in the middle of the next step, if |a| goes on to change as it
- * did over the last step. A step chosen for its middle is nearly the one that a particle would choose
- * if time ran backwards. Steps chosen for their beginnings are too long on the way into a halo, not on
- * the way out, and particles gain energy (Quinn et al. 1997; Makino et al. 2006, New Astron. 12, 124). */
+/** The factor from |a|^2 now to |a|^2 in the middle of the next step, if |a| goes on to change as
+ * it did over the last step. A step chosen for its middle is nearly the one that a particle would
+ * choose if time ran backwards. Steps chosen for their beginnings are too long on the way into a
+ * halo, not on the way out, and particles gain energy (Quinn et al. 1997; Makino et al. 2006, New
+ * Astron. 12, 124). */
 static HOST_DEVICE inline float change_ahead(float before2, float now2) {
   const float least = 0.5f, most = 16.0f;
   if (!(before2 > 0.0f)) return 1.0f;

@@ -22,10 +22,11 @@ struct statistics {
   double centre[3];  /**< centre of mass, Mpc */
 };
 
-/** The statistics at the scale factor a, without the potential energy. Their bits depend neither on workers nor on ranks. No task
- * runs, and a kick has seen all particles. Collective. */
+/** The statistics at the scale factor a, without the potential energy. Their bits depend neither on
+ * workers nor on ranks. No task runs, and a kick has seen all particles. Collective. */
 struct statistics statistics_measure(struct nbody *n, double a);
-/** Angular momentum and centre of mass of an isolated system, under the same conditions. Collective. */
+/** Angular momentum and centre of mass of an isolated system, under the same conditions.
+ * Collective. */
 void statistics_measure_moments(struct nbody *n, struct statistics *s);
 
 #endif

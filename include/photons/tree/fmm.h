@@ -12,7 +12,8 @@
  *   acceleration = grad sum_k L_k y^k/k! y: particle relative to its node's centre
  *
  * L_0 is the potential, which no force needs. It is stored apart and only where potentials are
- * computed; the highest degree of M, which only L_0 needs, is not stored. D_n follows by recurrence (McMurchie & Davidson 1978; Dehnen 2014) from
+ * computed; the highest degree of M, which only L_0 needs, is not stored. D_n follows by recurrence
+ * (McMurchie & Davidson 1978; Dehnen 2014) from
  *   f_(n) = (1/r d/dr)^n psi = (-1)^n (2n-1)!!/r^(2n+1) - 2^n H^(n)(u)    (H, u: split.h)
  * H = 0 is Newton's gravity. */
 #ifndef PHOTONS_FMM_H

@@ -13,8 +13,8 @@
 #include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
 
-/** The least softening length in units of r_cut: the resolution of float positions in a leaf. Without
- * this limit, particles at one point, and a particle's force on itself, would give 0/0. */
+/** The least softening length in units of r_cut: the resolution of float positions in a leaf.
+ * Without this limit, particles at one point, and a particle's force on itself, would give 0/0. */
 #define SOFTENING_LEAST 1e-6
 
 /** The force law between two particles, for a source of mass 1. Lengths are in units of r_cut. */
@@ -55,8 +55,8 @@ struct p2p_target {
       *near; /**< near list (interaction_list.h); its targets are leaves, by index in their level */
   const uint32_t *const *source_x; /**< [slot] positions of the neighbours */
   const uint32_t *source_count;    /**< [slot] numbers of their particles */
-  /** [slot] their masses, where masses differ; and types, where the law is by type. Else NULL. Slot 0 is
-   * the group of the targets. */
+  /** [slot] their masses, where masses differ; and types, where the law is by type. Else NULL. Slot
+   * 0 is the group of the targets. */
   const float *const *source_mass;
   const uint8_t *const *source_type;
   const uint32_t *index; /**< place of each target in its group; NULL: targets are the whole group */
@@ -105,9 +105,9 @@ struct p2p_kernels {
    */
   uint64_t (*p2p)(const struct p2p_law *law, const struct p2p_target *target,
                   struct p2p_scratch *scratch, float *acceleration);
-  /** The short-range potential psi (split.h) of the sources, softened, in units of 1/r_cut: the sum over
-   * the near list of psi of a unit mass times the source's mass, without the target itself. The targets
-   * must be sources, too.
+  /** The short-range potential psi (split.h) of the sources, softened, in units of 1/r_cut: the sum
+   * over the near list of psi of a unit mass times the source's mass, without the target itself.
+   * The targets must be sources, too.
    * @param[out] potential  [targets] */
   void (*potential)(const struct p2p_law *law, const struct p2p_target *target,
                     struct p2p_scratch *scratch, float *potential);

@@ -61,12 +61,13 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
 void short_range_free(struct short_range *s);
 /** After domain_double_frame(): lengths are in units of another r_cut. */
 void short_range_rescale(struct short_range *s, const struct parameters *p);
-/** Set the softening of all types of particles: softening_of_type(), which varies if its physical length
- * is limited.
+/** Set the softening of all types of particles: softening_of_type(), which varies if its physical
+ * length is limited.
  * @param most  no length is larger; comoving, kpc/h */
 void short_range_set_softening(struct short_range *s, const struct parameters *p, double most);
 
-/** Whether the next forces may use expansions. Without them all pairs in reach are summed directly. */
+/** Whether the next forces may use expansions. Without them all pairs in reach are summed directly.
+ */
 void short_range_expansions(struct short_range *s, bool use);
 
 /** Make room for expansions of this order, with which nodes interact wherever those of

@@ -67,7 +67,8 @@ static HOST_DEVICE inline float plain_product(float a, float b) {
 /** Judge a pair of nodes: out of reach (DROP), to be computed by expansions (ACCEPT), or to be
  * opened (OPEN). The verdict is the same with target and source exchanged, and so is the order of
  * opening: expansions between A and B act both ways, so that momentum is conserved.
- * @param target_mass, source_mass  in units of particles.mass: numbers of particles of equal mass */
+ * @param target_mass, source_mass  in units of particles.mass: numbers of particles of equal mass
+ *         */
 static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const struct node *t,
                                              const struct node *s, float target_mass,
                                              float source_mass) {
@@ -135,8 +136,8 @@ struct walk_kernels {
    * @param active  their number
    * @param depth   of their tree
    * @param[out] index  [active] where they stand in the group
-   * @param[out] first  [2^depth + 1] table of the leaves (tree.h): leaf j holds the active ones of the
-   *         group's particles [level_first(count, depth, j), level_first(count, depth, j + 1))
+   * @param[out] first  [2^depth + 1] table of the leaves (tree.h): leaf j holds the active ones of
+   *         the group's particles [level_first(count, depth, j), level_first(count, depth, j + 1))
    * @return how many there are
    */
   uint32_t (*pack)(uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,

@@ -34,8 +34,8 @@ static void linear_children(const struct constants *c, unsigned variables, const
     for (unsigned k = 0; k < 8; k++) children->u[q][k] = coarse[q * GAS_COARSE_CELLS];
 }
 
-/* Writes those children of coarse cell `place` that are cells low <= i < high of the block. Cell i of
- * the block lies in coarse cell (i + 3) / 2. */
+/* Writes those children of coarse cell `place` that are cells low <= i < high of the block. Cell i
+ * of the block lies in coarse cell (i + 3) / 2. */
 static void place_children(unsigned variables, const struct children *children, const int place[3],
                            const int low[3], const int high[3], real *block) {
   for (unsigned k = 0; k < 8; k++) {

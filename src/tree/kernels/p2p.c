@@ -256,8 +256,8 @@ pair_of_targets(const struct p2p_law *law, int degree, enum law kind, bool mixed
   b[0] = v_sum(bx), b[1] = v_sum(by), b[2] = v_sum(bz);
 }
 
-/* One copy of the pair loop for each degree, so that the coefficients stay in registers; and for each
- * law one for particles that differ. (The declaration at its end takes the semicolon.) */
+/* One copy of the pair loop for each degree, so that the coefficients stay in registers; and for
+ * each law one for particles that differ. (The declaration at its end takes the semicolon.) */
 #define PAIR_LOOP(name, degree, kind, mixed)                                                       \
   static void pair_##name(const struct p2p_law *law, const struct sources *s, const struct one *i, \
                           const struct one *j, float a[3], float b[3]) {                           \
@@ -306,8 +306,8 @@ static vfloat spline_potential(vfloat u, vfloat support2) {
   return v_select(v_less(q, v_set(0.5f)), in, out) * inverse;
 }
 
-/** 1/sqrt(u) for Newton's gravity; that of periodic boxes has exact roots, because H cancels most of
- * it. */
+/** 1/sqrt(u) for Newton's gravity; that of periodic boxes has exact roots, because H cancels most
+ * of it. */
 static inline vfloat inverse_root(enum law kind, vfloat u) {
   if (kind != NEWTON) return v_set(1.0f) / v_sqrt(u);
   const vfloat y = v_rsqrt_estimate(u);
@@ -332,9 +332,9 @@ potential_vector(const struct p2p_law *law, enum law kind, vfloat u, vfloat soft
   return v_keep(v_less(u, v_set(R_CUT_SQUARED)), newton - h);
 }
 
-/** The potential at a target, without that of the target itself. Masses at the target's place that are
- * not softened more than it are added up apart, so that without the target's own mass the sum is
- * exact, however deep a particle's own potential is. */
+/** The potential at a target, without that of the target itself. Masses at the target's place that
+ * are not softened more than it are added up apart, so that without the target's own mass the sum
+ * is exact, however deep a particle's own potential is. */
 static inline __attribute__((always_inline)) float potential_of_target(const struct p2p_law *law,
                                                                        enum law kind,
                                                                        const struct sources *s,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The potential of isolated systems from expansions. Forces need no L_0 (fmm.h), the potential at the
- * centres of the targets. Here it is made from the far list, and with the other terms of the local
- * expansions it gives the potential of particles. */
+/* The potential of isolated systems from expansions. Forces need no L_0 (fmm.h), the potential at
+ * the centres of the targets. Here it is made from the far list, and with the other terms of the
+ * local expansions it gives the potential of particles. */
 #include <stddef.h>
 
 #include "photons/tree/fmm.h"

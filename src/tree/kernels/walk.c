@@ -63,11 +63,11 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
                source_count = node_end(n, s) - node_first(n, s);
       if (first && target_count == 0) continue;
       result.visits++;
-      /* Where the larger node cannot be opened, opening the other one does not lessen the error that
-       * the larger one's radius makes: the parts' errors add up to that of the whole. */
+      /* Where the larger node cannot be opened, opening the other one does not lessen the error
+       * that the larger one's radius makes: the parts' errors add up to that of the whole. */
       const bool larger = nodes[t].radius >= sources[s].radius;
-      /* Packed targets count as equal: only those of their pairs feel a force here. Slot 0 is the group
-       * of targets that are not packed. */
+      /* Packed targets count as equal: only those of their pairs feel a force here. Slot 0 is the
+       * group of targets that are not packed. */
       const float target_mass = slot_mass && !first ? slot_mass[0][t] : (float)target_count,
                   source_mass = slot_mass ? slot_mass[slot][s] : (float)source_count,
                   of_targets = a->newton ? larger_of(stack[top].targets, target_mass) : target_mass,
