@@ -363,7 +363,9 @@ static void set_flags(struct gas *g, const struct parameters *p) {
         .loehner_filter = 0.01};
 }
 
-static uint32_t default_batch(void) { return scheduler_any_gpu() ? GPU_BATCH_GROUPS : BATCH_GROUPS; }
+static uint32_t default_batch(void) {
+  return scheduler_any_gpu() ? GPU_BATCH_GROUPS : BATCH_GROUPS;
+}
 
 struct gas *gas_create(const struct parameters *p) {
   struct gas *g = allocate(1, sizeof *g, "the gas");

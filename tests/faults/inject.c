@@ -26,7 +26,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum function { MALLOC, WRITE, FSYNC, RENAME, LINK, OPEN, PTHREAD_CREATE, CUDA_MEMORY, CUDA_DEVICE, FUNCTIONS };
+enum function {
+  MALLOC,
+  WRITE,
+  FSYNC,
+  RENAME,
+  LINK,
+  OPEN,
+  PTHREAD_CREATE,
+  CUDA_MEMORY,
+  CUDA_DEVICE,
+  FUNCTIONS
+};
 /* Errors of CUDA: the library does not need CUDA. */
 enum { CUDA_NO_MEMORY = 2, CUDA_LOST = 719 };
 static const struct {
@@ -220,12 +231,12 @@ static int cuda_failure(enum function f, const void *caller) {
   atomic_store(&inject.cuda_error, functions[f].error);
   return functions[f].error;
 }
-#define CUDA(f, name, types, arguments)                                       \
-  int name types {                                                            \
-    static int(*next) types;                                                  \
-    if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name);                     \
-    const int error = cuda_failure((f), __builtin_return_address(0));         \
-    return error ? error : next arguments;                                    \
+#define CUDA(f, name, types, arguments)                               \
+  int name types {                                                    \
+    static int(*next) types;                                          \
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name);             \
+    const int error = cuda_failure((f), __builtin_return_address(0)); \
+    return error ? error : next arguments;                            \
   }
 struct dim3 {
   unsigned x, y, z;
@@ -235,7 +246,8 @@ CUDA(CUDA_MEMORY, cudaMalloc, (void **to, size_t bytes), (to, bytes))
 CUDA(CUDA_MEMORY, cudaMallocAsync, (void **to, size_t bytes, void *stream), (to, bytes, stream))
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): CUDA's name */
 CUDA(CUDA_DEVICE, __cudaLaunchKernel,
-     (void *kernel, struct dim3 grid, struct dim3 block, void **arguments, size_t shared, void *stream),
+     (void *kernel, struct dim3 grid, struct dim3 block, void **arguments, size_t shared,
+      void *stream),
      (kernel, grid, block, arguments, shared, stream))
 CUDA(CUDA_DEVICE, cudaMemcpyAsync,
      (void *to, const void *from, size_t bytes, int kind, void *stream),

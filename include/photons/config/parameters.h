@@ -63,8 +63,8 @@ struct parameters {
     enum gas_boundary boundary[3][2];
     int64_t levels; /**< of refinement, below the root */
     enum gas_steps steps;
-    int64_t regrid; /**< steps of a level */
-    int64_t buffer; /**< cells */
+    int64_t regrid;                          /**< steps of a level */
+    int64_t buffer;                          /**< cells */
     double flag_density[PARAMETER_LIST_MAX]; /**< lists: one value, or one a level */
     size_t flag_density_count;
     double flag_gradient_density[PARAMETER_LIST_MAX];
