@@ -251,6 +251,42 @@ static void print_m2l(int p) {
   printf("}\n\n");
 }
 
+static void print_m2l_potential(int p) {
+  printf(
+      "/** s += sum over |m| < %d of m_m D_m, the potential at R. e[0] is psi; otherwise as m2l. "
+      "*/\n",
+      p);
+  printf(
+      "GENERATED void m2l_potential_%d(vfloat x, vfloat y, vfloat z, vfloat q1, const vfloat *e, "
+      "const vfloat *m, "
+      "vfloat *s) {\n",
+      p);
+  if (p == 1) printf("  (void)x, (void)y, (void)z;\n");
+  if (p <= 2) printf("  (void)q1;\n");
+  print_derivatives(p - 1);
+  printf("  *s = v_fma(m[0], e[0], *s);\n");
+  for (int m = 1; m < terms(p - 1); m++) {
+    printf("  *s = v_fma(m[%d], ", m);
+    name('d', at(m));
+    printf(", *s);\n");
+  }
+  printf("}\n\n");
+}
+
+static void print_l2p_potential(int p) {
+  printf("/** s += sum l_k (x, y, z)^k / k!, 1 <= |k| <= %d. */\n", p);
+  printf("GENERATED void l2p_potential_%d(const float *l, vfloat x, vfloat y, vfloat z, vfloat *s) "
+         "{\n",
+         p);
+  print_monomials(p, "v_set(1.0f)");
+  for (int k = 1; k < terms(p); k++) {
+    printf("  *s = v_fma(v_set(l[%d]), ", k - 1);
+    name('w', at(k));
+    printf(", *s);\n");
+  }
+  printf("}\n\n");
+}
+
 int main(void) {
   printf("/* Written by tools/generate_fmm.c: change that program, not this file. */\n"
          "#ifndef GENERATED /* CUDA code defines it, and vfloat as float */\n"
@@ -262,6 +298,8 @@ int main(void) {
     print_m2l(p);
     print_l2l(p);
     print_l2p(p);
+    print_m2l_potential(p);
+    print_l2p_potential(p);
   }
   printf("#undef GENERATED\n");
   return fflush(stdout) || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;

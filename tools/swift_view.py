@@ -114,6 +114,10 @@ def write_view(snapshot, path):
     with h5py.File(paths[0], "r") as file:
         header, parameters = dict(file["Header"].attrs), dict(file["Parameters"].attrs)
         config = file["Config"].attrs["config.ini"].decode()
+    others = [kind for kind, count in enumerate(header["NumPart_Total"]) if count and kind != 1]
+    if others:
+        sys.exit(f"swift_view.py: error: {snapshot}: has particles of type {others[0]}; "
+                 "views have those of type 1 only")
     particles = int(header["NumPart_Total"][1])
     particles += int(header["NumPart_Total_HighWord"][1]) << 32
     a, omega_r = float(header["Time"]), float(read_config(config)["cosmology"]["Omega_r"])

@@ -83,15 +83,38 @@ static void ghost_paste_gpu(struct gpu *gpu, void *buffers[],
 STAGE(ghost_cut, 0x99bbbb, NULL);
 STAGE(ghost_paste, 0xbbdddd, NULL);
 
-/** Send or receive the positions or the trees of all ghosts. */
+/** What a message of a kind carries. */
+static starpu_data_handle_t carried(const struct ghost *ghost, const struct group *g,
+                                    unsigned kind) {
+  switch (kind) {
+  case MESSAGE_POSITION: return ghost->packed;
+  case MESSAGE_TREE: return g->tree;
+  case MESSAGE_MASS: return g->column[COLUMN_relative_mass];
+  case MESSAGE_NODE_MASS: return g->node_mass;
+  default: return g->column[COLUMN_type];
+  }
+}
+
+/** Send or receive one kind of data of all ghosts. */
 static void transfer(const struct domain *d, const struct ghosts *ghosts, unsigned kind) {
   const int me = comm_rank();
   for (const struct ghost *ghost = ghosts->ghost; ghost < ghosts->ghost + ghosts->count; ghost++) {
     const struct group *g = &d->groups[ghost->group];
     const bool sent = g->owner == me;
-    message_transfer(kind == MESSAGE_POSITION ? ghost->packed : g->tree, kind, g->index,
-                     sent ? me : ghost->rank, sent ? ghost->rank : me, PRIORITY_HIGHEST);
+    message_transfer(carried(ghost, g, kind), kind, g->index, sent ? me : ghost->rank,
+                     sent ? ghost->rank : me, PRIORITY_HIGHEST);
   }
+}
+
+/** Masses and types are sent whole, in place of the branches that are needed. */
+static void transfer_all(const struct domain *d, const struct ghosts *ghosts) {
+  transfer(d, ghosts, MESSAGE_POSITION);
+  transfer(d, ghosts, MESSAGE_TREE);
+  if (d->particles.has_masses) {
+    transfer(d, ghosts, MESSAGE_MASS);
+    transfer(d, ghosts, MESSAGE_NODE_MASS);
+  }
+  if (d->particles.has_types) transfer(d, ghosts, MESSAGE_TYPE);
 }
 
 void ghosts_submit(struct domain *d) {
@@ -103,10 +126,8 @@ void ghosts_submit(struct domain *d) {
     ghost_cut_insert((struct ghost_cut_argument){d, g},
                      (struct task){.data = data, .count = 2, .priority = PRIORITY_HIGHEST});
   }
-  transfer(d, &d->sent, MESSAGE_POSITION);
-  transfer(d, &d->sent, MESSAGE_TREE);
-  transfer(d, &d->received, MESSAGE_POSITION);
-  transfer(d, &d->received, MESSAGE_TREE);
+  transfer_all(d, &d->sent);
+  transfer_all(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++) {
     const struct ghost *g = &d->received.ghost[i];
     const struct group *group = &d->groups[g->group];

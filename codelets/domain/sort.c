@@ -12,16 +12,16 @@
 struct sort_argument {
   uint32_t count;
   unsigned depth;
-  int columns;
+  unsigned columns; /* bits: the particles have the column */
 };
 enum { TREE, COLUMNS };
 
 static double sort_work(const struct sort_argument *a) { return a->count; }
 
 /** @param[out] column  NULL: the particles do not have the column */
-static void unwrap(void *buffers[], int columns, void *column[PARTICLE_COLUMN_COUNT]) {
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
-    column[k] = k < columns ? VECTOR(void, buffers[COLUMNS + k]) : NULL;
+static void unwrap(void *buffers[], unsigned columns, void *column[PARTICLE_COLUMN_COUNT]) {
+  for (int k = 0, slot = COLUMNS; k < PARTICLE_COLUMN_COUNT; k++)
+    column[k] = columns >> k & 1 ? VECTOR(void, buffers[slot++]) : NULL;
 }
 
 static void sort_cpu(void *buffers[], const struct sort_argument *a) {
@@ -33,19 +33,20 @@ static void sort_cpu(void *buffers[], const struct sort_argument *a) {
 static void sort_gpu(struct gpu *gpu, void *buffers[], const struct sort_argument *a) {
   void *column[PARTICLE_COLUMN_COUNT];
   unwrap(buffers, a->columns, column);
-  gpu_sort(gpu, a->count, VECTOR(const struct node, buffers[TREE]), column);
+  gpu_sort(gpu, a->count, a->depth, VECTOR(const struct node, buffers[TREE]), column);
 }
 
 STAGE(sort, 0x999999, NULL);
 
 void sort_submit(const struct domain *d, struct group *g) {
   struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT] = {[TREE] = {g->tree, STARPU_R}};
-  const int columns = particles_columns(&d->particles);
-  for (int k = 0; k < columns; k++)
-    data[COLUMNS + k] = (struct starpu_data_descr){g->column[k], STARPU_RW};
+  unsigned columns = 0;
+  size_t count = COLUMNS;
+  FOR_PARTICLE_COLUMNS(&d->particles, k) {
+    data[count++] = (struct starpu_data_descr){g->column[k], STARPU_RW};
+    columns |= 1u << k;
+  }
   sort_insert((struct sort_argument){g->count, d->depth, columns},
-              (struct task){.data = data,
-                            .count = COLUMNS + (size_t)columns,
-                            .priority = PRIORITY_HIGHEST,
-                            .owner = &g->index});
+              (struct task){
+                  .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }

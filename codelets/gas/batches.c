@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "codelets/gas/batches.h"
 
+#include <string.h>
+
 #include "photons/base/error.h"
 
 void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_access_mode mode) {
@@ -15,6 +17,45 @@ void slots_add_list(struct slots *s, const struct gas *g, int level, const struc
   const struct gas_level *l = &g->level[level];
   for (uint32_t i = 0; i < list->count; i++)
     slots_add(s, l->batch[list->batch[i]].handle[now ? l->now : 1 - l->now], STARPU_R);
+}
+
+void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b) {
+  slots_add_list(s, g, level, &b->near, true);
+  slots_add_list(s, g, level - 1, &b->coarse, true);
+  slots_add_list(s, g, level - 1, &b->coarse, false);
+}
+
+void slots_add_links(struct slots *s, const struct gas_batch *b) {
+  if (b->links) slots_add(s, b->links, STARPU_R);
+}
+
+struct block_sources block_sources_of(const struct batch_argument *a, const char *const *cells,
+                                      double weight) {
+  const struct gas_batch *b = batch_of(a);
+  return (struct block_sources){.gas = a->gas,
+                                .level = a->level,
+                                .near = {&b->near, cells},
+                                .coarse = {&b->coarse, cells + b->near.count},
+                                .before = {&b->coarse, cells + b->near.count + b->coarse.count},
+                                .weight = weight};
+}
+
+struct gpu_sources gpu_sources_of(const struct batch_argument *a, const char *const *cells,
+                                  double weight, const struct gas_links *links) {
+  const struct gas_batch *b = batch_of(a);
+  struct gpu_sources s = {.cells = cells,
+                          .near = b->near.count,
+                          .coarse = b->coarse.count,
+                          .weight = weight,
+                          .links = links};
+  memcpy(s.boundary, a->gas->topology.boundary, sizeof s.boundary);
+  return s;
+}
+
+struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a) {
+  const struct gas *g = a->gas;
+  return (struct gpu_gas){gpu, g->physics, g->kernels->real_size == sizeof(double),
+                          batch_of(a)->count};
 }
 
 struct task slots_task(const struct slots *s, enum priority priority) {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the stages of gas have in common: the argument of their tasks, and slots for lists of batches. */
+/* What the stages of gas have in common: the argument of their tasks, and slots for lists of
+ * batches. */
 #ifndef PHOTONS_CODELETS_GAS_BATCHES_H
 #define PHOTONS_CODELETS_GAS_BATCHES_H
 
 #include "codelets/runtime/task.h"
+#include "cuda/gas/gpu_gas.h"
+#include "photons/gas/blocks.h"
 #include "photons/gas/codelets.h"
 
 /** A batch of a level, and what a stage needs besides. */
@@ -15,6 +18,9 @@ struct batch_argument {
   bool flag;
 };
 
+/** What the CUDA versions know of a batch. */
+struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a);
+
 static inline struct gas_batch *batch_of(const struct batch_argument *a) {
   return &a->gas->level[a->level].batch[a->batch];
 }
@@ -24,6 +30,19 @@ static inline double batch_work(const struct batch_argument *a) { return batch_o
 /** Group i of a batch in memory where a group takes up so many bytes. */
 static inline void *nth(void *buffer, size_t bytes, uint32_t i) {
   return VECTOR(char, buffer) + bytes * i;
+}
+
+/** Keep a fault of group i of a batch, if there is one, and if it is the first. */
+static inline void note_fault(const struct batch_argument *a, uint32_t i,
+                              const struct gas_fault *fault) {
+  struct gas_fault *first = &a->gas->level[a->level].fault[batch_of(a)->first + i];
+  if (first->patch < 0) *first = *fault;
+}
+
+/** gas.scratch in a task: what gas_kernels.solve needs, aligned, and after it room for a block. */
+static inline char *solve_scratch(void *buffer) {
+  const uintptr_t a = GAS_ALIGNMENT;
+  return (char *)(((uintptr_t)VECTOR(char, buffer) + a - 1) / a * a);
 }
 
 /** Slots of a task. */
@@ -41,5 +60,22 @@ void slots_add_list(struct slots *s, const struct gas *g, int level, const struc
 struct task slots_task(const struct slots *s, enum priority priority);
 /** The buffers from `first` on as plain addresses; free() it. */
 const char **slots_addresses(void *buffers[], size_t first, size_t count);
+
+/** Slots for what blocks are made from: cells of the level, of the next coarser one, and of that at
+ * the beginning of its last step. */
+void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b);
+/** Number of these slots. */
+static inline size_t source_slots(const struct gas_batch *b) {
+  return b->near.count + 2 * (size_t)b->coarse.count;
+}
+/** The same in a task. @param cells  addresses of these slots
+ * @param weight  time of the level within the last step of the next coarser one */
+struct block_sources block_sources_of(const struct batch_argument *a, const char *const *cells,
+                                      double weight);
+struct gpu_sources gpu_sources_of(const struct batch_argument *a, const char *const *cells,
+                                  double weight, const struct gas_links *links);
+
+/** A slot for the batch's links (links.h), where there are any: where this rank uses a GPU. */
+void slots_add_links(struct slots *s, const struct gas_batch *b);
 
 #endif

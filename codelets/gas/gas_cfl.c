@@ -18,11 +18,18 @@ static void gas_cfl_cpu(void *buffers[], const struct batch_argument *a) {
     struct gas_fault fault;
     l->speed[b->first + i] = g->kernels->largest_speed(
         &g->physics, nth(buffers[CELLS], gas_group_bytes(g), i), &fault);
-    if (l->fault[b->first + i].patch < 0) l->fault[b->first + i] = fault;
+    note_fault(a, i, &fault);
   }
 }
 
-STAGE_ON_CPU(gas_cfl, 0x88aa66, "gas");
+static void gas_cfl_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct gas_level *l = &a->gas->level[a->level];
+  gpu_gas_cfl(&g, VECTOR(void, buffers[CELLS]), l->speed + batch_of(a)->first,
+              l->fault + batch_of(a)->first);
+}
+
+STAGE(gas_cfl, 0x88aa66, "gas");
 
 void gas_cfl_submit(struct gas *g, int level, uint32_t batch) {
   const struct gas_level *l = &g->level[level];

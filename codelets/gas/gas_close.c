@@ -22,7 +22,13 @@ static void gas_close_cpu(void *buffers[], const struct batch_argument *a) {
   }
 }
 
-STAGE_ON_CPU(gas_close, 0x77aadd, "gas");
+static void gas_close_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_close(&g, a->weight, a->flag, VECTOR(void, buffers[FLUXES]),
+                VECTOR(void, buffers[SIDES]));
+}
+
+STAGE(gas_close, 0x77aadd, "gas");
 
 void gas_close_submit(struct gas *g, int level, uint32_t batch, double share, bool first) {
   const struct gas_batch *b = &g->level[level].batch[batch];

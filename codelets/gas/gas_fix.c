@@ -2,7 +2,7 @@
 /* gas_fix: replaces the fluxes of a level by those of the next finer one, where a patch that is not
  * refined has a refined neighbour.
  *
- * reads   fluxes; fluxes through the sides of finer groups
+ * reads   fluxes; fluxes through the sides of finer groups; links on GPUs
  * updates cells */
 #include <stdlib.h>
 
@@ -13,21 +13,15 @@ enum { CELLS, FLUXES, SIDES };
 
 static double gas_fix_work(const struct batch_argument *a) { return batch_work(a); }
 
-/** The neighbour across a face: faces are -x +x -y +y -z +z. */
-static int across(int face) {
-  static const int stride[] = {1, 3, 9};
-  return MYSELF + (face % 2 ? stride[face / 2] : -stride[face / 2]);
-}
-
-/** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not refined,
- * either. */
+/** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not
+ * refined, either. */
 static const char *finer_flux(void *buffers[], const struct batch_argument *a, uint32_t group,
                               int patch, int face) {
   const struct gas *g = a->gas;
   const struct gas_tree_level *l = &g->topology.level[a->level];
   const struct batch_list *fine = &batch_of(a)->fine;
   const struct patch_number n = topology_patch_neighbour(&g->topology, a->level, group, patch,
-                                                         across(face));
+                                                         topology_across(face));
   const uint32_t son = n.group == NO_GROUP ? NO_GROUP : l->group[n.group].son[n.patch];
   if (son == NO_GROUP) return NULL;
   uint32_t i = 0;
@@ -43,7 +37,7 @@ static void fix_patch(void *buffers[], const struct batch_argument *a, uint32_t 
   for (int face = 0; face < GAS_FACES; face++) {
     const char *finer = finer_flux(buffers, a, batch_of(a)->first + i, patch, face);
     if (finer)
-      g->kernels->flux_fix(g->variables, a->weight / gas_cell(g, a->level), face,
+      g->kernels->flux_fix(&g->physics, a->weight / gas_cell(g, a->level), face,
                            fluxes + (size_t)(patch * GAS_FACES + face) * face_bytes, finer,
                            nth(buffers[CELLS], gas_group_bytes(g), i), patch);
   }
@@ -57,7 +51,17 @@ static void gas_fix_cpu(void *buffers[], const struct batch_argument *a) {
       if (group[i].son[p] == NO_GROUP) fix_patch(buffers, a, i, p);
 }
 
-STAGE_ON_CPU(gas_fix, 0xcc6677, "gas");
+static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const uint32_t fine = batch_of(a)->fine.count;
+  const char **sides = slots_addresses(buffers, SIDES, fine);
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_fix(&g, a->weight / gas_cell(a->gas, a->level),
+              VECTOR(const struct gas_links, buffers[SIDES + fine]), sides, fine,
+              VECTOR(void, buffers[FLUXES]), VECTOR(void, buffers[CELLS]));
+  free(sides);
+}
+
+STAGE(gas_fix, 0xcc6677, "gas");
 
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt) {
   const struct batch_argument a = {g, level, batch, dt, false};
@@ -68,6 +72,7 @@ void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt) {
   slots_add(&slots, b->fluxes, STARPU_R);
   for (uint32_t i = 0; i < b->fine.count; i++)
     slots_add(&slots, g->level[level + 1].batch[b->fine.batch[i]].sides, STARPU_R);
+  slots_add_links(&slots, b);
   gas_fix_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

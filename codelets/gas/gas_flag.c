@@ -18,7 +18,13 @@ static void gas_flag_cpu(void *buffers[], const struct batch_argument *a) {
                      g->buffer, g->level[a->level].flags[b->first + i]);
 }
 
-STAGE_ON_CPU(gas_flag, 0xaa4499, "gas");
+static void gas_flag_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_flag(&g, &a->gas->flags[a->level], a->gas->buffer, VECTOR(void, buffers[BLOCKS]),
+               a->gas->level[a->level].flags + batch_of(a)->first);
+}
+
+STAGE(gas_flag, 0xaa4499, "gas");
 
 void gas_flag_submit(struct gas *g, int level, uint32_t batch, starpu_data_handle_t block) {
   const struct starpu_data_descr data[SLOTS] = {[BLOCKS] = {block, STARPU_R}};

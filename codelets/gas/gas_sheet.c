@@ -29,7 +29,7 @@ static const struct poisson_share *share_of(void *buffers[], const struct batch_
   const uint32_t son = g->topology.level[a->level].group[p.group].son[p.patch];
   uint32_t i = 0;
   if (son == NO_GROUP) return NULL;
-  while (b->fine.batch[i] != son / g->batch) i++;
+  while (b->around.batch[i] != son / g->batch) i++;
   return VECTOR(const struct poisson_share, buffers[NEAR + b->near.count + i]) + son % g->batch;
 }
 
@@ -115,8 +115,8 @@ void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
   slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);
   slots_add(&slots, b->handle[l->now], STARPU_R);
   surroundings_slots(&slots, &around);
-  for (uint32_t i = 0; i < b->fine.count; i++)
-    slots_add(&slots, g->level[level + 1].batch[b->fine.batch[i]].shares, STARPU_R);
+  for (uint32_t i = 0; i < b->around.count; i++)
+    slots_add(&slots, g->level[level + 1].batch[b->around.batch[i]].shares, STARPU_R);
   gas_sheet_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

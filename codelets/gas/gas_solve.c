@@ -3,33 +3,35 @@
  *
  * reads  blocks
  * writes cells at the end of the step, fluxes, gas_level.fault */
-#include <stdint.h>
-
 #include "codelets/gas/batches.h"
 
 #define gas_solve_argument batch_argument
 enum { CELLS, FLUXES, BLOCKS, SCRATCH, SLOTS };
-enum { ALIGNMENT = 64 };
 
 static double gas_solve_work(const struct batch_argument *a) { return batch_work(a); }
 
 static void gas_solve_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
-  const uintptr_t scratch = (uintptr_t)VECTOR(char, buffers[SCRATCH]);
-  void *aligned = (void *)((scratch + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  void *scratch = solve_scratch(buffers[SCRATCH]);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_fault fault;
     g->kernels->solve(&g->physics, a->weight / gas_cell(g, a->level), a->flag,
                       nth(buffers[BLOCKS], gas_block_bytes(g), i),
                       nth(buffers[CELLS], gas_group_bytes(g), i),
-                      nth(buffers[FLUXES], gas_fluxes_bytes(g), i), aligned, &fault);
-    struct gas_fault *first = &g->level[a->level].fault[b->first + i];
-    if (first->patch < 0) *first = fault;
+                      nth(buffers[FLUXES], gas_fluxes_bytes(g), i), scratch, &fault);
+    note_fault(a, i, &fault);
   }
 }
 
-STAGE_ON_CPU(gas_solve, 0x4477aa, "gas");
+static void gas_solve_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_solve(&g, a->weight / gas_cell(a->gas, a->level), a->flag, VECTOR(void, buffers[BLOCKS]),
+                VECTOR(void, buffers[CELLS]), VECTOR(void, buffers[FLUXES]),
+                &a->gas->level[a->level].fault[batch_of(a)->first]);
+}
+
+STAGE(gas_solve, 0x4477aa, "gas");
 
 void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt,
                       starpu_data_handle_t block) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_sum: sums of the conserved variables over the patches of each group that are not refined, in
- * double precision, one cell after the other.
+ * double precision, on cores one cell after the other.
  *
- * reads  cells
+ * reads  cells; links on GPUs
  * writes gas_level.sum */
+#include <stdlib.h>
+
 #include "codelets/gas/batches.h"
 
 #define gas_sum_argument batch_argument
-enum { CELLS, SLOTS };
+enum { CELLS, LINKS };
 
 static double gas_sum_work(const struct batch_argument *a) { return batch_work(a); }
 
@@ -34,12 +36,20 @@ static void gas_sum_cpu(void *buffers[], const struct batch_argument *a) {
   }
 }
 
-STAGE_ON_CPU(gas_sum, 0xddddaa, "gas");
+static void gas_sum_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_sum(&g, VECTOR(const struct gas_links, buffers[LINKS]), VECTOR(void, buffers[CELLS]),
+              a->gas->level[a->level].sum + batch_of(a)->first);
+}
+
+STAGE(gas_sum, 0xddddaa, "gas");
 
 void gas_sum_submit(struct gas *g, int level, uint32_t batch) {
   const struct gas_level *l = &g->level[level];
-  const struct starpu_data_descr data[SLOTS] = {
-      [CELLS] = {l->batch[batch].handle[l->now], STARPU_R}};
+  struct slots slots = {0};
+  slots_add(&slots, l->batch[batch].handle[l->now], STARPU_R);
+  slots_add_links(&slots, &l->batch[batch]);
   gas_sum_insert((struct batch_argument){g, level, batch, 0.0, false},
-                 (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_LOW});
+                 slots_task(&slots, PRIORITY_LOW));
+  free(slots.data);
 }

@@ -23,7 +23,7 @@ const void *task_argument(const void *cl_arg) { return ((const struct header *)c
 
 static void task_ended(void *cl_arg) {
   const struct header *h = cl_arg;
-  task_log_add(h->stage, h->owner);
+  if (!h->stage->untimed) task_log_add(h->stage, h->owner);
   if (h->ended) h->ended(h->context);
 }
 

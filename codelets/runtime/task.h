@@ -6,8 +6,8 @@
  *   void NAME_cpu(void *buffers[], const struct NAME_argument *a)
  *   void NAME_gpu(struct gpu *gpu, void *buffers[], const struct NAME_argument *a)
  *   double NAME_work(const struct NAME_argument *a)        amount of work, for performance models
- * and then STAGE(NAME, colour, family), or STAGE_ON_CPU if there is no CUDA version. The macro
- * defines
+ * and then STAGE(NAME, colour, family), or STAGE_ON_CPU if there is no CUDA version; other members
+ * of struct stage may follow the family. The macro defines
  *   void NAME_insert(struct NAME_argument a, struct task task)
  * which submits a task. An enum in the file names the slots of `buffers`. */
 #ifndef PHOTONS_CODELETS_TASK_H
@@ -45,14 +45,13 @@ uint32_t task_footprint(double work);
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))
 
-#define STAGE(kind, stage_colour, stage_family)                                      \
+#define STAGE(kind, stage_colour, ...)                                               \
   static __attribute__((unused)) void kind##_on_gpu(void *buffers[], void *cl_arg) { \
     kind##_gpu(worker_gpu(), buffers, task_argument(cl_arg));                        \
   }                                                                                  \
-  STAGE_WITH(GPU_CODELET(kind##_on_gpu), kind, stage_colour, stage_family)
-#define STAGE_ON_CPU(kind, stage_colour, stage_family) \
-  STAGE_WITH(, kind, stage_colour, stage_family)
-#define STAGE_WITH(gpu_codelet, kind, stage_colour, stage_family)                                 \
+  STAGE_WITH(GPU_CODELET(kind##_on_gpu), kind, stage_colour, __VA_ARGS__)
+#define STAGE_ON_CPU(kind, stage_colour, ...) STAGE_WITH(, kind, stage_colour, __VA_ARGS__)
+#define STAGE_WITH(gpu_codelet, kind, stage_colour, ...)                                          \
   static void kind##_on_cpu(void *buffers[], void *cl_arg) {                                      \
     kind##_cpu(buffers, task_argument(cl_arg));                                                   \
   }                                                                                               \
@@ -67,7 +66,7 @@ uint32_t task_footprint(double work);
                                                  .cpu_funcs_name = {#kind "_on_cpu"},             \
                                                  gpu_codelet.nbuffers = STARPU_VARIABLE_NBUFFERS, \
                                                  .model = &kind##_model};                         \
-  static struct stage kind##_stage = {.codelet = &kind##_codelet, .family = stage_family};        \
+  static struct stage kind##_stage = {.codelet = &kind##_codelet, .family = __VA_ARGS__};         \
   static void kind##_insert(struct kind##_argument argument, struct task task) {                  \
     task_submit(&kind##_stage, &task, &argument, sizeof argument);                                \
   }                                                                                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kick_rungs: kicks the targets of a group by rungs (rungs.h), and finds the same largest numbers as
- * kick.
+/* kick_rungs: kicks the targets of a group by rungs (rungs.h), and finds the same largest numbers
+ * as kick.
  *
  * reads   mesh_accelerations; the targets' own accelerations and index, if they have any
  * updates momenta, accelerations, rungs

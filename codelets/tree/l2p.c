@@ -22,7 +22,7 @@ static double l2p_work(const struct l2p_argument *a) {
 static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  a->s->kernels->fmm.l2p(a->s->acceptance.order, a->targets->count, a->targets->depth,
+  a->s->kernels->fmm.l2p(a->s->order, a->targets->count, a->targets->depth,
                          targets_first(a->targets, buffers[FIRST]), d->geometry.scale, a->s->factor,
                          VECTOR(const uint32_t, buffers[POSITION]),
                          VECTOR(const struct node, buffers[TREE]),
@@ -32,7 +32,7 @@ static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
 static void l2p_gpu(struct gpu *gpu, void *buffers[], const struct l2p_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  gpu_l2p(gpu, a->s->acceptance.order, a->targets->count, a->targets->depth,
+  gpu_l2p(gpu, a->s->order, a->targets->count, a->targets->depth,
           targets_first(a->targets, buffers[FIRST]), d->geometry.scale, a->s->factor,
           VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
           VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));

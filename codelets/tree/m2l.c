@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* m2l: local expansions of a group's targets from their far list. Does nothing if the list is empty;
- * then no stage reads the local expansions.
+/* m2l: local expansions of a group's targets from their far list. Does nothing if the list is
+ * empty; then no stage reads the local expansions.
  *
  * reads  the far list, the tree of the targets; trees and multipoles of the neighbours
  * writes the local expansions */
@@ -44,9 +44,9 @@ static void m2l_cpu(void *buffers[], const struct m2l_argument *a) {
   unwrap(buffers, n, trees, multipoles);
   const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, a->depth,
                                                   buffers + list_slot(n), false);
-  a->s->kernels->fmm.m2l(a->s->acceptance.order, a->depth, d->depth, d->geometry.scale,
-                         &a->s->split, &far, VECTOR(const struct node, buffers[TREE]), trees,
-                         multipoles, VECTOR(float, buffers[LOCAL]));
+  a->s->kernels->fmm.m2l(a->s->order, a->depth, d->depth, d->geometry.scale, &a->s->split, &far,
+                         VECTOR(const struct node, buffers[TREE]), trees, multipoles,
+                         VECTOR(float, buffers[LOCAL]));
 }
 
 static void m2l_gpu(struct gpu *gpu, void *buffers[], const struct m2l_argument *a) {
@@ -58,7 +58,7 @@ static void m2l_gpu(struct gpu *gpu, void *buffers[], const struct m2l_argument 
   unwrap(buffers, n, trees, multipoles);
   const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, a->depth,
                                                   buffers + list_slot(n), true);
-  gpu_m2l(gpu, a->s->acceptance.order, a->depth, d->depth, d->geometry.scale, &a->s->split, &far,
+  gpu_m2l(gpu, a->s->order, a->depth, d->depth, d->geometry.scale, &a->s->split, &far,
           VECTOR(const struct node, buffers[TREE]), n, trees, multipoles,
           VECTOR(float, buffers[LOCAL]));
 }

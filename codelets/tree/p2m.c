@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* p2m: multipoles of a group's leaves.
  *
- * reads  positions, the tree
+ * reads  positions, the tree; masses, if they differ
  * writes the multipoles */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
@@ -11,12 +11,13 @@
 struct p2m_argument {
   const struct short_range *s;
   uint32_t count;
+  bool masses; /* they differ */
 };
-enum { POSITION, TREE, MULTIPOLE, SLOTS };
+enum { POSITION, TREE, MULTIPOLE, MASS, SLOTS };
 
 /** The first number of a multipole is the count of particles, exact as a float. */
 static void check_leaves(const struct p2m_argument *a, const float *multipole) {
-  const uint32_t size = fmm_multipole_size(a->s->acceptance.order), depth = a->s->domain->depth;
+  const uint32_t size = fmm_multipole_size(a->s->order), depth = a->s->domain->depth;
   for (uint32_t node = 1u << depth; node < tree_nodes(depth); node++) {
     const uint32_t count = node_end(a->count, node) - node_first(a->count, node);
     DEBUG_CHECK(multipole[node * size] == (float)count, "leaf %u has %g for %u particles", node,
@@ -28,18 +29,19 @@ static double p2m_work(const struct p2m_argument *a) { return a->count; }
 
 static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
-  a->s->kernels->fmm.p2m(a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
-                         VECTOR(const uint32_t, buffers[POSITION]),
-                         VECTOR(const struct node, buffers[TREE]),
-                         VECTOR(float, buffers[MULTIPOLE]));
-  if (DEBUG_CHECKS) check_leaves(a, VECTOR(const float, buffers[MULTIPOLE]));
+  a->s->kernels->fmm.p2m(
+      a->s->order, a->count, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]),
+      a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
+      VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));
+  if (DEBUG_CHECKS && !a->masses) check_leaves(a, VECTOR(const float, buffers[MULTIPOLE]));
 }
 
 static void p2m_gpu(struct gpu *gpu, void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
-  gpu_p2m(gpu, a->s->acceptance.order, a->count, d->depth, d->geometry.scale,
-          VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
-          VECTOR(float, buffers[MULTIPOLE]));
+  gpu_p2m(gpu, a->s->order, a->count, d->depth, d->geometry.scale,
+          VECTOR(const uint32_t, buffers[POSITION]),
+          a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
+          VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));
 }
 
 STAGE(p2m, 0x88ccee, NULL);
@@ -48,8 +50,12 @@ void p2m_submit(struct short_range *s, struct group *g) {
   const struct starpu_data_descr data[SLOTS] = {
       [POSITION] = {g->column[COLUMN_position], STARPU_R},
       [TREE] = {g->tree, STARPU_R},
-      [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_W}};
-  p2m_insert(
-      (struct p2m_argument){s, g->count},
-      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
+      [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_W},
+      [MASS] = {g->column[COLUMN_relative_mass], STARPU_R}};
+  const bool masses = s->domain->particles.has_masses;
+  p2m_insert((struct p2m_argument){s, g->count, masses},
+             (struct task){.data = data,
+                           .count = masses ? SLOTS : MASS,
+                           .priority = PRIORITY_MIDDLE,
+                           .owner = &g->index});
 }

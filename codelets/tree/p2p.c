@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* p2p: direct short-range forces on a group's targets (targets.h).
  *
- * reads  the near list, positions, tree and table of leaves of the targets; positions of the neighbours
+ * reads  the near list, positions, tree and table of leaves of the targets; positions of the
+ * neighbours;
+ *        where particles differ their masses and types, and the index of the targets
  * writes the targets' accelerations */
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +20,21 @@ struct p2p_argument {
   struct group_expansions *e;
 };
 enum { ACCELERATION, TREE, FIRST, POSITION, POSITIONS };
-/* The positions of n neighbours are followed by the list. */
-static uint32_t list_slot(uint32_t n) { return POSITIONS + n; }
+/* The positions of n neighbours are followed by their masses and types, where these differ, the
+ * index of packed targets, and the list. */
+static uint32_t masses_slot(uint32_t n) { return POSITIONS + n; }
+static uint32_t types_slot(const struct short_range *s, uint32_t n) {
+  return masses_slot(n) + (s->domain->particles.has_masses ? n : 0);
+}
+static uint32_t index_slot(const struct short_range *s, uint32_t n) {
+  return types_slot(s, n) + (s->law.by_type ? n : 0);
+}
+static bool indexed(const struct short_range *s, const struct targets *t) {
+  return t->packed && (s->domain->particles.has_masses || s->law.by_type);
+}
+static uint32_t list_slot(const struct short_range *s, const struct targets *t, uint32_t n) {
+  return index_slot(s, n) + indexed(s, t);
+}
 
 /* The pairs of the last step predict those of this step better than the list does, because the list
  * includes sources beyond r_cut. */
@@ -28,36 +43,63 @@ static double p2p_work(const struct p2p_argument *a) {
   return (double)(known ? a->e->pairs : a->e->lists.walked.pairs);
 }
 
+/** Tables of the neighbours. */
+struct tables {
+  const uint32_t **x;
+  uint32_t *count;
+  const float **mass;
+  const uint8_t **type;
+};
+
+/** Masses, types and index, where particles differ. */
+static void unwrap_properties(void *buffers[], const struct p2p_argument *a,
+                              const struct tables *tables, struct p2p_target *target) {
+  const uint32_t n = a->g->near.count;
+  if (a->s->domain->particles.has_masses) target->source_mass = tables->mass;
+  if (a->s->law.by_type) target->source_type = tables->type;
+  for (uint32_t i = 0; i < n && target->source_mass; i++)
+    tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
+  for (uint32_t i = 0; i < n && target->source_type; i++)
+    tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
+  if (indexed(a->s, &a->e->targets))
+    target->index = VECTOR(const uint32_t, buffers[index_slot(a->s, n)]);
+}
+
 /** The task's target. Fills in the near list and the tables of sources. */
 static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, bool on_gpu,
-                                struct interaction_list *near, const uint32_t **x,
-                                uint32_t *count) {
+                                struct interaction_list *near, const struct tables *tables) {
   const struct domain *d = a->s->domain;
   const uint32_t n = a->g->near.count;
   for (uint32_t i = 0; i < n; i++) {
-    x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
-    count[i] = d->groups[a->g->near.group[i]].count;
+    tables->x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
+    tables->count[i] = d->groups[a->g->near.group[i]].count;
   }
-  *near = list_unwrap(&a->e->lists, LIST_NEAR, a->e->targets.depth, buffers + list_slot(n), on_gpu);
-  return (struct p2p_target){.count = a->e->targets.count,
-                             .depth = a->e->targets.depth,
-                             .first = targets_first(&a->e->targets, buffers[FIRST]),
-                             .source_depth = d->depth,
-                             .scale = d->geometry.scale,
-                             .factor = a->s->factor,
-                             .x = VECTOR(const uint32_t, buffers[POSITION]),
-                             .nodes = VECTOR(const struct node, buffers[TREE]),
-                             .near = near,
-                             .source_x = x,
-                             .source_count = count};
+  *near = list_unwrap(&a->e->lists, LIST_NEAR, a->e->targets.depth,
+                      buffers + list_slot(a->s, &a->e->targets, n), on_gpu);
+  struct p2p_target target = {.count = a->e->targets.count,
+                              .depth = a->e->targets.depth,
+                              .first = targets_first(&a->e->targets, buffers[FIRST]),
+                              .source_depth = d->depth,
+                              .scale = d->geometry.scale,
+                              .factor = a->s->factor,
+                              .x = VECTOR(const uint32_t, buffers[POSITION]),
+                              .nodes = VECTOR(const struct node, buffers[TREE]),
+                              .near = near,
+                              .source_x = tables->x,
+                              .source_count = tables->count};
+  unwrap_properties(buffers, a, tables, &target);
+  return target;
 }
 
 static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
   const struct p2p_law *law = &a->s->law;
-  const uint32_t *x[a->g->near.count];
-  uint32_t count[a->g->near.count];
+  const uint32_t n = a->g->near.count, *x[n];
+  uint32_t count[n];
+  const float *mass[n];
+  const uint8_t *type[n];
   struct interaction_list near;
-  const struct p2p_target target = unwrap(buffers, a, false, &near, x, count);
+  const struct p2p_target target = unwrap(buffers, a, false, &near,
+                                          &(const struct tables){x, count, mass, type});
   float *acceleration = VECTOR(float, buffers[ACCELERATION]);
   a->e->pairs = law->kind == P2P_EXACT
                     ? p2p_exact(law, &target, acceleration)
@@ -70,10 +112,13 @@ static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
 
 static void p2p_gpu(struct gpu *gpu, void *buffers[], const struct p2p_argument *a) {
   const struct p2p_law *law = &a->s->law;
-  const uint32_t *x[a->g->near.count];
-  uint32_t count[a->g->near.count];
+  const uint32_t n = a->g->near.count, *x[n];
+  uint32_t count[n];
+  const float *mass[n];
+  const uint8_t *type[n];
   struct interaction_list near;
-  const struct p2p_target target = unwrap(buffers, a, true, &near, x, count);
+  const struct p2p_target target = unwrap(buffers, a, true, &near,
+                                          &(const struct tables){x, count, mass, type});
   gpu_p2p(gpu, a->s->gpu[worker_number()], law, &target, a->g->near.count, law->kind == P2P_EXACT,
           VECTOR(float, buffers[ACCELERATION]), &a->e->pairs);
 }
@@ -82,17 +127,23 @@ STAGE(p2p, 0xcc6677, "p2p");
 
 void p2p_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
-  const uint32_t n = g->near.count;
-  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data,
-                                            "task data");
+  const uint32_t n = g->near.count, list = list_slot(s, &e->targets, n);
+  struct starpu_data_descr *data = allocate(list + LIST_SLOTS_MOST, sizeof *data, "task data");
   data[ACCELERATION] = (struct starpu_data_descr){e->targets.acceleration, STARPU_W};
   data[TREE] = (struct starpu_data_descr){e->targets.tree, STARPU_R};
   data[FIRST] = targets_slot(&e->targets);
   data[POSITION] = (struct starpu_data_descr){e->targets.position, STARPU_R};
-  for (uint32_t i = 0; i < n; i++)
-    data[POSITIONS + i] = (struct starpu_data_descr){
-        s->domain->groups[g->near.group[i]].column[COLUMN_position], STARPU_R};
-  const size_t count = list_slot(n) + list_slots(&e->lists, LIST_NEAR, data + list_slot(n));
+  for (uint32_t i = 0; i < n; i++) {
+    const starpu_data_handle_t *column = s->domain->groups[g->near.group[i]].column;
+    data[POSITIONS + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
+    if (s->domain->particles.has_masses)
+      data[masses_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
+    if (s->law.by_type)
+      data[types_slot(s, n) + i] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};
+  }
+  if (indexed(s, &e->targets))
+    data[index_slot(s, n)] = (struct starpu_data_descr){e->targets.index, STARPU_R};
+  const size_t count = list + list_slots(&e->lists, LIST_NEAR, data + list);
   p2p_insert((struct p2p_argument){s, g, e}, (struct task){.data = data,
                                                            .count = count,
                                                            .priority = PRIORITY_LOW,

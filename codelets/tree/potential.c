@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* potential: sum of the short-range potential of a group's particles over all pairs on its near list,
- * for energies. There is no CUDA version, because energies are seldom computed.
+/* potential: the short-range potential of a group's particles by direct sums over its near list.
+ * There is no CUDA version, because energies are seldom computed.
  *
- * reads  the near list; tree and positions of the group; positions of the neighbours */
+ * reads  the near list; tree and positions of the group; positions of the neighbours, and where
+ * particles
+ *        differ their masses and types
+ * writes the potential */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
 #include "photons/base/error.h"
+#include "photons/runtime/handle.h"
 #include "photons/tree/codelets.h"
 
 struct potential_argument {
@@ -14,9 +18,16 @@ struct potential_argument {
   const struct group *g;
   struct group_expansions *e;
 };
-enum { TREE, POSITIONS };
-/* The positions of n neighbours, of which the first is the group itself, are followed by the list. */
-static uint32_t list_slot(uint32_t n) { return POSITIONS + n; }
+enum { POTENTIAL, TREE, POSITIONS };
+/* The positions of n neighbours, of which the first is the group itself, are followed by their
+ * masses and types, where these differ, and the list. */
+static uint32_t masses_slot(uint32_t n) { return POSITIONS + n; }
+static uint32_t types_slot(const struct short_range *s, uint32_t n) {
+  return masses_slot(n) + (s->domain->particles.has_masses ? n : 0);
+}
+static uint32_t list_slot(const struct short_range *s, uint32_t n) {
+  return types_slot(s, n) + (s->law.by_type ? n : 0);
+}
 
 static double potential_work(const struct potential_argument *a) {
   return (double)a->e->lists.walked.pairs;
@@ -27,12 +38,17 @@ static void potential_cpu(void *buffers[], const struct potential_argument *a) {
   const uint32_t n = a->g->near.count;
   const uint32_t *x[n];
   uint32_t count[n];
+  const float *mass[n];
+  const uint8_t *type[n];
+  const bool masses = d->particles.has_masses, types = a->s->law.by_type;
   for (uint32_t i = 0; i < n; i++) {
+    if (masses) mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
+    if (types) type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
     x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
     count[i] = d->groups[a->g->near.group[i]].count;
   }
   const struct interaction_list near = list_unwrap(&a->e->lists, LIST_NEAR, d->depth,
-                                                   buffers + list_slot(n), false);
+                                                   buffers + list_slot(a->s, n), false);
   const struct p2p_target target = {.count = a->g->count,
                                     .depth = d->depth,
                                     .source_depth = d->depth,
@@ -41,22 +57,31 @@ static void potential_cpu(void *buffers[], const struct potential_argument *a) {
                                     .nodes = VECTOR(const struct node, buffers[TREE]),
                                     .near = &near,
                                     .source_x = x,
-                                    .source_count = count};
-  a->e->potential = a->s->kernels->p2p.potential(&a->s->law, &target, &tree_scratch(a->s)->p2p);
+                                    .source_count = count,
+                                    .source_mass = masses ? mass : NULL,
+                                    .source_type = types ? type : NULL};
+  a->s->kernels->p2p.potential(&a->s->law, &target, &tree_scratch(a->s)->p2p,
+                               VECTOR(float, buffers[POTENTIAL]));
 }
 
 STAGE_ON_CPU(potential, 0xaa5544, NULL);
 
 void potential_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
-  const uint32_t n = g->near.count;
-  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data,
-                                            "task data");
+  const uint32_t n = g->near.count, list = list_slot(s, n);
+  struct starpu_data_descr *data = allocate(list + LIST_SLOTS_MOST, sizeof *data, "task data");
+  e->potential = handle_make(g->count, sizeof(float));
+  data[POTENTIAL] = (struct starpu_data_descr){e->potential, STARPU_W};
   data[TREE] = (struct starpu_data_descr){g->tree, STARPU_R};
-  for (uint32_t i = 0; i < n; i++)
-    data[POSITIONS + i] = (struct starpu_data_descr){
-        s->domain->groups[g->near.group[i]].column[COLUMN_position], STARPU_R};
-  const size_t count = list_slot(n) + list_slots(&e->lists, LIST_NEAR, data + list_slot(n));
+  for (uint32_t i = 0; i < n; i++) {
+    const starpu_data_handle_t *column = s->domain->groups[g->near.group[i]].column;
+    data[POSITIONS + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
+    if (s->domain->particles.has_masses)
+      data[masses_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
+    if (s->law.by_type)
+      data[types_slot(s, n) + i] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};
+  }
+  const size_t count = list + list_slots(&e->lists, LIST_NEAR, data + list);
   potential_insert((struct potential_argument){s, g, e},
                    (struct task){.data = data,
                                  .count = count,

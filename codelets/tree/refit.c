@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refit: boxes of all nodes of a group from its particles.
  *
- * reads  positions, accelerations
- * writes the tree; group.top (its upper levels, for the host) */
+ * reads  positions, accelerations; masses, if they differ writes the tree; group.top (its upper
+ * levels, for the host); the masses of nodes, if they differ */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct refit_argument {
   const struct short_range *s;
   const struct group *g;
 };
-enum { POSITION, ACCELERATION, TREE, SLOTS };
+enum { POSITION, ACCELERATION, TREE, MASS, NODE_MASS, SLOTS };
 
 /** Boxes are floats made of integers: what is inside by rounding only is inside. */
 #define ROUNDING 1e-5f
@@ -41,6 +41,19 @@ static void check_boxes(const struct group *g, unsigned depth, float scale, cons
     }
 }
 
+/** Masses of all nodes from those of the particles. */
+static void sum_masses(uint32_t count, unsigned depth, const float *mass, float *node_mass) {
+  for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
+    double sum = 0.0;
+    for (uint32_t i = node_first(count, leaf); i < node_end(count, leaf); i++)
+      sum += (double)mass[i];
+    node_mass[leaf] = (float)sum;
+  }
+  for (uint32_t node = (1u << depth) - 1; node > 0; node--)
+    node_mass[node] = node_mass[2 * node] + node_mass[2 * node + 1];
+  node_mass[0] = 0.0f; /* unused */
+}
+
 static double refit_work(const struct refit_argument *a) { return a->g->count; }
 
 static void refit_cpu(void *buffers[], const struct refit_argument *a) {
@@ -51,6 +64,9 @@ static void refit_cpu(void *buffers[], const struct refit_argument *a) {
                             VECTOR(const float, buffers[ACCELERATION]), tree);
   if (DEBUG_CHECKS)
     check_boxes(a->g, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]), tree);
+  if (a->g->node_mass)
+    sum_masses(a->g->count, d->depth, VECTOR(const float, buffers[MASS]),
+               VECTOR(float, buffers[NODE_MASS]));
   memcpy(a->g->top, tree, tree_nodes(d->top_depth) * sizeof *tree);
 }
 
@@ -59,6 +75,9 @@ static void refit_gpu(struct gpu *gpu, void *buffers[], const struct refit_argum
   gpu_refit(gpu, a->g->count, d->depth, NULL, d->geometry.scale, 1.0f / a->s->factor,
             VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
             VECTOR(struct node, buffers[TREE]), d->top_depth, a->g->top);
+  if (a->g->node_mass)
+    gpu_node_masses(gpu, a->g->count, d->depth, VECTOR(const float, buffers[MASS]),
+                    VECTOR(float, buffers[NODE_MASS]));
 }
 
 STAGE(refit, 0xbbbbbb, NULL);
@@ -67,8 +86,11 @@ void refit_submit(struct short_range *s, struct group *g) {
   const struct starpu_data_descr data[SLOTS] = {
       [POSITION] = {g->column[COLUMN_position], STARPU_R},
       [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_R},
-      [TREE] = {g->tree, STARPU_W}};
+      [TREE] = {g->tree, STARPU_W},
+      [MASS] = {g->column[COLUMN_relative_mass], STARPU_R},
+      [NODE_MASS] = {g->node_mass, STARPU_W}};
+  const size_t count = g->node_mass ? SLOTS : MASS;
   refit_insert((struct refit_argument){s, g},
                (struct task){
-                   .data = data, .count = SLOTS, .priority = PRIORITY_HIGHEST, .owner = &g->index});
+                   .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }

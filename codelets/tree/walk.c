@@ -3,7 +3,8 @@
  * lists into host memory. On a GPU, walk counts the entries and writes their offsets; the host
  * waits for the counts and makes handles of that size; walk_fill writes the entries.
  *
- * walk      reads the trees of the targets and of all neighbours; writes counts, and on a GPU offsets
+ * walk      reads the trees of the targets and of all neighbours, and if masses differ those of
+ *           their nodes; writes counts, and on a GPU offsets
  * walk_fill reads these trees and the offsets; writes the entries of both lists */
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +35,15 @@ static double walk_work(const struct walk_argument *a) {
 #define walk_fill_work walk_work
 
 enum { TARGET_TREE, TARGET_FIRST, SOURCE_TREES }; /* from WALK_TREES or FILL_TREES on */
+/* Where masses differ, those of the nodes of n neighbours follow their trees. */
+static uint32_t masses_slot(uint32_t n) { return SOURCE_TREES + n; }
+static bool masses_differ(const struct walk_argument *a) {
+  return a->s->domain->particles.has_masses;
+}
+/** Number of all these trees and masses. */
+static size_t tree_slots(const struct short_range *s, uint32_t n) {
+  return masses_slot(n) + (s->domain->particles.has_masses ? (size_t)n : 0);
+}
 
 /** The targets' tree. */
 struct target_tree {
@@ -41,13 +51,15 @@ struct target_tree {
   const uint32_t *first;
 };
 
-/** The trees from buffers[0] on: that of the targets, which is returned, and those of the neighbours
- * with the numbers of their particles. */
+/** The trees from buffers[0] on: that of the targets, which is returned, and those of the
+ * neighbours with the numbers of their particles, and if masses differ the masses of nodes. */
 static struct target_tree unwrap(void *buffers[], const struct walk_argument *a,
-                                 const struct node **trees, uint32_t *count) {
-  for (uint32_t i = 0; i < a->g->near.count; i++) {
+                                 const struct node **trees, uint32_t *count, const float **mass) {
+  const uint32_t n = a->g->near.count;
+  for (uint32_t i = 0; i < n; i++) {
     trees[i] = VECTOR(const struct node, buffers[SOURCE_TREES + i]);
     count[i] = a->s->domain->groups[a->g->near.group[i]].count;
+    if (masses_differ(a)) mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
   }
   return (struct target_tree){VECTOR(const struct node, buffers[TARGET_TREE]),
                               targets_first(a->targets, buffers[TARGET_FIRST])};
@@ -72,8 +84,8 @@ static void count_meeting(uint8_t *met, unsigned target_depth, unsigned depth, u
       met[((((size_t)slot << depth) + s) << target_depth) + t]++;
 }
 
-/** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above; and the
- * positions in all leaves of the near list are here. */
+/** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above; and
+ * the positions in all leaves of the near list are here. */
 static void check_lists(const struct walk_argument *a, const struct target_tree *tree,
                         const struct node *const *trees) {
   const unsigned depth = a->s->domain->depth, target_depth = a->targets->depth;
@@ -112,10 +124,12 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  const struct target_tree tree = unwrap(buffers + first, a, trees, count);
+  const float *mass[n];
+  const struct target_tree tree = unwrap(buffers + first, a, trees, count, mass);
   a->lists->walked = a->s->kernels->walk.walk(
       &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n, trees,
-      count, &tree_scratch(a->s)->walk, &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
+      count, masses_differ(a) ? mass : NULL, &tree_scratch(a->s)->walk, &a->lists->host[LIST_NEAR],
+      &a->lists->host[LIST_FAR]);
   a->lists->on_gpu = false;
   if (DEBUG_CHECKS) check_lists(a, &tree, trees);
 }
@@ -133,9 +147,11 @@ static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argumen
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  const struct target_tree tree = unwrap(buffers + WALK_TREES, a, trees, count);
+  const float *mass[n];
+  const struct target_tree tree = unwrap(buffers + WALK_TREES, a, trees, count, mass);
+  const size_t offset = WALK_TREES + tree_slots(a->s, n);
   gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n,
-           trees, count, VECTOR(uint32_t, buffers[WALK_TREES + SOURCE_TREES + n]),
+           trees, count, masses_differ(a) ? mass : NULL, VECTOR(uint32_t, buffers[offset]),
            &a->lists->walked);
   a->lists->on_gpu = true;
 }
@@ -144,9 +160,11 @@ static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fi
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   uint32_t count[n];
-  const struct target_tree tree = unwrap(buffers + FILL_TREES, a, trees, count);
+  const float *mass[n];
+  const struct target_tree tree = unwrap(buffers + FILL_TREES, a, trees, count, mass);
   gpu_walk_fill(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first,
-                tree.nodes, n, trees, count, VECTOR(const uint32_t, buffers[FILL_OFFSET]),
+                tree.nodes, n, trees, count, masses_differ(a) ? mass : NULL,
+                VECTOR(const uint32_t, buffers[FILL_OFFSET]), &a->lists->walked,
                 VECTOR(uint32_t, buffers[FILL_NEAR]), VECTOR(uint32_t, buffers[FILL_FAR]));
 }
 
@@ -158,17 +176,19 @@ static void add_trees(struct short_range *s, const struct group *g,
   const struct targets *t = &expansions_of(s, g)->targets;
   data[TARGET_TREE] = (struct starpu_data_descr){t->tree, STARPU_R};
   data[TARGET_FIRST] = targets_slot(t);
-  for (uint32_t i = 0; i < g->near.count; i++)
-    data[SOURCE_TREES + i] = (struct starpu_data_descr){s->domain->groups[g->near.group[i]].tree,
-                                                        STARPU_R};
+  const uint32_t n = g->near.count;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct group *source = &s->domain->groups[g->near.group[i]];
+    data[SOURCE_TREES + i] = (struct starpu_data_descr){source->tree, STARPU_R};
+    if (s->domain->particles.has_masses)
+      data[masses_slot(n) + i] = (struct starpu_data_descr){source->node_mass, STARPU_R};
+  }
 }
 
 static void walk_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
-  const uint32_t n = g->near.count;
-  struct starpu_data_descr *data = allocate(WALK_TREES + SOURCE_TREES + (size_t)n + 1, sizeof *data,
-                                            "task data");
-  size_t count = WALK_TREES + SOURCE_TREES + (size_t)n;
+  size_t count = WALK_TREES + tree_slots(s, g->near.count);
+  struct starpu_data_descr *data = allocate(count + 1, sizeof *data, "task data");
   data[WALK_LISTS] = (struct starpu_data_descr){l->walk, STARPU_W};
   add_trees(s, g, data + WALK_TREES);
   if (l->offset) data[count++] = (struct starpu_data_descr){l->offset, STARPU_W};
@@ -183,7 +203,7 @@ static void walk_submit(struct short_range *s, struct group *g) {
 
 static void fill_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
-  const size_t count = FILL_TREES + SOURCE_TREES + (size_t)g->near.count;
+  const size_t count = FILL_TREES + tree_slots(s, g->near.count);
   struct starpu_data_descr *data = allocate(count, sizeof *data, "task data");
   data[FILL_NEAR] = (struct starpu_data_descr){l->entry[LIST_NEAR], STARPU_W};
   data[FILL_FAR] = (struct starpu_data_descr){l->entry[LIST_FAR], STARPU_W};

@@ -144,11 +144,11 @@ static size_t widest_words() {
   return (widest + 3) / 4;
 }
 
-void gpu_sort(struct gpu *g, uint32_t count, const struct node *nodes,
+void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *nodes,
               void *const column[PARTICLE_COLUMN_COUNT]) {
   const uint32_t *x = (const uint32_t *)column[COLUMN_position];
   const size_t wide = widest_words();
-  unsigned levels = 0;
+  unsigned levels = depth;
   while (((count - 1) >> levels) + 1 > P2P_TARGETS_MOST) levels++;
   const size_t boxes = 3 * ((size_t)1 << levels), places = ((size_t)count + 63) / 64 * 64;
   cub::DoubleBuffer<uint32_t> key(NULL, NULL), order(NULL, NULL);

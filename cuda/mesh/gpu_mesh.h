@@ -25,7 +25,7 @@ void gpu_mesh_free(struct gpu_mesh *g);
 
 /** @param depth  of the group's tree; its leaves are deposited one by one */
 void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint32_t *x,
-                 bool shifted, const struct patch *patch, float *data);
+                 const float *mass, bool shifted, const struct patch *patch, float *data);
 /** Clear the slab and add n patches in the given order. */
 void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n,
                    const struct patch *const *patch, const float *const *data, float *slab);

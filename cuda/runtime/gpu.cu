@@ -10,6 +10,11 @@ void gpu_check(cudaError_t status, const char *what) {
     fail(EXIT_RUN_FAILED, "the GPU stopped: %s (%s)", cudaGetErrorString(status), what);
 }
 
+const char *gpu_last_error(void) {
+  const cudaError_t error = cudaPeekAtLastError();
+  return error == cudaSuccess ? NULL : cudaGetErrorString(error);
+}
+
 void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes) {
   struct scratch *s = &g->scratch[use];
   if (bytes > s->bytes) {

@@ -31,28 +31,33 @@ void gpu_pack(struct gpu *g, uint32_t count, const uint8_t *rung, uint8_t top, c
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale,
                float acc_unit, const uint32_t *x, const float *acceleration, struct node *nodes,
                unsigned top_depth, struct node *top);
+/** Masses of all nodes from those of the particles. */
+void gpu_node_masses(struct gpu *g, uint32_t count, unsigned depth, const float *mass,
+                     float *node_mass);
 
 void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float scale,
-             const uint32_t *x, const struct node *nodes, float *multipole);
+             const uint32_t *x, const float *mass, const struct node *nodes, float *multipole);
 void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
              float *multipole);
 
 /** The walk in two passes: the first finds the lengths of the lists, the caller allocates memory
  * for them, and the second writes their entries.
  * @param count, depth, first, nodes  of the targets
- * @param slots, source_nodes, source_count  neighbours, the group itself first
+ * @param slots, source_nodes, source_count, source_mass  neighbours, the group itself first
  * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1
  *         numbers
  * @param result  in pinned host memory. Its entries and interactions are the lists' lengths, which
- *         must be below 2^32 for the second pass */
+ *         must be below 2^32 for the second pass
+ * @param lengths  what the first pass has found */
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
-              uint32_t *offset, struct walk_result *result);
+              const float *const *source_mass, uint32_t *offset, struct walk_result *result);
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
                    const uint32_t *first, const struct node *nodes, uint32_t slots,
                    const struct node *const *source_nodes, const uint32_t *source_count,
-                   const uint32_t *offset, uint32_t *near, uint32_t *far);
+                   const float *const *source_mass, const uint32_t *offset,
+                   const struct walk_result *lengths, uint32_t *near, uint32_t *far);
 
 /** @param slots  number of neighbours
  * @param far    in device memory, or in pinned host memory that must stay valid until the stream

@@ -7,8 +7,10 @@
 
 enum { BLOCK = 128 };
 
-/** 2^n d^n H/du^n, n = 1 .. 6, as in struct split. */
+/** 2^n d^n H/du^n, n = 1 .. 6, as in struct split; and what Newton's gravity has in their place. */
 struct derivatives {
+  bool newton;
+  float plummer2;
   float range;
   float c[FMM_ORDER_MAX + 1][FMM_DEGREE + 1];
 };
@@ -23,12 +25,29 @@ struct far_lists {
   float *local;
 };
 
+/* (-1)^j (2j-1)!! */
+static __device__ inline float newton_factor(int j) {
+  constexpr float factor[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
+  return factor[j];
+}
+
+/** The same as prefactors() for Newton's gravity, with Plummer's softening where there is one: see
+ * src/tree/kernels/fmm.c. */
+template <int P>
+static __device__ inline void newton_prefactors(float plummer2, float r2, float inverse, float *e) {
+  const float s = rsqrtf(r2 + plummer2), step = r2 * inverse * s * s;
+  float power = s;
+#pragma unroll
+  for (int j = 1; j <= P; j++) {
+    power *= step;
+    e[j] = newton_factor(j) * power;
+  }
+}
+
 /** e[j] = r^j f_(j), 1 <= j <= P, from r^2 and 1/r. Zero beyond the range of the force. */
 template <int P>
 static __device__ inline void prefactors(const struct derivatives &h, float r2, float inverse,
                                          float *e) {
-  /* (-1)^j (2j-1)!! */
-  constexpr float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
   const bool inside = r2 < h.range;
   const float t = inside ? fmaf(r2, 2.0f / h.range, -1.0f) : 0.0f, r = r2 * inverse;
   float r_power = 1.0f, inverse_power = inverse;
@@ -39,7 +58,55 @@ static __device__ inline void prefactors(const struct derivatives &h, float r2, 
     for (int k = FMM_DEGREE - 1; k >= 0; k--) value = fmaf(value, t, h.c[j][k]);
     r_power *= r;
     inverse_power *= inverse;
-    e[j] = inside ? fmaf(-r_power, value, newton[j] * inverse_power) : 0.0f;
+    e[j] = inside ? fmaf(-r_power, value, newton_factor(j) * inverse_power) : 0.0f;
+  }
+}
+
+/** Read a row of N floats in as few loads as its alignment allows: lanes read rows of different
+ * nodes, and each load takes as long as 32 of one row. */
+template <int N> static __device__ inline void load_row(const float *from, float *to) {
+  if constexpr (N % 4 == 0) {
+#pragma unroll
+    for (int k = 0; k < N; k += 4) {
+      const float4 v = __ldg((const float4 *)(from + k));
+      to[k] = v.x, to[k + 1] = v.y, to[k + 2] = v.z, to[k + 3] = v.w;
+    }
+  } else if constexpr (N % 2 == 0) {
+#pragma unroll
+    for (int k = 0; k < N; k += 2) {
+      const float2 v = __ldg((const float2 *)(from + k));
+      to[k] = v.x, to[k + 1] = v.y;
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < N; k++) to[k] = __ldg(from + k);
+  }
+}
+
+/** The first of 2 * STEP values becomes the sum over two halves of the lanes for as many values:
+ * lanes with the bit STEP keep the upper half of the values, the others the lower half. */
+template <int STEP> static __device__ inline void add_halves(float *value) {
+  const bool upper = threadIdx.x & STEP;
+#pragma unroll
+  for (int k = 0; k < STEP; k++) {
+    const float low = value[k], high = value[k + STEP];
+    value[k] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, STEP);
+  }
+  if constexpr (STEP > 1) add_halves<STEP / 2>(value);
+}
+
+/** Write the sums of N values over a warp, in a fixed order: 32 sums at a time, of which each lane
+ * gets one. */
+template <int N> static __device__ inline void store_sums(const float *value, float *sum) {
+  const uint32_t lane = threadIdx.x % WARP;
+#pragma unroll
+  for (int first = 0; first < N; first += WARP) {
+    float part[WARP];
+#pragma unroll
+    for (int k = 0; k < WARP; k++)
+      part[k] = first + k < N ? value[first + k < N ? first + k : 0] : 0.0f;
+    add_halves<WARP / 2>(part);
+    if (first + lane < N) sum[first + lane] = part[0];
   }
 }
 
@@ -55,20 +122,23 @@ static __global__ void m2l(const __grid_constant__ struct far_lists s,
   for (uint32_t i = begin + lane; i < end; i += WARP) {
     const uint32_t entry = s.entry[i], slot = entry >> (s.source_depth + 1),
                    node = entry & (tree_nodes(s.source_depth) - 1);
-    const struct node *source = s.source_nodes[slot] + node;
-    float r[3], e[FMM_ORDER_MAX + 1];
-    for (int c = 0; c < 3; c++) r[c] = centre_difference(&s.nodes[target], source, c, s.scale);
+    const uint4 source = __ldg(
+        (const uint4 *)(s.source_nodes[slot] + node)); /* its centre, and more */
+    const uint32_t centre[3] = {source.x, source.y, source.z};
+    float r[3], e[FMM_ORDER_MAX + 1], multipole[expansion<P>::multipole];
+    load_row<expansion<P>::multipole>(
+        s.source_multipole[slot] + (size_t)node * expansion<P>::multipole, multipole);
+    for (int c = 0; c < 3; c++)
+      r[c] = (float)position_difference(s.nodes[target].centre[c], centre[c]) * s.scale;
     const float r2 = fmaf(r[0], r[0], fmaf(r[1], r[1], r[2] * r[2])), inverse = rsqrtf(r2);
-    prefactors<P>(h, r2, inverse, e);
-    EXPANSION(P, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, true,
-              s.source_multipole[slot] + (size_t)node * expansion<P>::multipole, local);
+    if (h.newton)
+      newton_prefactors<P>(h.plummer2, r2, inverse, e);
+    else
+      prefactors<P>(h, r2, inverse, e);
+    EXPANSION(P, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, true, multipole,
+              local);
   }
-  float *row = s.local + (size_t)target * expansion<P>::local;
-#pragma unroll
-  for (int k = 0; k < expansion<P>::local; k++) {
-    const float sum = end > begin ? warp_sum(local[k]) : 0.0f;
-    if (lane == k % WARP) row[k] = sum;
-  }
+  store_sums<expansion<P>::local>(local, s.local + (size_t)target * expansion<P>::local);
 }
 
 template <int P>
@@ -104,6 +174,8 @@ void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, fl
                             (const float *const *)multipoles,
                             local};
   struct derivatives h;
+  h.newton = split->kind == SPLIT_NEWTON;
+  h.plummer2 = split->plummer2;
   h.range = split->fmm_range;
   for (int n = 0; n <= FMM_ORDER_MAX; n++)
     for (int k = 0; k <= FMM_DEGREE; k++) h.c[n][k] = split->fmm[n][k];

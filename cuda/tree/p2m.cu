@@ -8,8 +8,8 @@ enum { BLOCK = 128 };
 
 template <int P>
 static __global__ void p2m(uint32_t count, unsigned depth, float scale,
-                           const uint32_t *__restrict__ x, const struct node *__restrict__ nodes,
-                           float *__restrict__ multipole) {
+                           const uint32_t *__restrict__ x, const float *__restrict__ mass,
+                           const struct node *__restrict__ nodes, float *__restrict__ multipole) {
   const uint32_t leaves = 1u << depth, leaf = (blockIdx.x * BLOCK + threadIdx.x) / WARP,
                  lane = threadIdx.x % WARP;
   if (leaf >= leaves) return;
@@ -21,7 +21,7 @@ static __global__ void p2m(uint32_t count, unsigned depth, float scale,
     float d[3];
     for (int c = 0; c < 3; c++)
       d[c] = -scale * (float)position_difference(x[(size_t)c * count + i], centre[c]);
-    EXPANSION(P, p2m, d[0], d[1], d[2], 1.0f, m);
+    EXPANSION(P, p2m, d[0], d[1], d[2], mass ? mass[i] : 1.0f, m);
   }
   float *row = multipole + (size_t)(leaves + leaf) * expansion<P>::multipole;
 #pragma unroll
@@ -33,13 +33,13 @@ static __global__ void p2m(uint32_t count, unsigned depth, float scale,
 
 template <int P>
 static void launch(struct gpu *g, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                   const struct node *nodes, float *multipole) {
-  p2m<P><<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(count, depth, scale,
-                                                                              x, nodes, multipole);
+                   const float *mass, const struct node *nodes, float *multipole) {
+  p2m<P><<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(
+      count, depth, scale, x, mass, nodes, multipole);
   gpu_launched("p2m");
 }
 
 void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float scale,
-             const uint32_t *x, const struct node *nodes, float *multipole) {
-  FOR_ORDER(order, launch, g, count, depth, scale, x, nodes, multipole);
+             const uint32_t *x, const float *mass, const struct node *nodes, float *multipole) {
+  FOR_ORDER(order, launch, g, count, depth, scale, x, mass, nodes, multipole);
 }

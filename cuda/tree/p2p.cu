@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2p: one CUDA block for some targets of a leaf, a target block. Where a group has few target
+/* p2p: one CUDA block for some targets of a leaf, a target block; but for Newton's gravity see
+ * p2p_newton.cu. Where a group has few target
  * blocks, several CUDA blocks divide the sources of each, so that the GPU is full; another kernel
  * adds up their sums. The warps of these CUDA blocks take turns in reading the sources, 64 at a
  * time. Each warp keeps the sources in reach of the targets' box in CUDA shared memory and computes
@@ -10,8 +11,7 @@
 #include "cuda/domain/targets.cuh"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/lists.cuh"
-#include "cuda/tree/p2p_force.cuh"
-#include "photons/domain/geometry.h"
+#include "cuda/tree/p2p.cuh"
 
 /* Tuned by measurement: CUDA blocks resident on a multiprocessor (limits registers), sources in one
  * step of the main loop. */
@@ -35,35 +35,14 @@ enum {
 }; /* the ordering distinguishes list lengths up to
                                                LENGTHS */
 
-/** Targets of one CUDA block; none if begin == end. */
-struct target_block {
-  uint32_t leaf, begin, end;
-};
-
-struct problem {
-  uint32_t count;
-  unsigned depth, block_level; /* levels of the leaves, and of the target blocks below them */
-  const uint32_t *first;       /* table of the leaves, or NULL. With it block_level is not used */
-  unsigned source_depth;       /* of the sources' trees */
-  float scale, factor;
-  const uint32_t *x, *offset, *entry;
-  struct target_block *order; /* [blocks] */
-  uint32_t blocks;            /* largest possible number of target blocks */
-  const uint32_t *const *source_x;
-  const uint32_t *source_count;
-  uint32_t divisions;  /* CUDA blocks that divide the sources of a target block, a power of 2 */
-  float *acceleration; /* [division][3][count]: sums of each division */
-  unsigned long long *pairs;
-};
-
 /** Number of a leaf's target blocks. */
-static __device__ inline uint32_t blocks_of(const struct problem &p, uint32_t leaf) {
+static __device__ inline uint32_t blocks_of(const struct p2p_problem &p, uint32_t leaf) {
   if (p.first) return (p.first[leaf + 1] - p.first[leaf] + PACKED_MOST - 1) / PACKED_MOST;
   return 1u << (p.block_level - p.depth);
 }
 
 /** The k-th of a leaf's n target blocks. */
-static __device__ inline struct target_block block_of(const struct problem &p, uint32_t leaf,
+static __device__ inline struct target_block block_of(const struct p2p_problem &p, uint32_t leaf,
                                                       uint32_t n, uint32_t k) {
   if (!p.first)
     return {leaf, level_first(p.count, p.block_level, leaf * n + k),
@@ -77,7 +56,7 @@ static __device__ inline struct target_block block_of(const struct problem &p, u
  * so that no multiprocessor waits for it at the end. The order of leaves of equal length varies
  * between runs and changes no result. */
 static __global__ void __launch_bounds__(ORDER_BLOCK)
-    order_leaves(const __grid_constant__ struct problem p) {
+    order_leaves(const __grid_constant__ struct p2p_problem p) {
   __shared__ uint32_t longest, first[LENGTHS];
   const uint32_t me = threadIdx.x, leaves = 1u << p.depth, *offset = p.offset;
   if (me < LENGTHS) first[me] = 0;
@@ -115,17 +94,6 @@ static __global__ void __launch_bounds__(ORDER_BLOCK)
   for (uint32_t i = first[LENGTHS - 1] + me; i < p.blocks; i += ORDER_BLOCK) p.order[i] = {0, 0, 0};
 }
 
-/** Position relative to the centre of the targets' box, in r_cut. */
-template <typename real> struct alignas(4 * sizeof(real)) source { real x, y, z, unused; };
-
-template <typename real, int T> struct targets { real x[T], y[T], z[T], a[T][3]; };
-
-/** Division of the sources among the lanes of a warp: a lane takes every parts-th source, beginning
- * with source `part`. */
-struct share {
-  uint32_t part, parts;
-};
-
 template <typename real, int FORM, int T, bool SOFT>
 static __device__ inline void act_one(const struct law<real> &law, const float *table,
                                       const struct source<real> s, struct targets<real, T> &t) {
@@ -154,111 +122,115 @@ static __device__ inline void act_one(const struct law<real> &law, const float *
   } else {
 #pragma unroll
     for (int j = 0; j < T; j++)
-      f[j] = SOFT ? softened<real, FORM>(law, table, u[j])
+      f[j] = SOFT ? softened<real, FORM>(law, law.soft, table, u[j])
                   : unsoftened<real, FORM>(law, table, u[j]);
   }
 #pragma unroll
   for (int j = 0; j < T; j++) add_in_reach(u[j], f[j], d[j], t.a[j]);
 }
 
-/** Force of the first n sources on the targets; n is a multiple of UNROLL * parts. */
+/** The same where masses or softening lengths differ. Of a pair the larger softening counts. */
 template <typename real, int FORM, int T, bool SOFT>
-static __device__ inline void act(const struct law<real> &law, const float *table,
-                                  const struct source<real> *sources, uint32_t n,
-                                  const struct share &share, struct targets<real, T> &t) {
-  constexpr int TURN = SOFT ? 1 : UNROLL;
-  const struct source<real> *s = sources + share.part;
-#pragma unroll 1
-  for (const struct source<real> *end = s + n; s != end; s += TURN * share.parts) {
+static __device__ inline void
+act_mixed(const struct law<real> &law, const float *table, const struct source<real> s, real soft2,
+          const struct softened_targets<real, true, T> &own, struct targets<real, T> &t) {
 #pragma unroll
-    for (int k = 0; k < TURN; k++) act_one<real, FORM, T, SOFT>(law, table, s[k * share.parts], t);
+  for (int j = 0; j < T; j++) {
+    const real d[3] = {s.x - t.x[j], s.y - t.y[j], s.z - t.z[j]},
+               u = fma(d[0], d[0], fma(d[1], d[1], d[2] * d[2]));
+    real f;
+    if constexpr (SOFT) {
+      const real larger = soft2 > own.soft2[j] ? soft2 : own.soft2[j];
+      struct softening<real> pair = {
+        larger, real(0), real(0)
+      };
+      if (law.soft.support2 > real(0))
+        pair = {real(0), larger, larger > real(0) ? inverse_root(larger) : real(0)};
+      f = softened<real, FORM>(law, pair, table, u);
+    } else {
+      f = unsoftened<real, FORM>(law, table, u);
+    }
+    add_in_reach(u, s.mass * f, d, t.a[j]);
   }
 }
 
 /** Sources that a warp has collected: up to ROOM, and those of one step. */
-template <typename real, int ROOM> struct list {
+template <typename real, int ROOM, bool SOFTENED> struct list {
   static_assert(ROOM >= UNROLL * WARP, "a turn must fit");
   struct source<real> source[ROOM + STEP];
+  real soft2[SOFTENED ? ROOM + STEP : 1];
 };
+
+/** Force of the first n sources on the targets; n is a multiple of UNROLL * parts. */
+template <typename real, int FORM, int T, bool SOFT, bool MIXED, typename List>
+static __device__ inline void act(const struct law<real> &law, const float *table,
+                                  const struct softened_targets<real, MIXED, T> &own,
+                                  const List *list, uint32_t n, const struct share &share,
+                                  struct targets<real, T> &t) {
+  constexpr int TURN = SOFT ? 1 : UNROLL;
+  const struct source<real> *s = list->source + share.part;
+  [[maybe_unused]] const real *soft2 = list->soft2 + share.part;
+#pragma unroll 1
+  for (const struct source<real> *end = s + n; s != end; s += TURN * share.parts) {
+#pragma unroll
+    for (int k = 0; k < TURN; k++) {
+      if constexpr (MIXED)
+        act_mixed<real, FORM, T, SOFT>(law, table, s[k * share.parts],
+                                       SOFT ? soft2[k * share.parts] : real(0), own, t);
+      else
+        act_one<real, FORM, T, SOFT>(law, table, s[k * share.parts], t);
+    }
+    if constexpr (MIXED && SOFT) soft2 += TURN * share.parts;
+  }
+}
 
 /** Force of the collected sources on the targets. Sources that do not fill a whole step are moved
  * to the front of the list, unless `all`. Returns the number of sources used. */
-template <typename real, int FORM, int T, bool SOFT, int ROOM>
+template <typename real, int FORM, int T, bool SOFT, bool MIXED, int ROOM>
 static __device__ inline uint32_t empty(const struct law<real> &law, const float *table,
-                                        struct list<real, ROOM> *list, uint32_t n, bool all,
-                                        const struct share &share, struct targets<real, T> &t) {
+                                        const struct softened_targets<real, MIXED, T> &own,
+                                        struct list<real, ROOM, MIXED && SOFT> *list, uint32_t n,
+                                        bool all, const struct share &share,
+                                        struct targets<real, T> &t) {
   const uint32_t lane = threadIdx.x % WARP, turn = UNROLL * share.parts;
   const uint32_t acting = (all ? n + turn - 1 : (uint32_t)ROOM) / turn * turn;
   if (all) /* fill the last step with sources out of reach */
-    for (uint32_t k = n + lane; k < acting; k += WARP)
+    for (uint32_t k = n + lane; k < acting; k += WARP) {
       list->source[k] = {real(1e3), real(1e3), real(1e3), real(0)};
+      if (MIXED && SOFT) list->soft2[k] = real(0);
+    }
   __syncwarp();
-  act<real, FORM, T, SOFT>(law, table, list->source, acting, share, t);
+  act<real, FORM, T, SOFT, MIXED>(law, table, own, list, acting, share, t);
   __syncwarp();
   for (uint32_t k = acting; k < n; k += WARP) {
     const struct source<real> s = list->source[min(k + lane, n - 1)];
+    const real soft2 = MIXED && SOFT ? list->soft2[min(k + lane, n - 1)] : real(0);
     __syncwarp();
-    if (k + lane < n) list->source[k + lane - acting] = s;
+    if (k + lane < n) {
+      list->source[k + lane - acting] = s;
+      if (MIXED && SOFT) list->soft2[k + lane - acting] = soft2;
+    }
     __syncwarp();
   }
   return min(acting, n);
 }
 
 /** A warp's working memory: lists of sources, later sums. */
-template <typename real, int T> union workspace {
+template <typename real, bool MIXED, int T> union workspace {
   static constexpr uint32_t TILE = 512 / sizeof(real);
   struct {
-    struct list<real, TILE> far;
-    struct list<real, CLOSE_TILE> close;
+    struct list<real, TILE, false> far;
+    struct list<real, CLOSE_TILE, MIXED> close;
   };
   real sum[3][WARP * T];
 };
 
-/** The box of some targets. */
-struct reach {
-  uint32_t centre[3];
-  float half[3];
-};
-
-static __device__ struct reach reach_of(const struct problem &p, uint32_t first, uint32_t end) {
-  struct reach r;
-  for (uint32_t c = 0; c < 3; c++) {
-    const uint32_t *x = p.x + (size_t)c * p.count, reference = x[first];
-    int low = 0, high = 0;
-#pragma unroll 1
-    for (uint32_t i = first + threadIdx.x % WARP; i < end; i += WARP) {
-      const int d = position_difference(x[i], reference);
-      low = min(low, d);
-      high = max(high, d);
-    }
-    low = warp_min(low);
-    high = warp_max(high);
-    const int64_t middle = ((int64_t)low + high) / 2, half = max(high - middle, middle - low);
-    r.centre[c] = reference + (uint32_t)middle;
-    r.half[c] = (float)half * p.scale * 1.000001f;
-  }
-  return r;
-}
-
-/** Particles of a source leaf, or of several consecutive ones; x is NULL where there are none. */
-struct range {
-  const uint32_t *x;
-  uint32_t group_count, first, end;
-};
-
-static __device__ inline struct range source_range(const struct problem &p, uint32_t entry) {
-  const unsigned depth = p.source_depth;
-  const uint32_t slot = entry >> (depth + 1),
-                 leaf = (entry & (tree_nodes(depth) - 1)) - (1u << depth);
-  const uint32_t n = p.source_count[slot], first = level_first(n, depth, leaf),
-                 end = level_first(n, depth, leaf + 1);
-  return {first < end ? p.source_x[slot] : nullptr, n, first, end};
-}
-
-/** A particle as a source, and the square of its distance from the targets' box. */
+/** A particle as a source, the square of its distance from the targets' box, and its softening
+ * where particles differ. */
 template <typename real> struct candidate {
   struct source<real> source;
   float distance2;
+  real soft2;
 };
 
 /** @param valid  otherwise the source is placed out of reach */
@@ -274,29 +246,42 @@ static __device__ inline struct candidate<real> candidate_at(const struct reach 
               ey = fmaxf(fabsf(float(c.source.y)) - reach.half[1], 0.0f);
   const float ez = fmaxf(fabsf(float(c.source.z)) - reach.half[2], 0.0f);
   c.distance2 = valid ? fmaf(ex, ex, fmaf(ey, ey, ez *ez)) : 2.0f;
+  c.soft2 = real(0);
   return c;
 }
 
+/** Add a neighbour's particle's mass and softening. */
+template <typename real>
+static __device__ inline void add_properties(const struct p2p_problem &p, uint32_t slot, uint32_t i,
+                                             struct candidate<real> &c) {
+  c.source.mass = real(mass_at(p, slot, i));
+  c.soft2 = real(soft2_at(p, slot, i));
+}
+
 /** Append the wanted sources of all lanes. Returns their number. */
-template <typename real, int ROOM>
-static __device__ inline uint32_t append(struct list<real, ROOM> *list, uint32_t n, bool wanted,
-                                         const struct source<real> &source) {
-  const uint32_t lanes = __ballot_sync(~0u, wanted), before = (1u << threadIdx.x % WARP) - 1;
-  if (wanted) list->source[n + __popc(lanes & before)] = source;
+template <typename real, int ROOM, bool SOFTENED>
+static __device__ inline uint32_t append(struct list<real, ROOM, SOFTENED> *list, uint32_t n,
+                                         bool wanted, const struct candidate<real> &c) {
+  const uint32_t lanes = __ballot_sync(~0u, wanted), before = (1u << threadIdx.x % WARP) - 1,
+                 place = n + __popc(lanes & before);
+  if (wanted) list->source[place] = c.source;
+  if (SOFTENED && wanted) list->soft2[place] = c.soft2;
   return __popc(lanes);
 }
 
 /** Force of this warp's sources on the targets (at most WARP * T). Returns the number of sources in
  * reach. */
-template <typename real, int FORM, int T>
-static __device__ uint32_t act_on(const struct problem &p, const struct law<real> &law,
-                                  const float *table, union workspace<real, T> *work, uint32_t leaf,
+template <typename real, int FORM, bool MIXED, int T>
+static __device__ uint32_t act_on(const struct p2p_problem &p, const struct law<real> &law,
+                                  const float *table,
+                                  const struct softened_targets<real, MIXED, T> &own,
+                                  union workspace<real, MIXED, T> *work, uint32_t leaf,
                                   const struct reach &reach, const struct share &share,
                                   struct targets<real, T> &t) {
   const uint32_t lane = threadIdx.x % WARP, warp = blockIdx.y * WARPS + threadIdx.x / WARP,
                  warps = p.divisions * WARPS, entries_end = p.offset[leaf + 1];
   /* Plummer softening acts at all distances */
-  const float close2 = law.plummer2 > real(0) ? 1.0f : float(law.support2) * 1.0001f;
+  const float close2 = law.soft.plummer2 > real(0) ? 1.0f : float(law.soft.support2) * 1.0001f;
   const real scale = real(p.scale);
   uint32_t far = 0, close = 0, in_reach = 0, turn = warp; /* steps until it is this warp's turn */
   bool last = false; /* after the last entry follows a step that reads nothing and empties the
@@ -304,7 +289,7 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
   for (uint32_t batch = p.offset[leaf]; !last; batch += WARP) {
     last = batch >= entries_end;
     /* each lane looks up a source leaf; consecutive leaves are then read as one range */
-    struct range mine = {last ? p.x : nullptr, 0, 0, 0};
+    struct range mine = {0, last ? p.x : nullptr, 0, 0, 0};
     if (batch + lane < entries_end) mine = source_range(p, p.entry[batch + lane]);
     const unsigned long long x_before = __shfl_up_sync(~0u, (unsigned long long)mine.x, 1);
     const uint32_t end_before = __shfl_up_sync(~0u, mine.end, 1);
@@ -318,6 +303,7 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
       const uint32_t n = __shfl_sync(~0u, mine.group_count, r),
                      end = __shfl_sync(~0u, mine.end, tail);
       const uint32_t *y = x + n, *z = y + n;
+      [[maybe_unused]] const uint32_t neighbour = MIXED ? __shfl_sync(~0u, mine.slot, r) : 0;
       uint32_t i = __shfl_sync(~0u, mine.first, r);
       const uint32_t steps = (end - i + STEP - 1) / STEP;
       i += turn * STEP;
@@ -327,25 +313,29 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
                        k1 = min(i1, safe);
         const uint32_t x0 = __ldg(x + k0), y0 = __ldg(y + k0), z0 = __ldg(z + k0);
         const uint32_t x1 = __ldg(x + k1), y1 = __ldg(y + k1), z1 = __ldg(z + k1);
-        const struct candidate<real> a = candidate_at<real>(reach, scale, x0, y0, z0, i0 < end);
-        const struct candidate<real> b = candidate_at<real>(reach, scale, x1, y1, z1, i1 < end);
+        struct candidate<real> a = candidate_at<real>(reach, scale, x0, y0, z0, i0 < end);
+        struct candidate<real> b = candidate_at<real>(reach, scale, x1, y1, z1, i1 < end);
+        if constexpr (MIXED) {
+          add_properties(p, neighbour, k0, a);
+          add_properties(p, neighbour, k1, b);
+        }
         const bool a_in = a.distance2 < R_CUT_SQUARED, a_close = a_in && a.distance2 <= close2;
         const bool b_in = b.distance2 < R_CUT_SQUARED, b_close = b_in && b.distance2 <= close2;
-        far += append(&work->far, far, a_in && !a_close, a.source);
-        far += append(&work->far, far, b_in && !b_close, b.source);
+        far += append(&work->far, far, a_in && !a_close, a);
+        far += append(&work->far, far, b_in && !b_close, b);
         if (__any_sync(~0u, a_close || b_close)) {
-          close += append(&work->close, close, a_close, a.source);
-          close += append(&work->close, close, b_close, b.source);
+          close += append(&work->close, close, a_close, a);
+          close += append(&work->close, close, b_close, b);
         }
         while (far >= (last ? 1u : work->TILE)) {
-          const uint32_t acted = empty<real, FORM, T, false>(law, table, &work->far, far, last,
-                                                             share, t);
+          const uint32_t acted = empty<real, FORM, T, false, MIXED>(law, table, own, &work->far,
+                                                                    far, last, share, t);
           in_reach += acted;
           far -= acted;
         }
         while (close >= (last ? 1u : CLOSE_TILE)) {
-          const uint32_t acted = empty<real, FORM, T, true>(law, table, &work->close, close, last,
-                                                            share, t);
+          const uint32_t acted = empty<real, FORM, T, true, MIXED>(law, table, own, &work->close,
+                                                                   close, last, share, t);
           in_reach += acted;
           close -= acted;
         }
@@ -357,9 +347,9 @@ static __device__ uint32_t act_on(const struct problem &p, const struct law<real
 }
 
 /** Sum over the parts of each target, then over the warps. */
-template <typename real, int T>
-static __device__ void store(const struct problem &p, struct targets<real, T> &t,
-                             union workspace<real, T> *work, uint32_t first, uint32_t n,
+template <typename real, bool MIXED, int T>
+static __device__ void store(const struct p2p_problem &p, struct targets<real, T> &t,
+                             union workspace<real, MIXED, T> *work, uint32_t first, uint32_t n,
                              uint32_t lanes, uint32_t parts) {
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   __syncwarp();
@@ -383,11 +373,12 @@ static __device__ void store(const struct problem &p, struct targets<real, T> &t
   __syncthreads();
 }
 
-template <typename real, int FORM, int T>
+template <typename real, int FORM, bool MIXED, int T>
 static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? P2P_BLOCKS : 3)
-    p2p(const __grid_constant__ struct problem p, const __grid_constant__ struct law<real> law) {
+    p2p(const __grid_constant__ struct p2p_problem p,
+        const __grid_constant__ struct law<real> law) {
   constexpr int TABLE_FLOATS = FORM <= TABLE ? (TABLE - FORM + 1) * TABLE_ENTRIES : 1;
-  __shared__ union workspace<real, T> work[WARPS];
+  __shared__ union workspace<real, MIXED, T> work[WARPS];
   __shared__ float table[TABLE_FLOATS];
   if (FORM <= TABLE) {
     for (int i = threadIdx.x; i < TABLE_FLOATS; i += BLOCK) table[i] = law.table[i];
@@ -407,22 +398,14 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
     const uint32_t n = wide ? 1 : end - first, lanes = (n + T - 1) / T, parts = WARP / lanes;
     const uint32_t part = lane / lanes, slot = lane % lanes;
     if (wide) reach = reach_of(p, first, first + 1);
-    struct targets<real, T> t;
-#pragma unroll
-    for (int j = 0; j < T; j++) {
-      const uint32_t i = first + min(j * lanes + slot, n - 1);
-      t.x[j] = rounded_product(real(position_difference(p.x[i], reach.centre[0])), real(p.scale));
-      t.y[j] = rounded_product(real(position_difference(p.x[(size_t)p.count + i], reach.centre[1])),
-                               real(p.scale));
-      t.z[j] = rounded_product(
-          real(position_difference(p.x[2 * (size_t)p.count + i], reach.centre[2])), real(p.scale));
-      t.a[j][0] = t.a[j][1] = t.a[j][2] = real(0);
-    }
+    struct targets<real, T> t = load_targets<real, T>(p, reach.centre, first, n, lanes, slot);
+    const struct softened_targets<real, MIXED, T> own = load_softening<real, MIXED, T>(p, first, n,
+                                                                                       lanes, slot);
     /* results of lanes beyond the last part are not used */
     const struct share share = {part < parts ? part : 0, parts};
     pairs += (unsigned long long)n *
-             act_on<real, FORM, T>(p, law, table, &work[warp], leaf, reach, share, t);
-    store<real, T>(p, t, work, first, n, lanes, parts);
+             act_on<real, FORM, MIXED, T>(p, law, table, own, &work[warp], leaf, reach, share, t);
+    store<real, MIXED, T>(p, t, work, first, n, lanes, parts);
     first += n;
   }
   if (lane == 0 && pairs) atomicAdd(p.pairs, pairs);
@@ -439,22 +422,24 @@ static __global__ void add_divisions(uint32_t n, uint32_t divisions, const float
 }
 
 template <typename real, int FORM>
-static void launch(const struct gpu *g, const struct problem &p, const struct law<real> &law,
+static void launch(const struct gpu *g, const struct p2p_problem &p, const struct law<real> &law,
                    int t) {
   const dim3 blocks(p.blocks, p.divisions);
-  if (sizeof(real) == sizeof(double) || t == 2)
-    p2p<real, FORM, 2><<<blocks, BLOCK, 0, g->stream>>>(p, law);
+  if (p.source_mass || p.source_type)
+    p2p<real, FORM, true, 2><<<blocks, BLOCK, 0, g->stream>>>(p, law);
+  else if (sizeof(real) == sizeof(double) || t == 2)
+    p2p<real, FORM, false, 2><<<blocks, BLOCK, 0, g->stream>>>(p, law);
   else if constexpr (sizeof(real) == sizeof(float)) {
     if (t == 3)
-      p2p<real, FORM, 3><<<blocks, BLOCK, 0, g->stream>>>(p, law);
+      p2p<real, FORM, false, 3><<<blocks, BLOCK, 0, g->stream>>>(p, law);
     else
-      p2p<real, FORM, 4><<<blocks, BLOCK, 0, g->stream>>>(p, law);
+      p2p<real, FORM, false, 4><<<blocks, BLOCK, 0, g->stream>>>(p, law);
   }
 }
 
 template <typename real>
 static void launch_form(const struct gpu *g, const struct gpu_split *tables,
-                        const struct p2p_law *l, const struct problem &p, int t) {
+                        const struct p2p_law *l, const struct p2p_problem &p, int t) {
   const struct law<real> law = law_for<real>(tables, l);
   if (l->kind == P2P_EXACT) return launch<real, EXACT>(g, p, law, t);
   if (l->kind == P2P_TABLE) switch (l->table_order) {
@@ -494,11 +479,38 @@ static int packed_per_lane(uint32_t count, unsigned depth) {
   return count >> depth > PACKED_FEW ? 4 : 2;
 }
 
-static uint32_t divisions_for(uint32_t target_blocks) {
+/** @param wanted  target blocks times divisions that fill a GPU */
+static uint32_t divisions_for(uint32_t target_blocks, uint32_t wanted) {
   uint32_t divisions = 1;
-  while (target_blocks * divisions < CUDA_BLOCKS_WANTED && divisions < DIVISIONS_MOST)
-    divisions *= 2;
+  while (target_blocks * divisions < wanted && divisions < DIVISIONS_MOST) divisions *= 2;
   return divisions;
+}
+
+/** The power of 2, at most a warp, that holds the particles of the largest source leaf. */
+static uint32_t lanes_for_leaf(const struct p2p_target *target, uint32_t slots) {
+  uint32_t largest = 1, lanes = 1;
+  for (uint32_t i = 0; i < slots; i++)
+    largest = max(largest, ((target->source_count[i] - 1) >> target->source_depth) + 1);
+  while (lanes < largest && lanes < WARP) lanes *= 2;
+  return lanes;
+}
+
+/** Copy the tables of the sources to the GPU. */
+static void upload_sources(struct gpu *g, const struct p2p_law *law,
+                           const struct p2p_target *target, uint32_t slots, struct p2p_problem *p) {
+  const size_t pointers = slots * sizeof(void *), counts = slots * sizeof *target->source_count;
+  char *x = (char *)gpu_scratch(g, SCRATCH_TABLE, 3 * pointers + counts + 8), *count = x + pointers,
+       *mass = x + pointers + (counts + 7) / 8 * 8, *type = mass + pointers;
+  gpu_upload_pair(g, x, target->source_x, pointers, target->source_count, counts);
+  if (target->source_mass) gpu_upload(g, mass, target->source_mass, pointers);
+  if (target->source_type) gpu_upload(g, type, target->source_type, pointers);
+  p->source_x = (const uint32_t *const *)x;
+  p->source_count = (const uint32_t *)count;
+  p->source_mass = target->source_mass ? (const float *const *)mass : NULL;
+  p->source_type = target->source_type ? (const uint8_t *const *)type : NULL;
+  p->index = target->index;
+  p->soft2 = law->softening_kind == SOFTENING_SPLINE ? law->support2 : law->plummer2;
+  for (int k = 0; k < PARTICLE_TYPES; k++) p->soft2_of[k] = law->soft2_of[k];
 }
 
 void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
@@ -506,20 +518,17 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
              float *acceleration, uint64_t *pairs) {
   const uint32_t leaves = 1u << target->depth;
   const struct device_list list = gpu_list(g, target->near, leaves);
-  char *table = (char *)gpu_scratch(
-      g, SCRATCH_TABLE, slots * (sizeof *target->source_x + sizeof *target->source_count));
-  uint32_t *counts = (uint32_t *)(table + slots * sizeof *target->source_x);
-  gpu_upload(g, table, target->source_x, slots * sizeof *target->source_x);
-  gpu_upload(g, counts, target->source_count, slots * sizeof *target->source_count);
   CHECK_CUDA(cudaMemsetAsync(g->counters + COUNTERS_P2P, 0, sizeof *g->counters, g->stream));
 
   unsigned level = target->depth;
   while ((((uint64_t)target->count - 1) >> level) + 1 > P2P_TARGETS_MOST) level++;
-  struct problem p;
+  struct p2p_problem p;
+  upload_sources(g, law, target, slots, &p);
   p.count = target->count;
   p.depth = target->depth;
   p.first = target->first;
   p.source_depth = target->source_depth;
+  p.span = lanes_for_leaf(target, slots);
   p.block_level = level;
   p.scale = target->scale;
   p.factor = target->factor;
@@ -528,9 +537,9 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   p.entry = list.entry;
   p.blocks = p.first ? min(leaves, p.count) + p.count / PACKED_MOST : 1u << level;
   p.order = (struct target_block *)gpu_scratch(g, SCRATCH_ORDER, p.blocks * sizeof *p.order);
-  p.source_x = (const uint32_t *const *)table;
-  p.source_count = counts;
-  p.divisions = divisions_for(p.first ? min(leaves, (p.count + 7) / 8) : 1u << level);
+  const bool newton = law->split->kind == SPLIT_NEWTON; /* a warp for each division, not four */
+  p.divisions = divisions_for(p.first ? min(leaves, (p.count + 7) / 8) : 1u << level,
+                              newton ? WARPS * CUDA_BLOCKS_WANTED : CUDA_BLOCKS_WANTED);
   p.acceleration = p.divisions == 1
                        ? acceleration
                        : (float *)gpu_scratch(g, SCRATCH_PARTS,
@@ -540,7 +549,9 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   gpu_launched("order_leaves");
   const int t = p.first ? packed_per_lane(p.count, p.depth)
                         : targets_per_lane((uint32_t)((((uint64_t)p.count - 1) >> level) + 1));
-  if (double_precision)
+  if (newton)
+    p2p_newton_launch(g, law, &p, t, double_precision);
+  else if (double_precision)
     launch_form<double>(g, tables, law, p, t);
   else
     launch_form<float>(g, tables, law, p, t);

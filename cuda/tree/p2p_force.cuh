@@ -8,9 +8,12 @@
 
 #include "cuda/tree/split.cuh"
 
+/** The softening of a pair; lengths in r_cut. Of plummer2 and support2 one is 0. */
+template <typename real> struct softening { real plummer2, support2, inverse_support; };
+
 /** Coefficients of the force as the kernel needs them. Lengths in r_cut, u = r^2. */
 template <typename real> struct law {
-  real support2, inverse_support, plummer2;
+  struct softening<real> soft;          /* where particles differ the largest one */
   real coefficient[P2P_DEGREE_MAX + 1]; /* of h in powers of u - 1/2 */
   int degree;
   const float *table;
@@ -20,13 +23,16 @@ template <typename real> struct law {
   bool gauss;
 };
 
+template <typename real> static struct softening<real> softening_for(const struct p2p_law *l) {
+  const double support = sqrt((double)l->support2);
+  return {real(l->plummer2), real(l->support2), support > 0.0 ? real(1.0 / support) : real(0)};
+}
+
 template <typename real>
 static struct law<real> law_for(const struct gpu_split *tables, const struct p2p_law *l) {
   const struct split *split = l->split;
   struct law<real> law = {};
-  law.support2 = real(l->support2);
-  law.inverse_support = l->support2 > 0.0f ? real(1.0 / sqrt((double)l->support2)) : real(0);
-  law.plummer2 = real(l->plummer2);
+  law.soft = softening_for<real>(l);
   law.degree = split->p2p_degree;
   for (int k = 0; k <= split->p2p_degree; k++) /* from powers of 2u - 1, without rounding */
     law.coefficient[k] = real(ldexp((double)split->p2p[k], k));
@@ -129,27 +135,34 @@ static __device__ inline real unsoftened(const struct law<real> &law, const floa
   return inverse_cube(u) - smooth_part<real, FORM>(law, u);
 }
 
-/** F/d with softening, for any u. Where particles nearly touch, h comes from its polynomial or
- * series, because 1 - T loses all digits there. */
-template <typename real, int FORM>
-static __device__ inline real softened(const struct law<real> &law, const float *table, real u) {
-  constexpr int SERIES = FORM >= ANY_DEGREE || FORM == EXACT ? FORM : ANY_DEGREE;
-  if (law.plummer2 > real(0)) {
-    const real soft = inverse_cube(u + law.plummer2);
-    if (FORM == SERIES || u < real(1e-3)) return soft - smooth_part<real, SERIES>(law, u);
-    return soft - (inverse_cube(u) - unsoftened<real, FORM>(law, table, u));
-  }
-  if (FORM != SERIES && u >= law.support2) return unsoftened<real, FORM>(law, table, u);
-  /* spline_factor() of p2p.h at q = r/support, without branches. At u = 0 any finite value will
-   * do. */
+/** F/d of Newton's gravity with the spline's softening, for any u: spline_factor() of p2p.h at
+ * q = r/support, without branches. At u = 0 any finite value will do. */
+template <typename real>
+static __device__ inline real spline_force(real u, real support2, real inverse_support) {
   const real safe = u > real(1e-30) ? u : real(1e-30),
-             q = safe * inverse_root(safe) * law.inverse_support;
+             q = safe * inverse_root(safe) * inverse_support;
   const real newton = inverse_cube(safe),
-             cube = law.inverse_support * law.inverse_support * law.inverse_support;
+             cube = inverse_support * inverse_support * inverse_support;
   const real inner = real(32.0 / 3.0) + q * q * (real(32) * q - real(38.4));
   const real outer = real(64.0 / 3.0) + q * (real(-48) + q * (real(38.4) - real(32.0 / 3.0) * q));
   const real soft = q < real(0.5) ? inner * cube : fma(real(-1.0 / 15.0), newton, outer * cube);
-  return (u < law.support2 ? soft : newton) - smooth_part<real, SERIES>(law, u);
+  return u < support2 ? soft : newton;
+}
+
+/** F/d with a pair's softening, for any u. Where particles nearly touch, h comes from its
+ * polynomial or series, because 1 - T loses all digits there. */
+template <typename real, int FORM>
+static __device__ inline real softened(const struct law<real> &law,
+                                       const struct softening<real> &pair, const float *table,
+                                       real u) {
+  constexpr int SERIES = FORM >= ANY_DEGREE || FORM == EXACT ? FORM : ANY_DEGREE;
+  if (pair.plummer2 > real(0)) {
+    const real soft = inverse_cube(u + pair.plummer2);
+    if (FORM == SERIES || u < real(1e-3)) return soft - smooth_part<real, SERIES>(law, u);
+    return soft - (inverse_cube(u) - unsoftened<real, FORM>(law, table, u));
+  }
+  if (FORM != SERIES && u >= pair.support2) return unsoftened<real, FORM>(law, table, u);
+  return spline_force(u, pair.support2, pair.inverse_support) - smooth_part<real, SERIES>(law, u);
 }
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refit: one warp for each leaf, then the parents level by level (levels.cuh). */
+#include <float.h>
+
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/levels.cuh"
@@ -47,7 +49,7 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth,
     radius2 = fmaxf(radius2, r2);
   }
   node.radius = sqrtf(warp_max(radius2)) * ROUND_UP;
-  node.acc_min = sqrtf(warp_sum(acc2) / (float)(end - first)) * acc_unit;
+  node.acc_min = end > first ? sqrtf(warp_sum(acc2) / (float)(end - first)) * acc_unit : FLT_MAX;
   if (lane == 0) nodes[leaves + leaf] = node;
 }
 
@@ -89,6 +91,34 @@ struct refit_parent {
     nodes[i] = parent;
   }
 };
+
+static __global__ void leaf_masses(uint32_t count, unsigned depth, const float *__restrict__ mass,
+                                   float *node_mass) {
+  const uint32_t leaves = 1u << depth, leaf = blockIdx.x * blockDim.x + threadIdx.x;
+  if (leaf == 0) node_mass[0] = 0.0f; /* unused */
+  if (leaf >= leaves) return;
+  double sum = 0.0;
+  const uint32_t end = level_first(count, depth, leaf + 1);
+  for (uint32_t i = level_first(count, depth, leaf); i < end; i++) sum += (double)mass[i];
+  node_mass[leaves + leaf] = (float)sum;
+}
+
+struct add_children {
+  float *node_mass;
+
+  __device__ void operator()(uint32_t i) const {
+    node_mass[i] = node_mass[2 * i] + node_mass[2 * i + 1];
+  }
+};
+
+void gpu_node_masses(struct gpu *g, uint32_t count, unsigned depth, const float *mass,
+                     float *node_mass) {
+  enum { BLOCK = 128 };
+  leaf_masses<<<blocks_for((uint64_t)1 << depth, BLOCK), BLOCK, 0, g->stream>>>(count, depth, mass,
+                                                                                node_mass);
+  gpu_launched("node masses");
+  if (depth > 0) upward(g, depth - 1, add_children{node_mass});
+}
 
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale,
                float acc_unit, const uint32_t *x, const float *acceleration, struct node *nodes,

@@ -1,23 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* walk: one warp for each target leaf. The warp repeats the dual walk, but of the target nodes it
- * visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node). A
- * pair to be opened returns to the stack as two pairs, one with each child of the source, or as one
- * pair with the child of the target that holds the leaf. Pairs whose target lies above all leaves
- * of a CUDA block are judged once, by the first warp of the block; from there on each warp
- * continues alone. An expansion accepted by an ancestor is listed by the first leaf below the
- * ancestor. Entries are listed in the order of lanes, which is the same in every run; leaves near
- * each other are mostly consecutive.
+/* walk: the dual walk of src/tree/kernels/walk.c. Each pair of nodes is judged once, by one thread.
+ * A pair to be opened becomes one or two pairs for later turns.
+ *
+ * A first kernel, of one CUDA block, goes down from the roots, generation after generation, until
+ * there is work for the whole GPU. Then, in several phases, each CUDA block takes some of the pairs
+ * that are left and walks on with a stack of its own. As some pairs lead to much more work than
+ * others, a block gives back what is left of its pairs after some turns, except in the last phase.
+ *
+ * The order in which entries are found differs from run to run. They are sorted, so that lists are
+ * the same in every run, and leaves near each other follow each other: each list by a warp, or
+ * where one is long all of them together.
  *
  * The trees of the targets and of the sources differ in depth where only some particles are
- * targets. Then leaves may be empty: their warps do nothing, their nodes are not read, and "first
- * leaf" means the first one that has targets. */
+ * targets. Then nodes of the targets may be empty, and their boxes are not read. */
+#include <cub/device/device_radix_sort.cuh>
+
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 
-/* leaves of a CUDA block: a subtree of COMMON levels */
-enum { COMMON = 2, WARPS = 1 << COMMON, BLOCK = WARPS * WARP };
-enum { RESIDENT = 10 }; /* CUDA blocks resident on a multiprocessor (limits registers) */
-enum { ROOTS = 256, SCAN_BLOCK = 1024 };
+enum {
+  FIRST_BLOCK = 1024, /* threads of the first kernel */
+  ENOUGH = 4096,      /* pairs that are work for the whole GPU */
+  PHASES = 4,
+  FEW = 100000,   /* judgements that need one phase only */
+  BLOCK = 128,    /* threads of a CUDA block of a phase */
+  BLOCKS = 1024,  /* CUDA blocks of a phase */
+  CHUNK = 32,     /* pairs that such a block takes at a time */
+  TURNS = 16,     /* after which it gives back the others */
+  ROOM = 1 << 18, /* pairs that can wait for a phase */
+  SCAN_BLOCK = 1024,
+  LONG = 1024, /* entries of a list that a warp can sort */
+  SORT_BLOCK = 128
+};
+
+/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node
+ * could not be opened: it is then judged with the masses of nodes above its own, as in
+ * src/tree/kernels/walk.c. */
+struct pair {
+  uint32_t entry; /* the source node */
+  uint32_t target; /* its node; from bit TARGET_BITS on the levels, five bits each, of the nodes whose
+                      masses count as the target's and as the source's */
+};
+enum { TARGET_BITS = 22, LEVEL_BITS = 5 };
+
+/** What the kernels of a walk tell each other. */
+struct progress {
+  struct walk_result result;
+  uint32_t pairs[PHASES + 1]; /* that wait for each phase */
+  uint32_t chunk[PHASES];     /* the next ones to be taken */
+  uint32_t frontier;          /* 0 or 1: where those of phase 0 are */
+  uint32_t entries;           /* found */
+};
 
 struct problem {
   uint32_t count, slots;
@@ -26,69 +59,18 @@ struct problem {
   const struct node *nodes;
   const struct node *const *source_nodes;
   const uint32_t *source_count;
-  uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
-                                         other */
-  uint32_t *near, *far;
-  struct walk_result *result; /* sums, written in the counting pass */
+  const float *const *source_mass;    /* of their nodes, where masses differ; or NULL */
+  uint32_t *near_offset, *far_offset; /* the counting pass: lengths of the lists */
+  uint32_t *near, *far;               /* short lists, to be sorted, */
+  uint32_t *near_place, *far_place;   /* and the places of their next entries */
+  uint64_t
+      *key; /* long lists: rows and entries, unsorted. Rows are the near lists of all leaves, then
+                    the far lists of all nodes */
+  unsigned entry_bits;
+  struct pair *frontier[2]; /* [room] */
+  uint32_t room;
+  struct progress *progress;
 };
-
-/** Level of the root of a CUDA block's subtree. */
-static HOST_DEVICE inline unsigned parting_level(unsigned depth) {
-  return depth > COMMON ? depth - COMMON : 0;
-}
-
-/** Pairs to be judged: the source node, and the level of the target. */
-struct stack {
-  uint32_t *entry;
-  uint8_t *level;
-  uint32_t top;
-};
-
-/* Bound on the depth of the stack. Children are pushed in order and the topmost pairs are taken
- * first, so that generations (roots: 0) rise from the bottom of the stack to its top. Pairs of
- * generation k are made only from pairs of generation k - 1 that are taken after all pairs of
- * higher generations; then at most 64 pairs of generations >= k exist together. The next turn that
- * reaches generation k takes from it as many pairs as the higher generations lack to 32, which
- * leaves at most 32. After any turn, therefore, each generation has at most 32 pairs, except that
- * the newest have 64 together. Roots are not stored. A path opens each level of the source once,
- * and each level of the target that it has once. */
-static HOST_DEVICE inline uint32_t stack_room(unsigned source_depth, unsigned target_levels) {
-  return WARP * (source_depth + target_levels + 1);
-}
-
-/** A warp's working memory in CUDA shared memory. */
-struct workspace {
-  struct node *ancestor; /* [level] ancestors of the leaf */
-  uint32_t *count;       /* [level] their particles */
-  uint32_t *far;         /* [level] entries found */
-  struct stack stack;
-};
-
-static HOST_DEVICE inline uint32_t stack_bytes(uint32_t room) {
-  return room * (uint32_t)(sizeof(uint32_t) + 1);
-}
-static HOST_DEVICE inline uint32_t workspace_bytes(unsigned depth, unsigned source_depth) {
-  return (depth + 1) * (uint32_t)(sizeof(struct node) + 2 * sizeof(uint32_t)) +
-         stack_bytes(stack_room(source_depth, COMMON));
-}
-static HOST_DEVICE inline uint32_t shared_bytes(unsigned depth, unsigned source_depth) {
-  return WARPS * workspace_bytes(depth, source_depth) +
-         stack_bytes(stack_room(source_depth, parting_level(depth)));
-}
-
-static __device__ inline struct stack stack_at(void *memory, uint32_t room) {
-  return {(uint32_t *)memory, (uint8_t *)((uint32_t *)memory + room), 0};
-}
-
-static __device__ inline struct workspace workspace_at(char *memory, unsigned depth,
-                                                       unsigned source_depth) {
-  struct workspace w;
-  w.ancestor = (struct node *)memory;
-  w.count = (uint32_t *)(w.ancestor + depth + 1);
-  w.far = w.count + depth + 1;
-  w.stack = stack_at(w.far + depth + 1, stack_room(source_depth, COMMON));
-  return w;
-}
 
 /** Read a node in two loads. */
 static __device__ inline struct node load_node(const struct node *from) {
@@ -102,183 +84,241 @@ static __device__ inline struct node load_node(const struct node *from) {
   return u.node;
 }
 
-/** Mask of the lanes before this one. */
+/** Mask of the lanes before this one, and of those behind it. */
 static __device__ inline uint32_t lanes_before() { return (1u << threadIdx.x % WARP) - 1; }
+static __device__ inline uint32_t lanes_behind() { return ~1u << threadIdx.x % WARP; }
 
-static __device__ inline uint32_t ancestor_of(uint32_t leaf, unsigned depth, unsigned level) {
-  return ((1u << depth) + leaf) >> (depth - level);
+/** Number of particles of a source node. */
+static __device__ inline uint32_t particles_of(uint32_t count, uint32_t node) {
+  return node_end(count, node) - node_first(count, node);
 }
-/** Bit l is set if the leaves below the ancestor of level l and before this leaf are all empty. */
-static __device__ inline uint32_t levels_where_first(const struct problem &p, uint32_t leaf) {
-  const unsigned level = min(threadIdx.x % WARP, p.depth);
-  const uint32_t rest = leaf & ((1u << (p.depth - level)) - 1);
-  const bool first = p.first ? p.first[leaf - rest] == p.first[leaf] : rest == 0;
-  return __ballot_sync(~0u, first);
+/** Mass of a neighbour's node. */
+static __device__ inline float mass_of(const struct problem &p, uint32_t slot, uint32_t node) {
+  return p.source_mass ? p.source_mass[slot][node]
+                       : (float)particles_of(p.source_count[slot], node);
+}
+/** Mass of a node of targets. Packed targets count as equal. */
+static __device__ inline float target_mass(const struct problem &p, uint32_t node) {
+  return p.source_mass && !p.first ? p.source_mass[0][node]
+                                   : (float)tree_node_count(p.count, p.depth, p.first, node);
 }
 
-/** Findings of a warp: entries of its near list, and this lane's part of the sums. */
-struct found {
-  uint32_t near_at, near;
+/** What a walk is for: the lengths of the lists, or their entries, if all lists are short or not.
+ */
+enum pass { COUNT, FILL_SHORT, FILL_LONG };
+
+/** What a thread has counted. */
+struct counts {
   unsigned long long pairs, visits;
 };
 
-/** One turn: judge the topmost pairs of the stack, and as many pairs of `roots` as lanes are left.
- * Children whose target has the level `parting` go to `parted`, other children to the stack.
- * @param first_levels  from levels_where_first() */
-template <bool FILL, typename Root>
-static __device__ inline void
-take_turn(const struct problem &p, const struct acceptance &a, uint32_t leaf, uint32_t first_levels,
-          const struct workspace &w, struct stack &stack, uint32_t roots, Root root,
-          unsigned root_level, unsigned parting, uint32_t *parted, uint32_t &parted_count,
-          struct found &found) {
-  const unsigned depth = p.depth;
-  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << depth, source_leaves = 1u << a.depth;
-  const uint32_t taken = min(stack.top, (uint32_t)WARP);
-  const bool active = lane < taken + roots;
-  uint32_t entry = 1, level = root_level;
-  __syncwarp();
-  if (lane < taken) {
-    entry = stack.entry[stack.top - 1 - lane];
-    level = stack.level[stack.top - 1 - lane];
-  } else if (active) {
-    entry = root(lane - taken);
-  }
-  __syncwarp();
-  stack.top -= taken;
-  const uint32_t target = ancestor_of(leaf, depth, level), source = entry & (2 * source_leaves - 1);
-  const bool first = first_levels >> level & 1;
-  bool open = false, near = false, far = false, split_target = false;
-  if (active) {
-    const uint32_t slot = entry >> (a.depth + 1), n = p.source_count[slot];
-    const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
-    const uint32_t target_count = w.count[level],
-                   source_count = node_end(n, source) - node_first(n, source);
-    const enum verdict verdict = judge(&a, t, &s, target_count, source_count);
-    far = verdict == ACCEPT && first;
+/** Store the keys of entries that threads of this warp have found. Every lane of the warp calls
+ * this. */
+static __device__ inline void append(const struct problem &p, bool mine, uint64_t row,
+                                     uint32_t entry) {
+  const uint32_t lanes = __ballot_sync(~0u, mine);
+  if (lanes == 0) return;
+  uint32_t at = 0;
+  if (threadIdx.x % WARP == 0) at = atomicAdd(&p.progress->entries, __popc(lanes));
+  at = __shfl_sync(~0u, at, 0);
+  if (mine) p.key[at + __popc(lanes & lanes_before())] = row << p.entry_bits | entry;
+}
+
+/** Judge a pair and put it on a list, if it belongs there. Every lane of the warp calls this.
+ * @param active  whether this thread has a pair
+ * @param[out] child  pairs that are left of it
+ * @return their number */
+template <enum pass PASS>
+static __device__ inline uint32_t judge_pair(const struct problem &p, const struct acceptance &a,
+                                             bool active, const struct pair &pair,
+                                             struct pair child[2], struct counts &counts) {
+  const uint32_t leaves = 1u << p.depth, source_leaves = 1u << a.depth,
+                 target = pair.target & ((1u << TARGET_BITS) - 1), entry = pair.entry,
+                 source = entry & (2 * source_leaves - 1), slot = entry >> (a.depth + 1);
+  bool near = false, far = false;
+  uint32_t children = 0;
+  const uint32_t targets = active ? tree_node_count(p.count, p.depth, p.first, target) : 0;
+  if (targets > 0) {
+    const struct node t = load_node(p.nodes + target), s = load_node(p.source_nodes[slot] + source);
+    const uint32_t level = node_level(target), source_level = node_level(source);
+    uint32_t of_targets = level, of_sources = source_level;
+    if (a.newton) {
+      of_targets = pair.target >> TARGET_BITS & 31;
+      of_sources = pair.target >> (TARGET_BITS + LEVEL_BITS);
+    }
+    const enum verdict verdict = judge(&a, &t, &s, target_mass(p, target >> (level - of_targets)),
+                                       mass_of(p, slot, source >> (source_level - of_sources)));
+    counts.visits++;
+    far = verdict == ACCEPT;
     near = verdict == OPEN && target >= leaves && source >= source_leaves;
-    open = verdict == OPEN && !near;
-    split_target = opens_target(depth, target, t->radius, a.depth, source, s.radius);
-    if (near) found.pairs += (unsigned long long)source_count * target_count;
-    found.visits += first;
-  }
-  const bool part = open && split_target && level + 1 == parting;
-  open = open && !part;
-  const uint32_t one = __ballot_sync(~0u, open && split_target),
-                 two = __ballot_sync(~0u, open && !split_target);
-  const uint32_t part_lanes = __ballot_sync(~0u, part), children = __popc(one) + 2 * __popc(two);
-  if (part) parted[parted_count + __popc(part_lanes & lanes_before())] = entry;
-  parted_count += __popc(part_lanes);
-  if (open) { /* the first lane's children on top */
-    const uint32_t at = stack.top + children - 1 - __popc(one & lanes_before()) -
-                        2 * __popc(two & lanes_before());
-    stack.entry[at] = split_target ? entry : entry + source;
-    stack.level[at] = (uint8_t)(level + split_target);
-    if (!split_target) {
-      stack.entry[at - 1] = entry + source + 1;
-      stack.level[at - 1] = (uint8_t)level;
+    if (near)
+      counts.pairs += (unsigned long long)particles_of(p.source_count[slot], source) * targets;
+    if (verdict == OPEN && !near) {
+      /* The larger node, if it is the other one, keeps its level: see walk.c. */
+      const bool larger = t.radius >= s.radius,
+                 split = opens_target(p.depth, target, t.radius, a.depth, source, s.radius);
+      if (split && larger) of_targets = level + 1;
+      if (!split && !larger) of_sources = source_level + 1;
+      const uint32_t levels = of_targets << TARGET_BITS | of_sources << (TARGET_BITS + LEVEL_BITS);
+      children = 2;
+      child[0] = {split ? entry : entry + source, (split ? 2 * target : target) | levels};
+      child[1] = {split ? entry : entry + source + 1, (split ? 2 * target + 1 : target) | levels};
     }
   }
-  stack.top += children;
-  const uint32_t near_lanes = __ballot_sync(~0u, near), far_lanes = __ballot_sync(~0u, far);
-  if (FILL && near)
-    p.near[found.near_at + found.near + __popc(near_lanes & lanes_before())] = entry;
-  found.near += __popc(near_lanes);
-  if (far) {
-    const uint32_t same = __match_any_sync(far_lanes, level), before = w.far[level],
-                   rank = __popc(same & lanes_before());
-    if (FILL) p.far[p.far_offset[target] + before + rank] = entry;
-    __syncwarp(far_lanes);
-    if (rank == 0) w.far[level] = before + __popc(same);
+  if constexpr (PASS == COUNT) {
+    if (near) atomicAdd(&p.near_offset[target - leaves], 1);
+    if (far) atomicAdd(&p.far_offset[target], 1);
+  } else if constexpr (PASS == FILL_SHORT) {
+    if (near) p.near[atomicAdd(&p.near_place[target - leaves], 1)] = entry;
+    if (far) p.far[atomicAdd(&p.far_place[target], 1)] = entry;
+  } else {
+    append(p, near || far, near ? target - leaves : leaves + target, entry);
   }
+  return children;
 }
 
-/** Store the lengths of the lists that this warp has found. Those of ancestors above the parting
- * level belong to the first warp of the CUDA block, even if its own leaf is empty.
- * @param first_levels  from levels_where_first() */
-static __device__ void store_lengths(const struct problem &p, unsigned depth, unsigned parting,
-                                     uint32_t leaf, bool has_leaf, uint32_t first_levels,
-                                     const struct workspace &w, struct found found) {
-  const uint32_t lane = threadIdx.x % WARP;
-  for (uint32_t level = lane; level <= depth; level += WARP)
-    if ((first_levels >> level & 1) && (level < parting ? threadIdx.x < WARP : has_leaf))
-      p.far_offset[ancestor_of(leaf, depth, level)] = w.far[level];
-  for (int step = WARP / 2; step > 0; step /= 2) {
-    found.pairs += __shfl_xor_sync(~0u, found.pairs, step);
-    found.visits += __shfl_xor_sync(~0u, found.visits, step);
-  }
-  if (lane > 0) return;
-  if (has_leaf) p.near_offset[leaf] = found.near;
-  if (leaf == 0) p.far_offset[0] = 0; /* heap numbers begin at 1: no node has this offset */
-  atomicAdd((unsigned long long *)&p.result->pairs, found.pairs);
-  atomicAdd((unsigned long long *)&p.result->visits, found.visits);
-}
-
-template <bool FILL>
-static __global__ void __launch_bounds__(BLOCK, RESIDENT)
-    walk(const __grid_constant__ struct problem p,
-         const __grid_constant__ struct acceptance acceptance) {
-  extern __shared__ __align__(16) char memory[];
-  __shared__ struct acceptance a;
-  __shared__ uint32_t roots[ROOTS], root_count, pairs_left;
-  const unsigned depth = p.depth, source_depth = acceptance.depth, parting = parting_level(depth);
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, leaves = 1u << depth,
-                 block_leaf = blockIdx.x * WARPS, leaf = block_leaf + warp;
-  /* An empty leaf counts as none. The lengths of its lists are 0 from the start. */
-  const bool has_leaf = leaf < leaves && !(p.first && p.first[leaf] == p.first[leaf + 1]);
-  if (p.first && p.first[block_leaf] == p.first[min(block_leaf + WARPS, leaves)]) return;
-  for (uint32_t i = threadIdx.x; i < sizeof a / sizeof(uint32_t); i += BLOCK)
-    ((uint32_t *)&a)[i] = ((const uint32_t *)&acceptance)[i];
-  const uint32_t bytes = workspace_bytes(depth, source_depth);
-  struct workspace w = workspace_at(memory + warp * bytes, depth, source_depth);
-  struct stack common = stack_at(memory + WARPS * bytes, stack_room(source_depth, parting));
-  for (uint32_t level = lane; level <= depth; level += WARP) {
-    const uint32_t node = ancestor_of(leaf, depth, level);
-    /* the first warp judges the ancestors of the whole CUDA block, whatever its own leaf has */
-    if (leaf < leaves) {
-      w.ancestor[level] = load_node(p.nodes + node);
-      w.count[level] = tree_node_count(p.count, depth, p.first, node);
-    }
-    w.far[level] = 0;
-  }
-  const uint32_t first_levels = leaf < leaves ? levels_where_first(p, leaf) : 0;
+/** Every thread of the CUDA block puts its children on top of each other, those of the first thread
+ * topmost.
+ * @param sums  [warps of the block] shared memory, which no thread reads any more
+ * @param[out] total  children of all threads
+ * @return how many children of other threads are below this thread's */
+static __device__ inline uint32_t stack_children(uint32_t children, uint32_t *sums,
+                                                 uint32_t &total) {
+  const uint32_t two = __ballot_sync(~0u, children > 0), warp = threadIdx.x / WARP;
+  if (threadIdx.x % WARP == 0) sums[warp] = 2 * __popc(two);
   __syncthreads();
-  struct found found = {FILL && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0};
-  uint32_t slot = 0, none = 0;
-  for (bool last = false; !last;) {
-    if (warp == 0) {
-      uint32_t n = 0;
-      if (parting == 0) { /* the leaves of this CUDA block have nothing in common but the roots of
-                             the walk */
-        n = min(p.slots - slot, (uint32_t)ROOTS);
-        for (uint32_t i = lane; i < n; i += WARP) roots[i] = (slot + i) << (source_depth + 1) | 1;
-        slot += n;
-      } else {
-        while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
-          const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
-          const auto root = [&](uint32_t i) { return (slot + i) << (source_depth + 1) | 1; };
-          take_turn<FILL>(p, a, leaf, first_levels, w, common, fresh, root, 0, parting, roots, n,
-                          found);
-          slot += fresh;
-        }
-      }
-      if (lane == 0) {
-        root_count = n;
-        pairs_left = common.top + (p.slots - slot);
-      }
+  uint32_t below = 2 * __popc(two & lanes_behind());
+  total = 0;
+  for (uint32_t k = 0; k < blockDim.x / WARP; k++) {
+    if (k > warp) below += sums[k];
+    total += sums[k];
+  }
+  return below;
+}
+
+/** Add up what the threads of a warp have counted. */
+static __device__ inline void add_counts(struct progress *progress, struct counts counts) {
+  for (int step = WARP / 2; step > 0; step /= 2) {
+    counts.pairs += __shfl_xor_sync(~0u, counts.pairs, step);
+    counts.visits += __shfl_xor_sync(~0u, counts.visits, step);
+  }
+  if (threadIdx.x % WARP > 0) return;
+  atomicAdd((unsigned long long *)&progress->result.pairs, counts.pairs);
+  atomicAdd((unsigned long long *)&progress->result.visits, counts.visits);
+}
+
+/** Copy the criterion to shared memory, where threads read different places of its table. */
+static __device__ inline void share(struct acceptance *to, const struct acceptance &from) {
+  for (uint32_t i = threadIdx.x; i < sizeof from / sizeof(uint32_t); i += blockDim.x)
+    ((uint32_t *)to)[i] = ((const uint32_t *)&from)[i];
+  __syncthreads();
+}
+
+/** Down from the roots, one generation of pairs after the other, until there are ENOUGH. */
+template <enum pass PASS>
+static __global__ void __launch_bounds__(FIRST_BLOCK)
+    walk_roots(const __grid_constant__ struct problem p,
+               const __grid_constant__ struct acceptance acceptance) {
+  __shared__ struct acceptance a;
+  __shared__ uint32_t sums[2][FIRST_BLOCK / WARP];
+  share(&a, acceptance);
+  struct counts counts = {0, 0};
+  uint32_t pairs = p.slots, from = 0, turn = 0;
+  for (uint32_t slot = threadIdx.x; slot < pairs; slot += FIRST_BLOCK)
+    p.frontier[0][slot] = {slot << (a.depth + 1) | 1, 1};
+  __syncthreads();
+  while (pairs > 0 && pairs < ENOUGH) {
+    uint32_t next = 0;
+    for (uint32_t done = 0; done < pairs; done += FIRST_BLOCK) {
+      const uint32_t i = done + threadIdx.x;
+      struct pair pair = {1, 1}, child[2];
+      if (i < pairs) pair = p.frontier[from][i];
+      const uint32_t children = judge_pair<PASS>(p, a, i < pairs, pair, child, counts);
+      uint32_t total;
+      const uint32_t at = next + stack_children(children, sums[turn++ & 1], total);
+      for (uint32_t k = 0; k < children; k++) p.frontier[1 - from][at + k] = child[k];
+      next += total;
     }
-    __syncthreads();
-    last = pairs_left == 0;
-    for (uint32_t done = 0; has_leaf && w.stack.top + (root_count - done) > 0;) {
-      const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), root_count - done);
-      const auto root = [&](uint32_t i) { return roots[done + i]; };
-      take_turn<FILL>(p, a, leaf, first_levels, w, w.stack, fresh, root, parting, ~0u, nullptr,
-                      none, found);
-      done += fresh;
-    }
+    from = 1 - from;
+    pairs = next;
     __syncthreads();
   }
-  if constexpr (!FILL)
-    if (leaf < leaves) store_lengths(p, depth, parting, leaf, has_leaf, first_levels, w, found);
+  add_counts(p.progress, counts);
+  if (threadIdx.x > 0) return;
+  p.progress->pairs[0] = pairs;
+  p.progress->frontier = from;
+}
+
+/* Bound on the depth of the stack. Children are put on top, those of the topmost pairs topmost, and
+ * the topmost pairs are taken first, so that generations rise from the bottom of the stack to its
+ * top. Pairs of generation k are made only from pairs of generation k - 1 that are taken after all
+ * pairs of higher generations; then at most 2 BLOCK pairs of generations >= k exist together. The
+ * next turn that reaches generation k takes from it as many pairs as the higher generations lack to
+ * BLOCK, which leaves at most BLOCK. After any turn, therefore, each generation has at most BLOCK
+ * pairs, except that the newest have 2 BLOCK together. A path opens each level of either tree once.
+ */
+static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned source_depth) {
+  return BLOCK * (depth + source_depth + 2);
+}
+
+/** Leave the pairs of a stack to the next phase. @return whether there is room for them */
+static __device__ inline bool give_back(const struct problem &p, unsigned phase,
+                                        const struct pair *stack, uint32_t top) {
+  __shared__ uint32_t place;
+  if (threadIdx.x == 0) {
+    uint32_t *waiting = &p.progress->pairs[phase + 1], seen = *(volatile uint32_t *)waiting;
+    place = ~0u;
+    while (place == ~0u && seen + top <= p.room) {
+      const uint32_t before = atomicCAS(waiting, seen, seen + top);
+      if (before == seen) place = seen;
+      seen = before;
+    }
+  }
+  __syncthreads();
+  if (place == ~0u) return false;
+  struct pair *to = p.frontier[(p.progress->frontier + phase + 1) & 1] + place;
+  for (uint32_t i = threadIdx.x; i < top; i += BLOCK) to[i] = stack[i];
+  __syncthreads();
+  return true;
+}
+
+/** Walk on from the pairs that the kernel before has left. */
+template <enum pass PASS>
+static __global__ void __launch_bounds__(BLOCK)
+    walk(const __grid_constant__ struct problem p,
+         const __grid_constant__ struct acceptance acceptance, unsigned phase, bool last) {
+  extern __shared__ struct pair stack[];
+  __shared__ struct acceptance a;
+  __shared__ uint32_t sums[2][BLOCK / WARP], chunk;
+  const uint32_t pairs = p.progress->pairs[phase];
+  if (blockIdx.x * CHUNK >= pairs) return;
+  const struct pair *frontier = p.frontier[(p.progress->frontier + phase) & 1];
+  share(&a, acceptance);
+  struct counts counts = {0, 0};
+  for (;;) {
+    if (threadIdx.x == 0) chunk = atomicAdd(&p.progress->chunk[phase], 1);
+    __syncthreads();
+    const uint32_t first = chunk * CHUNK;
+    if (first >= pairs) break;
+    uint32_t top = min(pairs - first, (uint32_t)CHUNK), turn = 0;
+    if (threadIdx.x < top) stack[threadIdx.x] = frontier[first + threadIdx.x];
+    __syncthreads();
+    while (top > 0) {
+      const uint32_t taken = min(top, (uint32_t)BLOCK);
+      const bool active = threadIdx.x < taken;
+      struct pair pair = {1, 1}, child[2];
+      if (active) pair = stack[top - 1 - threadIdx.x];
+      const uint32_t children = judge_pair<PASS>(p, a, active, pair, child, counts);
+      uint32_t total;
+      const uint32_t below = stack_children(children, sums[turn++ & 1], total);
+      top -= taken;
+      for (uint32_t k = 0; k < children; k++) stack[top + below + k] = child[k];
+      top += total;
+      __syncthreads();
+      if (turn % TURNS == 0 && !last && top > CHUNK && give_back(p, phase, stack, top)) top = 0;
+    }
+  }
+  add_counts(p.progress, counts);
 }
 
 /** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
@@ -290,9 +330,11 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
   const uint32_t n = blockIdx.x == 0 ? leaves : 2 * leaves, lane = threadIdx.x % WARP,
                  warp = threadIdx.x / WARP;
   uint64_t before = 0;
+  uint32_t longest = 0;
   for (uint32_t first = 0; first < n; first += SCAN_BLOCK) {
     const uint32_t i = first + threadIdx.x, length = i < n ? offset[i] : 0;
     uint64_t sum = length;
+    longest = max(longest, length);
     for (uint32_t step = 1; step < WARP; step *= 2) {
       const uint64_t other = __shfl_up_sync(~0u, sum, step);
       sum += lane >= step ? other : 0;
@@ -308,65 +350,154 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
     before += total;
     __syncthreads();
   }
+  longest = __reduce_max_sync(~0u, longest);
+  if (lane == 0) atomicMax(&p.progress->result.longest, longest);
   if (threadIdx.x > 0) return;
   offset[n] = (uint32_t)before; /* wrong beyond 2^32; the caller looks at the result first */
-  (blockIdx.x == 0 ? p.result->entries : p.result->interactions) = before;
+  (blockIdx.x == 0 ? p.progress->result.entries : p.progress->result.interactions) = before;
+}
+
+/** A warp sorts a list: an entry's place is the number of smaller ones. */
+static __global__ void __launch_bounds__(SORT_BLOCK)
+    sort_short(const __grid_constant__ struct problem p) {
+  __shared__ uint32_t copies[SORT_BLOCK / WARP][LONG];
+  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << p.depth,
+                 row = (blockIdx.x * SORT_BLOCK + threadIdx.x) / WARP;
+  if (row >= 3 * leaves) return;
+  const uint32_t *offset = row < leaves ? p.near_offset + row : p.far_offset + (row - leaves);
+  uint32_t *list = (row < leaves ? p.near : p.far) + offset[0], *copy = copies[threadIdx.x / WARP];
+  const uint32_t n = offset[1] - offset[0];
+  for (uint32_t i = lane; i < n; i += WARP) copy[i] = list[i];
+  __syncwarp();
+  for (uint32_t i = lane; i < n; i += WARP) {
+    uint32_t smaller = 0;
+    for (uint32_t k = 0; k < n; k++) smaller += copy[k] < copy[i];
+    list[smaller] = copy[i];
+  }
+}
+
+/** The entries of sorted keys: those of near lists come first. */
+static __global__ void take_entries(const uint64_t *key, uint64_t near, uint64_t all,
+                                    unsigned entry_bits, uint32_t *near_entry,
+                                    uint32_t *far_entry) {
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= all) return;
+  const uint32_t entry = (uint32_t)(key[i] & ((1ull << entry_bits) - 1));
+  if (i < near)
+    near_entry[i] = entry;
+  else
+    far_entry[i - near] = entry;
 }
 
 /** Copy the tables of the sources to the GPU. */
-static struct problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
-                                 const uint32_t *first, const struct node *nodes, uint32_t slots,
-                                 const struct node *const *source_nodes,
-                                 const uint32_t *source_count, uint32_t *offset) {
+static struct problem problem_of(struct gpu *g, const struct acceptance *a, uint32_t count,
+                                 unsigned depth, const uint32_t *first, const struct node *nodes,
+                                 uint32_t slots, const struct node *const *source_nodes,
+                                 const uint32_t *source_count, const float *const *source_mass,
+                                 uint32_t *offset) {
+  if (depth >= TARGET_BITS)
+    fail(EXIT_RUN_FAILED, "a tree of %u levels is too deep for a walk on a GPU", depth);
   struct problem p = {};
+  const uint32_t room = slots > ROOM ? slots : (uint32_t)ROOM;
   char *table = (char *)gpu_scratch(
-      g, SCRATCH_TABLE, sizeof *p.result + slots * (sizeof *source_nodes + sizeof *source_count));
+      g, SCRATCH_TABLE,
+      2 * (size_t)room * sizeof *p.frontier[0] + sizeof *p.progress +
+          slots * (sizeof *source_nodes + sizeof *source_mass + sizeof *source_count));
   p.count = count;
   p.depth = depth;
   p.first = first;
   p.slots = slots;
   p.nodes = nodes;
-  p.result = (struct walk_result *)table;
-  p.source_nodes = (const struct node *const *)(p.result + 1);
+  p.entry_bits = a->depth + 1;
+  while (slots > 1u << (p.entry_bits - a->depth - 1)) p.entry_bits++;
+  p.room = room;
+  p.frontier[0] = (struct pair *)table;
+  p.frontier[1] = p.frontier[0] + room;
+  p.progress = (struct progress *)(p.frontier[1] + room);
+  const float **masses = (const float **)(p.progress + 1);
+  p.source_mass = source_mass ? masses : NULL;
+  p.source_nodes = (const struct node *const *)(masses + (source_mass ? slots : 0));
   p.source_count = (const uint32_t *)(p.source_nodes + slots);
   p.near_offset = offset;
   p.far_offset = offset + (1u << depth) + 1;
   gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes,
                   source_count, slots * sizeof *source_count);
+  if (source_mass) gpu_upload(g, masses, source_mass, slots * sizeof *source_mass);
+  CHECK_CUDA(cudaMemsetAsync(p.progress, 0, sizeof *p.progress, g->stream));
   return p;
 }
 
-template <bool FILL>
-static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p) {
-  walk<FILL>
-      <<<blocks_for(1u << p.depth, WARPS), BLOCK, shared_bytes(p.depth, a->depth), g->stream>>>(p,
-                                                                                                *a);
-  gpu_launched("walk");
+template <enum pass PASS>
+static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p,
+                   unsigned phases) {
+  walk_roots<PASS><<<1, FIRST_BLOCK, 0, g->stream>>>(p, *a);
+  gpu_launched("walk_roots");
+  const size_t bytes = stack_room(p.depth, a->depth) * sizeof(struct pair);
+  for (unsigned phase = 0; phase < phases; phase++) {
+    walk<PASS><<<BLOCKS, BLOCK, bytes, g->stream>>>(p, *a, phase, phase + 1 == phases);
+    gpu_launched("walk");
+  }
 }
 
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
-              uint32_t *offset, struct walk_result *result) {
-  const struct problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes,
-                                      source_count, offset);
-  CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
-  if (first) /* of nodes without targets the kernel writes no lengths */
-    CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
-                               g->stream));
-  launch<false>(g, a, p);
+              const float *const *source_mass, uint32_t *offset, struct walk_result *result) {
+  const struct problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
+                                      source_count, source_mass, offset);
+  CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
+                             g->stream));
+  launch<COUNT>(g, a, p, PHASES);
   scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
   gpu_launched("scan");
-  CHECK_CUDA(cudaMemcpyAsync(result, p.result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));
+  CHECK_CUDA(cudaMemcpyAsync(result, &p.progress->result, sizeof *result, cudaMemcpyDeviceToHost,
+                             g->stream));
+}
+
+/** Fill lists of which none is long. */
+static void fill_short(struct gpu *g, const struct acceptance *a, struct problem p,
+                       unsigned phases) {
+  const uint32_t leaves = 1u << p.depth;
+  const size_t bytes = (leaves + 1 + tree_nodes(p.depth)) * sizeof *p.near_place;
+  p.near_place = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, bytes);
+  p.far_place = p.near_place + leaves + 1;
+  CHECK_CUDA(
+      cudaMemcpyAsync(p.near_place, p.near_offset, bytes, cudaMemcpyDeviceToDevice, g->stream));
+  launch<FILL_SHORT>(g, a, p, phases);
+  sort_short<<<blocks_for(3ull * leaves * WARP, SORT_BLOCK), SORT_BLOCK, 0, g->stream>>>(p);
+  gpu_launched("sort_short");
+}
+
+static void fill_long(struct gpu *g, const struct acceptance *a, struct problem p, unsigned phases,
+                      const struct walk_result *lengths) {
+  const uint64_t all = lengths->entries + lengths->interactions;
+  const int bits = (int)(p.entry_bits + p.depth + 2); /* of leaves and twice as many nodes */
+  size_t cub_bytes = 0;
+  cub::DoubleBuffer<uint64_t> keys;
+  CHECK_CUDA(cub::DeviceRadixSort::SortKeys(NULL, cub_bytes, keys, all, 0, bits, g->stream));
+  p.key = (uint64_t *)gpu_scratch(g, SCRATCH_SORT, 2 * all * sizeof *p.key + cub_bytes);
+  keys = cub::DoubleBuffer<uint64_t>(p.key, p.key + all);
+  launch<FILL_LONG>(g, a, p, phases);
+  CHECK_CUDA(
+      cub::DeviceRadixSort::SortKeys(p.key + 2 * all, cub_bytes, keys, all, 0, bits, g->stream));
+  take_entries<<<blocks_for(all, 256), 256, 0, g->stream>>>(keys.Current(), lengths->entries, all,
+                                                            p.entry_bits, p.near, p.far);
+  gpu_launched("take_entries");
 }
 
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
                    const uint32_t *first, const struct node *nodes, uint32_t slots,
                    const struct node *const *source_nodes, const uint32_t *source_count,
-                   const uint32_t *offset, uint32_t *near, uint32_t *far) {
-  struct problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes, source_count,
-                                (uint32_t *)offset);
+                   const float *const *source_mass, const uint32_t *offset,
+                   const struct walk_result *lengths, uint32_t *near, uint32_t *far) {
+  if (lengths->longest == 0) return;
+  struct problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes, source_count,
+                                source_mass, (uint32_t *)offset);
+  const unsigned phases = lengths->visits > FEW ? PHASES : 1;
   p.near = near;
   p.far = far;
-  launch<true>(g, a, p);
+  if (lengths->longest <= LONG)
+    fill_short(g, a, p, phases);
+  else
+    fill_long(g, a, p, phases, lengths);
 }

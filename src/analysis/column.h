@@ -10,37 +10,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline double lesser(double a, double b) { return a < b ? a : b; }
+#include "photons/base/host_device.h"
+
+static HOST_DEVICE inline double lesser(double a, double b) { return a < b ? a : b; }
 /** @return b where a is no number */
-static inline double greater(double a, double b) { return a > b ? a : b; }
+static HOST_DEVICE inline double greater(double a, double b) { return a > b ? a : b; }
 
 /** The largest whole number that is not above y. floor() is a call on plain x86-64. */
-static inline long pixel_of(double y) {
+static HOST_DEVICE inline long pixel_of(double y) {
   const long i = (long)y;
   return i - ((double)i > y);
 }
 
 /** The place in the box of pixel i in [-pixels, 2 pixels). */
-static inline size_t wrap(long i, size_t pixels) {
+static HOST_DEVICE inline size_t wrap(long i, size_t pixels) {
   const long n = (long)pixels;
   return (size_t)(i < 0 ? i + n : i >= n ? i - n : i);
 }
 
 /** The nearest number of units; half a unit is rounded away from zero, so that rounding has no
  * bias. */
-static inline uint64_t units(double mass) {
+static HOST_DEVICE inline uint64_t units(double mass) {
   return (uint64_t)(int64_t)(mass + copysign(0.5, mass));
 }
 
+/** On a GPU other threads may add to the same number. */
+static HOST_DEVICE inline void add_units(uint64_t *to, uint64_t d) {
+#ifdef __CUDA_ARCH__
+  atomicAdd((unsigned long long *)to, (unsigned long long)d);
+#else
+  *to += d;
+#endif
+}
+
 /** Rows beyond the end of a column do not exist. */
-static inline void add_difference(uint64_t *column, size_t rows, size_t row, uint64_t d) {
-  if (row < rows) column[row] += d;
+static HOST_DEVICE inline void add_difference(uint64_t *column, size_t rows, size_t row,
+                                              uint64_t d) {
+  if (row < rows) add_units(&column[row], d);
 }
 
 /** Change the masses from @p row on by first, second, second + step, second + 2 step, ... The row
  * may be outside the column. */
-static inline void column_add_tail(uint64_t *column, size_t rows, long row, uint64_t first,
-                                   uint64_t second, uint64_t step) {
+static HOST_DEVICE inline void column_add_tail(uint64_t *column, size_t rows, long row,
+                                               uint64_t first, uint64_t second, uint64_t step) {
   if (row < 0) {
     first = second + (uint64_t)(-row - 1) * step;
     second = first + step;
@@ -52,10 +64,10 @@ static inline void column_add_tail(uint64_t *column, size_t rows, long row, uint
 }
 
 /** Change the masses of rows first .. end - 1 by mass, mass + step, mass + 2 step, ... */
-static inline void column_add_run(uint64_t *column, size_t rows, size_t first, size_t end,
-                                  uint64_t mass, uint64_t step) {
+static HOST_DEVICE inline void column_add_run(uint64_t *column, size_t rows, size_t first,
+                                              size_t end, uint64_t mass, uint64_t step) {
   const uint64_t last = mass + (end - first - 1) * step;
-  column[first] += mass;
+  add_units(&column[first], mass);
   add_difference(column, rows, first + 1, step - mass);
   add_difference(column, rows, end, -(last + step));
   add_difference(column, rows, end + 1, last);
@@ -63,7 +75,7 @@ static inline void column_add_run(uint64_t *column, size_t rows, size_t first, s
 
 /** Replace second differences by masses.
  * @param map  [columns][rows] */
-static inline void columns_integrate(uint64_t *map, size_t columns, size_t rows) {
+static HOST_DEVICE inline void columns_integrate(uint64_t *map, size_t columns, size_t rows) {
   for (size_t c = 0; c < columns; c++) {
     uint64_t mass = 0, step = 0;
     for (size_t i = 0; i < rows; i++) {

@@ -9,8 +9,8 @@
 #include "photons/cosmology/cosmology.h"
 #include "photons/step/potential.h"
 
-/* Potential at a point of a cubic lattice of unit masses and unit spacing in a uniform background, all
- * points but itself included (Madelung constant, e.g. Brush, Sahlin & Teller 1966). */
+/* Potential at a point of a cubic lattice of unit masses and unit spacing in a uniform background,
+ * all points but itself included (Madelung constant, e.g. Brush, Sahlin & Teller 1966). */
 #define LATTICE (-2.8372974794806472)
 
 /** int psi d^3x over the sphere of radius r_cut, lengths in units of r_cut. */
@@ -33,18 +33,24 @@ static double long_range_weight(const void *split, double k) {
   return 4.0 * M_PI * split_mesh_factor(split, k) / (k * k);
 }
 
-/** All pairs of an isolated system. */
-static double isolated_energy(struct nbody *n) {
-  const double mass = n->domain.particles.mass;
-  return -0.5 * GRAVITY * mass * mass * step_pair_potential(n) / n->short_range.split.r_cut;
+/** The potential per unit of step_pair_potential() in isolated systems, (km/s)^2. */
+static double isolated_unit(const struct nbody *n) {
+  return -GRAVITY * n->domain.particles.mass / n->short_range.split.r_cut;
+}
+
+void potential_of_particles(struct nbody *n, float *potential) {
+  const float unit = (float)isolated_unit(n);
+  step_pair_potential(n, true, potential);
+  for (size_t i = 0; i < n->domain.particles.count; i++) potential[i] *= unit;
 }
 
 double potential_energy(struct nbody *n, double a) {
-  if (!nbody_has_mesh(n)) return isolated_energy(n);
+  if (!nbody_has_mesh(n))
+    return 0.5 * n->domain.particles.mass * isolated_unit(n) * step_pair_potential(n, true, NULL);
   const struct split *split = &n->short_range.split;
   const struct particles *s = &n->domain.particles;
   const double count = (double)s->all, volume = s->box * s->box * s->box, cut = split->r_cut;
-  const double pairs = step_pair_potential(n) / cut -
+  const double pairs = step_pair_potential(n, false, NULL) / cut -
                        count * count / volume * cut * cut * mean_pair_potential(split);
   domain_acquire_positions(&n->domain);
   /* Sums over ranks differ in the last bits, which the rounding drops. */

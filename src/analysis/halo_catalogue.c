@@ -81,6 +81,16 @@ static void order_component(const struct index_order *order, const struct partic
   index_order_apply(order, values, sizeof *values, ordered);
 }
 
+static void order_types(const struct index_order *order, const struct particles *s,
+                        const uint32_t *particle, uint64_t *row, struct particles *out) {
+  uint64_t *type = allocate(out->count, sizeof *type, "particles in halo order");
+  for (size_t k = 0; k < s->count; k++) row[k] = s->type[particle[k]];
+  index_order_apply(order, row, sizeof *row, type);
+  particles_add_column(out, COLUMN_type);
+  for (size_t k = 0; k < out->count; k++) out->type[k] = (uint8_t)type[k];
+  free(type);
+}
+
 struct particles halo_ordered_particles(const struct halo_catalogue *c) {
   const struct particles *s = c->particles;
   uint64_t *row = allocate(s->count, sizeof *row, "particles in halo order");
@@ -96,6 +106,7 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c) {
   }
   for (size_t k = 0; k < s->count; k++) row[k] = s->id[particle[k]];
   index_order_apply(&order, row, sizeof *row, out.id);
+  if (s->has_types) order_types(&order, s, particle, row, &out);
   index_order_free(&order);
   free(particle);
   free(row);

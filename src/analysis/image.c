@@ -43,7 +43,8 @@ static void choose_limits(const double *map, size_t all, double *low, double *hi
 /** @param map  [x][y] particles per pixel; replaced by logarithms */
 static void draw(double *map, const struct image *image, double mean, double box) {
   const size_t pixels = image->pixels, all = pixels * pixels;
-  struct picture p = {.pixels = pixels, .rgb = allocate(3 * all, 1, "the picture")};
+  struct picture p = {
+      .width = pixels, .height = pixels, .rgb = allocate(3 * all, 1, "the picture")};
   for (size_t i = 0; i < all; i++) map[i] = fmax(FLOOR, log10(fmax(0.0, map[i]) / mean));
   struct legend legend = {.box = box,
                           .depth = image->thickness * box,

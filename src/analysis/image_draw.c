@@ -43,6 +43,8 @@ static const struct glyph {
     {'m', {0, 0, 26, 21, 21, 17, 17}},   {'n', {0, 0, 22, 25, 17, 17, 17}},
     {'o', {0, 0, 14, 17, 17, 17, 14}},   {'s', {0, 0, 14, 16, 14, 1, 30}},
     {'t', {8, 8, 28, 8, 8, 9, 6}},       {'y', {0, 0, 17, 17, 15, 1, 14}},
+    {'r', {0, 0, 22, 25, 16, 16, 16}},   {'u', {0, 0, 17, 17, 17, 19, 13}},
+    {'v', {0, 0, 17, 17, 17, 10, 4}},
 };
 
 void picture_colour(double value, unsigned char rgb[3]) {
@@ -56,9 +58,9 @@ void picture_colour(double value, unsigned char rgb[3]) {
 /** Fill the part of a rectangle that lies inside the picture. */
 static void fill(struct picture *p, size_t x, size_t y, size_t width, size_t height,
                  unsigned char grey) {
-  for (size_t j = y; j < y + height && j < p->pixels; j++)
-    for (size_t i = x; i < x + width && i < p->pixels; i++)
-      memset(p->rgb + 3 * (j * p->pixels + i), grey, 3);
+  for (size_t j = y; j < y + height && j < p->height; j++)
+    for (size_t i = x; i < x + width && i < p->width; i++)
+      memset(p->rgb + 3 * (j * p->width + i), grey, 3);
 }
 
 static void draw_text(struct picture *p, size_t x, size_t y, size_t dot, const char *text,
@@ -73,7 +75,8 @@ static void draw_text(struct picture *p, size_t x, size_t y, size_t dot, const c
     }
 }
 
-/** White text with a black border of one pixel or more; (x, y) > border is its upper left corner. */
+/** White text with a black border of one pixel or more; (x, y) > border is its upper left corner.
+ */
 static void draw_label(struct picture *p, size_t x, size_t y, size_t dot, const char *text) {
   const size_t border = (dot + 1) / 2;
   for (size_t i = 0; i <= 2; i++)
@@ -97,7 +100,7 @@ static double bar_length(double box) {
 
 static void draw_scale(struct picture *p, double box, size_t dot, size_t margin) {
   const double length = bar_length(box);
-  const size_t width = (size_t)lrint(length / box * (double)p->pixels), bottom = p->pixels - margin;
+  const size_t width = (size_t)lrint(length / box * (double)p->width), bottom = p->height - margin;
   char text[32];
   snprintf(text, sizeof text, "%g Mpc/h", length);
   draw_block(p, margin, bottom - 2 * dot, width, 2 * dot, (dot + 1) / 2);
@@ -106,41 +109,62 @@ static void draw_scale(struct picture *p, double box, size_t dot, size_t margin)
 
 /** The step between the numbers at the colour bar: 1, 2 or 5 times a power of ten. */
 static double tick_step(double range) {
-  static const double steps[] = {0.1, 0.2, 0.5, 1.0, 2.0};
+  static const double steps[] = {1.0, 2.0, 5.0};
+  const double power = pow(10.0, floor(log10(range / BAR_STEPS)));
   size_t i = 0;
-  while (i + 1 < sizeof steps / sizeof *steps && range / steps[i] > BAR_STEPS) i++;
-  return steps[i];
+  while (i < 3 && range / (steps[i] * power) > BAR_STEPS) i++;
+  return i < 3 ? steps[i] * power : 10.0 * power;
 }
 
-static void draw_bar(struct picture *p, const struct legend *l, size_t dot, size_t margin) {
-  const size_t width = BAR_DOTS * dot, height = BAR_HEIGHT * dot,
-               x = p->pixels - 2 * margin - width, y = p->pixels - margin - LINE * dot - height;
-  draw_label(p, x, y - LINE * dot, dot, "log10 density/mean");
+static void draw_bar(struct picture *p, const char *title, double low, double high, double step,
+                     size_t dot, size_t margin) {
+  const size_t width = BAR_DOTS * dot, height = BAR_HEIGHT * dot, x = p->width - 2 * margin - width,
+               y = p->height - margin - LINE * dot - height;
+  draw_label(p, x, y - LINE * dot, dot, title);
   draw_block(p, x, y, width, height, (dot + 1) / 2);
   for (size_t i = 0; i < width; i++)
     for (size_t j = 0; j < height; j++)
-      picture_colour((double)i / (double)(width - 1), p->rgb + 3 * ((y + j) * p->pixels + x + i));
-  const double range = l->high - l->low, step = tick_step(range);
-  for (double k = ceil(l->low / step - 1e-6); k * step <= l->high + 1e-6 * step; k++) {
+      picture_colour((double)i / (double)(width - 1), p->rgb + 3 * ((y + j) * p->width + x + i));
+  const double range = high - low;
+  const int digits = (int)fmax(0.0, -floor(log10(step) + 1e-6));
+  for (double k = ceil(low / step - 1e-6); k * step <= high + 1e-6 * step; k++) {
     char text[32];
-    const int length = snprintf(text, sizeof text, "%.*f", step < 1.0 ? 1 : 0, k * step + 0.0);
-    const double place = (k * step - l->low) / range * (double)(width - 1);
+    const int length = snprintf(text, sizeof text, "%.*f", digits, k * step + 0.0);
+    const double place = (k * step - low) / range * (double)(width - 1);
     draw_block(p, x + (size_t)lrint(place), y + height, 1, 2 * dot, (dot + 1) / 2);
     const double half = 0.5 * (double)(ADVANCE * length - 1) * (double)dot;
     draw_label(p, (size_t)lrint((double)x + place - half), y + height + 4 * dot, dot, text);
   }
 }
 
+/** The side of the dots that letters are made of. */
+static size_t dot_of(const struct picture *p) {
+  return p->width > 512 ? p->width / 340 : (p->width + 255) / 256;
+}
+
 void picture_label(struct picture *p, const struct legend *l) {
-  const size_t dot = p->pixels > 512 ? p->pixels / 340 : (p->pixels + 255) / 256, margin = 8 * dot;
+  const size_t dot = dot_of(p), margin = 8 * dot;
   char text[32];
   snprintf(text, sizeof text, "z = %.2f", l->z);
   draw_label(p, margin, margin, dot, text);
-  if (p->pixels < 8 * margin) return;
+  if (p->width < 8 * margin) return;
   snprintf(text, sizeof text, "depth %g Mpc/h", l->depth);
   draw_label(p, margin, margin + LINE * dot, dot, text);
   draw_scale(p, l->box, dot, margin);
-  if (p->pixels >= 2 * BAR_DOTS * dot) draw_bar(p, l, dot, margin);
+  if (p->width >= 2 * BAR_DOTS * dot)
+    draw_bar(p, "log10 density/mean", l->low, l->high, fmax(tick_step(l->high - l->low), 0.1), dot,
+             margin);
+}
+
+void picture_caption(struct picture *p, const char *text, const char *title, double low,
+                     double high, bool whole) {
+  const size_t dot = dot_of(p), margin = 8 * dot;
+  const size_t text_height = margin + LINE * dot, bar_height = margin + 3 * LINE * dot;
+  const double step = tick_step(high - low);
+  if (p->height < text_height) return;
+  draw_label(p, margin, margin, dot, text);
+  if (p->width >= 2 * BAR_DOTS * dot && p->height >= text_height + bar_height)
+    draw_bar(p, title, low, high, whole ? fmax(step, 1.0) : step, dot, margin);
 }
 
 /** libpng says "Write Error" where the system knows more. */
@@ -161,14 +185,13 @@ void picture_write(const char *path, const struct picture *p) {
                                             png_warned);
   png_infop info = png == NULL ? NULL : png_create_info_struct(png);
   if (info == NULL) fail(EXIT_RUN_FAILED, "not enough memory for the picture %s", path);
-  png_uint_32 pixels = (png_uint_32)p->pixels;
   errno = 0;
   png_init_io(png, file);
-  png_set_IHDR(png, info, pixels, pixels, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, (png_uint_32)p->width, (png_uint_32)p->height, 8, PNG_COLOR_TYPE_RGB,
+               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
   png_write_info(png, info);
-  for (size_t y = 0; y < p->pixels; y++) png_write_row(png, p->rgb + 3 * y * p->pixels);
+  for (size_t y = 0; y < p->height; y++) png_write_row(png, p->rgb + 3 * y * p->width);
   png_write_end(png, info);
   png_destroy_write_struct(&png, &info);
   output_close(file, path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Maps of projected mass: a value for each pixel, in whole units, so that sums have the same bits in
- * any order. Tasks deposit to maps of their own. A value stands at [x][y]. */
+/* Maps of projected mass: a value for each pixel, in whole units, so that sums have the same bits
+ * in any order. Tasks deposit to maps of their own. A value stands at [x][y]. */
 #ifndef PHOTONS_IMAGE_MAP_H
 #define PHOTONS_IMAGE_MAP_H
 

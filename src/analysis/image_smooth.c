@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles without a known lattice: each is smoothed as widely as the particles about it are apart.
+/* Particles without a known lattice: each is smoothed as widely as the particles about it are
+ * apart.
  *
  * A mesh over the box counts particles. Their distance at a cell follows from the count of the
  * smallest cell around it, of sides 1, 2, 4 ..., that holds enough of them. Kernels of many widths
  * are cheap on a series of maps, each with pixels twice as wide as those of the one before: a
- * particle goes to the two maps whose pixels suit its width. A map is read at the finest pixels with
- * the same quadratic B-spline as it was filled with. Nothing is ever moved from one width to
+ * particle goes to the two maps whose pixels suit its width. A map is read at the finest pixels
+ * with the same quadratic B-spline as it was filled with. Nothing is ever moved from one width to
  * another, so that no rings appear about clumps. */
 #include <math.h>
 #include <stdlib.h>
@@ -78,8 +79,8 @@ static double *coarsen(const double *fine, size_t cells) {
   return coarse;
 }
 
-/** Replace counts in cells by the distance of particles there; a cell with few of them takes it from
- * the cell of twice the side about it. */
+/** Replace counts in cells by the distance of particles there; a cell with few of them takes it
+ * from the cell of twice the side about it. */
 static void find_spacing(double *count, size_t cells) {
   double *wider = NULL;
   if (cells > 1) {
@@ -97,8 +98,8 @@ static void find_spacing(double *count, size_t cells) {
   free(wider);
 }
 
-/** The pixel that contains a coordinate, and the weights of its left neighbour, itself and its right
- * neighbour (quadratic B-spline).
+/** The pixel that contains a coordinate, and the weights of its left neighbour, itself and its
+ * right neighbour (quadratic B-spline).
  * @param u  in pixels */
 static size_t pixel_weights(double u, double weight[3]) {
   const double d = u - floor(u) - 0.5;

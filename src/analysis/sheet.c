@@ -8,21 +8,16 @@
 #include <stdlib.h>
 
 #include "column.h"
-#include "edges.h"
+#include "photons/analysis/codelets.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/runtime/loop.h"
+#include "photons/runtime/handle.h"
+#include "sheet_part.h"
 #include "src/base/exchange.h"
-#include "tetrahedron.h"
 
 enum { ROUND = 1 << 20 };    /* particles of a rank that are sent at a time */
 enum { SIDE_MAX = 1 << 20 }; /* whose cube is a number */
-enum { FAR = 1 << 29 }; /* position units; corners of a tetrahedron with shared edges are nearer */
-/** Tetrahedra deposited by their edges: those inside the box in y, and those that its border
- * cuts. */
-enum kind { INSIDE, CUT, KINDS, NOT_BY_EDGES = KINDS };
-enum { ROWS = 3 };       /* of the lattice whose edges are kept at a time */
-#define ALL_UNITS 0x1p62 /* mass of all particles; one pixel may have it */
+#define ALL_UNITS 0x1p62     /* mass of all particles; one pixel may have it */
 
 struct sheet {
   size_t side, first, planes; /* planes of cells first .. first + planes - 1 are on this rank */
@@ -112,168 +107,50 @@ static struct sheet gather(const struct particles *s, size_t side) {
   return sheet;
 }
 
-/** What is known of the edges that begin at points (i, j, k) and (i + 1, j, k) of the lattice: the
- * jumps of column density (edges.h) by the tetrahedra in the cells between i and i + 1. An edge
- * ends at the point that is d / 4, d / 2 % 2 and d % 2 farther along the three axes. */
-typedef double jumps[KINDS][2][8];
-
-struct work {
-  const struct sheet *sheet;
-  const struct projection *projection;
-  double scale; /* pixels per position unit */
-  double mass;  /* of a tetrahedron, in units of the maps */
-  struct maps maps;
-  jumps *jumps; /* [part][ROWS][side] */
-};
-
-/** @param j, k  up to the side of the lattice, which is 0 */
-static const uint32_t *point_at(const struct sheet *s, size_t i, size_t j, size_t k) {
-  const size_t n = s->side;
-  return s->position[(i * n + (j < n ? j : 0)) * n + (k < n ? k : 0)];
-}
-
-/** A corner of a cell relative to the corner at `origin`, so that no cell is cut by the box. */
-static struct vertex vertex_near(const uint32_t origin[3], const uint32_t corner[3],
-                                 const struct work *w) {
-  return (struct vertex){w->scale * ((double)origin[0] + position_difference(corner[0], origin[0])),
-                         w->scale * ((double)origin[1] + position_difference(corner[1], origin[1])),
-                         (double)(origin[2] - w->projection->low) +
-                             position_difference(corner[2], origin[2])};
-}
-
-/** A tetrahedron at all places where it may touch the slice: a box below and above, too. */
-static void deposit_images(const struct work *w, const uint32_t *const corner[4], uint64_t *map) {
-  const struct projection *p = w->projection;
-  struct vertex v[4];
-  for (int k = 0; k < 4; k++) v[k] = vertex_near(corner[0], corner[k], w);
-  if (p->extent == UINT32_MAX) {
-    tetrahedron_deposit(v, w->mass, -INFINITY, INFINITY, p->pixels, map);
-    return;
-  }
-  for (int image = -1; image <= 1; image++) {
-    const double low = image * POSITION_TURN;
-    tetrahedron_deposit(v, w->mass, low, low + (double)p->extent + 1.0, p->pixels, map);
-  }
-}
-
-/** Find the jumps at the edges of a tetrahedron. Small and thin ones are not deposited by edges. */
-static enum kind find_jumps(const struct work *w, const uint32_t *const corner[4],
-                            double result[6]) {
-  int64_t p[4][2];
-  bool near = true, one_pixel = true, cut = false;
-  long pixel[4][2];
-  for (int k = 0; k < 4; k++) {
-    for (int a = 0; a < 2; a++) {
-      const int32_t d = position_difference(corner[k][a], corner[0][a]);
-      near &= d > -FAR && d < FAR;
-      p[k][a] = (int64_t)corner[0][a] + d;
-      pixel[k][a] = pixel_of(w->scale * (double)p[k][a]);
-      one_pixel &= pixel[k][a] == pixel[0][a];
-    }
-    cut |= p[k][1] != (int64_t)corner[k][1];
-  }
-  if (!near || one_pixel || !edges_find_jumps(p, w->scale, w->mass, result)) return NOT_BY_EDGES;
-  return cut ? CUT : INSIDE;
-}
-
-/** The six tetrahedra of cell (i, j, k) share the diagonal from corner 000 to 111; each goes there
- * along the axes in another order (Kuhn 1960). Neighbouring cells cut their common face in the same
- * way.
- * @param row  jumps of rows j and j + 1 of the lattice */
-static void deposit_cell(const struct work *w, size_t i, size_t j, size_t k, jumps *const row[2],
-                         uint64_t *map) {
-  static const int order[6][2] = {{1, 3}, {1, 5}, {2, 3}, {2, 6}, {4, 5}, {4, 6}};
-  const bool whole = w->projection->extent == UINT32_MAX;
-  const uint32_t *corner[8];
-  double(*at[8])[2][8];
-  for (size_t c = 0; c < 8; c++) {
-    corner[c] = point_at(w->sheet, i + c / 4, j + c / 2 % 2, k + c % 2);
-    at[c] = row[c / 2 % 2][k + c % 2 < w->sheet->side ? k + c % 2 : 0];
-  }
-  for (int t = 0; t < 6; t++) {
-    const int c[4] = {0, order[t][0], order[t][1], 7};
-    const uint32_t *const p[4] = {corner[c[0]], corner[c[1]], corner[c[2]], corner[c[3]]};
-    double jump[6];
-    const enum kind kind = whole ? find_jumps(w, p, jump) : NOT_BY_EDGES;
-    if (kind == NOT_BY_EDGES) {
-      deposit_images(w, p, map);
+/** Deposit the parts of the sheet as tasks, and wait for these tasks. If StarPU does not run, the
+ * calling thread deposits them. */
+static void deposit_parts(const struct sheet_part *whole, struct maps *maps) {
+  const size_t row = whole->side * whole->side;
+  starpu_data_handle_t handles[maps->parts][2];
+  for (uint32_t k = 0; k < maps->parts; k++) {
+    const size_t first = block_first(whole->planes, maps->parts, k);
+    struct sheet_part part = *whole;
+    part.planes = block_first(whole->planes, maps->parts, k + 1) - first;
+    part.position = whole->position + first * row;
+    part.map = maps->map + k * maps->values;
+    if (!starpu_is_initialized()) {
+      sheet_deposit(&part);
       continue;
     }
-    for (int e = 0; e < 6; e++) {
-      const int begin = c[edge_ends[e][0]], end = c[edge_ends[e][1]];
-      at[begin][kind][begin / 4][end - begin] += jump[e];
-    }
+    handles[k][0] = handle_register((void *)(uintptr_t)part.position, (part.planes + 1) * row,
+                                    sizeof *part.position);
+    handles[k][1] = handle_register(part.map, maps->values, sizeof *part.map);
+    sheet_deposit_submit(&part, handles[k][0], handles[k][1]);
   }
-}
-
-/** Deposit the edge between two points of the lattice. Tetrahedra that are cut are deposited at
- * both sides of the box. */
-static void deposit_edge(const struct work *w, const uint32_t *begin, const uint32_t *end,
-                         enum kind kind, double jump, uint64_t *map) {
-  const struct vertex a = vertex_near(begin, begin, w), b = vertex_near(begin, end, w);
-  const size_t n = w->projection->pixels;
-  edge_deposit((double[2]){a.x, a.y}, (double[2]){b.x, b.y}, jump, n, map);
-  if (kind != CUT) return;
-  const double side = 2.0 * a.y < (double)n ? (double)n : -(double)n;
-  edge_deposit((double[2]){a.x, a.y + side}, (double[2]){b.x, b.y + side}, jump, n, map);
-}
-
-/** Deposit the edges that begin at points (i, j, k) and (i + 1, j, k) for all k, and forget
- * them. */
-static void deposit_row(const struct work *w, size_t i, size_t j, jumps *row, uint64_t *map) {
-  for (size_t k = 0; k < w->sheet->side; k++)
-    for (size_t above = 0; above < 2; above++)
-      for (size_t d = 1; d < 8; d++)
-        for (enum kind kind = 0; kind < KINDS; kind++) {
-          const double jump = row[k][kind][above][d];
-          row[k][kind][above][d] = 0.0;
-          if (jump != 0.0)
-            deposit_edge(w, point_at(w->sheet, i + above, j, k),
-                         point_at(w->sheet, i + above + d / 4, j + d / 2 % 2, k + d % 2), kind,
-                         jump, map);
-        }
-}
-
-/** Deposit the cells of one plane. The edges of a row of points are complete when the cells on both
- * sides of the row have been seen; row 0 also has cells of the last row. Edges between two planes
- * of cells are deposited with either plane, so that rounding is the same for any number of
- * parts. */
-static void deposit_plane(const struct work *w, size_t i, jumps *first, uint64_t *map) {
-  const size_t n = w->sheet->side;
-  for (size_t j = 0; j < n; j++) {
-    jumps *const row[2] = {j == 0 ? first : first + (1 + j % 2) * n,
-                           j + 1 == n ? first : first + (1 + (j + 1) % 2) * n};
-    for (size_t k = 0; k < n; k++) deposit_cell(w, i, j, k, row, map);
-    if (j > 0) deposit_row(w, i, j, row[0], map);
-  }
-  deposit_row(w, i, 0, first, map);
-}
-
-static void deposit_planes(void *context, uint32_t part) {
-  const struct work *w = context;
-  const size_t planes = w->sheet->planes;
-  for (size_t i = block_first(planes, w->maps.parts, part);
-       i < block_first(planes, w->maps.parts, part + 1); i++)
-    deposit_plane(w, i, w->jumps + part * ROWS * w->sheet->side,
-                  w->maps.map + part * w->maps.values);
+  if (!starpu_is_initialized()) return;
+  for (uint32_t k = 0; k < maps->parts; k++)
+    for (int i = 0; i < 2; i++) handle_unregister(&handles[k][i]);
 }
 
 double *sheet_project(const struct particles *s, size_t side, const struct projection *p) {
   if (!ids_fit(s, side)) return NULL;
   struct sheet sheet = gather(s, side);
   const double unit = (double)s->all / ALL_UNITS;
-  struct work w = {.sheet = &sheet,
-                   .projection = p,
-                   .scale = (double)p->pixels / POSITION_TURN,
-                   .mass = 1.0 / 6.0 / unit,
-                   .maps = maps_create(p->pixels * p->pixels, sheet.planes)};
-  w.jumps = allocate(w.maps.parts * ROWS * side, sizeof *w.jumps, "edges of a picture's lattice");
-  loop_run(&image_stage, w.maps.parts, deposit_planes, &w);
-  free(w.jumps);
+  struct maps maps = maps_create(p->pixels * p->pixels, sheet.planes);
+  if (sheet.planes > 0)
+    deposit_parts(&(struct sheet_part){.side = side,
+                                       .planes = sheet.planes,
+                                       .scale = (double)p->pixels / POSITION_TURN,
+                                       .mass = 1.0 / 6.0 / unit,
+                                       .pixels = p->pixels,
+                                       .low = p->low,
+                                       .extent = p->extent,
+                                       .position = (const uint32_t(*)[3])sheet.position},
+                  &maps);
   free(sheet.position);
-  maps_sum(&w.maps);
-  columns_integrate(w.maps.map, p->pixels, p->pixels);
-  return maps_convert(&w.maps, unit);
+  maps_sum(&maps);
+  columns_integrate(maps.map, p->pixels, p->pixels);
+  return maps_convert(&maps, unit);
 }
 
 double sheet_memory(size_t particles, size_t pixels, double reach) {

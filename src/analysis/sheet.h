@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Density from the phase-space sheet (Abel, Hahn & Kaehler 2012, MNRAS 427, 61; Shandarin, Habib &
- * Heitmann 2012, PRD 85, 083005): the lattice of the initial conditions, cut into tetrahedra that move
- * with their vertices, the particles. Each tetrahedron keeps its mass and is uniform. */
+ * Heitmann 2012, PRD 85, 083005): the lattice of the initial conditions, cut into tetrahedra that
+ * move with their vertices, the particles. Each tetrahedron keeps its mass and is uniform. */
 #ifndef PHOTONS_SHEET_H
 #define PHOTONS_SHEET_H
 

@@ -191,6 +191,9 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   engine_start(&p, NULL);
   double start = wall_clock();
   struct particles particles = ic_read_gadget(&p);
+  if (particles.has_masses)
+    fail(EXIT_BAD_INPUT,
+         "%s: holds particles of different masses; only those of one mass are analysed", p.ic.file);
   const struct cosmology cosmology = cosmology_from(&p);
   struct linear_power *linear = linear_power_create(&p);
   const struct layout layout = layout_choose(&p, particles.all);

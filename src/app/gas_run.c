@@ -11,13 +11,13 @@
 #include "photons/base/output_file.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_file.h"
+#include "photons/gas/gas_picture.h"
 #include "photons/gas/gravity.h"
 #include "photons/runtime/scheduler.h"
 
 struct gas_run {
   struct parameters *parameters;
   struct gas *gas;
-  struct gas_ic ic;
   struct gas_totals totals; /* of the present state */
   struct gas_record record;
   double last_step;   /* its length */
@@ -162,6 +162,9 @@ static double write_output(void *state, const struct progress *now, size_t numbe
   const struct gas_file f = file_of(r, now);
   gas_acquire(r->gas);
   gas_file_write(path, r->parameters, &f, group_cells, r);
+  if (r->parameters->output.images)
+    gas_pictures_write(r->gas, r->parameters->output.dir, number,
+                       (size_t)r->parameters->output.image_pixels);
   gas_release(r->gas);
   return 0.0;
 }
@@ -223,7 +226,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
     if (level->count > 0) memcpy(keys, level->key, level->count * sizeof *keys);
     gas_restore_level(g, l, keys, level->count, f->level[l].steps);
   }
-  gas_link(g);
+  gas_link(g, 0, g->topology.finest);
   g->time = f->level[0].time;
   r->last_step = f->level[0].dt;
   gas_acquire(g);
@@ -234,7 +237,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
 struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
                              struct progress *now, struct timeline *timeline) {
   struct gas_run *r = allocate(1, sizeof *r, "the run");
-  *r = (struct gas_run){.parameters = p, .gas = gas_create(p), .ic = gas_ic_make(p)};
+  *r = (struct gas_run){.parameters = p, .gas = gas_create(p)};
   *now = (struct progress){.a = 1.0, .start_a = 1.0};
   if (checkpoint_path) {
     char *found;
@@ -244,7 +247,9 @@ struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
     topology_free(&f.topology);
     free(found);
   } else {
-    gas_begin(r->gas, &r->ic);
+    struct gas_ic ic = gas_ic_make(p);
+    gas_begin(r->gas, &ic);
+    gas_ic_free(&ic);
   }
   if (r->gas->gravity) gravity_solve(r->gas, 0, 1.0);
   set_timeline(timeline, p, now);
@@ -263,13 +268,18 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
     *now = progress_of(&f, p);
     topology_free(&f.topology);
     free(found);
+  } else {
+    struct gas_ic ic = gas_ic_make(p); /* looks at a file */
+    gas_ic_free(&ic);
   }
+  gas_require_root(p);
   set_timeline(timeline, p, now);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
   describe_mesh(stdout, p);
-  const double groups = p->gas.root[0] * p->gas.root[1] * p->gas.root[2] / GAS_GROUP_CELLS;
-  const double bytes = gas_bytes_per_group(p);
-  printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch\n",
-         1e-6 * groups * bytes, 1e-6 * bytes);
+  const double root = gas_root_memory(p), patch = gas_bytes_per_group(p);
+  const double left = gas_installed_memory() - root;
+  printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch;\n"
+         "              %.3g patches have room in the %.1f GB installed\n",
+         1e-6 * root, 1e-6 * patch, left / patch, 1e-9 * gas_installed_memory());
 }

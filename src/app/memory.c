@@ -10,9 +10,9 @@
 #include "photons/config/parameters.h"
 #include "photons/domain/domain.h"
 
-/* Measured on x86-64 with Debian 12: a run of 16^3 particles without outputs less what it allocates,
- * and by how much a run grows with each further group. What MPI adds to each of several ranks is an
- * estimate. */
+/* Measured on x86-64 with Debian 12: a run of 16^3 particles without outputs less what it
+ * allocates, and by how much a run grows with each further group. What MPI adds to each of several
+ * ranks is an estimate. */
 #define PROGRAM_BYTES 24e6
 #define MPI_BYTES 20e6
 #define GROUP_BYTES 65e3
@@ -38,7 +38,8 @@ static double patches(const struct parameters *p, const struct layout *l) {
   return patch * l->domain.group_count;
 }
 
-/** Displacements of generated initial conditions: a mesh of modes and one of a component, of each order. */
+/** Displacements of generated initial conditions: a mesh of modes and one of a component, of each
+ * order. */
 static double initial_conditions(const struct parameters *p) {
   if (p->ic.source != IC_GENERATE) return 0.0;
   const double n = p->ic.mesh              ? (double)p->ic.mesh
@@ -57,8 +58,8 @@ static double outputs(const struct parameters *p, size_t particles, uint32_t mes
          image_memory(p, particles);
 }
 
-/** Of packed targets (photons/tree/targets.h) where nearly all particles are active: index, position,
- * acceleration, and the nodes of their trees. */
+/** Of packed targets (photons/tree/targets.h) where nearly all particles are active: index,
+ * position, acceleration, and the nodes of their trees. */
 static double targets(const struct parameters *p, size_t particles, const struct layout *l) {
   if (p->time.step != STEP_BLOCK) return 0.0;
   return (double)particles * 7.0 * sizeof(float) +

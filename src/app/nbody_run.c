@@ -11,6 +11,7 @@
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
+#include "photons/base/console.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
 #include "photons/cosmology/linear_power.h"
@@ -20,6 +21,7 @@
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
 #include "photons/step/block_step.h"
+#include "photons/step/escapers.h"
 #include "photons/step/statistics.h"
 #include "photons/step/step.h"
 
@@ -30,8 +32,10 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
-  struct block_state block; /* of a checkpoint */
-  struct layzer_irvine energy;
+  struct rebuild_policy rebuilds;  /* of isolated systems with block time steps */
+  struct block_state block;        /* of a checkpoint */
+  struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
+  struct escapers escapers;        /* of this step */
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */
@@ -39,22 +43,69 @@ struct nbody_run {
   char obstacle[512];              /* why no step can be taken */
 };
 
-/** Softening chosen from the mean spacing where the parameter asks for it. */
-static void resolve_softening(struct parameters *p, size_t count) {
-  if (p->gravity.softening < 0.0)
-    p->gravity.softening = 1e3 * p->box.size / cbrt((double)count) / 30.0;
-}
-
 static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
 
-/** Floats resolve a millionth of the frame's side; shorter softening lengths would be taken as that. */
+/** Numbers and masses of the particles of each type. Collective. */
+static void sum_types(const struct particles *s, double count[PARTICLE_TYPES],
+                      double mass[PARTICLE_TYPES]) {
+  for (int t = 0; t < PARTICLE_TYPES; t++) count[t] = mass[t] = 0.0;
+  for (size_t i = 0; i < s->count; i++) {
+    count[particle_type(s, i)]++;
+    mass[particle_type(s, i)] += particle_mass(s, i);
+  }
+  comm_sum_double(count, PARTICLE_TYPES);
+  comm_sum_double(mass, PARTICLE_TYPES);
+}
+
+/** Types of particles of isolated systems need a softening length. */
+static void require_softening(const struct parameters *p, const double count[PARTICLE_TYPES]) {
+  for (unsigned t = 0; t < PARTICLE_TYPES; t++)
+    if (count[t] > 0.0 && softening_of_type(p, t) < 0.0)
+      fail(EXIT_BAD_USAGE,
+           "particles of type %u have no softening length: give gravity.softening_type_%u or "
+           "gravity.softening",
+           t, t);
+}
+
+/** Softening chosen from the mean spacing where the parameter asks for it; where masses differ,
+ * from the spacing that particles of the mean mass of a type would have. */
+static void resolve_softening(struct parameters *p, const struct particles *s) {
+  const bool automatic = p->gravity.softening < 0.0;
+  double count[PARTICLE_TYPES], mass[PARTICLE_TYPES];
+  if (isolated(p) || (automatic && s->has_masses)) sum_types(s, count, mass);
+  if (isolated(p)) require_softening(p, count);
+  if (isolated(p) || !automatic) return;
+  const double thirtieth = 1e3 * p->box.size / 30.0;
+  p->gravity.softening = thirtieth / cbrt((double)s->all);
+  for (unsigned t = 1; s->has_masses && t < PARTICLE_TYPES; t++) {
+    if (count[t] == 0.0 || p->gravity.softening_type[t] > 0.0) continue;
+    const double part = mass[t] / count[t] / (s->mass * (double)s->all);
+    p->gravity.softening_type[t] = (double)(float)(thirtieth * cbrt(part)); /* on any ranks */
+  }
+}
+
+/** What the program does for particles of one mass only. */
+static void leave_out_analysis(struct parameters *p, const struct particles *s) {
+  if (isolated(p) || !s->has_masses) return;
+  const bool wanted = p->analysis.fof || p->output.power_spectrum || p->output.images ||
+                      p->output.movie > 0;
+  if (wanted && comm_rank() == 0)
+    warn("particles have different masses: there are no halos, power spectra, pictures, movies or "
+         "potential energies of this run");
+  p->analysis.fof = p->output.power_spectrum = p->output.images = false;
+  p->output.movie = p->output.energy_steps = 0;
+}
+
+/** Floats resolve a millionth of the frame's side; shorter softening lengths would be taken as
+ * that. */
 static void require_resolved_softening(const struct parameters *p, double side) {
   const double least = 1e3 * SOFTENING_LEAST * side;
-  if (isolated(p) && p->gravity.softening < least)
+  if (isolated(p) && softening_shortest(p) < least)
     fail(EXIT_BAD_USAGE,
          "gravity.softening = %g kpc is below a millionth of the frame's side of %g kpc, %g kpc: "
-         "take a longer softening length, or give the outermost component a cutoff",
-         p->gravity.softening, 1e3 * side, least);
+         "take a longer softening length, or leave out the farthest particles (a cutoff of the "
+         "outermost component)",
+         softening_shortest(p), 1e3 * side, least);
 }
 
 static bool spectrum_wanted(const struct parameters *p) {
@@ -86,18 +137,21 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     particles = checkpoint_read(checkpoint, p, &state);
     p->box.size = particles.box;
     r->policy = state.policy;
+    r->rebuilds = state.rebuilds;
     r->block = state.block;
     r->energy = state.energy;
     *now = progress_of(&state);
   } else {
-    if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
+    if (p->ic.source == IC_GADGET && !isolated(p)) particles = ic_read_gadget(p);
     r->cosmology = cosmology_from(p);
     if (p->ic.source == IC_GENERATE) particles = ic_generate(p, &r->cosmology, r->linear);
-    if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
+    if (isolated(p)) particles = ic_isolated(p);
     now->a = now->start_a = start_of(p);
   }
   r->cosmology = cosmology_from(p);
-  resolve_softening(p, particles.all);
+  p->box.size = particles.box;
+  resolve_softening(p, &particles);
+  leave_out_analysis(p, &particles);
   return particles;
 }
 
@@ -105,7 +159,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
 static void apply_softening(struct nbody_run *r, double a) {
   const struct parameters *p = r->parameters;
   if (p->gravity.softening_max_physical > 0.0)
-    short_range_set_softening(&r->nbody->short_range, p, softening_at(p, a));
+    short_range_set_softening(&r->nbody->short_range, p, p->gravity.softening_max_physical / a);
 }
 
 /** Let groups change owners where it pays. */
@@ -138,7 +192,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
                            .snapshot = true};
 }
 
-/** The first part of an output, which needs only positions, beside the tasks that compute forces. */
+/** The first part of an output, which needs only positions, beside the tasks of the forces. */
 static void write_positions(void *context) {
   struct nbody_run *r = context;
   const double start = wall_clock();
@@ -157,6 +211,10 @@ static void measure_energy(struct nbody_run *r, double a, int64_t step, struct s
   const bool last = isolated(r->parameters) && r->nbody->a >= r->timeline->end * (1.0 - 1e-12);
   if (interval == 0 || (step % interval != 0 && !last)) return;
   s->potential = potential_energy(r->nbody, a);
+  if (isolated(r->parameters)) {
+    statistics_measure_moments(r->nbody, s);
+    s->escaped = r->energy.work;
+  }
   s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
 }
 
@@ -191,42 +249,55 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
           1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times);
 }
 
-static void print_physics(FILE *out, const struct parameters *p, size_t n, double mass) {
-  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h in %g Mpc/h\n", n, cbrt((double)n),
-          1e10 * mass, p->box.size);
+static const char *on_average(const struct particles *s) {
+  return s->has_masses ? " on average" : "";
+}
+
+static void print_softening(FILE *out, const struct parameters *p, const struct particles *s) {
+  const char *unit = isolated(p) ? "kpc" : "kpc/h comoving";
+  const char *kernel = p->gravity.softening_kernel == SOFTENING_SPLINE
+                           ? "spline, Plummer-equivalent"
+                           : "Plummer";
+  if (!s->has_types || !softening_differs(p)) {
+    fprintf(out, "  softening   %g %s (%s)\n", softening_of_type(p, PARTICLE_HALO), unit, kernel);
+    return;
+  }
+  fprintf(out, "  softening   %g", softening_of_type(p, 1));
+  for (unsigned t = 2; t < PARTICLE_TYPES; t++) fprintf(out, ", %g", softening_of_type(p, t));
+  fprintf(out, " %s of types 1 to %d (%s)\n", unit, PARTICLE_TYPES - 1, kernel);
+}
+
+static void print_physics(FILE *out, const struct parameters *p, const struct particles *s) {
+  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h%s in %g Mpc/h\n", s->all,
+          cbrt((double)s->all), 1e10 * s->mass, on_average(s), p->box.size);
   fprintf(out,
           "  cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g, w0 %g, wa %g, Omega_r %g\n",
           p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
           p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
-  fprintf(out, "  softening   %g kpc/h comoving (%s)\n", p->gravity.softening,
-          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent"
-                                                          : "Plummer");
 }
 
-static void print_isolated(FILE *out, const struct parameters *p, size_t n, double mass) {
-  fprintf(out, "  particles   %zu of %.4g Msun, isolated, in a frame of %g kpc\n", n, 1e10 * mass,
-          1e3 * p->box.size);
-  fprintf(out, "  softening   %g kpc (%s)\n", p->gravity.softening,
-          p->gravity.softening_kernel == SOFTENING_SPLINE ? "spline, Plummer-equivalent"
-                                                          : "Plummer");
+static void print_isolated(FILE *out, const struct parameters *p, const struct particles *s) {
+  fprintf(out, "  particles   %zu of %.4g Msun%s, isolated, in a frame of %g kpc\n", s->all,
+          1e10 * s->mass, on_average(s), 1e3 * p->box.size);
 }
 
-static void print_run(FILE *out, const struct parameters *p, size_t n, double mass) {
+static void print_run(FILE *out, const struct parameters *p, const struct particles *s) {
   if (isolated(p))
-    print_isolated(out, p, n, mass);
+    print_isolated(out, p, s);
   else
-    print_physics(out, p, n, mass);
-  print_layout(out, p, n);
+    print_physics(out, p, s);
+  print_softening(out, p, s);
+  print_layout(out, p, s->all);
 }
 
 static void describe(void *state, FILE *out) {
   const struct nbody_run *r = state;
   const struct particles *s = &r->nbody->domain.particles;
-  print_run(out, r->parameters, s->all, s->mass);
+  print_run(out, r->parameters, s);
 }
 
-/** A checkpoint holds the accelerations and the order of the particles: both are kept, so that the run
- * goes on as if it had not stopped. */
+/** A checkpoint holds the accelerations and the order of the particles: both are kept, so that the
+ * run goes on as if it had not stopped. */
 static bool begin(void *state, bool restarted, struct step_record *record) {
   struct nbody_run *r = state;
   r->nbody->step = record->step;
@@ -260,17 +331,50 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   return r->obstacle;
 }
 
-/** Move particles into new groups, or groups to other ranks, before forces on all particles. */
-static void reorder(struct nbody_run *r, struct sort_choice choice) {
-  if (choice.rebuild) step_rebuild(r->nbody);
-  if (choice.sort) step_sort(r->nbody);
+/** Tell the policies what was done. */
+static void note_order(struct nbody_run *r, struct sort_choice choice) {
   sort_policy_done(&r->policy, choice);
+  if (choice.rebuild) r->rebuilds = (struct rebuild_policy){0};
+}
+
+/** Before a step: take particles beyond box.escape_radius out of the system. */
+static void release_escapers(struct nbody_run *r) {
+  const double radius = r->parameters->box.escape_radius;
+  escapers_free(&r->escapers);
+  if (radius == 0.0) return;
+  r->escapers = escapers_take(&r->nbody, 1e-3 * radius);
+  if (r->escapers.count == 0) return;
+  r->energy.work += r->escapers.energy;
+  note_order(r, (struct sort_choice){.rebuild = true});
+  say("%zu particle%s escaped beyond %g kpc at %s, %zu remain\n", r->escapers.count,
+      r->escapers.count == 1 ? "" : "s", radius, cosmology_moment(true, r->escapers.a).text,
+      r->nbody->domain.particles.all);
+}
+
+/** Move particles into new groups, or groups to other ranks, before forces on all particles. */
+static void reorder(struct nbody_run *r, struct sort_choice *choice) {
+  struct parameters *p = r->parameters;
+  const double side = r->nbody->domain.particles.box;
+  if (side != p->box.size)
+    *choice = (struct sort_choice){.rebuild = true}; /* the frame has grown */
+  p->box.size = side;
+  if (choice->rebuild) step_rebuild(r->nbody);
+  if (choice->sort) step_sort(r->nbody);
+  note_order(r, *choice);
+}
+
+/** Whether new groups are made where the work demands them, inside base steps, too, instead of
+ * sorts and rebuilds at their ends. */
+static bool rebuilds_within(const struct parameters *p) {
+  return isolated(p) && p->time.step == STEP_BLOCK && p->runtime.sort_interval == 0 &&
+         p->runtime.rebuild_interval == 0;
 }
 
 /** A base step of block time steps. */
-static void block_step(struct nbody_run *r, double a0, double a1, struct sort_choice choice,
+static void block_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice,
                        void (*meanwhile)(void *), struct step_record *record) {
   struct base_step b = block_open(r->nbody, r->parameters, &r->cosmology, a0, a1);
+  b.policy = rebuilds_within(r->parameters) ? &r->rebuilds : NULL;
   block_rungs(r->nbody, record->rungs);
   while (block_advance(r->nbody, &b)) {}
   reorder(r, choice);
@@ -292,39 +396,56 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   const struct parameters *p = r->parameters;
   const struct cosmology *c = &r->cosmology;
   const double a0 = now->a;
+  release_escapers(r);
   const double a1 = next(r, now);
   const double middle = sqrt(a0 * a1);
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
-  const struct sort_choice choice = sort_policy_choose(&r->policy, p,
+  struct sort_choice choice = rebuilds_within(p)
+                                  ? (struct sort_choice){false, false}
+                                  : sort_policy_choose(&r->policy, p,
                                                        r->nbody->domain.particles.all);
   void (*meanwhile)(void *) = output_due(context, a1) ? write_positions : NULL;
   now->a = a1;
   r->output_progress = *now;
   if (p->time.step == STEP_BLOCK) {
-    block_step(r, a0, a1, choice, meanwhile, record);
+    block_step(r, a0, a1, &choice, meanwhile, record);
   } else {
     step_drift(r->nbody, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
-    reorder(r, choice);
+    reorder(r, &choice);
     apply_softening(r, a1);
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
-  record->rebuilt = choice.rebuild;
+  record->rebuilt = choice.rebuild || record->block.rebuilds > 0;
   record->sorted = choice.sort;
+  record->escapers = &r->escapers;
   fill_record(r, a1, record);
+}
+
+/** The potential of all particles, for a snapshot that has it; else NULL. */
+static float *snapshot_potential(struct nbody_run *r) {
+  const struct parameters *p = r->parameters;
+  if (!p->output.potential || !p->output.snapshots) return NULL;
+  float *potential = allocate(r->nbody->domain.particles.count, sizeof *potential, "potentials");
+  potential_of_particles(r->nbody, potential);
+  return potential;
 }
 
 static double write_output(void *state, const struct progress *now, size_t number) {
   struct nbody_run *r = state;
   const double beside = r->begun ? r->beside_seconds : 0.0;
+  float *potential = snapshot_potential(r);
   domain_acquire(&r->nbody->domain);
+  r->nbody->domain.particles.potential = potential;
   if (!r->begun) {
     r->products = products_of(r, now->a, number);
     products_write_positions(&r->products);
   }
   products_write_rest(&r->products);
+  r->nbody->domain.particles.potential = NULL;
   domain_release(&r->nbody->domain);
+  free(potential);
   r->begun = false;
   return beside;
 }
@@ -345,6 +466,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .outputs_done = now->outputs_done,
                                      .last_output = now->last_output,
                                      .policy = r->policy,
+                                     .rebuilds = r->rebuilds,
                                      .block = r->nbody->block,
                                      .energy = r->energy,
                                      .wall_seconds = now->wall_seconds};
@@ -355,6 +477,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
 
 static void end(void *state) {
   struct nbody_run *r = state;
+  escapers_free(&r->escapers);
   nbody_free(r->nbody);
   linear_power_free(r->linear);
   free(r);
@@ -369,11 +492,11 @@ void nbody_run_require_memory(const struct parameters *p, size_t particles) {
   memory_require(p, particles);
 }
 
-static void print_dry(const struct parameters *p, size_t particles, double mass) {
-  nbody_run_require_memory(p, particles);
+static void print_dry(const struct parameters *p, const struct particles *particles) {
+  nbody_run_require_memory(p, particles->all);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
-  print_run(stdout, p, particles, mass);
+  print_run(stdout, p, particles);
 }
 
 void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
@@ -389,20 +512,24 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     p->box.size = particles.box;
     *now = progress_of(&state);
   } else {
-    if (p->ic.source == IC_GADGET) particles = ic_read_gadget(p);
-    if (p->ic.source == IC_GALAXY) particles = ic_galaxy(p);
-    if (p->ic.source == IC_GALAXY) p->box.size = particles.box;
+    if (isolated(p))
+      particles = ic_isolated(p);
+    else if (p->ic.source == IC_GADGET)
+      particles = ic_read_gadget(p);
+    if (isolated(p)) p->box.size = particles.box;
     require_resolved_softening(p, p->box.size);
     now->a = now->start_a = start_of(p);
   }
   if (particles.all > 0) n = particles.all;
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   const struct cosmology c = cosmology_from(p);
-  resolve_softening(p, n);
-  print_dry(p, n,
-            particles.all > 0 ? particles.mass
-                              : cosmology_particle_mass(&c, p->box.size, (double)n));
-  if (particles.all > 0) particles_free(&particles);
+  if (particles.all == 0) {
+    particles.all = n;
+    particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
+  }
+  resolve_softening(p, &particles);
+  print_dry(p, &particles);
+  particles_free(&particles);
   linear_power_free(linear);
 }
 

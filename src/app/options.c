@@ -25,7 +25,7 @@ static const char help[] =
     "usage: photons-starpu [options] config.ini\n"
     "       photons-starpu --analyse SNAPSHOT [options]\n"
     "       photons-starpu --watch FOLDER\n"
-    "Cosmological N-body simulation: particle mesh and fast multipoles as a StarPU task graph.\n"
+    "Simulation of structure formation, of isolated galaxies and of gas, as a StarPU task graph.\n"
     "\n"
     "  -n, --dry-run                 check everything, print parameters, memory and groups, run "
     "nothing\n"

@@ -124,11 +124,19 @@ static void open_rows(struct report *r, const struct parameters *p) {
   fprintf(r->rows, "%s\n", task_log_header);
 }
 
+/** The universe that says how much work is ahead; one that is static in runs without redshifts. */
+static struct cosmology universe_of(const struct parameters *p) {
+  struct cosmology universe = cosmology_from(p);
+  universe.isolated = !run_has_redshifts(p);
+  return universe;
+}
+
 void report_begin(struct report *r, const struct parameters *p, const struct run_options *options,
                   void (*print)(void *, FILE *), void *context, const struct timeline *timeline,
                   const struct report_start *start) {
   *r = (struct report){.timeline = timeline,
                        .gas = run_of_gas(p),
+                       .universe = universe_of(p),
                        .last_step = options->steps,
                        .lines = step_lines_make(options->verbosity > 1, p->output.log_seconds),
                        .wall = start->wall_seconds};
@@ -165,7 +173,7 @@ static double done(const struct report *r, double a) {
 /** Seconds to the end of the run, or to the step where it is to stop; NAN: unknown. */
 static double seconds_left(const struct report *r, const struct step_record *record) {
   const struct timeline *t = r->timeline;
-  const double left = eta_seconds(&r->eta, log(t->end / record->a),
+  const double left = eta_seconds(&r->eta, eta_work(&r->universe, record->a, t->end),
                                   t->outputs - timeline_outputs_until(t, record->a));
   if (isnan(left) || r->last_step < 0) return left;
   return fmin(left, (double)(r->last_step - record->step) * record->wall);
@@ -184,7 +192,10 @@ void report_step(struct report *r, const struct step_record *record) {
   r->wall += record->wall;
   r->particle_steps += record->kicked;
   r->particles = record->particles;
-  eta_step(&r->eta, record->dlna, record->wall);
+  const double begin = record->a * exp(-record->dlna);
+  const bool output = timeline_outputs_until(r->timeline, record->a) >
+                      timeline_outputs_until(r->timeline, begin);
+  eta_step(&r->eta, eta_work(&r->universe, begin, record->a), record->wall, output);
   if (comm_rank() == 0) step_files_write(&r->files, record, &cores, &gpus, r->peak_bytes);
   const bool last = record->a >= r->timeline->end * (1.0 - 1e-12) || record->step == r->last_step;
   step_lines_tell(&r->lines, record, &cores, &gpus, done(r, record->a), seconds_left(r, record),

@@ -29,10 +29,13 @@ static const struct kind {
     {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "massfunc_" NUMBER ".txt", "massfunc_*.txt"},
     {"", "@(density|slice)_" NUMBER ".png", "pictures *.png"},
+    {"", "@(slice_@(density|pressure|speed|level)|projection_density)_" NUMBER ".png",
+     "pictures *.png"},
     {"movie", "frame_" NUMBER ".png", "movie/"},
     {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},
     {"log", "timings.csv", "log/timings.csv"},
     {"log", "statistics.csv", "log/statistics.csv"},
+    {"log", "@(energy|escapers).csv", NULL},
     {"log", "run.log", NULL},
     {"", "config-used.ini", NULL},
     {"", "report.html", NULL},
@@ -76,7 +79,8 @@ static char *find(const char *dir, const struct kind *kind, bool finished) {
   return found;
 }
 
-/** Whether a log has a line of a step. A run that only computed the first forces leaves two lines. */
+/** Whether a log has a line of a step. A run that only computed the first forces leaves two lines.
+ */
 static bool has_steps(const char *log) {
   FILE *file = fopen(log, "r");
   if (!file) fail(EXIT_RUN_FAILED, "cannot read %s: %s", log, strerror(errno));

@@ -22,8 +22,10 @@
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
+#include "photons/gas/gas.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
 
 struct path {
@@ -73,7 +75,7 @@ static void write_output(struct run *r) {
   const double start = wall_clock();
   const double beside = r->solver.write(r->solver.state, &r->now, (size_t)r->now.outputs_done);
   const double spent = wall_clock() - start;
-  report_output(&r->report, spent);
+  report_output(&r->report, spent + beside);
   say("output %" PRId64 " at %s written in %.2f s%s\n", r->now.outputs_done, moment(r).text,
       spent + beside, beside > 0.0 ? ", part of it beside the step's forces" : "");
   r->now.outputs_done++;
@@ -359,10 +361,13 @@ static int run_dry(struct run *r) {
 
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
-  if (!run_has_redshifts(p)) p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
+  if (run_of_gas(p) && p->gas.gravity != GAS_GRAVITY_NONE)
+    p->runtime.gpu = GPU_NO; /* there are no CUDA versions */
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) return run_dry(&r);
-  if (!run_of_gas(p) && nbody_run_generated(p) > 0)
+  if (run_of_gas(p))
+    gas_require_root(p);
+  else if (nbody_run_generated(p) > 0)
     nbody_run_require_memory(p, nbody_run_generated(p));
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);

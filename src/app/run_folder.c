@@ -62,8 +62,26 @@ static size_t read_list(const char *text, double *values, size_t most) {
   return count;
 }
 
+/** Whether outputs have times, and no redshifts. */
+static bool has_times(const struct run_folder *f) { return f->isolated || f->gas; }
+
+/** A density or a parameter of dark energy. */
+static void take_cosmology(struct cosmology *c, const char *key, double value) {
+  const struct {
+    const char *key;
+    double *value;
+  } known[] = {{"Omega_m", &c->omega_m},
+               {"Omega_lambda", &c->omega_lambda},
+               {"Omega_r", &c->omega_r},
+               {"w0", &c->w0},
+               {"wa", &c->wa}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(key, known[i].key) == 0) *known[i].value = value;
+  c->omega_k = 1.0 - c->omega_m - c->omega_lambda - c->omega_r;
+}
+
 /** The program wrote this file itself: a line is [section] or key = value. parameters_read() would
- * end the program where a file that the parameters name is gone. [box] comes first. */
+ * end the program where a file that the parameters name is gone. [run] and [box] come first. */
 static void read_parameters(struct run_folder *f) {
   char *text = lines_of(f->path, "config-used.ini", FILE_MOST), *rest = text;
   char section[32] = "", key[32];
@@ -72,11 +90,15 @@ static void read_parameters(struct run_folder *f) {
     int value = 0;
     if (sscanf(line, "[%31[^]]", section) == 1) continue;
     if (sscanf(line, "%31s = %n", key, &value) != 1 || value == 0) continue;
+    if (strcmp(section, "run") == 0 && strcmp(key, "system") == 0)
+      f->gas = strcmp(line + value, "gas") == 0;
+    if (strcmp(section, "cosmology") == 0)
+      take_cosmology(&f->universe, key, strtod(line + value, NULL));
     if (strcmp(section, "box") == 0 && strcmp(key, "boundary") == 0)
       f->isolated = strcmp(line + value, "isolated") == 0;
-    if (strcmp(section, "time") == 0 && strcmp(key, f->isolated ? "end" : "z_end") == 0)
+    if (strcmp(section, "time") == 0 && strcmp(key, has_times(f) ? "end" : "z_end") == 0)
       f->end_time = strtod(line + value, NULL);
-    if (strcmp(section, "output") == 0 && strcmp(key, f->isolated ? "times" : "redshifts") == 0)
+    if (strcmp(section, "output") == 0 && strcmp(key, has_times(f) ? "times" : "redshifts") == 0)
       f->output_time_count = read_list(line + value, f->output_times, PARAMETER_LIST_MAX);
   }
   free(text);
@@ -172,6 +194,7 @@ void run_folder_read(struct run_folder *f, const char *path) {
   f->age = age_of(path, "log/timings.csv");
   read_table(&f->timings, path, "log/timings.csv");
   if (*csv_text(&f->timings, 0, "time_myr")) f->isolated = true; /* config-used.ini may be gone */
+  if (*csv_text(&f->timings, 0, "level_patches")) f->gas = true;
   read_table(&f->statistics, path, "log/statistics.csv");
   read_log(f);
   f->outputs = results_numbers(path, "", &f->outputs_written);

@@ -77,14 +77,18 @@ struct step_files step_files_open(const char *folder, int64_t last_step,
   const bool gas = run_of_gas(p), isolated = !gas && !run_has_redshifts(p);
   const struct step_files f = {open_file(folder, "timings.csv", last_step),
                                open_file(folder, "statistics.csv", last_step),
-                               isolated ? open_file(folder, "energy.csv", last_step) : NULL};
+                               isolated ? open_file(folder, "energy.csv", last_step) : NULL,
+                               isolated ? open_file(folder, "escapers.csv", last_step) : NULL};
   if (gas && ftell(f.timings) == 0) gas_timings_header(f.timings);
   if (gas && ftell(f.statistics) == 0) gas_statistics_header(f.statistics);
   if (ftell(f.timings) == 0) write_timings_header(f.timings, isolated);
   if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
   if (f.energy && ftell(f.energy) == 0)
     fprintf(f.energy, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,"
-                      "momentum_z\n");
+                      "momentum_z,angular_x,angular_y,angular_z,centre_x,centre_y,centre_z,"
+                      "escaped\n");
+  if (f.escapers && ftell(f.escapers) == 0)
+    fprintf(f.escapers, "step,time_myr,id,x,y,z,vx,vy,vz\n");
   return f;
 }
 
@@ -140,14 +144,34 @@ static void write_statistics(FILE *out, const struct step_record *record) {
   fprintf(out, "\n");
 }
 
+static void write_vector(FILE *out, const double v[3], double unit) {
+  for (int c = 0; c < 3; c++) fprintf(out, ",%.9g", unit * v[c]);
+}
+
 /** A row where the potential energy was computed. */
 static void write_energy(FILE *out, const struct step_record *record) {
   const struct statistics *s = &record->statistics;
   if (isnan(s->potential)) return;
   write_moment(out, record);
-  fprintf(out, ",%.15g,%.15g,%.15g,%.9g,%.9g,%.9g,%.9g\n", s->kinetic, s->potential,
-          s->kinetic + s->potential, -2.0 * s->kinetic / s->potential, s->momentum[0],
-          s->momentum[1], s->momentum[2]);
+  fprintf(out, ",%.15g,%.15g,%.15g,%.9g", s->kinetic, s->potential, s->kinetic + s->potential,
+          -2.0 * s->kinetic / s->potential);
+  const double mpc_in_kpc = 1e3;
+  write_vector(out, s->momentum, 1.0);
+  write_vector(out, s->angular, mpc_in_kpc);
+  write_vector(out, s->centre, mpc_in_kpc);
+  fprintf(out, ",%.15g\n", s->escaped);
+}
+
+/** A row for each particle that was taken out: kpc and km/s. */
+static void write_escapers(FILE *out, const struct step_record *record) {
+  const struct escapers *e = record->escapers;
+  for (size_t i = 0; e && i < e->count; i++) {
+    fprintf(out, "%lld,%.9g,%llu", (long long)record->step, cosmology_clock_myr(e->a),
+            (unsigned long long)e->escaper[i].id);
+    for (int c = 0; c < 3; c++) fprintf(out, ",%.9g", 1e3 * e->escaper[i].position[c]);
+    for (int c = 0; c < 3; c++) fprintf(out, ",%.9g", e->escaper[i].velocity[c]);
+    fprintf(out, "\n");
+  }
 }
 
 static void require(bool written, const char *name) {
@@ -163,11 +187,14 @@ void step_files_write(const struct step_files *f, const struct step_record *reco
   if (!f->energy) return;
   write_energy(f->energy, record);
   require(fflush(f->energy) == 0, "energy.csv");
+  write_escapers(f->escapers, record);
+  require(fflush(f->escapers) == 0, "escapers.csv");
 }
 
 void step_files_close(struct step_files *f) {
   require(fclose(f->timings) == 0, "timings.csv");
   require(fclose(f->statistics) == 0, "statistics.csv");
   require(!f->energy || fclose(f->energy) == 0, "energy.csv");
+  require(!f->escapers || fclose(f->escapers) == 0, "escapers.csv");
   *f = (struct step_files){0};
 }

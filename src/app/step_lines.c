@@ -82,10 +82,23 @@ static void print_shares(FILE *out, const struct usage *u) {
   fprintf(out, "other %.0f%%", to_percent * fmax(other, 0.0));
 }
 
-static void print_devices(FILE *out, const char *kind, const struct usage *u, double wall) {
+/** "solve 61%  prepare 30%  other 9%": of a run of gas, by stages with more than a twentieth. */
+static void print_gas_shares(FILE *out, const struct usage *u) {
+  double other = u->busy;
+  for (uint32_t i = 0; i < stage_count(); i++) {
+    const char *name = stage_name(stage_at(i));
+    if (strncmp(name, "gas_", 4) != 0 || u->seconds[i] <= 0.05 * u->busy) continue;
+    fprintf(out, "%s %.0f%%  ", name + 4, 100.0 * u->seconds[i] / u->busy);
+    other -= u->seconds[i];
+  }
+  fprintf(out, "other %.0f%%", u->busy > 0.0 ? 100.0 * fmax(other, 0.0) / u->busy : 0.0);
+}
+
+static void print_devices(FILE *out, const char *kind, const struct usage *u, double wall,
+                          bool gas) {
   if (u->units == 0) return;
   fprintf(out, "    %s  ", kind);
-  print_shares(out, u);
+  (gas ? print_gas_shares : print_shares)(out, u);
   fprintf(out, "  idle %.1f%%  imbalance %.1f%%\n", 100.0 * usage_idle_share(u, wall),
           100.0 * usage_imbalance(u));
 }
@@ -101,8 +114,8 @@ static void say_details(const struct step_record *record, const struct usage *co
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (!out) fail(EXIT_RUN_FAILED, "not enough memory for the lines of a step");
-  print_devices(out, "cores", cores, record->wall);
-  print_devices(out, "GPUs ", gpus, record->wall);
+  print_devices(out, "cores", cores, record->wall, record->gas);
+  print_devices(out, "GPUs ", gpus, record->wall, record->gas);
   if (record->gas)
     print_levels(out, record->gas);
   else

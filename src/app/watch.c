@@ -81,14 +81,20 @@ static void print_state(const struct view *v) {
   fputs("\n", v->out);
 }
 
-/** The column of the logs with the time: the redshift, or Myr. */
-static const char *time_column(const struct view *v) { return v->f.isolated ? "time_myr" : "z"; }
+/** The column of the logs with the time: the redshift, Myr, or the time of gas. */
+static const char *time_column(const struct view *v) {
+  return v->f.gas ? "time" : v->f.isolated ? "time_myr" : "z";
+}
 
 static double time_now(const struct view *v) { return now(v, time_column(v)); }
 
 /** Print the time of a column, of the end or of an output. */
 static void print_time(const struct view *v, int digits, double time) {
-  fprintf(v->out, v->f.isolated ? "t = %.*g Myr" : "z = %.*g", digits, time);
+  fprintf(v->out,
+          v->f.gas        ? "t = %.*g"
+          : v->f.isolated ? "t = %.*g Myr"
+                          : "z = %.*g",
+          digits, time);
 }
 
 /** The scale factor at the end of a step; in isolated systems that of their clock. */
@@ -96,16 +102,19 @@ static double scale_factor(const struct view *v, size_t row) {
   return v->f.isolated ? cosmology_clock_at(number(v, row, "time_myr")) : number(v, row, "a");
 }
 
-/** The length of a step in ln a. */
+/** The length of a step in ln a; of gas in time. */
 static double step_length(const struct view *v, size_t row) {
+  if (v->f.gas) return number(v, row, "dt");
   return v->f.isolated ? log(cosmology_clock_at(number(v, row, "dt_myr"))) : number(v, row, "dlna");
 }
 
-/** The way of the run in ln a that is behind, and ahead; NAN: not known. */
+/** The way of the run in ln a, of gas in time, that is behind, and ahead; NAN: not known. */
 static double way_behind(const struct view *v) {
+  if (v->f.gas) return time_now(v) - number(v, 0, "time");
   return log(scale_factor(v, v->rows - 1) / scale_factor(v, 0));
 }
 static double way_ahead(const struct view *v) {
+  if (v->f.gas) return fmax(v->f.end_time - time_now(v), 0.0);
   const double end = v->f.isolated ? cosmology_clock_at(v->f.end_time)
                                    : 1.0 / (1.0 + v->f.end_time);
   return fmax(log(end / scale_factor(v, v->rows - 1)), 0.0);
@@ -117,7 +126,7 @@ static void print_progress(const struct view *v) {
     const double whole = way_behind(v) + way_ahead(v);
     const double share = whole > 0.0 ? way_behind(v) / whole : 1.0;
     sparkline_bar(v->out, share, BAR, v->utf8);
-    fprintf(v->out, " %.1f%%%s, ", 100.0 * share, v->f.isolated ? "" : " in ln a");
+    fprintf(v->out, " %.1f%%%s, ", 100.0 * share, v->f.isolated || v->f.gas ? "" : " in ln a");
   }
   fprintf(v->out, "step %.0f, ", now(v, "step"));
   print_time(v, 4, fmax(time_now(v), 0.0));
@@ -128,17 +137,22 @@ static void print_progress(const struct view *v) {
 static void print_speed(const struct view *v) {
   const double seconds = recent(v, "wall_s", false);
   heading(v, "speed");
-  fprintf(v->out, "%.3g particle-steps/s, %.3g s/step in the last %zu steps\n",
-          recent(v, "particles_per_s", true) / seconds, seconds / (double)(v->rows - v->first),
+  fprintf(v->out, "%.3g %s/s, %.3g s/step in the last %zu steps\n",
+          recent(v, v->f.gas ? "updates_per_s" : "particles_per_s", true) / seconds,
+          v->f.gas ? "cell updates" : "particle-steps", seconds / (double)(v->rows - v->first),
           v->rows - v->first);
+}
+
+/** Whether an output comes after a step. */
+static bool ahead_of(const struct view *v, size_t row, double output) {
+  const double present = number(v, row, time_column(v));
+  if (v->f.isolated || v->f.gas) return !(output <= present * (1.0 + 1e-6));
+  return !(output > present - 1e-6 * (1.0 + present));
 }
 
 /** Whether an output comes after the last step. */
 static bool is_ahead(const struct view *v, double output) {
-  if (v->rows == 0) return true;
-  const double present = time_now(v);
-  if (v->f.isolated) return !(output <= present * (1.0 + 1e-6));
-  return !(output > present - 1e-6 * (1.0 + present));
+  return v->rows == 0 || ahead_of(v, v->rows - 1, output);
 }
 
 /** The number of outputs to come. @param[out] next  the time of the first; NAN: there is none */
@@ -152,15 +166,40 @@ static size_t outputs_ahead(const struct view *v, double *next) {
   return ahead;
 }
 
+/** The work that is expected where the way ends at a scale factor. In runs without redshifts it is
+ * the length of the way.
+ * @param length  of the way in ln a */
+static double work_until(const struct view *v, double a, double length) {
+  if (!*csv_text(&v->f.timings, 0, "dlna")) return length;
+  return eta_work(&v->f.universe, a * exp(-length), a);
+}
+
+static double step_work(const struct view *v, size_t row) {
+  return work_until(v, scale_factor(v, row), step_length(v, row));
+}
+
+static double work_ahead(const struct view *v) {
+  const double way = way_ahead(v);
+  return work_until(v, scale_factor(v, v->rows - 1) * exp(way), way);
+}
+
+/** Whether a step has come to the time of an output. */
+static bool has_output(const struct view *v, size_t row) {
+  for (size_t i = 0; i < v->f.output_time_count; i++)
+    if (ahead_of(v, row - 1, v->f.output_times[i]) && !ahead_of(v, row, v->f.output_times[i]))
+      return true;
+  return false;
+}
+
 static void print_eta(const struct view *v) {
   struct eta eta = {0};
   double next;
   char text[CLOCK_DURATION_SIZE] = "-";
   for (size_t row = 1; row < v->rows; row++)
-    eta_step(&eta, step_length(v, row), number(v, row, "wall_s"));
+    eta_step(&eta, step_work(v, row), number(v, row, "wall_s"), has_output(v, row));
   eta.output_seconds = v->f.output_seconds;
   eta.outputs = v->f.output_count;
-  const double seconds = eta_seconds(&eta, way_ahead(v), outputs_ahead(v, &next));
+  const double seconds = eta_seconds(&eta, work_ahead(v), outputs_ahead(v, &next));
   if (!isnan(seconds) && !isnan(v->f.end_time)) clock_duration(text, seconds);
   heading(v, "ETA");
   fprintf(v->out, "%s\n", text);
@@ -185,6 +224,7 @@ static void print_shares(const struct view *v, const char *name, const char *pre
     char column[96];
     shares[i].stage = stage_name(stage_at(i));
     snprintf(column, sizeof column, "%s%s_s", prefix, shares[i].stage);
+    if (v->f.gas && strncmp(shares[i].stage, "gas_", 4) == 0) shares[i].stage += 4;
     const double seconds = recent(v, column, false);
     shares[i].seconds = isnan(seconds) ? 0.0 : seconds;
     busy += shares[i].seconds;
@@ -233,15 +273,37 @@ static void print_rungs(const struct view *v) {
           fullest);
 }
 
+/** Patches by level after the last step. */
+static void print_levels(const struct view *v) {
+  if (!v->f.gas) return;
+  heading(v, "patches");
+  for (const char *c = csv_text(&v->f.timings, v->rows - 1, "level_patches"); *c; c++)
+    fputc(*c == ';' ? ' ' : *c, v->out);
+  fputs(" by level\n", v->out);
+}
+
 static void print_memory(const struct view *v) {
   heading(v, "memory");
   fprintf(v->out, "%.3g GB at most, all processes\n", 1e-9 * now(v, "peak_rss_bytes"));
+}
+
+/** By how much the mass and the energy of gas have changed since the first step. */
+static void print_changes(const struct view *v) {
+  static const char *const column[] = {"mass", "energy"};
+  const struct csv *t = &v->f.statistics;
+  if (t->rows < 2) return;
+  heading(v, "statistics");
+  for (int i = 0; i < 2; i++)
+    fprintf(v->out, "%s%s changed by %.3g", i ? ", " : "", column[i],
+            csv_number(t, t->rows - 1, column[i]) / csv_number(t, 0, column[i]) - 1.0);
+  fputs("\n", v->out);
 }
 
 /** The newest error of the Layzer-Irvine equation, which in isolated systems is that of the energy;
  * not every step has one. */
 static void print_statistics(const struct view *v) {
   const struct csv *t = &v->f.statistics;
+  if (v->f.gas) print_changes(v);
   for (size_t row = t->rows; row-- > 0;) {
     const double error = csv_number(t, row, "layzer_irvine_error");
     if (isnan(error)) continue;
@@ -306,6 +368,7 @@ static void print_steps(const struct view *v) {
   print_shares(v, "GPUs", "gpu_");
   print_idle(v);
   print_rungs(v);
+  print_levels(v);
   print_memory(v);
 }
 

@@ -50,8 +50,8 @@ int console_rows(void) {
   return size.ws_row > 0 ? size.ws_row : 24;
 }
 
-/** Print one line of so many bytes, broken where it is too long. What follows a break is indented by
- * four more columns. */
+/** Print one line of so many bytes, broken where it is too long. What follows a break is indented
+ * by four more columns. */
 static void print_line(FILE *out, const char *line, size_t length) {
   const size_t indent = strspn(line, " ");
   size_t margin = 0;

@@ -152,8 +152,8 @@ static void end_late(int number) {
   _exit(EXIT_RUN_FAILED);
 }
 
-/** Without messages no rank can be named, but the run ends. Lower ranks speak first: the launcher then
- * ends the others. */
+/** Without messages no rank can be named, but the run ends. Lower ranks speak first: the launcher
+ * then ends the others. */
 static void limit_end(void) {
   snprintf(
       late, sizeof late,

@@ -107,7 +107,7 @@ static void collect_times(struct parameters *p, struct parameter_problems *probl
                    "more than %d output times in all", PARAMETER_LIST_MAX);
       return;
     }
-    t[count++] = k * interval;
+    t[count++] = fmin(k * interval, p->time.end);
   }
   if (!count) t[count++] = p->time.end;
   qsort(t, count, sizeof *t, compare_rising);

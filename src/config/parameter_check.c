@@ -170,8 +170,18 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
                  "not below 1, as mac = geometric needs it: expansions would not converge");
 }
 
-/* Adaptive and block steps are proportional to the root of the softening length: without softening they would
- * be zero. */
+/* The criteria of GOTHIC are of isolated systems. */
+static void check_gothic(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *mac = row_of("gravity", "mac"), *criterion = row_of("time", "criterion");
+  if (sound(problems, mac) && p->gravity.mac == MAC_GOTHIC && p->box.boundary != BOUNDARY_ISOLATED)
+    problem_with(problems, mac, p, NULL, "needs box.boundary = isolated");
+  if (sound(problems, criterion) && p->time.criterion == CRITERION_GOTHIC &&
+      p->time.step != STEP_BLOCK)
+    problem_with(problems, criterion, p, NULL, "needs time.step = block");
+}
+
+/* Adaptive and block steps are proportional to the root of the softening length: without softening
+ * they would be zero. */
 static void check_steps(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *softening = row_of("gravity", "softening"),
                          *step = row_of("time", "step");
@@ -251,33 +261,46 @@ static bool is_default(const struct parameters *p, const struct parameter *row) 
          0;
 }
 
-/** Keys that are given, but belong to the other boundary. */
+/** The choice with which a key has no meaning. */
+static const char *obstacle(const struct parameter *row, const struct parameters *p) {
+  struct parameters other = *p;
+  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
+  if (p->run.system == SYSTEM_GAS) return "run.system = gas";
+  other.box.boundary = isolated ? BOUNDARY_PERIODIC : BOUNDARY_ISOLATED;
+  if (!parameter_applies(row, &other)) return "run.system = particles";
+  return isolated ? "box.boundary = isolated" : "box.boundary = periodic";
+}
+
+/** Keys that are given, but belong to the other system or boundary. */
 static void check_applies(const struct parameters *p, struct parameter_problems *problems) {
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++)
     if (p->given[row - parameter_table] && !parameter_applies(row, p) && sound(problems, row) &&
         !is_default(p, row))
-      problem_with(problems, row, p, NULL, "has no meaning with %s",
-                   p->run.system == SYSTEM_GAS            ? "run.system = gas"
-                   : p->box.boundary == BOUNDARY_ISOLATED ? "box.boundary = isolated"
-                   : strcmp(row->section, "gas") == 0     ? "run.system = particles"
-                                                          : "box.boundary = periodic");
+      problem_with(problems, row, p, NULL, "has no meaning with %s", obstacle(row, p));
+}
+
+static void check_ic_file(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *file = row_of("ic", "file");
+  check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
+  if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
 }
 
 /** What isolated systems need. */
 static void check_isolated(const struct parameters *p, struct parameter_problems *problems) {
-  if (p->ic.source != IC_GALAXY && sound(problems, row_of("ic", "source")))
+  if (p->ic.source == IC_GENERATE && sound(problems, row_of("ic", "source")))
     problem_with(problems, row_of("ic", "source"), p, NULL,
-                 "is of periodic boxes; allowed with box.boundary = isolated: galaxy");
+                 "is of periodic boxes; allowed with box.boundary = isolated: galaxy | gadget");
+  if (p->ic.source == IC_GADGET) check_ic_file(p, problems);
+  const struct parameter *second = row_of("second", "file");
+  if (sound(problems, second) && *p->second.file)
+    check_gadget_file(p, problems, second, p->second.file);
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "box.boundary = isolated");
-  check_needed(p, problems, "gravity", "softening", p->gravity.softening >= 0.0,
+  check_needed(p, problems, "gravity", "softening", softening_shortest(p) >= 0.0,
                "box.boundary = isolated");
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
-  if (sound(problems, row_of("runtime", "gpu")) && p->runtime.gpu == GPU_REQUIRE)
-    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
-                 "isolated systems are computed on CPUs; allowed: auto | no");
 }
 
 static void check_box(const struct parameters *p, struct parameter_problems *problems) {
@@ -287,11 +310,8 @@ static void check_box(const struct parameters *p, struct parameter_problems *pro
       check_generated(p, problems);
     else if (p->ic.source == IC_GALAXY)
       problem_with(problems, row_of("ic", "source"), p, NULL, "needs box.boundary = isolated");
-    else {
-      const struct parameter *file = row_of("ic", "file");
-      check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = gadget");
-      if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
-    }
+    else
+      check_ic_file(p, problems);
   }
   check_power_spectrum(p, problems);
   check_redshifts(p, problems);
@@ -324,7 +344,8 @@ static void check_flags(const struct parameters *p, struct parameter_problems *p
 /** The root level and the boundaries of its box. */
 static void check_root(const struct parameters *p, struct parameter_problems *problems) {
   static const char *const low[] = {"x_low", "y_low", "z_low"};
-  const struct parameter *root = row_of("gas", "root");
+  const double most = 1 << 25; /* cells along an axis: places of groups have 21 bits in keys */
+  const struct parameter *root = row_of("gas", "root"), *levels = row_of("gas", "levels");
   check_needed(p, problems, "gas", "root", p->gas.root_count > 0, "run.system = gas");
   if (p->gas.root_count > 0 && p->gas.root_count != 3 && sound(problems, root))
     problem_with(problems, root, p, NULL, "%zu numbers; allowed: three, for x, y and z",
@@ -332,6 +353,11 @@ static void check_root(const struct parameters *p, struct parameter_problems *pr
   for (size_t c = 0; c < p->gas.root_count && sound(problems, root); c++)
     if (fmod(p->gas.root[c], 16.0) != 0.0)
       problem_with(problems, root, p, NULL, "%g is not a multiple of 16", p->gas.root[c]);
+  for (size_t c = 0; c < p->gas.root_count && sound(problems, levels); c++)
+    if (ldexp(p->gas.root[c], (int)p->gas.levels) > most)
+      problem_with(problems, levels, p, NULL,
+                   "%g cells of the root level would be %g of the finest; allowed: %g",
+                   p->gas.root[c], ldexp(p->gas.root[c], (int)p->gas.levels), most);
   for (int c = 0; c < 3; c++)
     if ((p->gas.boundary[c][0] == GAS_PERIODIC) != (p->gas.boundary[c][1] == GAS_PERIODIC) &&
         sound(problems, row_of("gas", low[c])))
@@ -347,6 +373,10 @@ static void check_self_gravity(const struct parameters *p, struct parameter_prob
   for (int i = 0; i < 6; i++) same = same && p->gas.boundary[i / 2][i % 2] == first;
   if (p->gas.gravity == GAS_GRAVITY_SELF && !same && sound(problems, row))
     problem_with(problems, row, p, NULL, "needs boundaries that are all periodic, or all outflow");
+  if (p->gas.gravity == GAS_GRAVITY_SELF && p->runtime.gpu == GPU_REQUIRE &&
+      sound(problems, row_of("runtime", "gpu")))
+    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
+                 "self-gravity of gas is computed on CPUs; allowed: auto | no");
 }
 
 /** What gas on an adaptive mesh needs. */
@@ -355,7 +385,12 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   if (p->ic.source < IC_SOD && sound(problems, source))
     problem_with(problems, source, p, NULL,
                  "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
-                 "kelvin_helmholtz | blast | jeans | collapse");
+                 "kelvin_helmholtz | blast | array | jeans | collapse");
+  if (p->ic.source == IC_ARRAY) {
+    const struct parameter *file = row_of("ic", "file");
+    check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = array");
+    if (sound(problems, file)) check_readable(p, problems, file, p->ic.file);
+  }
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "run.system = gas");
   check_root(p, problems);
   check_flags(p, problems);
@@ -363,9 +398,6 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
-  if (sound(problems, row_of("runtime", "gpu")) && p->runtime.gpu == GPU_REQUIRE)
-    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
-                 "gas is computed on CPUs; allowed: auto | no");
 }
 
 /** What particles need. */
@@ -379,6 +411,7 @@ static void check_particles(const struct parameters *p, struct parameter_problem
   else
     check_box(p, problems);
   check_gravity(p, problems);
+  check_gothic(p, problems);
   check_steps(p, problems);
 }
 

@@ -19,6 +19,7 @@ static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
                                          [IC_ACOUSTIC] = "acoustic",
                                          [IC_KELVIN_HELMHOLTZ] = "kelvin_helmholtz",
                                          [IC_BLAST] = "blast",
+                                         [IC_ARRAY] = "array",
                                          [IC_JEANS] = "jeans",
                                          [IC_COLLAPSE] = "collapse",
                                          NULL};
@@ -37,13 +38,15 @@ static const char *const gradients[] = {
     [GRADIENT_FD4] = "fd4", [GRADIENT_SPECTRAL] = "spectral", NULL};
 static const char *const splits[] = {[SPLIT_GAUSS] = "gauss", [SPLIT_KAISER] = "kaiser", NULL};
 static const char *const macs[] = {
-    [MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", NULL};
+    [MAC_GEOMETRIC] = "geometric", [MAC_RELATIVE] = "relative", [MAC_GOTHIC] = "gothic", NULL};
 static const char *const softenings[] = {
     [SOFTENING_SPLINE] = "spline", [SOFTENING_PLUMMER] = "plummer", NULL};
 static const char *const p2p_kernels[] = {
     [P2P_POLYNOMIAL] = "polynomial", [P2P_TABLE] = "table", [P2P_EXACT] = "exact", NULL};
 static const char *const steps[] = {
     [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", NULL};
+static const char *const criteria[] = {
+    [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
 static const char *const gas_solvers[] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", NULL};
 static const char *const gas_precisions[] = {
@@ -83,12 +86,16 @@ const struct parameter parameter_table[] = {
   {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density", RANGE(0, 0.1)},
 
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
+  {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
-  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy]; with system = gas: a problem by its name", .words = ic_sources},
-  {"ic", "file", TEXT(ic.file), "", .help = "Gadget file with initial conditions, or the common stem of several files"},
+  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z and pressure from an HDF5 file", .words = ic_sources},
+  {"ic", "file", TEXT(ic.file), "", .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
   {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
+  {"ic", "unit_length_kpc", REAL, FIELD(ic.unit_length_kpc), "1", .help = "with boundary = isolated: length unit of files, unless they name it", .unit = "kpc", RANGE(1e-9, 1e9)},
+  {"ic", "unit_mass_msun", REAL, FIELD(ic.unit_mass_msun), "1e10", .help = "with boundary = isolated: mass unit of files, unless they name it", .unit = "Msun", RANGE(1e-9, 1e30)},
+  {"ic", "unit_velocity_kms", REAL, FIELD(ic.unit_velocity_kms), "1", .help = "with boundary = isolated: velocity unit of files, unless they name it", .unit = "km/s", RANGE(1e-9, 1e9)},
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
   {"ic", "order", INTEGER, FIELD(ic.order), "2", .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
   {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", .help = "seed of the random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
@@ -114,6 +121,16 @@ const struct parameter parameter_table[] = {
   {"galaxy", "component_6", TEXT(galaxy.component[5]), "", .help = "another component"},
   {"galaxy", "component_7", TEXT(galaxy.component[6]), "", .help = "another component"},
   {"galaxy", "component_8", TEXT(galaxy.component[7]), "", .help = "another component"},
+  {"galaxy", "position", TEXT(galaxy.placing.position), "", .help = "where the galaxy, or the origin of ic.file, is put: X Y Z in kpc; empty: at 0"},
+  {"galaxy", "velocity", TEXT(galaxy.placing.velocity), "", .help = "its velocity: VX VY VZ in km/s; empty: at rest"},
+  {"galaxy", "inclination", TEXT(galaxy.placing.inclination), "", .help = "angle of its axis to the z axis, about the x axis, then angle about the z axis: I NODE in degrees; empty: 0 0"},
+
+  {"second", "model", TEXT(second.model), "", .help = "a second galaxy: m31, plummer, hernquist, nfw, or same: the components of the first one with other random numbers; empty: none, or the file"},
+  {"second", "file", TEXT(second.file), "", .help = "Gadget file with the second galaxy"},
+  {"second", "particles", INTEGER, FIELD(second.particles), "0", .help = "number of particles of the second galaxy; automatic: galaxy.particles", RANGE(2, 1LL << 40), .automatic = "0"},
+  {"second", "position", TEXT(second.placing.position), "", .help = "where the second galaxy, or the origin of its file, is put: X Y Z in kpc"},
+  {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
+  {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
 
   {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver; rtvd: the relaxing TVD scheme of the GAMER paper", .words = gas_solvers},
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
@@ -136,7 +153,8 @@ const struct parameter parameter_table[] = {
   {"gas", "flag_gradient_pressure", PARAMETER_LIST, FIELD(gas.flag_gradient_pressure), "", .help = "the same of the pressure; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
   {"gas", "flag_loehner", PARAMETER_LIST, FIELD(gas.flag_loehner), "", .help = "refine where the error estimate of Loehner (1987) of density or pressure is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1)},
   {"gas", "flux_fixup", SWITCH(gas.fix_fluxes), "yes", .help = "give coarser cells the fluxes of finer ones beside them; no: mass, momentum and energy are not conserved, which is of use in tests alone", .words = no_yes},
-  {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task", RANGE(1, 65536), .automatic = "0"},
+  {"gas", "fused", SWITCH(gas.fused), "yes", .help = "advance a batch of patch groups in one task; no: one task prepares the cells, one solves, one sums fluxes", .words = no_yes},
+  {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task; automatic: 4, with a GPU 256", RANGE(1, 65536), .automatic = "0"},
   {"gas", "gravity", WORD(gas.gravity), "none", .help = "self: of the gas itself; periodic as its box is, or isolated where all boundaries are outflow", .words = gas_gravities},
   {"gas", "newton_constant", REAL, FIELD(gas.newton_constant), "1", .help = "Newton's constant in the units of the run", RANGE(1e-30, 1e30)},
   {"gas", "sor_tolerance", REAL, FIELD(gas.sor_tolerance), "1e-7", .help = "where the relaxation of a patch group's potential ends: its residual over 4 pi G density", RANGE(1e-14, 1e-2)},
@@ -152,10 +170,16 @@ const struct parameter parameter_table[] = {
   {"gravity", "r_split", REAL, FIELD(gravity.r_split), PRESET, .help = "split radius: scale beyond which the mesh computes most of the force", .unit = "cells", RANGE(0.1, 20)},
   {"gravity", "r_cut", REAL, FIELD(gravity.r_cut), PRESET, .help = "cutoff: the short-range force is zero beyond this distance", .unit = "cells", RANGE(0.5, 100)},
   {"gravity", "order", INTEGER, FIELD(gravity.order), PRESET, .help = "order of the multipole expansions", RANGE(1, FMM_ORDER_MAX)},
-  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "acceptance criterion, when two nodes interact by expansions: the opening angle alone, or also the error relative to the last acceleration", .words = macs},
+  {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "acceptance criterion, when two nodes interact by expansions: the opening angle alone, or also the error relative to the last acceleration; gothic, with boundary = isolated: the acceleration criterion of GOTHIC", .words = macs},
   {"gravity", "theta", REAL, FIELD(gravity.theta), PRESET, .help = "opening angle: largest (r_A + r_B)/d of two nodes that interact by expansions; below 1 with mac = geometric", RANGE(0.01, 1.5)},
   {"gravity", "mac_tolerance", REAL, FIELD(gravity.mac_tolerance), PRESET, .help = "with mac = relative: allowed error of one interaction over |acceleration|", RANGE(1e-8, 1)},
+  {"gravity", "delta_acc", REAL, FIELD(gravity.delta_acc), "0.001953125", .help = "with mac = gothic: largest (G m/d^2) (b/d)^2 over |acceleration| of two nodes with the mass m, the sum b of their radii and the distance d; GOTHIC's standard is 2^-9", RANGE(1e-8, 1)},
   {"gravity", "softening", REAL, FIELD(gravity.softening), "-1", .help = "Plummer-equivalent softening length, comoving; automatic: 1/30 of the mean particle spacing", .unit = "kpc/h", RANGE(0, 1e6), .automatic = "-1"},
+  {"gravity", "softening_type_1", REAL, FIELD(gravity.softening_type[1]), "0", .help = "softening length of particles of type 1 (halo); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
+  {"gravity", "softening_type_2", REAL, FIELD(gravity.softening_type[2]), "0", .help = "softening length of particles of type 2 (disk); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
+  {"gravity", "softening_type_3", REAL, FIELD(gravity.softening_type[3]), "0", .help = "softening length of particles of type 3 (bulge); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
+  {"gravity", "softening_type_4", REAL, FIELD(gravity.softening_type[4]), "0", .help = "softening length of particles of type 4 (stars); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
+  {"gravity", "softening_type_5", REAL, FIELD(gravity.softening_type[5]), "0", .help = "softening length of particles of type 5 (boundary); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
   {"gravity", "softening_max_physical", REAL, FIELD(gravity.softening_max_physical), "0", .help = "largest softening length in physical units; 0: no limit", .unit = "kpc/h", RANGE(0, 1e6)},
   {"gravity", "softening_kernel", WORD(gravity.softening_kernel), "spline", .help = "shape of a softened particle: spline or Plummer", .words = softenings},
   {"gravity", "p2p_kernel", WORD(gravity.p2p_kernel), PRESET, .help = "particle-particle force: fitted polynomial, table, or exact function", .words = p2p_kernels},
@@ -170,11 +194,13 @@ const struct parameter parameter_table[] = {
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh", RANGE(1e-6, 1)},
   {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
+  {"time", "criterion", WORD(time.criterion), "acceleration", .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
+  {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
-  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated: times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e5)},
-  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated: time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e5)},
+  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated or system = gas (in its units): times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e5)},
+  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated or system = gas (in its units): time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e5)},
   {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
   {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line: redshifts, or scale factors if its first line is # Scale Factor"},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
@@ -182,10 +208,11 @@ const struct parameter parameter_table[] = {
   {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
+  {"output", "potential", SWITCH(output.potential), "no", .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
-  {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output", .words = no_yes},
-  {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", .help = "pixels a side of the images", RANGE(64, 4096), .aliases = {"image_size"}},
+  {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output; of gas also slices of density, pressure, speed and level", .words = no_yes},
+  {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", .help = "pixels a side of the images, of gas of the longer side", RANGE(64, 4096), .aliases = {"image_size"}},
   {"output", "movie", INTEGER, FIELD(output.movie), "0", .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 10000)},
   {"output", "movie_pixels", INTEGER, FIELD(output.movie_pixels), "512", .help = "pixels a side of the frames", RANGE(64, 4096)},
   {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
@@ -261,6 +288,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
   static const char *const gas[] = {"run.",
                                     "gas.",
                                     "ic.source",
+                                    "ic.file",
                                     "ic.direction",
                                     "ic.energy",
                                     "ic.amplitude",
@@ -268,6 +296,8 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     "output.dir",
                                     "output.times",
                                     "output.interval",
+                                    "output.images",
+                                    "output.image_pixels",
                                     "output.checkpoint_minutes",
                                     "output.log_seconds",
                                     "runtime.scheduler",
@@ -281,18 +311,29 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     NULL};
   static const char *const gas_alone[] = {"gas.", "ic.direction", "ic.energy", "ic.amplitude",
                                           NULL};
-  static const char *const periodic[] = {"cosmology.",        "analysis.",
-                                         "box.size",          "box.npart_side",
-                                         "ic.z_init",         "time.z_end",
-                                         "time.max_dlna",     "output.redshifts",
-                                         "output.times_file", "output.scale_factors",
-                                         "output.movie",      "output.halo_order",
-                                         "gravity.pm_grid",   "gravity.assignment",
-                                         "gravity.gradient",  "gravity.interlace",
-                                         "gravity.split",     "gravity.r_split",
-                                         "gravity.r_cut",     NULL};
-  static const char *const isolated[] = {"galaxy.",      "time.end",        "time.max_step",
-                                         "output.times", "output.interval", NULL};
+  static const char *const periodic[] = {
+      "cosmology.",           "analysis.",          "box.size",
+      "box.npart_side",       "ic.z_init",          "time.z_end",
+      "time.max_dlna",        "output.redshifts",   "output.times_file",
+      "output.scale_factors", "output.movie",       "output.halo_order",
+      "gravity.pm_grid",      "gravity.assignment", "gravity.gradient",
+      "gravity.interlace",    "gravity.split",      "gravity.r_split",
+      "gravity.r_cut",        "ic.unit_length",     NULL};
+  static const char *const isolated[] = {"galaxy.",
+                                         "second.",
+                                         "ic.unit_length_kpc",
+                                         "ic.unit_mass_msun",
+                                         "ic.unit_velocity_kms",
+                                         "time.end",
+                                         "time.max_step",
+                                         "output.times",
+                                         "output.interval",
+                                         "output.potential",
+                                         "gravity.delta_acc",
+                                         "time.criterion",
+                                         "time.gothic_eta",
+                                         "box.escape_radius",
+                                         NULL};
   if (p->run.system == SYSTEM_GAS) return row_is_among(row, gas);
   return !row_is_among(row, gas_alone) &&
          !row_is_among(row, p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated);

@@ -228,3 +228,23 @@ bool parameter_given(const struct parameters *p, const char *section, const char
   assert(row);
   return p->given[row - parameter_table];
 }
+
+double softening_of_type(const struct parameters *p, unsigned type) {
+  const double own = type == 0 ? 0.0 : p->gravity.softening_type[type]; /* there is no gas */
+  return own > 0.0 ? own : p->gravity.softening;
+}
+
+double softening_shortest(const struct parameters *p) {
+  double shortest = p->gravity.softening;
+  for (unsigned type = 1; type < sizeof p->gravity.softening_type / sizeof(double); type++) {
+    const double own = p->gravity.softening_type[type];
+    if (own > 0.0 && (shortest < 0.0 || own < shortest)) shortest = own;
+  }
+  return shortest;
+}
+
+bool softening_differs(const struct parameters *p) {
+  for (unsigned type = 2; type < sizeof p->gravity.softening_type / sizeof(double); type++)
+    if (softening_of_type(p, type) != softening_of_type(p, 1)) return true;
+  return false;
+}

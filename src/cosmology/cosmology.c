@@ -80,8 +80,8 @@ static double integrand(double ln_a, void *context) {
   return pow(a, -e->power) / cosmology_hubble(e->cosmology, a);
 }
 
-/** Over a short interval the integrand is smooth to all digits of a fixed rule: with 8 points the error
- * is below 1e-16 where ln(a1/a0) is at most this. Sub-steps need many such integrals. */
+/** Over a short interval the integrand is smooth to all digits of a fixed rule: with 8 points the
+ * error is below 1e-16 where ln(a1/a0) is at most this. Sub-steps need many such integrals. */
 #define SHORT_INTERVAL 0.05
 
 /** Gauss-Legendre with 8 points (Abramowitz & Stegun 1964, table 25.4). */

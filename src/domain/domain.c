@@ -114,8 +114,8 @@ void domain_free(struct domain *d) {
 }
 
 static void for_columns(const struct particles *p, void (*function)(void *, size_t)) {
-  for (int k = 0; k < particles_columns(p); k++)
-    function(particles_column(p, k), p->count * particle_column_bytes(&particle_columns[k]));
+  FOR_PARTICLE_COLUMNS(p, k)
+  function(particles_column(p, k), p->count * particle_column_bytes(&particle_columns[k]));
 }
 
 void domain_register(struct domain *d) {
@@ -132,7 +132,8 @@ void domain_register(struct domain *d) {
     g->nodes = d->nodes + i * nodes;
     g->top = d->top + i * top_nodes;
     g->tree = handle_register(g->nodes, nodes, sizeof(struct node));
-    for (int k = 0; k < particles_columns(&d->particles); k++) {
+    if (d->particles.has_masses) g->node_mass = handle_make(nodes, sizeof(float));
+    FOR_PARTICLE_COLUMNS(&d->particles, k) {
       const struct particle_column *c = &particle_columns[k];
       char *array = particles_column(&d->particles, k);
       g->column[k] = handle_register(array + first * particle_column_bytes(c),
@@ -151,6 +152,7 @@ void domain_unregister(struct domain *d) {
       else
         handle_drop(&g->column[k]);
     handle_drop(&g->tree);
+    handle_drop(&g->node_mass);
   }
   domain_drop_ghosts(d);
   const size_t own = d->particles.blocks;
@@ -173,7 +175,7 @@ static void acquire_to_read(starpu_data_handle_t handle) { handle_acquire(handle
 
 static void for_handles(struct domain *d, void (*function)(starpu_data_handle_t)) {
   FOR_GROUPS(d, g)
-  for (int k = 0; k < particles_columns(&d->particles); k++) function(g->column[k]);
+  FOR_PARTICLE_COLUMNS(&d->particles, k) function(g->column[k]);
 }
 
 void domain_acquire(struct domain *d) {

@@ -65,9 +65,9 @@ static void exchange_tops(struct domain *d) {
   free(bytes);
 }
 
-/** The box that holds all boxes of targets of a group, packed (targets.h) or not. Along an axis on which
- * particles may be more than half the box apart, the nearest images of packed targets may lie on
- * either side of each other: their box may reach beyond the group's, all around. */
+/** The box that holds all boxes of targets of a group, packed (targets.h) or not. Along an axis on
+ * which particles may be more than half the box apart, the nearest images of packed targets may lie
+ * on either side of each other: their box may reach beyond the group's, all around. */
 static struct node box_of_targets(const struct geometry *geometry, const struct group *g) {
   const float half_box = 0.5f * (float)POSITION_TURN * geometry->scale;
   struct node box = g->root;
@@ -148,7 +148,10 @@ static void replace(struct domain *d, struct ghosts *old, struct ghosts new,
 
 static void drop_tree(struct group *g) {
   handle_drop(&g->column[COLUMN_position]);
+  handle_drop(&g->column[COLUMN_relative_mass]);
+  handle_drop(&g->column[COLUMN_type]);
   handle_drop(&g->tree);
+  handle_drop(&g->node_mass);
 }
 
 static void make_tree(const struct domain *d, struct group *g) {
@@ -156,6 +159,10 @@ static void make_tree(const struct domain *d, struct group *g) {
   if (g->column[COLUMN_position]) return;
   g->column[COLUMN_position] = handle_make(3 * (size_t)g->count, sizeof(uint32_t));
   g->tree = handle_make(nodes, sizeof(struct node));
+  if (d->particles.has_types) g->column[COLUMN_type] = handle_make(g->count, sizeof(uint8_t));
+  if (!d->particles.has_masses) return;
+  g->column[COLUMN_relative_mass] = handle_make(g->count, sizeof(float));
+  g->node_mass = handle_make(nodes, sizeof(float));
 }
 
 void domain_find_ghosts(struct domain *d) {

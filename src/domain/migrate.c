@@ -42,10 +42,10 @@ void domain_migrate(struct domain *d, const uint32_t *owner_first) {
   p->first_block = owner_first[me];
   p->blocks = owner_first[me + 1] - owner_first[me];
   p->count = block_first(p->all, p->all_blocks, owner_first[me + 1]) - particles_first(p);
-  for (int k = 0; k < particles_columns(p); k++)
-    particles_set_column(p, k,
-                         hand_over(particles_column(p, k), moved, p->count,
-                                   particle_column_bytes(&particle_columns[k])));
+  FOR_PARTICLE_COLUMNS(p, k)
+  particles_set_column(p, k,
+                       hand_over(particles_column(p, k), moved, p->count,
+                                 particle_column_bytes(&particle_columns[k])));
   free(moved);
   if (!d->owner_first)
     d->owner_first = allocate((size_t)processes + 1, sizeof *d->owner_first, "owners of groups");

@@ -44,8 +44,8 @@ struct search {
   uint32_t tasks;
 };
 
-/** Squared distance within which two groups may be neighbours, considering how far particles may have
- * moved since their boxes were made. */
+/** Squared distance within which two groups may be neighbours, considering how far particles may
+ * have moved since their boxes were made. */
 static float reach_squared(float moved, float other_moved) {
   const float reach = R_CUT + (moved + other_moved); /* the same for both groups */
   return reach * reach;

@@ -43,8 +43,16 @@ static struct particles allocate_particles(struct particles s) {
 }
 
 void particles_add_block_columns(struct particles *s) {
-  allocate_columns(s, PARTICLE_COLUMNS_ALWAYS, PARTICLE_COLUMN_COUNT);
+  allocate_columns(s, PARTICLE_COLUMNS_ALWAYS, COLUMN_relative_mass);
   s->block_steps = true;
+}
+
+void particles_add_column(struct particles *s, enum particle_column_index column) {
+  allocate_columns(s, (int)column, (int)column + 1);
+  if (column == COLUMN_relative_mass)
+    s->has_masses = true;
+  else
+    s->has_types = true;
 }
 
 struct particles particles_create(size_t n, double box, double mass) {

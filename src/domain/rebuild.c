@@ -344,8 +344,9 @@ void domain_rebuild(struct domain *d) {
     p->position = allocate(3 * r.count, sizeof *p->position, "particle positions");
   }
   loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_position, &r);
-  for (int k = 0; k < particles_columns(p); k++) /* positions are taken from the keys */
-    if (k != COLUMN_position) rearrange(&r, k);
+  FOR_PARTICLE_COLUMNS(p, k) {
+    if (k != COLUMN_position) rearrange(&r, k); /* positions are taken from the keys */
+  }
   orb_parts_free(&r.parts);
   free(r.keys);
   free(r.place);

@@ -127,9 +127,9 @@ static void fill_side(const struct gas *g, int axis, int side, char *cells, int 
     }
 }
 
-/** Fill the ghost cells outside the box, of a cube whose inner cells begin at `place` and end before
- * place + 1, in units that divide the box into `count` of them. One axis follows the other, so that
- * edges and corners get values, too. */
+/** Fill the ghost cells outside the box, of a cube whose inner cells begin at `place` and end
+ * before place + 1, in units that divide the box into `count` of them. One axis follows the other,
+ * so that edges and corners get values, too. */
 static void fill_outside(const struct gas *g, const int64_t place[3], int level, char *cells,
                          int width) {
   const struct topology *t = &g->topology;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "photons/base/comm.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/gravity.h"
 #include "photons/runtime/message.h"
@@ -11,7 +12,23 @@ static bool has_groups(const struct gas *g, int level) {
   return level <= g->topology.finest && g->topology.level[level].count > 0;
 }
 
-static uint32_t batches(const struct gas *g, int level) { return g->level[level].batch_count; }
+/** This rank's batches of a level. */
+static uint32_t first_batch(const struct gas *g, int level) {
+  return gas_first_batch(g, level, comm_rank());
+}
+static uint32_t end_batch(const struct gas *g, int level) {
+  return gas_first_batch(g, level, comm_rank() + 1);
+}
+
+void gas_send_cells(struct gas *g, int level) {
+  if (g->level[level].stale) gas_ghosts_submit(g, level, GHOST_CELLS);
+  g->level[level].stale = false;
+}
+
+void gas_send_cells_around(struct gas *g, int level) {
+  gas_send_cells(g, level);
+  if (level > 0) gas_send_cells(g, level - 1);
+}
 
 /** Where a step of a level is in the step of the next coarser one. */
 struct sub_step {
@@ -19,22 +36,34 @@ struct sub_step {
 };
 
 static void solve_level(struct gas *g, int level, double dt, struct sub_step s) {
-  for (uint32_t i = 0; i < batches(g, level); i++) {
+  gas_send_cells_around(g, level);
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
+    if (g->fused) {
+      gas_advance_submit(g, level, i, dt, s.begin, s.end - s.begin);
+      continue;
+    }
     gas_solve_submit(g, level, i, dt, gas_prepare_submit(g, level, i, s.begin));
     if (level > 0) gas_close_submit(g, level, i, s.end - s.begin, s.begin == 0.0);
   }
   g->level[level].now = 1 - g->level[level].now;
+  g->level[level].stale = true;
   g->level[level].steps++;
   g->updates[level] += g->topology.level[level].count * (uint64_t)GAS_GROUP_CELLS;
 }
 
+void gas_restrict_level(struct gas *g, int level) {
+  gas_ghosts_submit(g, level + 1, GHOST_MEANS);
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+    if (g->level[level].batch[i].sons.count > 0) gas_restrict_submit(g, level, i);
+  g->level[level].stale = true;
+}
+
 /** Correct a level that has finer groups. */
 static void correct_level(struct gas *g, int level, double dt) {
-  for (uint32_t i = 0; i < batches(g, level); i++) {
-    if (g->level[level].batch[i].fine.count == 0) continue;
-    if (g->fix_fluxes) gas_fix_submit(g, level, i, dt);
-    gas_restrict_submit(g, level, i);
-  }
+  if (g->fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+    if (g->fix_fluxes && g->level[level].batch[i].fine.count > 0) gas_fix_submit(g, level, i, dt);
+  gas_restrict_level(g, level);
 }
 
 static void advance(struct gas *g, int level, double dt, struct sub_step s) {
@@ -56,16 +85,18 @@ static void advance(struct gas *g, int level, double dt, struct sub_step s) {
 
 void gas_step(struct gas *g, double dt) {
   for (int level = 0; level <= g->topology.finest; level++) g->updates[level] = 0;
+  message_begin();
   advance(g, 0, dt, (struct sub_step){0.0, 1.0});
   message_wait();
   g->time += dt;
 }
 
 struct gas_totals gas_measure(struct gas *g) {
-  struct gas_totals t = {.longest_step = INFINITY};
+  struct gas_totals t = {0};
+  double limit = -INFINITY; /* minus the longest step */
   const int levels = topology_levels(&g->topology);
   for (int level = 0; level < levels; level++)
-    for (uint32_t i = 0; i < batches(g, level); i++) {
+    for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
       gas_cfl_submit(g, level, i);
       gas_sum_submit(g, level, i);
       if (g->gravity) gas_field_submit(g, level, i);
@@ -74,16 +105,23 @@ struct gas_totals gas_measure(struct gas *g) {
   gas_require_sound(g);
   for (int level = 0; level < levels; level++) {
     const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
-    for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
-      t.longest_step = fmin(t.longest_step, steps * cell / g->level[level].speed[i]);
+    const struct gas_level *l = &g->level[level];
+    const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
+    for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++)
+      limit = fmax(limit, -steps * cell / l->speed[i]);
+    gas_gather(g, level, l->sum, sizeof *l->sum);
+    for (uint32_t i = 0; i < g->topology.level[level].count; i++)
       for (unsigned v = 0; v < g->variables; v++)
-        t.conserved[v] += g->level[level].sum[i][v] * cell * cell * cell;
-      if (!g->gravity) continue;
-      const struct gas_field *field = &g->level[level].field[i];
+        t.conserved[v] += l->sum[i][v] * cell * cell * cell;
+    if (!g->gravity) continue;
+    for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
+      const struct gas_field *field = &l->field[i];
       t.potential_energy += field->energy * cell * cell * cell;
       if (field->acceleration > 0.0)
-        t.longest_step = fmin(t.longest_step, steps * sqrt(2.0 * cell / field->acceleration));
+        limit = fmax(limit, -steps * sqrt(2.0 * cell / field->acceleration));
     }
   }
+  comm_max_double(&limit, 1);
+  t.longest_step = -limit;
   return t;
 }

@@ -12,10 +12,12 @@
 #include "photons/gas/gravity.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/pinned.h"
+#include "photons/runtime/scheduler.h"
 
 enum {
-  ALIGNMENT = 64,            /* bytes */
   BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
+  GPU_BATCH_GROUPS = 256,    /* on GPUs: some 100 000 columns of cells at once */
   BLOCKS_FOR_EACH_WORKER = 2 /* one that is solved, one that is prepared */
 };
 
@@ -45,13 +47,31 @@ double gas_memory(const struct gas *g) {
   for (int level = 0; level <= g->topology.finest; level++)
     groups += g->topology.level[level].count;
   return groups * g->group_memory +
-         (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
+         (double)comm_size() * (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
          (g->gravity ? root_poisson_bytes(g->gravity->root) : 0.0);
 }
 
-void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
+double gas_root_memory(const struct parameters *p) {
+  const double cells = p->gas.root[0] * p->gas.root[1] * p->gas.root[2];
+  return cells / GAS_GROUP_CELLS * gas_bytes_per_group(p);
+}
+
+double gas_installed_memory(void) {
   const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
-  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+  return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+}
+
+void gas_require_root(const struct parameters *p) {
+  const double needed = gas_root_memory(p), installed = gas_installed_memory();
+  if (needed > installed)
+    fail(EXIT_RUN_FAILED,
+         "the root level of %g x %g x %g cells needs %.1f GB of memory of %.1f GB: use fewer cells "
+         "in gas.root, or more machines",
+         p->gas.root[0], p->gas.root[1], p->gas.root[2], 1e-9 * needed, 1e-9 * installed);
+}
+
+void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
+  const double installed = gas_installed_memory();
   const double needed = gas_memory(g) + groups * g->group_memory;
   if (needed > installed)
     fail(EXIT_RUN_FAILED,
@@ -65,7 +85,21 @@ double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 <<
 void *gas_cells(const struct gas *g, int level, uint32_t group) {
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = &l->batch[group / g->batch];
+  if (gas_owner(g, level, group) != comm_rank()) return NULL;
   return (char *)b->cells[l->now] + (group - b->first) * gas_group_bytes(g);
+}
+
+uint32_t gas_first_batch(const struct gas *g, int level, int rank) {
+  return (uint32_t)comm_first(g->level[level].batch_count, rank);
+}
+
+uint32_t gas_first_group(const struct gas *g, int level, int rank) {
+  const uint32_t batch = gas_first_batch(g, level, rank), count = g->topology.level[level].count;
+  return batch < g->level[level].batch_count ? batch * g->batch : count;
+}
+
+int gas_owner(const struct gas *g, int level, uint32_t group) {
+  return (int)block_containing(g->level[level].batch_count, (size_t)comm_size(), group / g->batch);
 }
 
 uint64_t gas_leaf_cells(const struct gas *g, int level) {
@@ -74,45 +108,87 @@ uint64_t gas_leaf_cells(const struct gas *g, int level) {
   return t->level[level].count * (uint64_t)GAS_GROUP_CELLS - finer * GAS_PATCH_CELLS;
 }
 
-static void *allocate_cells(size_t bytes) {
-  void *cells = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-  if (!cells) fail(EXIT_RUN_FAILED, "not enough memory for %zu bytes of gas", bytes);
+/** Cells of a batch; page-locked where a GPU copies them. Not cleared. */
+static void *take_cells(size_t bytes) {
+  if (engine_gpu()) return pinned_take(engine_pool(), bytes);
+  void *cells = aligned_alloc(GAS_ALIGNMENT,
+                              (bytes + GAS_ALIGNMENT - 1) / GAS_ALIGNMENT * GAS_ALIGNMENT);
+  if (!cells)
+    fail(EXIT_RUN_FAILED,
+         "not enough memory for %zu bytes of gas: use fewer gas.levels, larger thresholds of "
+         "gas.flag_*, or more machines",
+         bytes);
   return cells;
 }
 
-static void make_batch(const struct gas *g, struct gas_batch *b, uint32_t first, uint32_t count) {
-  *b = (struct gas_batch){.first = first, .count = count};
+static void free_cells(struct gas_batch *b) {
   for (int i = 0; i < 2; i++) {
-    b->cells[i] = allocate_cells(count * gas_group_bytes(g));
-    b->handle[i] = handle_register(b->cells[i], count * gas_group_bytes(g), 1);
+    if (engine_gpu())
+      pinned_give_back(engine_pool(), b->cells[i], b->cell_bytes);
+    else
+      free(b->cells[i]);
+    b->cells[i] = NULL;
   }
-  b->fluxes = handle_make(count * gas_fluxes_bytes(g), 1);
-  b->sides = handle_make(count * gas_sides_bytes(g), 1);
+}
+
+static void make_cells(const struct gas *g, struct gas_batch *b) {
+  b->cell_bytes = b->count * gas_group_bytes(g);
+  for (int i = 0; i < 2; i++) {
+    b->cells[i] = take_cells(b->cell_bytes);
+    b->handle[i] = handle_register(b->cells[i], b->cell_bytes, 1);
+  }
+}
+
+static void make_batch(const struct gas *g, struct gas_batch *b) {
+  make_cells(g, b);
+  b->fluxes = handle_make(b->count * gas_fluxes_bytes(g), 1);
+  b->sides = handle_make(b->count * gas_sides_bytes(g), 1);
   if (g->gravity) gravity_make_batch(b);
+}
+
+static bool is_own(const struct gas *g, int level, uint32_t batch) {
+  return batch >= gas_first_batch(g, level, comm_rank()) &&
+         batch < gas_first_batch(g, level, comm_rank() + 1);
+}
+
+/** Zeroed memory that tasks on cores and GPUs write to. */
+static void *shared_array(size_t count, size_t size, const char *what) {
+  if (!engine_gpu()) return allocate(count, size, what);
+  return memset(pinned_take(engine_pool(), count * size + 1), 0, count * size);
+}
+
+static void free_shared(void *array, size_t bytes) {
+  if (!engine_gpu())
+    free(array);
+  else
+    pinned_give_back(engine_pool(), array, bytes + 1);
 }
 
 void gas_make_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   const uint32_t groups = g->topology.level[level].count;
   *l = (struct gas_level){
+      .groups = groups,
       .batch_count = (groups + g->batch - 1) / g->batch,
       .steps = l->steps,
-      .speed = allocate(groups, sizeof *l->speed, "speeds of groups"),
-      .sum = allocate(groups, sizeof *l->sum, "sums of groups"),
-      .flags = allocate(groups, sizeof *l->flags, "flags of groups"),
-      .fault = allocate(groups, sizeof *l->fault, "faults of groups"),
+      .speed = shared_array(groups, sizeof *l->speed, "speeds of groups"),
+      .sum = shared_array(groups, sizeof *l->sum, "sums of groups"),
+      .flags = shared_array(groups, sizeof *l->flags, "flags of groups"),
+      .fault = shared_array(groups, sizeof *l->fault, "faults of groups"),
       .field = allocate(groups, sizeof *l->field, "fields of groups"),
       .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD},
   };
   l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
   for (uint32_t i = 0; i < l->batch_count; i++) {
     const uint32_t first = i * g->batch, left = groups - first;
-    make_batch(g, &l->batch[i], first, left < g->batch ? left : g->batch);
+    l->batch[i] = (struct gas_batch){.first = first, .count = left < g->batch ? left : g->batch};
+    if (is_own(g, level, i)) make_batch(g, &l->batch[i]);
   }
   for (uint32_t i = 0; i < groups; i++) l->fault[i].patch = -1;
 }
 
 struct gas_level gas_take_level(struct gas *g, int level) {
+  ghosts_free(&g->level[level].ghosts);
   const struct gas_level taken = g->level[level];
   for (uint32_t i = 0; i < taken.batch_count; i++) {
     struct gas_batch *b = &taken.batch[i];
@@ -121,6 +197,7 @@ struct gas_level gas_take_level(struct gas *g, int level) {
     handle_drop(&b->fluxes);
     handle_drop(&b->sides);
     gravity_drop_batch(b);
+    gas_links_free(b);
   }
   g->level[level] = (struct gas_level){.steps = taken.steps};
   return taken;
@@ -130,19 +207,20 @@ static void free_lists(struct gas_batch *b) {
   free(b->near.batch);
   free(b->coarse.batch);
   free(b->fine.batch);
+  free(b->around.batch);
+  free(b->sons.batch);
 }
 
 void gas_free_level(struct gas_level *l) {
   for (uint32_t i = 0; i < l->batch_count; i++) {
     free_lists(&l->batch[i]);
-    free(l->batch[i].cells[0]);
-    free(l->batch[i].cells[1]);
+    free_cells(&l->batch[i]);
   }
   free(l->batch);
-  free(l->speed);
-  free(l->sum);
-  free(l->flags);
-  free(l->fault);
+  free_shared(l->speed, l->groups * sizeof *l->speed);
+  free_shared(l->sum, l->groups * sizeof *l->sum);
+  free_shared(l->flags, l->groups * sizeof *l->flags);
+  free_shared(l->fault, l->groups * sizeof *l->fault);
   free(l->field);
   *l = (struct gas_level){0};
 }
@@ -178,21 +256,31 @@ static struct batch_list list_of(const struct batch_set *s) {
   return (struct batch_list){s->count, s->number};
 }
 
-/** The sons of a patch and of its neighbours across its faces. */
+/** The sons of the neighbours of a patch across its faces. */
 static void add_fine(const struct topology *t, int level, uint32_t group, int patch,
                      struct batch_set *s) {
   const struct gas_tree_level *l = &t->level[level];
-  static const int across[] = {MYSELF,     MYSELF - 1, MYSELF + 1, MYSELF - 3,
-                               MYSELF + 3, MYSELF - 9, MYSELF + 9};
-  for (size_t i = 0; i < sizeof across / sizeof *across; i++) {
-    const struct patch_number n = topology_patch_neighbour(t, level, group, patch, across[i]);
+  for (int face = 0; face < GAS_FACES; face++) {
+    const struct patch_number n = topology_patch_neighbour(t, level, group, patch,
+                                                           topology_across(face));
     if (n.group != NO_GROUP) add_group(s, l->group[n.group].son[n.patch]);
   }
 }
 
+/** What is finer below or beside a patch. */
+static void add_finer(const struct gas *g, int level, uint32_t group, int patch,
+                      struct batch_set *sons, struct batch_set *fine) {
+  const uint32_t son = g->topology.level[level].group[group].son[patch];
+  if (son == NO_GROUP)
+    add_fine(&g->topology, level, group, patch, fine);
+  else if (gas_owner(g, level + 1, son) == comm_rank())
+    add_group(sons, son);
+}
+
 static void link_batch(const struct gas *g, int level, struct gas_batch *b) {
   const struct gas_tree_level *l = &g->topology.level[level];
-  struct batch_set near = {.batch = g->batch}, coarse = near, fine = near;
+  struct batch_set near = {.batch = g->batch}, coarse = near, fine = near, sons = near,
+                   around = near;
   free_lists(b);
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
     const uint32_t father = l->group[i].father;
@@ -203,17 +291,75 @@ static void link_batch(const struct gas *g, int level, struct gas_batch *b) {
                   topology_patch_neighbour(&g->topology, level - 1, father, (int)(l->key[i] & 7), n)
                       .group);
     }
-    for (int p = 0; p < GAS_PATCHES; p++) add_fine(&g->topology, level, i, p, &fine);
+    for (int p = 0; p < GAS_PATCHES; p++) {
+      add_finer(g, level, i, p, &sons, &fine);
+      if (!g->gravity) continue;
+      add_group(&around, l->group[i].son[p]);
+      add_fine(&g->topology, level, i, p, &around);
+    }
   }
   b->near = list_of(&near);
   b->coarse = list_of(&coarse);
   b->fine = list_of(&fine);
+  b->sons = list_of(&sons);
+  b->around = list_of(&around);
+  gas_links_make(g, level, b);
 }
 
-void gas_link(struct gas *g) {
-  for (int level = 0; level < topology_levels(&g->topology); level++)
-    for (uint32_t i = 0; i < g->level[level].batch_count; i++)
-      link_batch(g, level, &g->level[level].batch[i]);
+/** Drop what this rank has of batches of other ranks. */
+static void drop_ghosts(const struct gas *g, int level) {
+  for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+    struct gas_batch *b = &g->level[level].batch[i];
+    if (is_own(g, level, i)) continue;
+    handle_drop(&b->sides);
+    for (int k = 0; k < 2; k++) handle_drop(&b->handle[k]);
+    free_cells(b);
+  }
+}
+
+/** Make room for what messages bring from batches of other ranks. */
+static void make_ghosts(const struct gas *g, int level) {
+  const struct gas_level *l = &g->level[level];
+  const struct ghost_messages *cells = &l->ghosts.received[GHOST_CELLS],
+                              *sides = &l->ghosts.received[GHOST_SIDES];
+  for (uint32_t i = 0; i < cells->count; i++)
+    for (uint32_t k = 0; k < cells->message[i].batches.count; k++)
+      make_cells(g, &l->batch[cells->message[i].batches.batch[k]]);
+  for (uint32_t i = 0; i < sides->count; i++)
+    for (uint32_t k = 0; k < sides->message[i].batches.count; k++) {
+      struct gas_batch *b = &l->batch[sides->message[i].batches.batch[k]];
+      b->sides = handle_make(b->count * gas_sides_bytes(g), 1);
+    }
+}
+
+static void link_level(struct gas *g, int level) {
+  struct gas_level *l = &g->level[level];
+  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+  ghosts_free(&l->ghosts);
+  drop_ghosts(g, level);
+  l->ghosts = ghosts_find(g, level);
+  l->stale = true;
+  make_ghosts(g, level);
+  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
+    link_batch(g, level, &l->batch[i]);
+}
+
+void gas_link(struct gas *g, int first, int last) {
+  for (int level = first; level <= last && level < topology_levels(&g->topology); level++)
+    link_level(g, level);
+}
+
+void gas_gather(const struct gas *g, int level, void *values, size_t bytes) {
+  if (comm_size() == 1) return;
+  size_t *bytes_of = allocate((size_t)comm_size(), sizeof *bytes_of, "message sizes");
+  for (int r = 0; r < comm_size(); r++)
+    bytes_of[r] = bytes * (gas_first_group(g, level, r + 1) - gas_first_group(g, level, r));
+  void *own = allocate(bytes_of[comm_rank()], 1, "values of groups");
+  memcpy(own, (char *)values + bytes * gas_first_group(g, level, comm_rank()),
+         bytes_of[comm_rank()]);
+  comm_gather_all_sizes(own, bytes_of, values);
+  free(own);
+  free(bytes_of);
 }
 
 /** The value of a list for a level: lists have one value for all levels, or one for each. */
@@ -233,6 +379,10 @@ static void set_flags(struct gas *g, const struct parameters *p) {
         .loehner_filter = 0.01};
 }
 
+static uint32_t default_batch(void) {
+  return scheduler_any_gpu() ? GPU_BATCH_GROUPS : BATCH_GROUPS;
+}
+
 struct gas *gas_create(const struct parameters *p) {
   struct gas *g = allocate(1, sizeof *g, "the gas");
   uint32_t root[3];
@@ -248,16 +398,18 @@ struct gas *gas_create(const struct parameters *p) {
   g->buffer = (int)p->gas.buffer;
   g->regrid = p->gas.regrid;
   g->individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
+  g->fused = p->gas.fused;
   g->fix_fluxes = p->gas.fix_fluxes;
   g->cell = p->gas.length / p->gas.root[0];
-  g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : BATCH_GROUPS;
+  g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   g->blocks = BLOCKS_FOR_EACH_WORKER * engine_workers();
   g->block = allocate(g->blocks, sizeof *g->block, "blocks of gas");
   for (uint32_t i = 0; i < g->blocks; i++)
     g->block[i] = handle_make(g->batch * gas_block_bytes(g), 1);
-  g->scratch = handle_make(g->kernels->scratch_bytes + ALIGNMENT, 1);
+  g->scratch = handle_make(GAS_ALIGNMENT + g->kernels->scratch_bytes + gas_block_bytes(g), 1);
+  engine_set_variant(2 * (uint32_t)g->physics.solver + (p->gas.precision == GAS_DOUBLE));
   gas_make_level(g, 0);
-  gas_link(g);
+  gas_link(g, 0, 0);
   return g;
 }
 
@@ -276,29 +428,58 @@ void gas_free(struct gas *g) {
 
 void gas_acquire(struct gas *g) {
   for (int level = 0; level < topology_levels(&g->topology); level++)
-    for (uint32_t i = 0; i < g->level[level].batch_count; i++)
-      handle_acquire(g->level[level].batch[i].handle[g->level[level].now], STARPU_RW);
+    for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+      const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];
+      if (cells) handle_acquire(cells, STARPU_RW);
+    }
 }
 
 void gas_release(struct gas *g) {
   for (int level = 0; level < topology_levels(&g->topology); level++)
-    for (uint32_t i = 0; i < g->level[level].batch_count; i++)
-      starpu_data_release(g->level[level].batch[i].handle[g->level[level].now]);
+    for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+      const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];
+      if (cells) starpu_data_release(cells);
+    }
+}
+
+/** A fault, and the group where it is. */
+struct place_of_fault {
+  int level;
+  uint32_t group;
+  struct gas_fault fault;
+};
+
+/** The first fault of this rank's groups; patch -1: there is none. */
+static struct place_of_fault own_fault(const struct gas *g) {
+  for (int level = 0; level < topology_levels(&g->topology); level++) {
+    const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
+    for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++)
+      if (g->level[level].fault[i].patch >= 0)
+        return (struct place_of_fault){level, i, g->level[level].fault[i]};
+  }
+  return (struct place_of_fault){.level = GAS_LEVELS_MAX, .fault = {.patch = -1}};
+}
+
+_Noreturn static void fail_at(const struct gas *g, const struct place_of_fault *at) {
+  const struct gas_fault *f = &at->fault;
+  const uint32_t *place = g->topology.level[at->level].group[at->group].place;
+  unsigned cell[3];
+  for (int c = 0; c < 3; c++)
+    cell[c] = GAS_GROUP_SIDE * place[c] + GAS_PATCH_SIDE * ((unsigned)f->patch >> c & 1) +
+              ((unsigned)f->cell >> 3 * c & 7);
+  fail(EXIT_RUN_FAILED,
+       "gas at t = %g: density %g and pressure %g in cell (%u, %u, %u) of level %d, where both "
+       "must be positive: a smaller gas.cfl may help",
+       g->time, f->density, f->pressure, cell[0], cell[1], cell[2], at->level);
 }
 
 void gas_require_sound(const struct gas *g) {
-  for (int level = 0; level < topology_levels(&g->topology); level++)
-    for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
-      const struct gas_fault *f = &g->level[level].fault[i];
-      if (f->patch < 0) continue;
-      const uint32_t *place = g->topology.level[level].group[i].place;
-      unsigned cell[3];
-      for (int c = 0; c < 3; c++)
-        cell[c] = GAS_GROUP_SIDE * place[c] + GAS_PATCH_SIDE * ((unsigned)f->patch >> c & 1) +
-                  ((unsigned)f->cell >> 3 * c & 7);
-      fail(EXIT_RUN_FAILED,
-           "gas at t = %g: density %g and pressure %g in cell (%u, %u, %u) of level %d, where both "
-           "must be positive: a smaller gas.cfl may help",
-           g->time, f->density, f->pressure, cell[0], cell[1], cell[2], level);
-    }
+  const struct place_of_fault own = own_fault(g);
+  struct place_of_fault *all = allocate((size_t)comm_size(), sizeof *all, "faults of gas"),
+                        *first = all;
+  comm_gather_all(&own, sizeof own, all);
+  for (int r = 1; r < comm_size(); r++)
+    if (all[r].level < first->level) first = &all[r]; /* groups rise with the ranks */
+  if (first->fault.patch >= 0) fail_at(g, first);
+  free(all);
 }

@@ -23,8 +23,8 @@ int32_t tree_father(const struct topology *t, int level, const struct gas_group 
 /** The first of the patches that patch @p i of a file's group contains; -1 without them. */
 int32_t tree_son(const struct topology *t, int level, const struct gas_group *group, int i);
 /** The neighbour of patch @p i of a file's group in direction @p s of GAMER's; -1 without one;
- * outside a box that is not periodic TREE_OUTSIDE - (direction of the side, edge or corner of the box
- * that is crossed). */
+ * outside a box that is not periodic TREE_OUTSIDE - (direction of the side, edge or corner of the
+ * box that is crossed). */
 int32_t tree_sibling(const struct topology *t, int level, uint32_t group, int i, int s);
 
 #endif

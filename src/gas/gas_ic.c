@@ -2,8 +2,11 @@
 #include "photons/gas/gas_ic.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/gas/gas_array.h"
 
 #define PI 3.14159265358979323846
 
@@ -15,7 +18,17 @@ struct gas_ic gas_ic_make(const struct parameters *p) {
                       .amplitude = p->ic.amplitude,
                       .newton_constant = p->gas.newton_constant};
   for (int c = 0; c < 3; c++) ic.side[c] = p->gas.length * p->gas.root[c] / p->gas.root[0];
+  if (ic.source == IC_ARRAY) ic.array = gas_array_open(p->ic.file, p->gas.root);
   return ic;
+}
+
+void gas_ic_free(struct gas_ic *ic) {
+  gas_array_close(ic->array);
+  ic->array = NULL;
+}
+
+bool gas_ic_reaches(const struct gas_ic *ic, int level) {
+  return !ic->array || level <= gas_array_level(ic->array);
 }
 
 /** Distance from the middle of the box along the direction of the problem, over the side of the box
@@ -44,8 +57,8 @@ static struct gas_primitive sedov(const struct gas_ic *ic, const double place[3]
   return (struct gas_primitive){.density = 1.0, .pressure = (ic->gamma - 1.0) * energy};
 }
 
-/** A standing sound wave at the moment when all gas is at rest; the speed of sound is 1 with gamma =
- * 5/3 (Schive et al. 2010, section 4.1). */
+/** A standing sound wave at the moment when all gas is at rest; the speed of sound is 1 with gamma
+ * = 5/3 (Schive et al. 2010, section 4.1). */
 static struct gas_primitive acoustic(const struct gas_ic *ic, const double place[3]) {
   const double wave = ic->amplitude * cos(2.0 * PI * along(ic, place));
   return (struct gas_primitive){.density = 1.0 + wave, .pressure = 0.6 * (1.0 + ic->gamma * wave)};
@@ -122,8 +135,8 @@ struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], d
   }
 }
 
-static void conserve(const struct gas_primitive *w, double gamma,
-                     double conserved[GAS_VARIABLES_MAX]) {
+void gas_conserve(const struct gas_primitive *w, double gamma,
+                  double conserved[GAS_VARIABLES_MAX]) {
   double square = 0.0;
   for (int c = 0; c < 3; c++) {
     conserved[GAS_MOMENTUM_X + c] = w->density * w->velocity[c];
@@ -134,24 +147,45 @@ static void conserve(const struct gas_primitive *w, double gamma,
   conserved[GAS_ENTROPY] = w->pressure / pow(w->density, gamma - 1.0);
 }
 
+/** The conserved variables of a problem with a name. @param conserved as of gas_array_read() */
+static void fill_problem(const struct gas_ic *ic, double cell, const uint32_t corner[3],
+                         double *conserved) {
+  for (unsigned i = 0; i < GAS_GROUP_CELLS; i++) {
+    const unsigned at[3] = {i % GAS_GROUP_SIDE, i / GAS_GROUP_SIDE % GAS_GROUP_SIDE,
+                            i / (GAS_GROUP_SIDE * GAS_GROUP_SIDE)};
+    double place[3];
+    for (int c = 0; c < 3; c++) place[c] = cell * (0.5 + GAS_GROUP_SIDE * corner[c] + at[c]);
+    const struct gas_primitive w = gas_ic_at(ic, place, cell);
+    gas_conserve(&w, ic->gamma, conserved + (size_t)i * GAS_VARIABLES_MAX);
+  }
+}
+
+/** Put cells into the order of a group. @param conserved as of gas_array_read() */
+static void store(const struct gas *g, const double *conserved, void *cells) {
+  for (unsigned v = 0; v < g->variables; v++)
+    for (unsigned p = 0; p < GAS_PATCHES; p++)
+      for (unsigned i = 0; i < GAS_PATCH_CELLS; i++) {
+        size_t from[3];
+        for (unsigned c = 0; c < 3; c++) from[c] = GAS_PATCH_SIDE * (p >> c & 1) + (i >> 3 * c & 7);
+        const size_t cell = (from[2] * GAS_GROUP_SIDE + from[1]) * GAS_GROUP_SIDE + from[0];
+        const size_t to = (v * GAS_PATCHES + p) * (size_t)GAS_PATCH_CELLS + i;
+        const double value = conserved[cell * GAS_VARIABLES_MAX + v];
+        if (g->kernels->real_size == sizeof(double))
+          ((double *)cells)[to] = value;
+        else
+          ((float *)cells)[to] = (float)value;
+      }
+}
+
 void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32_t group,
                  void *cells) {
-  const uint32_t *corner = g->topology.level[level].group[group].place;
-  const double cell = gas_cell(g, level);
-  for (unsigned p = 0; p < GAS_PATCHES; p++)
-    for (unsigned i = 0; i < GAS_PATCH_CELLS; i++) {
-      double place[3], conserved[GAS_VARIABLES_MAX];
-      for (unsigned c = 0; c < 3; c++)
-        place[c] = cell * (0.5 + GAS_GROUP_SIDE * corner[c] + GAS_PATCH_SIDE * (p >> c & 1) +
-                           (i >> 3 * c & 7));
-      const struct gas_primitive w = gas_ic_at(ic, place, cell);
-      conserve(&w, ic->gamma, conserved);
-      for (unsigned v = 0; v < g->variables; v++) {
-        const size_t at = (v * GAS_PATCHES + p) * (size_t)GAS_PATCH_CELLS + i;
-        if (g->kernels->real_size == sizeof(double))
-          ((double *)cells)[at] = conserved[v];
-        else
-          ((float *)cells)[at] = (float)conserved[v];
-      }
-    }
+  const uint32_t *place = g->topology.level[level].group[group].place;
+  double *conserved = allocate(GAS_GROUP_CELLS * GAS_VARIABLES_MAX, sizeof *conserved,
+                               "initial conditions of a group");
+  if (ic->array)
+    gas_array_read(ic->array, level, place, ic->gamma, conserved);
+  else
+    fill_problem(ic, gas_cell(g, level), place, conserved);
+  store(g, conserved, cells);
+  free(conserved);
 }

@@ -130,6 +130,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
 static void kick(struct gas *g, int level, double dt, double weight) {
   for (uint32_t i = 0; i < g->level[level].batch_count; i++)
     gas_kick_submit(g, level, i, dt, weight);
+  g->level[level].stale = true;
 }
 
 void gravity_open(struct gas *g, int level, double dt, double weight) {
@@ -144,9 +145,7 @@ void gravity_predict(struct gas *g, int level, double weight) {
 
 /** Refined patches get the means of the finer cells, on these levels. */
 static void restrict_levels(struct gas *g, int level) {
-  for (int l = finest(g) - 1; l >= level; l--)
-    for (uint32_t i = 0; i < g->level[l].batch_count; i++)
-      if (g->level[l].batch[i].fine.count > 0) gas_restrict_submit(g, l, i);
+  for (int l = finest(g) - 1; l >= level; l--) gas_restrict_level(g, l);
 }
 
 void gravity_close(struct gas *g, int level, double dt, double weight) {

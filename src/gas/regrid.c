@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "migrate.h"
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/blocks.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/evolve.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
 
@@ -15,26 +18,24 @@ LOOP_STAGE(gas_regrid, 0x999933, .family = "gas");
 
 /** The flags of a level. */
 static void find_flags(struct gas *g, int level, double weight) {
-  for (uint32_t i = 0; i < g->level[level].batch_count; i++)
+  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+  gas_send_cells_around(g, level);
+  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
     gas_flag_submit(g, level, i, gas_prepare_submit(g, level, i, weight));
   message_wait();
+  message_begin();
   gas_require_sound(g);
+  gas_gather(g, level, g->level[level].flags, sizeof *g->level[level].flags);
 }
 
 /** Cells of a level on their way into new batches. */
 struct move {
-  struct gas *gas;
+  const struct gas *gas;
   int level;
-  const struct gas_level *old;
-  const uint64_t *old_key; /* [old_count], rising */
-  uint32_t old_count;
+  uint32_t first;         /* own group */
+  const char *const *old; /* [own group] where its cells are; NULL, or NULL of a group: it is new */
   const struct gas_ic *ic;
 };
-
-static int compare_keys(const void *a, const void *b) {
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
 
 /** Interpolate a new group from the next coarser level. */
 static void refine_group(const struct gas *g, int level, uint32_t group, void *cells) {
@@ -52,44 +53,57 @@ static void refine_group(const struct gas *g, int level, uint32_t group, void *c
   free(address);
 }
 
-/** Fill group i of the level: from its old cells, or anew. */
+/** Fill own group i of the level: from its old cells, or anew. */
 static void fill_group(void *context, uint32_t i) {
   const struct move *m = context;
   const struct gas *g = m->gas;
-  void *cells = gas_cells(g, m->level, i);
-  const uint64_t *found = m->old_count ? bsearch(&g->topology.level[m->level].key[i], m->old_key,
-                                                 m->old_count, sizeof *m->old_key, compare_keys)
-                                       : NULL;
-  if (found) {
-    const uint32_t k = (uint32_t)(found - m->old_key);
-    const struct gas_batch *b = &m->old->batch[k / g->batch];
-    memcpy(cells, (const char *)b->cells[m->old->now] + (k - b->first) * gas_group_bytes(g),
-           gas_group_bytes(g));
-  } else if (m->ic) {
-    gas_ic_fill(m->ic, g, m->level, i, cells);
-  } else {
-    refine_group(g, m->level, i, cells);
+  const uint32_t group = m->first + i;
+  void *cells = gas_cells(g, m->level, group);
+  if (m->old && m->old[i])
+    memcpy(cells, m->old[i], gas_group_bytes(g));
+  else if (m->ic && gas_ic_reaches(m->ic, m->level))
+    gas_ic_fill(m->ic, g, m->level, group, cells);
+  else
+    refine_group(g, m->level, group, cells);
+}
+
+/** Take over the cells of a level, or give them back; the other levels' may stay on GPUs. */
+static void hold_level(const struct gas *g, int level, enum starpu_data_access_mode mode,
+                       bool hold) {
+  for (uint32_t i = 0; level >= 0 && i < g->level[level].batch_count; i++) {
+    const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];
+    if (cells && hold)
+      handle_acquire(cells, mode);
+    else if (cells)
+      starpu_data_release(cells);
   }
+}
+
+/** Fill all groups of a level; new ones from the next coarser level. */
+static void fill_level(struct gas *g, struct move *m) {
+  const uint32_t end = gas_first_group(g, m->level, comm_rank() + 1);
+  m->first = gas_first_group(g, m->level, comm_rank());
+  hold_level(g, m->level - 1, STARPU_R, true);
+  hold_level(g, m->level, STARPU_W, true);
+  loop_run(&gas_regrid_stage, end - m->first, fill_group, m);
+  hold_level(g, m->level, STARPU_W, false);
+  hold_level(g, m->level - 1, STARPU_R, false);
 }
 
 /** Give a level new groups. */
 static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
                     const struct gas_ic *ic) {
-  struct gas_tree_level *tree = &g->topology.level[level];
-  const size_t bytes = tree->count * sizeof *tree->key;
-  uint64_t *old_key = memcpy(allocate(tree->count, sizeof *old_key, "patch groups"), tree->key,
-                             bytes);
   gas_require_memory(g, level, count);
-  struct gas_level old = gas_take_level(g, level);
-  struct move move = {g, level, &old, old_key, tree->count, ic};
+  struct old_level old = old_level_take(g, level);
   topology_replace(&g->topology, level, keys, count);
   gas_make_level(g, level);
-  gas_link(g);
-  gas_acquire(g);
-  loop_run(&gas_regrid_stage, count, fill_group, &move);
-  gas_release(g);
-  gas_free_level(&old);
-  free(old_key);
+  gas_link(g, level - 1, level + 1);
+  const char **cells = old_level_migrate(&old, g, level);
+  gas_send_cells(g, level - 1); /* new groups are interpolated from these */
+  message_wait();
+  fill_level(g, &(struct move){.gas = g, .level = level, .old = cells, .ic = ic});
+  free(cells);
+  old_level_free(&old);
 }
 
 static bool same_keys(const struct gas_tree_level *l, const uint64_t *keys, uint32_t count) {
@@ -109,14 +123,11 @@ bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic
 }
 
 void gas_begin(struct gas *g, const struct gas_ic *ic) {
-  struct move root = {.gas = g, .level = 0, .ic = ic};
-  gas_acquire(g);
-  loop_run(&gas_regrid_stage, g->topology.level[0].count, fill_group, &root);
-  gas_release(g);
+  message_begin();
+  fill_level(g, &(struct move){.gas = g, .level = 0, .ic = ic});
   for (int level = 0; level < g->topology.finest && g->topology.level[level].count > 0; level++)
     gas_regrid(g, level, 1.0, ic);
   for (int level = topology_levels(&g->topology) - 2; level >= 0; level--)
-    for (uint32_t i = 0; i < g->level[level].batch_count; i++)
-      if (g->level[level].batch[i].fine.count > 0) gas_restrict_submit(g, level, i);
+    gas_restrict_level(g, level);
   message_wait();
 }

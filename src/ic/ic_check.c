@@ -9,13 +9,14 @@
 #include "photons/config/parameters.h"
 #include "src/io/gadget.h"
 
-void ic_check_header(const char *path, struct gadget_header *h) {
+void ic_check_header(const char *path, struct gadget_header *h, bool isolated) {
   if (h->in_file[0] > 0 || h->total[0] > 0)
     fail(EXIT_BAD_INPUT,
          "%s: holds %llu gas particles (type 0); this program follows collisionless particles only",
          path, (unsigned long long)(h->total[0] ? h->total[0] : h->in_file[0]));
-  if (h->box == GADGET_ABSENT) fail(EXIT_BAD_INPUT, "%s: there is no BoxSize in its header", path);
-  if (!(h->box > 0.0) || !isfinite(h->box))
+  if (h->box == GADGET_ABSENT && !isolated)
+    fail(EXIT_BAD_INPUT, "%s: there is no BoxSize in its header", path);
+  if (!isolated && (!(h->box > 0.0) || !isfinite(h->box)))
     fail(EXIT_BAD_INPUT, "%s: BoxSize is %g: not a periodic cosmological volume", path, h->box);
   for (unsigned t = 0; t < GADGET_TYPES; t++)
     if (!(h->mass[t] >= 0.0) || !isfinite(h->mass[t]))

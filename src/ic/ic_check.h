@@ -10,10 +10,10 @@ struct gadget_header;
 struct parameters;
 
 /**
- * Check what every header must have, also that of a glass: a box, masses, no gas. Where only one of
- * Time and Redshift is in the file, the other one is computed.
+ * Check what every header must have, also that of a glass: a box unless the system is isolated,
+ * masses, no gas. Where only one of Time and Redshift is in the file, the other one is computed.
  */
-void ic_check_header(const char *path, struct gadget_header *h);
+void ic_check_header(const char *path, struct gadget_header *h, bool isolated);
 
 /**
  * Check that time and cosmology of a header are in the ranges that config.ini has for them. Some

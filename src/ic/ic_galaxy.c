@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles of a galaxy in a frame that is wide enough for it. */
-#include <math.h>
+/* Particles of a galaxy of section [galaxy] or [second]. */
+#include "ic_isolated.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/config/parameters.h"
-#include "photons/cosmology/cosmology.h"
-#include "photons/ic/galaxy.h"
-#include "photons/ic/ic.h"
 
 _Static_assert(GALAXY_COMPONENTS >= GALAXY_COMPONENTS_MAX, "all components of config.ini fit");
 
-#define KPC 1e-3 /* Mpc */
-/* The frame is so many times wider than needed, so that particles may move out. */
-#define MARGIN 4.0
+static void choose_model(const char *section, const char *name, const char *others,
+                         struct galaxy *g) {
+  if (!galaxy_model(name, g))
+    fail(EXIT_BAD_USAGE, "%s.model = %s: allowed: m31 | plummer | hernquist | nfw%s", section, name,
+         others);
+}
 
-static struct galaxy galaxy_from(const struct parameters *p) {
+static struct galaxy first_galaxy(const struct parameters *p) {
   struct galaxy g = {.count = 0};
   char reason[256];
-  if (*p->galaxy.model && !galaxy_model(p->galaxy.model, &g))
-    fail(EXIT_BAD_USAGE, "galaxy.model = %s: allowed: m31 | plummer | hernquist | nfw",
-         p->galaxy.model);
+  if (*p->galaxy.model) choose_model("galaxy", p->galaxy.model, "", &g);
   for (size_t k = 0; k < GALAXY_COMPONENTS_MAX; k++) {
     const char *text = p->galaxy.component[k];
     if (!*text) continue;
@@ -39,60 +37,28 @@ static struct galaxy galaxy_from(const struct parameters *p) {
   return g;
 }
 
-double isolated_frame(double largest) {
-  double side = 0x1p-20; /* Mpc: powers of two, so that the frame can be doubled without rounding */
-  while (side < 4.0 * MARGIN * largest) side *= 2.0;
-  return side;
-}
-
-/** The largest |coordinate| on all ranks. */
-static double largest_coordinate(const double (*x)[3], size_t count) {
-  double largest = 0.0;
-  for (size_t i = 0; i < count; i++)
-    for (size_t c = 0; c < 3; c++) {
-      if (!isfinite(x[i][c])) fail(EXIT_RUN_FAILED, "the galaxy: a position is %g kpc", x[i][c]);
-      largest = fmax(largest, fabs(x[i][c]));
-    }
-  comm_max_double(&largest, 1);
-  return largest;
-}
-
-static void check_speeds(const double (*v)[3], size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const double speed = sqrt(v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
-    if (!(speed < SPEED_OF_LIGHT)) /* nor NaN */
-      fail(
-          EXIT_BAD_USAGE,
-          "the galaxy: a particle has a speed of %g km/s, not below that of light: its mass is too "
-          "large for its size",
-          speed);
-  }
-}
-
-struct particles ic_galaxy(const struct parameters *p) {
-  const struct galaxy g = galaxy_from(p);
+void body_from_model(struct body *b, const struct parameters *p, bool second) {
+  struct galaxy g = {.count = 0};
   char reason[256];
-  const size_t all = (size_t)p->galaxy.particles;
-  struct galaxy_tables *tables = galaxy_tables_create(&g, all, reason, sizeof reason);
-  if (!tables) fail(EXIT_BAD_USAGE, "the galaxy: %s", reason);
-  struct particles s = particles_create_share(all, 1.0, galaxy_mass(tables) / (double)all);
-  double(*x)[3] = allocate(s.count, sizeof *x, "a galaxy"),
-  (*v)[3] = allocate(s.count, sizeof *v, "a galaxy");
-  galaxy_sample(tables, (uint64_t)p->ic.seed, particles_first(&s), s.count, x, v, NULL);
-  struct galaxy_sums sums = galaxy_sum((const double(*)[3])x, (const double(*)[3])v, s.count);
+  const int64_t count = second && p->second.particles > 0 ? p->second.particles
+                                                          : p->galaxy.particles;
+  if (!second || strcmp(p->second.model, "same") == 0)
+    g = first_galaxy(p);
+  else
+    choose_model("second", p->second.model, " | same", &g);
+  b->count = (size_t)count;
+  b->seed = (uint64_t)p->ic.seed + (second ? UINT64_C(1) << 32 : 0);
+  b->tables = galaxy_tables_create(&g, b->count, reason, sizeof reason);
+  if (!b->tables) fail(EXIT_BAD_USAGE, "the galaxy: %s", reason);
+  b->mean_mass = galaxy_mass(b->tables) / (double)b->count;
+  for (size_t c = 0; c < g.count; c++)
+    b->has_types = b->has_types || g.component[c].type != PARTICLE_HALO;
+}
+
+void body_sample(const struct body *b, size_t first, size_t count, double (*x)[3], double (*v)[3],
+                 uint8_t *type) {
+  galaxy_sample(b->tables, b->seed, first, count, x, v, type);
+  struct galaxy_sums sums = galaxy_sum((const double(*)[3])x, (const double(*)[3])v, count);
   comm_sum_u64(&sums.position[0], sizeof sums / sizeof sums.position[0]);
-  galaxy_center(&sums, all, s.count, x, v);
-  s.box = isolated_frame(KPC * largest_coordinate((const double(*)[3])x, s.count));
-  check_speeds((const double(*)[3])v, s.count);
-  for (size_t i = 0; i < s.count; i++) {
-    for (size_t c = 0; c < 3; c++) {
-      s.position[c * s.count + i] = position_to_integer(0.5 * s.box + KPC * x[i][c], s.box);
-      s.momentum[c * s.count + i] = (float)v[i][c];
-    }
-    s.id[i] = particles_first(&s) + i + 1;
-  }
-  free(x);
-  free(v);
-  galaxy_tables_free(tables);
-  return s;
+  galaxy_center(&sums, b->count, count, x, v);
 }

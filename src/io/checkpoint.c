@@ -17,7 +17,7 @@
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
 
-static const char format[] = "photons-starpu checkpoint 5";
+static const char format[] = "photons-starpu checkpoint 6";
 
 static const struct {
   const char *name;
@@ -36,6 +36,9 @@ static const struct {
     {"loosening", offsetof(struct checkpoint_state, policy.loosening), false},
     {"spread", offsetof(struct checkpoint_state, policy.spread), false},
     {"fresh_spread", offsetof(struct checkpoint_state, policy.fresh_spread), false},
+    {"rebuild_debt", offsetof(struct checkpoint_state, rebuilds.debt), false},
+    {"rebuilt_work", offsetof(struct checkpoint_state, rebuilds.fresh_work), false},
+    {"looseness", offsetof(struct checkpoint_state, rebuilds.looseness), false},
     {"base_dlna", offsetof(struct checkpoint_state, block.dlna), false},
     {"expansions", offsetof(struct checkpoint_state, block.expansions), true},
     {"energy_a", offsetof(struct checkpoint_state, energy.a), false},
@@ -108,9 +111,11 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
   hdf5_write_config(file, path, c->parameters);
 }
 
-/** Columns that a checkpoint holds. Those of block time steps that are not rungs follow from these. */
-static int columns_stored(const struct checkpoint_state *state) {
-  return state->block.dlna > 0.0 ? COLUMN_rung + 1 : PARTICLE_COLUMNS_ALWAYS;
+/** Whether a checkpoint holds a column. Those of block time steps that are not rungs follow from
+ * rungs. */
+static bool is_stored(const struct particles *s, const struct checkpoint_state *state, int column) {
+  if (column == COLUMN_rung) return state->block.dlna > 0.0;
+  return column != COLUMN_mesh_acceleration && particles_have(s, column);
 }
 
 static void write_part(void *context, const struct output_turn *turn) {
@@ -119,7 +124,8 @@ static void write_part(void *context, const struct output_turn *turn) {
   const bool first = comm_rank() == turn->first;
   const hid_t file = first ? hdf5_create(turn->temporary, path)
                            : hdf5_continue(turn->temporary, path);
-  for (int k = 0; k < columns_stored(c->state); k++) {
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    if (!is_stored(c->particles, c->state, k)) continue;
     const struct array array = array_of(c->particles, k);
     if (first) create_array(file, path, &array);
     write_array(file, path, &array);
@@ -192,7 +198,8 @@ static const char *find_value(const char *config, const char *section, const cha
   return NULL;
 }
 
-/** Output and the machine do not change the particles' paths; the groups do, in the last bits, and the end where it sets the steps. */
+/** Output and the machine do not change the particles' paths; the groups do, in the last bits, and
+ * the end where it sets the steps. */
 static bool changes_results(const struct parameters *p, const struct parameter *row) {
   if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
   if (!parameter_applies(row, p)) return false;
@@ -200,14 +207,15 @@ static bool changes_results(const struct parameters *p, const struct parameter *
       (strcmp(row->key, "z_end") == 0 || strcmp(row->key, "end") == 0))
     return p->time.step == STEP_FIXED;
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "min_dlna") == 0) return false;
+  if (strcmp(row->key, "escape_radius") == 0) return false; /* lets a run go on */
   if (strcmp(row->section, "runtime") != 0) return true;
   return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
          strcmp(row->key, "sort_interval") == 0 || strcmp(row->key, "rebuild_interval") == 0;
 }
 
 /**
- * What the run had found out and config.ini does not say: values chosen by the program, and what ic_read_gadget() took
- * from the file, which a restart does not read.
+ * What the run had found out and config.ini does not say: values chosen by the program, and what
+ * ic_read_gadget() took from the file, which a restart does not read.
  */
 static bool came_with_the_run(const struct parameters *p, const struct parameter *row,
                               const char *now, size_t length) {
@@ -282,14 +290,24 @@ static hid_t open_array(hid_t file, const char *path, const struct array *array)
   return dataset;
 }
 
+/** Whether the particles of a checkpoint have a column. */
+static bool has_column(hid_t file, const char *path, enum particle_column_index k) {
+  return hdf5_check(H5Lexists(file, particle_columns[k].name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                    "read the checkpoint") > 0;
+}
+
 /** The arrays are as long as the counts say, and whole. Memory is allocated for them after this. */
-static void check_arrays(hid_t file, const char *path, int columns, uint64_t count,
-                         uint64_t blocks) {
+static void check_arrays(hid_t file, const char *path, const struct checkpoint_state *state,
+                         uint64_t count, uint64_t blocks) {
   if (blocks > count || count > SIZE_MAX / 64)
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks",
          path, count, blocks);
-  const struct particles promised = {.all = count, .all_blocks = blocks};
-  for (int k = 0; k < columns; k++) {
+  const struct particles promised = {.all = count,
+                                     .all_blocks = blocks,
+                                     .has_masses = has_column(file, path, COLUMN_relative_mass),
+                                     .has_types = has_column(file, path, COLUMN_type)};
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    if (!is_stored(&promised, state, k)) continue;
     const struct array array = array_of(&promised, k);
     const hid_t dataset = open_array(file, path, &array);
     hdf5_check_stored(dataset, path, array.name);
@@ -331,11 +349,14 @@ static struct particles read_whole(const char *path, struct parameters *p,
                  blocks = read_count(file, path, "blocks");
   checkpoint_check_state(path, p, state);
   checkpoint_check_sizes(path, p, count, blocks, box, mass);
-  check_arrays(file, path, columns_stored(state), count, blocks);
+  check_arrays(file, path, state, count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
-  if (columns_stored(state) > PARTICLE_COLUMNS_ALWAYS) particles_add_block_columns(&s);
-  for (int k = 0; k < columns_stored(state); k++) {
+  if (is_stored(&s, state, COLUMN_rung)) particles_add_block_columns(&s);
+  for (int k = COLUMN_relative_mass; k <= COLUMN_type; k++)
+    if (has_column(file, path, k)) particles_add_column(&s, k);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    if (!is_stored(&s, state, k)) continue;
     const struct array array = array_of(&s, k);
     read_array(file, path, &array);
   }

@@ -17,7 +17,8 @@ char *checkpoint_choose(const char *path, const char *kind);
  * the place of the good one before. */
 void checkpoint_set_aside(const char *path);
 /**
- * End the program with EXIT_BAD_INPUT and the names of parameters that change the result and differ.
+ * End the program with EXIT_BAD_INPUT and the names of parameters that change the result and
+ * differ.
  * @param[in,out] p  gets values that the run had found out and config.ini does not say
  * @param then       config.ini of the checkpoint
  */

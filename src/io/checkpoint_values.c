@@ -43,9 +43,12 @@ void checkpoint_check_state(const char *path, const struct parameters *p,
   require(path, "loosening", state->policy.loosening, -HUGE_VAL, HUGE_VAL);
   require(path, "spread", state->policy.spread, 0.0, HUGE_VAL);
   require(path, "fresh_spread", state->policy.fresh_spread, 0.0, HUGE_VAL);
+  require(path, "rebuild_debt", state->rebuilds.debt, 0.0, HUGE_VAL);
+  require(path, "rebuilt_work", state->rebuilds.fresh_work, 0.0, HUGE_VAL);
+  require(path, "looseness", state->rebuilds.looseness, 0.0, HUGE_VAL);
   require(path, "energy_a", state->energy.a, 0.0, last);
   require(path, "energy_kinetic", state->energy.kinetic, 0.0, HUGE_VAL);
-  require(path, "energy_work", state->energy.work, 0.0, HUGE_VAL);
+  require(path, "energy_work", state->energy.work, isolated ? -HUGE_VAL : 0.0, HUGE_VAL);
   require(path, "energy_first", state->energy.first, -HUGE_VAL, HUGE_VAL);
   require(path, "wall_seconds", state->wall_seconds, 0.0, HUGE_VAL);
 }
@@ -80,6 +83,14 @@ void checkpoint_check_particles(const char *path, const struct parameters *p,
     if (s->rung[i] > RUNG_MOST)
       fail(EXIT_BAD_INPUT, "%s: rung of particle %" PRIu64 " is %d, expected at most %d", path,
            s->id[i], s->rung[i], RUNG_MOST);
+  for (size_t i = 0; s->has_types && i < s->count; i++)
+    if (s->type[i] >= PARTICLE_TYPES)
+      fail(EXIT_BAD_INPUT, "%s: type of particle %" PRIu64 " is %d, expected at most %d", path,
+           s->id[i], s->type[i], PARTICLE_TYPES - 1);
+  for (size_t i = 0; s->has_masses && i < s->count; i++)
+    if (!(s->relative_mass[i] > 0.0F && s->relative_mass[i] <= FLT_MAX))
+      fail(EXIT_BAD_INPUT, "%s: relative_mass of particle %" PRIu64 " is %g, expected above 0",
+           path, s->id[i], (double)s->relative_mass[i]);
   for (size_t g = 0; g < s->blocks; g++) {
     const struct particle_block b = particles_block(s, g);
     for (size_t c = 0; c < 3; c++) {

@@ -25,23 +25,39 @@ struct gadget_header {
   bool total_is_32_bit;      /**< no high words: totals are known modulo 2^32 */
   double mass[GADGET_TYPES]; /**< 0: the particles have individual masses */
   double time, redshift, box, omega_m, omega_lambda, h; /**< or GADGET_ABSENT */
+  double unit_length, unit_mass, unit_velocity;         /**< in cgs, or GADGET_ABSENT */
   uint64_t files;
   bool checksums; /**< the file has the checksums of hdf5_checksum.h */
 };
 
-/** Destination of some particles of one file. */
+/** Masses of particles, gathered. */
+struct gadget_masses {
+  double sum, least, largest;
+  double first; /**< of the first particle of these; 0: none */
+  uint64_t count;
+};
+
+/** Destination of some particles of one type in one file. */
 struct gadget_sink {
   struct particles *particles; /**< particles of this rank, in one piece */
   size_t place;                /**< index in `particles` of the first particle read */
-  size_t row, rows;            /**< particles of the file to read: [row, row + rows) */
+  unsigned type;
+  size_t row, rows; /**< particles of the type in the file to read: [row, row + rows) */
   const char *path;
+  struct gadget_masses *masses; /**< only masses are read, and added here; NULL: all the others, and
+                                 *   masses if the particles have a column for them */
+  double mass_factor;           /**< to 1e10 Msun (/h) */
+  /** Isolated systems, [place]: positions in kpc and velocities in km/s go here. NULL: they go into
+   * `particles`. */
+  double (*x)[3], (*v)[3];
+  double length_factor; /**< isolated: to kpc */
   /** [block] checksums; NULL: not wanted. The sum of the rows that are read is added, and the
    * stored sum is subtracted by the reader of the first row. The data are right if the sum over all
    * ranks that read the file is 0. */
   uint64_t *checksum;
   double box;             /**< in the file's unit */
   double momentum_factor; /**< a^(3/2): u = v_pec / sqrt(a), p = a v_pec */
-  double velocity_factor; /**< a^(1/2) */
+  double velocity_factor; /**< a^(1/2); isolated: to km/s */
 };
 
 /** Check, convert and store @p count values, beginning with particle @p first >= row of the file.
@@ -53,13 +69,14 @@ void gadget_put_velocities(const struct gadget_sink *sink, const char *block, si
                            size_t count, const double *u);
 void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t first, size_t count,
                     const uint64_t *ids);
-/** All masses must be equal: to particles->mass if it is not 0, else to the first mass. */
+/** Masses must be positive. They are gathered in sink->masses, or stored relative to
+ * particles->mass. */
 void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first,
                        size_t count, const double *m);
 /** End the program if two particles have the same id, on whatever ranks. Collective. */
 void gadget_check_ids(const struct particles *s, const char *path);
 
-/** A file format. Only one type of particle is read: the one that the file contains. */
+/** A file format. */
 struct gadget_format {
   void (*header)(const char *path, struct gadget_header *header);
   /** Check that all blocks exist, have the right size, and are complete. */
@@ -76,11 +93,20 @@ extern const struct gadget_format gadget_binary, gadget_hdf5;
  * value. */
 static inline bool gadget_gives(double value) { return value != GADGET_ABSENT && value != 0.0; }
 
-/** The type of the particles in this file; GADGET_TYPES if the file has none. */
-static inline unsigned gadget_type(const struct gadget_header *header) {
-  unsigned type = 0;
-  while (type < GADGET_TYPES && header->in_file[type] == 0) type++;
-  return type;
+/** Particles of the types below `type` in this file. */
+static inline uint64_t gadget_before(const struct gadget_header *header, unsigned type) {
+  uint64_t sum = 0;
+  for (unsigned t = 0; t < type; t++) sum += header->in_file[t];
+  return sum;
 }
+/** Of these, the particles with individual masses. */
+static inline uint64_t gadget_masses_before(const struct gadget_header *header, unsigned type) {
+  uint64_t sum = 0;
+  for (unsigned t = 0; t < type; t++) sum += header->mass[t] == 0.0 ? header->in_file[t] : 0;
+  return sum;
+}
+/** Whether a block is to be read. `block`: index in gadget_block_name */
+bool gadget_wants(const struct gadget_sink *sink, const struct gadget_header *header,
+                  unsigned block);
 
 #endif

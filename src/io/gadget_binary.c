@@ -137,6 +137,9 @@ static void binary_header(const char *path, struct gadget_header *header) {
                                    .omega_m = cosmology[1],
                                    .omega_lambda = cosmology[2],
                                    .h = cosmology[3],
+                                   .unit_length = GADGET_ABSENT,
+                                   .unit_mass = GADGET_ABSENT,
+                                   .unit_velocity = GADGET_ABSENT,
                                    .total_is_32_bit = true};
   for (unsigned t = 0; t < HEADER_TYPES; t++) {
     header->in_file[t] = in_file[t];
@@ -180,10 +183,9 @@ static unsigned number_width(const struct binary_file *file, const char *block, 
 /** Find all blocks and check their sizes. */
 static void find_blocks(const struct binary_file *file, const struct gadget_header *header,
                         struct block blocks[BLOCK_KINDS]) {
-  const unsigned type = gadget_type(header);
-  const uint64_t count = header->in_file[type];
-  const bool own_masses = header->mass[type] == 0.0;
-  const unsigned needed = own_masses ? BLOCK_KINDS : BLOCK_MASS;
+  const uint64_t count = gadget_before(header, HEADER_TYPES),
+                 masses = gadget_masses_before(header, HEADER_TYPES);
+  const unsigned needed = masses > 0 ? BLOCK_KINDS : BLOCK_MASS;
   memset(blocks, 0, BLOCK_KINDS * sizeof *blocks);
 
   uint64_t offset = check_record(file, "HEAD", header_offset(file), HEADER_SIZE);
@@ -207,7 +209,9 @@ static void find_blocks(const struct binary_file *file, const struct gadget_head
       }
       if (blocks[kind].width) fail(EXIT_BAD_INPUT, "%s: block %s stands twice", file->path, label);
     }
-    const uint64_t elements = kind == BLOCK_POS || kind == BLOCK_VEL ? 3 * count : count;
+    const uint64_t elements = kind == BLOCK_POS || kind == BLOCK_VEL ? 3 * count
+                              : kind == BLOCK_MASS                   ? masses
+                                                                     : count;
     const unsigned width = number_width(file, block_label[kind], offset, elements);
     blocks[kind] = (struct block){offset + 4, width};
     offset = check_record(file, block_label[kind], offset, elements * width);
@@ -216,7 +220,7 @@ static void find_blocks(const struct binary_file *file, const struct gadget_head
 }
 
 static void binary_check(const char *path, const struct gadget_header *header) {
-  if (gadget_type(header) == GADGET_TYPES) return;
+  if (gadget_before(header, HEADER_TYPES) == 0) return;
   const struct binary_file file = open_file(path);
   struct block blocks[BLOCK_KINDS];
   find_blocks(&file, header, blocks);
@@ -226,14 +230,15 @@ static void binary_check(const char *path, const struct gadget_header *header) {
 typedef void put_reals(const struct gadget_sink *sink, const char *block, size_t first,
                        size_t count, const double *values);
 
+/** @param before  rows of types that come before in the block */
 static void read_reals(const struct binary_file *file, enum block_kind kind,
-                       const struct block *block, size_t columns, const struct gadget_sink *sink,
-                       put_reals *put) {
+                       const struct block *block, uint64_t before, size_t columns,
+                       const struct gadget_sink *sink, put_reals *put) {
   const size_t most = sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
   double *values = allocate(most * columns, sizeof *values, "reading initial conditions");
   float *singles = allocate(most * columns, sizeof *singles, "reading initial conditions");
   const size_t end = sink->row + sink->rows;
-  seek(file, block->offset + (uint64_t)sink->row * columns * block->width);
+  seek(file, block->offset + (before + sink->row) * columns * block->width);
   for (size_t first = sink->row, n; first < end; first += n) {
     n = end - first < GADGET_CHUNK ? end - first : GADGET_CHUNK;
     if (block->width == 8) {
@@ -248,13 +253,13 @@ static void read_reals(const struct binary_file *file, enum block_kind kind,
   free(values);
 }
 
-static void read_ids(const struct binary_file *file, const struct block *block,
+static void read_ids(const struct binary_file *file, const struct block *block, uint64_t before,
                      const struct gadget_sink *sink) {
   const size_t most = sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
   uint64_t *ids = allocate(most, sizeof *ids, "reading initial conditions");
   uint32_t *short_ids = allocate(most, sizeof *short_ids, "reading initial conditions");
   const size_t end = sink->row + sink->rows;
-  seek(file, block->offset + (uint64_t)sink->row * block->width);
+  seek(file, block->offset + (before + sink->row) * block->width);
   for (size_t first = sink->row, n; first < end; first += n) {
     n = end - first < GADGET_CHUNK ? end - first : GADGET_CHUNK;
     if (block->width == 8) {
@@ -271,15 +276,18 @@ static void read_ids(const struct binary_file *file, const struct block *block,
 
 static void binary_read(const char *path, const struct gadget_header *header,
                         const struct gadget_sink *sink) {
-  if (gadget_type(header) == GADGET_TYPES) return;
   const struct binary_file file = open_file(path);
   struct block blocks[BLOCK_KINDS];
   find_blocks(&file, header, blocks);
-  read_ids(&file, &blocks[BLOCK_ID], sink);
-  read_reals(&file, BLOCK_POS, &blocks[BLOCK_POS], 3, sink, gadget_put_positions);
-  read_reals(&file, BLOCK_VEL, &blocks[BLOCK_VEL], 3, sink, gadget_put_velocities);
-  if (blocks[BLOCK_MASS].width)
-    read_reals(&file, BLOCK_MASS, &blocks[BLOCK_MASS], 1, sink, gadget_put_masses);
+  const uint64_t before = gadget_before(header, sink->type);
+  if (!sink->masses) {
+    read_ids(&file, &blocks[BLOCK_ID], before, sink);
+    read_reals(&file, BLOCK_POS, &blocks[BLOCK_POS], before, 3, sink, gadget_put_positions);
+    read_reals(&file, BLOCK_VEL, &blocks[BLOCK_VEL], before, 3, sink, gadget_put_velocities);
+  }
+  if (gadget_wants(sink, header, GADGET_BLOCKS - 1))
+    read_reals(&file, BLOCK_MASS, &blocks[BLOCK_MASS], gadget_masses_before(header, sink->type), 1,
+               sink, gadget_put_masses);
   fclose(file.stream);
 }
 

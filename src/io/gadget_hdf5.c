@@ -34,7 +34,10 @@ static void hdf5_header(const char *path, struct gadget_header *header) {
       .box = header_number(group, parameters, path, "BoxSize"),
       .omega_m = header_number(group, parameters, path, "Omega0"),
       .omega_lambda = header_number(group, parameters, path, "OmegaLambda"),
-      .h = header_number(group, parameters, path, "HubbleParam")};
+      .h = header_number(group, parameters, path, "HubbleParam"),
+      .unit_length = header_number(group, parameters, path, "UnitLength_in_cm"),
+      .unit_mass = header_number(group, parameters, path, "UnitMass_in_g"),
+      .unit_velocity = header_number(group, parameters, path, "UnitVelocity_in_cm_per_s")};
   uint64_t high[GADGET_TYPES] = {0};
   const hid_t integer = H5T_NATIVE_UINT64;
   if (!hdf5_read_attribute(group, path, "NumPart_ThisFile", integer, GADGET_TYPES, header->in_file))
@@ -92,11 +95,9 @@ static const struct {
     {H5T_FLOAT, 1, gadget_put_masses},
 };
 
-/** Check the datasets; with a sink, read the particles that it asks for. */
-static void visit_blocks(const char *path, const struct gadget_header *header,
+/** Check the datasets of a type; with a sink, read the particles that it asks for. */
+static void visit_blocks(const char *path, const struct gadget_header *header, unsigned type,
                          const struct gadget_sink *sink) {
-  const unsigned type = gadget_type(header);
-  if (type == GADGET_TYPES) return;
   const size_t count = header->in_file[type];
   char name[32];
   snprintf(name, sizeof name, "PartType%u", type);
@@ -106,8 +107,9 @@ static void visit_blocks(const char *path, const struct gadget_header *header,
          count);
   const size_t most = !sink ? 0 : sink->rows < GADGET_CHUNK ? sink->rows : GADGET_CHUNK;
   void *chunk = allocate(3 * most, sizeof(double), "reading initial conditions");
-  const size_t needed = GADGET_BLOCKS - (header->mass[type] != 0.0);
-  for (size_t b = 0; b < needed; b++) {
+  const unsigned needed = GADGET_BLOCKS - (header->mass[type] != 0.0);
+  for (unsigned b = 0; b < needed; b++) {
+    if (sink && !gadget_wants(sink, header, b)) continue;
     const char *block = gadget_block_name[b];
     const hid_t dataset = open_dataset(group, path, block, blocks[b].class, count,
                                        blocks[b].columns);
@@ -135,7 +137,13 @@ static void visit_blocks(const char *path, const struct gadget_header *header,
 }
 
 static void hdf5_check_blocks(const char *path, const struct gadget_header *header) {
-  visit_blocks(path, header, NULL);
+  for (unsigned type = 0; type < GADGET_TYPES; type++)
+    if (header->in_file[type] > 0) visit_blocks(path, header, type, NULL);
 }
 
-const struct gadget_format gadget_hdf5 = {hdf5_header, hdf5_check_blocks, visit_blocks};
+static void hdf5_read(const char *path, const struct gadget_header *header,
+                      const struct gadget_sink *sink) {
+  visit_blocks(path, header, sink->type, sink);
+}
+
+const struct gadget_format gadget_hdf5 = {hdf5_header, hdf5_check_blocks, hdf5_read};

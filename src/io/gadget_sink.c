@@ -16,8 +16,31 @@ static uint64_t id_of(const struct gadget_sink *sink, size_t particle) {
   return sink->particles->id[sink->place + particle - sink->row];
 }
 
+bool gadget_wants(const struct gadget_sink *sink, const struct gadget_header *header,
+                  unsigned block) {
+  if (block != GADGET_BLOCKS - 1) return !sink->masses;
+  return header->mass[sink->type] == 0.0 && (sink->masses || sink->particles->has_masses);
+}
+
+/** Positions of isolated systems. */
+static void put_in_space(const struct gadget_sink *sink, const char *block, size_t first,
+                         size_t count, const double *x) {
+  const size_t place = sink->place + first - sink->row;
+  for (size_t i = 0; i < count; i++)
+    for (size_t c = 0; c < 3; c++) {
+      if (!isfinite(x[3 * i + c]))
+        fail(EXIT_BAD_INPUT, "%s: block %s: %c of particle %zu (id %" PRIu64 ") is %g", sink->path,
+             block, axis_name[c], first + i, id_of(sink, first + i), x[3 * i + c]);
+      sink->x[place + i][c] = sink->length_factor * x[3 * i + c];
+    }
+}
+
 void gadget_put_positions(const struct gadget_sink *sink, const char *block, size_t first,
                           size_t count, const double *x) {
+  if (sink->x) {
+    put_in_space(sink, block, first, count, x);
+    return;
+  }
   const struct particles *s = sink->particles;
   const size_t place = sink->place + first - sink->row;
   const double excess = 1e-6 * sink->box; /* rounding of a float position that was wrapped in
@@ -49,7 +72,10 @@ void gadget_put_velocities(const struct gadget_sink *sink, const char *block, si
            sink->path, block, first + i, id_of(sink, first + i), factor * v[0], factor * v[1],
            factor * v[2], SPEED_OF_LIGHT);
     for (size_t c = 0; c < 3; c++)
-      s->momentum[c * s->count + place + i] = (float)(sink->momentum_factor * v[c]);
+      if (sink->v)
+        sink->v[place + i][c] = factor * v[c];
+      else
+        s->momentum[c * s->count + place + i] = (float)(sink->momentum_factor * v[c]);
   }
 }
 
@@ -59,21 +85,27 @@ void gadget_put_ids(const struct gadget_sink *sink, const char *block, size_t fi
   memcpy(sink->particles->id + sink->place + first - sink->row, ids, count * sizeof *ids);
 }
 
+static void gather_mass(struct gadget_masses *all, double mass) {
+  if (all->count == 0) *all = (struct gadget_masses){.least = mass, .first = mass};
+  all->count++;
+  all->sum += mass;
+  all->least = fmin(all->least, mass);
+  all->largest = fmax(all->largest, mass);
+}
+
 void gadget_put_masses(const struct gadget_sink *sink, const char *block, size_t first,
                        size_t count, const double *m) {
   struct particles *s = sink->particles;
-  if (s->mass == 0.0 && count > 0) s->mass = m[0];
+  const size_t place = sink->place + first - sink->row;
   for (size_t i = 0; i < count; i++) {
-    if (!(m[i] >= 0.0) || isinf(m[i])) /* 0 is allowed for a glass, whose masses do not matter */
+    if (!(m[i] > 0.0) || isinf(m[i]))
       fail(EXIT_BAD_INPUT,
-           "%s: block %s: particle %zu (id %" PRIu64
-           ") has mass %g, expected a finite number from 0 on",
-           sink->path, block, first + i, id_of(sink, first + i), m[i]);
-    /* float masses written by different codes agree to 1e-7 */
-    if (!(fabs(m[i] - s->mass) <= 1e-5 * s->mass))
-      fail(EXIT_BAD_INPUT,
-           "%s: block %s: particle %zu (id %" PRIu64
-           ") has mass %g, others %g: only particles of one mass can be run",
-           sink->path, block, first + i, id_of(sink, first + i), m[i], s->mass);
+           "%s: block %s: particle %zu of type %u has mass %g, expected a finite number above 0",
+           sink->path, block, first + i, sink->type, m[i]);
+    const double mass = sink->mass_factor * m[i];
+    if (sink->masses)
+      gather_mass(sink->masses, mass);
+    else
+      s->relative_mass[place + i] = (float)(mass / s->mass);
   }
 }

@@ -247,7 +247,8 @@ static bool look_at_file(struct look *look, const char *format) {
   return good;
 }
 
-/** One answer from those of all processes. A process that meets damage does not see all datasets. */
+/** One answer from those of all processes. A process that meets damage does not see all datasets.
+ */
 static bool agree(struct look *look, bool good) {
   const uint32_t rank = (uint32_t)comm_rank();
   uint32_t speaker = good ? UINT32_MAX : rank;

@@ -40,7 +40,8 @@ bool hdf5_check_attributes(hid_t group, const char *path);
 
 /**
  * Whether a file of this program is whole: the attributes of all groups and all datasets have
- * checksums, and the right ones. On every process: each reads its share of the rows, and all get one answer.
+ * checksums, and the right ones. On every process: each reads its share of the rows, and all get
+ * one answer.
  * @param format what the file's attribute `format` must be; NULL: it need not have one
  * @param reason what is wrong, with the file's name; of @p size bytes
  */

@@ -13,7 +13,8 @@
 #include "photons/base/output_file.h"
 #include "photons/base/version.h"
 
-/** Keep the innermost message of HDF5's error stack, of a failed system call only strerror()'s part. */
+/** Keep the innermost message of HDF5's error stack, of a failed system call only strerror()'s
+ * part. */
 static herr_t innermost_reason(unsigned depth, const H5E_error2_t *entry, void *reason_256) {
   static const char system_reason[] = "error message = '";
   if (depth > 0 || !entry->desc) return 0;

@@ -13,7 +13,8 @@
 
 enum { HDF5_DIMENSIONS_MOST = 4 };
 
-/** Result of an HDF5 call (identifier, status, count); ends the program with HDF5's own reason where it is negative. */
+/** Result of an HDF5 call (identifier, status, count); ends the program with HDF5's own reason
+ * where it is negative. */
 int64_t hdf5_check(int64_t result, enum exit_code code, const char *path, const char *what);
 
 /** HDF5's innermost reason for the last failure. */
@@ -49,7 +50,8 @@ void hdf5_write_config(hid_t object, const char *path, const struct parameters *
 hid_t hdf5_open(const char *path);
 /** The same, but negative where the file cannot be opened. */
 hid_t hdf5_try_open(const char *path);
-/** Numbers of an attribute; returns how many (at most @p room, more is an error), 0 where it does not exist. */
+/** Numbers of an attribute; returns how many (at most @p room, more is an error), 0 where it does
+ * not exist. */
 size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type,
                            size_t room, void *values);
 /** A string of fixed length, malloc'ed; NULL where it does not exist. Where the attributes of
@@ -60,21 +62,22 @@ char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
 
 /**
- * Whether a dataset has at most HDF5_DIMENSIONS_MOST dimensions and its values are in the file. HDF5 gives zeros for
- * values that were never written, and a damaged file can announce any number of them. To be called
- * before memory is allocated for the values.
+ * Whether a dataset has at most HDF5_DIMENSIONS_MOST dimensions and its values are in the file.
+ * HDF5 gives zeros for values that were never written, and a damaged file can announce any number
+ * of them. To be called before memory is allocated for the values.
  * @param[out] reason_128  why not, e.g. "has more than four dimensions"
  */
 bool hdf5_stored(hid_t dataset, char reason_128[128]);
 /** The same, but ends the program with EXIT_BAD_INPUT where hdf5_stored() is false. */
 void hdf5_check_stored(hid_t dataset, const char *path, const char *name);
 
-/** Rows [first, first + count) of a dataset; a scalar has one row. @p columns 1: one dimension; more
- * than two dimensions: the numbers of a row.
- * Each row must be written only once: it becomes part of the dataset's checksum. */
+/** Rows [first, first + count) of a dataset; a scalar has one row. @p columns 1: one dimension;
+ * more than two dimensions: the numbers of a row. Each row must be written only once: it becomes
+ * part of the dataset's checksum. */
 void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
                      size_t count, size_t columns, const void *rows);
-/** @param[in,out] sum gets what checksum_rows() finds for the stored bytes of these rows, or NULL */
+/** @param[in,out] sum gets what checksum_rows() finds for the stored bytes of these rows, or NULL
+ *         */
 void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
                     size_t count, size_t columns, void *rows, uint64_t *sum);
 /** Read rows without a check: negative where they cannot be read. */

@@ -15,8 +15,7 @@
 #include "photons/io/provenance.h"
 
 enum {
-  TYPES = 6,
-  HALO = 1,
+  TYPES = PARTICLE_TYPES,
   PIECE = 1 << 17 /* particles converted and written at a time; rows of a compressed chunk */
 };
 
@@ -28,7 +27,7 @@ static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
 struct file_units {
   double position, momentum, acceleration;
   double corner; /* coordinate of position 0 */
-  double mass;   /* of a particle, in the file's unit */
+  double mass;   /* of a particle, or the unit of relative masses, in the file's unit */
   double length_cgs;
 };
 
@@ -60,6 +59,12 @@ static void convert_accelerations(const struct file_units *units, const struct p
   convert_vectors(b->acc, units->acceleration, i, count, rows);
 }
 
+static void convert_potentials(const struct file_units *units, const struct particle_block *b,
+                               size_t i, size_t count, void *rows) {
+  (void)units;
+  memcpy(rows, b->potential + i, count * sizeof(float));
+}
+
 static void convert_ids(const struct file_units *units, const struct particle_block *b, size_t i,
                         size_t count, void *rows) {
   (void)units;
@@ -69,18 +74,19 @@ static void convert_ids(const struct file_units *units, const struct particle_bl
 
 static void convert_masses(const struct file_units *units, const struct particle_block *b, size_t i,
                            size_t count, void *rows) {
-  (void)b;
-  (void)i;
   float *out = rows;
-  for (size_t n = 0; n < count; n++) out[n] = (float)units->mass;
+  for (size_t n = 0; n < count; n++)
+    out[n] = (float)(b && b->relative_mass ? units->mass * (double)b->relative_mass[i + n]
+                                           : units->mass);
 }
 
-/** A dataset. Physical value in cgs = stored value * to_cgs * a^a_scaling * h^h_scaling (Gadget-4's attributes). */
+/** A dataset. Physical value in cgs = stored value * to_cgs * a^a_scaling * h^h_scaling (Gadget-4's
+ * attributes). */
 struct field {
   const char *name;
   enum { DOUBLE, FLOAT, ID } number;
   size_t columns;
-  bool constant; /**< one value for all, which takes no space in the file */
+  bool mass; /**< often one value for all, which takes no space in the file */
   convert *convert;
   double a_scaling, h_scaling, length_scaling, mass_scaling, velocity_scaling;
 };
@@ -90,8 +96,10 @@ static const struct field fields[] = {
     {"Velocities", FLOAT, 3, false, convert_velocities, 0.5, 0, 0, 0, 1},
     {"ParticleIDs", ID, 1, false, convert_ids, 0, 0, 0, 0, 0},
     {"Masses", FLOAT, 1, true, convert_masses, 0, -1, 0, 1, 0},
-    {"Acceleration", FLOAT, 3, false, convert_accelerations, -2, 1, -1, 0, 2}, /* last: optional */
+    {"Acceleration", FLOAT, 3, false, convert_accelerations, -2, 1, -1, 0, 2},
+    {"Potential", FLOAT, 1, false, convert_potentials, 0, 0, 0, 0, 2},
 };
+enum { FIELDS = sizeof fields / sizeof *fields };
 
 /** A snapshot, one file or several, as all processes write it. */
 struct snapshot {
@@ -101,15 +109,40 @@ struct snapshot {
   double a, box;                     /* in the file's unit; isolated systems: 1, 0 */
   double time;                       /* a, or in isolated systems kpc/(km/s) */
   struct file_units units;
-  size_t files, all;
-  size_t *count; /* [rank] particles */
-  size_t fields;
+  size_t files;
+  uint64_t (*count)[TYPES]; /* [rank] particles */
+  double mass[TYPES];       /* of all particles of a type; 0: there are none, or masses differ */
 };
 
-static size_t count_ranks(const struct snapshot *s, int first, int end) {
+static bool wanted(const struct snapshot *s, const struct field *f) {
+  if (f->convert == convert_accelerations) return s->parameters->output.accelerations;
+  if (f->convert == convert_potentials) return s->parameters->output.potential;
+  return true;
+}
+
+static size_t count_ranks(const struct snapshot *s, unsigned type, int first, int end) {
   size_t sum = 0;
-  for (int r = first; r < end; r++) sum += s->count[r];
+  for (int r = first; r < end; r++) sum += s->count[r][type];
   return sum;
+}
+
+/** Count the particles of all ranks, and find the types with one mass. Collective. */
+static void survey(struct snapshot *s) {
+  const struct particles *p = s->particles;
+  uint64_t own[TYPES] = {0};
+  double extremes[2 * TYPES]; /* largest mass, and least with a minus sign */
+  for (int k = 0; k < 2 * TYPES; k++) extremes[k] = -HUGE_VAL;
+  for (size_t i = 0; i < p->count; i++) {
+    const unsigned type = particle_type(p, i);
+    const double mass = particle_mass(p, i);
+    own[type]++;
+    extremes[2 * type] = fmax(extremes[2 * type], mass);
+    extremes[2 * type + 1] = fmax(extremes[2 * type + 1], -mass);
+  }
+  comm_max_double(extremes, 2 * TYPES);
+  comm_gather_all(own, sizeof own, s->count);
+  for (int t = 0; t < TYPES; t++)
+    s->mass[t] = extremes[2 * t] == -extremes[2 * t + 1] ? extremes[2 * t] : 0.0;
 }
 
 static void write_units(hid_t group, const char *path, const struct snapshot *s) {
@@ -123,18 +156,21 @@ static double isolated_or(const struct parameters *p, double value, double numbe
   return p->box.boundary == BOUNDARY_ISOLATED ? value : number;
 }
 
-static void write_header(hid_t file, const char *path, const struct snapshot *s, size_t in_file) {
+static void write_header(hid_t file, const char *path, const struct snapshot *s,
+                         const uint64_t in_file[TYPES]) {
   const struct parameters *p = s->parameters;
-  const uint64_t count[TYPES] = {[HALO] = in_file};
-  const uint32_t low[TYPES] = {[HALO] = (uint32_t)s->all},
-                 high[TYPES] = {[HALO] = (uint32_t)((uint64_t)s->all >> 32)};
-  const double mass[TYPES] = {[HALO] = s->particles->mass};
+  uint32_t low[TYPES], high[TYPES];
+  for (unsigned t = 0; t < TYPES; t++) {
+    const uint64_t all = count_ranks(s, t, 0, comm_size());
+    low[t] = (uint32_t)all;
+    high[t] = (uint32_t)(all >> 32);
+  }
   const int32_t files = (int32_t)s->files, none = 0, no_entropy[TYPES] = {0};
   const hid_t header = hdf5_create_group(file, path, "Header");
-  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, TYPES, count);
+  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, TYPES, in_file);
   hdf5_write_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT32, TYPES, low);
   hdf5_write_attribute(header, path, "NumPart_Total_HighWord", H5T_NATIVE_UINT32, TYPES, high);
-  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, TYPES, mass);
+  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, TYPES, s->mass);
   hdf5_write_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_INT32, 0, &files);
   hdf5_write_double(header, path, "Time", s->time);
   hdf5_write_double(header, path, "Redshift", 1.0 / s->a - 1.0);
@@ -172,16 +208,23 @@ static hid_t number_type(const struct field *f) {
   return types[f->number];
 }
 
+/** Whether a block has one value for all particles of a type. */
+static bool constant(const struct snapshot *s, const struct field *f, unsigned type) {
+  return f->mass && s->mass[type] > 0.0;
+}
+
 static hid_t create_dataset(hid_t group, const char *path, const struct field *f,
-                            const struct snapshot *s, size_t in_file) {
+                            const struct snapshot *s, unsigned type_of_particles, size_t in_file) {
   const hid_t type = number_type(f);
   const int64_t compression = s->parameters->output.compression;
   const hsize_t chunk[2] = {in_file < PIECE ? in_file : PIECE, f->columns};
   const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path,
                                   "make a dataset");
-  if (f->constant) {
+  if (constant(s, f, type_of_particles)) {
+    struct file_units units = s->units;
     double value;
-    f->convert(&s->units, NULL, 0, 1, &value);
+    units.mass = s->mass[type_of_particles];
+    f->convert(&units, NULL, 0, 1, &value);
     hdf5_check(H5Pset_fill_value(layout, type, &value), EXIT_RUN_FAILED, path, "make a dataset");
   } else if (compression > 0) {
     hdf5_check(H5Pset_chunk(layout, f->columns > 1 ? 2 : 1, chunk), EXIT_RUN_FAILED, path,
@@ -207,30 +250,53 @@ static void write_scaling(hid_t dataset, const char *path, const struct field *f
                         pow(cm_per_s_per_km_per_s, f->velocity_scaling));
 }
 
-/** The particles of this process, from row @p begin on. Piece after piece, so that memory does not grow with N, and each chunk is
- * compressed once (twice where two processes meet). */
-static void write_rows(hid_t dataset, const char *path, const struct field *f,
-                       const struct snapshot *snapshot, size_t begin) {
-  const struct particles *s = snapshot->particles;
-  const hid_t type = number_type(f);
-  const size_t row_size = f->columns * H5Tget_size(type),
-               most = s->count < PIECE ? s->count : PIECE;
-  char *rows = allocate(most, row_size, "writing a snapshot");
-  struct particle_block block = {.count = 0};
-  size_t next_block = 0, done = 0; /* blocks entered; particles converted */
-  for (size_t first = 0; first < s->count; first = done) {
-    const size_t end = first + PIECE - (begin + first) % PIECE; /* of the chunk */
-    while (done < s->count && done < end) {
-      while (done == block.first + block.count) block = particles_block(s, next_block++);
-      const size_t i = done - block.first, room = end - done, left = block.count - i;
-      const size_t count = left < room ? left : room;
-      f->convert(&snapshot->units, &block, i, count, rows + (done - first) * row_size);
-      done += count;
+/** How many particles from @p i on are of one type, at most @p room. */
+static size_t run_of_type(const struct particle_block *b, unsigned type, size_t i, size_t room) {
+  const size_t most = b->count - i < room ? b->count - i : room;
+  size_t n = 0;
+  if (!b->type) return type == PARTICLE_HALO ? most : 0;
+  while (n < most && b->type[i + n] == type) n++;
+  return n;
+}
+
+/** Where the next particle of a type is looked for. */
+struct place {
+  size_t next_block, i;
+  struct particle_block block;
+};
+
+/** Convert the next @p count particles of a type. */
+static void convert_next(const struct snapshot *s, const struct field *f, unsigned type,
+                         struct place *at, size_t count, char *rows, size_t row_size) {
+  for (size_t done = 0; done < count;) {
+    while (at->i == at->block.count) {
+      at->block = particles_block(s->particles, at->next_block++);
+      at->i = 0;
     }
-    if (f->constant) /* readers get the fill value */
-      hdf5_checksum_add(dataset, path, checksum_rows(rows, row_size, begin + first, done - first));
+    const size_t n = run_of_type(&at->block, type, at->i, count - done);
+    f->convert(&s->units, &at->block, at->i, n, rows + done * row_size);
+    done += n;
+    at->i += n > 0 ? n : 1;
+  }
+}
+
+/** The particles of a type of this process, from row @p begin on. Piece after piece, so that memory
+ * does not grow with N, and each chunk is compressed once (twice where two processes meet). */
+static void write_rows(hid_t dataset, const char *path, const struct field *f,
+                       const struct snapshot *s, unsigned particle_type, size_t begin) {
+  const size_t count = s->count[comm_rank()][particle_type];
+  const hid_t type = number_type(f);
+  const size_t row_size = f->columns * H5Tget_size(type), most = count < PIECE ? count : PIECE;
+  char *rows = allocate(most, row_size, "writing a snapshot");
+  struct place at = {.block = {.count = 0}};
+  for (size_t first = 0, n; first < count; first += n) {
+    n = PIECE - (begin + first) % PIECE; /* to the end of the chunk */
+    if (n > count - first) n = count - first;
+    convert_next(s, f, particle_type, &at, n, rows, row_size);
+    if (constant(s, f, particle_type)) /* readers get the fill value */
+      hdf5_checksum_add(dataset, path, checksum_rows(rows, row_size, begin + first, n));
     else
-      hdf5_write_rows(dataset, path, f->name, type, begin + first, done - first, f->columns, rows);
+      hdf5_write_rows(dataset, path, f->name, type, begin + first, n, f->columns, rows);
   }
   free(rows);
 }
@@ -248,16 +314,20 @@ static void write_config(hid_t file, const char *path, const struct snapshot *s)
 
 /** The file with all its datasets, which have no values yet. */
 static void create_file(const struct snapshot *s, const char *temporary, const char *path,
-                        size_t in_file) {
+                        const uint64_t in_file[TYPES]) {
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, s, in_file);
   write_parameters(file, path, s);
   write_config(file, path, s);
   provenance_write(file, path, &s->provenance);
-  if (in_file > 0) {
-    const hid_t group = hdf5_create_group(file, path, "PartType1");
-    for (size_t f = 0; f < s->fields; f++) {
-      const hid_t dataset = create_dataset(group, path, &fields[f], s, in_file);
+  for (unsigned t = 0; t < TYPES; t++) {
+    if (in_file[t] == 0) continue;
+    char name[32];
+    snprintf(name, sizeof name, "PartType%u", t);
+    const hid_t group = hdf5_create_group(file, path, name);
+    for (size_t f = 0; f < FIELDS; f++) {
+      if (!wanted(s, &fields[f])) continue;
+      const hid_t dataset = create_dataset(group, path, &fields[f], s, t, in_file[t]);
       write_scaling(dataset, path, &fields[f], s->units.length_cgs);
       hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
     }
@@ -269,17 +339,20 @@ static void create_file(const struct snapshot *s, const char *temporary, const c
 static void write_part(void *context, const struct output_turn *turn) {
   const struct snapshot *s = context;
   const char *path = turn->path;
-  if (comm_rank() == turn->first)
-    create_file(s, turn->temporary, path, count_ranks(s, turn->first, turn->last + 1));
+  uint64_t in_file[TYPES];
+  for (unsigned t = 0; t < TYPES; t++) in_file[t] = count_ranks(s, t, turn->first, turn->last + 1);
+  if (comm_rank() == turn->first) create_file(s, turn->temporary, path, in_file);
   if (s->particles->count == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, path);
-  const size_t begin = count_ranks(s, turn->first, comm_rank());
-  for (size_t f = 0; f < s->fields; f++) {
+  for (size_t k = 0; k < (size_t)TYPES * FIELDS; k++) {
+    const unsigned type = (unsigned)(k / FIELDS);
+    const struct field *f = &fields[k % FIELDS];
+    if (s->count[comm_rank()][type] == 0 || !wanted(s, f)) continue;
     char name[64];
-    snprintf(name, sizeof name, "/PartType1/%s", fields[f].name);
+    snprintf(name, sizeof name, "/PartType%u/%s", type, f->name);
     const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
                                      "continue the file");
-    write_rows(dataset, path, &fields[f], s, begin);
+    write_rows(dataset, path, f, s, type, count_ranks(s, type, turn->first, comm_rank()));
     hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
   }
   hdf5_close_written(file, path);
@@ -308,7 +381,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
   const double length = p->output.unit_length == LENGTH_MPC_H ? 1.0
                                                               : 1000.0; /* file units in Mpc/h */
   const size_t ranks = (size_t)comm_size(),
-               wanted = p->output.files > 0 ? (size_t)p->output.files : ranks;
+               files = p->output.files > 0 ? (size_t)p->output.files : ranks;
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
   const double side = particles->box * length;
   struct snapshot s = {.parameters = p,
@@ -317,9 +390,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
                        .a = isolated ? 1.0 : a,
                        .time = isolated ? cosmology_clock_myr(a) * MYR * length : a,
                        .box = isolated ? 0.0 : particles->box * length,
-                       .files = wanted < ranks ? wanted : ranks,
-                       .fields = sizeof fields / sizeof *fields -
-                                 (p->output.accelerations ? 0 : 1)};
+                       .files = files < ranks ? files : ranks};
   s.units = (struct file_units){.position = side / POSITION_TURN,
                                 .corner = isolated ? -0.5 * side : 0.0,
                                 .momentum = pow(s.a, -1.5), /* u = v_pec / sqrt(a), p = a v_pec */
@@ -327,8 +398,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
                                 .mass = particles->mass,
                                 .length_cgs = cm_per_kpc * 1000.0 / length};
   s.count = allocate(ranks, sizeof *s.count, "particle counts");
-  comm_gather_all(&particles->count, sizeof particles->count, s.count);
-  s.all = count_ranks(&s, 0, comm_size());
+  survey(&s);
   char **paths = list_paths(path, s.files);
   output_together(paths, s.files, NULL, write_part, &s);
   for (size_t f = 0; f < s.files; f++) free(paths[f]);

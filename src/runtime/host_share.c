@@ -77,13 +77,15 @@ void host_share(const struct parameters *p) {
   const int all = (int)sysconf(_SC_NPROCESSORS_ONLN), share = all / comm_host_size();
   if (getenv("STARPU_NCPU") || p->runtime.workers > 0) return;
   const int usable = usable_cores(all, share), cores = usable < all ? usable : share;
-  /* Keep a launcher's binding that has at least an equal part of the cores. */
-  if (usable < all && follows_binding()) return;
+  const bool bound = usable < all && follows_binding();
+  if (bound && gpus == 0) return;
   /* Besides the CPU workers there are a thread for each stream of a GPU, one for messages, and with
    * a GPU the main thread. The main thread must not wait for a core behind polling workers, because
    * it fetches data from the GPU handle by handle. One more core is left for all other threads. */
   const int workers = cores - scheduler_streams() * gpus - (cores > 3) - 2 * (gpus > 0);
   set_default("STARPU_NCPU", workers > 1 ? workers : 1);
+  /* Keep a launcher's binding that has at least an equal part of the cores. */
+  if (bound) return;
   set_default("STARPU_WORKERS_NOBIND", 1);
   set_default("STARPU_MPI_NOBIND", 1);
 }

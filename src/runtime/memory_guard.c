@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "photons/base/error.h"
+#include "photons/runtime/gpu.h"
 
 enum { LAST_SECONDS = 20 };
 
@@ -23,15 +24,18 @@ static struct {
 
 /**
  * Replaces the C library's backtrace(), with which StarPU begins when one of its assertions fails.
- * After a malloc() that failed the run ends here instead, with one line.
+ * After a malloc() that failed, or an error of a GPU, the run ends here instead, with one line.
  */
 int backtrace(void **frames, int size) {
-  const bool no_memory = errno == ENOMEM && guard.active;
+  const bool no_memory = errno == ENOMEM;
   Dl_info caller = {0};
-  if (no_memory && dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname &&
-      strstr(caller.dli_fname, "libstarpu"))
-    fail(EXIT_RUN_FAILED, "not enough memory for StarPU (%s)",
-         caller.dli_sname ? caller.dli_sname : "a function of its own");
+  if (guard.active && dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname &&
+      strstr(caller.dli_fname, "libstarpu")) {
+    const char *function = caller.dli_sname ? caller.dli_sname : "a function of its own";
+    const char *gpu = GPU_CALL(gpu_last_error());
+    if (gpu) fail(EXIT_RUN_FAILED, "the GPU stopped: %s (StarPU, %s)", gpu, function);
+    if (no_memory) fail(EXIT_RUN_FAILED, "not enough memory for StarPU (%s)", function);
+  }
   int (*next)(void **, int);
   *(void **)&next = dlsym(RTLD_NEXT, "backtrace");
   return next ? next(frames, size) : 0;

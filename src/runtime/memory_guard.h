@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Libraries that get no memory in the course of a run. StarPU, FFTW and at times HDF5 do not report that: they print
- * a backtrace and abort, call exit(), or use a null pointer. */
+/* Libraries that get no memory in the course of a run. StarPU, FFTW and at times HDF5 do not report
+ * that: they print a backtrace and abort, call exit(), or use a null pointer. */
 #ifndef PHOTONS_RUNTIME_MEMORY_GUARD_H
 #define PHOTONS_RUNTIME_MEMORY_GUARD_H
 

@@ -54,7 +54,8 @@ static void map_buckets(unsigned context) {
     starpu_heteroprio_set_mapping(context, (worker_type)CUDA_TYPE, i - 1, i);
 }
 
-/** The number of processor cores that are to work, by environment or parameters; 0: StarPU chooses. */
+/** The number of processor cores that are to work, by environment or parameters; 0: StarPU chooses.
+ */
 static long workers_asked(const struct parameters *p, const char **by) {
   const char *text = getenv("STARPU_NCPU");
   char *end;
@@ -110,8 +111,10 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (p->runtime.workers > 0) conf->ncpus = (int)p->runtime.workers;
   /* Reserve a core for the main thread. Workers poll without pause; while the main thread waits
    * behind one of them for the kernel's time slice (8 ms), no task is submitted. Also, copying data
-   * back from a GPU needs the main thread once for every handle. */
-  if (gpus > 0 && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
+   * back from a GPU needs the main thread once for every handle. StarPU subtracts it from a number
+   * of workers that is given, too, which would leave none of one. */
+  const bool given = p->runtime.workers > 0 || getenv("STARPU_NCPU");
+  if (gpus > 0 && !given && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* Without overwriting (0): variables that the user has set are kept. */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
   /* Tasks run on the GPU that has their data. */

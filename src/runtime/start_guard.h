@@ -11,8 +11,8 @@
  * bytes. Threads and memory are given back. */
 void start_guard_probe(unsigned threads, size_t bytes);
 
-/** From begin to end, an abort or a bad memory access ends the program so. What is written to standard
- * error meanwhile appears at the end, if the end is reached. */
+/** From begin to end, an abort or a bad memory access ends the program so. What is written to
+ * standard error meanwhile appears at the end, if the end is reached. */
 void start_guard_begin(void);
 void start_guard_end(void);
 

@@ -6,8 +6,10 @@
 #include <math.h>
 
 #include "forces.h"
+#include "frame.h"
 #include "motion_check.h"
 #include "photons/base/comm.h"
+#include "photons/base/debug_check.h"
 #include "photons/runtime/message.h"
 #include "photons/step/codelets.h"
 #include "photons/step/step.h"
@@ -20,9 +22,9 @@
 #define ROUNDING 1.0001
 #define BASE_TICKS (1u << RUNG_MOST)
 
-/** Expansions replace at least this many pairs each time they are used. In sub-steps they are used only
- * where they replaced more than this share of all pairs in the last forces on all particles: what
- * makes the multipoles of all groups costs more than the few pairs of few active particles. */
+/** Expansions replace at least this many pairs each time they are used. In sub-steps they are used
+ * only where they replaced more than this share of all pairs in the last forces on all particles:
+ * what makes the multipoles of all groups costs more than the few pairs of few active particles. */
 #define PAIRS_REPLACED 4096.0
 #define SHARE_WORTHWHILE 0.1
 
@@ -53,10 +55,14 @@ static void set_limits(const struct base_step *b, struct rung_kick *k) {
   const double one = timeline_adaptive_limit(b->parameters, b->cosmology, a, dlna);
   for (int rung = 0; rung < RUNGS; rung++)
     k->limit[rung] = (float)fmin(pow(ldexp(one, 2 * rung), 2.0), (double)FLT_MAX);
+  k->gothic = b->parameters->time.criterion == CRITERION_GOTHIC;
+  const double speed = timeline_speed_limit(b->parameters, b->cosmology, a, dlna);
+  for (int rung = 0; rung < RUNGS; rung++)
+    k->speed[rung] = (float)fmin(pow(ldexp(speed, rung), 2.0), (double)FLT_MAX);
 }
 
-/** A kick at the present tick of particles of rung `top` and deeper: the factors that close their steps,
- * or open steps of the rungs that may follow; and the limits of rungs. */
+/** A kick at the present tick of particles of rung `top` and deeper: the factors that close their
+ * steps, or open steps of the rungs that may follow; and the limits of rungs. */
 static struct rung_kick kick_at(const struct base_step *b, uint8_t top, bool close, bool open) {
   struct rung_kick k = {.top = top, .deepest = deepest_allowed(b)};
   if (k.deepest < top) k.deepest = top;
@@ -90,7 +96,8 @@ static uint8_t deepest_occupied(const struct nbody *n) {
   return (uint8_t)deepest;
 }
 
-/** After kicks: no particle of a group is faster than the fastest one kicked, or the fastest before. */
+/** After kicks: no particle of a group is faster than the fastest one kicked, or the fastest
+ * before. */
 static void note_fastest(struct nbody *n, bool all) {
   FOR_GROUPS(&n->domain, g) {
     struct group_rungs *r = &n->rungs[g->index];
@@ -134,9 +141,9 @@ static double drift_due(const struct nbody *n, const struct base_step *b, const 
   return cosmology_drift(b->cosmology, scale_factor(b, from), scale_factor(b, b->tick));
 }
 
-/** Submit the drift to the present tick, and the refit, of groups with active particles and all that
- * may be in their reach; the others wait. Which ones wait does not depend on the number of ranks or
- * workers. */
+/** Submit the drift to the present tick, and the refit, of groups with active particles and all
+ * that may be in their reach; the others wait. Which ones wait does not depend on the number of
+ * ranks or workers. */
 static void drift_wanted(struct nbody *n, const struct base_step *b) {
   const double reach = n->domain.geometry.r_cut;
   double longest = 0.0;
@@ -146,6 +153,7 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
     g->largest.momentum = n->rungs[g->index].fastest; /* kicks saw active particles alone */
     longest = fmax(longest, due);
   }
+  frame_follow(n);
   motion_check(n, longest);
   domain_find_neighbours(&n->domain);
   FOR_GROUPS(&n->domain, g) {
@@ -165,10 +173,16 @@ static void choose_active(struct nbody *n, struct group *g, void *top) {
   targets_pack(&n->short_range, g, *(const uint8_t *)top, g->targets);
 }
 
-static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
+/** The targets of all ranks. */
+static uint64_t count_targets(const struct nbody *n) {
   uint64_t active = 0;
   FOR_GROUPS(&n->domain, g) active += g->targets;
   comm_sum_u64(&active, 1);
+  return active;
+}
+
+static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
+  const uint64_t active = count_targets(n);
   b->last = short_range_work(&n->short_range);
   b->sub_steps++;
   b->particles[top] += active;
@@ -176,6 +190,46 @@ static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
   b->work.pairs += b->last.pairs;
   b->work.interactions += b->last.interactions;
   b->work.visits += b->last.visits;
+  if (b->policy)
+    rebuild_policy_account(b->policy, b->fresh, top, &b->last, active, n->domain.particles.all);
+}
+
+static void count_rungs(struct nbody *n) {
+  const struct particles *p = &n->domain.particles;
+  domain_acquire(&n->domain);
+  FOR_GROUPS(&n->domain, g) {
+    const size_t first = particles_block(p, g->index - p->first_block).first;
+    uint32_t *particles = n->rungs[g->index].particles;
+    for (int k = 0; k < RUNGS; k++) particles[k] = 0;
+    for (size_t i = first; i < first + g->count; i++) particles[p->rung[i]]++;
+  }
+  domain_release(&n->domain);
+}
+
+/** Make new groups where the policy says so. In isolated systems all groups have drifted to the
+ * present tick, because each is in reach of the active particles. */
+static void rebuild_if_due(struct nbody *n, struct base_step *b, uint8_t top) {
+  if (!b->policy ||
+      !rebuild_policy_due(b->policy, b->fresh, top, count_targets(n), n->domain.particles.all))
+    return;
+  double fastest = 0.0;
+  FOR_GROUPS(&n->domain, g) {
+    DEBUG_CHECK(n->rungs[g->index].tick == b->tick, "group %u waits at tick %u of %u", g->index,
+                n->rungs[g->index].tick, b->tick);
+    fastest = fmax(fastest, (double)n->rungs[g->index].fastest);
+  }
+  comm_max_double(&fastest, 1);
+  step_rebuild(n);
+  count_rungs(n);
+  FOR_GROUPS(&n->domain, g) {
+    n->rungs[g->index].tick = b->tick;
+    n->rungs[g->index].fastest = (float)fastest;
+    g->targets = active_of(n, g, top);
+    g->moved = 0.0f;
+  }
+  domain_find_neighbours(&n->domain);
+  rebuild_policy_done(b->policy, b->fresh);
+  b->rebuilds++;
 }
 
 static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
@@ -202,6 +256,7 @@ bool block_advance(struct nbody *n, struct base_step *b) {
   n->a = scale_factor(b, next);
   FOR_GROUPS(&n->domain, g) g->targets = active_of(n, g, top);
   drift_wanted(n, b);
+  rebuild_if_due(n, b, top);
   if (next == BASE_TICKS) return false;
   kick_active(n, b, top);
   return true;

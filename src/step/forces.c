@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The forces as a task graph, one line for each stage. Each rank submits the tasks of its own groups,
- * slabs and columns, and the messages that send data to other ranks and receive theirs. Data
- * dependencies order the stages. Mesh and tree meet only in the acceleration, which p2p writes and
- * l2p and pm_read add to, always in this order, so that sums do not depend on which worker or rank
- * computes them. */
+/* The forces as a task graph, one line for each stage. Each rank submits the tasks of its own
+ * groups, slabs and columns, and the messages that send data to other ranks and receive theirs.
+ * Data dependencies order the stages. Mesh and tree meet only in the acceleration, which p2p writes
+ * and l2p and pm_read add to, always in this order, so that sums do not depend on which worker or
+ * rank computes them. */
 #include "forces.h"
 
 #include "photons/base/comm.h"

@@ -9,8 +9,8 @@
 
 /**
  * Submit the tasks that compute the forces on the targets of all groups. Their neighbours are found
- * (domain_find_neighbours()), and their trees are refitted, or will be by tasks submitted before; with
- * several ranks these tasks have ended. Afterwards message_wait() must follow. Collective.
+ * (domain_find_neighbours()), and their trees are refitted, or will be by tasks submitted before;
+ * with several ranks these tasks have ended. Afterwards message_wait() must follow. Collective.
  * @param mesh     compute the long-range forces, too; they are those of all particles
  * @param choose   makes the targets of a group (targets.h); called for groups that have some
  * @param context  its last argument

@@ -76,22 +76,6 @@ static _Noreturn void fail_drift(struct nbody *n, const struct group *g, double 
        length(p.momentum) * drift / n->domain.geometry.box);
 }
 
-void motion_check_frame(const struct nbody *n) {
-  const struct geometry *geometry = &n->domain.geometry;
-  const uint32_t middle = UINT32_C(1) << 31;
-  if (nbody_has_mesh(n)) return;
-  FOR_GROUPS(&n->domain, g) for (int c = 0; c < 3; c++) {
-    const double centre = fabs((double)position_difference(g->top[1].centre[c], middle)) *
-                          (double)geometry->scale;
-    if (centre + (double)g->top[1].half[c] < 0.25) continue;
-    fail(EXIT_RUN_FAILED,
-         "step %lld, t = %.6g Myr: a particle is more than a quarter of the frame's side, %g kpc, "
-         "from its middle along the axis %c: begin with a wider frame; what was written before is "
-         "good",
-         (long long)n->step, cosmology_clock_myr(n->a), 250.0 * geometry->box, "xyz"[c]);
-  }
-}
-
 void motion_check(struct nbody *n, double drift) {
   const double half_box = 0.5 * n->domain.geometry.box;
   /* Causes come before what follows from them. Every comparison is false for NaN. */

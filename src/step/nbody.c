@@ -13,6 +13,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   const struct layout layout = layout_choose(p, particles.all);
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
   const double cell = isolated ? 0.0 : particles.box / layout.mesh.cells;
+  n->parameters = p;
   n->kernels = step_kernels_select();
   n->a = 1.0;
   const bool block = p->time.step == STEP_BLOCK;
@@ -39,6 +40,18 @@ void nbody_free(struct nbody *n) {
   free(n);
 }
 
+struct nbody *nbody_keep(struct nbody *n, const bool *keep) {
+  domain_acquire(&n->domain);
+  const struct particles kept = particles_select(&n->domain.particles, keep);
+  domain_release(&n->domain);
+  struct nbody *new = nbody_create(n->parameters, kept);
+  new->block = n->block;
+  new->step = n->step;
+  new->a = n->a;
+  nbody_free(n);
+  return new;
+}
+
 void nbody_migrate(struct nbody *n, const uint32_t *owner_first) {
   if (nbody_has_mesh(n)) long_range_leave(&n->long_range);
   short_range_unregister(&n->short_range);
@@ -54,8 +67,8 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   const int order = (int)p->gravity.order;
   const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
   const struct particles kind = {.block_steps = p->time.step == STEP_BLOCK};
-  for (int k = 0; k < particles_columns(&kind); k++)
-    l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
+  FOR_PARTICLE_COLUMNS(&kind, k)
+  l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
   l.bytes_tree = nodes * (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) +
                                                                          fmm_local_size(order)));
   return l;

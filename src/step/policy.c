@@ -6,12 +6,13 @@
 
 #include "photons/config/parameters.h"
 #include "photons/runtime/scheduler.h"
+#include "photons/step/rungs.h"
 
 /* Rough costs in nanoseconds on one core or on a GPU. They are constants, so that results depend
  * neither on the noise of measured times nor on the number of workers. */
 static const struct cost {
-  double pair, interaction, visit, sort; /* sort: per particle */
-} core_cost = {0.5, 25.0, 6.0, 100.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0};
+  double pair, interaction, visit, sort, rebuild; /* the last two: per particle */
+} core_cost = {0.5, 25.0, 6.0, 100.0, 500.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0, 500.0};
 
 static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
 
@@ -60,11 +61,14 @@ static double spread(const struct domain *d) {
   return sum;
 }
 
+static double nanoseconds(const struct work_counts *w) {
+  return cost()->pair * (double)w->pairs + cost()->interaction * (double)w->interactions +
+         cost()->visit * (double)w->visits;
+}
+
 void sort_policy_account(struct sort_policy *s, const struct domain *d, const struct work_counts *w,
                          double forces) {
-  const double work = cost()->pair * (double)w->pairs +
-                      cost()->interaction * (double)w->interactions +
-                      cost()->visit * (double)w->visits;
+  const double work = nanoseconds(w);
   if (s->steps_since_sort == 0) {
     s->fresh_work = work;
     s->sort_debt = 0.0;
@@ -78,4 +82,33 @@ void sort_policy_account(struct sort_policy *s, const struct domain *d, const st
   if (s->steps_since_rebuild == 0) s->fresh_spread = s->spread;
   s->steps_since_sort++;
   s->steps_since_rebuild++;
+}
+
+bool rebuild_policy_due(const struct rebuild_policy *s, const double *fresh, int top,
+                        uint64_t active, size_t particles) {
+  const double expected = top == 0 && s->fresh_work > 0.0 ? s->fresh_work
+                                                          : fresh[top] * (double)active;
+  return s->debt + s->looseness * expected >= cost()->rebuild * (double)particles;
+}
+
+void rebuild_policy_done(struct rebuild_policy *s, double *fresh) {
+  *s = (struct rebuild_policy){0};
+  for (int k = 0; k < RUNGS; k++) fresh[k] = 0.0;
+}
+
+void rebuild_policy_account(struct rebuild_policy *s, double *fresh, int top,
+                            const struct work_counts *w, uint64_t active, size_t particles) {
+  const double work = nanoseconds(w);
+  double new_work = top == 0 ? s->fresh_work : fresh[top] * (double)active;
+  if (new_work > 0.0) {
+    /* Few particles say little about the trees. */
+    const double weight = work / (work + cost()->rebuild * (double)particles);
+    s->looseness += weight * (work / new_work - 1.0 - s->looseness);
+    s->looseness = fmax(s->looseness, 0.0);
+  } else {
+    new_work = work / (1.0 + s->looseness);
+    fresh[top] = new_work / (double)active;
+    if (top == 0) s->fresh_work = new_work;
+  }
+  s->debt = fmax(s->debt + work - new_work, 0.0);
 }

@@ -10,8 +10,33 @@
 #include "photons/runtime/message.h"
 #include "photons/tree/codelets.h"
 
-/** All pairs in reach are summed directly: no expansion of the potential is needed. */
-static void submit(struct nbody *n) {
+static void submit_multipoles(struct domain *d, struct short_range *s) {
+  FOR_GROUPS(d, g) {
+    p2m_submit(s, g);
+    m2m_submit(s, g);
+  }
+  multipoles_transfer(s);
+}
+
+/** @param of_particles  of this rank, or NULL */
+static void submit_group(struct short_range *s, struct group *g, bool expansions,
+                         float *of_particles) {
+  const struct particles *p = &s->domain->particles;
+  lists_make(s, g);
+  potential_submit(s, g);
+  if (expansions) {
+    m2l_potential_submit(s, g);
+    l2l_submit(s, g);
+    l2p_potential_submit(s, g);
+  } else {
+    list_release(&expansions_of(s, g)->lists, LIST_FAR);
+  }
+  const size_t first = particles_block(p, g->index - p->first_block).first;
+  potential_sum_submit(s, g, of_particles ? of_particles + first : NULL);
+  targets_release(s, g);
+}
+
+static void submit(struct nbody *n, bool expansions, float *of_particles) {
   struct domain *d = &n->domain;
   struct short_range *s = &n->short_range;
   domain_find_ghosts(d);
@@ -22,29 +47,25 @@ static void submit(struct nbody *n) {
     targets_all(s, g, false);
     lists_begin(s, g);
   }
-  FOR_GROUPS(d, g) {
-    lists_make(s, g);
-    potential_submit(s, g);
-    list_release(&expansions_of(s, g)->lists, LIST_FAR);
-    targets_release(s, g);
-  }
+  if (expansions) submit_multipoles(d, s);
+  FOR_GROUPS(d, g) submit_group(s, g, expansions, of_particles);
   message_wait();
 }
 
-/** Sum over the groups of all ranks in the order of their numbers, so that it does not depend on the
- * number of ranks. */
+/** Sum over the groups of all ranks in the order of their numbers, so that it does not depend on
+ * the number of ranks. */
 static double sum_groups(struct nbody *n) {
   const uint32_t groups = n->domain.group_count;
   double sum = 0.0, *potential = allocate(groups, sizeof *potential, "energies of groups");
-  FOR_GROUPS(&n->domain, g) potential[g->index] = expansions_of(&n->short_range, g)->potential;
+  FOR_GROUPS(&n->domain, g) potential[g->index] = expansions_of(&n->short_range, g)->potential_sum;
   comm_sum_double(potential, groups);
   for (uint32_t i = 0; i < groups; i++) sum += potential[i];
   free(potential);
   return sum;
 }
 
-double step_pair_potential(struct nbody *n) {
-  const bool expansions = n->short_range.expansions;
+double step_pair_potential(struct nbody *n, bool expansions, float *of_particles) {
+  const bool before = n->short_range.expansions;
   FOR_GROUPS(&n->domain, g) {
     g->targets = g->count;
     g->moved = 0.0f;
@@ -52,8 +73,10 @@ double step_pair_potential(struct nbody *n) {
   }
   message_wait();
   domain_find_neighbours(&n->domain);
-  short_range_expansions(&n->short_range, false);
-  submit(n);
   short_range_expansions(&n->short_range, expansions);
+  if (expansions) short_range_set_order(&n->short_range, FMM_ORDER_MAX);
+  submit(n, expansions, of_particles);
+  short_range_set_order(&n->short_range, n->short_range.acceptance.order);
+  short_range_expansions(&n->short_range, before);
   return sum_groups(n);
 }

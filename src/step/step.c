@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "forces.h"
+#include "frame.h"
 #include "motion_check.h"
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
@@ -18,13 +19,14 @@ static void choose_all(struct nbody *n, struct group *g, void *context) {
   targets_all(&n->short_range, g, n->rungs != NULL);
 }
 
-/** Find the neighbours of groups whose boxes are new, with all their particles as targets or none. */
+/** Find the neighbours of groups whose boxes are new, with all their particles as targets or none.
+ */
 static void find_neighbours(struct nbody *n, bool targets) {
   FOR_GROUPS(&n->domain, g) {
     g->targets = targets ? g->count : 0;
     g->moved = 0.0f;
   }
-  motion_check_frame(n);
+  frame_follow(n);
   domain_find_neighbours(&n->domain);
 }
 
@@ -51,9 +53,23 @@ void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *
   step_all_forces(n, close_step, &(const float){(float)kick}, meanwhile, context);
 }
 
+/** Make room for a drift after the kicks that were submitted. */
+static void follow_drift(struct nbody *n, double drift) {
+  message_wait();
+  motion_check(n, 0.0);
+  FOR_GROUPS(&n->domain, g)
+  g->moved = (float)(drift * (double)g->largest.momentum / n->domain.geometry.r_cut);
+  frame_follow(n);
+}
+
 void step_drift(struct nbody *n, double kick, double drift) {
+  const bool framed = !nbody_has_mesh(n);
+  if (framed) {
+    FOR_GROUPS(&n->domain, g) kick_submit(n, g, (float)kick);
+    follow_drift(n, drift);
+  }
   FOR_GROUPS(&n->domain, g) {
-    kick_submit(n, g, (float)kick);
+    if (!framed) kick_submit(n, g, (float)kick);
     drift_submit(n, g, (float)drift);
     refit_submit(&n->short_range, g);
   }
@@ -96,7 +112,7 @@ static void forces_only(struct nbody *n) {
 void step_first_forces(struct nbody *n) {
   step_refit(n);
   forces_only(n);
-  if (n->short_range.acceptance.kind == MAC_RELATIVE) {
+  if (n->short_range.acceptance.kind != MAC_GEOMETRIC) {
     step_refit(n);
     forces_only(n);
   }
@@ -112,6 +128,7 @@ static void measure_mesh(struct nbody *n) {
 
 void step_measure(struct nbody *n) {
   if (n->rungs && nbody_has_mesh(n)) measure_mesh(n);
+  if (!nbody_has_mesh(n)) step_refit(n); /* the frame follows the boxes of groups */
   FOR_GROUPS(&n->domain, g) kick_submit(n, g, 0.0f);
   message_wait();
   motion_check(n, 0.0);

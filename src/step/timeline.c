@@ -32,18 +32,29 @@ double timeline_longest(const struct parameters *p) {
   return log(cosmology_clock_at(p->time.max_step));
 }
 
+/** dt^2 |acceleration| over the softening length. */
+static double eta_squared(const struct parameters *p) {
+  return p->time.criterion == CRITERION_GOTHIC ? p->time.gothic_eta * p->time.gothic_eta
+                                               : 2.0 * p->time.eta;
+}
+
 double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,
                               double acc_max, double softening) {
   const double dlna = timeline_longest(p), scale = cosmology_scale(c, a);
   if (!(acc_max > 0.0)) return dlna;
   return fmin(dlna, cosmology_hubble(c, a) *
-                        sqrt(2.0 * p->time.eta * softening * scale * scale * scale / acc_max));
+                        sqrt(eta_squared(p) * softening * scale * scale * scale / acc_max));
 }
 
 double timeline_adaptive_limit(const struct parameters *p, const struct cosmology *c, double a,
                                double dlna) {
   const double per_hubble = dlna / cosmology_hubble(c, a), scale = cosmology_scale(c, a);
-  return 2.0 * p->time.eta * softening_at(p, a) * scale * scale * scale / (per_hubble * per_hubble);
+  return eta_squared(p) * softening_at(p, a) * scale * scale * scale / (per_hubble * per_hubble);
+}
+
+double timeline_speed_limit(const struct parameters *p, const struct cosmology *c, double a,
+                            double dlna) {
+  return p->time.gothic_eta * softening_at(p, a) * cosmology_hubble(c, a) / dlna;
 }
 
 static double step_wanted(const struct timeline *t, const struct parameters *p,
@@ -68,7 +79,7 @@ double timeline_next(const struct timeline *t, const struct parameters *p,
 }
 
 double softening_at(const struct parameters *p, double a) {
-  double comoving = p->gravity.softening;
+  double comoving = softening_shortest(p);
   if (p->gravity.softening_max_physical > 0.0)
     comoving = fmin(comoving, p->gravity.softening_max_physical / a);
   return 1e-3 * comoving;

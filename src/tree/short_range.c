@@ -2,6 +2,7 @@
 /* The short-range force of a domain: set-up, and the memory and handles of expansions and lists. */
 #include "photons/tree/short_range.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cuda/tree/gpu_tree.h"
@@ -23,6 +24,12 @@ static void free_gpu_tables(void *context) {
   GPU_CALL(gpu_split_free(s->gpu[worker_number()]));
 }
 
+/** What depends on r_cut. */
+static void set_units(struct short_range *s, const struct parameters *p) {
+  short_range_set_softening(s, p, HUGE_VAL);
+  s->factor = (float)(GRAVITY * s->domain->particles.mass / (s->split.r_cut * s->split.r_cut));
+}
+
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
                        double cell) {
   *s = (struct short_range){.domain = d, .kernels = tree_kernels_select()};
@@ -31,8 +38,8 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   else
     split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
                (int)p->gravity.p2p_degree);
-  short_range_set_softening(s, p, 1e-3 * p->gravity.softening); /* kpc/h to Mpc/h */
-  s->factor = (float)(GRAVITY * d->particles.mass / (s->split.r_cut * s->split.r_cut));
+  set_units(s, p);
+  s->order = s->acceptance.order;
   s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
   pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPU tasks write results into it */
   for (uint32_t i = 0; i < d->group_count; i++)
@@ -45,17 +52,35 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   short_range_register(s);
 }
 
-void short_range_set_softening(struct short_range *s, const struct parameters *p,
-                               double softening) {
+void short_range_rescale(struct short_range *s, const struct parameters *p) {
+  if (engine_gpu()) engine_on_gpu_workers(free_gpu_tables, s);
+  split_init_newton(&s->split, s->domain->geometry.r_cut);
+  set_units(s, p);
+  if (engine_gpu()) engine_on_gpu_workers(create_gpu_tables, s);
+}
+
+void short_range_set_softening(struct short_range *s, const struct parameters *p, double most) {
+  const bool differ = s->domain->particles.has_types && softening_differs(p);
+  double of_type[PARTICLE_TYPES], largest = 0.0;
+  for (unsigned k = 0; k < PARTICLE_TYPES; k++) { /* kpc/h to Mpc/h */
+    of_type[k] = 1e-3 * fmin(softening_of_type(p, k), most);
+    largest = fmax(largest, of_type[k]);
+  }
+  const double softening = differ ? largest : of_type[PARTICLE_HALO];
   p2p_law_init(&s->law, p->gravity.p2p_kernel, p->gravity.softening_kernel, softening,
                (int)p->gravity.table_order, &s->split);
+  if (differ) p2p_law_soften(&s->law, of_type);
   const bool plummer = p->gravity.softening_kernel == SOFTENING_PLUMMER,
              isolated = s->split.kind == SPLIT_NEWTON;
-  if (isolated) s->split.plummer2 = s->law.plummer2;
+  const bool softened = isolated && !differ; /* expansions are softened */
+  s->split.plummer2 = softened ? s->law.plummer2 : 0.0f;
   /* The spline is Newton's law from 2.8 softening lengths on. Plummer's law agrees within 1e-3 from
-   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself. */
-  const double newtonian = !plummer ? 2.8 * softening : isolated ? 0.0 : 39.0 * softening;
-  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, p->gravity.mac_tolerance,
+   * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself,
+   * if there is one softening length. */
+  const double newtonian = !plummer ? 2.8 * softening : softened ? 0.0 : 39.0 * softening;
+  const double tolerance = p->gravity.mac == MAC_GOTHIC ? p->gravity.delta_acc
+                                                        : p->gravity.mac_tolerance;
+  acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, tolerance,
                   (int)p->gravity.order, newtonian, s->domain->geometry.box, s->domain->depth,
                   &s->split);
   s->theta = s->acceptance.theta;
@@ -67,6 +92,13 @@ void short_range_expansions(struct short_range *s, bool use) {
   s->expansions = use;
   s->acceptance.theta = use ? s->theta : 0.0f;
   s->acceptance.theta_first = use ? s->theta_first : 0.0f;
+}
+
+void short_range_set_order(struct short_range *s, int order) {
+  if (order == s->order) return;
+  short_range_unregister(s);
+  s->order = order;
+  short_range_register(s);
 }
 
 void short_range_free(struct short_range *s) {
@@ -84,10 +116,10 @@ void short_range_free(struct short_range *s) {
 }
 
 static size_t multipole_floats(const struct short_range *s) {
-  return (size_t)tree_nodes(s->domain->depth) * fmm_multipole_size(s->acceptance.order);
+  return (size_t)tree_nodes(s->domain->depth) * fmm_multipole_size(s->order);
 }
 static size_t local_floats(const struct short_range *s) {
-  return (size_t)tree_nodes(s->domain->depth) * fmm_local_size(s->acceptance.order);
+  return (size_t)tree_nodes(s->domain->depth) * fmm_local_size(s->order);
 }
 
 void short_range_register(struct short_range *s) {

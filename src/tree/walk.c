@@ -29,8 +29,8 @@ static double double_factorial(int n) { return n > 1 ? n * double_factorial(n - 
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance,
                      int order, double softening_support, double box, unsigned depth,
                      const struct split *split) {
-  /* Units of r_cut; closer nodes would overflow floats at order 6. Isolated systems reach further down:
-   * n (2p-1)!!/r^(p+1) stays below 1e36 for n = 1e8. */
+  /* Units of r_cut; closer nodes would overflow floats at order 6. Isolated systems reach further
+   * down: n (2p-1)!!/r^(p+1) stays below 1e36 for n = 1e8. */
   const double least = split->kind == SPLIT_NEWTON
                            ? pow(1e-28 * double_factorial(2 * order - 1), 1.0 / (order + 1))
                            : 1e-4;
@@ -40,10 +40,17 @@ void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, dou
                            .theta_first = (float)fmin(theta, 0.5),
                            .tolerance = (float)tolerance,
                            .order = order,
+                           /* |d^(n+1) (1/r) / dr^(n+1)| / n! = (n + 1) / r^(n+2), n = order */
+                           .exponent = order,
+                           .factor = (float)(order + 1),
                            .separation = (float)fmax(separation, least),
                            .half_box = (float)(0.5 * box / split->r_cut),
                            .scale = (float)(box / POSITION_TURN / split->r_cut),
                            .depth = depth};
+  if (kind == MAC_GOTHIC) { /* Miki & Umemura (2017), equation 2 */
+    a->exponent = 2;
+    a->factor = 1.0f;
+  }
   if (split->kind == SPLIT_NEWTON) {
     a->newton = true;
     a->half_box = INFINITY;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time of the analysis of a Gadget snapshot: PHOTONS_BENCH_SNAPSHOT, else the clustered force set. */
+/* Time of the analysis of a Gadget snapshot: PHOTONS_BENCH_SNAPSHOT, else the clustered force set.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

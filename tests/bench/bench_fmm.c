@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long the FMM operators take on one core: ns an interaction, a node or a particle, for each order and instruction set. */
+/* How long the FMM operators take on one core: ns an interaction, a node or a particle, for each
+ * order and instruction set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -18,7 +19,8 @@ enum {
 };
 static const double MINIMUM_SECONDS = 0.05;
 
-/** Particles of several groups, their trees, and far lists of a given length. Positions are random: only costs matter here. */
+/** Particles of several groups, their trees, and far lists of a given length. Positions are random:
+ * only costs matter here. */
 struct bench {
   uint32_t *x;
   struct node *nodes[SLOTS];
@@ -78,7 +80,7 @@ static void m2l(const struct fmm_operators *f, struct bench *b, int p) {
          (const struct node *const *)b->nodes, (const float *const *)b->multipole, b->local);
 }
 static void p2m(const struct fmm_operators *f, struct bench *b, int p) {
-  f->p2m(p, COUNT, DEPTH, SCALE, b->x, b->nodes[0], b->multipole[0]);
+  f->p2m(p, COUNT, DEPTH, SCALE, b->x, NULL, b->nodes[0], b->multipole[0]);
 }
 static void m2m(const struct fmm_operators *f, struct bench *b, int p) {
   f->m2m(p, DEPTH, SCALE, b->nodes[0], b->multipole[0]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time and memory of generated initial conditions, second order: bench_ic [particles a side = 128] [mesh = as many]. */
+/* Time and memory of generated initial conditions, second order: bench_ic [particles a side = 128]
+ * [mesh = as many]. */
 #include <starpu.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Speed of the particle mesh on one core (processor time): ns a particle of deposit and read, ms of the transforms.
- * bench_mesh [CELLS...]: meshes (default 128 192 256), with (CELLS/2)^3 particles. */
+/* Speed of the particle mesh on one core (processor time): ns a particle of deposit and read, ms of
+ * the transforms. bench_mesh [CELLS...]: meshes (default 128 192 256), with (CELLS/2)^3 particles.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -30,7 +31,8 @@ static uint32_t compact(uint32_t i) {
   return r;
 }
 
-/* A group of GROUP_SIDE^3 particles of a perturbed grid in Morton order, like the particles of a tree. */
+/* A group of GROUP_SIDE^3 particles of a perturbed grid in Morton order, like the particles of a
+ * tree. */
 static void make_group(uint32_t side, const uint32_t corner[3], uint64_t *random, uint32_t *x) {
   const uint32_t count = GROUP_SIDE * GROUP_SIDE * GROUP_SIDE;
   const double spacing = 4294967296.0 / side;
@@ -96,7 +98,7 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
     for (size_t i = 0; i < cells * plane_floats(m); i++) slabs_memory[i] = 0.0f;
     for (uint32_t g = 0; g < groups; g++) {
       double t0 = seconds();
-      kernels->deposit(m, count, x + (size_t)g * 3 * count, false, &patches[g], patch);
+      kernels->deposit(m, count, x + (size_t)g * 3 * count, NULL, false, &patches[g], patch);
       double t1 = seconds();
       for (uint32_t s = 0; s < slabs; s++)
         kernels->patch_add(m, s, &patches[g], patch,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Figure 2 of Wang & Meng (2021) as a table: the largest error of T(x) of the table kernel by Taylor order, in float as
- * it runs, and of the polynomial kernel by degree. make figure2 */
+/* Figure 2 of Wang & Meng (2021) as a table: the largest error of T(x) of the table kernel by
+ * Taylor order, in float as it runs, and of the polynomial kernel by degree. make figure2 */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* force_error FILE [section.key=value ...]: force errors of the solver on a set with reference accelerations. */
+/* force_error FILE [section.key=value ...]: force errors of the solver on a set with reference
+ * accelerations. */
 #include <stdio.h>
 
 #include "photons/base/error.h"

@@ -6,8 +6,10 @@
  *   INJECT_COUNT=FILE            nothing fails; at the end FILE gets the number of calls of each
  *                                function, from anywhere and from the program
  *
- * The functions are groups: `malloc` is every function that allocates memory, `write` every one that
- * writes to a file (not to the terminal or a pipe). Calls before main() do not count. */
+ * The functions are groups: `malloc` is every function that allocates memory, `write` every one
+ * that writes to a file (not to the terminal or a pipe). `cuda_memory` is every function that
+ * allocates memory of a GPU. `cuda_device` is every function that uses a GPU; with `always` the GPU
+ * is lost. Calls before main() do not count. */
 #define _GNU_SOURCE /* RTLD_NEXT; NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +26,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum function { MALLOC, WRITE, FSYNC, RENAME, LINK, OPEN, PTHREAD_CREATE, FUNCTIONS };
+enum function {
+  MALLOC,
+  WRITE,
+  FSYNC,
+  RENAME,
+  LINK,
+  OPEN,
+  PTHREAD_CREATE,
+  CUDA_MEMORY,
+  CUDA_DEVICE,
+  FUNCTIONS
+};
+/* Errors of CUDA: the library does not need CUDA. */
+enum { CUDA_NO_MEMORY = 2, CUDA_LOST = 719 };
 static const struct {
   const char *name;
   int error;
@@ -34,7 +49,9 @@ static const struct {
                           [RENAME] = {"rename", EIO},
                           [LINK] = {"link", EMLINK},
                           [OPEN] = {"open", EMFILE},
-                          [PTHREAD_CREATE] = {"pthread_create", EAGAIN}};
+                          [PTHREAD_CREATE] = {"pthread_create", EAGAIN},
+                          [CUDA_MEMORY] = {"cuda_memory", CUDA_NO_MEMORY},
+                          [CUDA_DEVICE] = {"cuda_device", CUDA_LOST}};
 
 static struct {
   bool ready, always, from_program;
@@ -43,6 +60,7 @@ static struct {
   const char *count_file;
   uintptr_t program, program_end; /* addresses of the program's code */
   atomic_long calls[FUNCTIONS], program_calls[FUNCTIONS];
+  atomic_int cuda_error; /* the last one, for cudaGetLastError() */
 } inject = {.function = -1};
 
 static int find_program(struct dl_phdr_info *info, size_t size, void *unused) {
@@ -202,4 +220,51 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
                    void *argument) {
   NEXT(int, pthread_create, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   return FAILS(PTHREAD_CREATE) ? EAGAIN : next(thread, attributes, start, argument);
+}
+
+/* CUDA's runtime library. Its functions return 0 or an error. */
+
+/** The error with which this call of CUDA fails, or 0. Unlike those of the C library it leaves
+ * errno. */
+static int cuda_failure(enum function f, const void *caller) {
+  if (!fails(f, caller)) return 0;
+  atomic_store(&inject.cuda_error, functions[f].error);
+  return functions[f].error;
+}
+#define CUDA(f, name, types, arguments)                               \
+  int name types {                                                    \
+    static int(*next) types;                                          \
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name);             \
+    const int error = cuda_failure((f), __builtin_return_address(0)); \
+    return error ? error : next arguments;                            \
+  }
+struct dim3 {
+  unsigned x, y, z;
+};
+
+CUDA(CUDA_MEMORY, cudaMalloc, (void **to, size_t bytes), (to, bytes))
+CUDA(CUDA_MEMORY, cudaMallocAsync, (void **to, size_t bytes, void *stream), (to, bytes, stream))
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): CUDA's name */
+CUDA(CUDA_DEVICE, __cudaLaunchKernel,
+     (void *kernel, struct dim3 grid, struct dim3 block, void **arguments, size_t shared,
+      void *stream),
+     (kernel, grid, block, arguments, shared, stream))
+CUDA(CUDA_DEVICE, cudaMemcpyAsync,
+     (void *to, const void *from, size_t bytes, int kind, void *stream),
+     (to, from, bytes, kind, stream))
+CUDA(CUDA_DEVICE, cudaMemsetAsync, (void *to, int value, size_t bytes, void *stream),
+     (to, value, bytes, stream))
+CUDA(CUDA_DEVICE, cudaStreamSynchronize, (void *stream), (stream))
+CUDA(CUDA_DEVICE, cudaEventQuery, (void *event), (event))
+CUDA(CUDA_DEVICE, cudaEventRecord, (void *event, void *stream), (event, stream))
+
+int cudaGetLastError(void) {
+  NEXT(int, cudaGetLastError, void);
+  const int error = atomic_exchange(&inject.cuda_error, 0);
+  return error ? error : next();
+}
+int cudaPeekAtLastError(void) {
+  NEXT(int, cudaPeekAtLastError, void);
+  const int error = atomic_load(&inject.cuda_error);
+  return error ? error : next();
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# make fuzz: run the fuzzing targets one after the other, FUZZ_SECONDS in total. Each begins with
+# make fuzz: run the fuzzing targets, FUZZ_SECONDS of a core in total, on all cores. Each begins with
 # the files of the program corpus and with what earlier runs in this folder found. The exit code
 # is 1 where an input made a reader crash, hang, take too much memory or end with another exit
 # code than that of a bad file. Such inputs stay in findings/.
@@ -24,18 +24,32 @@ mkdir -p findings corpora
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
-failed=0
-printf '%-14s %12s %10s %8s %8s  %s\n' target executions 'per second' coverage corpus result
-for target in $targets; do
+fuzz() {
+  target=$1
   mkdir -p "corpora/$target"
   case $target in
     gadget_hdf5 | checkpoint) more='-max_len=65536' ;;
     config) more="-max_len=8192 -dict=seeds/config.dict" ;;
     *) more='-max_len=8192' ;;
   esac
-  result=ok
+  code=0
   ./fuzz_$target $options $more -artifact_prefix="findings/$target-" \
-    "corpora/$target" "seeds/$target" >/dev/null 2>"$target.log" || {
+    "corpora/$target" "seeds/$target" >/dev/null 2>"$target.log" || code=$?
+  echo $code >"$target.code"
+}
+rm -f ./*.code
+jobs=0
+for target in $targets; do
+  fuzz $target &
+  jobs=$((jobs + 1))
+  [ $((jobs % $(nproc))) -ne 0 ] || wait
+done
+wait
+failed=0
+printf '%-14s %12s %10s %8s %8s  %s\n' target executions 'per second' coverage corpus result
+for target in $targets; do
+  result=ok
+  [ "$(cat "$target.code")" = 0 ] || {
     result="FAILED, see $target.log"
     failed=1
   }

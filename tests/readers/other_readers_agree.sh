@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # yt, pynbody and swiftsimio, of the versions that tools/readers-env.sh installs, find in the
 # outputs of small runs what h5py finds: both units of length, both kinds of names, one file and
-# several. make check-readers runs this test. READERS_PYTHON is the Python of that environment.
+# several; and yt in files of gas. make check-readers runs this test. READERS_PYTHON is the Python of
+# that environment.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 PYTHON=${READERS_PYTHON:?the Python that has the readers: make check-readers}
 PYTHONDONTWRITEBYTECODE=1 # the source folder may be read-only
@@ -38,4 +39,8 @@ for reader in yt pynbody; do
 done
 
 try_readers
+for real in 4 8; do
+  "$unit_tests/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "gas: exit code $?"
+done
+support gas_readers.py gas_4.hdf5 gas_8.hdf5 >err 2>&1 || complain "gas: what yt reads"
 finish

@@ -107,6 +107,13 @@ expect "the tests need ps" called '^apt-get install .* procps$'
 echo python3-pip >missing
 bootstrap check
 expect "the tests need pip" called '^apt-get install .* python3-pip$'
+printf '%s\n' chromium chromium-driver python3-selenium >missing
+bootstrap check
+expect "the tests need no browser" not_called '^apt-get install'
+bootstrap check-browser
+expect "the test of the page needs a browser" called \
+  '^apt-get install .* chromium chromium-driver python3-selenium$'
+expect "check-browser makes check-browser" called '^make -j[0-9]* check-browser$'
 printf '%s\n' libgsl-dev libpng-dev >missing
 echo 1000 >uid
 bootstrap build

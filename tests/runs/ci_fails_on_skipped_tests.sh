@@ -21,7 +21,7 @@ chmod +x bin/make
 
 # ci: run with the stand-in for bootstrap that stands on standard input.
 ci() {
-  { echo '#!/bin/sh'; echo '[ "$1" != build ] || exit 0'; cat; } >tree/bootstrap
+  { echo '#!/bin/sh'; echo 'case $1 in build | check-browser) exit 0 ;; esac'; cat; } >tree/bootstrap
   chmod +x tree/bootstrap
   PATH=$work/bin tree/.ci/run >err 2>&1
   status=$?

@@ -175,12 +175,20 @@ assert np.allclose(read["Velocities"].to_value(u.km / u.s), parts[1][1] * 0.5**0
 read.close()
 
 # Energy: the last row of a step counts, an unfinished line does not.
-HEAD = "step,time_myr,kinetic,potential,total,virial,momentum_x\n"
+HEAD = "step,time_myr,kinetic,potential,total,virial,momentum_x"
+VECTORS = ",angular_x,angular_y,angular_z,centre_x,centre_y,centre_z\n"
 with open("run/log/energy.csv", "w") as file:
-    file.write(HEAD + "0,0,1,-2,-1,1,0\n4,10,1,-2,-9,1,0\n4,10,1.1,-2.2,-1.1,1,0\n8,2")
+    file.write(HEAD + VECTORS + "0,0,1,-2,-1,1,0,0,0,2,1,0,0\n4,10,1,-2,-9,1,0,0,0,0,0,0,0\n")
+    file.write("4,10,1.1,-2.2,-1.1,1,0,0.2,0,2,1,0,0.5\n8,2")
 energy = photons.load("run/log/energy.csv", units=True)
 assert energy["time_myr"].unit == u.Myr and list(energy["step"]) == [0, 4]
-assert np.allclose(galaxy_plots.energy_error(photons.Run("run").energy()), [0, 0.1])
+assert energy["angular_z"].unit == u.Unit("1e10 Msun kpc km / s")
+energy = photons.Run("run").energy()
+assert np.allclose(galaxy_plots.energy_error(energy), [0, 0.1])
+assert np.allclose(galaxy_plots.angular_momentum_error(energy), [0, 0.1])
+assert np.allclose(galaxy_plots.vectors(energy, "centre"), [[1, 0, 0], [1, 0, 0.5]])
+energy.pop("angular_x")
+assert galaxy_plots.angular_momentum_error(energy) is None
 
 # A run: by its configuration, or by its snapshots; the numbers in the CSV files are the measures.
 run = photons.Run("run")

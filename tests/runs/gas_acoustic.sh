@@ -18,6 +18,8 @@ precision = double
 root = 16, 16, 16
 [time]
 end = 0.25
+[output]
+images = no
 END
 
 # run NAME [OPTION...]

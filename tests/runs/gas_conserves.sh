@@ -21,6 +21,8 @@ buffer = 1
 regrid = 2
 [time]
 end = 0.4
+[output]
+images = no
 END
 
 # run NAME [OPTION...]: prints the largest change of mass, momentum and energy between two steps of the

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Gas has the same bits with any number of workers, any scheduler and any size of batches, and when the
-# run is stopped by a signal and goes on from its checkpoint.
+# Gas has the same bits with any number of workers, any scheduler, any size of batches and any
+# division into tasks, and when the run is stopped by a signal and goes on from its checkpoint.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 
@@ -21,6 +21,8 @@ x_low = reflecting
 x_high = outflow
 [time]
 end = 0.04
+[output]
+images = no
 END
 
 # same FOLDER [OTHER]: the last gas of two runs, and their statistics
@@ -44,7 +46,7 @@ run() {
 STARPU_NCPU=1 STARPU_SCHED=eager run reference || complain "reference: exit code $?"
 STARPU_NCPU=2 STARPU_SCHED=lws run workers || complain "two workers: exit code $?"
 same workers
-STARPU_NCPU=2 STARPU_SCHED=random run batches --set gas.batch=3 || complain "batches: exit code $?"
+STARPU_NCPU=2 STARPU_SCHED=random run batches --set gas.batch=3 --set gas.fused=no || complain "batches: exit code $?"
 same batches
 
 # A step at a time; the end of the run comes with the third.

@@ -30,6 +30,7 @@ z_high = reflecting
 [time]
 end = $4
 [output]
+images = no
 dir = $1
 times = $5
 END

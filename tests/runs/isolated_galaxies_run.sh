@@ -24,11 +24,10 @@ max_step = 4
 [output]
 times = 8, 16
 accelerations = yes
+potential = yes
 energy_steps = 2
 [runtime]
 group_size = 512
-sort_interval = 2
-rebuild_interval = 3
 END_OF_CONFIG
 
 run() {
@@ -57,6 +56,7 @@ model = plummer
 softening = 0.1
 [time]
 end = 1
+criterion = gothic
 [output]
 dir = refused
 END_OF_CONFIG
@@ -74,7 +74,7 @@ refused 'no meaning with box.boundary = isolated' box.size=10
 refused 'no meaning with box.boundary = periodic' box.boundary=periodic
 refused 'allowed with box.boundary = isolated: galaxy' ic.source=generate
 refused 'after time.end' output.times=2
-refused 'computed on CPUs' runtime.gpu=require
+refused 'needs time.step = block' time.step=adaptive
 refused 'no meaning with box.boundary = isolated' output.movie=3
 refused "a millionth of the frame's side" gravity.softening=0.001
 # A galaxy of its own, without the model.

@@ -13,7 +13,7 @@ MAKEFLAGS= MFLAGS= make -s -C "$build" install prefix="$root" DESTDIR= >log 2>&1
 "$root/bin/photons-starpu" --version >out || complain 'the program does not start'
 # All parameters are in the manual page, and nothing of it is lost in troff.
 page=$root/share/man/man1/photons-starpu.1
-for key in npart_side mac_tolerance checkpoint_minutes wall_time; do
+for key in npart_side mac_tolerance checkpoint_minutes wall_time system boundary component_8 root; do
   grep -q "^\.B $key\$" "$page" || complain "the manual page lacks $key"
 done
 grep -q '^\.B \\-P, \\-\\-set SECTION.KEY=VALUE$' "$page" || complain 'the manual page lacks --set'
@@ -21,7 +21,14 @@ grep -q '^\.B \\-P, \\-\\-set SECTION.KEY=VALUE$' "$page" || complain 'the manua
 folder=$root/share/photons-starpu
 [ -e "$folder/params/quickstart.ini" ] && [ -e "$root/share/doc/photons-starpu/README.md" ] &&
   [ -e "$root/share/doc/photons-starpu/docs/user/running.md" ] || complain 'parameters or documentation'
+for config in $(cd "$PHOTONS_SOURCE" && find params -name '*.ini'); do
+  [ -e "$folder/$config" ] || complain "$config is not installed"
+done
 mkdir away && cd away || exit 1
+for system in quickstart galaxy/m31 gas/sod; do
+  "$root/bin/photons-starpu" --dry-run "$folder/params/$system.ini" >out 2>err ||
+    complain "the dry run of $system.ini: exit code $?"
+done
 "$root/bin/photons-starpu" -q --steps 0 --set box.npart_side=16 --set output.dir=run \
   --set output.redshifts=49 --set output.images=no "$folder/params/quickstart.ini" || complain 'the run'
 "$root/bin/photons-report" run >out 2>err || complain "photons-report: $(cat err)"

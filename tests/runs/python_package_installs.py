@@ -30,6 +30,10 @@ assert np.allclose(run.redshifts, [3, 2, 1], atol=1e-6) and len(run.snapshots) =
 assert not os.path.exists("small run/density_000.png")
 assert timings["rung_particles"].shape[0] == len(steps)
 assert np.all(timings["rung_particles"][1:].sum(axis=1) == 16**3)
+statistics = photons.load("small run/log/statistics.csv")
+assert np.all(statistics["kinetic_energy"] > 0)
+measured = np.isfinite(statistics["potential_energy"])  # at some of the steps
+assert np.any(measured) and np.all(statistics["potential_energy"][measured] < 0)
 
 
 def refused(text, code, **arguments):

@@ -8,12 +8,12 @@ need_python h5py numpy
 # Clustered at the end, several groups and leaves, with sorts and rebuilds.
 cat >config.ini <<END
 [box]
-size = 32
-npart_side = 32
+size = 24
+npart_side = 24
 [ic]
 z_init = 19
 [gravity]
-pm_grid = 32
+pm_grid = 24
 [time]
 z_end = 0.5
 step = fixed
@@ -23,7 +23,7 @@ accelerations = yes
 power_spectrum = no
 images = no
 [runtime]
-group_size = 1024
+group_size = 432
 leaf_size = 16
 sort_interval = 2
 rebuild_interval = 5
@@ -54,7 +54,8 @@ done
   support same_snapshots.py reference.hdf5 parameters.hdf5 || failures=$((failures + 1))
 
 # Block time steps.
-block='--set time.step=block --set time.max_dlna=0.25 --set time.eta=0.1 --set time.z_end=3
+block='--set box.size=32 --set box.npart_side=32 --set gravity.pm_grid=32 --set runtime.group_size=1024
+  --set time.step=block --set time.max_dlna=0.25 --set time.eta=0.1 --set time.z_end=3
   --set output.checkpoint_minutes=1e-6'
 STARPU_NCPU=1 STARPU_SCHED=eager run block $block
 support occupied_rungs.py block/checkpoint.hdf5 5 || failures=$((failures + 1))

@@ -146,7 +146,7 @@ static inline void deposit(const struct workspace *w, uint32_t count, const uint
   const size_t size = (size_t)patch.size[0] * patch.size[1] * patch.size[2];
   float *data = allocate(size, sizeof *data, "patch");
   for (uint32_t set = 0; set < w->sets; set++) {
-    w->kernels->deposit(m, count, x, set == 1, &patch, data);
+    w->kernels->deposit(m, count, x, NULL, set == 1, &patch, data);
     for (uint32_t s = 0; s < m->slabs; s++)
       w->kernels->patch_add(m, s, &patch, data, slab_of(w, set, 0, s));
   }

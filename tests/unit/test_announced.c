@@ -103,7 +103,8 @@ static void set_number(hid_t file, const char *name, uint64_t value) {
   H5Aclose(attribute);
 }
 
-/** The checksum of a group's attributes as they are now: what is announced must be refused even then. */
+/** The checksum of a group's attributes as they are now: what is announced must be refused even
+ * then. */
 static void renew_checksum(hid_t group) {
   assert_true(H5Adelete(group, "xxh3_attributes") >= 0);
   hdf5_checksum_attributes(group, "the test's file");

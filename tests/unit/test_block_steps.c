@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Block time steps: forces on packed targets, the choice of rungs, and what the scheme must keep: its
- * order, its reversibility at frozen rungs, and global steps where all particles are on rung 0. */
+/* Block time steps: forces on packed targets, the choice of rungs, and what the scheme must keep:
+ * its order, its reversibility at frozen rungs, and global steps where all particles are on rung 0.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +43,8 @@ static void on_each_isa(void (*test)(void)) {
 
 /* ---- Particles ---- */
 
-/** Three of four particles in a sphere of this radius, densest at its centre, the others anywhere. */
+/** Three of four particles in a sphere of this radius, densest at its centre, the others anywhere.
+ */
 static struct particles clump(size_t count, double box, double radius) {
   struct particles s = particles_create(count, box, 1.0);
   seed = 7;
@@ -349,10 +351,10 @@ static void kicks_tell_what_is_not_finite(void **state) {
 
 /* ---- A sphere ---- */
 
-/* A Plummer sphere that is so small and heavy that it turns around while the universe hardly expands:
- * five dynamical times sqrt(b^3/(G M)) in one base step of 1e-3 in ln a. It is so small a part of a mesh
- * cell that the force of the mesh, which kicks only at the ends of the base step, is less than 1e-6 of
- * the short-range force. Particles are in equilibrium, inside 3 b. */
+/* A Plummer sphere that is so small and heavy that it turns around while the universe hardly
+ * expands: five dynamical times sqrt(b^3/(G M)) in one base step of 1e-3 in ln a. It is so small a
+ * part of a mesh cell that the force of the mesh, which kicks only at the ends of the base step, is
+ * less than 1e-6 of the short-range force. Particles are in equilibrium, inside 3 b. */
 enum { STARS = 256 };
 #define SPHERE_BOX 20.0
 #define SPHERE_B 0.02
@@ -434,7 +436,8 @@ static uint8_t same_rung(size_t i) {
   (void)i;
   return coarsest;
 }
-/** Neighbours in space have different rungs, which is harder than rungs that depend on the place. */
+/** Neighbours in space have different rungs, which is harder than rungs that depend on the place.
+ */
 static uint8_t three_rungs(size_t i) { return (uint8_t)(coarsest + i % 3); }
 
 /** Put particles on rungs, and tell the groups how many are on each. */
@@ -472,8 +475,8 @@ static double energy_after(uint8_t rung, uint8_t (*rung_of)(size_t)) {
   return energy;
 }
 
-/** By how much the error of the energy falls if steps are four times shorter. With E(h) = E + c h^2,
- * (E(h) - E(h/4))/(E(h/4) - E(h/16)) = 16: the energy without errors need not be known. */
+/** By how much the error of the energy falls if steps are four times shorter. With E(h) = E + c
+ * h^2, (E(h) - E(h/4))/(E(h/4) - E(h/16)) = 16: the energy without errors need not be known. */
 static double fall(uint8_t rung, uint8_t (*rung_of)(size_t)) {
   const double coarse = energy_after(rung, rung_of),
                fine = energy_after((uint8_t)(rung + 2), rung_of),
@@ -491,8 +494,8 @@ static void energy_errors_fall_with_the_square_of_steps(void **state) {
 
 /* ---- Forward and back ---- */
 
-/** Kick the particles whose steps begin and end at a tick of 2^(finest - coarsest), by their rungs: half
- * of the step that ends and half of the step that begins. @param dt  of the longest step */
+/** Kick the particles whose steps begin and end at a tick of 2^(finest - coarsest), by their rungs:
+ * half of the step that ends and half of the step that begins. @param dt  of the longest step */
 static void kick_at_tick(struct nbody *n, uint32_t tick, uint8_t finest, float dt, bool close,
                          bool open) {
   uint8_t top = finest;
@@ -519,7 +522,8 @@ static void kick_at_tick(struct nbody *n, uint32_t tick, uint8_t finest, float d
   message_wait();
 }
 
-/** Steps of length dt of the coarsest rung; dt < 0 leads back. Only the short-range force, at a = 1. */
+/** Steps of length dt of the coarsest rung; dt < 0 leads back. Only the short-range force, at a =
+ * 1. */
 static void march(struct nbody *n, int steps, uint8_t finest, float dt) {
   const uint32_t ticks = 1u << (finest - coarsest), last = (uint32_t)steps * ticks;
   for (uint32_t tick = 0; tick <= last; tick++) {
@@ -551,8 +555,8 @@ static double distance(const uint32_t *x, const uint32_t *y) {
   return sqrt(d2 / STARS);
 }
 
-/** How far particles are from where they were, after a dynamical time forward and back, some with other
- * rungs; and how far they went. */
+/** How far particles are from where they were, after a dynamical time forward and back, some with
+ * other rungs; and how far they went. */
 static double forward_and_back(uint8_t (*other_rungs)(size_t), double *way) {
   enum { STEPS = 16 };
   struct parameters p;
@@ -574,8 +578,8 @@ static double forward_and_back(uint8_t (*other_rungs)(size_t), double *way) {
 
 static uint8_t other_three_rungs(size_t i) { return (uint8_t)(coarsest + (i + 1) % 3); }
 
-/** A tenth of the way or more is far from it. Positions are rounded to 2e-7 b, momenta to 6e-8, 64 times
- * each way, and orbits diverge by a few in a dynamical time. */
+/** A tenth of the way or more is far from it. Positions are rounded to 2e-7 b, momenta to 6e-8, 64
+ * times each way, and orbits diverge by a few in a dynamical time. */
 static void frozen_rungs_lead_back(void **state) {
   (void)state;
   double way;
@@ -597,8 +601,8 @@ static uint8_t rung_0(size_t i) {
   return 0;
 }
 
-/** Positions after some base steps, block steps or global ones. @param eta  of block steps; < 0: rungs
- * are set to 0; 0: global steps. */
+/** Positions after some base steps, block steps or global ones. @param eta  of block steps; < 0:
+ * rungs are set to 0; 0: global steps. */
 static void evolve(double eta, uint32_t *x, uint64_t *sub_steps) {
   struct parameters p;
   parameters_from_text(&p,
@@ -660,8 +664,8 @@ static void rung_0_is_global_steps(void **state) {
   assert_memory_equal(block, forced, sizeof block);
   print_message("rms distance from global steps: rung 0 %.1e, several rungs %.1e of the box\n",
                 rms_apart(block, global), rms_apart(deep, global));
-  /* The same sums in another order: float rounding, 1e-7 of displacements of 1e-2 of the box, which a
-   * clump multiplies in three steps. */
+  /* The same sums in another order: float rounding, 1e-7 of displacements of 1e-2 of the box, which
+   * a clump multiplies in three steps. */
   assert_true(rms_apart(block, global) < 1e-8);
   assert_true(rms_apart(deep, global) > 1e-5);
 }

@@ -180,6 +180,14 @@ static void fast_momentum(struct particles *s, struct checkpoint_state *c) {
 static void infinite_acceleration(struct particles *s, struct checkpoint_state *c) {
   (void)c, s->acceleration[WRONG] = -INFINITY;
 }
+static void no_relative_mass(struct particles *s, struct checkpoint_state *c) {
+  (void)c, particles_add_column(s, COLUMN_relative_mass);
+  for (size_t i = 0; i < s->count; i++) s->relative_mass[i] = i == FIRST + 3 ? 0.0F : 1.0F;
+}
+static void seventh_type(struct particles *s, struct checkpoint_state *c) {
+  (void)c, particles_add_column(s, COLUMN_type);
+  s->type[FIRST + 3] = 6;
+}
 static void no_box(struct particles *s, struct checkpoint_state *c) { (void)c, s->box = 0.0; }
 static void nan_mass(struct particles *s, struct checkpoint_state *c) { (void)c, s->mass = NAN; }
 static void other_mass(struct particles *s, struct checkpoint_state *c) { (void)c, s->mass *= 2.0; }
@@ -212,6 +220,8 @@ static void test_values(void **state) {
   } cases[] = {{nan_momentum, "momentum of particle 197 is nan"},
                {fast_momentum, "momentum of particle 197 is -90000"},
                {infinite_acceleration, "acceleration of particle 197 is -inf"},
+               {no_relative_mass, "relative_mass of particle 197 is 0"},
+               {seventh_type, "type of particle 197 is 6"},
                {no_box, "box is 0, expected"},
                {nan_mass, "mass is nan, expected"},
                {other_mass, "mass is "},

@@ -154,14 +154,15 @@ static void write_dataset(hid_t group, const char *name, hid_t stored, hid_t mem
 
 static void write_hdf5(const char *path, const struct variant *v, size_t first, size_t count) {
   const hid_t file = hdf5_create(path, path), header = hdf5_create_group(file, path, "Header");
-  uint32_t in_file[6] = {0}, total[6] = {0};
-  double masses[6] = {0};
+  const unsigned types = v->type < 6 ? 6 : 8;
+  uint32_t in_file[8] = {0}, total[8] = {0};
+  double masses[8] = {0};
   in_file[v->type] = (uint32_t)count;
   total[v->type] = (uint32_t)COUNT;
   if (!v->own_masses) masses[v->type] = mass();
-  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT32, 6, in_file);
-  hdf5_write_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT32, 6, total);
-  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, 6, masses);
+  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT32, types, in_file);
+  hdf5_write_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT32, types, total);
+  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, types, masses);
   hdf5_write_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_UINT32, 0, &v->files);
   hdf5_write_double(header, path, "Time", 1.0 / (1.0 + z_file));
   hdf5_write_double(header, path, "Redshift", z_file);
@@ -415,21 +416,40 @@ static void test_corrupt_binary(void **state) {
   }
 }
 
-/** Particles of two types or two masses; files of a set that are not of one kind. */
+#define MASS_AT (ID_AT + 4 * (long)COUNT + 8)
+
+/** What is refused about masses and types; files of a set that are not of one kind. */
 static void test_mixed(void **state) {
   (void)state;
-  const uint32_t number = 7;
-  const float heavier = (float)mass() * 1.001F;
-  const double larger = box + 1.0;
+  const uint32_t number = 7, less = (uint32_t)COUNT - 7;
+  const float none = 0.0F;
+  const double larger = box + 1.0, negative = -1.0, zero = 0.0;
   struct variant v = {.format = 1, .type = 1, .files = 1, .own_masses = true};
   write_variant("ic", &v);
-  patch("ic", ID_AT + 4 * (long)COUNT + 8 + 4 * 10, &heavier, 4);
+  patch("ic", MASS_AT + 4 * 10, &none, 4);
   expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
-                 "block MASS: particle 10 (id 10655) has mass");
+                 "block MASS: particle 10 of type 1 has mass 0, expected a finite number above 0");
+  /* More particles of another type than the blocks hold. */
   write_variant("ic", &v);
   patch("ic", HEADER_AT + 12, &number, 4);
   patch("ic", HEADER_AT + 96 + 12, &number, 4);
-  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "particles of types 1 and 3");
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "block POS: record marker says");
+  /* Particles of type 3 without masses, in the header or in a block. */
+  v.own_masses = false;
+  write_variant("ic", &v);
+  for (long at = 0; at <= 96; at += 96) {
+    patch("ic", HEADER_AT + at + 4, &less, 4);
+    patch("ic", HEADER_AT + at + 12, &number, 4);
+  }
+  patch("ic", HEADER_AT + 24 + 3 * 8, &zero, 8);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "block MASS is missing");
+  patch("ic", HEADER_AT + 24 + 3 * 8, &negative, 8);
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
+                 "mass of particle type 3 in the header is -1");
+  scratch_empty(NULL);
+  write_variant("ic", &(struct variant){.format = 3, .type = 6, .files = 1});
+  expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
+                 "holds particles of type 6; allowed: 1 to 5");
   scratch_empty(NULL);
   v = (struct variant){.format = 1, .type = 1, .files = 2};
   write_variant("ic", &v);
@@ -439,6 +459,66 @@ static void test_mixed(void **state) {
   patch("ic.1", HEADER_AT + 4, &number, 4);
   expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT,
                  "its 2 files hold 34275 particles of type 1, the header says 68536");
+}
+
+/** A file of COUNT - LIGHT particles of type 2 with the mass of the header, and LIGHT particles of
+ * type 5 with masses of their own, which are smaller by up to a thousandth. */
+#define LIGHT ((size_t)30000)
+static float light_mass(size_t i) { return (float)(mass() * (1.0 - 1e-3 * (double)i / LIGHT)); }
+
+static void write_two_types(void) {
+  const uint32_t count[6] = {[2] = COUNT - LIGHT, [5] = LIGHT}, bytes = 4 * LIGHT;
+  const double masses[6] = {[2] = mass()};
+  write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1});
+  patch("ic", HEADER_AT, count, sizeof count);
+  patch("ic", HEADER_AT + 24, masses, sizeof masses);
+  patch("ic", HEADER_AT + 96, count, sizeof count);
+  FILE *file = fopen(scratch("ic"), "ab");
+  fwrite(&bytes, 4, 1, file);
+  for (size_t i = 0; i < LIGHT; i++) {
+    const float m = light_mass(i);
+    fwrite(&m, 4, 1, file);
+  }
+  fwrite(&bytes, 4, 1, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void test_types(void **state) {
+  (void)state;
+  if (comm_rank() == 0) write_two_types();
+  comm_barrier();
+  struct parameters p;
+  set_file(&p, scratch("ic"));
+  struct particles s = ic_read_gadget(&p);
+  assert_int_equal(s.all, COUNT);
+  assert_true(s.has_masses && s.has_types);
+  const size_t first = particles_first(&s);
+  for (size_t i = 0; i < s.count; i++) {
+    const bool light = first + i >= COUNT - LIGHT;
+    assert_int_equal(s.id[i], ids[first + i]);
+    assert_int_equal(particle_type(&s, i), light ? 5 : 2);
+    const double expected = light ? (double)light_mass(first + i - (COUNT - LIGHT)) : mass();
+    assert_near(particle_mass(&s, i), expected, 2e-7 * expected);
+  }
+  particles_free(&s);
+}
+
+/** Masses that differ by the rounding of floats are one mass, without a column. */
+static void test_rounded_masses(void **state) {
+  (void)state;
+  if (comm_rank() == 0)
+    write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1, .own_masses = true});
+  const float rounded = (float)mass() * (1.0F + 2e-6F), heavier = (float)mass() * 1.001F;
+  struct parameters p;
+  for (int k = 0; k < 2; k++) {
+    if (comm_rank() == 0) patch("ic", MASS_AT + 4 * 10, k ? &heavier : &rounded, 4);
+    comm_barrier();
+    set_file(&p, scratch("ic"));
+    struct particles s = ic_read_gadget(&p);
+    assert_int_equal(s.has_masses, k);
+    assert_false(s.has_types);
+    particles_free(&s);
+  }
 }
 
 static void test_corrupt_hdf5(void **state) {
@@ -631,10 +711,10 @@ static void test_bad_particles(void **state) {
       {{"(id 39596) has the peculiar velocity (-300000, ", "(-300000, -300000, -300000) km/s"},
        -1.5e6,
        1},
-      {{"MASS: particle 5 (id 39596) has mass nan", "Masses: particle 5 (id 39596) has mass nan"},
+      {{"MASS: particle 5 of type 1 has mass nan", "Masses: particle 5 of type 1 has mass nan"},
        NAN,
        3},
-      {{"MASS: particle 5 (id 39596) has mass inf", "Masses: particle 5 (id 39596) has mass inf"},
+      {{"MASS: particle 5 of type 1 has mass inf", "Masses: particle 5 of type 1 has mass inf"},
        INFINITY,
        3},
   };
@@ -646,7 +726,7 @@ static void test_bad_particles(void **state) {
                     &(struct variant){.format = format, .type = 1, .files = 1, .own_masses = true});
       const size_t columns = cases[i].block == 3 ? 1 : 3;
       const float value = (float)cases[i].value;
-      const long offset[] = {POS_AT, VEL_AT, ID_AT, ID_AT + 4 * (long)COUNT + 8};
+      const long offset[] = {POS_AT, VEL_AT, ID_AT, MASS_AT};
       if (format == 3)
         set_element(blocks[cases[i].block], 5, columns, cases[i].value);
       else
@@ -654,12 +734,11 @@ static void test_bad_particles(void **state) {
       expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, cases[i].message[format == 3]);
       scratch_empty(NULL);
     }
-  /* All other masses must equal the first particle's mass. */
   for (int k = 0; k < 2; k++) {
     static const float bad[] = {NAN, -1.0F};
     write_variant("ic", &(struct variant){.format = 1, .type = 1, .files = 1, .own_masses = true});
-    patch("ic", ID_AT + 4 * (long)COUNT + 8, &bad[k], sizeof *bad);
-    expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "particle 0 (id 1) has mass ");
+    patch("ic", MASS_AT, &bad[k], sizeof *bad);
+    expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "particle 0 of type 1 has mass ");
   }
 }
 
@@ -806,6 +885,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest reading[] = {
       cmocka_unit_test_teardown(test_formats, scratch_empty),
       cmocka_unit_test_teardown(test_ids, scratch_empty),
+      cmocka_unit_test_teardown(test_types, scratch_empty),
+      cmocka_unit_test_teardown(test_rounded_masses, scratch_empty),
       cmocka_unit_test(test_2lptic),
       cmocka_unit_test(test_photons2),
   };

@@ -215,7 +215,7 @@ static void refine_around(struct gas *g, const double place[3], double within) {
     free(flags);
     gas_restore_level(g, level + 1, keys, count, 0);
   }
-  gas_link(g);
+  gas_link(g, 0, g->topology.finest);
 }
 
 static double *cells_at(const struct gas *g, int level, uint32_t group) {
@@ -287,7 +287,7 @@ static double wave_error(int root, int levels) {
     uint64_t *keys = topology_refined(&g->topology, 0, (const uint32_t(*)[8])flags, &count);
     free(flags);
     gas_restore_level(g, 1, keys, count, 0);
-    gas_link(g);
+    gas_link(g, 0, g->topology.finest);
   }
   fill(g, diagonal, NULL);
   gravity_solve(g, 0, 1.0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The octree of the adaptive mesh of gas: places, neighbours, proper nesting, and which patches flags
- * refine. */
+/* The octree of the adaptive mesh of gas: places, neighbours, proper nesting, and which patches
+ * flags refine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@ static const enum gas_boundary mixed[3][2] = {
 
 static const uint32_t root[3] = {4, 1, 2};
 
-/** A place has a key and the key has the place; the keys of a root level are all there, and rise. */
+/** A place has a key and the key has the place; the keys of a root level are all there, and rise.
+ */
 static void test_places(void **state) {
   (void)state;
   const uint32_t place[3] = {1234567, 7, 2097151};
@@ -145,8 +146,8 @@ static void test_nesting_keeps(void **state) {
   topology_init(&t, root, periodic, 3);
   refine_one(&t, 0, 0, 0, (1u << NEIGHBOURS) - 1);
   assert_int_equal(refine_one(&t, 1, t.level[0].group[0].son[0], 3, 1u << MYSELF), 1);
-  /* Patch 3 of the son: its neighbours are in the sons of two patches along x, of two along y (which
-   * are both there are), and of two along z. */
+  /* Patch 3 of the son: its neighbours are in the sons of two patches along x, of two along y
+   * (which are both there are), and of two along z. */
   assert_int_equal(refine_one(&t, 0, 0, 0, 0), 2 * 2 * 2);
   assert_true(nested(&t));
   topology_free(&t);

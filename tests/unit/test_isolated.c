@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Isolated systems: forces against direct sums in double precision, two softened bodies, and the energy
- * and the momentum of a sphere in equilibrium over block time steps. */
+/* Isolated systems: forces against direct sums in double precision, two softened bodies, and the
+ * energy and the momentum of a sphere in equilibrium over block time steps. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,8 +120,9 @@ static void forces_approach_direct_sums(void **state) {
   (void)state;
   static const struct {
     int order;
-    /* Errors allowed of half of the particles and of 99 %: some four times what was found. Where parts
-     * of a refused pair of nodes are judged one by one, 1 % have errors of 1.1 in the first case. */
+    /* Errors allowed of half of the particles and of 99 %: some four times what was found. Where
+     * parts of a refused pair of nodes are judged one by one, 1 % have errors of 1.1 in the first
+     * case. */
     double tolerance, median, most;
   } cases[] = {{4, 1e-3, 2e-3, 0.2}, {4, 1e-4, 1e-4, 1e-2}, {6, 1e-6, 1e-6, 2e-5}};
   double before = 1.0;

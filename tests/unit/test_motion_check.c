@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers that are not finite, particles faster than light and displacements of half the box end the
- * run with the particle's id. Given the name of a fault, the program makes that fault and goes on as a
- * run does: tests/runs/impossible_motion_ends_the_run.sh starts it so on several ranks. */
+/* Numbers that are not finite, particles faster than light and displacements of half the box end
+ * the run with the particle's id. Given the name of a fault, the program makes that fault and goes
+ * on as a run does: tests/runs/impossible_motion_ends_the_run.sh starts it so on several ranks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,8 @@ static void kernels_tell_what_is_not_finite(void **state) {
 enum { SIDE = 12, PARTICLES = SIDE * SIDE * SIDE, BAD = PARTICLES / 2 + 17 };
 #define BOX 100.0 /* Mpc/h */
 
-/** A loose grid, so that forces are small; this rank's share. Particle BAD is where a fault goes. */
+/** A loose grid, so that forces are small; this rank's share. Particle BAD is where a fault goes.
+ */
 static struct particles grid(void) {
   struct particles s = particles_create_share(PARTICLES, BOX, 1.0);
   const double cell = BOX / SIDE;

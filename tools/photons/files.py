@@ -105,20 +105,19 @@ def _by_rung(texts):
 
 def _read_log(path):
     """A table with one row for each step. If a run was restarted, the last row of a step counts. A
-    last line that is still being written is left out."""
+    last line that is still being written is left out. An empty field is NaN."""
     with open(path) as file:
         lines = [line[:-1].split(",") for line in file if line.endswith("\n")]
     names = lines[0] if lines else []
     rows = {int(line[0]): line for line in lines[1:] if len(line) == len(names)}
     columns = [[rows[step][i] for step in sorted(rows)] for i in range(len(names))]
 
-    def lists(name):
-        return name.startswith(("rung_", "level_"))
+    def array(name, column):
+        if name.startswith(("rung_", "level_")):
+            return _by_rung(column)
+        return np.array([text or "nan" for text in column], dtype=float)
 
-    return Table(
-        (name, _by_rung(column) if lists(name) else np.array(column, dtype=float))
-        for name, column in zip(names, columns)
-    )
+    return Table((name, array(name, column)) for name, column in zip(names, columns))
 
 
 def read_timings(path):
@@ -312,10 +311,11 @@ def _gas():
 
 def load(path, units=False):
     """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
-    gas_*, timings.csv, energy.csv, or *.ini; a folder is a Run. gas_*.hdf5 is a gas.Mesh.
+    gas_*, timings.csv, energy.csv, statistics.csv, or *.ini; a folder is a Run. gas_*.hdf5 is a
+    gas.Mesh.
 
     units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar. Of
-    isolated systems both are physical.
+    isolated systems both are physical. statistics.csv has numbers in any case.
     Raises ValueError if the name is none of these, OSError if the file cannot be read."""
     if os.path.isdir(path):
         return Run(path)
@@ -327,6 +327,8 @@ def load(path, units=False):
         return _gas().Mesh(path)
     if name.endswith(".ini"):
         return read_config(path)
+    if name == "statistics.csv":  # columns of one name have other units in other systems
+        return _read_log(path)
     readers = {
         "powerspec": read_power,
         "massfunc": read_mass_function,

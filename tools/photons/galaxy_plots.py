@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of isolated systems, such as galaxies: pictures, density profile, rotation curve,
-Lagrangian radii, height of the disk, energy. Each shows the first output (thin) and the last."""
+Lagrangian radii, height of the disk, energy, angular momentum. Each shows the first output (thin) and the last."""
 
 import csv
 import functools
@@ -251,11 +251,44 @@ def plot_disk_height(evolution):
 
 
 def energy_error(energy):
-    """|E - E(first row)| / |E(first row)| of each row."""
-    first = energy["total"][0]
-    if first == 0:
+    """|E - E(first row)| / |E(first row)| of each row, with the energy that escapers have taken."""
+    total = energy["total"] + energy["escaped"] if "escaped" in energy else energy["total"]
+    if total[0] == 0:
         raise ValueError("log/energy.csv: the first total energy is 0")
-    return np.abs(energy["total"] / first - 1)
+    return np.abs(total / total[0] - 1)
+
+
+def vectors(energy, name):
+    """The columns NAME_x, NAME_y, NAME_z of log/energy.csv, [row, axis]; None if it has none."""
+    columns = [f"{name}_{axis}" for axis in "xyz"]
+    return np.stack([energy[c] for c in columns], axis=1) if set(columns) <= set(energy) else None
+
+
+def angular_momentum_error(energy):
+    """|L - L(first row)| / |L(first row)| of each row; None where there is no L to compare with."""
+    angular = vectors(energy, "angular")
+    if angular is None or not np.any(angular[0]):
+        return None
+    return np.linalg.norm(angular - angular[0], axis=1) / np.linalg.norm(angular[0])
+
+
+def plot_conserved(evolution):
+    """Change of the angular momentum, and of the centre of mass, over time."""
+    energy = evolution.energy
+    if energy is None or not len(energy["step"]) or vectors(energy, "centre") is None:
+        return None
+    figure, (top, bottom) = new_figure(nrows=2, sharex=True, figsize=(7, 5))
+    error, centre = angular_momentum_error(energy), vectors(energy, "centre")
+    if error is not None:
+        top.plot(energy["time_myr"], np.where(error > 0, error, np.nan), "k-", marker=".", ms=3,
+                 lw=1)  # fmt: skip
+        top.set(yscale="log" if np.any(error > 0) else "linear")
+    top.set(ylabel="|ΔL|/|L|")
+    for axis, dashes, shift in zip("xyz", ("-", "--", ":"), (centre - centre[0]).T):
+        bottom.plot(energy["time_myr"], shift, "k", ls=dashes, lw=1, label=axis)
+    bottom.set(xlabel="t [Myr]", ylabel="shift of the centre of mass [kpc]")
+    bottom.legend(frameon=False, fontsize="small")
+    return figure
 
 
 def plot_energy(evolution):
@@ -280,6 +313,7 @@ FIGURES = {
     "lagrangian_radii": plot_lagrangian_radii,
     "disk_height": plot_disk_height,
     "energy": plot_energy,
+    "conserved": plot_conserved,
 }
 
 

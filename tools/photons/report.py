@@ -30,6 +30,7 @@ th:first-child, td:first-child { text-align: left; }
 table.facts td { text-align: left; vertical-align: top; }
 pre { background: #f6f6f6; padding: 1em; overflow-x: auto; font-size: .85em; }
 progress { width: 100%; height: 1.2em; }
+p.message { color: #a00; margin: .3em 0; }
 """
 CAPTIONS = {
     "power": "Power spectra less shot noise, linear theory (dotted) and HALOFIT (thin); below:"
@@ -61,6 +62,8 @@ CAPTIONS = {
     " the pressure on them, count as changes.",
     "energy": "Change of the total energy since the first row of log/energy.csv, over that row's;"
     " virial ratio, 1 in equilibrium.",
+    "conserved": "Change of the angular momentum since the first row of log/energy.csv, over that"
+    " row's; shift of the centre of mass.",
 }
 GAS_TIMINGS = (
     "Cells advanced a second, patches by level, and shares of the stages in busy time, by steps of"

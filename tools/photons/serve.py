@@ -1,65 +1,103 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A page that follows a run while it goes on, for browsers of the same machine."""
 
+import collections
+import html
 import http.server
 import math
 import os
+import re
 import threading
 import time
 
 from . import plots, report
 from .files import Run
-from .modules import Deferred
-
-np = Deferred("numpy")
 
 REFRESH_SECONDS = 5  # between two pages, at least
 DRAWING_SHARE = 0.1  # of the time is spent on pages, at most, for the run needs the cores
 RECENT = 10  # steps that tell the speed
+LOG_BYTES = 1 << 17  # of log/run.log, from its end, that are read
+MESSAGES = 4  # warnings and errors that are shown
+
+# How the lines of log/run.log begin, after their date, that tell the state of the run.
+STATES = {
+    "the run begins": "",
+    "the run goes on": "",
+    "the run is stopped": "stopped",
+    "the run ends": "ended",
+    "error: ": "failed",
+}
+Log = collections.namedtuple("Log", "state eta messages")
 
 
-def scale_factors(run, timings):
-    """The first and the last scale factor of the run; the last is None where it is not known."""
-    z_end = run.config().get("time", {}).get("z_end")
-    return timings["a"][0], 1 / (1 + float(z_end)) if z_end else None
+def read_log(run):
+    """What the end of log/run.log says: the state, one of STATES, None where there is no log; the
+    time that is left, None where it is not known; the last warnings and errors."""
+    path = os.path.join(run.folder, "log", "run.log")
+    if not os.path.exists(path):
+        return Log(None, None, [])
+    with open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - LOG_BYTES))
+        lines = file.read().decode(errors="replace").splitlines()
+    state, eta, messages = "", None, collections.deque(maxlen=MESSAGES)
+    for line in lines:
+        dated = re.match(r"\d\S*Z (.*)", line)
+        step = re.match(r"step .* ETA (.+)", line)
+        if step:
+            eta = None if step[1] == "-" else step[1]
+        elif dated:
+            state = next((STATES[s] for s in STATES if dated[1].startswith(s)), state)
+            if dated[1].startswith(("error: ", "warning: ")):
+                messages.append(line)
+    return Log(state, eta, list(messages))
 
 
 def progress(run, timings):
-    """Share of the run in ln a, from 0 to 1, and the seconds to its end at the recent speed; None
-    where they are not known, as of isolated systems and gas."""
-    if "a" not in timings:
-        return None, None
-    first, last = scale_factors(run, timings)
-    now = timings["a"][-1]
-    if last is None or last <= first:
-        return None, None
-    share = min(math.log(now / first) / math.log(last / first), 1.0)
-    dlna, wall = timings["dlna"][-RECENT:].sum(), timings["wall_s"][-RECENT:].sum()
-    rest = max(math.log(last / now), 0.0)
-    return share, wall / dlna * rest if dlna > 0 else None
+    """Share of the run's way, from 0 to 1: in ln a or, of isolated systems and gas, in time. None
+    where the end is not known."""
+    section = run.config().get("time", {})
+    if "a" in timings:
+        if "z_end" not in section:
+            return None
+        way, end = [math.log(a) for a in timings["a"][[0, -1]]], -math.log1p(float(section["z_end"]))
+    else:
+        if "end" not in section:
+            return None
+        column = "time" if "time" in timings else "time_myr"
+        way, end = timings[column][[0, -1]], float(section["end"])
+    return min(max((way[1] - way[0]) / (end - way[0]), 0.0), 1.0) if end > way[0] else None
 
 
-def progress_parts(run):
-    """The part of the page that says how far the run has come."""
-    timings = run.timings()
-    if timings is None or not len(timings.get("step", ())):
-        return ["<p>No step has ended yet.</p>"], False
-    share, rest = progress(run, timings)
+def state_parts(run, timings, log):
+    """A bar and a line about the state of the run, and whether the run has ended."""
+    share = progress(run, timings)
     age = time.time() - os.path.getmtime(os.path.join(run.folder, "log", "timings.csv"))
     words = [
         f"step {int(timings['step'][-1])}",
         report.reached_text(timings, ".3f"),
         f"{report.speed_text(timings, RECENT)} in the last steps",
     ]
-    ended = share is not None and share > 1 - 1e-9
-    if ended:
-        words.append("ended")
+    state = log.state
+    if state is None and share is not None and share > 1 - 1e-9:
+        state = "ended"
+    if state:
+        words.append(state)
     else:
         words.append(f"last step {report.duration(age)} ago")
-        if rest is not None:
-            words.append(f"about {report.duration(rest)} to go")
+        if log.eta:
+            words.append(f"about {log.eta} to go")
     bar = "" if share is None else f"<progress value={share:.4f}></progress>"
-    return [f"{bar}<p>{', '.join(words)}</p>"], ended
+    return [f"{bar}<p>{', '.join(words)}</p>"], state == "ended"
+
+
+def progress_parts(run):
+    """The parts of the page that say how far the run has come and what went wrong."""
+    timings, log = run.timings(), read_log(run)
+    if timings is None or not len(timings.get("step", ())):
+        parts, ended = ["<p>No step has ended yet.</p>"], False
+    else:
+        parts, ended = state_parts(run, timings, log)
+    return parts + [f"<p class=message>{html.escape(line)}</p>" for line in log.messages], ended
 
 
 class LivePage:
@@ -89,7 +127,9 @@ class LivePage:
         run = Run(self.folder)
         parts, ended = progress_parts(run)
         parts += report.body(run, self._draw(), run.numbers[-1:])
-        head = "" if ended else f"<meta http-equiv=refresh content={REFRESH_SECONDS}>"
+        head = "<link rel=icon href='data:,'>"  # or browsers ask for one
+        if not ended:
+            head += f"<meta http-equiv=refresh content={REFRESH_SECONDS}>"
         return report.page_of(run, parts, head)
 
     def get(self):
@@ -110,10 +150,13 @@ def handler_of(page):
                 return self.send_error(404)
             try:
                 code, text = 200, page.get()
-            except (OSError, ValueError) as error:  # such as a file that is being replaced
-                code, text = 503, f"report.py: {error}\n"
+            # Whatever is wrong, such as a file that is being replaced, may be right the next time.
+            except Exception as error:
+                code, text = 503, f"<pre>report.py: {html.escape(repr(error))}</pre>\n"
             data = text.encode()
             self.send_response(code)
+            if code != 200:
+                self.send_header("Refresh", str(REFRESH_SECONDS))
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(data)))
             self.send_header("Cache-Control", "no-store")

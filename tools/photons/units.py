@@ -10,7 +10,7 @@ TEXT_UNITS = {
     **dict.fromkeys(["Press-Schechter", "Sheth-Tormen", "Reed 2007"], "littleh3 / Mpc3"),
     **dict.fromkeys(["Tinker 2008 (200m)", "Tinker 2008 (200c)"], "littleh3 / Mpc3"),
     "peak_rss_bytes": "byte",
-    "time_myr": "Myr",
+    **dict.fromkeys(["time_myr", "dt_myr"], "Myr"),
     **dict.fromkeys(["kinetic", "potential", "total"], "1e10 Msun km2 / s2"),
     **dict.fromkeys(["momentum_x", "momentum_y", "momentum_z"], "1e10 Msun km / s"),
     **dict.fromkeys(["angular_x", "angular_y", "angular_z"], "1e10 Msun kpc km / s"),

@@ -73,11 +73,11 @@ struct image {
 };
 
 /**
- * Write a PNG of the logarithm of the projected density over the mean, with redshift, depth, a scale
- * bar and a colour bar; rank 0 writes. With a lattice the density is that of the phase-space sheet;
- * without one, or if the ids are not those of the lattice, particles are smoothed as widely as those
- * about them are apart. The picture is the same for any number of ranks and workers, and any order
- * of the particles.
+ * Write a PNG of the logarithm of the projected density over the mean, with redshift, depth, a
+ * scale bar and a colour bar; rank 0 writes. With a lattice the density is that of the phase-space
+ * sheet; without one, or if the ids are not those of the lattice, particles are smoothed as widely
+ * as those about them are apart. The picture is the same for any number of ranks and workers, and
+ * any order of the particles.
  */
 void image_write(const struct particles *s, const struct image *image);
 

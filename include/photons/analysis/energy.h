@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The potential energy of a periodic box. */
+/* The potential energy of a periodic box or of an isolated system. */
 #ifndef PHOTONS_ANALYSIS_ENERGY_H
 #define PHOTONS_ANALYSIS_ENERGY_H
 
 #include "photons/step/nbody.h"
 
 /**
- * Potential energy of the density contrast, W = 1/2 sum_i m phi(x_i)/a, by the same split as forces:
- * its short-range part from all pairs in reach, its long-range part from the modes of a mesh of
- * the size of the force's. A particle does not attract itself; all its periodic images do. The mean
- * density has no potential, and a cubic lattice of particles, which stands for a smooth universe, has
- * none either: its energy, a constant over a, is subtracted.
- * All particles must have drifted to the same time. Trees are refitted. Collective.
- * @param a  scale factor
+ * Potential energy of the density contrast, W = 1/2 sum_i m phi(x_i)/a, by the same split as
+ * forces: its short-range part from all pairs in reach, its long-range part from the modes of a
+ * mesh of the size of the force's. A particle does not attract itself; all its periodic images do.
+ * The mean density has no potential, and a cubic lattice of particles, which stands for a smooth
+ * universe, has none either: its energy, a constant over a, is subtracted. Of an isolated system it
+ * is that of all pairs, 1/2 sum_i m phi(x_i), by the same lists and expansions as forces. All
+ * particles must have drifted to the same time. Trees are refitted. Collective.
+ * @param a  scale factor; 1 in isolated systems
  * @return 1e10 Msun/h (km/s)^2; the same for any number of workers and ranks
  */
 double potential_energy(struct nbody *n, double a);
+
+/**
+ * The potential phi of all other particles at each particle of an isolated system, softened, under
+ * the same conditions. Collective.
+ * @param[out] potential  [particles of this rank] (km/s)^2, in their order
+ */
+void potential_of_particles(struct nbody *n, float *potential);
 
 #endif

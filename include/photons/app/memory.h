@@ -20,8 +20,8 @@ struct memory_use {
 struct memory_use memory_estimate(const struct parameters *p, size_t particles);
 double memory_peak(const struct memory_use *use);
 
-/** End the program where this machine cannot hold so many particles: where memory is promised freely,
- * the kernel kills who uses it. */
+/** End the program where this machine cannot hold so many particles: where memory is promised
+ * freely, the kernel kills who uses it. */
 void memory_require(const struct parameters *p, size_t particles);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The time of a run, as all messages say it. The loop of a run counts time in ln a. A run of gas has
- * a = exp(t / time.end). */
+/* The time of a run, as all messages say it. The loop of a run counts time in ln a. A run of gas
+ * has a = exp(t / time.end). */
 #ifndef PHOTONS_APP_MOMENT_H
 #define PHOTONS_APP_MOMENT_H
 

@@ -8,25 +8,25 @@
 #include "photons/step/timeline.h"
 
 /**
- * Initial conditions or the checkpoint at `checkpoint` (NULL: none), and what steps need. StarPU runs.
- * Collective.
- * @param[in,out] p  what the initial conditions' file and not config.ini says is stored here; the caller
- *                   keeps it until solver.end()
+ * Initial conditions or the checkpoint at `checkpoint` (NULL: none), and what steps need. StarPU
+ * runs. Collective.
+ * @param[in,out] p  what the initial conditions' file and not config.ini says is stored here; the
+ *                   caller keeps it until solver.end()
  * @param[out] now   where the run stands
  * @param[out] timeline  of the run
  */
 struct solver nbody_run_create(struct parameters *p, const char *checkpoint, struct progress *now,
                                struct timeline *timeline);
 
-/** For --dry-run: check everything, print parameters, memory and groups. StarPU need not run; all else is
- * as for nbody_run_create(), and no file changes. */
+/** For --dry-run: check everything, print parameters, memory and groups. StarPU need not run; all
+ * else is as for nbody_run_create(), and no file changes. */
 void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
                    struct timeline *timeline);
 
 /** Particles that the initial conditions of the parameters have, if they are generated; else 0. */
 size_t nbody_run_generated(const struct parameters *p);
-/** End the program where this machine cannot hold so many particles: where memory is promised freely, the
- * kernel kills who uses it. */
+/** End the program where this machine cannot hold so many particles: where memory is promised
+ * freely, the kernel kills who uses it. */
 void nbody_run_require_memory(const struct parameters *p, size_t particles);
 
 #endif

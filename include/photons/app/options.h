@@ -17,8 +17,8 @@ struct options {
 };
 
 /**
- * Read the command line. --help, --version, --defaults and --reference print and end the program with 0; bad usage ends it
- * with EXIT_BAD_USAGE. The strings stay those of argv.
+ * Read the command line. --help, --version, --defaults and --reference print and end the program
+ * with 0; bad usage ends it with EXIT_BAD_USAGE. The strings stay those of argv.
  */
 struct options options_read(int argc, char **argv);
 void options_free(struct options *options);

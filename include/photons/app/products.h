@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Everything that an output consists of: snapshot, halos, mass function, power spectrum, pictures. */
+/* Everything that an output consists of: snapshot, halos, mass function, power spectrum, pictures.
+ */
 #ifndef PHOTONS_PRODUCTS_H
 #define PHOTONS_PRODUCTS_H
 
@@ -29,15 +30,16 @@ struct products {
 
 /* All of this on every process; the first one prints. */
 
-/** Do what needs nothing but the positions: write power spectrum and pictures, find friends of friends. Other tasks may run meanwhile,
- * as long as none writes positions. */
+/** Do what needs nothing but the positions: write power spectrum and pictures, find friends of
+ * friends. Other tasks may run meanwhile, as long as none writes positions. */
 void products_write_positions(struct products *o);
-/** Afterwards the rest: halos and their mass function, snapshot; and print one line about the growth of structure and one about the halos. */
+/** Afterwards the rest: halos and their mass function, snapshot; and print one line about the
+ * growth of structure and one about the halos. */
 void products_write_rest(struct products *o);
 /** Both. */
 void products_write(struct products *o);
-/** Draw the projected density of the present state as a frame of the movie: all frames have the same
- * colours. Needs positions only. */
+/** Draw the projected density of the present state as a frame of the movie: all frames have the
+ * same colours. Needs positions only. */
 void products_draw_frame(const struct products *o, const char *path);
 
 #endif

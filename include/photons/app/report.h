@@ -24,6 +24,7 @@ struct report {
   int64_t last_step; /**< where --steps ends the run; -1: nowhere */
   struct step_lines lines;
   struct eta eta;
+  struct cosmology universe; /**< for the work ahead; static where there are no redshifts */
   double wall; /**< seconds since the start, earlier sessions of a restarted run included */
   struct usage cores, gpus;         /**< busy seconds of the whole run, all processes */
   double core_seconds, gpu_seconds; /**< that there were in steps */

@@ -1,4 +1,5 @@
-/* A run from the first particle to the last output: what main.c calls once options and parameters are known. */
+/* A run from the first particle to the last output: what main.c calls once options and parameters
+ * are known. */
 #ifndef PHOTONS_RUN_H
 #define PHOTONS_RUN_H
 

@@ -9,6 +9,7 @@
 #include "photons/app/csv.h"
 #include "photons/base/folder_lock.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 
 /** By the last line of log/run.log that begins or ends a run. */
 enum run_end { RUN_UNKNOWN, RUN_BEGUN, RUN_STOPPED, RUN_FAILED, RUN_ENDED };
@@ -28,9 +29,11 @@ struct run_folder {
   bool goes_on;                            /**< a process holds the lock of the folder */
   char holder[FOLDER_LOCK_HOLDER];         /**< that process */
   bool isolated;                           /**< of an isolated system: times in Myr, no redshifts */
-  double end_time;                         /**< redshift, or Myr; NAN: not known */
-  double output_times[PARAMETER_LIST_MAX]; /**< redshifts, or Myr */
+  bool gas;                                /**< of gas: times in units of its own */
+  double end_time;                         /**< redshift, Myr or time; NAN: not known */
+  double output_times[PARAMETER_LIST_MAX]; /**< redshifts, Myr or times */
   size_t output_time_count;
+  struct cosmology universe; /**< of a run with redshifts */
   struct csv timings, statistics;
   double age; /**< seconds since the last row of log/timings.csv; NAN: there is none */
   enum run_end end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the loop of a run (run.c) drives: signals, outputs, checkpoints and the report are the loop's,
- * the physics is a solver's. All functions are collective. */
+/* What the loop of a run (run.c) drives: signals, outputs, checkpoints and the report are the
+ * loop's, the physics is a solver's. All functions are collective. */
 #ifndef PHOTONS_APP_SOLVER_H
 #define PHOTONS_APP_SOLVER_H
 
@@ -36,12 +36,13 @@ struct solver {
   const char *(*stuck)(void *state, const struct progress *now, bool *sound);
 
   /** Take a step from `now.a`; sets now.a to its end and fills the record.
-   * @param output_due  tells whether an output is due at a scale factor: then the solver may begin it
-   *                    beside the forces of this step */
+   * @param output_due  tells whether an output is due at a scale factor: then the solver may begin
+   *                    it beside the forces of this step */
   void (*step)(void *state, struct progress *now, bool (*output_due)(void *context, double a),
                void *context, struct step_record *record);
 
-  /** Write output `number` of the present state. @return seconds of it that ran beside a step's tasks */
+  /** Write output `number` of the present state. @return seconds of it that ran beside a step's
+   * tasks */
   double (*write)(void *state, const struct progress *now, size_t number);
 
   /** Scale factor at which the next step will end. */

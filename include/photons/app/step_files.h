@@ -13,11 +13,11 @@ struct parameters;
 
 struct step_files {
   FILE *timings, *statistics;
-  FILE *energy; /**< of isolated systems; otherwise NULL */
+  FILE *energy, *escapers; /**< of isolated systems; otherwise NULL */
 };
 
-/** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps are
- * taken again. */
+/** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps
+ * are taken again. */
 struct step_files step_files_open(const char *folder, int64_t last_step,
                                   const struct parameters *p);
 /** @param peak_bytes  resident memory, all processes */

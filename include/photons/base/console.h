@@ -10,8 +10,8 @@
 /** No line is longer, except where it has no blank. */
 enum { CONSOLE_COLUMNS = 100 };
 
-/** Whether standard output is a terminal at which a person looks. A launcher may give a terminal to a
- * rank whose output goes into a file. */
+/** Whether standard output is a terminal at which a person looks. A launcher may give a terminal to
+ * a rank whose output goes into a file. */
 bool console_is_terminal(void);
 /** Width and height of that terminal, in characters; 80 and 24 where they are not known. */
 int console_columns(void);

@@ -13,8 +13,8 @@ enum { DEBUG_CHECKS = 1 };
 enum { DEBUG_CHECKS = 0 };
 #endif
 
-/** End the program with file, line and a message (printf format, with one value at least) unless the
- * condition holds. */
+/** End the program with file, line and a message (printf format, with one value at least) unless
+ * the condition holds. */
 #define DEBUG_CHECK(condition, format, ...)                                                 \
   do {                                                                                      \
     if (DEBUG_CHECKS && !(condition))                                                       \

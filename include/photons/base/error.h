@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/** Exit codes of the program. The code of a run stopped by a signal is 128 + the signal's number. */
+/** Exit codes of the program. The code of a run stopped by a signal is 128 + the signal's number.
+ */
 enum exit_code {
   EXIT_RUN_FAILED = 1, /**< failure while running: I/O, memory, runtime */
   EXIT_BAD_USAGE = 2,  /**< command line or config.ini */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ranks that stop answering. A thread of each rank sends a short message to the next rank about once
- * a second, and listens to the rank before, in a ring. A computation may last as long as it likes,
- * since the thread goes on beside it. A process that is stopped, hangs in the kernel or has died is
- * silent, and so is one whose host or network has failed: then the next rank that lives ends the
- * run and names the silent one. */
+/* Ranks that stop answering. A thread of each rank sends a short message to the next rank about
+ * once a second, and listens to the rank before, in a ring. A computation may last as long as it
+ * likes, since the thread goes on beside it. A process that is stopped, hangs in the kernel or has
+ * died is silent, and so is one whose host or network has failed: then the next rank that lives
+ * ends the run and names the silent one. */
 #ifndef PHOTONS_BASE_HEARTBEAT_H
 #define PHOTONS_BASE_HEARTBEAT_H
 

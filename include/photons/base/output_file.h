@@ -13,7 +13,8 @@
 void output_folder(const char *path);
 /** Remove a file that another run or another program has left under a temporary name. */
 void output_clear(const char *temporary);
-/** The same check without making the folder: the nearest folder above it that exists must be writable. */
+/** The same check without making the folder: the nearest folder above it that exists must be
+ * writable. */
 void output_folder_check(const char *path);
 /** The temporary name for @p path; output_commit() frees it. fail() removes the file if the program
  * ends before output_commit(). */

@@ -13,6 +13,7 @@ enum ic_source {
   IC_ACOUSTIC,
   IC_KELVIN_HELMHOLTZ,
   IC_BLAST,
+  IC_ARRAY,
   IC_JEANS,
   IC_COLLAPSE
 };
@@ -24,11 +25,12 @@ enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
 enum boundary { BOUNDARY_PERIODIC, BOUNDARY_ISOLATED };
 /** See split.h. SPLIT_NEWTON is that of isolated systems and cannot be chosen. */
 enum split_kind { SPLIT_GAUSS, SPLIT_KAISER, SPLIT_NEWTON };
-enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE };
+enum mac_kind { MAC_GEOMETRIC, MAC_RELATIVE, MAC_GOTHIC };
 enum softening_kind { SOFTENING_SPLINE, SOFTENING_PLUMMER };
 enum accuracy { ACCURACY_PAPER, ACCURACY_DEFAULT, ACCURACY_HIGH };
 enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
 enum step_kind { STEP_FIXED, STEP_ADAPTIVE, STEP_BLOCK };
+enum step_criterion { CRITERION_ACCELERATION, CRITERION_GOTHIC };
 enum run_system { SYSTEM_PARTICLES, SYSTEM_GAS };
 enum gas_solver { GAS_RTVD, GAS_MUSCL };
 enum gas_precision { GAS_SINGLE, GAS_DOUBLE };

@@ -14,7 +14,12 @@
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
 #define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
-#define PARAMETER_COUNT_MAX 160 /**< room for the table's rows */
+#define PARAMETER_COUNT_MAX 176 /**< room for the table's rows */
+
+/** Where a galaxy is put: three or two numbers each, or empty. */
+struct placing {
+  char position[96], velocity[96], inclination[64]; /**< kpc, km/s, degrees */
+};
 
 struct parameters {
   struct {
@@ -25,14 +30,16 @@ struct parameters {
   } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */
   struct {
     enum boundary boundary;
-    double size;        /**< Mpc/h */
-    int64_t npart_side; /**< generated ICs: N = npart_side^3 */
+    double size;          /**< Mpc/h */
+    int64_t npart_side;   /**< generated ICs: N = npart_side^3 */
+    double escape_radius; /**< isolated: kpc; 0: none */
   } box;
   struct {
     enum ic_source source;
     char file[PARAMETER_PATH_MAX];
     enum length_unit unit_length; /**< of a Gadget IC file; auto: found from its box size and
                                        masses */
+    double unit_length_kpc, unit_mass_msun, unit_velocity_kms; /**< isolated: of Gadget files */
     double z_init;
     int64_t order; /**< 1 Zel'dovich, 2 second-order LPT */
     int64_t seed;
@@ -66,7 +73,7 @@ struct parameters {
     size_t flag_gradient_pressure_count;
     double flag_loehner[PARAMETER_LIST_MAX];
     size_t flag_loehner_count;
-    bool fix_fluxes;
+    bool fix_fluxes, fused;
     int64_t batch; /**< patch groups; 0: chosen */
     enum gas_gravity gravity;
     double newton_constant, sor_tolerance;
@@ -76,7 +83,13 @@ struct parameters {
     char model[32];    /**< empty: the components */
     int64_t particles; /**< of the whole galaxy */
     char component[GALAXY_COMPONENTS_MAX][128];
-  } galaxy; /**< ic.source = galaxy */
+    struct placing placing; /**< also of ic.file */
+  } galaxy;                 /**< ic.source = galaxy */
+  struct {
+    char model[32], file[PARAMETER_PATH_MAX]; /**< both empty: no second galaxy */
+    int64_t particles;                        /**< 0: as many as the first has */
+    struct placing placing;
+  } second; /**< isolated */
   struct {
     enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
@@ -90,8 +103,10 @@ struct parameters {
     double theta;                  /**< opening angle */
     double mac_tolerance;          /**< relative criterion: allowed error of one interaction over
                                         |acc| */
+    double delta_acc;              /**< gothic: allowed (G m/d^2) (b/d)^2 over |acc| */
     double softening;              /**< Plummer-equivalent comoving, kpc/h; -1: 1/30 of the mean
                                         particle spacing */
+    double softening_type[6];      /**< [type 1 .. 5] the same for a type; 0: softening */
     double softening_max_physical; /**< kpc/h; 0: no limit */
     enum softening_kind softening_kernel;
     enum p2p_kind p2p_kernel;
@@ -105,7 +120,9 @@ struct parameters {
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
     double max_dlna, min_dlna;
+    enum step_criterion criterion;
     double eta;
+    double gothic_eta; /**< of CRITERION_GOTHIC */
   } time;
   struct {
     char dir[PARAMETER_PATH_MAX];
@@ -123,7 +140,7 @@ struct parameters {
     enum output_names names;      /**< of snapshots and halo catalogues */
     int64_t files;                /**< of a snapshot; 0: one for each rank */
     enum length_unit unit_length; /**< of snapshots */
-    bool accelerations;
+    bool accelerations, potential;
     int64_t energy_steps; /**< steps from one potential energy to the next; 0: none */
     int64_t compression;  /**< gzip level of snapshots, 0 none .. 9 */
     bool power_spectrum, images;
@@ -193,6 +210,14 @@ bool parameter_allows(const char *section, const char *key, double value, char *
  * @param[out] reason  why not
  */
 bool cosmology_possible(const struct parameters *p, char *reason, size_t size);
+
+/** The softening length of a type of particles, comoving, kpc/h; below 0: not given. */
+double softening_of_type(const struct parameters *p, unsigned type);
+/** The shortest softening length that is given for any type. */
+double softening_shortest(const struct parameters *p);
+
+/** Whether types of particles have different softening lengths. */
+bool softening_differs(const struct parameters *p);
 
 /** Print a complete commented config.ini with default values (--defaults). */
 void parameters_print_defaults(FILE *out);

@@ -16,9 +16,9 @@
 /** 1 Myr in (Mpc/h)/(km/s) with h = 1. */
 #define MYR 1.0227121650537077e-6
 
-/** Isolated systems do not expand, but steps, outputs and checkpoints count time in ln a everywhere. The
- * clock of an isolated system is a = exp(t / STATIC_CLOCK): equal intervals of ln a are equal times,
- * and a = 1 is t = 0. Comoving lengths are physical ones. */
+/** Isolated systems do not expand, but steps, outputs and checkpoints count time in ln a
+ * everywhere. The clock of an isolated system is a = exp(t / STATIC_CLOCK): equal intervals of ln a
+ * are equal times, and a = 1 is t = 0. Comoving lengths are physical ones. */
 #define STATIC_CLOCK (1000.0 * MYR)
 
 struct cosmology {

@@ -20,6 +20,12 @@ void sort_submit(const struct domain *d, struct group *g);
 void ghosts_submit(struct domain *d);
 
 /** Kinds of messages, see message_transfer(). */
-enum { MESSAGE_POSITION = 0, MESSAGE_TREE = 1 };
+enum {
+  MESSAGE_POSITION = 0,
+  MESSAGE_TREE = 1,
+  MESSAGE_MASS = 12,
+  MESSAGE_NODE_MASS = 13,
+  MESSAGE_TYPE = 14
+};
 
 #endif

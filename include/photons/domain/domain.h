@@ -28,8 +28,8 @@ struct domain_layout {
 /** Choose the layout from runtime.leaf_size, runtime.group_size and the number of particles N. */
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles);
 
-/** Groups that are, or may be, within r_cut of a group. Slot 0 is the group itself; the others follow by rising
- * index. */
+/** Groups that are, or may be, within r_cut of a group. Slot 0 is the group itself; the others
+ * follow by rising index. */
 struct neighbours {
   uint32_t count;
   uint32_t *group; /**< [slot] index */
@@ -51,8 +51,11 @@ struct group {
                        *   groups and ghosts */
   struct neighbours near;
   struct kick_largest largest; /**< of its particles at the last kick */
-  /** NULL: not on this rank. Ghosts have position and tree. */
+  /** NULL: not on this rank. Ghosts have position and tree, and relative_mass and type if there are
+   * such columns. */
   starpu_data_handle_t column[PARTICLE_COLUMN_COUNT], tree;
+  /** Sums of relative_mass of all nodes, tree_nodes(depth), set by a refit; NULL: masses are 1. */
+  starpu_data_handle_t node_mass;
 };
 
 /** A group that has a neighbour on another rank: one of this rank's groups that is sent to that
@@ -132,14 +135,19 @@ void domain_migrate(struct domain *d, const uint32_t *owner_first);
  * tasks. */
 void domain_acquire(struct domain *d);
 void domain_release(struct domain *d);
+/** Double the side of the frame of an isolated system, and r_cut with it. No particle moves by more
+ * than half a position unit. Nodes count lengths in units of r_cut: a refit must follow. Between
+ * domain_acquire() and domain_release(). Local, but all ranks must call it. */
+void domain_double_frame(struct domain *d);
+
 /** Between these two calls the host may read positions and ids, while tasks run that do not write
  * them. */
 void domain_acquire_positions(struct domain *d);
 void domain_release_positions(struct domain *d);
 
-/** Send the boxes of all groups at their last refit, and their `targets` and `moved`, to all ranks, and
- * find the neighbours of this rank's groups, or all that may be neighbours where particles may have
- * moved. Collective. */
+/** Send the boxes of all groups at their last refit, and their `targets` and `moved`, to all ranks,
+ * and find the neighbours of this rank's groups, or all that may be neighbours where particles may
+ * have moved. Collective. */
 void domain_find_neighbours(struct domain *d);
 /** Whether a group of this rank has targets, or a neighbour that has some. After
  * domain_find_neighbours(). */

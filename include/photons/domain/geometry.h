@@ -21,9 +21,11 @@
 #define R_CUT 1.0f
 #define R_CUT_SQUARED (R_CUT * R_CUT)
 
-/* In isolated systems L is the side of a cubic frame, and its middle is the origin of coordinates. All
- * particles are less than L/4 from the middle along each axis, so that nearest images are the
- * particles themselves. There r_cut = L: nothing is out of reach. */
+/* In isolated systems L is the side of a cubic frame, and its middle is the origin of coordinates.
+ * All particles are less than L/4 from the middle along each axis, so that nearest images are the
+ * particles themselves. There r_cut = L: nothing is out of reach. L is a power of two in Mpc, and
+ * doubles when a particle comes near the limit (domain_double_frame()). */
+#define FRAME_MIDDLE (UINT32_C(1) << 31)
 struct geometry {
   double box;   /**< L, Mpc/h */
   double r_cut; /**< Mpc/h */
@@ -44,6 +46,11 @@ static inline uint32_t position_to_integer(double x, double box) {
   double turns = x / box;
   turns -= __builtin_floor(turns);
   return (uint32_t)(int64_t)(turns * POSITION_TURN + 0.5); /* 2^32 wraps to 0 */
+}
+/** The same place in a frame of twice the side about the same middle, in its position units; halves
+ * are rounded to even. */
+static inline uint32_t position_in_doubled_frame(uint32_t u) {
+  return (uint32_t)(((uint64_t)u + (u >> 1 & 1)) >> 1) + FRAME_MIDDLE / 2;
 }
 /** The coordinate of a position in Mpc/h, in [0, box). */
 static inline double position_from_integer(uint32_t u, double box) {

@@ -28,22 +28,31 @@
  * acceleration:  -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
  * id:            unique in the run
  *
- * The last ones exist only with block time steps (particles_add_block_columns()). Of these,
+ * The next ones exist only with block time steps (particles_add_block_columns()). Of these,
  * checkpoints hold rungs only:
  * rung:              the particle's step is the base step / 2^rung (block_step.h)
  * mesh_acceleration: the part of the acceleration that comes from the mesh
+ *
+ * The last ones exist only where particles differ (particles_add_column()):
+ * relative_mass: mass in units of struct particles.mass; without it all are 1
+ * type:          as in Gadget, 0 .. PARTICLE_TYPES - 1; without it all are PARTICLE_HALO
  */
-#define PARTICLE_COLUMNS(COLUMN) \
-  COLUMN(position, uint32_t, 3)  \
-  COLUMN(momentum, float, 3)     \
-  COLUMN(acceleration, float, 3) \
-  COLUMN(id, uint64_t, 1)        \
-  COLUMN(rung, uint8_t, 1)       \
-  COLUMN(mesh_acceleration, float, 3)
+#define PARTICLE_COLUMNS(COLUMN)      \
+  COLUMN(position, uint32_t, 3)       \
+  COLUMN(momentum, float, 3)          \
+  COLUMN(acceleration, float, 3)      \
+  COLUMN(id, uint64_t, 1)             \
+  COLUMN(rung, uint8_t, 1)            \
+  COLUMN(mesh_acceleration, float, 3) \
+  COLUMN(relative_mass, float, 1)     \
+  COLUMN(type, uint8_t, 1)
+
+/** Types of particles: Gadget's gas, halo, disk, bulge, stars and boundary particles. */
+enum { PARTICLE_TYPES = 6, PARTICLE_HALO = 1 };
 
 #define PARTICLE_COLUMN_INDEX(name, type, components) COLUMN_##name,
 enum particle_column_index { PARTICLE_COLUMNS(PARTICLE_COLUMN_INDEX) PARTICLE_COLUMN_COUNT };
-/** Number of columns that exist with any kind of time step; checkpoints hold these. */
+/** Number of columns that all particles have; checkpoints hold these. */
 enum { PARTICLE_COLUMNS_ALWAYS = COLUMN_rung };
 
 enum column_type { COLUMN_UINT8, COLUMN_UINT32, COLUMN_UINT64, COLUMN_FLOAT };
@@ -71,17 +80,33 @@ struct particles {
   bool sorted;                /**< ranges are groups in the order of their trees, as
                                *   domain_rebuild() leaves them */
   bool block_steps;           /**< the columns of block time steps exist */
+  bool has_masses, has_types; /**< the columns relative_mass and type exist */
   double box;                 /**< L in Mpc/h */
-  double mass;                /**< of one particle, 1e10 Msun/h */
+  double mass;                /**< of one particle, or the mean of all, 1e10 Msun/h */
   PARTICLE_COLUMNS(PARTICLE_COLUMN_MEMBER)
+  const float *potential; /**< [count] of each particle, (km/s)^2, while a snapshot of it is written;
+                           *   else NULL. Not a column: it does not follow the particles */
 };
 
 /** Get the array of a column, and replace it (the old array is not freed). */
 void *particles_column(const struct particles *s, enum particle_column_index column);
 void particles_set_column(struct particles *s, enum particle_column_index column, void *array);
-/** Number of columns that these particles have: the first ones of the table. */
-static inline int particles_columns(const struct particles *s) {
-  return s->block_steps ? (int)PARTICLE_COLUMN_COUNT : (int)PARTICLE_COLUMNS_ALWAYS;
+/** Whether these particles have a column. */
+static inline bool particles_have(const struct particles *s, int column) {
+  if (column == COLUMN_relative_mass) return s->has_masses;
+  if (column == COLUMN_type) return s->has_types;
+  return column < PARTICLE_COLUMNS_ALWAYS || s->block_steps;
+}
+/** For each column that the particles have. */
+#define FOR_PARTICLE_COLUMNS(s, k)                \
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) \
+    if (particles_have((s), k))
+/** Mass, 1e10 Msun/h, and type of particle i of this rank. */
+static inline double particle_mass(const struct particles *s, size_t i) {
+  return s->has_masses ? s->mass * (double)s->relative_mass[i] : s->mass;
+}
+static inline unsigned particle_type(const struct particles *s, size_t i) {
+  return s->has_types ? s->type[i] : (unsigned)PARTICLE_HALO;
 }
 /** Bytes per particle of a column. */
 static inline size_t particle_column_bytes(const struct particle_column *c) {
@@ -94,6 +119,9 @@ struct particle_block {
   uint32_t *x[3];
   float *p[3], *acc[3];
   uint64_t *id;
+  const float *potential; /**< or NULL */
+  float *relative_mass;   /**< or NULL */
+  uint8_t *type;          /**< or NULL */
 };
 
 /** Index of this rank's first particle among all particles of the run. */
@@ -110,6 +138,9 @@ static inline struct particle_block particles_block(const struct particles *s, s
   b.first = first;
   b.count = count;
   b.id = s->id + first;
+  b.potential = s->potential ? s->potential + first : NULL;
+  b.relative_mass = s->has_masses ? s->relative_mass + first : NULL;
+  b.type = s->has_types ? s->type + first : NULL;
   for (size_t c = 0; c < 3; c++) {
     b.x[c] = s->position + 3 * first + c * count;
     b.p[c] = s->momentum + 3 * first + c * count;
@@ -131,6 +162,15 @@ struct particles particles_create_share(size_t n, double box, double mass);
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass);
 /** Allocate the columns that only block time steps need, filled with zeros. */
 void particles_add_block_columns(struct particles *s);
+/**
+ * Copy some of the particles of all ranks, with all their columns and in their order, into one
+ * range per rank. Collective.
+ * @param keep  [s->count] whether to copy the particle in this place of this rank's ranges:
+ *              particle i of range g is in place particles_block(s, g).first + i
+ */
+struct particles particles_select(const struct particles *s, const bool *keep);
+/** Allocate the column relative_mass or type, filled with zeros. */
+void particles_add_column(struct particles *s, enum particle_column_index column);
 /** Free all columns. */
 void particles_free(struct particles *s);
 

@@ -44,9 +44,9 @@ static HOST_DEVICE inline uint32_t node_end(uint32_t count, uint32_t node) {
   return level_first(count, l, node + 1 - (1u << l));
 }
 
-/* A tree over packed targets (photons/tree/targets.h) has leaves of any numbers of particles: leaf j of
- * level `depth` holds the particles [first[j], first[j + 1]). The functions below take first = NULL for
- * the trees described above. */
+/* A tree over packed targets (photons/tree/targets.h) has leaves of any numbers of particles: leaf
+ * j of level `depth` holds the particles [first[j], first[j + 1]). The functions below take first =
+ * NULL for the trees described above. */
 
 /** First particle of node j of a level of a tree with or without such a table. */
 static HOST_DEVICE inline uint32_t tree_level_first(uint32_t count, unsigned depth,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stages of gas, one task a batch of groups. What order they have to each other follows from the
- * batches that they read and write. */
+/* The stages of gas, one task a batch of groups. What order they have to each other follows from
+ * the batches that they read and write. */
 #ifndef PHOTONS_GAS_CODELETS_H
 #define PHOTONS_GAS_CODELETS_H
 
@@ -18,10 +18,14 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt,
  * @param share  of the step in that of the next coarser level
  * @param first  of the steps in it */
 void gas_close_submit(struct gas *g, int level, uint32_t batch, double share, bool first);
+/** The three stages above as one. @param begin, share  of the step, in that of the next coarser
+ * level: where it begins, 0 .. 1, and how long it is */
+void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, double begin,
+                        double share);
 /** Make the fluxes through the sides of refined patches those of the finer level (Berger & Colella
  * 1989, J. Comput. Phys. 82, 64). @param dt  of the step that the level has taken */
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt);
-/** Give refined patches the means of the finer cells. */
+/** Give refined patches the means of those finer cells that this rank has. */
 void gas_restrict_submit(struct gas *g, int level, uint32_t batch);
 /** Set gas_level.flags from the blocks of a batch. */
 void gas_flag_submit(struct gas *g, int level, uint32_t batch, starpu_data_handle_t block);
@@ -29,6 +33,11 @@ void gas_flag_submit(struct gas *g, int level, uint32_t batch, starpu_data_handl
 void gas_cfl_submit(struct gas *g, int level, uint32_t batch);
 /** Set gas_level.sum. */
 void gas_sum_submit(struct gas *g, int level, uint32_t batch);
+
+/** Kinds of messages, see MESSAGE_KINDS: MESSAGE_GAS + enum ghost_kind. */
+enum { MESSAGE_GAS = 8 };
+/** Send and receive all ghosts of a kind and level; for means, those of the level's groups. */
+void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind);
 
 /** What a potential is made from. */
 enum potential_mode {

@@ -33,6 +33,15 @@ struct gas_totals gas_measure(struct gas *g);
  */
 void gas_step(struct gas *g, double dt);
 
+/** Send the present cells of a level to the ranks that need them as ghosts, if they have changed
+ * since they were last sent; and those of the next coarser level, too. To be called before tasks
+ * that fill blocks. */
+void gas_send_cells(struct gas *g, int level);
+void gas_send_cells_around(struct gas *g, int level);
+
+/** Give the refined patches of a level the means of the finer cells, of whatever ranks. */
+void gas_restrict_level(struct gas *g, int level);
+
 /** Set the cells of all levels from initial conditions, refining as flags say. */
 void gas_begin(struct gas *g, const struct gas_ic *ic);
 

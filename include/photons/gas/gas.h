@@ -6,7 +6,11 @@
  * number of groups that follow each other in the order of their level. Batches have their cells
  * twice: at the level's present time, and at the beginning of its last step, which the ghost cells
  * of the next finer level need. What is computed of a group depends on the groups near it and not
- * on its batch. */
+ * on its batch.
+ *
+ * Each rank owns the same number of batches of each level, which follow each other: groups of a
+ * level cost the same, and levels take their steps one after the other. Of batches of other ranks a
+ * rank has those that its own groups need (ghosts.h). */
 #ifndef PHOTONS_GAS_GAS_H
 #define PHOTONS_GAS_GAS_H
 
@@ -14,7 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "photons/gas/ghosts.h"
 #include "photons/gas/kernels.h"
+#include "photons/gas/links.h"
 #include "photons/gas/topology.h"
 
 struct parameters;
@@ -25,13 +31,13 @@ struct self_gravity;
  * there are none. */
 enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD, POTENTIALS };
 
-/** Numbers of batches of one level, rising. */
-struct batch_list {
-  uint32_t count, *batch;
-};
+enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 
+/** A batch of this rank; or one of another rank, of which there are those cells and sides that this
+ * rank needs. Handles and cells that this rank has not are NULL. */
 struct gas_batch {
   uint32_t first, count;          /**< groups of the level */
+  size_t cell_bytes;              /**< of each of the two: */
   void *cells[2];                 /**< [group][variable][patch][8][8][8]; see gas_level.now */
   starpu_data_handle_t handle[2]; /**< of the cells */
   starpu_data_handle_t fluxes;    /**< [group][patch][face][variable][8][8] of the last step */
@@ -43,20 +49,28 @@ struct gas_batch {
   struct batch_list near;      /**< of this level: with the groups and their neighbours */
   struct batch_list coarse;    /**< of the next coarser level: with the patches that the groups
                                        refine, and the neighbours of these */
-  struct batch_list fine;      /**< of the next finer level: with what refines the groups'
-                                       patches and the neighbours of these */
+  struct batch_list fine;      /**< of the next finer level: beside the groups' patches that are
+                                       not refined */
+  struct batch_list around;    /**< of self-gravity: those of the next finer level that refine the
+                                       groups' patches or the neighbours of these */
+  struct batch_list sons;      /**< of the next finer level: own ones that refine patches of the
+                                       groups */
+  struct gas_links *link;      /**< [group] where this rank uses a GPU, else NULL */
+  starpu_data_handle_t links;  /**< of these */
 };
 
 struct gas_level {
-  uint32_t batch_count;
+  uint32_t groups, batch_count;
   struct gas_batch *batch;
   int now;                          /**< which of the batches' cells are of the present time */
   int potential[POTENTIALS];        /**< which of the batches' potentials is which */
   int64_t steps;                    /**< taken */
-  double *speed;                    /**< [group] largest c_s + |v_i| of its cells */
+  bool stale;                       /**< present cells have changed since ghosts were sent */
+  struct gas_ghosts ghosts;         /**< messages of the level */
+  double *speed;                    /**< [group], own ones: largest c_s + |v_i| */
   double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
   uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
-  struct gas_fault *fault;          /**< [group] the first that was found */
+  struct gas_fault *fault;          /**< [group], own ones: the first that was found */
   struct gas_field {
     double energy;       /**< sum of density * potential / 2 over its cells that are not refined */
     double acceleration; /**< the largest along an axis */
@@ -73,15 +87,17 @@ struct gas {
   int buffer;                             /**< cells around a flagged one */
   int64_t regrid;                         /**< steps of a level from one regridding to the next */
   bool individual;                        /**< a level takes two steps in one of the next coarser */
+  bool fused;                             /**< one task prepares, solves and closes a batch */
   bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
                         conserved; for tests */
   unsigned variables;
   double cell; /**< side of a cell of the root level */
   double time;
-  double group_memory;         /**< bytes that a group takes up */
-  uint32_t batch;              /**< groups of a batch */
-  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
-  starpu_data_handle_t *block, scratch;
+  double group_memory;                  /**< bytes that a group takes up */
+  uint32_t batch;                       /**< groups of a batch */
+  uint32_t blocks, next_block;          /**< buffers of blocks, which are used in turn */
+  starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
+                                             block */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
 };
 
@@ -96,15 +112,28 @@ size_t gas_group_bytes(const struct gas *g);
 size_t gas_block_bytes(const struct gas *g);
 size_t gas_fluxes_bytes(const struct gas *g);
 size_t gas_sides_bytes(const struct gas *g);
-/** Bytes of memory that a group takes up in a run, and that all groups do. */
+/** Bytes of memory that a group takes up in a run, and that all groups do on all ranks, without
+ * ghosts. */
 double gas_bytes_per_group(const struct parameters *p);
 double gas_memory(const struct gas *g);
-/** End the run where this machine cannot hold so many groups more. */
+/** Bytes of memory of the root level, and of the machines in use. */
+double gas_root_memory(const struct parameters *p);
+double gas_installed_memory(void);
+/** End the program where the machines in use cannot hold the root level. */
+void gas_require_root(const struct parameters *p);
+/** End the run where the machines in use cannot hold so many groups more. */
 void gas_require_memory(const struct gas *g, int level, uint32_t groups);
 
 /** Side of a cell of a level. */
 double gas_cell(const struct gas *g, int level);
-/** Present cells of a group. No task may write them; handles are acquired or unregistered. */
+/** The first batch or group of a rank; the number of all for rank = comm_size(). */
+uint32_t gas_first_batch(const struct gas *g, int level, int rank);
+uint32_t gas_first_group(const struct gas *g, int level, int rank);
+/** The rank that has a group. */
+int gas_owner(const struct gas *g, int level, uint32_t group);
+
+/** Present cells of a group; NULL if another rank has it. No task may write them; handles are
+ * acquired or unregistered. */
 void *gas_cells(const struct gas *g, int level, uint32_t group);
 
 /** Number of cells at a level that are not refined. */
@@ -114,8 +143,8 @@ uint64_t gas_leaf_cells(const struct gas *g, int level);
 void gas_acquire(struct gas *g);
 void gas_release(struct gas *g);
 
-/** Give levels from `level` on, whose groups are those of the topology, new batches. The old ones must
- * have been taken off with gas_take_level(). */
+/** Give levels from `level` on, whose groups are those of the topology, new batches. The old ones
+ * must have been taken off with gas_take_level(). */
 void gas_make_level(struct gas *g, int level);
 /** Take a level's batches off StarPU: their memory stays. @return what gas_free_level() frees */
 struct gas_level gas_take_level(struct gas *g, int level);
@@ -123,10 +152,15 @@ void gas_free_level(struct gas_level *l);
 /** Give a level the groups of a checkpoint, whose cells are to be read. Coarser levels come first.
  * gas_link() follows. @param keys  taken over */
 void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps);
-/** Make the lists of batches of all levels anew. */
-void gas_link(struct gas *g);
+/** Make the lists of batches and the ghosts of levels anew, `first` to `last` so far as there are
+ * groups. A change of groups concerns their level, the next coarser and the next finer one. */
+void gas_link(struct gas *g, int first, int last);
 
-/** End the run if a fault was found since the last call: says which cell. */
+/** Let all ranks have the values of a level's groups that their owners have set; collective.
+ * @param values  [group] of `bytes` each */
+void gas_gather(const struct gas *g, int level, void *values, size_t bytes);
+
+/** End the run if a rank has found a fault since the last call: says which cell. Collective. */
 void gas_require_sound(const struct gas *g);
 
 #endif

@@ -52,8 +52,9 @@ void gas_checkpoint_write(const char *path, const struct parameters *p, const st
 
 /**
  * Read everything but the gas from a file that gas_file_write() or gas_checkpoint_write() has
- * written. The caller owns the topology. The program ends with EXIT_BAD_INPUT if the file is damaged
- * (all its checksums are compared), or if parameters that change the result are not those of @p p.
+ * written. The caller owns the topology. The program ends with EXIT_BAD_INPUT if the file is
+ * damaged (all its checksums are compared), or if parameters that change the result are not those
+ * of @p p.
  */
 struct gas_file gas_file_open(const char *path, struct parameters *p);
 /**

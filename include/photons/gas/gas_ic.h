@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Initial conditions of gas: problems with names, whose cells any level can be given. */
+/* Initial conditions of gas: problems with names, whose cells any level can be given, or arrays
+ * of one level. */
 #ifndef PHOTONS_GAS_IC_H
 #define PHOTONS_GAS_IC_H
+
+#include <stdbool.h>
 
 #include "photons/config/choices.h"
 #include "photons/gas/gas.h"
@@ -14,16 +17,26 @@ struct gas_ic {
   double energy;    /**< of Sedov's explosion */
   double amplitude; /**< of the wave, over the density */
   double newton_constant;
+  struct gas_array *array; /**< NULL: a problem with a name */
 };
 
+/** Collective: opens the file of arrays and looks at its numbers. */
 struct gas_ic gas_ic_make(const struct parameters *p);
+void gas_ic_free(struct gas_ic *ic);
+
+/** Whether cells of a level can be given. Others are interpolated from the next coarser level. */
+bool gas_ic_reaches(const struct gas_ic *ic, int level);
 
 /** Density, velocity and pressure at a place. @param cell  side of the cell around it */
 struct gas_primitive {
   double density, velocity[3], pressure;
 } gas_ic_at(const struct gas_ic *ic, const double place[3], double cell);
 
-/** Fill a group. @param cells [variable][patch][8][8][8] */
+/** The conserved variables, in the order of enum gas_variable. */
+void gas_conserve(const struct gas_primitive *w, double gamma, double conserved[GAS_VARIABLES_MAX]);
+
+/** Fill a group of a level that the initial conditions reach.
+ * @param cells  [variable][patch][8][8][8] */
 void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32_t group,
                  void *cells);
 

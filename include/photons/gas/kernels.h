@@ -117,10 +117,10 @@ struct gas_kernels {
   void (*flag)(const struct gas_physics *physics, const struct gas_flags *flags, const void *block,
                int buffer, uint32_t masks[8]);
 
-  /** Fills the cells low[axis] <= i < high[axis] (x, y, z) of a block from cells of the next coarser
-   * level: linear with MinMod slopes, and constant in a coarse cell where the pressure of one of
-   * its children would not be positive. The mean of the children of a coarse cell is the coarse
-   * cell's value. Slopes of a coarse cell are made from its six neighbours. */
+  /** Fills the cells low[axis] <= i < high[axis] (x, y, z) of a block from cells of the next
+   * coarser level: linear with MinMod slopes, and constant in a coarse cell where the pressure of
+   * one of its children would not be positive. The mean of the children of a coarse cell is the
+   * coarse cell's value. Slopes of a coarse cell are made from its six neighbours. */
   void (*interpolate)(const struct gas_physics *physics, const void *coarse, const int low[3],
                       const int high[3], void *block);
 
@@ -132,9 +132,9 @@ struct gas_kernels {
   void (*flux_add)(unsigned variables, const void *fluxes, double weight, void *sides);
 
   /** Replaces the flux through one face of a patch, after the step: the cells of patch `patch` of a
-   * group at `face` change by dt/dh * (old flux - fine flux), with the sign of the face. Both fluxes
-   * are [variable][8][8]. */
-  void (*flux_fix)(unsigned variables, double dt_dh, int face, const void *old_flux,
+   * group at `face` change by dt/dh * (old flux - fine flux), with the sign of the face. Both
+   * fluxes are [variable][8][8]. A cell that would lose its positive pressure stays as it is. */
+  void (*flux_fix)(const struct gas_physics *physics, double dt_dh, int face, const void *old_flux,
                    const void *fine_flux, void *group, int patch);
 };
 

@@ -26,6 +26,12 @@ enum {
 };
 #define NO_GROUP UINT32_MAX
 
+/** The neighbour across a face or side: these are -x +x -y +y -z +z. */
+static inline int topology_across(int face) {
+  const int stride = face / 2 == 0 ? 1 : face / 2 == 1 ? 3 : 9;
+  return MYSELF + (face % 2 ? stride : -stride);
+}
+
 struct gas_group {
   uint32_t place[3];         /**< x, y, z in units of 16 cells of its level */
   uint32_t father;           /**< group of the next coarser level; NO_GROUP on the root level */

@@ -34,18 +34,22 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
  * values must be in the ranges of config.ini. Values of config.ini stay where the header has none:
  * the densities, if Omega0 and OmegaLambda are both 0 or absent, and h, if HubbleParam is. Also
  * fatal (EXIT_BAD_INPUT): truncated or corrupt files, NaN, positions outside [0, L], peculiar
- * velocities not below the speed of light, wrong counts, particles of several masses, ids that
- * stand for several particles.
- * @return particles in file order; each rank reads its own
+ * velocities not below the speed of light, wrong counts, masses not above 0, ids that stand for
+ * several particles.
+ * @return particles by type, in file order; each rank reads its own. They have the columns
+ *         relative_mass and type where masses or types differ
  */
 struct particles ic_read_gadget(struct parameters *p);
-
 /**
- * Make the galaxy of section [galaxy], at rest in the middle of a frame (geometry.h). The same bits on
- * any number of ranks. What cannot be a galaxy ends the program with EXIT_BAD_USAGE.
- * @return particles in the order of the components, ids from 1
+ * Make the particles of an isolated system in a frame (geometry.h): the galaxy of section [galaxy]
+ * or the Gadget file ic.file, and the galaxy or the file of section [second], each put where its
+ * section says. The same bits on any number of ranks. What cannot be a galaxy ends the program with
+ * EXIT_BAD_USAGE, a wrong file with EXIT_BAD_INPUT.
+ * @return particles of the first body, then of the second, each in the order of its components, or
+ *         types. They have ids from 1, or those of the file if this is all. They have the columns
+ *         relative_mass and type where masses or types differ
  */
-struct particles ic_galaxy(const struct parameters *p);
+struct particles ic_isolated(const struct parameters *p);
 /** Side of a frame for particles within +-largest along each axis, with room to move, Mpc. */
 double isolated_frame(double largest);
 

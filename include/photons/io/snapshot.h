@@ -15,9 +15,10 @@
 
 /**
  * Write a snapshot in the layout of Gadget-4 that yt reads, too: Header, /Parameters, /Config, and
- * PartType1 with Coordinates double, Velocities float v_pec/sqrt(a), ParticleIDs uint64, Masses
- * float, optionally Acceleration. The snapshot consists of output.files files. Consecutive ranks
- * write to one file, one after the other. Memory: one chunk of particles, whatever N.
+ * for each type of particles PartType1 ... with Coordinates double, Velocities float v_pec/sqrt(a),
+ * ParticleIDs uint64, Masses float, optionally Acceleration and Potential (s->potential). The
+ * snapshot consists of output.files files. Consecutive ranks write to one file, one after the
+ * other. Memory: one chunk of particles, whatever N.
  * @param path  final name, e.g. out/snap_003.hdf5; with several files they are out/snap_003.0.hdf5
  *         ...
  * @param p     number of files, units, compression, cosmology; the resolved config.ini is stored in
@@ -36,7 +37,8 @@ struct checkpoint_state {
   int64_t outputs_done;      /**< outputs written: the number of the next */
   double last_output;        /**< scale factor of the last one; 0: none */
   struct sort_policy policy; /**< of the N-body solver */
-  struct block_state block;  /**< of the N-body solver */
+  struct rebuild_policy rebuilds;
+  struct block_state block; /**< of the N-body solver */
   struct layzer_irvine energy;
   double wall_seconds; /**< wall-clock time of the run so far */
 };
@@ -66,7 +68,7 @@ bool checkpoint_check(const char *path, char *reason, size_t size);
  */
 struct particles checkpoint_read(const char *path, struct parameters *p,
                                  struct checkpoint_state *state);
-/** The same for a dry run: a damaged file keeps its name. */
+/** The same as checkpoint_read() for a dry run: a damaged file keeps its name. */
 struct particles checkpoint_look(const char *path, struct parameters *p,
                                  struct checkpoint_state *state);
 

@@ -94,8 +94,8 @@ void long_range_place(struct long_range *l);
 /** Free patches and pieces, before groups change owners. */
 void long_range_leave(struct long_range *l);
 
-/** With --enable-debug-checks, after forces computed on cores: the density of each set adds up to all
- * particles. Collective. */
+/** With --enable-debug-checks, after forces computed on cores: the density of each set adds up to
+ * all particles. Collective. */
 void long_range_check_mass(const struct long_range *l);
 
 static inline struct group_cells *cells_of(struct long_range *l, const struct group *g) {

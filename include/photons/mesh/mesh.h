@@ -10,8 +10,8 @@
  * backward:  inverse fft_x, transpose blocks, inverse fft_yz into the slabs of each field,
  *            which particles read
  *
- * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Transpose block
- * (s, c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there
+ * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Transpose block (s,
+ * c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there
  * are two sets of densities and fields; the second set belongs to a mesh shifted by half a cell
  * (Hockney & Eastwood 1981, section 7-8). */
 #ifndef PHOTONS_MESH_H
@@ -88,8 +88,8 @@ struct mesh {
 
 enum { MESH_MOST = 16384 }; /**< cells a side */
 
-/** Floats of a z-row. An odd number of cache lines: neighbouring rows of a column do not compete for
- * the same cache sets. */
+/** Floats of a z-row. An odd number of cache lines: neighbouring rows of a column do not compete
+ * for the same cache sets. */
 static inline uint32_t mesh_row(uint32_t cells) { return 16 * (((cells + 4 + 15) / 16) | 1); }
 /** First x-plane of slab s / first ky of column c: s N / slabs. */
 static HOST_DEVICE inline uint32_t slab_first(const struct mesh *m, uint32_t s) {
@@ -198,9 +198,10 @@ void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field,
 /** Kernels that each instruction set has. x: component c of a group's positions is at x + c *
  * count. `shifted` means the mesh shifted by half a cell. */
 struct mesh_kernels {
-  /** Clear a patch ([size0][size1][size2] floats) and deposit particles of unit mass into it. */
-  void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted,
-                  const struct patch *patch, float *data);
+  /** Clear a patch ([size0][size1][size2] floats) and deposit particles into it.
+   * @param mass  [count] their masses; NULL: all are 1 */
+  void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, const float *mass,
+                  bool shifted, const struct patch *patch, float *data);
   /** Add the part of a patch that lies in slab s to the slab ([plane][y][row]). The caller clears
    * the slab before the first patch. */
   void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data,

@@ -23,6 +23,9 @@ struct CUstream_st; /* cudaStream_t points to one */
 struct gpu *gpu_create(struct CUstream_st *stream);
 void gpu_free(struct gpu *g);
 
+/** What CUDA says of the last error that the calling thread met; NULL: there was none. */
+const char *gpu_last_error(void);
+
 /** Copy bytes; either end is in device memory or page-locked host memory. */
 void gpu_copy(struct gpu *g, void *to, const void *from, size_t bytes);
 /** Set bytes in device memory to zero. */

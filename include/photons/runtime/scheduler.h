@@ -10,8 +10,8 @@
 struct parameters;
 struct starpu_conf;
 
-/** Check STARPU_SCHED, STARPU_NCPU and runtime.workers: what cannot be ends the program, what slows it
- * down is a warning. Before StarPU starts. @return workers on processor cores */
+/** Check STARPU_SCHED, STARPU_NCPU and runtime.workers: what cannot be ends the program, what slows
+ * it down is a warning. Before StarPU starts. @return workers on processor cores */
 long scheduler_check(const struct parameters *p);
 /**
  * Fill in StarPU's configuration from the parameters, before starpu_init(). The user's STARPU_*

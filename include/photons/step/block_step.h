@@ -3,14 +3,15 @@
  * (rungs.h), which its acceleration chooses. The scheme is kick-drift-kick on dyadic steps (Makino
  * 1991, PASJ 43, 859; Springel 2005, MNRAS 364, 1105, section 4.3): between two ticks all particles
  * drift with their momenta, which are constant over a particle's own step, so that no position is
- * predicted; at a tick the active particles get new forces from all particles. The forces of the mesh
- * kick at the ends of the base step. All functions are collective. */
+ * predicted; at a tick the active particles get new forces from all particles. The forces of the
+ * mesh kick at the ends of the base step. All functions are collective. */
 #ifndef PHOTONS_STEP_BLOCK_STEP_H
 #define PHOTONS_STEP_BLOCK_STEP_H
 
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/step/nbody.h"
+#include "photons/step/policy.h"
 
 /** A base step from a0 to a1. */
 struct base_step {
@@ -18,9 +19,13 @@ struct base_step {
   const struct cosmology *cosmology;
   double a0, a1;
   uint32_t tick; /**< now, of 2^RUNG_MOST */
+  /** When block_advance() makes new groups. NULL, as block_open() leaves it: never. Only of
+   * isolated systems, where all groups drift together. */
+  struct rebuild_policy *policy;
+  double fresh[RUNGS]; /**< see rebuild_policy_account() */
 
   /* What was done, of all ranks: */
-  uint32_t sub_steps;
+  uint32_t sub_steps, rebuilds;
   uint64_t
       particles[RUNGS];  /**< kicked at the ends of steps, by the coarsest rung active with them */
   uint64_t pairs[RUNGS]; /**< of their forces */
@@ -29,8 +34,8 @@ struct base_step {
 };
 
 /**
- * Open the kicks. The rungs are those that block_close() chose at the end of the last base step; in the
- * first one they are chosen from the accelerations. The accelerations are those at a0, and
+ * Open the kicks. The rungs are those that block_close() chose at the end of the last base step; in
+ * the first one they are chosen from the accelerations. The accelerations are those at a0, and
  * mesh_acceleration is set: block_close() and step_first_forces() leave them so.
  * @param a0, a1  scale factors
  */
@@ -45,7 +50,8 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
  */
 bool block_advance(struct nbody *n, struct base_step *b);
 
-/** The forces on all particles at a1, the closing kicks, and the rungs of the next base step. @param meanwhile  see step_forces() */
+/** The forces on all particles at a1, the closing kicks, and the rungs of the next base step.
+ * @param meanwhile  see step_forces() */
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *context),
                  void *context);
 

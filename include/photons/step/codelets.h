@@ -13,11 +13,20 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
 /** x += factor * p. @param factor  integral of dt/a^2, (Mpc/h)/(km/s) */
 void drift_submit(struct nbody *n, struct group *g, float factor);
 
-/** Sums over the momenta of a group, km/s and (km/s)^2. */
+/** Sums over the momenta of a group times masses in units of particles.mass, km/s and (km/s)^2. */
 struct momentum_sum {
   double vector[3], magnitude, square;
 };
 /** Find the sums. @param[out] sum  written when the task has ended */
 void momentum_sum_submit(struct group *g, struct momentum_sum *sum);
+
+/** Sums over the particles of a group of an isolated system: of masses, in units of particles.mass,
+ * and of masses times positions x about the middle of the frame, Mpc, and times x times momentum,
+ * Mpc km/s. */
+struct moments {
+  double mass, position[3], angular[3];
+};
+/** Find the sums. @param[out] sum  written when the task has ended */
+void moments_submit(const struct domain *d, struct group *g, struct moments *sum);
 
 #endif

@@ -24,6 +24,7 @@ struct block_state {
 };
 
 struct nbody {
+  const struct parameters *parameters;
   struct domain domain;
   struct short_range short_range;
   struct long_range long_range;
@@ -38,13 +39,20 @@ struct nbody {
  * Make an N-body system that owns the particles, and register all data with StarPU, which must run
  * (engine_start()). Particles that are not in groups are sorted into groups. Accelerations keep
  * their values (those of a restart are valid). Collective.
- * @param p  softening, split and mesh
+ * @param p  softening, split and mesh; must outlive the system
  */
 struct nbody *nbody_create(const struct parameters *p, struct particles particles);
 /** Whether there is a long-range part: not in isolated systems. */
 static inline bool nbody_has_mesh(const struct nbody *n) { return n->long_range.mesh; }
 /** Unregister all data and free the system with its particles. */
 void nbody_free(struct nbody *n);
+
+/**
+ * Take particles out: a new system of the others, in the place of @p n, which is freed. They keep
+ * their accelerations; step_measure() must follow. Collective, when all tasks have ended.
+ * @param keep  as in particles_select()
+ */
+struct nbody *nbody_keep(struct nbody *n, const bool *keep);
 
 /** Move groups to new owners: rank r gets groups owner_first[r] .. owner_first[r + 1] - 1. All
  * tasks must have ended, and a refit must follow. Collective. */

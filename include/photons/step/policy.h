@@ -25,6 +25,30 @@ struct sort_policy {
   double fresh_spread; /**< and after the last rebuild */
 };
 
+/** The policy of rebuilds in isolated systems with block time steps. Trees loosen within a base
+ * step, so that it decides before the forces of every step, by the rule of GOTHIC (Miki & Umemura
+ * 2017, New Astron. 52, 65): the extra work since the last rebuild pays for a rebuild. Which
+ * particles are active differs from step to step. Work is therefore compared between steps in which
+ * particles of the same rungs are active. Checkpoints contain the state. */
+struct rebuild_policy {
+  double debt;       /**< extra work since the last rebuild */
+  double fresh_work; /**< of forces on all particles with new trees; 0: not known */
+  double looseness;  /**< work over that with new trees, minus 1, of the last forces */
+};
+/** Whether to rebuild before the next forces, on `active` particles of rung `top` and deeper.
+ * @param fresh  [RUNGS] see rebuild_policy_account() */
+bool rebuild_policy_due(const struct rebuild_policy *s, const double *fresh, int top,
+                        uint64_t active, size_t particles);
+/** Record a rebuild. */
+void rebuild_policy_done(struct rebuild_policy *s, double *fresh);
+/**
+ * Record the work of forces on `active` particles of rung `top` and deeper.
+ * @param[in,out] fresh  [RUNGS] work of an active particle with new trees, by `top`; 0: not known.
+ *                       It belongs to one base step, at whose beginning it is 0
+ */
+void rebuild_policy_account(struct rebuild_policy *s, double *fresh, int top,
+                            const struct work_counts *work, uint64_t active, size_t particles);
+
 /** What to do in the next step, at the drifted positions. */
 struct sort_choice {
   bool rebuild, sort;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rungs of block time steps, and the kick of particles by rungs. A base step is divided into 2^RUNG_MOST
- * ticks, equal in ln a. A particle of rung k takes steps of 2^(RUNG_MOST - k) ticks, which begin at
- * multiples of their length. Particles whose own step ends at a tick are active there. */
+/* Rungs of block time steps, and the kick of particles by rungs. A base step is divided into
+ * 2^RUNG_MOST ticks, equal in ln a. A particle of rung k takes steps of 2^(RUNG_MOST - k) ticks,
+ * which begin at multiples of their length. Particles whose own step ends at a tick are active
+ * there. */
 #ifndef PHOTONS_STEP_RUNGS_H
 #define PHOTONS_STEP_RUNGS_H
 
@@ -35,6 +36,8 @@ struct rung_kick {
   float open[RUNGS];  /**< over the first half of the step that begins */
   float mesh;         /**< over half of the base step, at its ends */
   float limit[RUNGS]; /**< largest |acceleration|^2 for which the rung's step is short enough */
+  float speed[RUNGS]; /**< gothic: largest |momentum|^2 for which it is short enough */
+  bool gothic;        /**< rungs follow the present |acceleration| and |momentum| */
   enum rung_choice choice;
   int shift;       /**< RUNG_SHIFTS: added to rungs */
   uint8_t top;     /**< coarsest rung whose steps may begin here */
@@ -54,10 +57,11 @@ struct rung_arrays {
   uint8_t *rung;                  /**< column */
 };
 
-/** The factor from |a|^2 now to |a|^2 in the middle of the next step, if |a| goes on to change as it
- * did over the last step. A step chosen for its middle is nearly the one that a particle would choose
- * if time ran backwards. Steps chosen for their beginnings are too long on the way into a halo, not on
- * the way out, and particles gain energy (Quinn et al. 1997; Makino et al. 2006, New Astron. 12, 124). */
+/** The factor from |a|^2 now to |a|^2 in the middle of the next step, if |a| goes on to change as
+ * it did over the last step. A step chosen for its middle is nearly the one that a particle would
+ * choose if time ran backwards. Steps chosen for their beginnings are too long on the way into a
+ * halo, not on the way out, and particles gain energy (Quinn et al. 1997; Makino et al. 2006, New
+ * Astron. 12, 124). */
 static HOST_DEVICE inline float change_ahead(float before2, float now2) {
   const float least = 0.5f, most = 16.0f;
   if (!(before2 > 0.0f)) return 1.0f;
@@ -76,11 +80,18 @@ static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t r
   float a2 = now2;
   uint8_t coarsest = 0;
   if (k->choice != RUNG_BY_ACCELERATION) {
-    a2 *= change_ahead(before2, now2);
+    if (!k->gothic) a2 *= change_ahead(before2, now2);
     coarsest = k->choice == RUNG_FOLLOWS && rung > 0 ? (uint8_t)(rung - 1) : rung;
   }
   while (coarsest < k->deepest && a2 > k->limit[coarsest]) coarsest++;
   return coarsest;
+}
+
+/** GOTHIC's criterion: the same or a deeper rung, whose step is short enough for the momentum. */
+static HOST_DEVICE inline uint8_t rung_of_speed(const struct rung_kick *k, uint8_t rung, float p2) {
+  if (!k->gothic || k->choice == RUNG_STAYS || k->choice == RUNG_SHIFTS) return rung;
+  while (rung < k->deepest && p2 > k->speed[rung]) rung++;
+  return rung;
 }
 
 /** What a kick finds about a particle. */
@@ -96,7 +107,7 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
   const size_t from = a->given ? j : i, stride = a->given ? a->active : n;
   const float *given = a->given ? a->given : a->acceleration;
   const uint8_t old = a->rung[i];
-  float part[3], sum[3], p[3], now2 = 0.0f, before2 = 0.0f, p2 = 0.0f;
+  float part[3], sum[3], p[3], now2 = 0.0f, before2 = 0.0f, closed2 = 0.0f, p2 = 0.0f;
   for (size_t c = 0; c < 3; c++) {
     const float mesh = a->mesh[c * n + i], before = a->acceleration[c * n + i],
                 value = given[c * stride + from];
@@ -105,8 +116,9 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
     p[c] = a->momentum[c * n + i] + k->close[old] * part[c] + k->mesh * mesh;
     now2 += sum[c] * sum[c];
     before2 += before * before;
+    closed2 += p[c] * p[c];
   }
-  const uint8_t rung = next_rung(k, old, before2, now2);
+  const uint8_t rung = rung_of_speed(k, next_rung(k, old, before2, now2), closed2);
   for (size_t c = 0; c < 3; c++) {
     p[c] += k->open[rung] * part[c];
     p2 += p[c] * p[c];

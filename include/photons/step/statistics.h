@@ -15,11 +15,18 @@ struct statistics {
   /** NAN at steps where the potential energy is not computed. */
   double potential;           /**< W, 1e10 Msun/h (km/s)^2 */
   double layzer_irvine;       /**< I of layzer_irvine.h, 1e10 Msun/h (km/s)^2 */
+  double escaped;             /**< energy that escapers took with them (escapers.h) */
   double layzer_irvine_error; /**< its change since the first, over |a W| */
+  /** Of isolated systems at these steps, about the origin of snapshots: */
+  double angular[3]; /**< angular momentum sum m x times v, 1e10 Msun Mpc km/s */
+  double centre[3];  /**< centre of mass, Mpc */
 };
 
-/** The statistics at the scale factor a, without the potential energy. Their bits depend neither on workers nor on ranks. No task
- * runs, and a kick has seen all particles. Collective. */
+/** The statistics at the scale factor a, without the potential energy. Their bits depend neither on
+ * workers nor on ranks. No task runs, and a kick has seen all particles. Collective. */
 struct statistics statistics_measure(struct nbody *n, double a);
+/** Angular momentum and centre of mass of an isolated system, under the same conditions.
+ * Collective. */
+void statistics_measure_moments(struct nbody *n, struct statistics *s);
 
 #endif

@@ -34,26 +34,32 @@ double timeline_longest(const struct parameters *p);
 double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,
                               double acc_max, double softening);
 
-/** The largest |acceleration| for which the criterion allows a step in ln a, whatever max_dlna is. */
+/** The largest |acceleration| for which the criterion allows a step in ln a, whatever max_dlna is.
+ */
 double timeline_adaptive_limit(const struct parameters *p, const struct cosmology *c, double a,
                                double dlna);
+/** The largest |velocity|, km/s, for which GOTHIC's criterion allows a step in ln a. */
+double timeline_speed_limit(const struct parameters *p, const struct cosmology *c, double a,
+                            double dlna);
 
 /**
  * The scale factor at the end of the step that begins at a.
  * - Fixed steps: the next of `steps` equal intervals in ln a.
  * - Adaptive steps: d ln a = min(max_dlna, H sqrt(2 eta epsilon a^3/|acc|)), the criterion of
  *   Gadget-2 (Springel 2005, eq. 34) with comoving softening and acceleration, over all particles.
- * - Block steps: the base step, max_dlna.
+ * - Block steps: the base step, max_dlna. The steps of particles follow the criterion of adaptive
+ *   steps, or with time.criterion = gothic dt = gothic_eta min(epsilon/|v|, sqrt(epsilon/|acc|))
+ *   (Miki & Umemura 2017, New Astron. 52, 65).
  *
- * Each is cut at the next output and at the end. A remainder between one and two adaptive or base steps
- * is divided into two equal steps in ln a, so that no very short step is left.
+ * Each is cut at the next output and at the end. A remainder between one and two adaptive or base
+ * steps is divided into two equal steps in ln a, so that no very short step is left.
  * @param acc_max   largest |acceleration|, comoving, (km/s)^2/(Mpc/h)
  * @param softening comoving, Mpc/h
  */
 double timeline_next(const struct timeline *t, const struct parameters *p,
                      const struct cosmology *c, double a, double acc_max, double softening);
 
-/** The comoving softening at a, Mpc/h: the parameter gravity.softening, or less if its physical
+/** The shortest comoving softening at a, Mpc/h: softening_shortest(), or less if its physical
  * length would exceed gravity.softening_max_physical. */
 double softening_at(const struct parameters *p, double a);
 

@@ -11,11 +11,19 @@ void refit_submit(struct short_range *s, struct group *g);
 void p2m_submit(struct short_range *s, struct group *g);
 void m2m_submit(struct short_range *s, struct group *g);
 void p2p_submit(struct short_range *s, struct group *g);
-void potential_submit(struct short_range *s, struct group *g);
 void m2l_submit(struct short_range *s, struct group *g);
 void l2l_submit(struct short_range *s, struct group *g);
 void l2p_submit(struct short_range *s, struct group *g);
 /* lists.h submits the stages walk and walk_fill. */
+
+/* The potential of all particles of a group: potential_submit(), with expansions m2l_potential, l2l
+ * and l2p_potential, at last potential_sum_submit(). */
+void potential_submit(struct short_range *s, struct group *g);
+void m2l_potential_submit(struct short_range *s, struct group *g);
+void l2p_potential_submit(struct short_range *s, struct group *g);
+/** @param[out] of_particles  [count] the potential of each particle, written when the task has
+ *                            ended; NULL: not wanted */
+void potential_sum_submit(struct short_range *s, struct group *g, float *of_particles);
 
 /** Send and receive the multipoles of ghosts. Collective. */
 void multipoles_transfer(struct short_range *s);

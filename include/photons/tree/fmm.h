@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cartesian fast multipole operators of order p = 1 .. 6 on the tree of one group. Masses are 1,
- * lengths are in units of r_cut.
+/* Cartesian fast multipole operators of order p = 1 .. 6 on the tree of one group. Lengths
+ * are in units of r_cut, masses in units of particles.mass.
  *
  * Multi-indices n = (nx, ny, nz) are ordered by degree |n|, inside a degree by falling nx, then
  * falling ny: 000; 100 010 001; 200 110 101 020 011 002; ... A lower order is thus a prefix of a
  * higher one.
  *
- *   M_m = sum_j (-d_j)^m / m!            |m| <= p-1; d_j: particle j relative to its node's centre
+ *   M_m = sum_j m_j (-d_j)^m / m!            |m| <= p-1; d_j: particle j, of mass m_j, relative to its node's centre
  *   L_k = sum_m M_m D_{k+m}(R)           1 <= |k| <= p, |m| <= p-|k|; R = target centre - source
  *                                        centre, D_n = grad^n psi
  *   acceleration = grad sum_k L_k y^k/k! y: particle relative to its node's centre
  *
- * L_0 is the potential, which no force needs. It is not stored; nor is the highest degree of M,
- * which only L_0 needs. D_n follows by recurrence (McMurchie & Davidson 1978; Dehnen 2014) from
+ * L_0 is the potential, which no force needs. It is stored apart and only where potentials are
+ * computed; the highest degree of M, which only L_0 needs, is not stored. D_n follows by recurrence
+ * (McMurchie & Davidson 1978; Dehnen 2014) from
  *   f_(n) = (1/r d/dr)^n psi = (-1)^n (2n-1)!!/r^(2n+1) - 2^n H^(n)(u)    (H, u: split.h)
  * H = 0 is Newton's gravity. */
 #ifndef PHOTONS_FMM_H
@@ -36,11 +37,12 @@ static HOST_DEVICE inline uint32_t fmm_local_size(int p) { return fmm_terms(p) -
 /** The operators, compiled once for each instruction set (kernels.h).
  * scale: units of r_cut per position unit, L / 2^32 / r_cut
  * x:     positions of the group's particles, component c at x + c * count
+ * mass:  their masses; NULL: all are 1
  * nodes, multipole, local: indexed by heap node */
 struct fmm_operators {
   /** Multipoles of all leaves. */
   void (*p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-              const struct node *nodes, float *multipole);
+              const float *mass, const struct node *nodes, float *multipole);
   /** Multipoles of all inner nodes from those of their children, from the leaves up. */
   void (*m2m)(int order, unsigned depth, float scale, const struct node *nodes, float *multipole);
   /** Local expansions of all nodes from the far list; `local` is overwritten. Targets of the list
@@ -58,6 +60,20 @@ struct fmm_operators {
   void (*l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale,
               float factor, const uint32_t *x, const struct node *nodes, const float *local,
               float *acceleration);
+
+  /* The potential psi of unit masses, in units of 1/r_cut, for Newton's gravity: */
+  /** L_0 of all nodes from the far list, with |m| <= p-1; the arguments are those of m2l.
+   * @param[out] constant  [tree_nodes(depth)] */
+  void (*m2l_potential)(int order, unsigned depth, unsigned source_depth, float scale,
+                        const struct split *split, const struct interaction_list *far,
+                        const struct node *nodes, const struct node *const *source_nodes,
+                        const float *const *source_multipole, float *constant);
+  /** Add the potential of the far list to that of the particles, after l2l.
+   * @param[in,out] constant   of m2l_potential; becomes the sum over a node and all above it
+   * @param[in,out] potential  [count] */
+  void (*l2p_potential)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
+                        const struct node *nodes, const float *local, float *constant,
+                        float *potential);
 };
 
 #endif

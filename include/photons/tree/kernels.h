@@ -23,6 +23,8 @@ KERNEL_FUNCTION(fmm_operators, m2m, fmm_m2m);
 KERNEL_FUNCTION(fmm_operators, m2l, fmm_m2l);
 KERNEL_FUNCTION(fmm_operators, l2l, fmm_l2l);
 KERNEL_FUNCTION(fmm_operators, l2p, fmm_l2p);
+KERNEL_FUNCTION(fmm_operators, m2l_potential, fmm_m2l_potential);
+KERNEL_FUNCTION(fmm_operators, l2p_potential, fmm_l2p_potential);
 KERNEL_FUNCTION(p2p_kernels, p2p, p2p);
 KERNEL_FUNCTION(p2p_kernels, potential, p2p_potential);
 KERNEL_FUNCTION(walk_kernels, pack, pack);

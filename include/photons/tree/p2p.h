@@ -8,15 +8,16 @@
 #include <stdint.h>
 
 #include "photons/config/choices.h"
+#include "photons/domain/particles.h"
 #include "photons/domain/tree.h"
 #include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
 
-/** The least softening length in units of r_cut: the resolution of float positions in a leaf. Without
- * this limit, particles at one point, and a particle's force on itself, would give 0/0. */
+/** The least softening length in units of r_cut: the resolution of float positions in a leaf.
+ * Without this limit, particles at one point, and a particle's force on itself, would give 0/0. */
 #define SOFTENING_LEAST 1e-6
 
-/** The force law between two particles of mass 1. Lengths are in units of r_cut. */
+/** The force law between two particles, for a source of mass 1. Lengths are in units of r_cut. */
 struct p2p_law {
   enum p2p_kind kind;
   enum softening_kind softening_kind;
@@ -25,6 +26,8 @@ struct p2p_law {
                     *   plummer: 0 */
   float plummer2;  /**< plummer: epsilon^2; spline: 0 */
   int table_order; /**< of the table kernel */
+  bool by_type; /**< types of particles have lengths of their own; of a pair the larger one counts */
+  float soft2_of[PARTICLE_TYPES]; /**< by type: what support2 or plummer2 is for it */
 };
 
 /**
@@ -34,6 +37,9 @@ struct p2p_law {
  */
 void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind,
                   double softening, int table_order, const struct split *split);
+/** Give types of particles softening lengths of their own.
+ * @param softening  by type, as in p2p_law_init() */
+void p2p_law_soften(struct p2p_law *law, const double softening[PARTICLE_TYPES]);
 
 /** Targets of direct forces (targets.h). */
 struct p2p_target {
@@ -49,17 +55,39 @@ struct p2p_target {
       *near; /**< near list (interaction_list.h); its targets are leaves, by index in their level */
   const uint32_t *const *source_x; /**< [slot] positions of the neighbours */
   const uint32_t *source_count;    /**< [slot] numbers of their particles */
+  /** [slot] their masses, where masses differ; and types, where the law is by type. Else NULL. Slot
+   * 0 is the group of the targets. */
+  const float *const *source_mass;
+  const uint8_t *const *source_type;
+  const uint32_t *index; /**< place of each target in its group; NULL: targets are the whole group */
 };
+
+/** Mass of a target. */
+static inline float p2p_target_mass(const struct p2p_target *t, uint32_t i) {
+  return t->source_mass ? t->source_mass[0][t->index ? t->index[i] : i] : 1.0f;
+}
+/** The softening of a particle, as the law's support2 or plummer2. */
+static inline float p2p_soft2(const struct p2p_law *law, const uint8_t *type, uint32_t i) {
+  if (type) return law->soft2_of[type[i]];
+  return law->softening_kind == SOFTENING_SPLINE ? law->support2 : law->plummer2;
+}
+static inline float p2p_target_soft2(const struct p2p_law *law, const struct p2p_target *t,
+                                     uint32_t i) {
+  return p2p_soft2(law, t->source_type ? t->source_type[0] : NULL, t->index ? t->index[i] : i);
+}
 
 /** Largest number of targets that use one list of sources in the pair loop. A leaf is halved down
  * to blocks of this size, and each half keeps only the sources within its reach. The particles of a
  * leaf are sorted by further bisection for this purpose. */
 #define P2P_BLOCK TREE_BLOCK
 
+/** Numbers of a source: position, and where particles differ mass and softening. */
+enum { P2P_ROWS = 5 };
+
 /** Growing buffers for gathered sources, one list for each level of halving. Each worker has one;
  * it starts zero-initialised. */
 struct p2p_scratch {
-  float *data;
+  float *data;     /**< [level][P2P_ROWS][capacity] */
   size_t capacity; /**< sources per list */
   unsigned levels;
 };
@@ -77,16 +105,23 @@ struct p2p_kernels {
    */
   uint64_t (*p2p)(const struct p2p_law *law, const struct p2p_target *target,
                   struct p2p_scratch *scratch, float *acceleration);
-  /** Sum over all targets and the sources on their near lists of the short-range potential psi of a
-   * unit mass (split.h), softened, in units of 1/r_cut, without that of a particle at its own place.
-   * The targets must be sources, too. */
-  double (*potential)(const struct p2p_law *law, const struct p2p_target *target,
-                      struct p2p_scratch *scratch);
+  /** The short-range potential psi (split.h) of the sources, softened, in units of 1/r_cut: the sum
+   * over the near list of psi of a unit mass times the source's mass, without the target itself.
+   * The targets must be sources, too.
+   * @param[out] potential  [targets] */
+  void (*potential)(const struct p2p_law *law, const struct p2p_target *target,
+                    struct p2p_scratch *scratch, float *potential);
 };
 
 /** The same in double precision with the exact T(x) of the split, pair by pair: the reference
  * (p2p_kernel = exact). */
 uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *target, float *acceleration);
+
+/** The softened Newtonian potential of a unit mass, 1/r far away, in units of 1/r_cut, in double
+ * precision.
+ * @param soft2  of the pair: the larger of both, p2p_soft2()
+ * @param u      squared distance in units of r_cut^2 */
+double p2p_newton_potential(const struct p2p_law *law, double soft2, double u);
 
 /** F/d of softened Newtonian gravity, in units of 1/support^3: the spline of Springel et al. (2001)
  * at q = r/support in [0, 1). */

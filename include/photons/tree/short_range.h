@@ -22,8 +22,10 @@ struct group_expansions {
   starpu_data_handle_t multipole, local; /**< [node][terms]; NULL: not on this rank */
   struct targets targets;
   struct lists lists;
-  uint64_t pairs;   /**< particle pairs of the last p2p task */
-  double potential; /**< sum of the last potential task, in units of 1/r_cut */
+  uint64_t pairs; /**< particle pairs of the last p2p task */
+  /** While potentials are computed: [particle] the potential, [node] L_0 (fmm.h). */
+  starpu_data_handle_t potential, constant;
+  double potential_sum; /**< over the particles, of the last potential, in units of 1/r_cut */
 };
 
 /** Scratch memory of a worker. */
@@ -39,6 +41,7 @@ struct short_range {
   struct split split;
   struct p2p_law law;
   struct acceptance acceptance;
+  int order; /**< of the expansions in memory: acceptance.order, or more, short_range_set_order() */
   bool expansions;                 /**< walks may accept pairs of nodes, short_range_expansions() */
   float theta, theta_first;        /**< of the acceptance, while they may */
   float factor;                    /**< G m / r_cut^2: unit of short-range accelerations */
@@ -56,12 +59,20 @@ struct short_range {
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
                        double cell);
 void short_range_free(struct short_range *s);
-/** Change the comoving softening (Mpc/h): softening_at() varies it if its physical length is
- * limited. */
-void short_range_set_softening(struct short_range *s, const struct parameters *p, double softening);
+/** After domain_double_frame(): lengths are in units of another r_cut. */
+void short_range_rescale(struct short_range *s, const struct parameters *p);
+/** Set the softening of all types of particles: softening_of_type(), which varies if its physical
+ * length is limited.
+ * @param most  no length is larger; comoving, kpc/h */
+void short_range_set_softening(struct short_range *s, const struct parameters *p, double most);
 
-/** Whether the next forces may use expansions. Without them all pairs in reach are summed directly. */
+/** Whether the next forces may use expansions. Without them all pairs in reach are summed directly.
+ */
 void short_range_expansions(struct short_range *s, bool use);
+
+/** Make room for expansions of this order, with which nodes interact wherever those of
+ * acceptance.order may. The expansions that there are are lost. No task may run. */
+void short_range_set_order(struct short_range *s, int order);
 
 /** Allocate and register expansions and lists; and the reverse. To be called with domain_register()
  * and domain_unregister(). */

@@ -12,8 +12,8 @@
  *         w = I0(beta sqrt(1-x^2)). Mesh factor
  *         S(k) = (beta/sinh beta) sinh(sqrt(beta^2 - k^2 r_cut^2))/sqrt(beta^2 - k^2 r_cut^2),
  *         beta = (r_cut/r_s)^2/2, which near k = 0 is exp(-k^2 r_s^2). T jumps only by
- *         beta/sinh(beta) at r_cut (for r_cut = 5 r_s by 9e-5; gauss by 5.9e-3).
- * newton: isolated systems. There is no mesh: H = 0. r_cut is the side of the frame, beyond which no
+ *         beta/sinh(beta) at r_cut (for r_cut = 5 r_s by 9e-5; gauss by 5.9e-3). newton: isolated
+ * systems. There is no mesh: H = 0. r_cut is the side of the frame, beyond which no
  *         particle is, so that nothing is dropped. */
 #ifndef PHOTONS_SPLIT_H
 #define PHOTONS_SPLIT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The targets of a group: those of its particles whose short-range force is computed. With global
  * steps these are all particles, and the targets' data are the group's own. With block time steps
- * they are the active ones, whose own step ends now: they are packed into arrays of their own, in the
- * order of the group, so that no kernel meets passive targets. Their tree has the upper levels of the
- * group's tree, with boxes around the active particles alone: its leaves hold any number of them
- * (tree.h). The sources are always all particles. */
+ * they are the active ones, whose own step ends now: they are packed into arrays of their own, in
+ * the order of the group, so that no kernel meets passive targets. Their tree has the upper levels
+ * of the group's tree, with boxes around the active particles alone: its leaves hold any number of
+ * them (tree.h). The sources are always all particles. */
 #ifndef PHOTONS_TREE_TARGETS_H
 #define PHOTONS_TREE_TARGETS_H
 
@@ -45,7 +45,8 @@ void targets_all(struct short_range *s, const struct group *g, bool apart);
  * @param count  their number, at least 1
  */
 void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t count);
-/** Free the memory of a group's targets that is not the group's, after their last task was submitted. */
+/** Free the memory of a group's targets that is not the group's, after their last task was
+ * submitted. */
 void targets_release(struct short_range *s, const struct group *g);
 
 #endif

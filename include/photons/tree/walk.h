@@ -22,7 +22,7 @@
  * r_cut, accelerations in units of G m / r_cut^2. */
 struct acceptance {
   enum mac_kind kind; /**< relative: besides the limit theta, the estimated error must be below
-                       *   tolerance * |a| */
+                       *   tolerance * |a|; gothic: (m/d^2) (size/d)^2 must be below that */
   float theta;
   float theta_first; /**< theta while accelerations are unknown (acc_min = 0) */
   float tolerance;
@@ -30,11 +30,13 @@ struct acceptance {
   float separation; /**< least gap between the boxes: beyond the softening, and far from float
                      *   overflow */
   float half_box;   /**< L/2; infinite in isolated systems, which have no images */
+  int exponent;     /**< of size/d in the estimate of the error */
+  float factor;     /**< its factor, where the force is Newton's */
   bool newton;      /**< the force is Newton's at all distances: no table of its derivative */
   float scale;      /**< units of r_cut per position unit */
   unsigned depth;   /**< of the trees of the sources */
   /** |d^(order+1) psi/dr^(order+1)| / order! at r = i / MAC_TABLE, made monotonic. Times
-   * n_B (r_A + r_B)^order it bounds the first term of the force that expansions of this order leave
+   * M_B (r_A + r_B)^order it bounds the first term of the force that expansions of this order leave
    * out (Dehnen 2014, section 3). */
   float derivative[MAC_TABLE + 1];
 };
@@ -64,10 +66,12 @@ static HOST_DEVICE inline float plain_product(float a, float b) {
 
 /** Judge a pair of nodes: out of reach (DROP), to be computed by expansions (ACCEPT), or to be
  * opened (OPEN). The verdict is the same with target and source exchanged, and so is the order of
- * opening: expansions between A and B act both ways, so that momentum is conserved. */
+ * opening: expansions between A and B act both ways, so that momentum is conserved.
+ * @param target_mass, source_mass  in units of particles.mass: numbers of particles of equal mass
+ *         */
 static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const struct node *t,
-                                             const struct node *s, uint32_t target_count,
-                                             uint32_t source_count) {
+                                             const struct node *s, float target_mass,
+                                             float source_mass) {
   float d2 = 0.0f, gap2 = 0.0f;
   for (int c = 0; c < 3; c++) {
     float d = plain_product(fabsf((float)position_difference(s->centre[c], t->centre[c])),
@@ -82,16 +86,15 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
    * image. */
   if (d2 >= R_CUT_SQUARED || gap2 <= a->separation * a->separation || size + R_CUT > a->half_box)
     return OPEN;
-  float theta = a->kind == MAC_RELATIVE && weakest <= 0.0f ? a->theta_first : a->theta;
+  float theta = a->kind != MAC_GEOMETRIC && weakest <= 0.0f ? a->theta_first : a->theta;
   if (size * size >= theta * theta * d2) return OPEN;
   if (a->kind == MAC_GEOMETRIC || weakest <= 0.0f) return ACCEPT;
   const float d = sqrtf(d2);
-  /* |d^(n+1) (1/r) / dr^(n+1)| / n! = (n + 1) / r^(n+2) */
-  float power = a->newton ? (float)(a->order + 1) / d2 : a->derivative[(int)(d * MAC_TABLE)];
+  float power = a->newton ? a->factor / d2 : a->derivative[(int)(d * MAC_TABLE)];
   const float factor = a->newton ? size / d : size;
-  for (int k = 0; k < a->order; k++) power *= factor;
-  return power * (float)source_count <= a->tolerance * t->acc_min &&
-                 power * (float)target_count <= a->tolerance * s->acc_min
+  for (int k = 0; k < a->exponent; k++) power *= factor;
+  return power * source_mass <= a->tolerance * t->acc_min &&
+                 power * target_mass <= a->tolerance * s->acc_min
              ? ACCEPT
              : OPEN;
 }
@@ -123,6 +126,7 @@ struct walk_result {
   uint64_t interactions; /**< entries of the far list */
   uint64_t entries;      /**< entries of the near list */
   uint64_t visits;       /**< pairs of nodes judged */
+  uint32_t longest;      /**< of a walk on a GPU: entries of the longest list */
 };
 
 struct walk_kernels {
@@ -132,8 +136,8 @@ struct walk_kernels {
    * @param active  their number
    * @param depth   of their tree
    * @param[out] index  [active] where they stand in the group
-   * @param[out] first  [2^depth + 1] table of the leaves (tree.h): leaf j holds the active ones of the
-   *         group's particles [level_first(count, depth, j), level_first(count, depth, j + 1))
+   * @param[out] first  [2^depth + 1] table of the leaves (tree.h): leaf j holds the active ones of
+   *         the group's particles [level_first(count, depth, j), level_first(count, depth, j + 1))
    * @return how many there are
    */
   uint32_t (*pack)(uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
@@ -151,12 +155,13 @@ struct walk_kernels {
    * @param slots        number of neighbours, the group itself first
    * @param source_nodes [slots] their trees
    * @param slot_count   [slots] numbers of their particles
+   * @param slot_mass    [slots] masses of their nodes; NULL: those of all particles are 1
    */
   struct walk_result (*walk)(const struct acceptance *a, uint32_t count, unsigned depth,
                              const uint32_t *first, const struct node *nodes, uint32_t slots,
                              const struct node *const *source_nodes, const uint32_t *slot_count,
-                             struct walk_scratch *scratch, struct interaction_list *near,
-                             struct interaction_list *far);
+                             const float *const *slot_mass, struct walk_scratch *scratch,
+                             struct interaction_list *near, struct interaction_list *far);
 };
 
 #endif

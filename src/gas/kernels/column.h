@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Columns of cells along one axis, LANES columns side by side, so that all arithmetic of a solver is
- * on vectors of LANES values. */
+/* Columns of cells along one axis, LANES columns side by side, so that all arithmetic of a solver
+ * is on vectors of LANES values. */
 #ifndef PHOTONS_GAS_KERNELS_COLUMN_H
 #define PHOTONS_GAS_KERNELS_COLUMN_H
 

@@ -34,8 +34,8 @@ static void linear_children(const struct constants *c, unsigned variables, const
     for (unsigned k = 0; k < 8; k++) children->u[q][k] = coarse[q * GAS_COARSE_CELLS];
 }
 
-/* Writes those children of coarse cell `place` that are cells low <= i < high of the block. Cell i of
- * the block lies in coarse cell (i + 3) / 2. */
+/* Writes those children of coarse cell `place` that are cells low <= i < high of the block. Cell i
+ * of the block lies in coarse cell (i + 3) / 2. */
 static void place_children(unsigned variables, const struct children *children, const int place[3],
                            const int low[3], const int high[3], real *block) {
   for (unsigned k = 0; k < 8; k++) {
@@ -112,22 +112,32 @@ static void flux_add(unsigned variables, const void *fluxes, double weight, void
     }
 }
 
-static void flux_fix(unsigned variables, double dt_dh, int face, const void *old_flux,
-                     const void *fine_flux, void *group, int patch) {
+/* Corrects one cell, unless that leaves no positive pressure: a strong shock that runs into cold
+ * coarser cells would do so. u: of the cell, group and fluxes: from one variable to the next */
+static void fix_cell(const struct constants *c, unsigned variables, real factor, const real *was,
+                     const real *is, real *u) {
+  real fixed[GAS_VARIABLES_MAX] = {0};
+  for (unsigned q = 0; q < variables; q++)
+    fixed[q] = u[q * GAS_GROUP_CELLS] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+  if (!is_physical(c, cell_at(fixed, 1, 0, c->has_entropy))) return;
+  for (unsigned q = 0; q < variables; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
+}
+
+static void flux_fix(const struct gas_physics *physics, double dt_dh, int face,
+                     const void *old_flux, const void *fine_flux, void *group, int patch) {
+  const struct constants c = constants_of(physics);
+  const unsigned variables = gas_variables(physics);
   static const size_t step[3] = {1, GAS_PATCH_SIDE, GAS_PATCH_SIDE * GAS_PATCH_SIDE};
   int fast, slow;
   axes_of_face(face, &fast, &slow);
   const bool upper = face & 1;
   const real factor = (real)(upper ? dt_dh : -dt_dh);
   const size_t first = upper ? (GAS_PATCH_SIDE - 1) * step[face / 2] : 0;
-  for (unsigned q = 0; q < variables; q++) {
-    real *u = (real *)group + (q * GAS_PATCHES + (unsigned)patch) * GAS_PATCH_CELLS + first;
-    const real *was = (const real *)old_flux + q * GAS_FACE_CELLS;
-    const real *is = (const real *)fine_flux + q * GAS_FACE_CELLS;
-    for (unsigned j = 0; j < GAS_PATCH_SIDE; j++)
-      for (unsigned i = 0; i < GAS_PATCH_SIDE; i++)
-        u[i * step[fast] + j * step[slow]] += factor * (was[i + 8 * j] - is[i + 8 * j]);
-  }
+  real *u = (real *)group + (unsigned)patch * GAS_PATCH_CELLS + first;
+  for (unsigned j = 0; j < GAS_PATCH_SIDE; j++)
+    for (unsigned i = 0; i < GAS_PATCH_SIDE; i++)
+      fix_cell(&c, variables, factor, (const real *)old_flux + i + 8 * j,
+               (const real *)fine_flux + i + 8 * j, u + i * step[fast] + j * step[slow]);
 }
 
 #endif

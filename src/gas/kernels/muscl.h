@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MUSCL-Hancock along one axis for columns of 22 cells: linear reconstruction of primitive variables
- * (van Leer 1979), half a time step in primitive form, and the HLLC solver (Toro, Riemann Solvers,
- * 3rd edition, sections 10.4 and 14.4) with the wave speeds of Einfeldt et al. 1991 (J. Comput. Phys.
- * 92, 273). */
+/* MUSCL-Hancock along one axis for columns of 22 cells: linear reconstruction of primitive
+ * variables (van Leer 1979), half a time step in primitive form, and the HLLC solver (Toro, Riemann
+ * Solvers, 3rd edition, sections 10.4 and 14.4) with the wave speeds of Einfeldt et al. 1991 (J.
+ * Comput. Phys. 92, 273). */
 #ifndef PHOTONS_GAS_KERNELS_MUSCL_H
 #define PHOTONS_GAS_KERNELS_MUSCL_H
 
@@ -207,9 +207,9 @@ static void first_order_fluxes(const struct constants *c, const column_cell *res
   }
 }
 
-/* Each stage follows the one before as soon as it has the cells that it needs. Fluxes begin one face
- * before those of the group, because also the cells beside the group may fall back to first order:
- * their own group does the same. */
+/* Each stage follows the one before as soon as it has the cells that it needs. Fluxes begin one
+ * face before those of the group, because also the cells beside the group may fall back to first
+ * order: their own group does the same. */
 INLINE void muscl_column(enum gas_limiter limiter, const struct constants *c, real dt_dh,
                          const column_cell *restrict u, column_cell *restrict result) {
   column_cell w[4], slope, lower[2], upper[2], flux[GAS_GROUP_SIDE + 3];

@@ -6,8 +6,8 @@
 
 #include "column.h"
 
-/* The fluxes to the right and to the left, equation 8: (c u + F)/2 and (c u - F)/2 with the freezing
- * speed c = |v| + c_s. */
+/* The fluxes to the right and to the left, equation 8: (c u + F)/2 and (c u - F)/2 with the
+ * freezing speed c = |v| + c_s. */
 INLINE void moving_fluxes(const struct constants *c, const real u[restrict][LANES],
                           real right[restrict][LANES], real left[restrict][LANES]) {
 #pragma omp simd

@@ -35,8 +35,8 @@ INLINE unsigned variable_of(int axis, unsigned q) {
   return q >= 1 && q <= 3 ? 1 + ((unsigned)axis + q - 1) % 3 : q;
 }
 
-/* Reads LANES columns. Those that are `ahead` of them come next: the loads of 22 places far from each
- * other would wait for memory. */
+/* Reads LANES columns. Those that are `ahead` of them come next: the loads of 22 places far from
+ * each other would wait for memory. */
 INLINE void load_columns(unsigned variables, int axis, const real *restrict from, size_t ahead,
                          size_t stride, size_t along, size_t across, column_cell *restrict u) {
   for (unsigned q = 0; q < variables; q++) {

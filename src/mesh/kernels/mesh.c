@@ -101,10 +101,9 @@ static __attribute__((noinline)) void deposit_wrapped(const struct stencil *s, u
     }
 }
 
-static inline __attribute__((always_inline)) void deposit(enum assignment scheme,
-                                                          const struct mesh *m, uint32_t count,
-                                                          const uint32_t *x, bool shifted,
-                                                          const struct patch *patch, float *data) {
+static inline __attribute__((always_inline)) void
+deposit(enum assignment scheme, const struct mesh *m, uint32_t count, const uint32_t *x,
+        const float *mass, bool shifted, const struct patch *patch, float *data) {
   const uint32_t width = assignment_width(scheme);
   const size_t line = patch->size[2], plane = patch->size[1] * line;
   for (uint32_t i = 0; i < count; i += BATCH) {
@@ -112,6 +111,7 @@ static inline __attribute__((always_inline)) void deposit(enum assignment scheme
     stencils(&s, scheme, m, count, i, x, shifted, patch->origin);
     const int n = count - i < BATCH ? (int)(count - i) : BATCH;
     for (int j = 0; j < n; j++) {
+      if (mass) store4(s.row[j], load4(s.row[j]) * mass[i + (uint32_t)j]);
       const uint32_t first[3] = {s.first[0][j], s.first[1][j], s.first[2][j]};
       if (first[0] + width > patch->size[0] || first[1] + width > patch->size[1] ||
           first[2] + 4 > patch->size[2]) {
@@ -129,13 +129,13 @@ static inline __attribute__((always_inline)) void deposit(enum assignment scheme
   }
 }
 
-void KERNEL(mesh_deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, bool shifted,
-                          const struct patch *patch, float *data) {
+void KERNEL(mesh_deposit)(const struct mesh *m, uint32_t count, const uint32_t *x,
+                          const float *mass, bool shifted, const struct patch *patch, float *data) {
   memset(data, 0, (size_t)patch->size[0] * patch->size[1] * patch->size[2] * sizeof *data);
   switch (m->assignment) {
-  case ASSIGN_CIC: deposit(ASSIGN_CIC, m, count, x, shifted, patch, data); break;
-  case ASSIGN_TSC: deposit(ASSIGN_TSC, m, count, x, shifted, patch, data); break;
-  case ASSIGN_PCS: deposit(ASSIGN_PCS, m, count, x, shifted, patch, data); break;
+  case ASSIGN_CIC: deposit(ASSIGN_CIC, m, count, x, mass, shifted, patch, data); break;
+  case ASSIGN_TSC: deposit(ASSIGN_TSC, m, count, x, mass, shifted, patch, data); break;
+  case ASSIGN_PCS: deposit(ASSIGN_PCS, m, count, x, mass, shifted, patch, data); break;
   }
 }
 

@@ -7,55 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "photons/base/transpose.h"
 #include "photons/tree/kernels.h"
 
-#include "fmm_generated.h"
-
-enum {
-  MULTIPOLE_MAX = 56, /* floats per node at order 6 */
-  LOCAL_MAX = 83,
-  ROW_STAGE_MAX = (LOCAL_MAX + 3) / 4 * STAGE
-};
-
-#define INLINE static inline __attribute__((always_inline))
-#define NOINLINE static __attribute__((noinline))
-#define ALIGNED _Alignas(64)
-
-/** Chooses the generated function of order p. p is a constant wherever it is compiled. */
-#define EXPANSION(p, name, ...)         \
-  switch (p) {                          \
-  case 1: name##_1(__VA_ARGS__); break; \
-  case 2: name##_2(__VA_ARGS__); break; \
-  case 3: name##_3(__VA_ARGS__); break; \
-  case 4: name##_4(__VA_ARGS__); break; \
-  case 5: name##_5(__VA_ARGS__); break; \
-  case 6: name##_6(__VA_ARGS__); break; \
-  default: __builtin_unreachable();     \
-  }
-
-/** a - b of two nodes' centres in position units. The unsigned difference is that of the nearest
- * images. The fourth component has no meaning. */
-INLINE vblock centre_difference(const struct node *a, const struct node *b) {
-  vblock_uint va, vb;
-  _Static_assert(sizeof(struct node) >= sizeof va,
-                 "the centre and one more word are read from a node");
-  memcpy(&va, a, sizeof va);
-  memcpy(&vb, b, sizeof vb);
-  return (vblock)(va - vb);
-}
-
-/** Staged differences of positions as vectors of lengths in units of r_cut. */
-INLINE void lengths(const float *stage, float scale, vfloat r[4]) {
-  stage_to_lanes(stage, 4, r);
-  for (int c = 0; c < 3; c++)
-    r[c] = v_set(scale) * __builtin_convertvector((vlanes_int)r[c], vfloat);
-}
+#include "fmm_lanes.h"
 
 /* P2M: multipoles of the leaves from their particles. */
 
 INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                      const struct node *nodes, float *multipole) {
+                      const float *mass, const struct node *nodes, float *multipole) {
   const int size = (int)fmm_multipole_size(p);
   for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
     const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
@@ -66,7 +25,13 @@ INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const 
       vfloat d[3];
       for (size_t c = 0; c < 3; c++)
         d[c] = v_set(-scale) * v_difference(x + c * count + i, centre[c], valid);
-      EXPANSION(p, p2m, d[0], d[1], d[2], v_keep(valid, v_set(1.0f)), m);
+      vfloat of_one = v_set(1.0f);
+      if (mass) {
+        float masses[LANES] = {0.0f};
+        memcpy(masses, mass + i, (end - i < LANES ? end - i : LANES) * sizeof *mass);
+        of_one = v_load(masses);
+      }
+      EXPANSION(p, p2m, d[0], d[1], d[2], v_keep(valid, of_one), m);
     }
     sum_lanes(m, size, multipole + (size_t)leaf * (size_t)size);
   }
@@ -183,26 +148,6 @@ INLINE bool m2l_fill(int p, const struct m2l_lists *s, struct m2l_lanes *lanes,
   return any;
 }
 
-/** 1/sqrt(x) by an estimate and one Newton step. */
-INLINE vfloat inverse_root(vfloat x) {
-  const vfloat y = v_rsqrt_estimate(x);
-  return v_fma(v_set(0.5f) * y, v_fnma(x * y, y, v_set(1.0f)), y);
-}
-
-/* (-1)^j (2j-1)!! */
-static const float newton[] = {1.0f, -1.0f, 3.0f, -15.0f, 105.0f, -945.0f, 10395.0f};
-
-/** The same as m2l_prefactors() for Newton's gravity, with Plummer's softening where there is one:
- * f_(j) = (-1)^j (2j-1)!!/s^(2j+1), s^2 = r^2 + epsilon^2. */
-INLINE void m2l_newton(int p, const struct split *split, vfloat r2, vfloat inverse, vfloat *e) {
-  const vfloat s = inverse_root(r2 + v_set(split->plummer2)), step = r2 * inverse * s * s;
-  vfloat power = s;
-  for (int j = 1; j <= p; j++) {
-    power *= step;
-    e[j] = v_set(newton[j]) * power;
-  }
-}
-
 /** e[j] = r^j f_(j), 1 <= j <= p, from r^2 and 1/r (f: fmm.h, H: split.h). Zero from fmm_range
  * on. */
 INLINE void m2l_prefactors(int p, const struct split *split, vfloat r2, vfloat inverse, vfloat *e) {
@@ -306,8 +251,8 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *fir
 
 #define INSTANCE(p)                                                                              \
   NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x,        \
-                              const struct node *nodes, float *m) {                              \
-    p2m_order(p, n, depth, scale, x, nodes, m);                                                  \
+                              const float *mass, const struct node *nodes, float *m) {           \
+    p2m_order(p, n, depth, scale, x, mass, nodes, m);                                            \
   }                                                                                              \
   NOINLINE void m2m_order_##p(unsigned depth, float scale, const struct node *nodes, float *m) { \
     m2m_order(p, depth, scale, nodes, m);                                                        \
@@ -331,8 +276,8 @@ INSTANCE(5)
 INSTANCE(6)
 
 void KERNEL(fmm_p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                     const struct node *nodes, float *multipole) {
-  EXPANSION(order, p2m_order, count, depth, scale, x, nodes, multipole);
+                     const float *mass, const struct node *nodes, float *multipole) {
+  EXPANSION(order, p2m_order, count, depth, scale, x, mass, nodes, multipole);
 }
 
 void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *nodes,

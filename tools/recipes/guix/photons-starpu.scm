@@ -29,5 +29,6 @@
   (description
    "photons-starpu simulates collisionless particles under gravity in a periodic, expanding box.
 A particle mesh computes the long-range force.  A fast multipole method and direct sums compute the
-short-range force.  StarPU runs the tasks of a step.")
+short-range force.  StarPU runs the tasks of a step.  The program also runs isolated galaxies, and
+gas on an adaptive mesh.")
   (license license:gpl3+))

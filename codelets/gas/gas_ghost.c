@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_cut packs what another rank needs of groups, to be sent. There, gas_paste copies it to its
+ * place. All other cells of ghosts stay undefined.
+ * gas_cut   reads cells or fluxes through sides, writes the packed ones
+ * gas_paste reads the packed ones, writes cells or fluxes through sides of batches of other ranks, or
+ *           updates cells of own ones */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/gas/batches.h"
+#include "photons/base/comm.h"
+#include "photons/runtime/message.h"
+
+struct gas_cut_argument {
+  const struct gas *gas;
+  int level;
+  enum ghost_kind kind;
+  const struct ghost_message *message;
+};
+#define gas_paste_argument gas_cut_argument /* same argument */
+enum { PACKED, BATCHES };
+
+static double gas_cut_work(const struct gas_cut_argument *a) { return a->message->parts; }
+#define gas_paste_work gas_cut_work
+
+static void copy(void *inside, void *packed, size_t bytes, bool cut) {
+  memcpy(cut ? packed : inside, cut ? inside : packed, bytes);
+}
+
+/** One cube of 4^3 cells of a variable. */
+static void copy_cube(char *variable, char *packed, int part, size_t real, bool cut) {
+  const int x = part & 3, y = part >> 2 & 3, z = part >> 4;
+  const int patch = x / 2 + 2 * (y / 2) + 4 * (z / 2);
+  const int first = patch * GAS_PATCH_CELLS +
+                    4 * (((z & 1) * GAS_PATCH_SIDE + (y & 1)) * GAS_PATCH_SIDE + (x & 1));
+  for (int k = 0; k < 4; k++)
+    for (int j = 0; j < 4; j++, packed += 4 * real)
+      copy(variable + (size_t)(first + (k * GAS_PATCH_SIDE + j) * GAS_PATCH_SIDE) * real, packed,
+           4 * real, cut);
+}
+
+/** Cubes of the cells of a group. */
+static void copy_cubes(const struct gas *g, const struct ghost_item *item, char *group,
+                       char *packed, bool cut) {
+  const size_t real = g->kernels->real_size;
+  for (uint64_t left = item->parts; left; left &= left - 1)
+    for (unsigned v = 0; v < g->variables; v++, packed += GAS_FACE_CELLS * real)
+      copy_cube(group + v * GAS_GROUP_CELLS * real, packed, __builtin_ctzll(left), real, cut);
+}
+
+/** Sides of a group. */
+static void copy_sides(const struct gas *g, const struct ghost_item *item, char *sides,
+                       char *packed, bool cut) {
+  const size_t bytes = ghost_part_bytes(g, GHOST_SIDES);
+  for (uint64_t left = item->parts; left; left &= left - 1, packed += bytes)
+    copy(sides + (size_t)__builtin_ctzll(left) * bytes, packed, bytes, cut);
+}
+
+/** Means of group i of the message. @param group  the finer one; where its means go: its father */
+static void copy_means(const struct gas_cut_argument *a, uint32_t i, char *group, char *packed,
+                       bool cut) {
+  const struct gas *g = a->gas;
+  const size_t bytes = GAS_PATCH_CELLS * g->kernels->real_size;
+  const int patch = (int)(g->topology.level[a->level].key[a->message->item[i].group] & 7);
+  packed += i / GAS_PATCHES * gas_group_bytes(g);
+  if (cut) {
+    g->kernels->restrict_group(g->variables, group, packed, (int)(i % GAS_PATCHES));
+    return;
+  }
+  for (unsigned v = 0; v < g->variables; v++)
+    memcpy(group + (v * GAS_PATCHES + (size_t)patch) * bytes,
+           packed + (v * GAS_PATCHES + i % GAS_PATCHES) * bytes, bytes);
+}
+
+/** The group whose cells a message's group i is made from, or goes to. */
+static uint32_t group_of(const struct gas_cut_argument *a, uint32_t i, bool cut) {
+  const uint32_t group = a->message->item[i].group;
+  if (cut || a->kind != GHOST_MEANS) return group;
+  return a->gas->topology.level[a->level].group[group].father;
+}
+
+static void copy_all(void *buffers[], const struct gas_cut_argument *a, bool cut) {
+  const struct gas *g = a->gas;
+  const struct ghost_message *m = a->message;
+  const size_t bytes = a->kind == GHOST_SIDES ? gas_sides_bytes(g) : gas_group_bytes(g);
+  for (uint32_t i = 0, k = 0; i < m->count; i++) {
+    const struct ghost_item *item = &m->item[i];
+    const uint32_t group = group_of(a, i, cut);
+    while (m->batches.batch[k] != group / g->batch) k++;
+    char *inside = nth(buffers[BATCHES + k], bytes, group % g->batch);
+    char *packed = VECTOR(char, buffers[PACKED]);
+    if (a->kind == GHOST_CELLS)
+      copy_cubes(g, item, inside, packed + item->first * ghost_part_bytes(g, a->kind), cut);
+    else if (a->kind == GHOST_SIDES)
+      copy_sides(g, item, inside, packed + item->first * ghost_part_bytes(g, a->kind), cut);
+    else
+      copy_means(a, i, inside, packed, cut);
+  }
+}
+
+static void gas_cut_cpu(void *buffers[], const struct gas_cut_argument *a) {
+  copy_all(buffers, a, true);
+}
+static void gas_paste_cpu(void *buffers[], const struct gas_paste_argument *a) {
+  copy_all(buffers, a, false);
+}
+
+STAGE_ON_CPU(gas_cut, 0x99bbcc, "gas");
+STAGE_ON_CPU(gas_paste, 0xbbddee, "gas");
+
+/** The slots of a message's batches. */
+static void add_batches(struct slots *slots, const struct gas_cut_argument *a, bool cut) {
+  const bool fathers = !cut && a->kind == GHOST_MEANS;
+  const struct gas_level *l = &a->gas->level[fathers ? a->level - 1 : a->level];
+  const enum starpu_data_access_mode mode = cut ? STARPU_R : fathers ? STARPU_RW : STARPU_W;
+  for (uint32_t k = 0; k < a->message->batches.count; k++) {
+    const struct gas_batch *b = &l->batch[a->message->batches.batch[k]];
+    slots_add(slots, a->kind == GHOST_SIDES ? b->sides : b->handle[l->now], mode);
+  }
+}
+
+static void submit(struct gas_cut_argument a, bool cut) {
+  struct slots slots = {0};
+  slots_add(&slots, a.message->packed, cut ? STARPU_W : STARPU_R);
+  add_batches(&slots, &a, cut);
+  if (cut)
+    gas_cut_insert(a, slots_task(&slots, PRIORITY_HIGHEST));
+  else
+    gas_paste_insert(a, slots_task(&slots, PRIORITY_HIGHEST));
+  free(slots.data);
+}
+
+static void transfer(const struct ghost_message *m, int level, enum ghost_kind kind, bool sent) {
+  const int me = comm_rank();
+  message_transfer(m->packed, MESSAGE_GAS + kind,
+                   (size_t)m->number * GAS_LEVELS_MAX + (size_t)level, sent ? me : m->rank,
+                   sent ? m->rank : me, PRIORITY_HIGHEST);
+}
+
+void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind) {
+  const struct ghost_messages *sent = &g->level[level].ghosts.sent[kind],
+                              *received = &g->level[level].ghosts.received[kind];
+  for (uint32_t i = 0; i < sent->count; i++) {
+    submit((struct gas_cut_argument){g, level, kind, &sent->message[i]}, true);
+    transfer(&sent->message[i], level, kind, true);
+  }
+  for (uint32_t i = 0; i < received->count; i++) {
+    transfer(&received->message[i], level, kind, false);
+    submit((struct gas_cut_argument){g, level, kind, &received->message[i]}, false);
+  }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* m2l_potential: local expansions of a group's nodes from its far list, with L_0 (fmm.h), which
+ * only potentials need. There is no CUDA version, because energies are seldom computed.
+ *
+ * reads  the far list, the tree of the group; trees and multipoles of the neighbours
+ * writes the local expansions and L_0 */
+#include <stdlib.h>
+
+#include "codelets/runtime/task.h"
+#include "photons/base/error.h"
+#include "photons/runtime/handle.h"
+#include "photons/tree/codelets.h"
+
+struct m2l_potential_argument {
+  const struct short_range *s;
+  const struct group *g;
+  const struct lists *lists;
+};
+enum { LOCAL, CONSTANT, TREES };
+/* The trees of n neighbours, of which the first is the group itself, are followed by their
+ * multipoles and then by the list. */
+static uint32_t multipoles_slot(uint32_t n) { return TREES + n; }
+static uint32_t list_slot(uint32_t n) { return TREES + 2 * n; }
+
+static double m2l_potential_work(const struct m2l_potential_argument *a) {
+  return (double)(a->lists->walked.interactions + tree_nodes(a->s->domain->depth));
+}
+
+static void m2l_potential_cpu(void *buffers[], const struct m2l_potential_argument *a) {
+  const struct domain *d = a->s->domain;
+  const struct fmm_operators *fmm = &a->s->kernels->fmm;
+  const int order = a->s->order;
+  const float scale = d->geometry.scale;
+  const uint32_t n = a->g->near.count;
+  const struct node *trees[n];
+  const float *multipoles[n];
+  for (uint32_t i = 0; i < n; i++) {
+    trees[i] = VECTOR(const struct node, buffers[TREES + i]);
+    multipoles[i] = VECTOR(const float, buffers[multipoles_slot(n) + i]);
+  }
+  const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, d->depth,
+                                                  buffers + list_slot(n), false);
+  fmm->m2l(order, d->depth, d->depth, scale, &a->s->split, &far, trees[0], trees, multipoles,
+           VECTOR(float, buffers[LOCAL]));
+  fmm->m2l_potential(order, d->depth, d->depth, scale, &a->s->split, &far, trees[0], trees,
+                     multipoles, VECTOR(float, buffers[CONSTANT]));
+}
+
+STAGE_ON_CPU(m2l_potential, 0x339955, NULL);
+
+void m2l_potential_submit(struct short_range *s, struct group *g) {
+  struct group_expansions *e = expansions_of(s, g);
+  const uint32_t n = g->near.count;
+  struct starpu_data_descr *data = allocate(list_slot(n) + LIST_SLOTS_MOST, sizeof *data,
+                                            "task data");
+  e->constant = handle_make(tree_nodes(s->domain->depth), sizeof(float));
+  data[LOCAL] = (struct starpu_data_descr){e->local, STARPU_W};
+  data[CONSTANT] = (struct starpu_data_descr){e->constant, STARPU_W};
+  for (uint32_t i = 0; i < n; i++) {
+    const struct group *neighbour = &s->domain->groups[g->near.group[i]];
+    data[TREES + i] = (struct starpu_data_descr){neighbour->tree, STARPU_R};
+    data[multipoles_slot(n) + i] = (struct starpu_data_descr){
+        expansions_of(s, neighbour)->multipole, STARPU_R};
+  }
+  const size_t count = list_slot(n) + list_slots(&e->lists, LIST_FAR, data + list_slot(n));
+  m2l_potential_insert((struct m2l_potential_argument){s, g, &e->lists},
+                       (struct task){.data = data,
+                                     .count = count,
+                                     .priority = PRIORITY_LOW,
+                                     .owner = &g->index,
+                                     .ended = list_ended,
+                                     .context = &e->lists.host[LIST_FAR]});
+  list_release(&e->lists, LIST_FAR);
+  free(data);
+}

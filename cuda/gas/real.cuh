@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The arithmetic of one cell of gas, as src/gas/kernels/real.h has it for cores. Single precision
+ * divides and takes roots with the GPU's fast instructions, whose error is two units in the last
+ * place. */
+#ifndef PHOTONS_CUDA_GAS_REAL_CUH
+#define PHOTONS_CUDA_GAS_REAL_CUH
+
+#include <cfloat>
+#include <cmath>
+
+#include "cuda/gas/gpu_gas.h"
+#include "cuda/runtime/gpu.cuh"
+
+#define INLINE static __device__ __forceinline__
+
+INLINE float divide(float a, float b) { return __fdividef(a, b); }
+INLINE double divide(double a, double b) { return a / b; }
+INLINE float root(float a) { return a > 0.0f ? a * rsqrtf(a) : 0.0f; }
+INLINE double root(double a) { return sqrt(a); }
+INLINE float power(float a, float b) { return powf(a, b); }
+INLINE double power(double a, double b) { return pow(a, b); }
+template <typename real> INLINE real larger(real a, real b) { return a > b ? a : b; }
+template <typename real> INLINE real smaller(real a, real b) { return a < b ? a : b; }
+INLINE float epsilon(float) { return FLT_EPSILON; }
+INLINE double epsilon(double) { return DBL_EPSILON; }
+template <typename real> INLINE bool is_positive(real a) { return a > 0 && isfinite(a); }
+
+/** struct gas_physics in the precision of the cells. */
+template <typename real> struct constants {
+  real gamma, thermal; /* thermal: gamma - 1, pressure over thermal energy */
+  real minmod, dual_energy_switch;
+};
+
+template <typename real> constants<real> constants_of(const struct gas_physics *p) {
+  return {(real)p->gamma, (real)(p->gamma - 1.0), (real)p->minmod,
+          p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0};
+}
+
+/* u: density, momentum in any order of axes, energy, and entropy where V is 6. */
+
+template <typename real> INLINE real thermal_energy(const real *u) {
+  return u[4] - (real)0.5 * divide(u[1] * u[1] + u[2] * u[2] + u[3] * u[3], u[0]);
+}
+
+/** Whether the entropy says the pressure, because the thermal energy is lost in errors. */
+template <typename real>
+INLINE bool entropy_decides(const constants<real> &c, const real *u, real thermal) {
+  return c.dual_energy_switch > 0 && thermal < c.dual_energy_switch * u[4];
+}
+
+template <int V, typename real> INLINE bool is_physical(const constants<real> &c, const real *u) {
+  const real thermal = thermal_energy(u);
+  const bool cold = V == 6 && entropy_decides(c, u, thermal);
+  return is_positive(u[0]) && is_positive(u[4]) && is_positive(cold ? u[V - 1] : thermal) &&
+         isfinite(thermal) && isfinite(u[V - 1]);
+}
+
+template <int V, typename real> INLINE real pressure_of(const constants<real> &c, const real *u) {
+  const real thermal = thermal_energy(u);
+  if (V == 6 && entropy_decides(c, u, thermal)) return u[V - 1] * power(u[0], c.thermal);
+  return c.thermal * thermal;
+}
+
+/** Energy and entropy made to agree: the one that is less exact follows the other. */
+template <typename real> INLINE void reconcile_entropy(const constants<real> &c, real *u) {
+  const real thermal = thermal_energy(u), density = power(u[0], c.thermal);
+  if (entropy_decides(c, u, thermal))
+    u[4] += divide(u[5] * density, c.thermal) - thermal;
+  else
+    u[5] = divide(c.thermal * thermal, density);
+}
+
+/** Where cell x, y, z of a group is in [patch][8][8][8]. */
+INLINE int place_in_group(int x, int y, int z) {
+  const int patch = x / GAS_PATCH_SIDE + 2 * (y / GAS_PATCH_SIDE) + 4 * (z / GAS_PATCH_SIDE);
+  return patch * GAS_PATCH_CELLS + (z % GAS_PATCH_SIDE * GAS_PATCH_SIDE + y % GAS_PATCH_SIDE) * 8 +
+         x % GAS_PATCH_SIDE;
+}
+
+#endif

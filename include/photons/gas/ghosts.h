@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ghosts: what groups of a rank need of groups of other ranks. It travels packed, in messages of
+ * some tens of groups each. Sender and receiver find the same messages from the octree, which all
+ * ranks have. With one rank there are none. */
+#ifndef PHOTONS_GAS_GHOSTS_H
+#define PHOTONS_GAS_GHOSTS_H
+
+#include <starpu.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gas;
+
+/** Numbers of batches of one level, rising. */
+struct batch_list {
+  uint32_t count, *batch;
+};
+
+/** What a message holds. */
+enum ghost_kind {
+  GHOST_CELLS, /**< present cells, for the ghost cells of blocks of their level and of the next finer
+                    one */
+  GHOST_SIDES, /**< fluxes through sides, for the fix-up of the next coarser level */
+  GHOST_MEANS, /**< means of the cells of whole groups, for the next coarser level */
+  GHOST_KINDS
+};
+
+/** A group's part in a message.
+ * parts, a bit for each that the message has:
+ * GHOST_CELLS: cube x + 4 y + 16 z of the 4^3 cubes of 4^3 cells of the group
+ * GHOST_SIDES: side of the group, kernels.h
+ * GHOST_MEANS: 1 */
+struct ghost_item {
+  uint32_t group;
+  uint32_t first; /**< number of parts of the groups before it in the message */
+  uint64_t parts;
+};
+
+struct ghost_message {
+  int rank;              /**< the other one */
+  uint32_t number;       /**< of the message among those of its kind and level of the two ranks */
+  uint32_t count, parts; /**< groups, and parts of all of them */
+  const struct ghost_item *item; /**< [count], groups rising */
+  /** The batches that the message is made from, or goes to: of the groups, but means go to the
+   * batches of the groups' fathers. */
+  struct batch_list batches;
+  /** [part], ghost_part_bytes() each; means as patches of groups, [part / 8][variable][part % 8] */
+  starpu_data_handle_t packed;
+};
+
+/** Messages that a rank sends or receives, by rank and group. A batch is in one message at most of
+ * those that a rank receives of a kind. */
+struct ghost_messages {
+  uint32_t count;
+  struct ghost_message *message;
+  struct ghost_item *item;
+};
+
+/** The messages of a level. */
+struct gas_ghosts {
+  struct ghost_messages sent[GHOST_KINDS], received[GHOST_KINDS];
+};
+
+/** Bytes of a part: of one cube or side of all variables; or of the means of a group, whose room is
+ * that of a patch. */
+size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind);
+
+/** Find the messages of a level from the octree, and free them; no task uses them. */
+struct gas_ghosts ghosts_find(const struct gas *g, int level);
+void ghosts_free(struct gas_ghosts *ghosts);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where the groups around a group are among the batches of a task, as tables: GPUs do not search
+ * the octree. Used by CUDA versions of the stages alone. */
+#ifndef PHOTONS_GAS_LINKS_H
+#define PHOTONS_GAS_LINKS_H
+
+#include <stdint.h>
+
+#include "photons/gas/kernels.h"
+#include "photons/gas/topology.h"
+
+/** A group in the batches of a list: 2^16 times the batch's index in the list, plus the group's
+ * place in the batch. NO_GROUP: there is none. */
+typedef uint32_t gas_link_t;
+enum { GAS_LINK_SHIFT = 16, GAS_LINK_MASK = 0xffff };
+
+struct gas_links {
+  gas_link_t near[NEIGHBOURS];   /**< groups of its level, in gas_batch.near */
+  gas_link_t coarse[NEIGHBOURS]; /**< groups with the neighbours of the patch that it refines, in
+                                      gas_batch.coarse; root level: NO_GROUP */
+  gas_link_t son[GAS_PATCHES];   /**< what refines its patches on this rank, in gas_batch.sons */
+  gas_link_t finer[GAS_PATCHES][GAS_FACES]; /**< what refines the neighbour across a face of a
+                                                 patch that is not refined, in gas_batch.fine */
+  uint32_t patch;                           /**< of the coarser group, that it refines */
+  uint32_t refined;                         /**< a bit for each patch: it is refined */
+  uint32_t edges; /**< bit 2 axis + side: the box ends there, and is not periodic */
+};
+
+struct gas;
+struct gas_batch;
+
+/** Make the table of a batch, whose lists are made, where this rank uses a GPU. */
+void gas_links_make(const struct gas *g, int level, struct gas_batch *b);
+void gas_links_free(struct gas_batch *b);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cells of the sheet: their tetrahedra, and what these add to a map; on CPUs and GPUs. */
+#ifndef PHOTONS_SHEET_CELL_H
+#define PHOTONS_SHEET_CELL_H
+
+#include "edges.h"
+#include "photons/domain/geometry.h"
+#include "sheet_part.h"
+#include "tetrahedron.h"
+
+enum { FAR = 1 << 29 };  /* position units; corners of a tetrahedron with shared edges are nearer */
+enum { TETRAHEDRA = 6 }; /* of a cell */
+/** Tetrahedra deposited by their edges: those inside the box in y, and those that its border
+ * cuts. */
+enum kind { INSIDE, CUT, KINDS, NOT_BY_EDGES = KINDS };
+
+/** Whether tetrahedra may be deposited by their edges. */
+static HOST_DEVICE inline bool is_whole(const struct sheet_part *p) {
+  return p->extent == UINT32_MAX;
+}
+
+/** @param j, k  up to the side of the lattice, which is 0 */
+static HOST_DEVICE inline const uint32_t *point_at(const struct sheet_part *p, size_t i, size_t j,
+                                                   size_t k) {
+  const size_t n = p->side;
+  return p->position[(i * n + (j < n ? j : 0)) * n + (k < n ? k : 0)];
+}
+
+/** Corner c of cell (i, j, k) is c / 4, c / 2 % 2 and c % 2 farther along the three axes. */
+static HOST_DEVICE inline const uint32_t *corner_at(const struct sheet_part *p, size_t i, size_t j,
+                                                    size_t k, int c) {
+  return point_at(p, i + (size_t)(c >> 2), j + (size_t)(c >> 1 & 1), k + (size_t)(c & 1));
+}
+
+/** The corners of the cell that are vertices of tetrahedron t, in ascending order. The six share
+ * the diagonal from corner 000 to 111; each goes there along the axes in another order (Kuhn 1960).
+ * Neighbouring cells cut their common face in the same way. */
+static HOST_DEVICE inline void tetrahedron_corners(int t, int c[4]) {
+  const int first = 1 << (t >> 1), axis = first == 1 ? 2 : 1;
+  c[0] = 0;
+  c[1] = first;
+  c[2] = first | (t & 1 ? 7 - first - axis : axis);
+  c[3] = 7;
+}
+
+/** A corner of a cell relative to the corner at `origin`, so that no cell is cut by the box. */
+static HOST_DEVICE inline struct vertex
+vertex_near(const struct sheet_part *p, const uint32_t origin[3], const uint32_t corner[3]) {
+  struct vertex v;
+  v.x = p->scale * ((double)origin[0] + position_difference(corner[0], origin[0]));
+  v.y = p->scale * ((double)origin[1] + position_difference(corner[1], origin[1]));
+  v.z = (double)(origin[2] - p->low) + position_difference(corner[2], origin[2]);
+  return v;
+}
+
+/** Deposit a tetrahedron at all places where it may touch the slice: a box below and above, too. */
+static HOST_DEVICE inline void deposit_images(const struct sheet_part *p,
+                                              const uint32_t *const corner[4]) {
+  struct vertex v[4];
+  for (int k = 0; k < 4; k++) v[k] = vertex_near(p, corner[0], corner[k]);
+  if (is_whole(p)) {
+    tetrahedron_deposit(v, p->mass, -INFINITY, INFINITY, p->pixels, p->map);
+    return;
+  }
+  for (int image = -1; image <= 1; image++) {
+    const double low = image * POSITION_TURN;
+    tetrahedron_deposit(v, p->mass, low, low + (double)p->extent + 1.0, p->pixels, p->map);
+  }
+}
+
+/** Find the jumps at the edges of a tetrahedron (edges.h). Small and thin ones are not deposited by
+ * edges. */
+static HOST_DEVICE inline enum kind find_jumps(const struct sheet_part *p,
+                                               const uint32_t *const corner[4], double jump[6]) {
+  int64_t at[4][2];
+  bool near = true, one_pixel = true, cut = false;
+  long pixel[4][2];
+  for (int k = 0; k < 4; k++) {
+    for (int a = 0; a < 2; a++) {
+      const int32_t d = position_difference(corner[k][a], corner[0][a]);
+      near &= d > -FAR && d < FAR;
+      at[k][a] = (int64_t)corner[0][a] + d;
+      pixel[k][a] = pixel_of(p->scale * (double)at[k][a]);
+      one_pixel &= pixel[k][a] == pixel[0][a];
+    }
+    cut |= at[k][1] != (int64_t)corner[k][1];
+  }
+  if (!near || one_pixel || !edges_find_jumps(at, p->scale, p->mass, jump)) return NOT_BY_EDGES;
+  return cut ? CUT : INSIDE;
+}
+
+/** Deposit the edge between two points of the lattice. Tetrahedra that are cut are deposited at
+ * both sides of the box. */
+static HOST_DEVICE inline void deposit_edge(const struct sheet_part *p, const uint32_t *begin,
+                                            const uint32_t *end, enum kind kind, double jump) {
+  const struct vertex a = vertex_near(p, begin, begin), b = vertex_near(p, begin, end);
+  const size_t n = p->pixels;
+  double from[2] = {a.x, a.y}, to[2] = {b.x, b.y};
+  edge_deposit(from, to, jump, n, p->map);
+  if (kind != CUT) return;
+  const double side = 2.0 * a.y < (double)n ? (double)n : -(double)n;
+  from[1] += side;
+  to[1] += side;
+  edge_deposit(from, to, jump, n, p->map);
+}
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Particles of isolated systems: bodies are made or read, turned, moved, and put into a frame that
+ * is wide enough for them. */
+#include "ic_isolated.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/cosmology/cosmology.h"
+#include "photons/ic/ic.h"
+
+#define KPC 1e-3 /* Mpc */
+/* The frame is so many times wider than needed, so that particles may move out. */
+#define MARGIN 4.0
+
+enum { BODIES = 2 };
+
+/** Particles of this rank before they are in a frame. */
+struct cloud {
+  struct particles *s;
+  double (*x)[3], (*v)[3]; /* kpc, km/s */
+};
+
+double isolated_frame(double largest) {
+  double side = 0x1p-20; /* Mpc: powers of two, so that the frame can be doubled without rounding */
+  while (side < 4.0 * MARGIN * largest) side *= 2.0;
+  return side;
+}
+
+/** The largest |coordinate| on all ranks. Particles that are all at one point end the program. */
+static double largest_coordinate(const double (*x)[3], size_t count) {
+  double most[6]; /* of the coordinates, and of their negatives */
+  for (size_t k = 0; k < 6; k++) most[k] = -HUGE_VAL;
+  for (size_t i = 0; i < count; i++)
+    for (size_t c = 0; c < 3; c++) {
+      if (!isfinite(x[i][c])) fail(EXIT_RUN_FAILED, "a position is %g kpc", x[i][c]);
+      most[c] = fmax(most[c], x[i][c]);
+      most[3 + c] = fmax(most[3 + c], -x[i][c]);
+    }
+  comm_max_double(most, 6);
+  double largest = 0.0;
+  bool apart = false;
+  for (size_t c = 0; c < 3; c++) {
+    largest = fmax(largest, fmax(most[c], most[3 + c]));
+    apart = apart || most[c] > -most[3 + c];
+  }
+  if (!apart)
+    fail(EXIT_BAD_INPUT, "all particles are at one point, (%g, %g, %g) kpc", most[0], most[1],
+         most[2]);
+  return largest;
+}
+
+static void check_speeds(const double (*v)[3], size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const double speed = sqrt(v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
+    if (!(speed < SPEED_OF_LIGHT)) /* nor NaN */
+      fail(EXIT_BAD_USAGE,
+           "a particle has a speed of %g km/s, not below that of light: a galaxy's mass is too "
+           "large for its size, or ic.unit_velocity_kms is wrong",
+           speed);
+  }
+}
+
+/** A unit of a file: the header's, which config.ini must not contradict, or that of config.ini.
+ * Codes round the units of Gadget differently.
+ * @param header  cgs; or GADGET_ABSENT
+ * @param cgs     of the unit of @p given */
+static double unit_of(const struct parameters *p, const struct gadget_set *set, const char *key,
+                      double given, double header, double cgs) {
+  enum { ROUNDED = 10000 };
+  if (header == GADGET_ABSENT) return given;
+  if (!(header > 0.0) || !isfinite(header))
+    fail(EXIT_BAD_INPUT, "%s: a unit in its header is %g (ic.%s)", set->first, header, key);
+  const double named = header / cgs;
+  const bool same = fabs(named / given - 1.0) < 1.0 / ROUNDED;
+  if (parameter_given(p, "ic", key) && !same)
+    fail(EXIT_BAD_INPUT, "%s: ic.%s is %g in config.ini and %g in the file", set->first, key, given,
+         named);
+  return same ? given : named;
+}
+
+static void body_from_file(struct body *b, const struct parameters *p, const char *file) {
+  b->set = gadget_set_open(file, true);
+  const struct gadget_header *h = &b->set.headers[0];
+  b->length = unit_of(p, &b->set, "unit_length_kpc", p->ic.unit_length_kpc, h->unit_length,
+                      3.085678e21);
+  b->mass = 1e-10 *
+            unit_of(p, &b->set, "unit_mass_msun", p->ic.unit_mass_msun, h->unit_mass, 1.989e33);
+  b->velocity = unit_of(p, &b->set, "unit_velocity_kms", p->ic.unit_velocity_kms, h->unit_velocity,
+                        1e5);
+  if (gadget_gives(h->h) && fabs(h->h - 1.0) > 1e-5 && comm_rank() == 0)
+    warn("%s: HubbleParam is %g: its numbers are taken as they are, without h", b->set.first, h->h);
+  const struct gadget_masses masses = gadget_set_masses(&b->set, b->mass);
+  b->count = b->set.count;
+  b->mean_mass = gadget_mean_mass(&masses);
+  b->has_masses = gadget_masses_differ(&masses);
+  b->has_types = gadget_set_typed(&b->set);
+}
+
+/** @return number of bodies */
+static int find_bodies(const struct parameters *p, struct body body[BODIES]) {
+  body[0] = (struct body){.placing = &p->galaxy.placing, .section = "galaxy"};
+  if (p->ic.source == IC_GADGET)
+    body_from_file(&body[0], p, p->ic.file);
+  else
+    body_from_model(&body[0], p, false);
+  if (!*p->second.model && !*p->second.file) return 1;
+  if (*p->second.model && *p->second.file)
+    fail(EXIT_BAD_USAGE, "second.model and second.file are given: give one of both");
+  body[1] = (struct body){
+      .placing = &p->second.placing, .section = "second", .first = body[0].count};
+  if (*p->second.file)
+    body_from_file(&body[1], p, p->second.file);
+  else
+    body_from_model(&body[1], p, true);
+  return 2;
+}
+
+/** Numbers of a key. Those of an empty text are 0. */
+static void read_numbers(const struct body *b, const char *key, const char *text, int count,
+                         double number[3]) {
+  char rest[2];
+  for (int k = 0; k < 3; k++) number[k] = 0.0;
+  if (!*text) return;
+  const int found = count == 3
+                        ? sscanf(text, "%lf %lf %lf %1s", &number[0], &number[1], &number[2], rest)
+                        : sscanf(text, "%lf %lf %1s", &number[0], &number[1], rest);
+  if (found != count || !isfinite(number[0] + number[1] + number[2]))
+    fail(EXIT_BAD_USAGE, "%s.%s = %s: expected %d numbers", b->section, key, text, count);
+}
+
+/** Turn by an angle about an axis, from axis (axis + 1) % 3 to (axis + 2) % 3. */
+static void turn(double r[3], int axis, double angle) {
+  const int from = (axis + 1) % 3, to = (axis + 2) % 3;
+  const double a = r[from], b = r[to];
+  r[from] = a * cos(angle) - b * sin(angle);
+  r[to] = a * sin(angle) + b * cos(angle);
+}
+
+static void place(const struct body *b, size_t count, double (*x)[3], double (*v)[3]) {
+  double position[3], velocity[3], angle[3];
+  read_numbers(b, "position", b->placing->position, 3, position);
+  read_numbers(b, "velocity", b->placing->velocity, 3, velocity);
+  read_numbers(b, "inclination", b->placing->inclination, 2, angle);
+  const double degree = M_PI / 180.0;
+  for (size_t i = 0; i < count; i++) {
+    if (angle[0] != 0.0 || angle[1] != 0.0)
+      for (int k = 0; k < 2; k++) {
+        turn(k ? v[i] : x[i], 0, degree * angle[0]);
+        turn(k ? v[i] : x[i], 2, degree * angle[1]);
+      }
+    for (int c = 0; c < 3; c++) {
+      x[i][c] += position[c];
+      v[i][c] += velocity[c];
+    }
+  }
+}
+
+/** Make or read the particles of a body that are on this rank. Collective. */
+static void fill(const struct body *b, const struct cloud *c, bool own_ids) {
+  struct particles *s = c->s;
+  const size_t begin = particles_first(s), end = begin + s->count;
+  size_t from = begin > b->first ? begin : b->first;
+  const size_t stop = end < b->first + b->count ? end : b->first + b->count;
+  const size_t count = stop > from ? stop - from : 0, here = count > 0 ? from - begin : 0;
+  if (count == 0) from = b->first;
+  if (b->tables)
+    body_sample(b, from - b->first, count, c->x + here, c->v + here,
+                s->has_types ? s->type + here : NULL);
+  else
+    gadget_set_read(&b->set, from - b->first, count,
+                    &(const struct gadget_sink){.particles = s,
+                                                .place = here,
+                                                .mass_factor = b->mass,
+                                                .x = c->x,
+                                                .v = c->v,
+                                                .length_factor = b->length,
+                                                .velocity_factor = b->velocity});
+  for (size_t i = here; i < here + count; i++) {
+    if (s->has_masses && b->tables) s->relative_mass[i] = (float)(b->mean_mass / s->mass);
+    if (!own_ids) s->id[i] = begin + i + 1;
+  }
+  place(b, count, c->x + here, c->v + here);
+}
+
+/** Make this rank's share of all particles, without values. */
+static struct particles create_share(const struct body *body, int bodies) {
+  size_t all = 0;
+  double mass = 0.0;
+  bool masses = false, types = false;
+  for (int k = 0; k < bodies; k++) {
+    all += body[k].count;
+    mass += body[k].mean_mass * (double)body[k].count;
+    masses = masses || body[k].has_masses ||
+             fabs(body[k].mean_mass - body[0].mean_mass) > 1e-5 * body[0].mean_mass;
+    types = types || body[k].has_types;
+  }
+  if (all < 2) fail(EXIT_BAD_INPUT, "one particle alone: there is no force to follow it by");
+  struct particles s = particles_create_share(all, 1.0,
+                                              masses ? mass / (double)all : body[0].mean_mass);
+  if (masses) particles_add_column(&s, COLUMN_relative_mass);
+  if (types) particles_add_column(&s, COLUMN_type);
+  return s;
+}
+
+/** Positions and momenta in a frame. */
+static void enter_frame(const struct cloud *c) {
+  struct particles *s = c->s;
+  const double largest = largest_coordinate((const double(*)[3])c->x, s->count);
+  s->box = isolated_frame(KPC * largest);
+  check_speeds((const double(*)[3])c->v, s->count);
+  for (size_t i = 0; i < s->count; i++)
+    for (size_t k = 0; k < 3; k++) {
+      s->position[k * s->count + i] = position_to_integer(0.5 * s->box + KPC * c->x[i][k], s->box);
+      s->momentum[k * s->count + i] = (float)c->v[i][k];
+    }
+}
+
+struct particles ic_isolated(const struct parameters *p) {
+  struct body body[BODIES];
+  const int bodies = find_bodies(p, body);
+  struct particles s = create_share(body, bodies);
+  struct cloud c = {.s = &s,
+                    .x = allocate(s.count, sizeof *c.x, "initial conditions"),
+                    .v = allocate(s.count, sizeof *c.v, "initial conditions")};
+  const bool own_ids = bodies == 1 && !body[0].tables;
+  for (int k = 0; k < bodies; k++) fill(&body[k], &c, own_ids);
+  if (own_ids) gadget_check_ids(&s, body[0].set.first);
+  enter_frame(&c);
+  free(c.x);
+  free(c.v);
+  for (int k = 0; k < bodies; k++)
+    if (body[k].tables)
+      galaxy_tables_free(body[k].tables);
+    else
+      gadget_set_free(&body[k].set);
+  return s;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an isolated system is made of: one or two bodies, each a model of a galaxy or a file. */
+#ifndef PHOTONS_IC_ISOLATED_H
+#define PHOTONS_IC_ISOLATED_H
+
+#include "gadget_set.h"
+#include "photons/config/parameters.h"
+#include "photons/ic/galaxy.h"
+
+struct body {
+  struct galaxy_tables *tables;  /**< of a model; NULL: a file */
+  uint64_t seed;                 /**< of a model */
+  struct gadget_set set;         /**< of a file */
+  double length, mass, velocity; /**< of a file: its units in kpc, 1e10 Msun, km/s */
+  size_t first, count;           /**< its particles among those of all bodies */
+  double mean_mass;              /**< 1e10 Msun */
+  bool has_masses, has_types;    /**< its particles have different masses, other types than 1 */
+  const struct placing *placing;
+  const char *section; /**< of config.ini, with the keys of `placing` */
+};
+
+/** Make the tables of a model. What cannot be a galaxy ends the program with EXIT_BAD_USAGE. */
+void body_from_model(struct body *b, const struct parameters *p, bool second);
+/** The particles first .. first + count - 1 of a model, whose centre of mass is at rest at 0.
+ * Collective.
+ * @param x, v  [count][3], kpc and km/s
+ * @param type  [count], or NULL */
+void body_sample(const struct body *b, size_t first, size_t count, double (*x)[3], double (*v)[3],
+                 uint8_t *type);
+
+#endif

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Isolated systems from Gadget files: units, types and masses; a system that is turned and moved;
+# two galaxies that approach as Kepler's orbit says, with the same bits on several ranks and after a
+# restart. Bad files are refused.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+need_mpi
+
+helper make || exit 99
+cat >one.ini <<END_OF_CONFIG
+[box]
+boundary = isolated
+[ic]
+source = gadget
+file = sphere.hdf5
+[galaxy]
+position = 3 -4 5
+velocity = 10 20 -30
+inclination = 90 30
+[gravity]
+softening = 0.2
+softening_type_3 = 0.3
+[time]
+end = 1
+max_step = 0.5
+[output]
+times = 0, 1
+accelerations = yes
+energy_steps = 1
+[runtime]
+group_size = 128
+END_OF_CONFIG
+sed 's/^position.*/position = -2.3076923 0 0/; s/^velocity.*/velocity = 13.8461538 -9.2307692 0/
+  s/^end.*/end = 40\neta = 0.05/; s/^max_step.*/max_step = 4/; s/^times.*/times = 0, 20, 40/
+  /^inclination/d' one.ini >two.ini
+cat >>two.ini <<END_OF_CONFIG
+[second]
+file = small.hdf5
+position = 7.6923077 0 0
+velocity = -46.1538462 30.7692308 0
+END_OF_CONFIG
+
+# run FOLDER CONFIG COMMAND...
+run() {
+  folder=$1 config=$2
+  shift 2
+  timeout 200 "$@" --quiet --set output.dir="$folder" "$config" >out 2>&1 && [ ! -s out ] ||
+    complain "$folder: exit code $?, $(cat out)"
+}
+ranks="mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n"
+run hdf5 one.ini env STARPU_NCPU=1 "$PHOTONS"
+run binary one.ini "$PHOTONS" --set ic.file=sphere.gadget2 --set ic.unit_length_kpc=1000 \
+  --set ic.unit_mass_msun=1e12 --set ic.unit_velocity_kms=100
+run two two.ini $ranks 1 "$PHOTONS"
+run parts two.ini $ranks 2 "$PHOTONS" --steps 4 --set output.checkpoint_minutes=1e-6
+run parts two.ini env STARPU_NCPU=2 "$PHOTONS" --restart
+# Many particles at one place are softened; all of them cannot be (below).
+run pile one.ini "$PHOTONS" --set ic.file=pile.hdf5
+helper check || failures=$((failures + 1))
+
+# refused CODE TEXT SETTING...: this exit code, and one line that has the text.
+refused() {
+  code=$1 text=$2
+  shift 2
+  for setting; do
+    set -- "$@" --set "$setting"
+    shift
+  done
+  rm -rf refused
+  timeout 60 "$PHOTONS" --quiet --set output.dir=refused "$@" one.ini >out 2>err
+  found=$?
+  [ $found -eq "$code" ] && [ "$(grep -c error err)" -eq 1 ] && grep -q -e "$text" err ||
+    complain "$*: exit code $found, not $code with: $text"
+}
+refused 3 'ic.unit_length_kpc is 2 in config.ini and 1000 in the file' ic.unit_length_kpc=2
+refused 3 'ic.unit_mass_msun is 1e+10 in config.ini and 1e+12 in the file' ic.unit_mass_msun=1e10
+refused 3 'unit.hdf5: a unit in its header is -1' ic.file=unit.hdf5
+refused 3 'massless.hdf5: block Masses: particle 3 of type 3 has mass 0' ic.file=massless.hdf5
+refused 3 'nan.hdf5: block Coordinates: y of particle 3' ic.file=nan.hdf5
+refused 3 'one particle alone' ic.file=lone.hdf5
+refused 3 'all particles are at one point' ic.file=point.hdf5
+refused 3 'all particles are at one point' ic.file=point.hdf5 'galaxy.position=1e4 0 0'
+refused 2 "below a millionth of the frame's side" ic.file=far.hdf5
+refused 3 'expected less than the speed of light' ic.file=fast.hdf5
+refused 2 'particles of type 3 have no softening length' gravity.softening= \
+  gravity.softening_type_1=0.1 gravity.softening_type_3=0
+refused 2 'galaxy.position = 1 2: expected 3 numbers' 'galaxy.position=1 2'
+refused 2 'galaxy.inclination = 1 2 3: expected 2 numbers' 'galaxy.inclination=1 2 3'
+refused 2 'second.model and second.file are given' second.model=plummer second.file=small.hdf5
+refused 2 'second.model = m32: allowed: m31 | plummer | hernquist | nfw | same' second.model=m32
+
+# The examples make galaxies, of which each has so many particles.
+for example in 'merger 4000' 'plummer 2000'; do
+  set -- $example
+  "$PHOTONS" --dry-run --set galaxy.particles=2000 "$PHOTONS_SOURCE/params/galaxy/$1.ini" \
+    >out 2>err && grep -q "particles   $2 of" out || complain "$1.ini: exit code $?"
+done
+
+finish

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Helper of types_and_masses_are_kept.sh: makes the particles, and checks the runs."""
+import math
+import sys
+
+import h5py
+import numpy
+
+BOX, Z, OMEGA = 10.0, 9.0, 0.3  # Mpc/h
+SIDE, REGION = 8, (2, 6)  # cells; those of the region have eight light particles each
+GRAVITY = 43.0071
+CELL_MASS = 27.7536627 * OMEGA * (BOX / SIDE) ** 3  # 1e10 Msun/h
+SOFTENING = {1: 0.05, 2: 0.3, 5: 0.5}  # Mpc/h
+wrong = []
+
+
+def make(path):
+    """Types: 1 light, 2 their neighbours with masses of their own, 5 the others."""
+    cells = numpy.indices((SIDE,) * 3).reshape(3, -1).T + 0.5
+    inner = numpy.all((cells > REGION[0]) & (cells < REGION[1]), axis=1)
+    edge = ~inner & numpy.all((cells > REGION[0] - 1) & (cells < REGION[1] + 1), axis=1)
+    corners = numpy.indices((2, 2, 2)).reshape(3, -1).T * 0.5 - 0.25
+    light = (cells[inner][:, None] + corners).reshape(-1, 3)
+    places = {1: light, 2: cells[edge], 5: cells[~inner & ~edge]}
+    masses = {t: numpy.full(len(x), CELL_MASS) for t, x in places.items()}
+    masses[1] /= 8
+    masses[2] *= 1 + 0.2 * (-1.0) ** numpy.arange(len(masses[2]))
+    next_id = 1
+    with h5py.File(path, "w") as file:
+        header = file.create_group("Header").attrs
+        header["NumPart_ThisFile"] = header["NumPart_Total"] = numpy.array(
+            [len(places.get(t, ())) for t in range(6)], "u4")
+        header["MassTable"] = [0.0, masses[1][0], 0.0, 0.0, 0.0, CELL_MASS]
+        header["Time"], header["Redshift"], header["BoxSize"] = 1 / (1 + Z), Z, 1e3 * BOX
+        header["Omega0"], header["OmegaLambda"], header["HubbleParam"] = OMEGA, 1 - OMEGA, 0.7
+        header["NumFilesPerSnapshot"] = 1
+        for kind, x in places.items():
+            wave = numpy.sin(2 * numpy.pi * x[:, [1, 2, 0]] / SIDE + [0.3, 1.1, 2.0])
+            group = file.create_group(f"PartType{kind}")
+            group["Coordinates"] = 1e3 * BOX / SIDE * ((x + 0.8 * wave) % SIDE)
+            group["Velocities"] = (300 * wave).astype("f4")
+            group["ParticleIDs"] = numpy.arange(next_id, next_id + len(x), dtype="u8")
+            if kind == 2:
+                group["Masses"] = masses[2].astype("f4")
+            next_id += len(x)
+
+
+def read(path):
+    """All particles by id, with `type` and, by MassTable or block, `Masses`."""
+    parts = []
+    with h5py.File(path) as file:
+        table = file["Header"].attrs["MassTable"]
+        for kind in range(6):
+            if f"PartType{kind}" not in file:
+                continue
+            part = {name: rows[:] for name, rows in file[f"PartType{kind}"].items()}
+            count = len(part["ParticleIDs"])
+            part["type"] = numpy.full(count, kind)
+            part.setdefault("Masses", numpy.full(count, table[kind], "f4"))
+            if table[kind] > 0 and not numpy.allclose(part["Masses"], table[kind], rtol=1e-6):
+                wrong.append(f"{path}: Masses of type {kind} are not those of MassTable")
+            if file["Header"].attrs["NumPart_Total"][kind] != count:
+                wrong.append(f"{path}: NumPart_Total of type {kind}")
+            parts.append(part)
+    names = set.intersection(*(set(part) for part in parts))
+    found = {name: numpy.concatenate([part[name] for part in parts]) for name in names}
+    order = numpy.argsort(found["ParticleIDs"])
+    return {name: rows[order] for name, rows in found.items()}
+
+
+def spline(r, support):
+    """F/d of a pair within the support of the spline (Springel et al. 2001, eq. 71)."""
+    u = r / support
+    near = 32 / 3 + u**2 * (32 * u - 38.4)
+    safe = numpy.maximum(u, 0.25)
+    far = 64 / 3 - 48 * u + 38.4 * u**2 - 32 / 3 * u**3 - 1 / (15 * safe**3)
+    return numpy.where(u < 0.5, near, far) / support**3
+
+
+def ewald(x, mass, kind, targets):
+    """Accelerations of particles in a periodic box, G = 1, lengths in Mpc/h."""
+    alpha, images, waves = 3.0 / BOX, numpy.arange(-1, 2), numpy.arange(-5, 6)
+    shifts = BOX * numpy.array(numpy.meshgrid(images, images, images)).reshape(3, -1).T
+    k = numpy.array(numpy.meshgrid(waves, waves, waves)).reshape(3, -1).T
+    k = 2 * numpy.pi / BOX * k[numpy.any(k != 0, axis=1)]
+    k2 = numpy.sum(k**2, axis=1)
+    weight = 4 * numpy.pi / BOX**3 * numpy.exp(-k2 / (4 * alpha**2)) / k2
+    erfc = numpy.vectorize(math.erfc)
+    phase = numpy.exp(1j * x @ k.T)
+    density = mass @ phase
+    forces = []
+    for i in targets:
+        d = x - x[i]
+        d -= BOX * numpy.round(d / BOX)
+        r = numpy.sqrt(numpy.sum((d[:, None] + shifts) ** 2, axis=2))
+        r[i] = numpy.inf
+        near = 2 * alpha / numpy.sqrt(numpy.pi) * numpy.exp(-((alpha * r) ** 2))
+        f = (erfc(alpha * r) / r + near) / r**2
+        f[i] = 0.0
+        force = numpy.sum((mass[:, None] * f)[:, :, None] * (d[:, None] + shifts), axis=(0, 1))
+        force += numpy.imag((weight * density * phase[i].conj()) @ k)
+        soft = 2.8 * numpy.maximum([SOFTENING[t] for t in kind], SOFTENING[kind[i]])
+        nearest = numpy.sqrt(numpy.sum(d**2, axis=1))
+        within = (nearest < soft) & (nearest > 0)
+        change = spline(nearest[within], soft[within]) - nearest[within] ** -3
+        force += (mass[within] * change) @ d[within]
+        forces.append(force)
+    return numpy.array(forces)
+
+
+def check_forces(s):
+    targets = numpy.arange(0, len(s["type"]), 12)
+    x, mass = s["Coordinates"] / 1e3, s["Masses"].astype(float)
+    right = GRAVITY * ewald(x, mass, s["type"], targets)
+    found = 1e3 * s["Acceleration"][targets]  # lengths in kpc/h
+    size = numpy.linalg.norm(right, axis=1)
+    error = numpy.linalg.norm(found - right, axis=1) / numpy.maximum(size, numpy.median(size))
+    print(f"forces against Ewald sums: median {numpy.median(error):.2g}, largest {error.max():.2g}")
+    # Some twice what was found, of the mesh. The softening length of another type makes 0.01 or
+    # more, the mass of another type 0.1 or more.
+    if not (numpy.median(error) < 2e-3 and error.max() < 5e-3):
+        wrong.append("forces")
+
+
+def check(ic, first, *others):
+    start, early, late = read(ic), read(f"{first}/snap_000.hdf5"), read(f"{first}/snap_001.hdf5")
+    for s in early, late:
+        for name in "ParticleIDs", "type":
+            if not numpy.array_equal(s[name], start[name]):
+                wrong.append(f"{name} are not those of the file")
+        if not numpy.allclose(s["Masses"], start["Masses"], rtol=1e-6):
+            wrong.append("masses are not those of the file")
+    if not numpy.allclose(early["Coordinates"], start["Coordinates"], atol=1e-5):
+        wrong.append("positions of the first snapshot are not those of the file")
+    check_forces(early)
+    # Momenta m a^2 dx/dt: their sum stays, and that without masses does not.
+    momenta = [a**1.5 * s["Velocities"].astype(float) for a, s in ((1 / 10, early), (1 / 6, late))]
+    change = momenta[1] - momenta[0]
+    mass = start["Masses"][:, None].astype(float)
+    kept = numpy.linalg.norm(numpy.sum(mass * change, axis=0)) / numpy.sum(mass * abs(change))
+    other = numpy.linalg.norm(numpy.sum(change, axis=0)) / numpy.sum(abs(change))
+    print(f"momentum changes by {kept:.2g} of all changes; without masses by {other:.2g}")
+    if not (kept < 1e-3 and other > 0.01):
+        wrong.append("momentum")
+    for folder in others:
+        for number, s in enumerate((early, late)):
+            t = read(f"{folder}/snap_00{number}.hdf5")
+            wrong.extend(f"{folder}, snapshot {number}: {name}" for name in s
+                         if not numpy.array_equal(s[name], t[name]))
+
+
+command, *arguments = sys.argv[1:]
+{"make": make, "check": check}[command](*arguments)
+sys.exit("\n".join(wrong) if wrong else 0)

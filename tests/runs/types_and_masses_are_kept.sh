@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A periodic box from a Gadget file with light particles in the middle of heavy ones, of several
+# types and softening lengths: forces are Ewald sums, snapshots hold all types with their masses,
+# momentum is conserved, and the bits are the same on several ranks and after a restart.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+need_mpi
+
+helper make ic.hdf5 || exit 99
+cat >config.ini <<END_OF_CONFIG
+[ic]
+source = gadget
+file = ic.hdf5
+[gravity]
+softening_type_1 = 50
+softening_type_2 = 300
+softening_type_5 = 500
+pm_grid = 16
+mac_tolerance = 1e-4
+[time]
+z_end = 5
+[output]
+redshifts = 9, 5
+accelerations = yes
+images = no
+power_spectrum = no
+[analysis]
+fof = no
+[runtime]
+group_size = 128
+END_OF_CONFIG
+
+run() {
+  folder=$1
+  shift
+  timeout 200 "$@" --quiet --set output.dir="$folder" config.ini >out 2>&1 && [ ! -s out ] ||
+    complain "$folder: exit code $?, $(cat out)"
+}
+run one env STARPU_NCPU=1 "$PHOTONS"
+run ranks mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n 2 "$PHOTONS"
+run parts env STARPU_NCPU=2 "$PHOTONS" --steps 2 --set output.checkpoint_minutes=1e-6
+run parts env STARPU_NCPU=1 "$PHOTONS" --restart
+helper check ic.hdf5 one ranks parts || failures=$((failures + 1))
+
+# A snapshot is a file to start from.
+sed 's/^redshifts.*/redshifts = 4/; s/^z_end.*/z_end = 4/; s/ic.hdf5/one\/snap_001.hdf5/' config.ini \
+  >later.ini
+timeout 60 "$PHOTONS" -q --steps 1 --set output.dir=later later.ini >out 2>&1 && [ ! -s out ] ||
+  complain "from a snapshot: exit code $?, $(cat out)"
+
+# What such a run cannot have is said, once; and without softening lengths they follow the masses.
+sed '/^softening_type/d; s/^fof.*/fof = yes/' config.ini >plain.ini
+timeout 60 "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
+  complain "halos: exit code $?, $(cat out)"
+[ "$(grep -c 'different masses: there are no halos' out)" -eq 1 ] ||
+  complain "no warning: $(cat out)"
+# A thirtieth of the spacing of particles of the mass: (10 Mpc/h)/8/30, and half of it.
+grep -q 'softening   20.83[0-9]*, [0-9.]*, [0-9.]*, [0-9.]*, 41.66' out ||
+  complain "softening: $(cat out)"
+"$PHOTONS" --analyse one/snap_000.hdf5 --set output.dir=analysis >out 2>&1
+[ $? -eq 3 ] && grep -q 'only those of one mass are analysed' out ||
+  complain "--analyse: $(cat out)"
+"$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" one/snap_000.hdf5 >out 2>&1
+[ $? -eq 1 ] && grep -q 'has particles of type 2' out || complain "swift_view.py: $(cat out)"
+
+finish

@@ -1,0 +1,743 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cuda_check gas: gas on GPUs beside gas on cores. */
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cuda/gas/gpu_gas.h"
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/gas/blocks.h"
+#include "photons/gas/evolve.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+#include "support/force_set.h"
+#include "tests/unit/cuda_check_gas.h"
+
+#define CUDA(call)                                                                                 \
+  do {                                                                                             \
+    cudaError_t status = (call);                                                                   \
+    if (status != cudaSuccess) fail(EXIT_RUN_FAILED, "%s: %s", #call, cudaGetErrorString(status)); \
+  } while (0)
+
+enum { SOLVERS = 2, PRECISIONS = 2, TEXT = 2000 };
+static const char *const solvers[SOLVERS] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl"};
+static const char *const precisions[PRECISIONS] = {
+    [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double"};
+/* Of the root mean square of all values: the order of operations and fused ones differ, and single
+ * precision divides with an error of two units in the last place. Whole runs: gas.md. */
+static const double stage_bar[PRECISIONS] = {2e-6, 4e-15}, run_bar[PRECISIONS] = {1e-5, 1e-12};
+
+static int failures;
+
+struct difference {
+  double difference2, reference2;
+};
+
+static double value(size_t real, const void *array, size_t i) {
+  return real == sizeof(double) ? ((const double *)array)[i] : (double)((const float *)array)[i];
+}
+
+static void compare(struct difference *d, size_t real, const void *cpu, const void *gpu,
+                    size_t bytes) {
+  for (size_t i = 0; i < bytes / real; i++) {
+    const double a = value(real, cpu, i), b = value(real, gpu, i);
+    d->difference2 += isfinite(b) ? (a - b) * (a - b) : INFINITY;
+    d->reference2 += a * a;
+  }
+}
+
+static void report(const char *stage, struct difference d, double bar) {
+  const double relative = sqrt(d.difference2 / fmax(d.reference2, 1e-300));
+  const bool good = relative <= bar;
+  printf("    %-10s %.1e%s\n", stage, relative, good ? "" : "  TOO LARGE");
+  failures += !good;
+}
+
+static void report_good(const char *what, bool good) {
+  printf("    %-10s %s\n", what, good ? "as they should be" : "WRONG");
+  failures += !good;
+}
+
+static void *device_memory(size_t bytes) {
+  void *memory;
+  CUDA(cudaMalloc(&memory, bytes));
+  return memory;
+}
+
+static void *to_device(const void *from, size_t bytes) {
+  void *to = device_memory(bytes);
+  CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+  return to;
+}
+
+/* Stages. */
+
+/** A batch with all that stages write, on the host and on the device. */
+struct twin {
+  char *now, *before;                                    /* cells, on the device */
+  char *blocks, *cells, *fluxes, *sides;                 /* the CPU's results */
+  char *blocks_out, *cells_out, *fluxes_out, *sides_out; /* the GPU's, on the device */
+  struct gas_links *links;                               /* on the device */
+};
+
+struct stages {
+  struct gas *g;
+  struct gpu *gpu;
+  cudaStream_t stream;
+  struct twin *twin[GAS_LEVELS_MAX];
+  struct difference prepare, solve, fluxes, close, fix, restricted, speed, sum;
+  bool same_flags, same_faults;
+  uint32_t faces; /* whose fluxes were replaced */
+};
+
+static size_t real_of(const struct stages *s) { return s->g->kernels->real_size; }
+static struct gpu_gas gpu_gas_of(const struct stages *s, const struct gas_batch *b) {
+  return (struct gpu_gas){s->gpu, s->g->physics, real_of(s) == sizeof(double), b->count};
+}
+
+/** What the GPU wrote, on the host; free() it. */
+static void *from_device(const struct stages *s, const void *from, size_t bytes) {
+  void *to = allocate(bytes, 1, "results of the GPU");
+  CUDA(cudaStreamSynchronize(s->stream));
+  CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+  return to;
+}
+
+static void compare_device(struct stages *s, struct difference *d, const void *cpu, const void *gpu,
+                           size_t bytes) {
+  void *back = from_device(s, gpu, bytes);
+  compare(d, real_of(s), cpu, back, bytes);
+  free(back);
+}
+
+static void make_twin(const struct stages *s, const struct gas_level *l, const struct gas_batch *b,
+                      struct twin *t) {
+  const struct gas *g = s->g;
+  const size_t cells = b->count * gas_group_bytes(g), blocks = b->count * gas_block_bytes(g),
+               fluxes = b->count * gas_fluxes_bytes(g), sides = b->count * gas_sides_bytes(g);
+  t->now = to_device(b->cells[l->now], cells);
+  t->before = to_device(b->cells[1 - l->now], cells);
+  t->blocks = allocate(blocks, 1, "blocks");
+  t->cells = allocate(cells, 1, "cells");
+  t->fluxes = allocate(fluxes, 1, "fluxes");
+  t->sides = allocate(sides, 1, "sides");
+  t->blocks_out = device_memory(blocks);
+  t->cells_out = device_memory(cells);
+  t->fluxes_out = device_memory(fluxes);
+  t->sides_out = device_memory(sides);
+  t->links = to_device(b->link, b->count * sizeof *b->link);
+}
+
+static void free_twin(struct twin *t) {
+  free(t->blocks);
+  free(t->cells);
+  free(t->fluxes);
+  free(t->sides);
+  void *const device[] = {t->now,        t->before,    t->blocks_out, t->cells_out,
+                          t->fluxes_out, t->sides_out, t->links};
+  for (size_t i = 0; i < sizeof device / sizeof *device; i++) CUDA(cudaFree(device[i]));
+}
+
+/** Host and device addresses of what a block is made from. */
+static size_t list_sources(const struct stages *s, int level, const struct gas_batch *b,
+                           const char **host, const char **device) {
+  size_t n = 0;
+  for (int part = 0; part < 3; part++) {
+    const struct batch_list *list = part == 0 ? &b->near : &b->coarse;
+    const int from = part == 0 ? level : level - 1;
+    for (uint32_t i = 0; i < list->count; i++, n++) {
+      const struct gas_level *l = &s->g->level[from];
+      const struct twin *t = &s->twin[from][list->batch[i]];
+      host[n] = l->batch[list->batch[i]].cells[part < 2 ? l->now : 1 - l->now];
+      device[n] = part < 2 ? t->now : t->before;
+    }
+  }
+  return n;
+}
+
+static void check_prepare(struct stages *s, int level, const struct gas_batch *b, struct twin *t) {
+  const size_t n = b->near.count + 2 * (size_t)b->coarse.count;
+  const char *host[n], *device[n];
+  list_sources(s, level, b, host, device);
+  for (double weight = 0.0; weight <= 1.0; weight += 0.5) {
+    const struct block_sources cpu = {
+        .gas = s->g,
+        .level = level,
+        .near = {&b->near, host},
+        .coarse = {&b->coarse, host + b->near.count},
+        .before = {&b->coarse, host + b->near.count + b->coarse.count},
+        .weight = weight};
+    struct gpu_sources gpu = {.cells = device,
+                              .near = b->near.count,
+                              .coarse = b->coarse.count,
+                              .weight = weight,
+                              .links = t->links};
+    memcpy(gpu.boundary, s->g->topology.boundary, sizeof gpu.boundary);
+    for (uint32_t i = 0; i < b->count; i++)
+      block_fill(&cpu, b->first + i, t->blocks + i * gas_block_bytes(s->g));
+    const struct gpu_gas g = gpu_gas_of(s, b);
+    gpu_gas_prepare(&g, &gpu, t->blocks_out);
+    compare_device(s, &s->prepare, t->blocks, t->blocks_out, b->count * gas_block_bytes(s->g));
+  }
+  CUDA(cudaMemcpy(t->blocks_out, t->blocks, b->count * gas_block_bytes(s->g),
+                  cudaMemcpyHostToDevice));
+}
+
+static void check_solve(struct stages *s, int level, const struct gas_batch *b, struct twin *t,
+                        struct gas_fault *fault) {
+  const struct gas *g = s->g;
+  const struct gas_kernels *k = g->kernels;
+  const struct gpu_gas gpu = gpu_gas_of(s, b);
+  const double dt_dh = 0.4 / g->level[level].speed[b->first];
+  void *scratch = aligned_alloc(64, (k->scratch_bytes + 63) / 64 * 64);
+  for (int reversed = 1; reversed >= 0; reversed--) {
+    for (uint32_t i = 0; i < b->count; i++) {
+      struct gas_fault found;
+      fault[i].patch = -1;
+      k->solve(&g->physics, dt_dh, reversed, t->blocks + i * gas_block_bytes(g),
+               t->cells + i * gas_group_bytes(g), t->fluxes + i * gas_fluxes_bytes(g), scratch,
+               &found);
+    }
+    gpu_gas_solve(&gpu, dt_dh, reversed, t->blocks_out, t->cells_out, t->fluxes_out, fault);
+    compare_device(s, &s->solve, t->cells, t->cells_out, b->count * gas_group_bytes(g));
+    compare_device(s, &s->fluxes, t->fluxes, t->fluxes_out, b->count * gas_fluxes_bytes(g));
+    for (uint32_t i = 0; i < b->count; i++) s->same_faults &= fault[i].patch == -1;
+  }
+  free(scratch);
+  CUDA(
+      cudaMemcpy(t->fluxes_out, t->fluxes, b->count * gas_fluxes_bytes(g), cudaMemcpyHostToDevice));
+}
+
+static void check_close(struct stages *s, const struct gas_batch *b, struct twin *t) {
+  const struct gas *g = s->g;
+  const struct gpu_gas gpu = gpu_gas_of(s, b);
+  for (int step = 0; step < 2; step++) {
+    for (uint32_t i = 0; i < b->count; i++)
+      g->kernels->flux_add(g->variables, t->fluxes + i * gas_fluxes_bytes(g), 0.5,
+                           t->sides + i * gas_sides_bytes(g));
+    gpu_gas_close(&gpu, 0.5, step == 0, t->fluxes_out, t->sides_out);
+  }
+  compare_device(s, &s->close, t->sides, t->sides_out, b->count * gas_sides_bytes(g));
+  CUDA(cudaMemcpy(t->sides_out, t->sides, b->count * gas_sides_bytes(g), cudaMemcpyHostToDevice));
+}
+
+/** Speeds, and the fault of a cell without a positive energy. */
+static void check_speed(struct stages *s, const struct gas_batch *b, struct twin *t, void *pinned) {
+  const struct gas *g = s->g;
+  const struct gpu_gas gpu = gpu_gas_of(s, b);
+  double *speed = pinned;
+  struct gas_fault *fault = (struct gas_fault *)(speed + b->count);
+  const size_t bytes = b->count * gas_group_bytes(g);
+  const size_t wrong = (GAS_ENERGY * GAS_GROUP_CELLS + 3 * GAS_PATCH_CELLS + 77) * real_of(s);
+  char *broken = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes);
+  for (int pass = 0; pass < 2; pass++) {
+    CUDA(cudaMemcpy(t->cells_out, broken, bytes, cudaMemcpyHostToDevice));
+    for (uint32_t i = 0; i < b->count; i++) fault[i].patch = -1;
+    gpu_gas_cfl(&gpu, t->cells_out, speed, fault);
+    CUDA(cudaStreamSynchronize(s->stream));
+    for (uint32_t i = 0; i < b->count; i++) {
+      struct gas_fault found;
+      const double cpu = g->kernels->largest_speed(&g->physics, broken + i * gas_group_bytes(g),
+                                                   &found);
+      s->same_faults &= fault[i].patch == found.patch && (found.patch < 0) == (pass == 0 || i > 0);
+      s->same_faults &= found.patch < 0 || found.cell == fault[i].cell;
+      if (found.patch < 0) compare(&s->speed, sizeof cpu, &cpu, &speed[i], sizeof cpu);
+    }
+    memset(broken + wrong, 0, real_of(s)); /* the energy of a cell of the first group is 0 */
+  }
+  free(broken);
+}
+
+static void check_sum(struct stages *s, int level, const struct gas_batch *b, struct twin *t,
+                      void *pinned) {
+  const struct gas *g = s->g;
+  const struct gpu_gas gpu = gpu_gas_of(s, b);
+  double(*sum)[GAS_VARIABLES_MAX] = pinned;
+  gpu_gas_sum(&gpu, t->links, t->now, sum);
+  CUDA(cudaStreamSynchronize(s->stream));
+  for (uint32_t i = 0; i < b->count; i++)
+    for (unsigned v = 0; v < g->variables; v++) {
+      const void *cells = (const char *)b->cells[g->level[level].now] + i * gas_group_bytes(g);
+      double cpu = 0.0;
+      for (size_t k = 0; k < GAS_GROUP_CELLS; k++)
+        if (g->topology.level[level].group[b->first + i].son[k / GAS_PATCH_CELLS] == NO_GROUP)
+          cpu += value(real_of(s), cells, v * GAS_GROUP_CELLS + k);
+      compare(&s->sum, sizeof cpu, &cpu, &sum[i][v], sizeof cpu);
+    }
+}
+
+/** Flags of thresholds that some cells reach and others do not. */
+static void check_flags(struct stages *s, const struct gas_batch *b, struct twin *t, void *pinned) {
+  static const struct gas_flags criteria[] = {{.density = 0.6},
+                                              {.gradient_density = 0.0123},
+                                              {.gradient_pressure = 0.0123},
+                                              {.loehner = 0.4321, .loehner_filter = 0.01}};
+  const struct gpu_gas gpu = gpu_gas_of(s, b);
+  uint32_t(*flags)[GAS_PATCHES] = pinned;
+  for (size_t c = 0; c < sizeof criteria / sizeof *criteria; c++) {
+    gpu_gas_flag(&gpu, &criteria[c], 3, t->blocks_out, flags);
+    CUDA(cudaStreamSynchronize(s->stream));
+    for (uint32_t i = 0; i < b->count; i++) {
+      uint32_t cpu[GAS_PATCHES];
+      s->g->kernels->flag(&s->g->physics, &criteria[c], t->blocks + i * gas_block_bytes(s->g), 3,
+                          cpu);
+      s->same_flags &= memcmp(cpu, flags[i], sizeof cpu) == 0;
+    }
+  }
+}
+
+/** The fix-up and restriction of a batch, whose finer batches have been solved. */
+static void check_levels(struct stages *s, int level, const struct gas_batch *b, struct twin *t) {
+  const struct gas *g = s->g;
+  const struct gpu_gas gpu = gpu_gas_of(s, b);
+  const struct gas_group *group = &g->topology.level[level].group[b->first];
+  const size_t bytes = b->count * gas_group_bytes(g), face_bytes = gas_sides_bytes(g) / GAS_FACES;
+  const char *sides[b->fine.count + 1], *cells[b->sons.count + 1];
+  for (uint32_t i = 0; i < b->fine.count; i++)
+    sides[i] = s->twin[level + 1][b->fine.batch[i]].sides_out;
+  for (uint32_t i = 0; i < b->sons.count; i++)
+    cells[i] = s->twin[level + 1][b->sons.batch[i]].cells_out;
+  const double dt_dh = 0.01;
+  for (uint32_t i = 0; i < b->count; i++)
+    for (int p = 0; p < GAS_PATCHES; p++)
+      for (int face = 0; face < GAS_FACES; face++) {
+        const gas_link_t link = b->link[i].finer[p][face];
+        if (link == NO_GROUP) continue;
+        s->faces++;
+        const struct twin *f = &s->twin[level + 1][b->fine.batch[link >> GAS_LINK_SHIFT]];
+        g->kernels->flux_fix(&g->physics, dt_dh, face,
+                             t->fluxes + i * gas_fluxes_bytes(g) +
+                                 (size_t)(p * GAS_FACES + face) * face_bytes,
+                             f->sides + (link & GAS_LINK_MASK) * gas_sides_bytes(g) +
+                                 (size_t)(face ^ 1) * face_bytes,
+                             t->cells + i * gas_group_bytes(g), p);
+      }
+  if (b->fine.count > 0)
+    gpu_gas_fix(&gpu, dt_dh, t->links, sides, b->fine.count, t->fluxes_out, t->cells_out);
+  compare_device(s, &s->fix, t->cells, t->cells_out, bytes);
+  for (uint32_t i = 0; i < b->count; i++)
+    for (int p = 0; p < GAS_PATCHES; p++) {
+      const uint32_t son = group[i].son[p];
+      if (son == NO_GROUP) continue;
+      const struct twin *f = &s->twin[level + 1][son / g->batch];
+      g->kernels->restrict_group(g->variables, f->cells + son % g->batch * gas_group_bytes(g),
+                                 t->cells + i * gas_group_bytes(g), p);
+    }
+  if (b->sons.count > 0) gpu_gas_restrict(&gpu, t->links, cells, b->sons.count, t->cells_out);
+  compare_device(s, &s->restricted, t->cells, t->cells_out, bytes);
+}
+
+static void check_batch(struct stages *s, int level, uint32_t i) {
+  const struct gas_batch *b = &s->g->level[level].batch[i];
+  struct twin *t = &s->twin[level][i];
+  const size_t bytes = b->count *
+                       (sizeof(double[1 + GAS_VARIABLES_MAX]) + sizeof(struct gas_fault));
+  void *pinned;
+  CUDA(cudaMallocHost(&pinned, bytes));
+  check_prepare(s, level, b, t);
+  check_solve(s, level, b, t, pinned);
+  check_close(s, b, t);
+  check_speed(s, b, t, pinned);
+  check_sum(s, level, b, t, pinned);
+  check_flags(s, b, t, pinned);
+  CUDA(
+      cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g), cudaMemcpyHostToDevice));
+  check_levels(s, level, b, t);
+  CUDA(
+      cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g), cudaMemcpyHostToDevice));
+  CUDA(cudaFreeHost(pinned));
+}
+
+static void start(const struct parameters *p, bool gpu) {
+  struct parameters settings = *p;
+  settings.runtime.gpu = gpu ? GPU_REQUIRE : GPU_NO;
+  engine_start(&settings, NULL);
+}
+
+/** Take over all cells, present ones and those before the last step, or give them back. */
+static void hold_cells(struct gas *g, bool hold) {
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    for (uint32_t i = 0; i < g->level[level].batch_count; i++)
+      for (int k = 0; k < 2; k++) {
+        starpu_data_handle_t handle = g->level[level].batch[i].handle[k];
+        if (hold)
+          handle_acquire(handle, STARPU_R);
+        else
+          starpu_data_release(handle);
+      }
+}
+
+/** All stages on the levels of a tube along the diagonal, with each kind of boundary. */
+static void check_stages(int solver, int precision) {
+  static const char text[] =
+      "[run]\nsystem = gas\n[ic]\nsource = sod\ndirection = diagonal\n[gas]\n"
+      "root = 32, 32, 32\nlevels = 2\nregrid = 100\nbuffer = 4\nbatch = 6\n"
+      "flag_gradient_density = 0.05\nx_low = outflow\nx_high = reflecting\n"
+      "z_low = reflecting\nz_high = outflow\nsolver = %s\nprecision = %s\n"
+      "[time]\nend = 1\n";
+  struct parameters p;
+  char given[TEXT];
+  snprintf(given, sizeof given, text, solvers[solver], precisions[precision]);
+  parameters_from_text(&p, given, NULL, 0);
+  start(&p, true);
+  const struct gas_ic ic = gas_ic_make(&p);
+  struct stages s = {.g = gas_create(&p), .same_flags = true, .same_faults = true};
+  gas_begin(s.g, &ic);
+  for (int i = 0; i < 3; i++) gas_step(s.g, 0.4 * gas_measure(s.g).longest_step);
+  gas_measure(s.g);
+  hold_cells(s.g, true);
+  CUDA(cudaStreamCreate(&s.stream));
+  s.gpu = gpu_create(s.stream);
+  const int levels = topology_levels(&s.g->topology);
+  printf("  %s, %s precision, %d levels: difference of CUDA from CPU, relative\n", solvers[solver],
+         precisions[precision], levels);
+  for (int l = 0; l < levels; l++) {
+    s.twin[l] = allocate(s.g->level[l].batch_count, sizeof *s.twin[l], "batches");
+    for (uint32_t i = 0; i < s.g->level[l].batch_count; i++)
+      make_twin(&s, &s.g->level[l], &s.g->level[l].batch[i], &s.twin[l][i]);
+  }
+  for (int l = levels - 1; l >= 0; l--)
+    for (uint32_t i = 0; i < s.g->level[l].batch_count; i++) check_batch(&s, l, i);
+  const double bar = stage_bar[precision];
+  report_good("levels", levels == 3);
+  report("prepare", s.prepare, bar);
+  report("solve", s.solve, bar);
+  report("fluxes", s.fluxes, bar);
+  report("close", s.close, bar);
+  report_good("faces", s.faces > 0);
+  report("fix", s.fix, bar);
+  report("restrict", s.restricted, bar);
+  report("speed", s.speed, bar);
+  report("sum", s.sum, 1e-13);
+  report_good("flags", s.same_flags);
+  report_good("faults", s.same_faults);
+  for (int l = 0; l < levels; l++) {
+    for (uint32_t i = 0; i < s.g->level[l].batch_count; i++) free_twin(&s.twin[l][i]);
+    free(s.twin[l]);
+  }
+  gpu_free(s.gpu);
+  CUDA(cudaStreamDestroy(s.stream));
+  hold_cells(s.g, false);
+  gas_free(s.g);
+  engine_stop();
+}
+
+/* Whole runs. */
+
+struct result {
+  int levels;
+  uint32_t count[GAS_LEVELS_MAX];
+  uint64_t *keys[GAS_LEVELS_MAX];
+  char *cells[GAS_LEVELS_MAX];
+  size_t real, bytes; /* of a number, of a group */
+  struct gas_totals begin, end;
+  unsigned variables;
+};
+
+static struct result run(const struct parameters *p, bool gpu, int steps) {
+  const struct gas_ic ic = gas_ic_make(p);
+  start(p, gpu);
+  struct gas *g = gas_create(p);
+  gas_begin(g, &ic);
+  struct result r = {.begin = gas_measure(g)};
+  r.end = r.begin;
+  for (int i = 0; i < steps; i++) {
+    gas_step(g, 0.4 * r.end.longest_step);
+    r.end = gas_measure(g);
+  }
+  r.levels = topology_levels(&g->topology);
+  r.real = g->kernels->real_size;
+  r.bytes = gas_group_bytes(g);
+  r.variables = g->variables;
+  gas_acquire(g);
+  for (int l = 0; l < r.levels; l++) {
+    const struct gas_tree_level *t = &g->topology.level[l];
+    r.count[l] = t->count;
+    r.keys[l] = memcpy(allocate(t->count, sizeof *t->key, "keys"), t->key,
+                       t->count * sizeof *t->key);
+    r.cells[l] = allocate(t->count, r.bytes, "cells");
+    for (uint32_t i = 0; i < t->count; i++)
+      memcpy(r.cells[l] + i * r.bytes, gas_cells(g, l, i), r.bytes);
+  }
+  gas_release(g);
+  gas_free(g);
+  engine_stop();
+  return r;
+}
+
+static void free_result(struct result *r) {
+  for (int l = 0; l < r->levels; l++) {
+    free(r->keys[l]);
+    free(r->cells[l]);
+  }
+}
+
+/** Mass and energy; the momentum is zero by symmetry, and is measured against the mass. */
+static double lost(const struct result *r) {
+  double most = 0.0;
+  for (int v = GAS_DENSITY; v <= GAS_ENERGY; v++) {
+    const double size = v == GAS_ENERGY ? r->begin.conserved[v] : r->begin.conserved[GAS_DENSITY];
+    most = fmax(most, fabs(r->end.conserved[v] - r->begin.conserved[v]) / size);
+  }
+  return most;
+}
+
+static bool same_topology(const struct result *a, const struct result *b) {
+  bool same = a->levels == b->levels;
+  for (int l = 0; same && l < a->levels; l++)
+    same = a->count[l] == b->count[l] &&
+           memcmp(a->keys[l], b->keys[l], a->count[l] * sizeof *a->keys[l]) == 0;
+  return same;
+}
+
+/** A blast in a periodic box on three levels that follow it, on cores and on GPUs. */
+static void check_run(int solver, int precision, bool fused) {
+  static const char text[] =
+      "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nroot = 32, 32, 32\nlevels = 2\n"
+      "regrid = 2\nbuffer = 4\nbatch = 12\nflag_gradient_pressure = 0.3\nsolver = %s\n"
+      "precision = %s\nfused = %s\n[time]\nend = 1\n";
+  enum { STEPS = 10 };
+  struct parameters p;
+  char given[TEXT];
+  snprintf(given, sizeof given, text, solvers[solver], precisions[precision], fused ? "yes" : "no");
+  parameters_from_text(&p, given, NULL, 0);
+  struct result cpu = run(&p, false, STEPS), gpu = run(&p, true, STEPS);
+  printf("  %s, %s precision, fused = %s: %d steps on %d levels\n", solvers[solver],
+         precisions[precision], fused ? "yes" : "no", STEPS, gpu.levels);
+  const bool same = same_topology(&cpu, &gpu);
+  report_good("refinement", same);
+  struct difference d = {0, 0};
+  for (int l = 0; same && l < cpu.levels; l++)
+    compare(&d, cpu.real, cpu.cells[l], gpu.cells[l], cpu.count[l] * cpu.bytes);
+  report("cells", d, run_bar[precision]);
+  report("conserved", (struct difference){lost(&gpu) * lost(&gpu), 1.0}, run_bar[precision]);
+  free_result(&cpu);
+  free_result(&gpu);
+}
+
+int check_gas(void) {
+  failures = 0;
+  puts("stages of gas:");
+  for (int solver = 0; solver < SOLVERS; solver++)
+    for (int precision = 0; precision < PRECISIONS; precision++) check_stages(solver, precision);
+  puts("runs of gas:");
+  for (int solver = 0; solver < SOLVERS; solver++)
+    for (int precision = 0; precision < PRECISIONS; precision++)
+      for (int fused = 1; fused >= 0; fused--) check_run(solver, precision, fused);
+  return failures;
+}
+
+/* Rates. */
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/** A batch of groups, each of which is its own neighbour on all sides, on the device. */
+struct bench {
+  struct gpu *gpu;
+  cudaStream_t stream;
+  struct gpu_gas g;
+  struct gpu_sources sources;
+  const char *cells[1];
+  char *blocks, *fluxes, *sides;
+  double *pinned;
+};
+
+enum bench_stage { PREPARE, SOLVE, CLOSE, CFL, SUM, FLAG, BENCH_STAGES };
+
+static void run_stage(struct bench *b, enum bench_stage stage, bool odd) {
+  static const struct gas_flags criteria = {.loehner = 0.9, .loehner_filter = 0.01};
+  void *cells = (void *)(uintptr_t)b->cells[0];
+  switch (stage) {
+  case PREPARE: gpu_gas_prepare(&b->g, &b->sources, b->blocks); break;
+  case SOLVE:
+    gpu_gas_solve(&b->g, 0.2, odd, b->blocks, cells, b->fluxes, (struct gas_fault *)b->pinned);
+    break;
+  case CLOSE: gpu_gas_close(&b->g, 0.5, false, b->fluxes, b->sides); break;
+  case CFL:
+    gpu_gas_cfl(&b->g, cells, b->pinned + 3 * (size_t)b->g.groups, (struct gas_fault *)b->pinned);
+    break;
+  case SUM:
+    gpu_gas_sum(&b->g, b->sources.links, cells, (double(*)[GAS_VARIABLES_MAX])(void *)b->pinned);
+    break;
+  default:
+    gpu_gas_flag(&b->g, &criteria, 4, b->blocks, (uint32_t(*)[GAS_PATCHES])(void *)b->pinned);
+  }
+}
+
+/** 10^9 cells a second. */
+static double stage_rate(struct bench *b, enum bench_stage stage) {
+  enum { REPEATS = 20 };
+  for (uint32_t i = 0; i < b->g.groups; i++) ((struct gas_fault *)b->pinned)[i].patch = -1;
+  run_stage(b, stage, false);
+  CUDA(cudaStreamSynchronize(b->stream));
+  const double begin = seconds();
+  for (int i = 0; i < REPEATS; i++) run_stage(b, stage, i % 2);
+  CUDA(cudaStreamSynchronize(b->stream));
+  return 1e-9 * REPEATS * (double)b->g.groups * GAS_GROUP_CELLS / (seconds() - begin);
+}
+
+/** Gas in random subsonic motion. */
+static char *random_cells(size_t groups, unsigned variables, size_t real) {
+  const size_t values = groups * variables * GAS_GROUP_CELLS;
+  char *cells = allocate(values, real, "cells");
+  uint32_t random = 1;
+  for (size_t i = 0; i < values; i++) {
+    const size_t v = i / GAS_GROUP_CELLS % variables;
+    random = random * 1664525u + 1013904223u;
+    const double x = random * 0x1p-32;
+    const double u = v == GAS_DENSITY ? 1.0 + 0.2 * x : v == GAS_ENERGY ? 3.0 + 0.3 * x : 0.4 * x;
+    if (real == sizeof(double))
+      ((double *)(void *)cells)[i] = u;
+    else
+      ((float *)(void *)cells)[i] = (float)u;
+  }
+  return cells;
+}
+
+static void measure_batch(int solver, int precision, uint32_t groups) {
+  const struct gas_physics physics = {(enum gas_solver)solver, GAS_LIMITER_VAN_LEER, 1.5, 1.4, 0.0};
+  const size_t real = precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
+  const size_t size = groups * gas_variables(&physics) * real;
+  struct gas_links *links = allocate(groups, sizeof *links, "links");
+  memset(links, 0xff, groups * sizeof *links);
+  for (uint32_t i = 0; i < groups; i++) {
+    links[i].edges = links[i].refined = 0;
+    for (int n = 0; n < NEIGHBOURS; n++) links[i].near[n] = i;
+  }
+  struct bench b = {0};
+  char *cells = random_cells(groups, gas_variables(&physics), real);
+  struct gas_links *links_out = to_device(links, groups * sizeof *links);
+  CUDA(cudaStreamCreate(&b.stream));
+  b.gpu = gpu_create(b.stream);
+  b.cells[0] = to_device(cells, size * GAS_GROUP_CELLS);
+  b.blocks = device_memory(size * GAS_BLOCK_CELLS);
+  b.fluxes = device_memory(size * GAS_PATCHES * GAS_FACES * GAS_FACE_CELLS);
+  b.sides = device_memory(size * GAS_FACES * GAS_FACE_CELLS);
+  CUDA(cudaMemset(b.sides, 0, size * GAS_FACES * GAS_FACE_CELLS));
+  CUDA(cudaMallocHost((void **)&b.pinned, groups * 8 * sizeof *b.pinned));
+  b.g = (struct gpu_gas){b.gpu, physics, precision == GAS_DOUBLE, groups};
+  b.sources = (struct gpu_sources){.cells = b.cells, .near = 1, .weight = 1.0, .links = links_out};
+  printf("  %-6s %-7s %5u ", solvers[solver], precisions[precision], groups);
+  for (int stage = 0; stage < BENCH_STAGES; stage++)
+    printf(" %8.2f", stage_rate(&b, (enum bench_stage)stage));
+  printf("\n");
+  gpu_free(b.gpu);
+  CUDA(cudaStreamDestroy(b.stream));
+  CUDA(cudaFree((void *)(uintptr_t)b.cells[0]));
+  CUDA(cudaFree(b.blocks));
+  CUDA(cudaFree(b.fluxes));
+  CUDA(cudaFree(b.sides));
+  CUDA(cudaFree(links_out));
+  CUDA(cudaFreeHost(b.pinned));
+  free(links);
+  free(cells);
+}
+
+/** How a run is measured. */
+struct timing {
+  int solver, precision, side, levels, steps;
+  uint32_t batch;
+  bool gpu, fused;
+  int workers, regrid;
+};
+
+static void measure_run(struct timing t) {
+  static const char text[] =
+      "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nroot = %d, %d, %d\nlevels = %d\n"
+      "regrid = %d\nbuffer = 4\nbatch = %u\n%ssolver = %s\nprecision = %s\nfused = %s\n"
+      "[runtime]\nworkers = %d\n[time]\nend = 1\n";
+  enum { WARM_UP = 2 };
+  struct parameters p;
+  char given[TEXT];
+  snprintf(given, sizeof given, text, t.side, t.side, t.side, t.levels, t.regrid, t.batch,
+           t.levels > 0 ? "flag_gradient_pressure = 0.3\n" : "", solvers[t.solver],
+           precisions[t.precision], t.fused ? "yes" : "no", t.workers);
+  parameters_from_text(&p, given, NULL, 0);
+  const struct gas_ic ic = gas_ic_make(&p);
+  start(&p, t.gpu);
+  struct gas *g = gas_create(&p);
+  gas_begin(g, &ic);
+  double dt = 0.4 * gas_measure(g).longest_step, begin = 0.0, updates = 0.0;
+  for (int i = 0; i < WARM_UP + t.steps; i++) {
+    if (i == WARM_UP) begin = seconds();
+    gas_step(g, dt);
+    dt = 0.4 * gas_measure(g).longest_step;
+    for (int l = 0; i >= WARM_UP && l <= t.levels; l++) updates += (double)g->updates[l];
+  }
+  const double time = seconds() - begin;
+  printf("  %-6s %-7s %4d^3 %d %6d %5u  %-3s  %-8s %9.4f  %.3e  patches", solvers[t.solver],
+         precisions[t.precision], t.side, t.levels, t.regrid, t.batch, t.fused ? "yes" : "no",
+         t.gpu            ? "GPU"
+         : t.workers == 1 ? "one core"
+                          : "cores",
+         time / t.steps, updates / time);
+  for (int l = 0; l < topology_levels(&g->topology); l++)
+    printf(" %u", GAS_PATCHES * g->topology.level[l].count);
+  printf("\n");
+  fflush(stdout);
+  gas_free(g);
+  engine_stop();
+}
+
+static void measure_runs(int solver, int precision, int cores) {
+  static const uint32_t batches[] = {64, 128, 256, 512};
+  struct timing t = {.solver = solver, .precision = precision, .regrid = 4};
+  t.side = 64;
+  t.steps = 2;
+  t.batch = 4;
+  t.fused = true;
+  t.workers = 1;
+  measure_run(t);
+  t.side = 128;
+  t.workers = cores;
+  measure_run(t);
+  t.gpu = true;
+  t.steps = 20;
+  for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
+    for (int fused = 1; fused >= 0; fused--)
+      for (int side = 128; side <= 256; side += 128) {
+        t.batch = batches[i];
+        t.fused = fused;
+        t.side = side;
+        measure_run(t);
+      }
+  t.fused = true;
+  t.batch = 256;
+  t.side = 64;
+  t.levels = 3;
+  t.steps = 8;
+  for (t.regrid = 4; t.regrid <= 1000; t.regrid += 996) measure_run(t);
+  t.regrid = 4;
+  t.gpu = false;
+  t.batch = 4;
+  t.steps = 4;
+  measure_run(t);
+}
+
+void benchmark_gas(void) {
+  int cores;
+  struct parameters p;
+  parameters_from_text(&p, "[box]\nsize = 1\nnpart_side = 2\n", NULL, 0);
+  start(&p, false);
+  cores = (int)engine_workers();
+  engine_stop();
+  printf("stages: 10^9 cells a second of the groups of a batch\n"
+         "  solver precision batch   prepare    solve    close      cfl      sum  Loehner\n");
+  for (int solver = 0; solver < SOLVERS; solver++)
+    for (int precision = 0; precision < PRECISIONS; precision++)
+      for (uint32_t groups = 32; groups <= 1024; groups *= 2)
+        measure_batch(solver, precision, groups);
+  printf("whole steps: seconds of a step, and cell updates a second\n"
+         "  solver precision root levels regrid batch fused on\n");
+  for (int solver = 0; solver < SOLVERS; solver++)
+    for (int precision = 0; precision < PRECISIONS; precision++)
+      measure_runs(solver, precision, cores - 1);
+}
