@@ -27,12 +27,12 @@ static const char *place(const char *target, const char *name) {
   return path;
 }
 
-static double particle_mass(const struct parameters *p) {
+static double mass_of_one(const struct parameters *p) {
   return p->cosmology.omega_m * RHO_CRITICAL * pow(p->box.size, 3) / COUNT;
 }
 
 static struct particles make_particles(const struct parameters *p) {
-  struct particles s = particles_create(COUNT, p->box.size, particle_mass(p));
+  struct particles s = particles_create(COUNT, p->box.size, mass_of_one(p));
   for (size_t i = 0; i < COUNT; i++) {
     s.id[i] = i + 1;
     for (size_t c = 0; c < 3; c++) {
@@ -131,7 +131,7 @@ static void write_header(const struct writer *w, const struct parameters *p) {
   const long begin = ftell(w->stream);
   for (unsigned t = 0; t < 6; t++) put_integer(w, t == 1 ? COUNT : 0, 4);
   for (unsigned t = 0; t < 6; t++)
-    put_real(w, t == 1 && !w->variant->masses ? particle_mass(p) : 0.0, true);
+    put_real(w, t == 1 && !w->variant->masses ? mass_of_one(p) : 0.0, true);
   put_real(w, 0.1, true);
   put_real(w, 9.0, true);
   for (unsigned i = 0; i < 2; i++) put_integer(w, 0, 4);
@@ -165,7 +165,7 @@ static void write_binary(const struct parameters *p, const struct variant *varia
   put_integer(&w, COUNT * id_width, 4);
   if (variant->masses) {
     begin_block(&w, "MASS", COUNT * real_width);
-    for (unsigned i = 0; i < COUNT; i++) put_real(&w, particle_mass(p), variant->doubles);
+    for (unsigned i = 0; i < COUNT; i++) put_real(&w, mass_of_one(p), variant->doubles);
     put_integer(&w, COUNT * real_width, 4);
   }
   output_close(w.stream, variant->name);
