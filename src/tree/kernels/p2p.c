@@ -210,18 +210,18 @@ enum law { POLYNOMIAL, TABLE, NEWTON };
  *
  * With few targets a vector holds LANES sources and one target, which is the same in all lanes.
  * With many, each quarter of a vector has a target of its own and the same QUARTER sources. Either
- * way there are two such vectors of targets. */
+ * way there are VECTORS of targets. */
 struct loop {
   enum law law;
   int degree;   /* of the polynomial */
   bool plummer; /* Plummer's softening, else the spline */
   bool mixed;   /* masses or softening lengths differ */
-  bool many;    /* targets: P2P_BLOCK, else 2 */
-  int chains;   /* vectors of pairs at a time: none waits for another */
+  bool many;    /* targets: P2P_BLOCK, else FEW */
+  int vectors;  /* VECTORS, or 1 */
 };
-enum { FEW = 2, CHAINS = 4 };
-_Static_assert(P2P_BLOCK == 2 * 4, "a block is two vectors of four targets");
-#define FOR_CHAINS(k) _Pragma("GCC unroll 4") for (int k = 0; k < loop.chains; k++)
+enum { VECTORS = 2, FEW = VECTORS };
+_Static_assert(P2P_BLOCK == 4 * VECTORS, "a block is a target for each quarter");
+#define FOR_VECTORS(k) _Pragma("GCC unroll 2") for (int k = 0; k < loop.vectors; k++)
 
 /** Added to squared distances, so that the force of a target on itself is finite times zero. Other
  * squared distances are larger, because one position unit is 2^-32 of the box. */
@@ -233,23 +233,25 @@ static inline float coefficient(const float *c, int k) {
 }
 
 /** The long-range part of F/d, times FORCE_UNIT. */
-static inline __attribute__((always_inline)) void
-long_range(const struct p2p_law *law, struct loop loop, const vfloat u[CHAINS], vfloat h[CHAINS]) {
+static inline __attribute__((always_inline)) void long_range(const struct p2p_law *law,
+                                                             struct loop loop,
+                                                             const vfloat u[VECTORS],
+                                                             vfloat h[VECTORS]) {
   if (loop.law == NEWTON) {
-    FOR_CHAINS(k) h[k] = v_set(0.0f);
+    FOR_VECTORS(k) h[k] = v_set(0.0f);
   } else if (loop.law == TABLE) {
-    FOR_CHAINS(k) {
+    FOR_VECTORS(k) {
       const vfloat r2 = v_max(u[k], v_set(1e-12f)), r = v_sqrt(r2);
       h[k] = (v_set(1.0f) - table_vector(law, r)) / (r * r2) * v_set((float)FORCE_UNIT);
     }
   } else {
     const float *c = law->split->p2p;
-    vfloat t[CHAINS];
-    FOR_CHAINS(k) t[k] = u[k] - v_set(0.5f); /* half of the polynomial's argument */
-    FOR_CHAINS(k) h[k] = v_set(coefficient(c, loop.degree));
+    vfloat t[VECTORS];
+    FOR_VECTORS(k) t[k] = u[k] - v_set(0.5f); /* half of the polynomial's argument */
+    FOR_VECTORS(k) h[k] = v_set(coefficient(c, loop.degree));
 #pragma GCC unroll 16
     for (int i = loop.degree - 1; i >= 0; i--)
-      FOR_CHAINS(k) h[k] = v_fma(h[k], t[k], v_set(coefficient(c, i)));
+      FOR_VECTORS(k) h[k] = v_fma(h[k], t[k], v_set(coefficient(c, i)));
   }
 }
 
@@ -257,9 +259,9 @@ long_range(const struct p2p_law *law, struct loop loop, const vfloat u[CHAINS], 
  * rare outside the centres of halos; a target by itself needs none of it. */
 static __attribute__((noinline)) vfloat soften(const struct p2p_law *law, enum law kind, vfloat u,
                                                vfloat support2, vfloat f) {
-  const struct loop one = {.law = kind, .degree = law->split->p2p_degree, .chains = 1};
+  const struct loop one = {.law = kind, .degree = law->split->p2p_degree, .vectors = 1};
   const vmask softened = v_less(u, support2);
-  vfloat at[CHAINS] = {u}, h[CHAINS]; /* one of them is used */
+  vfloat at[VECTORS] = {u}, h[VECTORS]; /* one of them is used */
   if (!v_any(v_both(softened, v_less(v_set(2.0f * SELF), u)))) return f;
   long_range(law, one, at, h);
   return v_select(softened, spline_vector(u, support2) - h[0], f);
@@ -269,24 +271,24 @@ static __attribute__((noinline)) vfloat soften(const struct p2p_law *law, enum l
  * except for Newton's gravity.
  * @param soft2  of mixed pairs their softening, as law's support2 or plummer2 */
 static inline __attribute__((always_inline)) void
-force_vectors(const struct p2p_law *law, struct loop loop, const vfloat u[CHAINS],
-              const vfloat soft2[CHAINS], vfloat f[CHAINS]) {
-  vfloat v[CHAINS], y[CHAINS], h[CHAINS], nearest = v_set(1.0f);
-  FOR_CHAINS(k) {
+force_vectors(const struct p2p_law *law, struct loop loop, const vfloat u[VECTORS],
+              const vfloat soft2[VECTORS], vfloat f[VECTORS]) {
+  vfloat v[VECTORS], y[VECTORS], h[VECTORS], nearest = v_set(1.0f);
+  FOR_VECTORS(k) {
     v[k] = u[k];
     if (loop.plummer) v[k] += loop.mixed ? soft2[k] : v_set(law->plummer2);
     y[k] = v_rsqrt_rough(v[k]);
   }
   long_range(law, loop, u, h);
-  FOR_CHAINS(k) {
+  FOR_VECTORS(k) {
     const vfloat y2 = y[k] * y[k];
     f[k] = v_fms(y2 * y[k], cube_correction(v[k], y2), h[k]);
     if (loop.law != NEWTON) f[k] = v_keep(v_less(u[k], v_set(R_CUT_SQUARED)), f[k]);
   }
   if (loop.plummer) return;
-  FOR_CHAINS(k) nearest = v_min(nearest, loop.mixed ? (vfloat)(u[k] - soft2[k]) : u[k]);
+  FOR_VECTORS(k) nearest = v_min(nearest, loop.mixed ? (vfloat)(u[k] - soft2[k]) : u[k]);
   if (__builtin_expect(v_any(v_less(nearest, v_set(loop.mixed ? 0.0f : law->support2))), 0))
-    FOR_CHAINS(k) {
+    FOR_VECTORS(k) {
       f[k] = soften(law, loop.law, u[k], loop.mixed ? soft2[k] : v_set(law->support2), f[k]);
     }
 }
@@ -316,31 +318,30 @@ static inline void sum_lanes(struct loop loop, vfloat a, float *of_target, int k
 static inline __attribute__((always_inline)) void
 forces_on_targets(const struct p2p_law *law, struct loop loop, const struct sources *s,
                   const struct targets *t, float sum[3][P2P_BLOCK]) {
-  const size_t lanes = loop.many ? QUARTER : LANES, step = lanes * (size_t)loop.chains / 2;
-  vfloat x[2][3], a[2][3], own[2];
-  for (int k = 0; k < 2; k++) {
+  vfloat x[VECTORS][3], a[VECTORS][3], own[VECTORS];
+  FOR_VECTORS(k) {
     own[k] = vector_of_targets(loop, t->soft2, k);
     for (int c = 0; c < 3; c++) {
       x[k][c] = vector_of_targets(loop, t->x[c], k);
       a[k][c] = v_set(0.0f);
     }
   }
-  for (size_t i = 0; i < s->count; i += step) {
-    vfloat d[CHAINS][3], u[CHAINS], soft2[CHAINS], f[CHAINS];
-    FOR_CHAINS(k) {
-      const size_t j = i + (size_t)(k / 2) * lanes;
-      for (int c = 0; c < 3; c++) d[k][c] = vector_of_sources(loop, s->x[c] + j) - x[k % 2][c];
+  for (size_t i = 0; i < s->count; i += loop.many ? QUARTER : LANES) {
+    vfloat d[VECTORS][3], u[VECTORS], soft2[VECTORS], f[VECTORS];
+    FOR_VECTORS(k) {
+      for (int c = 0; c < 3; c++) d[k][c] = vector_of_sources(loop, s->x[c] + i) - x[k][c];
       u[k] = v_fma(d[k][0], d[k][0], v_fma(d[k][1], d[k][1], v_fma(d[k][2], d[k][2], v_set(SELF))));
-      if (loop.mixed) soft2[k] = v_max(vector_of_sources(loop, s->soft2 + j), own[k % 2]);
+      if (loop.mixed) soft2[k] = v_max(vector_of_sources(loop, s->soft2 + i), own[k]);
     }
     force_vectors(law, loop, u, soft2, f);
-    FOR_CHAINS(k) {
-      if (loop.mixed) f[k] = f[k] * vector_of_sources(loop, s->mass + i + (size_t)(k / 2) * lanes);
-      for (int c = 0; c < 3; c++) a[k % 2][c] = v_fma(f[k], d[k][c], a[k % 2][c]);
+    FOR_VECTORS(k) {
+      if (loop.mixed) f[k] = f[k] * vector_of_sources(loop, s->mass + i);
+      for (int c = 0; c < 3; c++) a[k][c] = v_fma(f[k], d[k][c], a[k][c]);
     }
   }
-  for (int k = 0; k < 2; k++)
+  FOR_VECTORS(k) {
     for (int c = 0; c < 3; c++) sum_lanes(loop, a[k][c], sum[c], k);
+  }
 }
 
 /** Forces, or in the first component the potential, of sources on targets. */
@@ -361,7 +362,7 @@ struct pair_functions {
                               .plummer = plummer_,                                              \
                               .mixed = mixed_,                                                  \
                               .many = many_,                                                    \
-                              .chains = many_ ? CHAINS : 2};                                    \
+                              .vectors = VECTORS};                                              \
     forces_on_targets(law, loop, s, t, sum);                                                    \
   }
 #define PAIR_LOOPS(name, law, degree, mixed)                        \
