@@ -155,7 +155,7 @@ static void fill(const struct potential_sources *s, uint32_t group, bool ghosts,
       copy_near(s, me->near[n], n, block);
     }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
-  if (s->level == 0) beyond_box(&s->gas->topology, place, 0, block, SIDE, 1);
+  if (!s->end.list) beyond_box(&s->gas->topology, place, s->level, block, SIDE, 1);
 }
 
 void potential_block(const struct potential_sources *s, uint32_t group, double *block) {
