@@ -29,10 +29,12 @@ static inline void copy_row(const double *from, int n, double *to) {
 /** Copy a box of cells. */
 static void copy_box(const double *from, int from_side, const int first[3], const int size[3],
                      double *to, int to_side, const int place[3]) {
-  for (int z = 0; z < size[2]; z++)
-    for (int y = 0; y < size[1]; y++)
-      copy_row(from + in_cube(from_side, (const int[3]){first[0], first[1] + y, first[2] + z}),
-               size[0], to + in_cube(to_side, (const int[3]){place[0], place[1] + y, place[2] + z}));
+  for (int z = 0; z < size[2]; z++) {
+    const double *row = from + in_cube(from_side, (const int[3]){first[0], first[1], first[2] + z});
+    double *to_row = to + in_cube(to_side, (const int[3]){place[0], place[1], place[2] + z});
+    for (int y = 0; y < size[1]; y++, row += from_side, to_row += to_side)
+      copy_row(row, size[0], to_row);
+  }
 }
 
 /** Where a neighbour's cells are: which box of a cube of `width` inner cells and `ghosts` a side

@@ -42,8 +42,9 @@ static void kick(const double *block, double factor, void *group) {
     real *u = (real *)group + r.in_patch;
     for (unsigned a = 0; a < 3; a++) {
       real *momentum = u + (GAS_MOMENTUM_X + a) * NEXT, *energy = u + GAS_ENERGY * NEXT;
-      for (unsigned x = 0; x < 8; x++) {
-        const real change = (real)(-factor * (p[(int)x + step[a]] - p[(int)x - step[a]]));
+#pragma omp simd
+      for (int x = 0; x < 8; x++) {
+        const real change = (real)(-factor * (p[x + step[a]] - p[x - step[a]]));
         energy[x] += change * (momentum[x] + (real)0.5 * u[x] * change);
         momentum[x] += u[x] * change;
       }
