@@ -19,6 +19,7 @@ STORED = {  # names in files
     "momentum_z": "MomZ",
     "energy": "Engy",
     "entropy": "Dual",
+    "potential": "Pote",
 }
 AXES = "xyz"
 
@@ -62,7 +63,7 @@ class Mesh:
 
     def field(self, name):
         """Values of all cells [patch, z, y, x]: a stored variable (density, momentum_x, ...,
-        energy, entropy), velocity_x, velocity_y, velocity_z, speed, pressure, sound_speed, or
+        energy, entropy, potential), velocity_x, velocity_y, velocity_z, speed, pressure, sound_speed, or
         level.
 
         Raises ValueError if there is no such field."""
