@@ -14,6 +14,7 @@ struct gas_potential_argument {
   int level;
   uint32_t batch;
   struct potential_task how;
+  double factor; /* gravity_factor() */
 };
 enum { POTENTIAL, CELLS, OTHERS };
 
@@ -40,8 +41,7 @@ static struct surroundings surroundings(const struct gas_potential_argument *a) 
 static void gas_potential_cpu(void *buffers[], const struct gas_potential_argument *a) {
   const struct gas *g = a->gas;
   const struct self_gravity *s = g->gravity;
-  const double factor = gravity_factor(g, a->level);
-  const double least = factor * s->mean_density * GAS_GROUP_CELLS;
+  const double least = a->factor * s->mean_density * GAS_GROUP_CELLS;
   const char **addresses;
   const struct surroundings around = surroundings(a);
   const struct potential_sources sources = surroundings_of(&around, buffers,
@@ -51,7 +51,7 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
     (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected
                                       : potential_block)(&sources, my_batch(a)->first + i, block);
     const double sum = s->kernels->source(
-        nth(buffers[CELLS], gas_group_bytes(g), i), factor, gravity_background(g),
+        nth(buffers[CELLS], gas_group_bytes(g), i), a->factor, gravity_background(g),
         a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
     s->poisson->solve(source, s->tolerance * fmax(sum, least), POISSON_SWEEPS_MAX, block);
     potential_inner(block, nth_potential(buffers[POTENTIAL], i));
@@ -62,7 +62,7 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
 STAGE_ON_CPU(gas_potential, 0x332288, "gas");
 
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how) {
-  const struct gas_potential_argument a = {g, level, batch, how};
+  const struct gas_potential_argument a = {g, level, batch, how, gravity_factor(g, level)};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = my_batch(&a);
   const struct surroundings around = surroundings(&a);

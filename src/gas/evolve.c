@@ -30,10 +30,18 @@ void gas_send_cells_around(struct gas *g, int level) {
   if (level > 0) gas_send_cells(g, level - 1);
 }
 
-/** Where a step of a level is in the step of the next coarser one. */
+/** Where a step of a level is in the step of the next coarser one, and in that of the root level. */
 struct sub_step {
   double begin, end; /* 0 .. 1 */
+  double root_begin, root_end;
 };
+
+/** One of equal steps of the next finer level within a step. */
+static struct sub_step finer_step(struct sub_step s, int i, int steps) {
+  const double length = (s.root_end - s.root_begin) / steps;
+  return (struct sub_step){i / (double)steps, (i + 1.0) / steps, s.root_begin + i * length,
+                           s.root_begin + (i + 1.0) * length};
+}
 
 static void solve_level(struct gas *g, int level, double dt, struct sub_step s) {
   gas_send_cells_around(g, level);
@@ -66,14 +74,22 @@ static void correct_level(struct gas *g, int level, double dt) {
   gas_restrict_level(g, level);
 }
 
-static void advance(struct gas *g, int level, double dt, struct sub_step s) {
+/** The scale factor after a step of a level; `whole`: length of the root level's step. */
+static double scale_after(const struct gas *g, double whole, struct sub_step s) {
+  return g->comoving ? cosmology_after_drift(&g->universe, g->time, s.root_end * whole) : 1.0;
+}
+
+static void advance(struct gas *g, int level, double whole, struct sub_step s) {
+  const double dt = (s.root_end - s.root_begin) * whole, scale = scale_after(g, whole, s);
   if (g->gravity) gravity_open(g, level, dt, s.begin);
   solve_level(g, level, dt, s);
+  g->scale = scale;
   if (g->gravity) gravity_predict(g, level, s.end);
   if (has_groups(g, level + 1)) {
     const int steps = g->individual ? 2 : 1;
     for (int i = 0; i < steps && has_groups(g, level + 1); i++)
-      advance(g, level + 1, dt / steps, (struct sub_step){i / (double)steps, (i + 1.0) / steps});
+      advance(g, level + 1, whole, finer_step(s, i, steps));
+    g->scale = scale;
     correct_level(g, level, dt);
   }
   if (g->gravity) {
@@ -86,9 +102,9 @@ static void advance(struct gas *g, int level, double dt, struct sub_step s) {
 void gas_step(struct gas *g, double dt) {
   for (int level = 0; level <= g->topology.finest; level++) g->updates[level] = 0;
   message_begin();
-  advance(g, 0, dt, (struct sub_step){0.0, 1.0});
+  advance(g, 0, dt, (struct sub_step){0.0, 1.0, 0.0, 1.0});
   message_wait();
-  g->time += dt;
+  g->time = g->comoving ? g->scale : g->time + dt;
 }
 
 struct gas_totals gas_measure(struct gas *g) {

@@ -213,7 +213,7 @@ static void put_group(void *context, uint32_t group) {
   const struct copy *c = context;
   const struct gas *g = c->gas;
   const uint32_t *place = g->topology.level[0].group[group].place;
-  const double factor = 4.0 * PI * g->gravity->newton_constant * g->cell * g->cell;
+  const double factor = gravity_factor(g, 0);
   size_t first;
   const struct gas_batch *b = batch_at(c, group, &first);
   double source[GAS_GROUP_CELLS];
@@ -259,7 +259,7 @@ static void hold(const struct copy *c, bool acquire) {
 
 /** Of the root level. */
 static double mean_density(const struct root_poisson *r, const struct gas *g) {
-  const double factor = 4.0 * PI * g->gravity->newton_constant * g->cell * g->cell;
+  const double factor = gravity_factor(g, 0);
   double sum = 0.0;
   for (uint32_t z = 0; z < r->cells[2]; z++)
     for (uint32_t y = 0; y < r->cells[1]; y++)

@@ -21,13 +21,14 @@ STORED = {  # names in files
     "entropy": "Dual",
 }
 AXES = "xyz"
+BOLTZMANN = 0.00824999  # over the mass of a hydrogen atom, (km/s)^2/K
 
 
 class Mesh:
     """One file. Its patches are numbered as in the file; arrays of cells have the shape
     [patch, z, y, x].
 
-    time; gamma; box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of
+    time, of comoving gas the scale factor; redshift, NaN where there is none; gamma; box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of
     the patch's level; leaf [patch], whether no finer patch covers it; side, of the cells [patch].
     Raises ValueError if the file is none of gas."""
 
@@ -39,7 +40,10 @@ class Mesh:
             key = file["Info/KeyInfo"][()]
             self.time, self.box = float(key["Time"][0]), np.array(key["BoxSize"], dtype=float)
             self.root, self.step = np.array(key["NX0"], dtype=int), int(key["Step"])
-            self.gamma = float(file["Info/InputPara"]["Gamma"])
+            given = file["Info/InputPara"][()]
+            self.gamma, self._weight = float(given["Gamma"]), float(given["MolecularWeight"])
+            comoving = bool(file["Info/Makefile"]["Comoving"])
+            self.redshift = 1 / self.time - 1 if comoving else float("nan")
             self.patches = np.array(key["NPatch"], dtype=int)  # by level
             self.level = np.repeat(np.arange(len(self.patches)), self.patches)
             scale = np.array(key["CellScale"], dtype=int)[self.level]
@@ -62,8 +66,8 @@ class Mesh:
 
     def field(self, name):
         """Values of all cells [patch, z, y, x]: a stored variable (density, momentum_x, ...,
-        energy, entropy), velocity_x, velocity_y, velocity_z, speed, pressure, sound_speed, or
-        level.
+        energy, entropy), velocity_x, velocity_y, velocity_z, speed, pressure, sound_speed,
+        temperature of comoving gas [K], or level.
 
         Raises ValueError if there is no such field."""
         if name in self.stored:
@@ -75,11 +79,23 @@ class Mesh:
         if name == "speed":
             return np.sqrt(self._momentum_squared()) / self._read("density")
         if name == "pressure":
-            kinetic = self._momentum_squared() / (2 * self._read("density"))
-            return (self.gamma - 1) * (self._read("energy") - kinetic)
+            return self._pressure()
+        if name == "temperature":
+            heat = self._pressure() / self._read("density") / self.time**2
+            return heat * self._weight / BOLTZMANN
         if name == "sound_speed":
             return np.sqrt(self.gamma * self.field("pressure") / self._read("density"))
         raise ValueError(f"{self.path}: no field {name}")
+
+    def _pressure(self):
+        """In cold flows, whose thermal energy is lost in rounding, from the entropy."""
+        energy, density = self._read("energy"), self._read("density")
+        thermal = energy - self._momentum_squared() / (2 * density)
+        pressure = (self.gamma - 1) * thermal
+        if "entropy" not in self.stored or np.isnan(self.redshift):
+            return pressure
+        cold = self._read("entropy") * density ** (self.gamma - 1)
+        return np.where(thermal < 0.01 * energy, cold, pressure)
 
     def _momentum_squared(self):
         return sum(self._read(f"momentum_{axis}") ** 2 for axis in AXES)

@@ -46,7 +46,8 @@ double gravity_bytes_per_group(const struct parameters *p);
 void gravity_make_batch(struct gas_batch *b);
 void gravity_drop_batch(struct gas_batch *b);
 
-/** 4 pi G times the square of a cell's side. */
+/** 4 pi G times the square of a cell's side, in comoving coordinates times gas.scale. Tasks get it
+ * when they are submitted, since the scale factor goes on. */
 double gravity_factor(const struct gas *g, int level);
 /** The density that does not attract. */
 double gravity_background(const struct gas *g);
