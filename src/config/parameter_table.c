@@ -139,7 +139,6 @@ const struct parameter parameter_table[] = {
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
   {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},
-  {"gas", "dual_energy_switch", REAL, FIELD(gas.dual_energy_switch), "-1", .help = "with solver = muscl: the entropy gives the pressure where the thermal energy is less than this part of the energy; automatic: 0, never, and 0.01 with comoving = yes", RANGE(0, 1), .automatic = "-1"},
   {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
   {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
   {"gas", "root", PARAMETER_LIST, FIELD(gas.root), "", .help = "cells of the root level along x, y and z, multiples of 16", RANGE(16, 65536)},

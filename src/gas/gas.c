@@ -18,6 +18,7 @@
 
 /* Part of the energy below which the thermal energy of cosmic gas is mostly the scheme's error. */
 #define COLD_FLOW 0.01
+#define COLD_CHANGE 0.1 /* the same of gas_physics.dual_energy_change */
 
 enum {
   BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
@@ -407,10 +408,10 @@ struct gas *gas_create(const struct parameters *p) {
   g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
   g->physics = (struct gas_physics){
       .solver = p->gas.solver, .limiter = GAS_LIMITER_VAN_LEER, .gamma = p->gas.gamma};
-  if (p->gas.dual_energy_switch >= 0.0)
-    g->physics.dual_energy_switch = p->gas.dual_energy_switch;
-  else if (p->gas.comoving)
+  if (p->gas.comoving) {
     g->physics.dual_energy_switch = COLD_FLOW;
+    g->physics.dual_energy_change = COLD_CHANGE;
+  }
   g->comoving = p->gas.comoving;
   g->universe = cosmology_from(p);
   g->time = g->comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;

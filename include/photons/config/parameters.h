@@ -58,7 +58,7 @@ struct parameters {
     enum gas_solver solver;
     enum gas_precision precision;
     bool comoving; /**< an expanding box: box.size, z_init, z_end, redshifts */
-    double molecular_weight, dual_energy_switch;
+    double molecular_weight;
     double gamma;
     double cfl;
     double root[PARAMETER_LIST_MAX]; /**< cells along x, y, z */

@@ -82,6 +82,11 @@ INLINE real pressure_of(const struct constants *c, struct cell a) {
                                         : c->thermal * thermal;
 }
 
+/** What the energy lacks of that which the entropy says. */
+INLINE real lost_energy(const struct constants *c, struct cell a) {
+  return a.entropy * pow(a.density, c->thermal) / c->thermal - thermal_energy(a);
+}
+
 /** Cell i of arrays with `stride` between variables. */
 INLINE struct cell cell_at(const real *u, size_t stride, size_t i, bool has_entropy) {
   return (struct cell){u[i],
