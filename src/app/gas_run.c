@@ -41,19 +41,13 @@ static double next_stop(const struct parameters *p, double time) {
   return p->time.end;
 }
 
-/** The length of a step that ends at a time, in that of the equations. */
-static double step_length(const struct gas *g, double end) {
-  return g->comoving ? cosmology_drift(&g->universe, g->time, end) : end - g->time;
-}
-
-/** The longest step that signals, accelerations and expansion allow: as long as the time between the
- * present time and the returned one. */
+/** Until when a step may last by signals, accelerations and expansion. */
 static double longest_until(const struct gas_run *r) {
   const struct gas *g = r->gas;
   const double step = r->parameters->gas.cfl * r->totals.longest_step;
   if (!g->comoving) return g->time + step;
   const double most = g->time * exp(r->parameters->time.max_dlna);
-  return step_length(g, most) < step ? most
+  return gas_step_length(g, most) < step ? most
                                      : cosmology_after_drift(&g->universe, g->time, step);
 }
 
@@ -154,14 +148,12 @@ static void require_courant(const struct gas_run *r, double dt) {
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
                  void *context, struct step_record *record) {
   struct gas_run *r = state;
-  const double end = next_time(r), length = step_length(r->gas, end);
+  const double end = next_time(r), length = gas_step_length(r->gas, end);
   (void)output_due;
   (void)context;
   r->last_step = end - r->gas->time;
-  gas_step(r->gas, length);
-  /* Comoving gas is where the step has come to: its potentials are of that scale factor. */
-  if (!r->gas->comoving) r->gas->time = end;
-  now->a = clock_at(r->parameters, r->gas->time);
+  gas_step_to(r->gas, end);
+  now->a = clock_at(r->parameters, end);
   fill_record(r, record);
   require_courant(r, length);
 }

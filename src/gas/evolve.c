@@ -74,13 +74,20 @@ static void correct_level(struct gas *g, int level, double dt) {
   gas_restrict_level(g, level);
 }
 
-/** The scale factor after a step of a level; `whole`: length of the root level's step. */
-static double scale_after(const struct gas *g, double whole, struct sub_step s) {
-  return g->comoving ? cosmology_after_drift(&g->universe, g->time, s.root_end * whole) : 1.0;
+/** A step of the root level. */
+struct root_step {
+  double length, end; /* end: as gas.time */
+};
+
+/** The scale factor after a step of a level. */
+static double scale_after(const struct gas *g, const struct root_step *root, struct sub_step s) {
+  if (!g->comoving) return 1.0;
+  if (s.root_end == 1.0) return root->end;
+  return cosmology_after_drift(&g->universe, g->time, s.root_end * root->length);
 }
 
-static void advance(struct gas *g, int level, double whole, struct sub_step s) {
-  const double dt = (s.root_end - s.root_begin) * whole, scale = scale_after(g, whole, s);
+static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
+  const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);
   if (g->gravity) gravity_open(g, level, dt, s.begin);
   solve_level(g, level, dt, s);
   g->scale = scale;
@@ -88,7 +95,7 @@ static void advance(struct gas *g, int level, double whole, struct sub_step s) {
   if (has_groups(g, level + 1)) {
     const int steps = g->individual ? 2 : 1;
     for (int i = 0; i < steps && has_groups(g, level + 1); i++)
-      advance(g, level + 1, whole, finer_step(s, i, steps));
+      advance(g, level + 1, root, finer_step(s, i, steps));
     g->scale = scale;
     correct_level(g, level, dt);
   }
@@ -99,12 +106,25 @@ static void advance(struct gas *g, int level, double whole, struct sub_step s) {
   }
 }
 
-void gas_step(struct gas *g, double dt) {
+static void take_step(struct gas *g, struct root_step root) {
   for (int level = 0; level <= g->topology.finest; level++) g->updates[level] = 0;
   message_begin();
-  advance(g, 0, dt, (struct sub_step){0.0, 1.0, 0.0, 1.0});
+  advance(g, 0, &root, (struct sub_step){0.0, 1.0, 0.0, 1.0});
   message_wait();
-  g->time = g->comoving ? g->scale : g->time + dt;
+  g->time = root.end;
+}
+
+void gas_step(struct gas *g, double dt) {
+  const double end = g->comoving ? cosmology_after_drift(&g->universe, g->time, dt) : g->time + dt;
+  take_step(g, (struct root_step){dt, end});
+}
+
+double gas_step_length(const struct gas *g, double end) {
+  return g->comoving ? cosmology_drift(&g->universe, g->time, end) : end - g->time;
+}
+
+void gas_step_to(struct gas *g, double end) {
+  take_step(g, (struct root_step){gas_step_length(g, end), end});
 }
 
 struct gas_totals gas_measure(struct gas *g) {

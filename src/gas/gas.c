@@ -78,7 +78,7 @@ void gas_require_root(const struct parameters *p) {
 struct moment_text gas_moment(const struct gas *g) {
   struct moment_text m;
   if (g->comoving) return cosmology_moment(false, g->time);
-  snprintf(m.text, sizeof m.text, "t = %g", g->time);
+  snprintf(m.text, sizeof m.text, "t = %.4g", g->time);
   return m;
 }
 
@@ -413,6 +413,7 @@ struct gas *gas_create(const struct parameters *p) {
     g->physics.dual_energy_change = COLD_CHANGE;
   }
   g->comoving = p->gas.comoving;
+  g->molecular_weight = p->gas.molecular_weight;
   g->universe = cosmology_from(p);
   g->time = g->comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
   g->scale = g->comoving ? g->time : 1.0;

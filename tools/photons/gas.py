@@ -24,11 +24,15 @@ AXES = "xyz"
 BOLTZMANN = 0.00824999  # over the mass of a hydrogen atom, (km/s)^2/K
 
 
+def _member(record, name, default):
+    return record[name] if name in record.dtype.names else default
+
+
 class Mesh:
     """One file. Its patches are numbered as in the file; arrays of cells have the shape
     [patch, z, y, x].
 
-    time, of comoving gas the scale factor; redshift, NaN where there is none; gamma; box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of
+    time, of comoving gas the scale factor; comoving; redshift, NaN where there is none; gamma; box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of
     the patch's level; leaf [patch], whether no finer patch covers it; side, of the cells [patch].
     Raises ValueError if the file is none of gas."""
 
@@ -41,9 +45,12 @@ class Mesh:
             self.time, self.box = float(key["Time"][0]), np.array(key["BoxSize"], dtype=float)
             self.root, self.step = np.array(key["NX0"], dtype=int), int(key["Step"])
             given = file["Info/InputPara"][()]
-            self.gamma, self._weight = float(given["Gamma"]), float(given["MolecularWeight"])
-            comoving = bool(file["Info/Makefile"]["Comoving"])
-            self.redshift = 1 / self.time - 1 if comoving else float("nan")
+            self.gamma = float(given["Gamma"])
+            self._weight = float(_member(given, "MolecularWeight", 0.6))
+            self.comoving = "Makefile" in file["Info"] and bool(
+                _member(file["Info/Makefile"][()], "Comoving", 0)
+            )
+            self.redshift = 1 / self.time - 1 if self.comoving else float("nan")
             self.patches = np.array(key["NPatch"], dtype=int)  # by level
             self.level = np.repeat(np.arange(len(self.patches)), self.patches)
             scale = np.array(key["CellScale"], dtype=int)[self.level]
@@ -58,6 +65,13 @@ class Mesh:
     def _read(self, name):
         with h5py.File(self.path, "r") as file:
             return file["GridData"][STORED[name]][()].astype(float)
+
+    @property
+    def moment(self):
+        """The time for titles: "t = 0.1", of comoving gas "z = 3"."""
+        if self.comoving:
+            return f"z = {self.redshift + 0.0:.4g}"
+        return f"t = {self.time:.5g}"
 
     @property
     def cells(self):
@@ -92,7 +106,7 @@ class Mesh:
         energy, density = self._read("energy"), self._read("density")
         thermal = energy - self._momentum_squared() / (2 * density)
         pressure = (self.gamma - 1) * thermal
-        if "entropy" not in self.stored or np.isnan(self.redshift):
+        if "entropy" not in self.stored or not self.comoving:
             return pressure
         cold = self._read("entropy") * density ** (self.gamma - 1)
         return np.where(thermal < 0.01 * energy, cold, pressure)

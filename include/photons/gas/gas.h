@@ -99,6 +99,7 @@ struct gas {
   double cell; /**< side of a cell of the root level */
   double time; /**< in comoving coordinates the scale factor */
   bool comoving;
+  double molecular_weight; /**< mean, in masses of a hydrogen atom */
   struct cosmology universe; /**< in comoving coordinates */
   double scale;              /**< scale factor at the time that a level under work has come to;
                                   1 without expansion */
