@@ -29,8 +29,8 @@ static const struct kind kinds_static[PICTURES] = {
 };
 static const struct kind kinds_comoving[PICTURES] = {
     [DENSITY] = {"slice_density", "log10 density/mean", true},
-    [PRESSURE] = {"slice_temperature", "log10 temperature [K]", true},
-    [SPEED] = {"slice_speed", "speed [km/s]", false},
+    [PRESSURE] = {"slice_temperature", "log10 temperature", true},
+    [SPEED] = {"slice_speed", "speed", false},
     [LEVEL] = {"slice_level", "level", false},
     [COLUMN] = {"projection_density", "log10 column/mean", true},
 };

@@ -29,7 +29,7 @@ grep -v 'root\|comoving\|^\[gas\]\|system\|^\[run\]' gas.ini >particles.ini
 start="--quiet --steps 0 --set output.redshifts=49"
 "$PHOTONS" $start --set output.dir=gas gas.ini 2>err || complain "gas: exit code $?"
 "$PHOTONS" $start --set output.dir=particles --set box.npart_side=32 --set ic.order=1 \
-  --set output.power_spectrum=no --set analysis.fof=no particles.ini 2>err ||
+  --set analysis.fof=no particles.ini 2>err ||
   complain "particles: exit code $?"
 mpirun --oversubscribe --bind-to none -n 3 "$PHOTONS" $start --set output.dir=ranks gas.ini 2>err ||
   complain "3 ranks: exit code $?"
@@ -77,6 +77,13 @@ for c, axis in enumerate("xyz"):
     found = on_grid(mesh, f"velocity_{axis}") / A
     assert np.abs(found - wanted).max() < 1e-3 * wanted.std(), axis
 assert np.allclose(mesh.values("temperature"), 2.7255 * 50**2 / 138, rtol=1e-3)
+
+gas = mesh.power()
+particles = np.loadtxt("particles/powerspec_000.txt")
+some = gas["k"] < np.pi / BOX * SIDE / 2
+ratio = gas["P"][some] / np.interp(gas["k"][some], particles[:, 0], particles[:, 1])
+print("P(k) of gas over that of particles:", np.round(ratio, 3))
+assert np.abs(ratio - 1).max() < 0.1
 
 mesh = Mesh("universe/gas_000.hdf5")
 density, temperature = mesh.values("density") / 8.32609881, mesh.values("temperature")

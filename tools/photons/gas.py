@@ -140,6 +140,41 @@ class Mesh:
         """The integral of a field over the box."""
         return float(np.sum(self.values(name) * self.volumes()))
 
+    def grid(self, name, level=0):
+        """A field on the cells of a level, [z, y, x]; finer cells are averaged, coarser repeated."""
+        values, field = np.empty(self.root[::-1] * 2**level), self.field(name)
+        for patch in np.flatnonzero(self.level <= level):
+            wide = 2 ** (level - self.level[patch])
+            low = self.corner[patch, ::-1] * wide
+            place = tuple(slice(first, first + PATCH * wide) for first in low)
+            values[place] = np.kron(field[patch], np.ones((wide,) * 3))
+        return values
+
+    def power(self, level=0):
+        """The power spectrum of the density on the cells of a level, without the cells' own window:
+        a Table of k, P and modes in bins as wide as the longest wave, below the Nyquist frequency
+        of the cells. k and P have the units of the box."""
+        density = self.grid("density", level)
+        waves = np.fft.rfftn(density / density.mean() - 1) / density.size
+        size, mode = np.array(density.shape), []
+        for axis, n in enumerate(size):
+            number = np.fft.rfftfreq(n, 1 / n) if axis == 2 else np.fft.fftfreq(n, 1 / n)
+            mode.append(number.reshape([-1 if i == axis else 1 for i in range(3)]))
+            waves /= np.sinc(mode[axis] / n)
+        side = self.box[::-1]
+        k = 2 * np.pi * np.sqrt(sum((m / length) ** 2 for m, length in zip(mode, side)))
+        weight = np.broadcast_to(np.where((mode[2] > 0) & (2 * mode[2] < size[2]), 1.0, 0.5), k.shape)
+        fundamental = 2 * np.pi / side.max()
+        bins = np.rint(k / fundamental).astype(int).ravel()
+        count = int(np.min(np.pi * size / side) / fundamental)
+
+        def sums(values):
+            return np.bincount(bins, (weight * values).ravel())[1:count]
+
+        modes = sums(np.ones(k.shape))
+        power = sums(np.abs(waves) ** 2) * np.prod(side)
+        return Table({"k": sums(k) / modes, "P": power / modes, "modes": modes})
+
     def volume_share(self, level):
         """The share of the box that a level and finer ones cover."""
         share = np.sum(self.side[self.level == level] ** 3) * PATCH**3
