@@ -48,7 +48,7 @@ import csv
 import numpy as np
 from photons.gas import Mesh
 
-K, H0, MEAN = 2 * np.pi / 64, 100.0, 27.7536627
+K, H0, MEAN = 2 * np.pi / 64, 100.0, 27.755
 
 def growth(name):
     """Amplitude of the wave over that of the exact solution, 2 J1(a)."""
