@@ -26,8 +26,8 @@ static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
   for (uint32_t i = 0; i < b->count; i++) {
     double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
     potential_block(&sources, b->first + i, block);
-    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i),
-                                a->weight, gravity_background(g),
+    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), a->weight,
+                                gravity_background(g),
                                 a->flag ? nth_potential(buffers[OTHERS], i) : NULL, source);
     g->gravity->poisson->share(block, source, VECTOR(struct poisson_share, buffers[SHARES]) + i);
   }

@@ -10,8 +10,9 @@ static bool of_gas(uint32_t stage) {
 }
 
 void gas_timings_header(FILE *out, bool comoving) {
-  fprintf(out, "step,%s,wall_s,updates_per_s,level_patches,level_updates,idle_share,imbalance,"
-               "peak_rss_bytes",
+  fprintf(out,
+          "step,%s,wall_s,updates_per_s,level_patches,level_updates,idle_share,imbalance,"
+          "peak_rss_bytes",
           comoving ? "a,z,dlna" : "time,dt");
   for (uint32_t i = 0; i < stage_count(); i++)
     if (of_gas(i)) fprintf(out, ",%s_s", stage_name(stage_at(i)));

@@ -48,7 +48,7 @@ static double longest_until(const struct gas_run *r) {
   if (!g->comoving) return g->time + step;
   const double most = g->time * exp(r->parameters->time.max_dlna);
   return gas_step_length(g, most) < step ? most
-                                     : cosmology_after_drift(&g->universe, g->time, step);
+                                         : cosmology_after_drift(&g->universe, g->time, step);
 }
 
 /** The time at which the next step ends. What is left before a stop is divided into two equal steps
@@ -223,8 +223,8 @@ static void end(void *state) {
 static struct progress progress_of(const struct gas_file *f, const struct parameters *p) {
   const struct gas_moment *m = &f->moment;
   if (p->gas.comoving)
-    return (struct progress){m->a, m->start_a, m->step, m->outputs_done, m->last_output,
-                             m->wall_seconds};
+    return (struct progress){m->a,           m->start_a,     m->step, m->outputs_done,
+                             m->last_output, m->wall_seconds};
   const double before = f->level[0].time / log(m->a); /* time.end of the checkpoint */
   const double output = m->last_output > 0.0 && m->a > 1.0
                             ? gas_clock_at(p, before * log(m->last_output))

@@ -91,7 +91,7 @@ static double time_now(const struct view *v) { return now(v, time_column(v)); }
 /** Print the time of a column, of the end or of an output. */
 static void print_time(const struct view *v, int digits, double time) {
   fprintf(v->out,
-          v->f.clock        ? "t = %.*g"
+          v->f.clock      ? "t = %.*g"
           : v->f.isolated ? "t = %.*g Myr"
                           : "z = %.*g",
           digits, time);

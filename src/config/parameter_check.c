@@ -439,7 +439,8 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   if (p->ic.source < IC_SOD && !generated && sound(problems, source))
     problem_with(problems, source, p, NULL,
                  "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
-                 "kelvin_helmholtz | blast | array | jeans | collapse, and with gas.comoving = yes: generate | pancake");
+                 "kelvin_helmholtz | blast | array | jeans | collapse, and with gas.comoving = "
+                 "yes: generate | pancake");
   if (p->ic.source == IC_ARRAY) {
     const struct parameter *file = row_of("ic", "file");
     check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = array");

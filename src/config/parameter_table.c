@@ -312,8 +312,8 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     "runtime.timeout",
                                     "runtime.trace_steps",
                                     NULL};
-  static const char *const gas_static[] = {"gas.length", "gas.newton_constant", "time.end",
-                                           "output.times", "output.interval", NULL};
+  static const char *const gas_static[] = {"gas.length",   "gas.newton_constant", "time.end",
+                                           "output.times", "output.interval",     NULL};
   static const char *const gas_comoving[] = {"cosmology.",
                                              "box.size",
                                              "ic.z_init",
@@ -332,17 +332,19 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                              "output.scale_factors",
                                              "output.times_file",
                                              NULL};
-  static const char *const gas_alone[] = {"gas.",         "ic.direction",   "ic.energy",
-                                          "ic.amplitude", "ic.temperature", "ic.z_caustic",
-                                          NULL};
-  static const char *const periodic[] = {
-      "cosmology.",           "analysis.",          "box.size",
-      "box.npart_side",       "ic.z_init",          "time.z_end",
-      "time.max_dlna",        "output.redshifts",   "output.times_file",
-      "output.scale_factors", "output.movie",       "output.halo_order",
-      "gravity.pm_grid",      "gravity.pm_grid_most", "gravity.assignment", "gravity.gradient",
-      "gravity.interlace",    "gravity.split",      "gravity.r_split",
-      "gravity.r_cut",        "ic.unit_length",     NULL};
+  static const char *const gas_alone[] = {
+      "gas.", "ic.direction", "ic.energy", "ic.amplitude", "ic.temperature", "ic.z_caustic", NULL};
+  static const char *const periodic[] = {"cosmology.",         "analysis.",
+                                         "box.size",           "box.npart_side",
+                                         "ic.z_init",          "time.z_end",
+                                         "time.max_dlna",      "output.redshifts",
+                                         "output.times_file",  "output.scale_factors",
+                                         "output.movie",       "output.halo_order",
+                                         "gravity.pm_grid",    "gravity.pm_grid_most",
+                                         "gravity.assignment", "gravity.gradient",
+                                         "gravity.interlace",  "gravity.split",
+                                         "gravity.r_split",    "gravity.r_cut",
+                                         "ic.unit_length",     NULL};
   static const char *const isolated[] = {"galaxy.",
                                          "second.",
                                          "ic.unit_length_kpc",

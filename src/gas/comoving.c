@@ -4,7 +4,7 @@
 #include "photons/config/parameters.h"
 
 #define BOLTZMANN 0.00824999 /* over the mass of a hydrogen atom, (km/s)^2/K */
-#define BACKGROUND 2.7255 /* temperature today, K: Fixsen 2009, ApJ 707, 916 */
+#define BACKGROUND 2.7255    /* temperature today, K: Fixsen 2009, ApJ 707, 916 */
 /* Redshift until which free electrons heat the gas (Peebles 1993, chapter 6). */
 #define PARTING 137.0
 

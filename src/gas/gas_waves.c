@@ -40,10 +40,11 @@ static double *gather_field(const struct displacement *d) {
 static void require_density(const struct gas_waves *w, double z) {
   for (size_t i = 0; i < w->side * w->side * w->side; i++)
     if (!(w->field[CONTRAST][i] > -1.0))
-      fail(EXIT_BAD_USAGE,
-           "initial conditions of gas: the density contrast of linear theory is %g in a cell at z = "
-           "%g, and must be above -1: take an earlier ic.z_init",
-           w->field[CONTRAST][i], z);
+      fail(
+          EXIT_BAD_USAGE,
+          "initial conditions of gas: the density contrast of linear theory is %g in a cell at z = "
+          "%g, and must be above -1: take an earlier ic.z_init",
+          w->field[CONTRAST][i], z);
 }
 
 struct gas_waves *gas_waves_make(const struct parameters *p) {
@@ -82,7 +83,8 @@ void gas_waves_free(struct gas_waves *w) {
 
 void gas_waves_read(const struct gas_waves *w, const uint32_t place[3], double *conserved) {
   for (size_t i = 0; i < GAS_GROUP_CELLS; i++) {
-    const size_t x = GAS_GROUP_SIDE * place[0] + i % 16, y = GAS_GROUP_SIDE * place[1] + i / 16 % 16,
+    const size_t x = GAS_GROUP_SIDE * place[0] + i % 16,
+                 y = GAS_GROUP_SIDE * place[1] + i / 16 % 16,
                  z = GAS_GROUP_SIDE * place[2] + i / 256;
     const size_t at = (x * w->side + y) * w->side + z;
     struct gas_primitive cell = {.density = w->density * (1.0 + w->field[CONTRAST][at])};

@@ -179,8 +179,8 @@ static void shift_plane(void *context, uint32_t plane) {
   fftw_complex *mode = l->out + plane * plane_modes(d);
   for (size_t i = 0; i < d->fft.n; i++)
     for (size_t k = 0; k < d->fft.kz; k++, mode++) {
-      const double phase = l->factor * (frequency(d, i) + frequency(d, d->fft.first + plane) +
-                                        frequency(d, k));
+      const double phase = l->factor *
+                           (frequency(d, i) + frequency(d, d->fft.first + plane) + frequency(d, k));
       const double re = (*mode)[0], im = (*mode)[1];
       (*mode)[0] = re * cos(phase) - im * sin(phase);
       (*mode)[1] = re * sin(phase) + im * cos(phase);

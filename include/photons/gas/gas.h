@@ -99,13 +99,13 @@ struct gas {
   double cell; /**< side of a cell of the root level */
   double time; /**< in comoving coordinates the scale factor */
   bool comoving;
-  double molecular_weight; /**< mean, in masses of a hydrogen atom */
-  struct cosmology universe; /**< in comoving coordinates */
-  double scale;              /**< scale factor at the time that a level under work has come to;
+  double molecular_weight;     /**< mean, in masses of a hydrogen atom */
+  struct cosmology universe;   /**< in comoving coordinates */
+  double scale;                /**< scale factor at the time that a level under work has come to;
                                   1 without expansion */
-  double group_memory;                  /**< bytes that a group takes up */
-  uint32_t batch;                       /**< groups of a batch */
-  uint32_t blocks, next_block;          /**< buffers of blocks, which are used in turn */
+  double group_memory;         /**< bytes that a group takes up */
+  uint32_t batch;              /**< groups of a batch */
+  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
   starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
                                              block */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */

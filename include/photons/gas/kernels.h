@@ -65,7 +65,9 @@ struct gas_physics {
   double dual_energy_switch;
   /** The entropy also decides, after a step, where the thermal energy is less than this times density
    * (change of ln(density) in the time in which a cell is crossed at speed 1)^2: the scheme's error
-   * where the flow is at rest for a moment, but converges or diverges. 0: never. On cores alone. */
+   * where the flow is at rest for a moment, but converges or diverges. Where the entropy decides by
+   * dual_energy_switch, interpolation and flux_fix then keep the entropy and not the energy. 0: no
+   * to all of this. On cores alone. */
   double dual_energy_change;
 };
 

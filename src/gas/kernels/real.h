@@ -42,13 +42,15 @@ struct constants {
   real gamma, thermal; /**< thermal: gamma - 1, pressure over thermal energy */
   real minmod, dual_energy_switch;
   bool has_entropy;
+  bool keeps_entropy; /**< also where fluxes are corrected and cells are interpolated */
 };
 
 INLINE struct constants constants_of(const struct gas_physics *physics) {
   const bool has_entropy = gas_variables(physics) > GAS_ENTROPY;
-  return (struct constants){(real)physics->gamma, (real)(physics->gamma - 1.0),
-                            (real)physics->minmod,
-                            has_entropy ? (real)physics->dual_energy_switch : 0, has_entropy};
+  return (struct constants){
+      (real)physics->gamma,  (real)(physics->gamma - 1.0),
+      (real)physics->minmod, has_entropy ? (real)physics->dual_energy_switch : 0,
+      has_entropy,           has_entropy && physics->dual_energy_change > 0.0};
 }
 
 /** One cell's conserved variables; the momentum in any order of axes. */
