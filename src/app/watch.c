@@ -287,13 +287,14 @@ static void print_memory(const struct view *v) {
   fprintf(v->out, "%.3g GB at most, all processes\n", 1e-9 * now(v, "peak_rss_bytes"));
 }
 
-/** By how much the mass and the energy of gas have changed since the first step. */
+/** By how much the mass of gas, and its energy where nothing expands, have changed since the first
+ * step. */
 static void print_changes(const struct view *v) {
   static const char *const column[] = {"mass", "energy"};
   const struct csv *t = &v->f.statistics;
   if (t->rows < 2) return;
   heading(v, "statistics");
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 1 + v->f.clock; i++)
     fprintf(v->out, "%s%s changed by %.3g", i ? ", " : "", column[i],
             csv_number(t, t->rows - 1, column[i]) / csv_number(t, 0, column[i]) - 1.0);
   fputs("\n", v->out);
