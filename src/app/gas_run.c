@@ -167,6 +167,8 @@ static struct gas_file file_of(const struct gas_run *r, const struct progress *n
                        .solver = g->physics.solver,
                        .variables = g->variables,
                        .real = g->kernels->real_size,
+                       .gravity = g->gravity != NULL,
+                       .newton_constant = g->gravity ? g->gravity->newton_constant : 0.0,
                        .moment = {.a = now->a,
                                   .start_a = now->start_a,
                                   .last_output = now->last_output,
@@ -184,11 +186,17 @@ static void *group_cells(void *context, int level, uint32_t group) {
   return gas_cells(r->gas, level, group);
 }
 
+static void group_potential(void *context, int level, uint32_t group, void *cells) {
+  const struct gas_run *r = context;
+  gravity_copy_potential(r->gas, level, group, cells);
+}
+
 static double write_output(void *state, const struct progress *now, size_t number) {
   struct gas_run *r = state;
   char path[PARAMETER_PATH_MAX + 32];
   snprintf(path, sizeof path, "%s/gas_%03zu.hdf5", r->parameters->output.dir, number);
-  const struct gas_file f = file_of(r, now);
+  struct gas_file f = file_of(r, now);
+  if (r->gas->gravity) f.potential = group_potential;
   gas_acquire(r->gas);
   gas_file_write(path, r->parameters, &f, group_cells, r);
   if (r->parameters->output.images)

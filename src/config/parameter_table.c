@@ -58,6 +58,8 @@ static const char *const gas_directions[] = {
     [GAS_X] = "x", [GAS_Y] = "y", [GAS_Z] = "z", [GAS_DIAGONAL] = "diagonal", NULL};
 static const char *const gas_gravities[] = {
     [GAS_GRAVITY_NONE] = "none", [GAS_GRAVITY_SELF] = "self", NULL};
+static const char *const gas_poissons[] = {
+    [GAS_POISSON_DIRECT] = "direct", [GAS_POISSON_SOR] = "sor", NULL};
 static const char *const gas_boundaries[] = {
     [GAS_PERIODIC] = "periodic", [GAS_OUTFLOW] = "outflow", [GAS_REFLECTING] = "reflecting", NULL};
 static const char *const gpu_uses[] = {
@@ -162,7 +164,8 @@ const struct parameter parameter_table[] = {
   {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task; automatic: 4, with a GPU 256", RANGE(1, 65536), .automatic = "0"},
   {"gas", "gravity", WORD(gas.gravity), "none", .help = "self: of the gas itself; periodic as its box is, or isolated where all boundaries are outflow", .words = gas_gravities},
   {"gas", "newton_constant", REAL, FIELD(gas.newton_constant), "1", .help = "Newton's constant in the units of the run", RANGE(1e-30, 1e30)},
-  {"gas", "sor_tolerance", REAL, FIELD(gas.sor_tolerance), "1e-7", .help = "where the relaxation of a patch group's potential ends: its residual over 4 pi G density", RANGE(1e-14, 1e-2)},
+  {"gas", "poisson", WORD(gas.poisson), "direct", .help = "potential of a patch group from the values around it: direct: by sine transforms, to rounding; sor: by successive over-relaxation, as the GAMER paper", .words = gas_poissons},
+  {"gas", "sor_tolerance", REAL, FIELD(gas.sor_tolerance), "1e-7", .help = "with poisson = sor: where the relaxation of a patch group's potential ends: its residual over 4 pi G density", RANGE(1e-14, 1e-2)},
   {"gas", "sibling_relaxations", INTEGER, FIELD(gas.sibling_relaxations), "2", .help = "relaxations of the potential of a level with the values of neighbouring groups, in each solution", RANGE(0, 1000)},
   {"gas", "sheet_corrections", INTEGER, FIELD(gas.sheet_corrections), "1", .help = "corrections of the potential of coarser levels by that of finer ones and the sheets of pseudo-mass at their edges; 0: forces are wrong by some 10 %, which is of use in tests alone", RANGE(0, 100)},
 

@@ -131,12 +131,14 @@ struct gas_totals gas_measure(struct gas *g) {
   struct gas_totals t = {0};
   double limit = -INFINITY; /* minus the longest step */
   const int levels = topology_levels(&g->topology);
-  for (int level = 0; level < levels; level++)
+  for (int level = 0; level < levels; level++) {
+    if (g->gravity) gravity_send_around(g, level, 1.0);
     for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
       gas_cfl_submit(g, level, i);
       gas_sum_submit(g, level, i);
       if (g->gravity) gas_field_submit(g, level, i);
     }
+  }
   message_wait();
   gas_require_sound(g);
   for (int level = 0; level < levels; level++) {
@@ -150,6 +152,7 @@ struct gas_totals gas_measure(struct gas *g) {
       for (unsigned v = 0; v < g->variables; v++)
         t.conserved[v] += l->sum[i][v] * cell * cell * cell;
     if (!g->gravity) continue;
+    gas_gather(g, level, l->field, sizeof *l->field);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
       const struct gas_field *field = &l->field[i];
       t.potential_energy += field->energy * cell * cell * cell;

@@ -329,6 +329,7 @@ static void drop_ghosts(const struct gas *g, int level) {
     if (is_own(g, level, i)) continue;
     handle_drop(&b->sides);
     for (int k = 0; k < 2; k++) handle_drop(&b->handle[k]);
+    gravity_drop_batch(b);
     free_cells(b);
   }
 }
@@ -346,6 +347,7 @@ static void make_ghosts(const struct gas *g, int level) {
       struct gas_batch *b = &l->batch[sides->message[i].batches.batch[k]];
       b->sides = handle_make(b->count * gas_sides_bytes(g), 1);
     }
+  if (g->gravity) gravity_make_ghosts(g, level);
 }
 
 static void link_level(struct gas *g, int level) {
@@ -355,6 +357,7 @@ static void link_level(struct gas *g, int level) {
   drop_ghosts(g, level);
   l->ghosts = ghosts_find(g, level);
   l->stale = true;
+  for (int k = 0; k < POTENTIALS; k++) l->stale_potential[k] = true;
   make_ghosts(g, level);
   for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
     link_batch(g, level, &l->batch[i]);

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Gas in an expanding box: a plane wave grows as linear theory says, on refined levels, too, and not
 # without gravity; before it crosses itself it is Zel'dovich's exact solution. A run that was stopped
-# goes on with the same bits. Files and logs have redshifts.
+# goes on with the same bits, and so does one of several ranks. Files and logs have redshifts.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
+need_mpi
 export STARPU_NCPU=1
 
 cat >wave.ini <<END
@@ -89,20 +90,25 @@ assert abs(float(rows[-1]["z"]) - 1.6) < 1e-8
 assert max(float(row["dlna"]) for row in rows) < 0.05 * (1 + 1e-9)
 END
 
-# The same bits after a restart, with steps by level.
+# The same bits after a restart and on three ranks, with steps by level.
 short="--set gas.levels=1 --set gas.flag_density=1 --set gas.buffer=0 --set gas.regrid=1
-  --set time.z_end=80 --set output.redshifts=90,80 --set output.checkpoint_minutes=1e-6"
+  --set time.z_end=92 --set output.redshifts=95,92 --set output.checkpoint_minutes=1e-6"
 run whole $short
-run parts $short --steps 3
+run parts $short --steps 2
 run parts $short --restart
+mpirun --oversubscribe --bind-to none -n 3 "$PHOTONS" --quiet $short --set gas.batch=1 \
+  --set output.dir=ranks wave.ini 2>err || complain "3 ranks: exit code $?"
 cmp whole/log/statistics.csv parts/log/statistics.csv || complain "other statistics"
-"$PYTHON" - <<'END' || complain "other gas"
+for name in parts ranks; do
+  "$PYTHON" - $name <<'END' || complain "$name: other gas"
+import sys
 import h5py
-with h5py.File("whole/gas_001.hdf5") as one, h5py.File("parts/gas_001.hdf5") as other:
+with h5py.File("whole/gas_001.hdf5") as one, h5py.File(f"{sys.argv[1]}/gas_001.hdf5") as other:
     assert len(one["Tree/Corner"]) > 16, "nothing is refined"
     for name in ("Tree/Corner", *(f"GridData/{field}" for field in one["GridData"])):
         assert one[name][()].tobytes() == other[name][()].tobytes(), name
 END
+done
 
 # What has no meaning.
 # refused PATTERN OPTION...

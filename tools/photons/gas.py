@@ -19,6 +19,7 @@ STORED = {  # names in files
     "momentum_z": "MomZ",
     "energy": "Engy",
     "entropy": "Dual",
+    "potential": "Pote",
 }
 AXES = "xyz"
 BOLTZMANN = 0.00824999  # over the mass of a hydrogen atom, (km/s)^2/K
@@ -80,8 +81,8 @@ class Mesh:
 
     def field(self, name):
         """Values of all cells [patch, z, y, x]: a stored variable (density, momentum_x, ...,
-        energy, entropy), velocity_x, velocity_y, velocity_z, speed, pressure, sound_speed,
-        temperature of comoving gas [K], or level.
+        energy, entropy, potential), velocity_x, velocity_y, velocity_z, speed, pressure,
+        sound_speed, temperature of comoving gas [K], or level.
 
         Raises ValueError if there is no such field."""
         if name in self.stored:

@@ -80,6 +80,7 @@ struct parameters {
     bool fix_fluxes, fused;
     int64_t batch; /**< patch groups; 0: chosen */
     enum gas_gravity gravity;
+    enum gas_poisson poisson;
     double newton_constant, sor_tolerance;
     int64_t sibling_relaxations, sheet_corrections;
   } gas;

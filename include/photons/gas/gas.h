@@ -69,6 +69,7 @@ struct gas_level {
   struct gas_batch *batch;
   int now;                          /**< which of the batches' cells are of the present time */
   int potential[POTENTIALS];        /**< which of the batches' potentials is which */
+  bool stale_potential[POTENTIALS]; /**< by their numbers in batches: the same as `stale` */
   int64_t steps;                    /**< taken */
   bool stale;                       /**< present cells have changed since ghosts were sent */
   struct gas_ghosts ghosts;         /**< messages of the level */
