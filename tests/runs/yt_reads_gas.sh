@@ -9,21 +9,6 @@ need_mpi
 for real in 4 8; do
   "$unit_tests/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "writing: exit code $?"
 done
-support gas_readers.py gas_4.hdf5 gas_8.hdf5 >err 2>&1 || complain "what yt reads"
-
-# A reader that takes the patches of a group in the order of memory does not find the gas.
-"$PYTHON" - <<'END'
-import h5py
-order = [0, 1, 2, 4, 3, 6, 5, 7]
-with h5py.File("gas_8.hdf5") as file, h5py.File("wrong.hdf5", "w") as wrong:
-    for name in file:
-        file.copy(name, wrong)
-    for name in wrong["GridData"]:
-        patches = file["GridData"][name][()]
-        wrong["GridData"][name][()] = patches.reshape(-1, 8, 8, 8, 8)[:, order].reshape(-1, 8, 8, 8)
-END
-support gas_readers.py wrong.hdf5 >err 2>&1 && complain "yt finds the gas in a wrong order"
-
 # Gas in an expanding universe has physical units.
 cat >pancake.ini <<END
 [run]
@@ -47,21 +32,20 @@ redshifts = 20
 images = no
 END
 "$PHOTONS" --quiet --steps 0 --set output.dir=pancake pancake.ini 2>err || complain "a pancake"
-"$PYTHON" - <<'END' >err 2>&1 || complain "what yt reads of comoving gas"
-import numpy as np
-import yt
-yt.set_log_level("error")
-ds = yt.load("pancake/gas_000.hdf5")
-data = ds.all_data()
-assert ds.cosmological_simulation and abs(ds.current_redshift - 20) < 1e-12
-assert ds.omega_matter == 1 and ds.hubble_constant == 0.5
-assert np.allclose(ds.domain_width.to("Mpccm/h").d, (64, 32, 32), rtol=1e-6)
-mean = data["gas", "density"].to("g/cm**3").d.mean()
-assert np.isclose(mean, 1.8788e-29 * 0.25 * 21**3, rtol=1e-3), mean
-assert np.allclose(data["gas", "temperature"].to("K").d, 100, rtol=1e-3)
-fastest = data["gas", "velocity_x"].to("km/s").d.max()
-assert np.isclose(fastest, 100 * 21**-0.5 * 2 * 64 / (2 * np.pi), rtol=1e-2), fastest
+support gas_readers.py gas_4.hdf5 gas_8.hdf5 pancake/gas_000.hdf5 >err 2>&1 || complain "what yt reads"
+
+# A reader that takes the patches of a group in the order of memory does not find the gas.
+"$PYTHON" - <<'END'
+import h5py
+order = [0, 1, 2, 4, 3, 6, 5, 7]
+with h5py.File("gas_8.hdf5") as file, h5py.File("wrong.hdf5", "w") as wrong:
+    for name in file:
+        file.copy(name, wrong)
+    for name in wrong["GridData"]:
+        patches = file["GridData"][name][()]
+        wrong["GridData"][name][()] = patches.reshape(-1, 8, 8, 8, 8)[:, order].reshape(-1, 8, 8, 8)
 END
+support gas_readers.py wrong.hdf5 >err 2>&1 && complain "yt finds the gas in a wrong order"
 
 for ranks in 2 3; do
   mpirun --oversubscribe --bind-to none -n $ranks "$unit_tests/test_gas_file" ranks.hdf5 8 \
