@@ -26,13 +26,13 @@ enum { NEAR = 12, NEAR_SIDE = 2 * NEAR + 1 }; /* cells in which the Green functi
 struct root_poisson {
   struct root_mesh mesh;
   bool periodic;
-  double *green;         /* [line here][z <= size/2][row]: transform of the Green function */
-  double *near;          /* [NEAR_SIDE]^3: Green function around the origin */
-  double *eigenvalue[3]; /* along each axis; of the periodic Laplacian */
-  uint32_t first, own;   /* groups of this rank */
-  size_t *sent;          /* [rank][own group] where its planes are in the message to a rank */
-  size_t *received;      /* [group] where its planes are in the messages that this rank gets */
-  size_t *bytes;         /* [2][rank] of messages to and from the ranks */
+  double *green;            /* [line here][z <= size/2][row]: transform of the Green function */
+  double *near;             /* [NEAR_SIDE]^3: Green function around the origin */
+  double *eigenvalue[3];    /* along each axis; of the periodic Laplacian */
+  uint32_t first, own;      /* groups of this rank */
+  size_t *sent;             /* [rank][own group] where its planes are in the message to a rank */
+  size_t *received;         /* [group] where its planes are in the messages that this rank gets */
+  size_t *bytes;            /* [2][rank] of messages to and from the ranks */
   double *outside, *inside; /* the messages: of own groups, of own planes */
   double *sum;              /* [group] of the source */
 };
@@ -287,7 +287,8 @@ static void copy_planes(const struct copy *c, uint32_t group, bool to_mesh) {
   double *piece = c->root->inside + c->root->received[group];
   for (uint32_t z = planes.first; z < planes.end; z++)
     for (uint32_t y = 0; y < GAS_GROUP_SIDE; y++, piece += GAS_GROUP_SIDE) {
-      double *row = root_mesh_row(m, GAS_GROUP_SIDE * place[2] + z - root_mesh_first(m, comm_rank()),
+      double *row = root_mesh_row(m,
+                                  GAS_GROUP_SIDE * place[2] + z - root_mesh_first(m, comm_rank()),
                                   GAS_GROUP_SIDE * place[1] + y) +
                     GAS_GROUP_SIDE * place[0];
       memcpy(to_mesh ? row : piece, to_mesh ? piece : row, GAS_GROUP_SIDE * sizeof *row);
