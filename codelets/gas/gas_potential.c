@@ -14,6 +14,7 @@ struct gas_potential_argument {
   int level;
   uint32_t batch;
   struct potential_task how;
+  double factor; /* gravity_factor() */
 };
 enum { POTENTIAL, CELLS, OTHERS };
 
@@ -41,7 +42,7 @@ static struct surroundings surroundings(const struct gas_potential_argument *a) 
 static void relax(const struct gas_potential_argument *a, const struct potential_sources *sources,
                   uint32_t group, const double *source, double sum, double *cube) {
   const struct self_gravity *s = a->gas->gravity;
-  const double least = gravity_factor(a->gas, a->level) * s->mean_density * GAS_GROUP_CELLS;
+  const double least = a->factor * s->mean_density * GAS_GROUP_CELLS;
   double block[POISSON_CELLS];
   (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected : potential_block)(sources, group,
                                                                                    block);
@@ -69,8 +70,8 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
   for (uint32_t i = 0; i < my_batch(a)->count; i++) {
     double source[GAS_GROUP_CELLS], *cube = nth_potential(buffers[POTENTIAL], i);
     const double sum = s->kernels->source(
-        nth(buffers[CELLS], gas_group_bytes(g), i), gravity_factor(g, a->level),
-        gravity_background(g), a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
+        nth(buffers[CELLS], gas_group_bytes(g), i), a->factor, gravity_background(g),
+        a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
     if (s->direct)
       solve(a, &sources, my_batch(a)->first + i, source, cube);
     else
@@ -82,7 +83,7 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
 STAGE_ON_CPU(gas_potential, 0x332288, "gas");
 
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how) {
-  const struct gas_potential_argument a = {g, level, batch, how};
+  const struct gas_potential_argument a = {g, level, batch, how, gravity_factor(g, level)};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = my_batch(&a);
   const struct surroundings around = surroundings(&a);

@@ -4,6 +4,7 @@
  * which a run goes on, Provenance, and checksums. */
 #include "photons/gas/gas_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,11 +145,12 @@ static void write_key_info(hid_t info, const char *path, const struct gas_file *
   record_write(info, path, "KeyInfo", &r);
 }
 
-static void write_makefile(hid_t info, const char *path, const struct gas_file *f) {
+static void write_makefile(hid_t info, const char *path, const struct transfer *t) {
+  const struct gas_file *f = t->file;
   struct record r = {0};
   add_int(&r, "Model", 1);
   add_int(&r, "Gravity", f->gravity);
-  add_int(&r, "Comoving", 0);
+  add_int(&r, "Comoving", t->parameters->gas.comoving);
   add_int(&r, "Particle", 0);
   add_int(&r, "Float8", f->real == sizeof(double));
   add_int(&r, "NLevel", f->topology.finest + 1);
@@ -172,9 +174,27 @@ static void write_constants(hid_t info, const char *path, const struct gas_file 
   record_write(info, path, "SymConst", &r);
 }
 
-static void write_input(hid_t info, const char *path, const struct gas_file *f) {
-  static const char *const units[] = {"Unit_L", "Unit_M", "Unit_T", "Unit_V",
-                                      "Unit_D", "Unit_E", "Unit_P"};
+/** Units in cgs. Those of comoving gas are the physical ones at the time of the file: v~ is a times
+ * the velocity, and lengths are comoving. */
+static void add_units(struct record *r, const struct transfer *t) {
+  const struct parameters *p = t->parameters;
+  const double a = t->file->level[0].time, h = p->cosmology.h;
+  const bool comoving = p->gas.comoving;
+  const double length = comoving ? a * 3.0856775814913673e24 / h : 1.0;
+  const double mass = comoving ? 1.98841e43 / h : 1.0, velocity = comoving ? 1e5 / a : 1.0;
+  add_int(r, "Opt__Unit", comoving); /* 0: numbers without units */
+  add_double(r, "Unit_L", length);
+  add_double(r, "Unit_M", mass);
+  add_double(r, "Unit_T", length / velocity);
+  add_double(r, "Unit_V", velocity);
+  add_double(r, "Unit_D", mass / pow(length, 3.0));
+  add_double(r, "Unit_E", mass * pow(velocity, 2.0));
+  add_double(r, "Unit_P", mass * pow(velocity, 2.0) / pow(length, 3.0));
+}
+
+static void write_input(hid_t info, const char *path, const struct transfer *t) {
+  const struct gas_file *f = t->file;
+  const struct parameters *p = t->parameters;
   struct record r = {0};
   int32_t root[3], boundary[6], longest = 0;
   for (int c = 0; c < 3; c++) {
@@ -185,12 +205,16 @@ static void write_input(hid_t info, const char *path, const struct gas_file *f) 
   }
   add_double(&r, "BoxSize", f->cell * longest);
   record_int(&r, "NX0_Tot", 3, root);
-  add_int(&r, "Opt__Unit", 0); /* numbers without units */
-  for (size_t u = 0; u < sizeof units / sizeof *units; u++) add_double(&r, units[u], 1.0);
+  add_units(&r, t);
+  if (p->gas.comoving) {
+    add_double(&r, "A_Init", 1.0 / (1.0 + p->ic.z_init));
+    add_double(&r, "OmegaM0", p->cosmology.omega_m);
+    add_double(&r, "Hubble0", p->cosmology.h);
+  }
   record_int(&r, "Opt__BC_Flu", 6, boundary);
   add_int(&r, "MaxLevel", f->topology.finest);
   add_double(&r, "Gamma", f->gamma);
-  add_double(&r, "MolecularWeight", 0.6); /* GAMER's default, for temperatures by other programs */
+  add_double(&r, "MolecularWeight", p->gas.molecular_weight);
   for (size_t v = 0; v < count_fields(f); v++) {
     char label[32];
     snprintf(label, sizeof label, "FieldLabel%02zu", v);
@@ -204,12 +228,12 @@ static void write_input(hid_t info, const char *path, const struct gas_file *f) 
   record_write(info, path, "InputPara", &r);
 }
 
-static void write_info(hid_t file, const char *path, const struct gas_file *f) {
+static void write_info(hid_t file, const char *path, const struct transfer *t) {
   const hid_t info = hdf5_create_group(file, path, "Info");
-  write_key_info(info, path, f);
-  write_makefile(info, path, f);
-  write_constants(info, path, f);
-  write_input(info, path, f);
+  write_key_info(info, path, t->file);
+  write_makefile(info, path, t);
+  write_constants(info, path, t->file);
+  write_input(info, path, t);
   hdf5_close_group(info, path);
 }
 
@@ -393,7 +417,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   const hid_t file = first ? hdf5_create(turn->temporary, path)
                            : hdf5_continue(turn->temporary, path);
   if (first) {
-    write_info(file, path, t->file);
+    write_info(file, path, t);
     write_tree(file, path, t->file);
     create_grid_data(file, path, t->file);
     write_state(file, path, t);

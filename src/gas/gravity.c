@@ -21,7 +21,7 @@ struct self_gravity *gravity_make(const struct gas *g, const struct parameters *
       .poisson = poisson_kernels_select(),
       .kernels = gravity_kernels_select(p->gas.precision == GAS_DOUBLE),
       .direct = p->gas.poisson == GAS_POISSON_DIRECT,
-      .newton_constant = p->gas.newton_constant,
+      .newton_constant = p->gas.comoving ? GRAVITY : p->gas.newton_constant,
       .tolerance = p->gas.sor_tolerance,
       .relaxations = (int)p->gas.sibling_relaxations,
       .corrections = (int)p->gas.sheet_corrections,
@@ -72,7 +72,7 @@ void gravity_make_ghosts(const struct gas *g, int level) {
 }
 
 double gravity_factor(const struct gas *g, int level) {
-  return 4.0 * PI * g->gravity->newton_constant * pow(gas_cell(g, level), 2.0);
+  return 4.0 * PI * g->gravity->newton_constant * g->scale * pow(gas_cell(g, level), 2.0);
 }
 
 double gravity_background(const struct gas *g) {

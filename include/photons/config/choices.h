@@ -15,7 +15,8 @@ enum ic_source {
   IC_BLAST,
   IC_ARRAY,
   IC_JEANS,
-  IC_COLLAPSE
+  IC_COLLAPSE,
+  IC_PANCAKE
 };
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };

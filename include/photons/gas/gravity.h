@@ -50,7 +50,8 @@ void gravity_drop_batch(struct gas_batch *b);
 /** Make room for what messages bring of a level from batches of other ranks. */
 void gravity_make_ghosts(const struct gas *g, int level);
 
-/** 4 pi G times the square of a cell's side. */
+/** 4 pi G times the square of a cell's side, in comoving coordinates times gas.scale. Tasks get it
+ * when they are submitted, since the scale factor goes on. */
 double gravity_factor(const struct gas *g, int level);
 /** The density that does not attract. */
 double gravity_background(const struct gas *g);
