@@ -95,13 +95,16 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
       clear ? STARPU_W : STARPU_RW};
   data[POSITION] = (struct starpu_data_descr){g->column[COLUMN_position], STARPU_R};
   for (uint32_t k = 0; k < c->read.count; k++)
-    data[n++] = (struct starpu_data_descr){c->read.piece[k].handle[set], STARPU_R};
+    data[n++] = (struct starpu_data_descr){c->read.piece[k].handle[set_place(l, set)], STARPU_R};
   for (uint32_t field = 0; field < m->fields && c->read.count == 0; field++)
     for (uint32_t k = 0; k < slabs; k++)
       data[n++] = (struct starpu_data_descr){
           l->slab_handle[slab_row(l, set, field, (first + k) % m->slabs)], STARPU_R};
   pm_read_insert(
       (struct pm_read_argument){l, g, c, set, clear},
-      (struct task){.data = data, .count = n, .priority = PRIORITY_LOW, .owner = &g->index});
+      (struct task){.data = data,
+                    .count = n,
+                    .priority = l->in_turn ? PRIORITY_MIDDLE : PRIORITY_LOW, /* set 1 waits */
+                    .owner = &g->index});
   free(data);
 }

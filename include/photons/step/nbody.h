@@ -44,6 +44,10 @@ struct nbody {
 struct nbody *nbody_create(const struct parameters *p, struct particles particles);
 /** Whether there is a long-range part: not in isolated systems. */
 static inline bool nbody_has_mesh(const struct nbody *n) { return n->long_range.mesh; }
+/** Whether memory that only forces need is given back between them, and so belongs to outputs. */
+static inline bool nbody_rests(const struct nbody *n) {
+  return nbody_has_mesh(n) && n->long_range.rests;
+}
 /** Unregister all data and free the system with its particles. */
 void nbody_free(struct nbody *n);
 
