@@ -50,9 +50,9 @@ static size_t chunk_first(const struct splitting *b, uint32_t chunk) {
 }
 
 /* For each particle i of a chunk; it is in the range `of`. */
-#define FOR_PARTICLES(b, chunk, of, i)                                                            \
-  for (size_t i = chunk_first((b), (chunk)), end = chunk_first((b), (chunk) + 1); i < end;)       \
-    for (const struct particle_block of = particles_block_of((b)->particles, i);                  \
+#define FOR_PARTICLES(b, chunk, of, i)                                                      \
+  for (size_t i = chunk_first((b), (chunk)), end = chunk_first((b), (chunk) + 1); i < end;) \
+    for (const struct particle_block of = particles_block_of((b)->particles, i);            \
          i < end && i < of.first + of.count; i++)
 
 static void measure_boxes(void *context, uint32_t chunk) {

@@ -391,9 +391,9 @@ static struct along_x along_x(const struct mesh *m, void *scratch) {
 }
 
 /* For the lines of a column, LINES at a time. */
-#define FOR_LINES(m, c, l)                                                         \
-  for (struct lines l = {.column = (c), .ky = column_first((m), (c))};             \
-       l.ky < column_first((m), (c) + 1); l.ky++)                                  \
+#define FOR_LINES(m, c, l)                                             \
+  for (struct lines l = {.column = (c), .ky = column_first((m), (c))}; \
+       l.ky < column_first((m), (c) + 1); l.ky++)                      \
     for (l.z = 0; l.z < (m)->kz && (l.count = lines_count((m), l.z)); l.z += LINES)
 
 static uint32_t lines_count(const struct mesh *m, uint32_t z) {

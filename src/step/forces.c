@@ -49,7 +49,7 @@ static void submit_mesh(struct domain *d, struct long_range *l) {
     FOR_SLABS(m, slab) fft_yz_submit(l, set, slab);
   }
   densities_transfer(l);
-  FOR_COLUMNS(m, column) (l->in_turn ? potential_x_submit : fft_x_submit)(l, column);
+  FOR_COLUMNS(m, column)(l->in_turn ? potential_x_submit : fft_x_submit)(l, column);
   for (uint32_t set = 0; set < set_places(l); set++) submit_fields(d, l, set);
 }
 

@@ -151,8 +151,8 @@ static inline struct particle_block particles_block(const struct particles *s, s
 
 /** The range that holds particle i of this rank. */
 static inline struct particle_block particles_block_of(const struct particles *s, size_t i) {
-  return particles_block(
-      s, block_containing(s->all, s->all_blocks, particles_first(s) + i) - s->first_block);
+  return particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) -
+                                s->first_block);
 }
 
 /**

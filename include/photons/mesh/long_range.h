@@ -61,11 +61,11 @@ struct long_range {
   bool rests;                 /**< its memory is given back after forces */
   float factor;               /**< G m; the fields of the mesh are per unit of G m */
   struct group_cells *groups; /**< [group] of the domain */
-  struct pages memory;   /**< on cores: the slabs and transpose blocks of this rank. Without a GPU in
+  struct pages memory;  /**< on cores: the slabs and transpose blocks of this rank. Without a GPU in
                               use StarPU keeps none of them elsewhere */
-  size_t patches_begin;  /**< bytes of `memory` before that part which is empty until all densities
+  size_t patches_begin; /**< bytes of `memory` before that part which is empty until all densities
                               are transformed. It holds the patches of groups till then */
-  starpu_data_handle_t *slab_handle;  /**< by slab_row(): density (field 0), then the fields; NULL for
+  starpu_data_handle_t *slab_handle; /**< by slab_row(): density (field 0), then the fields; NULL for
                                            slabs of other ranks */
   starpu_data_handle_t *block_handle; /**< transpose blocks by block_row(), of this rank's slabs and
                                            columns */

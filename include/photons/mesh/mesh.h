@@ -47,9 +47,11 @@ struct field_view {
   const float *const *plane; /**< [field * N + x]; set for the planes that are read */
   uint32_t origin[2];        /**< y and z of the first number of a plane */
   uint32_t row;              /**< floats from y to y + 1 */
+  uint32_t first[3]; /**< first cell of the group's patch: all cells of the box from there to
+                              *   the farthest one that a particle touches are in the planes */
 };
 static inline struct field_view whole_planes(uint32_t row, const float *const *plane) {
-  return (struct field_view){plane, {0, 0}, row};
+  return (struct field_view){.plane = plane, .row = row};
 }
 
 /** The cells of each field that a group reads, where they are copied for the group: planes first ..
