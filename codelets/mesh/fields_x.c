@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fields_x: the second part of fft_x, where sets are made in turn: from the potential in a column of
- * wave numbers to the spectra of a set's fields, transformed back along x.
+/* fields_x: the second part of fft_x, where sets are made in turn: from the potential in a column
+ * of wave numbers to the spectra of a set's fields, transformed back along x.
  *
  * reads  the tiles of the potential
  * writes the tiles of all spectra */

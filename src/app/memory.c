@@ -17,7 +17,7 @@
 #define PROGRAM_BYTES 24e6
 #define MPI_BYTES 20e6
 #define GROUP_BYTES 65e3
-/* Of a particle while groups are cut (src/domain/rebuild.c): its key, and its number in an order. */
+/* Of a particle while groups are cut (src/domain/rebuild.c): its key, and a number in an order. */
 #define KEY_BYTES 16.0
 #define NUMBER_BYTES 4.0
 
@@ -38,8 +38,8 @@ static double patches(const struct parameters *p, const struct layout *l) {
   return patch * l->domain.group_count;
 }
 
-/** Slabs of real numbers and blocks of complex ones, and in the memory of some of them, or beyond it,
- * the patches (src/mesh/long_range.c). */
+/** Slabs of real numbers and blocks of complex ones, and in the memory of some of them, or beyond
+ * it, the patches (src/mesh/long_range.c). */
 static double mesh(const struct parameters *p, const struct layout *l) {
   const bool spectral = p->gravity.gradient == GRADIENT_SPECTRAL;
   const double sets = p->gravity.interlace ? 2.0 : 1.0, places = rests(p) ? 1.0 : sets;
@@ -62,8 +62,8 @@ static double initial_conditions(const struct parameters *p) {
   return 2.0 * (double)p->ic.order * n * n * (n + 2.0) * sizeof(double);
 }
 
-/** Keys and each particle's node; then, less than that, a copy of one column. Several ranks have two
- * copies of the keys on their way. */
+/** Keys and each particle's node; then, less than that, a copy of one column. Several ranks have
+ * two copies of the keys on their way. */
 static double rebuild(double particles) {
   return comm_size() > 1 ? particles * (2.0 * KEY_BYTES + NUMBER_BYTES)
                          : particles * (KEY_BYTES + NUMBER_BYTES);

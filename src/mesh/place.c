@@ -123,9 +123,9 @@ static void find_patches(void *context, uint32_t task) {
   }
 }
 
-/** Make room for a patch: on cores in that part of the mesh's memory which is empty as long as there
- * are patches. The fields come into this part after every density is transformed, and with it all
- * patches are added.
+/** Make room for a patch: on cores in that part of the mesh's memory which is empty as long as
+ * there are patches. The fields come into this part after every density is transformed, and with it
+ * all patches are added.
  * @param[in,out] at  bytes of the mesh's memory that are taken */
 static void place_patch(const struct long_range *l, size_t cells, starpu_data_handle_t *handle,
                         size_t *at) {

@@ -65,8 +65,8 @@ struct long_range {
                               use StarPU keeps none of them elsewhere */
   size_t patches_begin; /**< bytes of `memory` before that part which is empty until all densities
                               are transformed. It holds the patches of groups till then */
-  starpu_data_handle_t *slab_handle; /**< by slab_row(): density (field 0), then the fields; NULL for
-                                           slabs of other ranks */
+  starpu_data_handle_t *slab_handle; /**< by slab_row(): density (field 0), then the fields; NULL
+                                           for slabs of other ranks */
   starpu_data_handle_t *block_handle; /**< transpose blocks by block_row(), of this rank's slabs and
                                            columns */
   double *slab_sum;      /**< [set][slab] sums of densities, for long_range_check_mass() */
@@ -89,9 +89,9 @@ static inline size_t block_row(const struct long_range *l, uint32_t set, uint32_
   return (((size_t)set * l->mesh->spectra + spectrum) * l->mesh->slabs + slab) * l->mesh->columns +
          column;
 }
-/* Spectra of a set begin with that of its density. Where sets are made in turn there is one spectrum
- * more: the density of set 0, which then becomes the potential. The density of set 1 is in the place
- * of spectrum 0. */
+/* Spectra of a set begin with that of its density. Where sets are made in turn there is one
+ * spectrum more: the density of set 0, which then becomes the potential. The density of set 1 is in
+ * the place of spectrum 0. */
 static inline size_t spectrum_row(const struct long_range *l, uint32_t set, uint32_t spectrum,
                                   uint32_t slab, uint32_t column) {
   return block_row(l, set_place(l, set), spectrum, slab, column);

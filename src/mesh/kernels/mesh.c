@@ -192,8 +192,8 @@ static inline wide spread(row4 w, int k) {
 #endif
 }
 
-/* The three fields and a zero in cells around some particles, side by side: what a particle reads of
- * four cells along z is one vector, and all that its neighbours read is in the first caches. */
+/* The three fields and a zero in cells around some particles, side by side: what a particle reads
+ * of four cells along z is one vector, and all that its neighbours read is in the first caches. */
 enum { BOX_CELLS = 4096, CHUNK_MOST = 1024 };
 struct cell_box {
   uint32_t origin[3], size[3]; /* size[2] is a multiple of four */
