@@ -65,7 +65,7 @@ struct long_range {
                               use StarPU keeps none of them elsewhere */
   size_t patches_begin; /**< bytes of `memory` before that part which is empty until all densities
                               are transformed. It holds the patches of groups till then */
-  starpu_data_handle_t *slab_handle; /**< by slab_row(): density (field 0), then the fields; NULL
+  starpu_data_handle_t *slab_handle;  /**< by slab_row(): density (field 0), then the fields; NULL
                                            for slabs of other ranks */
   starpu_data_handle_t *block_handle; /**< transpose blocks by block_row(), of this rank's slabs and
                                            columns */
