@@ -68,16 +68,24 @@ void fft_x_submit(struct long_range *l, uint32_t column) {
   free(data);
 }
 
-void spectra_transfer(struct long_range *l, bool back) {
+void densities_transfer(struct long_range *l) {
   const struct mesh *m = l->mesh;
   if (comm_size() == 1) return;
   for (uint32_t set = 0; set < l->sets; set++)
-    for (uint32_t spectrum = 0; spectrum < (back ? m->spectra : 1); spectrum++)
-      for (uint32_t column = 0; column < m->columns; column++)
-        for (uint32_t slab = 0; slab < m->slabs; slab++) {
-          const size_t row = block_row(l, set, spectrum, slab, column);
-          const int of_slab = slab_owner(m, slab), of_column = column_owner(m, column);
-          message_transfer(l->block_handle[row], MESSAGE_BLOCK, row, back ? of_column : of_slab,
-                           back ? of_slab : of_column, PRIORITY_HIGH);
-        }
+    for (uint32_t column = 0; column < m->columns; column++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++)
+        message_transfer(l->block_handle[density_row(l, set, slab, column)], MESSAGE_BLOCK,
+                         block_row(l, set, 0, slab, column), slab_owner(m, slab),
+                         column_owner(m, column), PRIORITY_HIGH);
+}
+
+void spectra_transfer(struct long_range *l, uint32_t set) {
+  const struct mesh *m = l->mesh;
+  if (comm_size() == 1) return;
+  for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
+    for (uint32_t column = 0; column < m->columns; column++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++)
+        message_transfer(l->block_handle[spectrum_row(l, set, spectrum, slab, column)],
+                         MESSAGE_BLOCK, block_row(l, set, spectrum, slab, column),
+                         column_owner(m, column), slab_owner(m, slab), PRIORITY_HIGH);
 }

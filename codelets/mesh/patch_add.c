@@ -50,11 +50,11 @@ static struct part *list_parts(const struct long_range *l, uint32_t set, uint32_
       list = reallocate(list, room, sizeof *list, "patches of a slab");
     }
     if (l->domain->groups[i].owner == comm_rank() && patch_meets_slab(l->mesh, &c->patch, slab))
-      list[n++] = (struct part){c->patch, c->patch_handle[set]};
+      list[n++] = (struct part){c->patch, c->patch_handle[set_place(l, set)]};
     for (uint32_t k = 0; k < c->sent.count; k++) {
       const struct patch piece = patch_of_piece(&c->patch, &c->sent.piece[k]);
       if (c->sent.piece[k].rank == comm_rank() && patch_meets_slab(l->mesh, &piece, slab))
-        list[n++] = (struct part){piece, c->sent.piece[k].handle[set]};
+        list[n++] = (struct part){piece, c->sent.piece[k].handle[set_place(l, set)]};
     }
   }
   *count = n;
@@ -80,7 +80,7 @@ static void patch_add_cpu(void *buffers[], const struct patch_add_argument *a) {
   for (uint32_t i = 0; i < n; i++)
     a->l->kernels->patch_add(m, a->slab, &part[i].patch, VECTOR(const float, buffers[PATCHES + i]),
                              slab);
-  if (DEBUG_CHECKS) a->l->slab_sum[slab_row(a->l, a->set, 0, a->slab)] = sum_slab(m, planes, slab);
+  if (DEBUG_CHECKS) a->l->slab_sum[a->set * m->slabs + a->slab] = sum_slab(m, planes, slab);
   free(part);
 }
 

@@ -37,7 +37,8 @@ void patch_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_
   const uint32_t n = l->mesh->cells;
   const size_t plane = (size_t)c->patch.size[1] * c->patch.size[2];
   const struct starpu_data_descr data[SLOTS] = {
-      [PIECE] = {piece->handle[set], STARPU_W}, [PATCH] = {c->patch_handle[set], STARPU_R}};
+      [PIECE] = {piece->handle[set_place(l, set)], STARPU_W},
+      [PATCH] = {c->patch_handle[set_place(l, set)], STARPU_R}};
   patch_cut_insert(
       (struct patch_cut_argument){.first = (piece->first + n - c->patch.origin[0]) % n * plane,
                                   .cells = piece->planes * plane,
@@ -50,7 +51,7 @@ void patches_transfer(struct long_range *l, uint32_t set) {
     const struct group *g = &l->domain->groups[i];
     const struct mesh_pieces *sent = &l->groups[i].sent;
     for (uint32_t k = 0; k < sent->count; k++)
-      message_transfer(sent->piece[k].handle[set], MESSAGE_PATCH + set,
+      message_transfer(sent->piece[k].handle[set_place(l, set)], MESSAGE_PATCH + set,
                        i * (size_t)l->mesh->cells + k, g->owner, sent->piece[k].rank,
                        PRIORITY_HIGH);
   }

@@ -37,7 +37,7 @@ void pm_assign_submit(struct long_range *l, struct group *g, uint32_t set) {
   const struct group_cells *c = cells_of(l, g);
   const struct starpu_data_descr data[SLOTS] = {
       [POSITION] = {g->column[COLUMN_position], STARPU_R},
-      [PATCH] = {c->patch_handle[set], STARPU_W},
+      [PATCH] = {c->patch_handle[set_place(l, set)], STARPU_W},
       [MASS] = {g->column[COLUMN_relative_mass], STARPU_R}};
   const size_t count = g->node_mass ? SLOTS : MASS;
   pm_assign_insert(

@@ -68,7 +68,7 @@ void pm_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_t s
   struct starpu_data_descr *data = allocate(SLABS + (size_t)m->fields * slabs, sizeof *data,
                                             "task data");
   size_t n = SLABS;
-  data[PIECE] = (struct starpu_data_descr){piece->handle[set], STARPU_W};
+  data[PIECE] = (struct starpu_data_descr){piece->handle[set_place(l, set)], STARPU_W};
   for (uint32_t field = 0; field < m->fields; field++)
     for (uint32_t i = 0; i < slabs; i++)
       data[n++] = (struct starpu_data_descr){
@@ -79,14 +79,13 @@ void pm_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_t s
   free(data);
 }
 
-void pieces_transfer(struct long_range *l) {
+void pieces_transfer(struct long_range *l, uint32_t set) {
   for (uint32_t i = 0; i < l->domain->group_count; i++) {
     const struct group *g = &l->domain->groups[i];
     const struct mesh_pieces *read = &l->groups[i].read;
     for (uint32_t k = 0; k < read->count; k++)
-      for (uint32_t set = 0; set < l->sets; set++)
-        message_transfer(read->piece[k].handle[set], MESSAGE_PIECE + set,
-                         i * (size_t)l->mesh->cells + k, read->piece[k].rank, g->owner,
-                         PRIORITY_HIGH);
+      message_transfer(read->piece[k].handle[set_place(l, set)], MESSAGE_PIECE + set,
+                       i * (size_t)l->mesh->cells + k, read->piece[k].rank, g->owner,
+                       PRIORITY_HIGH);
   }
 }

@@ -29,7 +29,7 @@ static double pm_read_work(const struct pm_read_argument *a) { return a->g->coun
 /** Find the planes: fills plane[field * N + x]. */
 static struct field_view unwrap(void *buffers[], const struct mesh *m, const struct group_cells *c,
                                 const float **plane) {
-  const uint32_t cells = m->cells;
+  const uint32_t cells = m->cells, *first_cell = c->patch.origin;
   if (c->read.count > 0) {
     const size_t step = field_box_floats(&c->field_box);
     for (uint32_t k = 0; k < c->read.count; k++) {
@@ -41,7 +41,8 @@ static struct field_view unwrap(void *buffers[], const struct mesh *m, const str
     }
     return (struct field_view){.plane = plane,
                                .origin = {c->field_box.origin[0], c->field_box.origin[1]},
-                               .row = c->field_box.row};
+                               .row = c->field_box.row,
+                               .first = {first_cell[0], first_cell[1], first_cell[2]}};
   }
   const struct field_box box = field_box_for_patch(m, &c->patch);
   const uint32_t first = slab_of_plane(m, box.first), n = slabs_of_planes(m, box.first, box.planes);
@@ -52,7 +53,8 @@ static struct field_view unwrap(void *buffers[], const struct mesh *m, const str
       for (uint32_t x = begin; x < slab_first(m, slab + 1); x++)
         plane[(size_t)field * cells + x] = data + (x - begin) * plane_floats(m);
     }
-  return whole_planes(m->row, plane);
+  return (struct field_view){
+      .plane = plane, .row = m->row, .first = {first_cell[0], first_cell[1], first_cell[2]}};
 }
 
 static void pm_read_cpu(void *buffers[], const struct pm_read_argument *a) {
@@ -95,13 +97,16 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
       clear ? STARPU_W : STARPU_RW};
   data[POSITION] = (struct starpu_data_descr){g->column[COLUMN_position], STARPU_R};
   for (uint32_t k = 0; k < c->read.count; k++)
-    data[n++] = (struct starpu_data_descr){c->read.piece[k].handle[set], STARPU_R};
+    data[n++] = (struct starpu_data_descr){c->read.piece[k].handle[set_place(l, set)], STARPU_R};
   for (uint32_t field = 0; field < m->fields && c->read.count == 0; field++)
     for (uint32_t k = 0; k < slabs; k++)
       data[n++] = (struct starpu_data_descr){
           l->slab_handle[slab_row(l, set, field, (first + k) % m->slabs)], STARPU_R};
   pm_read_insert(
       (struct pm_read_argument){l, g, c, set, clear},
-      (struct task){.data = data, .count = n, .priority = PRIORITY_LOW, .owner = &g->index});
+      (struct task){.data = data,
+                    .count = n,
+                    .priority = l->in_turn ? PRIORITY_MIDDLE : PRIORITY_LOW, /* set 1 waits */
+                    .owner = &g->index});
   free(data);
 }

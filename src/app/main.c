@@ -2,6 +2,7 @@
 /* The program photons-starpu: a run, the analysis of a snapshot, or a view of a run. */
 #include <gsl/gsl_errno.h>
 #include <hdf5.h>
+#include <malloc.h>
 #include <signal.h>
 
 #include "photons/app/analyse.h"
@@ -12,7 +13,16 @@
 #include "photons/base/console.h"
 #include "photons/config/parameters.h"
 
+/** Large memory goes back to the system when it is freed. By default the C library keeps freed
+ * blocks of up to 32 MiB, and does not find the room again that a rebuild or an output has left. */
+static void return_freed_memory(void) {
+  enum { LARGE = 1 << 20, KEPT = 8 << 20 };
+  (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+  (void)mallopt(M_TRIM_THRESHOLD, KEPT);
+}
+
 int main(int argc, char **argv) {
+  return_freed_memory();
   gsl_set_error_handler_off(); /* callers check results; GSL's default handler aborts */
   /* Beyond the limit of the file size, write() fails and the error names the file. */
   signal(SIGXFSZ, SIG_IGN);

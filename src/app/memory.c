@@ -17,16 +17,15 @@
 #define PROGRAM_BYTES 24e6
 #define MPI_BYTES 20e6
 #define GROUP_BYTES 65e3
-#define KEY_BYTES 16.0 /* of a particle while groups are cut (src/domain/keys.h) */
+/* Of a particle while groups are cut (src/domain/rebuild.c): its key, and a number in an order. */
+#define KEY_BYTES 16.0
+#define NUMBER_BYTES 4.0
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/** Slabs of real numbers and blocks of complex ones (src/mesh/long_range.c). */
-static double slabs_and_blocks(const struct parameters *p, const struct mesh_layout *m) {
-  const bool spectral = p->gravity.gradient == GRADIENT_SPECTRAL;
-  const double n = m->cells, fields = spectral ? 3.0 : 1.0, spectra = spectral ? 2.0 : 1.0;
-  return fields * n * n * mesh_row(m->cells) * sizeof(float) +
-         spectra * n * n * (n / 2.0 + 1.0) * 2.0 * sizeof(float);
+/** Whether the mesh gives its memory back between forces. */
+static bool rests(const struct parameters *p) {
+  return p->runtime.memory == MEMORY_SMALL && !scheduler_any_gpu();
 }
 
 /** The patches of all groups: bisection halves x, y and z in turn. */
@@ -39,6 +38,20 @@ static double patches(const struct parameters *p, const struct layout *l) {
   return patch * l->domain.group_count;
 }
 
+/** Slabs of real numbers and blocks of complex ones, and in the memory of some of them, or beyond
+ * it, the patches (src/mesh/long_range.c). */
+static double mesh(const struct parameters *p, const struct layout *l) {
+  const bool spectral = p->gravity.gradient == GRADIENT_SPECTRAL;
+  const double sets = p->gravity.interlace ? 2.0 : 1.0, places = rests(p) ? 1.0 : sets;
+  const double n = l->mesh.cells, fields = spectral ? 3.0 : 1.0, spectra = spectral ? 2.0 : 1.0;
+  const double slabs = n * n * mesh_row(l->mesh.cells) * sizeof(float),
+               blocks = n * n * (n / 2.0 + 1.0) * 2.0 * sizeof(float);
+  const double all = places * (fields * slabs + spectra * blocks) + (sets > places ? blocks : 0.0);
+  const double late = places * ((fields - 1.0) * slabs + (spectra - 1.0) * blocks);
+  const double patch = places * patches(p, l);
+  return all + (scheduler_any_gpu() ? patch : larger(patch - late, 0.0));
+}
+
 /** Displacements of generated initial conditions: a mesh of modes and one of a component, of each
  * order. */
 static double initial_conditions(const struct parameters *p) {
@@ -49,8 +62,12 @@ static double initial_conditions(const struct parameters *p) {
   return 2.0 * (double)p->ic.order * n * n * (n + 2.0) * sizeof(double);
 }
 
-/** Two arrays of keys and each particle's node; then, less than that, a copy of one column. */
-static double rebuild(double particles) { return particles * (2.0 * KEY_BYTES + sizeof(uint32_t)); }
+/** Keys and each particle's node; then, less than that, a copy of one column. Several ranks have
+ * two copies of the keys on their way. */
+static double rebuild(double particles) {
+  return comm_size() > 1 ? particles * (2.0 * KEY_BYTES + NUMBER_BYTES)
+                         : particles * (KEY_BYTES + NUMBER_BYTES);
+}
 
 static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {
   const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
@@ -61,24 +78,35 @@ static double outputs(const struct parameters *p, size_t particles, uint32_t mes
 
 /** Of packed targets (photons/tree/targets.h) where nearly all particles are active: index,
  * position, acceleration, and the nodes of their trees. */
-static double targets(const struct parameters *p, size_t particles, const struct layout *l) {
+static double packed_targets(const struct parameters *p, size_t particles, const struct layout *l) {
   if (p->time.step != STEP_BLOCK) return 0.0;
   return (double)particles * 7.0 * sizeof(float) +
          (double)l->domain.group_count * tree_nodes(l->domain.depth) * sizeof(struct node);
 }
 
+/** Accelerations of all particles beside those of the last forces. */
+static double all_targets(const struct parameters *p, size_t particles) {
+  return p->time.step == STEP_BLOCK ? (double)particles * 3.0 * sizeof(float) : 0.0;
+}
+
 struct memory_use memory_estimate(const struct parameters *p, size_t particles) {
   const struct layout l = layout_choose(p, particles);
-  const double sets = p->gravity.interlace ? 2.0 : 1.0, ranks = comm_size();
+  const double ranks = comm_size(), packed = packed_targets(p, particles, &l);
   struct memory_use use = {.program = ranks * (PROGRAM_BYTES + (ranks > 1.0 ? MPI_BYTES : 0.0)),
                            .particles = l.bytes_particles,
                            .trees = l.bytes_tree,
-                           .mesh = sets * (slabs_and_blocks(p, &l.mesh) + patches(p, &l)),
-                           .tasks = GROUP_BYTES * l.domain.group_count + targets(p, particles, &l)};
+                           .mesh = l.mesh.cells > 0 ? mesh(p, &l) : 0.0,
+                           .tasks = GROUP_BYTES * l.domain.group_count};
   /* Initial conditions come before trees, meshes and tasks. */
   const double before = initial_conditions(p) - use.trees - use.mesh - use.tasks;
-  use.at_times = larger(larger(before, rebuild((double)particles)),
-                        outputs(p, particles, l.mesh.cells));
+  double between = larger(rebuild((double)particles), outputs(p, particles, l.mesh.cells));
+  if (rests(p)) { /* sub-steps, rebuilds and outputs have the memory of the mesh */
+    use.tasks += all_targets(p, particles);
+    between = larger(between, packed) - use.mesh - all_targets(p, particles);
+  } else {
+    use.tasks += packed;
+  }
+  use.at_times = larger(larger(before, between), 0.0);
   return use;
 }
 

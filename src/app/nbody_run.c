@@ -446,7 +446,9 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
                                   ? (struct sort_choice){false, false}
                                   : sort_policy_choose(&r->policy, p,
                                                        r->nbody->domain.particles.all);
-  void (*meanwhile)(void *) = output_due(context, a1) ? write_positions : NULL;
+  /* An output in the memory of the mesh comes after the forces. */
+  void (*meanwhile)(void *) = output_due(context, a1) && !nbody_rests(r->nbody) ? write_positions
+                                                                                : NULL;
   now->a = a1;
   r->output_progress = *now;
   if (p->time.step == STEP_BLOCK) {

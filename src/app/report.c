@@ -26,6 +26,12 @@ static double resident_peak_bytes(void) {
   return 1024.0 * (double)usage.ru_maxrss;
 }
 
+/** Over all ranks. */
+static void measure_peak(struct report *r) {
+  r->peak_bytes = resident_peak_bytes();
+  comm_sum_double(&r->peak_bytes, 1);
+}
+
 static const char *scheduler_name(void) {
   const struct starpu_sched_policy *policy = starpu_sched_ctx_get_sched_policy(0);
   return policy && policy->policy_name ? policy->policy_name : "unknown";
@@ -185,8 +191,7 @@ void report_step(struct report *r, const struct step_record *record) {
   task_log_take(record->step, &cores, &gpus, rows ? r->rows : NULL, record->owner_seconds);
   sum_usage(&cores);
   sum_usage(&gpus);
-  r->peak_bytes = resident_peak_bytes();
-  comm_sum_double(&r->peak_bytes, 1);
+  measure_peak(r);
   add_usage(&r->cores, &cores, &r->core_seconds, record->wall);
   add_usage(&r->gpus, &gpus, &r->gpu_seconds, record->wall);
   r->wall += record->wall;
@@ -247,6 +252,7 @@ void report_end(struct report *r, const char *dir, bool stopped) {
   task_log_end();
   if (r->rows && fclose(r->rows) != 0)
     fail(EXIT_RUN_FAILED, "cannot write trace/tasks_%d.csv: is the disk full?", comm_rank());
+  measure_peak(r); /* an output may have followed the last step */
   if (comm_rank() != 0) return;
   step_files_close(&r->files);
   step_lines_end(&r->lines);

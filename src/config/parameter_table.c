@@ -65,6 +65,9 @@ static const char *const gas_boundaries[] = {
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
+static const char *const memories[] = {
+    [MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
+
 #define FIELD(member) offsetof(struct parameters, member), sizeof(((struct parameters *)0)->member)
 #define REAL PARAMETER_REAL
 #define INTEGER PARAMETER_INTEGER
@@ -241,6 +244,7 @@ const struct parameter parameter_table[] = {
   {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen by the program (the environment variable STARPU_SCHED takes precedence)"},
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "number of CPU cores that run tasks; automatic: all (the environment variable STARPU_NCPU takes precedence)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "auto: use GPUs if there are any; no: never; require: end with an error if there is none", .words = gpu_uses},
+  {"runtime", "memory", WORD(runtime.memory), "small", .help = "small: on cores the two meshes of interlacing take turns in the same memory, which is given back while rebuilds and outputs need memory; fast: they do not. With GPUs nothing changes", .words = memories},
   {"runtime", "shared_memory", SWITCH(runtime.shared_memory), "yes", .help = "ranks of one host exchange data through shared memory; no: through MPI", .words = no_yes},
   {"runtime", "wall_time", REAL, FIELD(runtime.wall_time), "0", .help = "wall-clock time that the program may take: the run writes a checkpoint and ends before it is used up; 0: no limit", .unit = "h", RANGE(0, 1e6)},
   {"runtime", "signal_grace", REAL, FIELD(runtime.signal_grace), "120", .help = "time that a step may go on after a signal to stop, at least twice the longest step; a longer step is given up; 0: give up the step at once", .unit = "s", RANGE(0, 1e6)},
@@ -347,7 +351,8 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                          "gravity.assignment", "gravity.gradient",
                                          "gravity.interlace",  "gravity.split",
                                          "gravity.r_split",    "gravity.r_cut",
-                                         "ic.unit_length",     NULL};
+                                         "ic.unit_length",     "runtime.memory",
+                                         NULL};
   static const char *const isolated[] = {"galaxy.",
                                          "second.",
                                          "ic.unit_length_kpc",

@@ -32,7 +32,7 @@ struct cut {
 };
 
 struct splitting {
-  const struct key *keys;
+  const struct particles *particles;
   size_t count;
   uint32_t *node; /* [particle] its node of the ORB tree, heap order */
   uint32_t chunks;
@@ -49,17 +49,23 @@ static size_t chunk_first(const struct splitting *b, uint32_t chunk) {
   return block_first(b->count, b->chunks, chunk);
 }
 
+/* For each particle i of a chunk; it is in the range `of`. */
+#define FOR_PARTICLES(b, chunk, of, i)                                                      \
+  for (size_t i = chunk_first((b), (chunk)), end = chunk_first((b), (chunk) + 1); i < end;) \
+    for (const struct particle_block of = particles_block_of((b)->particles, i);            \
+         i < end && i < of.first + of.count; i++)
+
 static void measure_boxes(void *context, uint32_t chunk) {
   const struct splitting *b = context;
   uint32_t(*low)[3] = b->low + (size_t)chunk * b->cuts,
   (*high)[3] = b->high + (size_t)chunk * b->cuts;
   memset(low, 0xff, b->cuts * sizeof *low);
   memset(high, 0, b->cuts * sizeof *high);
-  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) {
+  FOR_PARTICLES(b, chunk, of, i) {
     const int32_t k = b->cut_of[b->node[i]];
     if (k < 0) continue;
     for (int c = 0; c < 3; c++) {
-      const uint32_t x = b->keys[i].x[c];
+      const uint32_t x = of.x[c][i - of.first];
       if (x < low[k][c]) low[k][c] = x;
       if (x > high[k][c]) high[k][c] = x;
     }
@@ -71,10 +77,10 @@ static void count_digits(void *context, uint32_t chunk) {
   uint64_t *histogram = b->histogram + (size_t)chunk * b->cuts * DIGIT_VALUES;
   memset(histogram, 0, (size_t)b->cuts * DIGIT_VALUES * sizeof *histogram);
   const unsigned shift = digit_shift[b->digit];
-  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) {
+  FOR_PARTICLES(b, chunk, of, i) {
     const int32_t k = b->cut_of[b->node[i]];
     if (k < 0) continue;
-    const uint32_t x = b->keys[i].x[b->cut[k].axis];
+    const uint32_t x = of.x[b->cut[k].axis][i - of.first];
     if (b->digit > 0 && ((x ^ b->cut[k].value) >> digit_shift[b->digit - 1]) != 0) continue;
     const uint32_t digit = (x >> shift) &
                            (b->digit == DIGITS - 1 ? (1u << 10) - 1 : DIGIT_VALUES - 1);
@@ -85,10 +91,10 @@ static void count_digits(void *context, uint32_t chunk) {
 static void send_down(void *context, uint32_t chunk) {
   const struct splitting *b = context;
   uint64_t *ties = b->ties + (size_t)chunk * b->cuts;
-  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) {
+  FOR_PARTICLES(b, chunk, of, i) {
     const int32_t k = b->cut_of[b->node[i]];
     if (k < 0) continue;
-    const uint32_t x = b->keys[i].x[b->cut[k].axis], value = b->cut[k].value;
+    const uint32_t x = of.x[b->cut[k].axis][i - of.first], value = b->cut[k].value;
     bool left = x < value;
     if (x == value && ties[k] > 0) {
       left = true;
@@ -208,9 +214,10 @@ static void number_parts(struct orb_parts *parts, struct splitting *b) {
   parts->part_of = b->node;
 }
 
-struct orb_parts orb_split(struct domain *d, const struct key *keys, size_t count) {
+struct orb_parts orb_split(struct domain *d) {
+  const size_t count = d->particles.count;
   struct orb_parts parts = {0};
-  struct splitting b = {.keys = keys, .count = count};
+  struct splitting b = {.particles = &d->particles, .count = count};
   b.chunks = count / CHUNK_LEAST < CHUNKS_MOST ? (uint32_t)(count / CHUNK_LEAST) + 1 : CHUNKS_MOST;
   b.node = allocate(count, sizeof *b.node, "nodes of the particles");
   b.cut_of = allocate(2 * (size_t)d->group_count, sizeof *b.cut_of,

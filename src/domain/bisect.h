@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct key;
 struct domain;
 
 /** A node of the ORB tree, above the groups or one of them, that one rank will split further: node
@@ -24,14 +23,10 @@ struct orb_parts {
   uint32_t *part_of;     /* [particle of this rank] */
 };
 
-/**
- * Split the particles of all ranks, by exact medians along the longest side, down to parts of one
+/** Split the particles of all ranks, by exact medians along the longest side, down to parts of one
  * owner each. No particle is moved: a median is found digit by digit from counts, which are summed
- * over ranks and workers. Ties keep the order of the particles over all ranks. Collective.
- * @param keys  of this rank's particles, in their order, index = place
- * @param count number of keys
- */
-struct orb_parts orb_split(struct domain *d, const struct key *keys, size_t count);
+ * over ranks and workers. Ties keep the order of the particles over all ranks. Collective. */
+struct orb_parts orb_split(struct domain *d);
 void orb_parts_free(struct orb_parts *p);
 
 #endif

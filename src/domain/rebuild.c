@@ -22,10 +22,10 @@ struct rebuild {
   struct domain *domain;
   struct particles old;
   struct orb_parts parts;
-  /* key.index: place in the order that decides ties, from which the other columns are
-   * rearranged */
-  struct key *keys, *sorted;
-  size_t count;           /* particles of this rank after the rebuild */
+  struct key *keys; /* key.index: place in the order that decides ties, from which the other columns
+                     * are rearranged */
+  uint32_t *from;   /* [count] this index alone, in the new order */
+  size_t count;     /* particles of this rank after the rebuild */
   size_t *send, *receive; /* [rank] particles */
   size_t *next;           /* [chunk][part] place, by part, of the next particle */
   uint32_t *place;        /* [old count] place in the order by part */
@@ -44,20 +44,7 @@ static size_t chunk_first(const struct rebuild *r, uint32_t chunk) {
 
 /** The range of the old order that holds particle i of this rank. */
 static struct particle_block old_block(const struct rebuild *r, size_t i) {
-  const struct particles *p = &r->old;
-  return particles_block(p, block_containing(p->all, p->all_blocks, particles_first(p) + i) -
-                                p->first_block);
-}
-
-static void fill_keys(void *context, uint32_t chunk) {
-  const struct rebuild *r = context;
-  for (size_t i = chunk_first(r, chunk), end = chunk_first(r, chunk + 1); i < end;) {
-    const struct particle_block b = old_block(r, i);
-    for (; i < end && i < b.first + b.count; i++) {
-      const size_t k = i - b.first;
-      r->keys[i] = (struct key){{b.x[0][k], b.x[1][k], b.x[2][k]}, (uint32_t)i};
-    }
-  }
+  return particles_block_of(&r->old, i);
 }
 
 static void count_parts(void *context, uint32_t chunk) {
@@ -70,20 +57,23 @@ static void count_parts(void *context, uint32_t chunk) {
 static void sort_keys(void *context, uint32_t chunk) {
   const struct rebuild *r = context;
   size_t *next = r->next + (size_t)chunk * r->parts.count;
-  for (size_t i = chunk_first(r, chunk); i < chunk_first(r, chunk + 1); i++) {
-    const size_t place = next[r->parts.part_of[i]]++;
-    r->sorted[place] = r->keys[i];
-    if (r->place) r->place[i] = (uint32_t)place;
+  for (size_t i = chunk_first(r, chunk), end = chunk_first(r, chunk + 1); i < end;) {
+    const struct particle_block b = old_block(r, i);
+    for (; i < end && i < b.first + b.count; i++) {
+      const size_t place = next[r->parts.part_of[i]]++, k = i - b.first;
+      r->keys[place] = (struct key){{b.x[0][k], b.x[1][k], b.x[2][k]}, (uint32_t)i};
+      if (r->place) r->place[i] = (uint32_t)place;
+    }
   }
 }
 
 /**
- * Sort keys by part, and inside a part by the old order.
+ * Make keys, sorted by part, and inside a part by the old order.
  * @param of_part  [part] on return: particles of this rank in each part
  */
-static void sort_by_part(struct rebuild *r, size_t *of_part) {
+static void make_keys(struct rebuild *r, size_t *of_part) {
   r->next = allocate((size_t)CHUNKS * r->parts.count, sizeof *r->next, "parts");
-  r->sorted = allocate(r->old.count, sizeof *r->sorted, "keys by part");
+  r->keys = allocate(r->old.count, sizeof *r->keys, "keys of the domain decomposition");
   if (comm_size() > 1) r->place = allocate(r->old.count, sizeof *r->place, "places by part");
   loop_run(&rebuild_stage, CHUNKS, count_parts, r);
   size_t sum = 0;
@@ -96,7 +86,6 @@ static void sort_by_part(struct rebuild *r, size_t *of_part) {
     }
   loop_run(&rebuild_stage, CHUNKS, sort_keys, r);
   free(r->next);
-  free(r->keys);
 }
 
 /** Send rows of `size` bytes, sorted by part, to the owners of the parts. Returns the received
@@ -207,7 +196,7 @@ static void pack_rows(void *context, uint32_t chunk) {
 /** Write a group's particles in the new order, from rows or, for one rank, from the old order. */
 #define UNPACK(type)                                                                        \
   for (size_t i = 0; i < b.count; i++) {                                                    \
-    const size_t from = r->keys[b.first + i].index;                                         \
+    const size_t from = r->from[b.first + i];                                               \
     const type *in;                                                                         \
     size_t step = 1;                                                                        \
     if (r->rows) {                                                                          \
@@ -238,6 +227,19 @@ static void unpack_position(void *context, uint32_t g) {
   const struct particle_block b = particles_block(&r->domain->particles, g);
   for (size_t c = 0; c < 3; c++)
     for (size_t i = 0; i < b.count; i++) b.x[c][i] = r->keys[b.first + i].x[c];
+  for (size_t i = 0; i < b.count; i++) r->from[b.first + i] = r->keys[b.first + i].index;
+}
+
+/** Unpack the keys, and free them. */
+static void take_positions(struct rebuild *r) {
+  struct particles *p = &r->domain->particles;
+  if (r->count != r->old.count) {
+    free(p->position);
+    p->position = allocate(3 * r->count, sizeof *p->position, "particle positions");
+  }
+  r->from = allocate(r->count, sizeof *r->from, "the order of particles");
+  loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_position, r);
+  free(r->keys);
 }
 
 struct copy {
@@ -286,16 +288,17 @@ static void number_keys(void *context, uint32_t chunk) {
     r->keys[i].index = (uint32_t)i;
 }
 
-/** Send keys, sorted by part, to the owners of the parts. Their new indices keep the order of the
- * particles of all ranks, which decides ties. */
+/** Make keys, sorted by part, and send them to the owners of the parts. Their new indices keep the
+ * order of the particles of all ranks, which decides ties. */
 static void move_keys(struct rebuild *r) {
   size_t *of_part = allocate(r->parts.count, sizeof *of_part, "parts");
-  sort_by_part(r, of_part);
+  make_keys(r, of_part);
   plan_moves(r, of_part);
   free(of_part);
-  r->keys = r->sorted;
+  free(r->parts.part_of);
+  r->parts.part_of = NULL;
   if (comm_size() == 1) return;
-  r->keys = (struct key *)(void *)move_rows(r, (char *)r->sorted, sizeof *r->sorted);
+  r->keys = (struct key *)(void *)move_rows(r, (char *)r->keys, sizeof *r->keys);
   loop_run(&rebuild_stage, CHUNKS, number_keys, r);
 }
 
@@ -328,9 +331,7 @@ void domain_rebuild(struct domain *d) {
   struct rebuild r = {.domain = d, .old = *p};
   if (p->count > UINT32_MAX)
     fail(EXIT_RUN_FAILED, "%zu particles on one rank are more than 2^32: use more ranks", p->count);
-  r.keys = allocate(p->count, sizeof *r.keys, "keys of the domain decomposition");
-  loop_run(&rebuild_stage, CHUNKS, fill_keys, &r);
-  r.parts = orb_split(d, r.keys, p->count);
+  r.parts = orb_split(d);
   move_keys(&r);
   p->all_blocks = d->group_count;
   p->first_block = group_first(d, comm_rank());
@@ -339,16 +340,12 @@ void domain_rebuild(struct domain *d) {
   p->sorted = true;
   loop_run(&rebuild_stage, r.own_parts, split_part, &r);
   loop_run(&rebuild_stage, (uint32_t)p->blocks, split_group, &r);
-  if (r.count != r.old.count) {
-    free(p->position);
-    p->position = allocate(3 * r.count, sizeof *p->position, "particle positions");
-  }
-  loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_position, &r);
+  take_positions(&r);
   FOR_PARTICLE_COLUMNS(p, k) {
     if (k != COLUMN_position) rearrange(&r, k); /* positions are taken from the keys */
   }
   orb_parts_free(&r.parts);
-  free(r.keys);
+  free(r.from);
   free(r.place);
   free(r.arrive);
   free(r.part_first);

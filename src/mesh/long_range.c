@@ -62,42 +62,64 @@ static int dealt_to(uint32_t n, uint32_t i) {
 int slab_owner(const struct mesh *m, uint32_t slab) { return dealt_to(m->slabs, slab); }
 int column_owner(const struct mesh *m, uint32_t column) { return dealt_to(m->columns, column); }
 
-/** Register memory that matters only within a step. With a GPU, StarPU gives the data host memory
- * only where a task on the host writes it. */
-static starpu_data_handle_t register_scratch(void **data, size_t count, size_t size,
-                                             const char *what) {
-  if (engine_gpu()) return handle_make(count, size);
-  *data = allocate(count, size, what);
-  return handle_register(*data, count, size);
-}
-
 static size_t slab_rows(const struct long_range *l) {
-  return (size_t)l->sets * l->mesh->fields * l->mesh->slabs;
+  return (size_t)set_places(l) * l->mesh->fields * l->mesh->slabs;
+}
+static uint32_t block_places(const struct long_range *l) {
+  return l->in_turn ? l->mesh->spectra + 1 : l->sets * l->mesh->spectra;
 }
 static size_t block_rows(const struct long_range *l) {
-  return (size_t)l->sets * l->mesh->spectra * l->mesh->slabs * l->mesh->columns;
+  return (size_t)block_places(l) * l->mesh->slabs * l->mesh->columns;
 }
 
-static void create_slabs(struct long_range *l) {
+/** Register memory that matters only within a step. Without memory.start it is only counted: `at`
+ * moves on behind it. With a GPU, StarPU gives the data host memory only where a task on the host
+ * writes it. */
+static void register_scratch(const struct long_range *l, size_t *at, size_t count, size_t size,
+                             starpu_data_handle_t *handle) {
+  if (engine_gpu())
+    *handle = handle_make(count, size);
+  else if (l->memory.start)
+    *handle = handle_register(l->memory.start + *at, count, size);
+  *at += mesh_memory_room(count * size);
+}
+
+/** Register the slabs, and the blocks, of some of their places: those that are written before all
+ * densities are transformed, or the others. */
+static void register_slabs(struct long_range *l, bool late, size_t *at) {
   const struct mesh *m = l->mesh;
-  l->slab = allocate(slab_rows(l), sizeof *l->slab, "slab table");
-  l->slab_handle = allocate(slab_rows(l), sizeof *l->slab_handle, "slab handles");
   for (size_t i = 0; i < slab_rows(l); i++) {
-    const uint32_t slab = (uint32_t)(i % m->slabs);
+    const uint32_t slab = (uint32_t)(i % m->slabs), field = (uint32_t)(i / m->slabs) % m->fields;
     const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
-    if (slab_owner(m, slab) == comm_rank())
-      l->slab_handle[i] = register_scratch((void **)&l->slab[i], floats, sizeof(float),
-                                           "mesh slab");
+    if (slab_owner(m, slab) == comm_rank() && late == (field > 0))
+      register_scratch(l, at, floats, sizeof(float), &l->slab_handle[i]);
   }
-  l->block = allocate(block_rows(l), sizeof *l->block, "block table");
-  l->block_handle = allocate(block_rows(l), sizeof *l->block_handle, "block handles");
   for (size_t i = 0; i < block_rows(l); i++) {
     const uint32_t column = (uint32_t)(i % m->columns);
     const uint32_t slab = (uint32_t)(i / m->columns % m->slabs);
-    if (slab_owner(m, slab) == comm_rank() || column_owner(m, column) == comm_rank())
-      l->block_handle[i] = register_scratch((void **)&l->block[i], block_size(m, slab, column),
-                                            sizeof(float complex), "mesh block");
+    const bool density = i / m->columns / m->slabs % m->spectra == 0; /* see density_row() */
+    if ((slab_owner(m, slab) == comm_rank() || column_owner(m, column) == comm_rank()) &&
+        late == !density)
+      register_scratch(l, at, block_size(m, slab, column), sizeof(float complex),
+                       &l->block_handle[i]);
   }
+}
+
+static size_t register_all(struct long_range *l) {
+  size_t at = 0;
+  register_slabs(l, false, &at);
+  l->patches_begin = at;
+  register_slabs(l, true, &at);
+  return at;
+}
+
+static void create_slabs(struct long_range *l) {
+  l->slab_handle = allocate(slab_rows(l), sizeof *l->slab_handle, "slab handles");
+  l->block_handle = allocate(block_rows(l), sizeof *l->block_handle, "block handles");
+  const size_t bytes = register_all(l);
+  if (engine_gpu() || bytes == 0) return;
+  l->memory = pages_create(bytes, "the mesh");
+  register_all(l);
 }
 
 static void create_gpu_tables(void *context) {
@@ -116,12 +138,14 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   const struct mesh_layout layout = layout_of(cells);
   *l = (struct long_range){.domain = d, .kernels = mesh_kernels_select()};
   l->sets = p->gravity.interlace ? 2 : 1;
+  l->rests = p->runtime.memory == MEMORY_SMALL && !scheduler_any_gpu();
+  l->in_turn = l->rests && l->sets > 1;
   l->factor = (float)(GRAVITY * d->particles.mass);
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
   l->groups = allocate(d->group_count, sizeof *l->groups, "groups");
   create_slabs(l);
-  l->slab_sum = allocate(slab_rows(l), sizeof *l->slab_sum, "sums of slabs");
+  l->slab_sum = allocate((size_t)l->sets * l->mesh->slabs, sizeof *l->slab_sum, "sums of slabs");
   l->fft = allocate(engine_workers(), sizeof *l->fft, "FFT scratch");
   l->gpu = allocate(engine_workers(), sizeof(struct gpu_mesh *), "mesh tables");
   for (uint32_t w = 0; w < engine_workers(); w++)
@@ -137,20 +161,16 @@ void long_range_free(struct long_range *l) {
     free(l->groups[i].sent.piece);
   }
   free(l->groups);
-  for (size_t i = 0; i < slab_rows(l); i++) {
-    handle_drop(&l->slab_handle[i]);
-    free(l->slab[i]);
-  }
-  for (size_t i = 0; i < block_rows(l); i++) {
-    handle_drop(&l->block_handle[i]);
-    free(l->block[i]);
-  }
+  for (size_t i = 0; i < slab_rows(l); i++) handle_drop(&l->slab_handle[i]);
+  for (size_t i = 0; i < block_rows(l); i++) handle_drop(&l->block_handle[i]);
+  pages_free(&l->memory);
   for (uint32_t w = 0; w < engine_workers(); w++) free(l->fft[w]);
-  void *const tables[] = {l->slab, l->slab_handle, l->block,   l->block_handle,
-                          l->fft,  l->gpu,         l->slab_sum};
+  void *const tables[] = {l->slab_handle, l->block_handle, l->fft, l->gpu, l->slab_sum};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
   mesh_free(l->mesh);
 }
+
+void long_range_rest(const struct long_range *l) { pages_rest(&l->memory); }
 
 void long_range_check_mass(const struct long_range *l) {
   if (scheduler_any_gpu()) return; /* slabs are on the GPU */
@@ -158,7 +178,7 @@ void long_range_check_mass(const struct long_range *l) {
     const double all = (double)l->domain->particles.all;
     double sum = 0.0;
     for (uint32_t slab = 0; slab < l->mesh->slabs; slab++)
-      if (slab_owner(l->mesh, slab) == comm_rank()) sum += l->slab_sum[slab_row(l, set, 0, slab)];
+      if (slab_owner(l->mesh, slab) == comm_rank()) sum += l->slab_sum[set * l->mesh->slabs + slab];
     comm_sum_double(&sum, 1);
     DEBUG_CHECK(fabs(sum - all) <= 1e-5 * all, "mesh %u holds %.9g particles of %.9g", set, sum,
                 all);

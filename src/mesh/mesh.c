@@ -376,31 +376,75 @@ static void scatter_fields(const struct mesh *m, const struct lines *l, float co
   scatter(m, l, result, out);
 }
 
+/* What a transform along x works on. */
+struct along_x {
+  float complex *work, *field, *result; /* lines_size() each */
+  float (*factor)[LINES];
+};
+
+static struct along_x along_x(const struct mesh *m, void *scratch) {
+  struct along_x a = {.work = align(scratch)};
+  a.field = a.work + lines_size(m);
+  a.result = a.field + lines_size(m);
+  a.factor = (float(*)[LINES])(a.result + lines_size(m));
+  return a;
+}
+
+/* For the lines of a column, LINES at a time. */
+#define FOR_LINES(m, c, l)                                             \
+  for (struct lines l = {.column = (c), .ky = column_first((m), (c))}; \
+       l.ky < column_first((m), (c) + 1); l.ky++)                      \
+    for (l.z = 0; l.z < (m)->kz && (l.count = lines_count((m), l.z)); l.z += LINES)
+
+static uint32_t lines_count(const struct mesh *m, uint32_t z) {
+  return m->kz - z < LINES ? m->kz - z : LINES;
+}
+
+/* From the densities to what scatter_fields() needs, in a->field. */
+static void make_potential(const struct mesh *m, const struct lines *l, const struct along_x *a,
+                           const float complex *const *in) {
+  const fftwf_plan forward = m->plans->x_forward[l->count < LINES];
+  gather(m, l, in, a->work);
+  fftwf_execute_dft(forward, a->work, a->field);
+  if (m->interlace) {
+    gather(m, l, in + m->slabs, a->work);
+    fftwf_execute_dft(forward, a->work, a->result);
+    /* The aliased images of k have opposite signs in the two densities (Hockney & Eastwood 1981,
+     * section 7-8-3). */
+    multiply_phase(m, l, 1.0f, a->result);
+    add_lines(m, l, a->result, a->field);
+  }
+  apply_green(m, l, a->factor, a->field);
+}
+
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
                 float complex *const *out, void *scratch) {
-  float complex *work = align(scratch), *field = work + lines_size(m),
-                *result = field + lines_size(m);
-  float(*factor)[LINES] = (float(*)[LINES])(result + lines_size(m));
-  for (uint32_t ky = column_first(m, c); ky < column_first(m, c + 1); ky++)
-    for (uint32_t z = 0; z < m->kz; z += LINES) {
-      const struct lines l = {
-          .column = c, .ky = ky, .z = z, .count = m->kz - z < LINES ? m->kz - z : LINES};
-      const fftwf_plan forward = m->plans->x_forward[l.count < LINES];
-      gather(m, &l, in, work);
-      fftwf_execute_dft(forward, work, field);
-      if (m->interlace) {
-        gather(m, &l, in + m->slabs, work);
-        fftwf_execute_dft(forward, work, result);
-        /* The aliased images of k have opposite signs in the two densities (Hockney & Eastwood
-         * 1981, section 7-8-3). */
-        multiply_phase(m, &l, 1.0f, result);
-        add_lines(m, &l, result, field);
-      }
-      apply_green(m, &l, factor, field);
-      scatter_fields(m, &l, field, work, result, out);
-      if (m->interlace) {
-        multiply_phase(m, &l, -1.0f, field);
-        scatter_fields(m, &l, field, work, result, out + m->spectra * m->slabs);
-      }
-    }
+  const struct along_x a = along_x(m, scratch);
+  FOR_LINES(m, c, l) {
+    make_potential(m, &l, &a, in);
+    scatter_fields(m, &l, a.field, a.work, a.result, out);
+    if (!m->interlace) continue;
+    multiply_phase(m, &l, -1.0f, a.field);
+    scatter_fields(m, &l, a.field, a.work, a.result, out + m->spectra * m->slabs);
+  }
+}
+
+void mesh_potential_x(const struct mesh *m, uint32_t c, const float complex *const *in,
+                      float complex *const *potential, void *scratch) {
+  const struct along_x a = along_x(m, scratch);
+  FOR_LINES(m, c, l) {
+    make_potential(m, &l, &a, in);
+    scatter(m, &l, a.field, potential);
+  }
+}
+
+void mesh_fields_x(const struct mesh *m, uint32_t c, uint32_t set,
+                   const float complex *const *potential, float complex *const *out,
+                   void *scratch) {
+  const struct along_x a = along_x(m, scratch);
+  FOR_LINES(m, c, l) {
+    gather(m, &l, potential, a.field);
+    if (set == 1) multiply_phase(m, &l, -1.0f, a.field);
+    scatter_fields(m, &l, a.field, a.work, a.result, out);
+  }
 }

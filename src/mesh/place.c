@@ -59,7 +59,7 @@ static void place_pieces(const struct long_range *l, const struct group *g,
   pieces->piece = reallocate(pieces->piece, count, sizeof *pieces->piece, "pieces of the mesh");
   for (uint32_t k = 0; k < count; k++) {
     if (k < pieces->count) memcpy(now[k].handle, pieces->piece[k].handle, sizeof now[k].handle);
-    for (uint32_t set = 0; set < l->sets; set++)
+    for (uint32_t set = 0; set < set_places(l); set++)
       if (is_own(g) || now[k].rank == comm_rank())
         handle_fit(&now[k].handle[set], now[k].planes * plane);
       else
@@ -123,15 +123,36 @@ static void find_patches(void *context, uint32_t task) {
   }
 }
 
+/** Make room for a patch: on cores in that part of the mesh's memory which is empty as long as
+ * there are patches. The fields come into this part after every density is transformed, and with it
+ * all patches are added.
+ * @param[in,out] at  bytes of the mesh's memory that are taken */
+static void place_patch(const struct long_range *l, size_t cells, starpu_data_handle_t *handle,
+                        size_t *at) {
+  const size_t end = *at + mesh_memory_room(cells * sizeof(float));
+  if (l->memory.bytes == 0) {
+    handle_fit(handle, cells);
+    return;
+  }
+  handle_drop(handle);
+  if (end > l->memory.bytes) {
+    *handle = handle_make(cells, sizeof(float));
+    return;
+  }
+  *handle = handle_register(l->memory.start + *at, cells, sizeof(float));
+  *at = end;
+}
+
 void long_range_place(struct long_range *l) {
   struct mesh_piece *now = allocate(l->mesh->cells, sizeof *now, "pieces of the mesh");
   const struct planes own = own_planes(l->mesh);
+  size_t at = l->patches_begin;
   loop_run(&patches_stage, task_count(l), find_patches, l);
   for (uint32_t i = 0; i < l->domain->group_count; i++) {
     const struct group *g = &l->domain->groups[i];
     struct group_cells *c = &l->groups[i];
-    for (uint32_t set = 0; set < l->sets && is_own(g); set++)
-      handle_fit(&c->patch_handle[set], patch_cells(&c->patch));
+    for (uint32_t set = 0; set < set_places(l) && is_own(g); set++)
+      place_patch(l, patch_cells(&c->patch), &c->patch_handle[set], &at);
     if (comm_size() == 1) continue;
     if (is_own(g) || reads_planes(l->mesh, &c->patch, own))
       place_group(l, g, c, now);

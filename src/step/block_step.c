@@ -271,6 +271,7 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   motion_check(n, 0.0);
   note_fastest(n, false);
   account(n, b, top);
+  if (mesh && nbody_rests(n)) long_range_rest(&n->long_range);
   if (mesh) kick_by_mesh(n, b);
 }
 

@@ -22,6 +22,21 @@
   for (uint32_t column = 0; column < (m)->columns; column++) \
     if (column_owner((m), column) == comm_rank())
 
+/** The fields of a set, from the spectra of the densities of all sets. */
+static void submit_fields(struct domain *d, struct long_range *l, uint32_t set) {
+  const struct mesh *m = l->mesh;
+  FOR_COLUMNS(m, column) if (l->in_turn) fields_x_submit(l, set, column);
+  spectra_transfer(l, set);
+  for (uint32_t field = 0; field < m->fields; field++)
+    FOR_SLABS(m, slab) ifft_yz_submit(l, set, field, slab);
+  for (struct group *g = d->groups; g < d->groups + d->group_count; g++) {
+    const struct mesh_pieces *read = &cells_of(l, g)->read;
+    for (uint32_t k = 0; k < read->count; k++)
+      if (read->piece[k].rank == comm_rank()) pm_cut_submit(l, g, k, set);
+  }
+  pieces_transfer(l, set);
+}
+
 static void submit_mesh(struct domain *d, struct long_range *l) {
   const struct mesh *m = l->mesh;
   for (uint32_t set = 0; set < l->sets; set++) {
@@ -33,19 +48,17 @@ static void submit_mesh(struct domain *d, struct long_range *l) {
     FOR_SLABS(m, slab) patch_add_submit(l, set, slab);
     FOR_SLABS(m, slab) fft_yz_submit(l, set, slab);
   }
-  spectra_transfer(l, false);
-  FOR_COLUMNS(m, column) fft_x_submit(l, column);
-  spectra_transfer(l, true);
-  for (uint32_t set = 0; set < l->sets; set++)
-    for (uint32_t field = 0; field < m->fields; field++)
-      FOR_SLABS(m, slab) ifft_yz_submit(l, set, field, slab);
-  for (struct group *g = d->groups; g < d->groups + d->group_count; g++) {
-    const struct mesh_pieces *read = &cells_of(l, g)->read;
-    for (uint32_t k = 0; k < read->count; k++)
-      for (uint32_t set = 0; set < l->sets && read->piece[k].rank == comm_rank(); set++)
-        pm_cut_submit(l, g, k, set);
+  densities_transfer(l);
+  FOR_COLUMNS(m, column)(l->in_turn ? potential_x_submit : fft_x_submit)(l, column);
+  for (uint32_t set = 0; set < set_places(l); set++) submit_fields(d, l, set);
+}
+
+/** Each set's fields are read before the next set takes their place. */
+static void submit_reads(struct domain *d, struct long_range *l) {
+  for (uint32_t set = 0; set < l->sets; set++) {
+    if (set >= set_places(l)) submit_fields(d, l, set);
+    FOR_GROUPS(d, g) pm_read_submit(l, g, set);
   }
-  pieces_transfer(l);
 }
 
 /** Whether a group needs expansions. With the default accuracy hardly any pair of nodes uses them;
@@ -122,5 +135,5 @@ void forces_submit(struct nbody *n, bool mesh,
   FOR_TARGETS(d, g) lists_begin(s, g);
   if (mesh) submit_mesh(d, l);
   submit_tree(d, s);
-  for (uint32_t set = 0; mesh && set < l->sets; set++) FOR_GROUPS(d, g) pm_read_submit(l, g, set);
+  if (mesh) submit_reads(d, l);
 }

@@ -42,6 +42,7 @@ void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group
   message_wait();
   motion_check(n, 0.0);
   if (DEBUG_CHECKS && nbody_has_mesh(n)) long_range_check_mass(&n->long_range);
+  if (nbody_rests(n)) long_range_rest(&n->long_range);
 }
 
 static void close_step(struct nbody *n, struct group *g, const void *kick) {
@@ -124,6 +125,7 @@ static void measure_mesh(struct nbody *n) {
   find_neighbours(n, false);
   forces_submit(n, true, choose_all, NULL);
   message_wait();
+  if (nbody_rests(n)) long_range_rest(&n->long_range);
 }
 
 void step_measure(struct nbody *n) {

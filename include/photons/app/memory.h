@@ -14,8 +14,8 @@ struct memory_use {
   double trees;     /**< nodes and expansions */
   double mesh;      /**< slabs, blocks and the patches of groups */
   double tasks;     /**< StarPU's handles and tasks of the groups */
-  double
-      at_times; /**< of initial conditions, rebuilds and outputs, which follow each other, the largest */
+  double at_times;  /**< beyond all that: of initial conditions, rebuilds and outputs, which follow
+                         each other, the largest */
 };
 struct memory_use memory_estimate(const struct parameters *p, size_t particles);
 double memory_peak(const struct memory_use *use);

@@ -41,6 +41,7 @@ enum gas_gravity { GAS_GRAVITY_NONE, GAS_GRAVITY_SELF };
 enum gas_poisson { GAS_POISSON_DIRECT, GAS_POISSON_SOR };
 enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
+enum memory_choice { MEMORY_SMALL, MEMORY_FAST };
 
 #define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */
 #define FMM_ORDER_MAX 6

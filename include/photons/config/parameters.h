@@ -173,6 +173,7 @@ struct parameters {
                                    precedence) */
     int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU takes precedence) */
     enum gpu_use gpu;
+    enum memory_choice memory;
     bool shared_memory;   /**< between ranks of one host */
     double wall_time;     /**< hours; 0: no limit */
     double signal_grace;  /**< seconds that a step may go on after a signal to stop */

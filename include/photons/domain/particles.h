@@ -149,6 +149,12 @@ static inline struct particle_block particles_block(const struct particles *s, s
   return b;
 }
 
+/** The range that holds particle i of this rank. */
+static inline struct particle_block particles_block_of(const struct particles *s, size_t i) {
+  return particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) -
+                                s->first_block);
+}
+
 /**
  * Allocate n particles in one range, all on this rank; columns are zero. A lack of memory ends the
  * program.

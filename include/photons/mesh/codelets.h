@@ -18,6 +18,10 @@ void patch_add_submit(struct long_range *l, uint32_t set, uint32_t slab);
 void fft_yz_submit(struct long_range *l, uint32_t set, uint32_t slab);
 /** Transform a column along x, multiply by Green's function, and transform back along x. */
 void fft_x_submit(struct long_range *l, uint32_t column);
+/** The two parts of fft_x where sets are made in turn: from the densities of both sets to the
+ * potential, and from the potential to the spectra of a set. */
+void potential_x_submit(struct long_range *l, uint32_t column);
+void fields_x_submit(struct long_range *l, uint32_t set, uint32_t column);
 /** Transform one field of a slab back along y and z. */
 void ifft_yz_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab);
 /** Copy the field planes that a group of another rank reads out of this rank's slabs. */
@@ -29,11 +33,13 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set);
 
 /** Send pieces of patches to the ranks that own their slabs. */
 void patches_transfer(struct long_range *l, uint32_t set);
-/** Send transpose blocks of the spectra from the owners of slabs to the owners of columns; `back`:
- * the other way. */
-void spectra_transfer(struct long_range *l, bool back);
-/** Send pieces of the fields to the ranks whose groups read them. */
-void pieces_transfer(struct long_range *l);
+/** Send transpose blocks of the densities of all sets from the owners of slabs to the owners of
+ * columns. */
+void densities_transfer(struct long_range *l);
+/** Send transpose blocks of the spectra of a set from the owners of columns to those of slabs. */
+void spectra_transfer(struct long_range *l, uint32_t set);
+/** Send pieces of the fields of a set to the ranks whose groups read them. */
+void pieces_transfer(struct long_range *l, uint32_t set);
 /** Kinds of messages, see MESSAGE_KINDS. */
 enum {
   MESSAGE_PATCH = 3,

@@ -11,6 +11,7 @@
 #include "photons/domain/domain.h"
 #include "photons/mesh/kernels.h"
 #include "photons/mesh/mesh.h"
+#include "photons/runtime/pages.h"
 
 struct parameters;
 struct gpu_mesh;
@@ -32,7 +33,8 @@ enum { SETS_MOST = 2 }; /* the mesh, and with interlacing the mesh shifted by ha
 struct mesh_piece {
   int rank;
   uint32_t first, planes;                 /**< planes first .. first + planes - 1, modulo N */
-  starpu_data_handle_t handle[SETS_MOST]; /**< NULL where this rank is neither end */
+  starpu_data_handle_t handle[SETS_MOST]; /**< by set_place(); NULL where this rank is neither
+                                               end */
 };
 struct mesh_pieces {
   struct mesh_piece *piece;
@@ -42,8 +44,8 @@ struct mesh_pieces {
 /** The mesh cells of one group. */
 struct group_cells {
   struct patch patch;                           /**< cells that the group deposits to */
-  starpu_data_handle_t patch_handle[SETS_MOST]; /**< NULL where the patch is not in this rank's
-                                                     memory */
+  starpu_data_handle_t patch_handle[SETS_MOST]; /**< by set_place(); NULL where the patch is not in
+                                                     this rank's memory */
   struct mesh_pieces sent;                      /**< patch planes whose slabs other ranks own */
   struct field_box field_box;                   /**< cells of the fields that the group reads */
   struct mesh_pieces read; /**< field planes that the group reads, [field][plane][y][z], received
@@ -56,28 +58,49 @@ struct long_range {
   const struct mesh_kernels *kernels;
   struct mesh *mesh;
   uint32_t sets;              /**< 1, or 2 with interlacing */
+  bool in_turn;               /**< the two sets are made one after the other, in the same memory */
+  bool rests;                 /**< its memory is given back after forces */
   float factor;               /**< G m; the fields of the mesh are per unit of G m */
   struct group_cells *groups; /**< [group] of the domain */
-  float **slab;          /**< by slab_row(): density (field 0), then the fields; NULL for slabs of
-                              other ranks */
-  float complex **block; /**< transpose blocks of the spectra by block_row(): density (spectrum 0),
-                              then the fields' spectra; allocated for this rank's slabs and
-                              columns */
-  starpu_data_handle_t *slab_handle, *block_handle;
-  double *slab_sum;      /**< by slab_row(): sums of densities, for long_range_check_mass() */
+  struct pages memory;  /**< on cores: the slabs and transpose blocks of this rank. Without a GPU in
+                              use StarPU keeps none of them elsewhere */
+  size_t patches_begin; /**< bytes of `memory` before that part which is empty until all densities
+                              are transformed. It holds the patches of groups till then */
+  starpu_data_handle_t *slab_handle;  /**< by slab_row(): density (field 0), then the fields; NULL
+                                           for slabs of other ranks */
+  starpu_data_handle_t *block_handle; /**< transpose blocks by block_row(), of this rank's slabs and
+                                           columns */
+  double *slab_sum;      /**< [set][slab] sums of densities, for long_range_check_mass() */
   void **fft;            /**< [worker] scratch memory of mesh_scratch_bytes() */
   struct gpu_mesh **gpu; /**< [worker] tables and plans on the worker's GPU; NULL for CPU workers */
 };
 
+/** Number of sets that are in memory at a time, and which of these places a set has. */
+static inline uint32_t set_places(const struct long_range *l) { return l->in_turn ? 1 : l->sets; }
+static inline uint32_t set_place(const struct long_range *l, uint32_t set) {
+  return l->in_turn ? 0 : set;
+}
 /** Index of a slab or a transpose block in the tables of struct long_range. */
 static inline size_t slab_row(const struct long_range *l, uint32_t set, uint32_t field,
                               uint32_t slab) {
-  return ((size_t)set * l->mesh->fields + field) * l->mesh->slabs + slab;
+  return ((size_t)set_place(l, set) * l->mesh->fields + field) * l->mesh->slabs + slab;
 }
 static inline size_t block_row(const struct long_range *l, uint32_t set, uint32_t spectrum,
                                uint32_t slab, uint32_t column) {
   return (((size_t)set * l->mesh->spectra + spectrum) * l->mesh->slabs + slab) * l->mesh->columns +
          column;
+}
+/* Spectra of a set begin with that of its density. Where sets are made in turn there is one
+ * spectrum more: the density of set 0, which then becomes the potential. The density of set 1 is in
+ * the place of spectrum 0. */
+static inline size_t spectrum_row(const struct long_range *l, uint32_t set, uint32_t spectrum,
+                                  uint32_t slab, uint32_t column) {
+  return block_row(l, set_place(l, set), spectrum, slab, column);
+}
+static inline size_t density_row(const struct long_range *l, uint32_t set, uint32_t slab,
+                                 uint32_t column) {
+  return l->in_turn ? block_row(l, 0, set == 0 ? l->mesh->spectra : 0, slab, column)
+                    : block_row(l, set, 0, slab, column);
 }
 
 /** @param cells  a side of the mesh
@@ -93,8 +116,12 @@ int column_owner(const struct mesh *m, uint32_t column);
 /** Find the patches and pieces of all groups for their present boxes and register handles of these
  * sizes. After domain_find_neighbours(). */
 void long_range_place(struct long_range *l);
+/** Bytes of the mesh's memory that so many bytes take up. */
+static inline size_t mesh_memory_room(size_t bytes) { return (bytes + 63) / 64 * 64; }
 /** Free patches and pieces, before groups change owners. */
 void long_range_leave(struct long_range *l);
+/** Give the memory of the mesh back until the next forces. All tasks must have ended. */
+void long_range_rest(const struct long_range *l);
 
 /** With --enable-debug-checks, after forces computed on cores: the density of each set adds up to
  * all particles. Collective. */

@@ -47,9 +47,11 @@ struct field_view {
   const float *const *plane; /**< [field * N + x]; set for the planes that are read */
   uint32_t origin[2];        /**< y and z of the first number of a plane */
   uint32_t row;              /**< floats from y to y + 1 */
+  uint32_t first[3]; /**< first cell of the group's patch: all cells of the box from there to
+                              *   the farthest one that a particle touches are in the planes */
 };
 static inline struct field_view whole_planes(uint32_t row, const float *const *plane) {
-  return (struct field_view){plane, {0, 0}, row};
+  return (struct field_view){.plane = plane, .row = row};
 }
 
 /** The cells of each field that a group reads, where they are copied for the group: planes first ..
@@ -189,6 +191,17 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab,
  */
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
                 float complex *const *out, void *scratch);
+/**
+ * mesh_fft_x() in two parts, with the same rounding: its forward transforms and Green's function,
+ * whose result stays in wave numbers; and the inverse transforms of one set.
+ * @param in         [sets][slabs]
+ * @param potential  [slabs] transpose blocks; may be the same memory as some of `in`
+ * @param out        [spectra][slabs] of this set
+ */
+void mesh_potential_x(const struct mesh *m, uint32_t c, const float complex *const *in,
+                      float complex *const *potential, void *scratch);
+void mesh_fields_x(const struct mesh *m, uint32_t c, uint32_t set,
+                   const float complex *const *potential, float complex *const *out, void *scratch);
 
 /** 2-D c2r transform of every plane of slab s, from the transpose blocks of one field's spectrum
  * into [plane][y][row] floats. Cells N .. N + 3 of a row repeat cells 0 .. 3. */

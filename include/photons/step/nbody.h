@@ -49,6 +49,10 @@ uint32_t nbody_mesh_cells(const struct nbody *n);
 /** Another mesh, and with it another division of the force. All tasks must have ended; trees must
  * be refitted, the softening limited anew, and forces computed. Collective. */
 void nbody_change_mesh(struct nbody *n, uint32_t cells);
+/** Whether memory that only forces need is given back between them, and so belongs to outputs. */
+static inline bool nbody_rests(const struct nbody *n) {
+  return nbody_has_mesh(n) && n->long_range.rests;
+}
 /** Unregister all data and free the system with its particles. */
 void nbody_free(struct nbody *n);
 
