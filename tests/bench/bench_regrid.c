@@ -33,6 +33,12 @@ static double regrid(struct gas *g, int buffer) {
   return seconds() - start;
 }
 
+/** Of the present cells of so many groups of the finest level, and of half of those of the next coarser
+ * one. */
+static size_t all_bytes(const struct gas *g, uint32_t groups) {
+  return (groups + g->topology.level[g->topology.finest - 1].count / 2) * gas_group_bytes(g);
+}
+
 static void bench(int side, int levels) {
   static const char text[] =
       "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nsolver = rtvd\nroot = %d, %d, %d\n"
@@ -48,10 +54,13 @@ static void bench(int side, int levels) {
   gas_begin(g, &ic);
   double same = 1e9, more = 1e9, fewer = 1e9;
   uint32_t most = 0, least = 0;
+  uint64_t moved = 0;
   for (int i = 0; i < REPEATS; i++) {
     double time = regrid(g, 4);
     same = i > 0 && time < same ? time : same;
+    const uint64_t before = g->host_bytes;
     time = regrid(g, 8);
+    moved = g->host_bytes - before;
     more = time < more ? time : more;
     most = g->topology.level[levels].count;
     regrid(g, 8);
@@ -61,9 +70,10 @@ static void bench(int side, int levels) {
     time = regrid(g, 4);
     same = time < same ? time : same;
   }
-  printf("%3d^3 + %d levels: %6u groups, the same again %8.3f ms; to %6u %8.3f ms, and back %8.3f "
-         "ms\n",
-         side, levels, least, 1e3 * same, most, 1e3 * more, 1e3 * fewer);
+  printf("%3d^3 + %d levels, batches of %2u: %6u groups, the same again %8.3f ms; to %6u %8.3f ms, "
+         "%.1f MB of %.1f; and back %8.3f ms\n",
+         side, levels, g->batch, least, 1e3 * same, most, 1e3 * more, 1e-6 * (double)moved,
+         1e-6 * (double)(all_bytes(g, least) + all_bytes(g, most)), 1e3 * fewer);
   gas_free(g);
   engine_stop();
 }

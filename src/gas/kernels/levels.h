@@ -44,7 +44,8 @@ INLINE void constant_children(const struct constants *c, unsigned variables, con
   for (int i = 0; i < n; i++) any |= bad[i];
   for (int i = 0; any && i < n; i++)
     for (unsigned q = 0; bad[i] && q < variables; q++)
-      for (unsigned k = 0; k < 8; k++) children->u[q][k][i] = coarse[q * GAS_COARSE_CELLS + i];
+      for (unsigned k = 0; k < 8; k++)
+        children->u[q][k][i] = coarse[q * GAS_COARSE_CELLS + (unsigned)i];
 }
 
 /* Writes those children that are cells low <= i < high of the block. Cell i of the block lies in
