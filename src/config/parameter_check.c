@@ -152,6 +152,7 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
    * the force jumps noticeably at the cutoff. */
   static const double least_ratio = 2, largest_ratio = 8;
   const struct parameter *r_cut = row_of("gravity", "r_cut"), *grid = row_of("gravity", "pm_grid");
+  const struct parameter *most = row_of("gravity", "pm_grid_most");
   const struct parameter *theta = row_of("gravity", "theta");
   const double ratio = p->gravity.r_cut / p->gravity.r_split;
   if (sound(problems, r_cut) && sound(problems, row_of("gravity", "r_split")) &&
@@ -160,6 +161,8 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
                  p->gravity.r_split, least_ratio, largest_ratio);
   if (sound(problems, grid) && p->gravity.pm_grid % 2)
     problem_with(problems, grid, p, NULL, "odd; allowed: even numbers");
+  if (sound(problems, most) && p->gravity.pm_grid_most % 2)
+    problem_with(problems, most, p, NULL, "odd; allowed: even numbers");
   if (sound(problems, grid) && sound(problems, r_cut) && p->gravity.pm_grid &&
       2 * p->gravity.r_cut > (double)p->gravity.pm_grid)
     problem_with(problems, r_cut, p, NULL, "more than half the mesh, pm_grid = %lld",

@@ -93,6 +93,7 @@ struct parameters {
   struct {
     enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
+    int64_t pm_grid_most;   /**< the same of the finest mesh that a run may change to; 0: chosen */
     enum assignment assignment;
     enum gradient gradient;
     bool interlace;
