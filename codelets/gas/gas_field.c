@@ -17,24 +17,17 @@ static struct surroundings surroundings(const struct batch_argument *a) {
   return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, false, false};
 }
 
-static double density_at(const struct gas *g, const void *cells, size_t i) {
-  return g->kernels->real_size == sizeof(double) ? ((const double *)cells)[i]
-                                                 : (double)((const float *)cells)[i];
-}
-
-/** One patch: adds to the energy and raises the acceleration times two cells. */
-static void measure_patch(const struct gas *g, const void *cells, int patch, bool refined,
-                          const double *block, struct gas_field *field) {
-  static const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
-  for (int i = 0; i < GAS_PATCH_CELLS; i++) {
-    const double *p = block;
-    for (int c = 0; c < 3; c++)
-      p += step[c] * (1 + GAS_PATCH_SIDE * (patch >> c & 1) + (i >> 3 * c & 7));
-    for (int c = 0; c < 3; c++)
-      field->acceleration = fmax(field->acceleration, fabs(p[step[c]] - p[-step[c]]));
-    if (!refined)
-      field->energy += 0.5 * p[0] * density_at(g, cells, (size_t)(patch * GAS_PATCH_CELLS + i));
+/** Energy and acceleration of a group. */
+static struct gas_field measure(const struct gas *g, int level, uint32_t group, const void *cells,
+                                const double *block) {
+  struct gas_field field = {0};
+  for (unsigned p = 0; p < GAS_PATCHES; p++) {
+    double sum;
+    const double difference = g->gravity->kernels->measure(block, cells, p, &sum);
+    field.acceleration = fmax(field.acceleration, difference / (2.0 * gas_cell(g, level)));
+    if (g->topology.level[level].group[group].son[p] == NO_GROUP) field.energy += 0.5 * sum;
   }
+  return field;
 }
 
 static void gas_field_cpu(void *buffers[], const struct batch_argument *a) {
@@ -45,15 +38,10 @@ static void gas_field_cpu(void *buffers[], const struct batch_argument *a) {
   const struct potential_sources sources = surroundings_of(&around, buffers, POTENTIALS_AROUND,
                                                            &addresses);
   for (uint32_t i = 0; i < b->count; i++) {
-    struct gas_field field = {0};
     double block[POISSON_CELLS];
     potential_block(&sources, b->first + i, block);
-    for (int p = 0; p < GAS_PATCHES; p++)
-      measure_patch(g, nth(buffers[CELLS], gas_group_bytes(g), i), p,
-                    g->topology.level[a->level].group[b->first + i].son[p] != NO_GROUP, block,
-                    &field);
-    field.acceleration /= 2.0 * gas_cell(g, a->level);
-    g->level[a->level].field[b->first + i] = field;
+    g->level[a->level].field[b->first + i] = measure(
+        g, a->level, b->first + i, nth(buffers[CELLS], gas_group_bytes(g), i), block);
   }
   free(addresses);
 }

@@ -18,12 +18,16 @@ struct potential_sources {
 
 /** Fill a block, poisson.h; ghost cells beyond edges and corners are not set. Where there is no
  * group of this level, it is interpolated from the coarser one. Beyond the box it is a parabola
- * through three cells. */
+ * through three cells, of the coarser level if that is read. */
 void potential_block(const struct potential_sources *s, uint32_t group, double *block);
 
 /** The same, with the groups' potentials corrected by the change of the coarser level's, which is
  * that from `begin` to `end`. */
 void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block);
+
+/** The same of the ghost cells beyond faces alone, which are all that a direct solution needs. */
+void potential_ghosts(const struct potential_sources *s, uint32_t group, double *block);
+void potential_ghosts_corrected(const struct potential_sources *s, uint32_t group, double *block);
 
 /** The inner cells of a block. */
 void potential_inner(const double *block, double *cube);

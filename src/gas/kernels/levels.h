@@ -32,6 +32,19 @@ INLINE void linear_children(unsigned variables, const real *coarse, int n,
   }
 }
 
+/* With keeps_entropy, where the entropy decides it gives the children's thermal energy, which limited
+ * slopes of kinetic energy would change. */
+INLINE void keep_entropy(const struct constants *c, const real *coarse, int n,
+                         struct children *children) {
+  for (int i = 0; c->keeps_entropy && i < n; i++) {
+    const struct cell parent = cell_at(coarse, GAS_COARSE_CELLS, (size_t)i, c->has_entropy);
+    const bool cold = entropy_decides(c, parent, thermal_energy(parent));
+    for (unsigned k = 0; cold && k < 8; k++)
+      children->u[GAS_ENERGY][k][i] += lost_energy(
+          c, cell_at(children->u[0][k], 8 * ROW, (size_t)i, true));
+  }
+}
+
 /* Where one of the children of a coarse cell is not physical, all of them get its values. */
 INLINE void constant_children(const struct constants *c, unsigned variables, const real *coarse,
                               int n, struct children *children) {
@@ -82,6 +95,7 @@ static void interpolate(const struct gas_physics *physics, const void *coarse, c
                         p[0];
       struct children children;
       linear_children(variables, row, n, &children);
+      keep_entropy(&c, row, n, &children);
       constant_children(&c, variables, row, n, &children);
       place_children(variables, &children, p, n, low, high, block);
     }
@@ -131,13 +145,18 @@ static void flux_add(unsigned variables, const void *fluxes, double weight, void
 }
 
 /* Corrects one cell, unless that leaves no positive pressure: a strong shock that runs into cold
- * coarser cells would do so. u: of the cell, group and fluxes: from one variable to the next */
+ * coarser cells would do so. With keeps_entropy, where the entropy decides it goes on to do so: the
+ * correction of the energy is mostly that of the kinetic energy's error. u: of the cell, group and fluxes: from one variable to the next */
 static void fix_cell(const struct constants *c, unsigned variables, real factor, const real *was,
                      const real *is, real *u) {
   real fixed[GAS_VARIABLES_MAX] = {0};
   for (unsigned q = 0; q < variables; q++)
     fixed[q] = u[q * GAS_GROUP_CELLS] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
-  if (!is_physical(c, cell_at(fixed, 1, 0, c->has_entropy))) return;
+  const struct cell before = cell_at(u, GAS_GROUP_CELLS, 0, c->has_entropy),
+                    after = cell_at(fixed, 1, 0, c->has_entropy);
+  if (!is_physical(c, after)) return;
+  if (c->keeps_entropy && entropy_decides(c, before, thermal_energy(before)))
+    fixed[GAS_ENERGY] += lost_energy(c, after);
   for (unsigned q = 0; q < variables; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
 }
 
