@@ -35,9 +35,10 @@ static bool had(const struct old_level *old, const struct gas *g, uint32_t group
 void old_level_keep(struct old_level *old, struct gas *g, int level) {
   const uint64_t *key = g->topology.level[level].key;
   struct gas_level *l = &g->level[level];
+  if (old->count == 0) return;
   l->now = old->level.now;
   memcpy(l->potential, old->level.potential, sizeof l->potential);
-  for (uint32_t i = 0, k = 0; old->count > 0 && i < l->batch_count; i++) {
+  for (uint32_t i = 0, k = 0; i < l->batch_count; i++) {
     struct gas_batch *b = &l->batch[i], *same = same_batch(old, g, key + b->first, b->count, &k);
     if (!same || !gas_is_own(g, level, i) || !had(old, g, k)) continue;
     const uint32_t first = b->first;
