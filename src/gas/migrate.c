@@ -16,7 +16,7 @@ struct old_level old_level_take(struct gas *g, int level) {
   return old;
 }
 
-/** The old batch whose groups are those of a batch of the tree from `first` on; NULL: there is none.
+/** The old batch whose groups have these keys; NULL: there is none.
  * @param k  in and out: number of the old group from which on to search */
 static struct gas_batch *same_batch(const struct old_level *old, const struct gas *g,
                                     const uint64_t *key, uint32_t count, uint32_t *k) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whole steps of gas on one core: a uniform mesh, a blast with refinement, and sizes of batches. Of each
-# run the fastest step: millions of cell updates a second, and the shares of the stages of all steps.
+# Whole steps of gas on one core: a uniform mesh, a blast with refinement, and sizes of batches. Of
+# each run the fastest step, in millions of cell updates a second, and the shares of the stages.
 # `bench_gas_steps.sh quick` leaves out the sizes of batches.
 set -eu
 program=${PHOTONS:-./photons-starpu}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Time of regriddings: groups of the finest level come and go while nothing else happens. The
- * buffer around flagged cells is wide and narrow in turn, so that each regridding makes or drops the
- * outermost groups. The bytes are those that a GPU would copy to or from the host. */
+ * buffer around flagged cells is wide and narrow in turn, so that each regridding makes or drops
+ * the outermost groups. The bytes are those that a GPU would copy to or from the host. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

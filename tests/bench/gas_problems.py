@@ -160,7 +160,8 @@ def beside_gamer(folder, line):
         off = np.average(np.abs(their - exact[field]), weights=width)
         own_off = np.average(np.abs(ours[own] - mine[field]), weights=ours["side"])
         between = np.abs(np.interp(tx, ours["x"], ours[own]) - their)
-        rows.append([field, f"{own_off:.4f}", f"{off:.4f}", f"{np.average(between, weights=width):.4f}"])
+        change = np.average(between, weights=width)
+        rows.append([field, f"{own_off:.4f}", f"{off:.4f}", f"{change:.4f}"])
     print(f"\nGAMER has {len(tx)} cells on the line, this program {len(ours['x'])}.")
     return rows
 
@@ -183,7 +184,8 @@ def main(folder, line=None):
          "finest level"],
         [explosion(*run) for run in runs(folder, "sedov-*")],
     )
-    names = sorted(os.path.basename(f) for f in glob.glob(os.path.join(folder, "conservation-*-*-*")))
+    found = glob.glob(os.path.join(folder, "conservation-*-*-*"))
+    names = sorted(os.path.basename(path) for path in found)
     show(
         "Conservation",
         ["run", "steps", "refinements", "mass", "momentum", "energy"],

@@ -32,8 +32,8 @@ INLINE void linear_children(unsigned variables, const real *coarse, int n,
   }
 }
 
-/* With keeps_entropy, where the entropy decides it gives the children's thermal energy, which limited
- * slopes of kinetic energy would change. */
+/* With keeps_entropy, where the entropy decides it gives the children's thermal energy, which
+ * limited slopes of kinetic energy would change. */
 INLINE void keep_entropy(const struct constants *c, const real *coarse, int n,
                          struct children *children) {
   for (int i = 0; c->keeps_entropy && i < n; i++) {
