@@ -43,36 +43,42 @@ static const char *cells_of(const struct gas *g, const struct batch_cells *b, ui
   return b->cells[i] + group % g->batch * gas_group_bytes(g);
 }
 
-/** Copy cells of a group, x .. x + n - 1 of a row, which may be in two patches. */
-static void copy_row(size_t real, const char *group, int variable, int z, int y, int x, int n,
-                     char *to) {
-  while (n > 0) {
-    const int in = x % GAS_PATCH_SIDE, left = GAS_PATCH_SIDE - in, part = n < left ? n : left;
-    const int patch = x / GAS_PATCH_SIDE + 2 * (y / GAS_PATCH_SIDE) + 4 * (z / GAS_PATCH_SIDE);
-    memcpy(to, group + real * in_patch(variable, patch, z % GAS_PATCH_SIDE, y % GAS_PATCH_SIDE, in),
-           (size_t)part * real);
-    to += (size_t)part * real;
-    x += part;
-    n -= part;
-  }
-}
-
-/** Copy what a block needs of a neighbour of its level. */
-static void copy_neighbour(const struct gas *g, const char *group, int n, char *block) {
+/** Copy what a block needs of a neighbour of its level. Compilers make a few instructions of a row
+ * where `real`, the bytes of a number, is a constant: a row is 3 cells, or 16 in two patches. */
+static inline __attribute__((always_inline)) void
+copy_rows(size_t real, const struct gas *g, const char *group, int n, char *restrict block) {
+  enum { HALF = GAS_PATCH_SIDE };
   int from[3];
   const struct range r = fill_range(n, GAS_GROUP_SIDE, from);
   for (int v = 0; v < (int)g->variables; v++)
-    for (int z = 0; z < r.size[2]; z++)
-      for (int y = 0; y < r.size[1]; y++)
-        copy_row(real_of(g), group, v, from[2] + z, from[1] + y, from[0], r.size[0],
-                 block + real_of(g) * row(GAS_BLOCK_SIDE, v, r.low[2] + z, r.low[1] + y, r.low[0]));
+    for (int z = from[2]; z < from[2] + r.size[2]; z++)
+      for (int y = from[1]; y < from[1] + r.size[1]; y++) {
+        const int patch = from[0] / HALF + 2 * (y / HALF) + 4 * (z / HALF);
+        const char *row_of = group + real * in_patch(v, patch, z % HALF, y % HALF, from[0] % HALF);
+        char *to = block + real * row(GAS_BLOCK_SIDE, v, r.low[2] + z - from[2],
+                                      r.low[1] + y - from[1], r.low[0]);
+        if (r.size[0] == GAS_GHOSTS) {
+          memcpy(to, row_of, GAS_GHOSTS * real);
+        } else {
+          memcpy(to, row_of, HALF * real);
+          memcpy(to + HALF * real, row_of + GAS_PATCH_CELLS * real, HALF * real);
+        }
+      }
 }
 
-/** to = before + weight (after - before) */
-static void mix(size_t real, int n, const void *before, const void *after, double weight,
-                void *to) {
+static void copy_neighbour(const struct gas *g, const char *group, int n, char *block) {
+  if (real_of(g) == sizeof(double))
+    copy_rows(sizeof(double), g, group, n, block);
+  else
+    copy_rows(sizeof(float), g, group, n, block);
+}
+
+/** to = before + weight (after - before), of cells of a patch's row: 3, or all */
+static inline __attribute__((always_inline)) void mix(size_t real, int n, const void *before,
+                                                      const void *after, double weight, void *to) {
+  const size_t bytes = (size_t)n * real;
   if (weight == 1.0 || weight == 0.0) {
-    memcpy(to, weight == 1.0 ? after : before, (size_t)n * real);
+    memcpy(to, weight == 1.0 ? after : before, bytes);
   } else if (real == sizeof(double)) {
     const double *a = before, *b = after;
     for (int i = 0; i < n; i++) ((double *)to)[i] = a[i] + weight * (b[i] - a[i]);
@@ -82,10 +88,10 @@ static void mix(size_t real, int n, const void *before, const void *after, doubl
   }
 }
 
-/** Copy what the coarser cells around a group need of a patch. */
-static void copy_patch(const struct block_sources *s, struct patch_number p, int n, char *coarse) {
+/** Copy what the coarser cells around a group need of a patch. @param real  as above */
+static inline __attribute__((always_inline)) void
+mix_rows(size_t real, const struct block_sources *s, struct patch_number p, int n, char *coarse) {
   const struct gas *g = s->gas;
-  const size_t real = real_of(g);
   int from[3];
   const struct range r = fill_range(n, GAS_PATCH_SIDE, from);
   const char *after = cells_of(g, &s->coarse, p.group);
@@ -94,9 +100,19 @@ static void copy_patch(const struct block_sources *s, struct patch_number p, int
     for (int z = 0; z < r.size[2]; z++)
       for (int y = 0; y < r.size[1]; y++) {
         const size_t i = real * in_patch(v, p.patch, from[2] + z, from[1] + y, from[0]);
-        mix(real, r.size[0], before + i, after + i, s->weight,
-            coarse + real * row(GAS_COARSE_SIDE, v, r.low[2] + z, r.low[1] + y, r.low[0]));
+        char *to = coarse + real * row(GAS_COARSE_SIDE, v, r.low[2] + z, r.low[1] + y, r.low[0]);
+        if (r.size[0] == GAS_GHOSTS)
+          mix(real, GAS_GHOSTS, before + i, after + i, s->weight, to);
+        else
+          mix(real, GAS_PATCH_SIDE, before + i, after + i, s->weight, to);
       }
+}
+
+static void copy_patch(const struct block_sources *s, struct patch_number p, int n, char *coarse) {
+  if (real_of(s->gas) == sizeof(double))
+    mix_rows(sizeof(double), s, p, n, coarse);
+  else
+    mix_rows(sizeof(float), s, p, n, coarse);
 }
 
 static void copy_cell(size_t real, const char *from, char *to, bool negate) {

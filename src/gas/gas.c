@@ -114,6 +114,11 @@ uint32_t gas_first_group(const struct gas *g, int level, int rank) {
   return batch < g->level[level].batch_count ? batch * g->batch : count;
 }
 
+bool gas_is_own(const struct gas *g, int level, uint32_t batch) {
+  return batch >= gas_first_batch(g, level, comm_rank()) &&
+         batch < gas_first_batch(g, level, comm_rank() + 1);
+}
+
 int gas_owner(const struct gas *g, int level, uint32_t group) {
   return (int)block_containing(g->level[level].batch_count, (size_t)comm_size(), group / g->batch);
 }
@@ -148,7 +153,7 @@ static void free_cells(struct gas_batch *b) {
 }
 
 static void make_cells(const struct gas *g, struct gas_batch *b) {
-  b->cell_bytes = b->count * gas_group_bytes(g);
+  b->cell_bytes = handle_room(b->count) * gas_group_bytes(g);
   for (int i = 0; i < 2; i++) {
     b->cells[i] = take_cells(b->cell_bytes);
     b->handle[i] = handle_register(b->cells[i], b->cell_bytes, 1);
@@ -157,14 +162,9 @@ static void make_cells(const struct gas *g, struct gas_batch *b) {
 
 static void make_batch(const struct gas *g, struct gas_batch *b) {
   make_cells(g, b);
-  b->fluxes = handle_make(b->count * gas_fluxes_bytes(g), 1);
-  b->sides = handle_make(b->count * gas_sides_bytes(g), 1);
+  b->fluxes = handle_make(handle_room(b->count) * gas_fluxes_bytes(g), 1);
+  b->sides = handle_make(handle_room(b->count) * gas_sides_bytes(g), 1);
   if (g->gravity) gravity_make_batch(b);
-}
-
-static bool is_own(const struct gas *g, int level, uint32_t batch) {
-  return batch >= gas_first_batch(g, level, comm_rank()) &&
-         batch < gas_first_batch(g, level, comm_rank() + 1);
 }
 
 /** Zeroed memory that tasks on cores and GPUs write to. */
@@ -180,7 +180,7 @@ static void free_shared(void *array, size_t bytes) {
     pinned_give_back(engine_pool(), array, bytes + 1);
 }
 
-void gas_make_level(struct gas *g, int level) {
+void gas_divide_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   const uint32_t groups = g->topology.level[level].count;
   *l = (struct gas_level){
@@ -198,25 +198,38 @@ void gas_make_level(struct gas *g, int level) {
   for (uint32_t i = 0; i < l->batch_count; i++) {
     const uint32_t first = i * g->batch, left = groups - first;
     l->batch[i] = (struct gas_batch){.first = first, .count = left < g->batch ? left : g->batch};
-    if (is_own(g, level, i)) make_batch(g, &l->batch[i]);
   }
   for (uint32_t i = 0; i < groups; i++) l->fault[i].patch = -1;
+}
+
+void gas_make_batches(struct gas *g, int level) {
+  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
+    if (!g->level[level].batch[i].cells[0]) make_batch(g, &g->level[level].batch[i]);
+}
+
+void gas_make_level(struct gas *g, int level) {
+  gas_divide_level(g, level);
+  gas_make_batches(g, level);
 }
 
 struct gas_level gas_take_level(struct gas *g, int level) {
   ghosts_free(&g->level[level].ghosts);
   const struct gas_level taken = g->level[level];
-  for (uint32_t i = 0; i < taken.batch_count; i++) {
-    struct gas_batch *b = &taken.batch[i];
-    handle_unregister(&b->handle[taken.now]);
-    handle_drop(&b->handle[1 - taken.now]);
+  g->level[level] = (struct gas_level){.steps = taken.steps};
+  return taken;
+}
+
+void gas_unregister_level(struct gas_level *l) {
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    struct gas_batch *b = &l->batch[i];
+    handle_unregister(&b->handle[l->now]);
+    handle_drop(&b->handle[1 - l->now]);
     handle_drop(&b->fluxes);
     handle_drop(&b->sides);
     gravity_drop_batch(b);
     gas_links_free(b);
   }
-  g->level[level] = (struct gas_level){.steps = taken.steps};
-  return taken;
 }
 
 static void free_lists(struct gas_batch *b) {
@@ -243,6 +256,7 @@ void gas_free_level(struct gas_level *l) {
 
 void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps) {
   struct gas_level old = gas_take_level(g, level);
+  gas_unregister_level(&old);
   gas_free_level(&old);
   topology_replace(&g->topology, level, keys, groups);
   gas_make_level(g, level);
@@ -326,7 +340,7 @@ static void link_batch(const struct gas *g, int level, struct gas_batch *b) {
 static void drop_ghosts(const struct gas *g, int level) {
   for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
     struct gas_batch *b = &g->level[level].batch[i];
-    if (is_own(g, level, i)) continue;
+    if (gas_is_own(g, level, i)) continue;
     handle_drop(&b->sides);
     for (int k = 0; k < 2; k++) handle_drop(&b->handle[k]);
     gravity_drop_batch(b);
@@ -345,7 +359,7 @@ static void make_ghosts(const struct gas *g, int level) {
   for (uint32_t i = 0; i < sides->count; i++)
     for (uint32_t k = 0; k < sides->message[i].batches.count; k++) {
       struct gas_batch *b = &l->batch[sides->message[i].batches.batch[k]];
-      b->sides = handle_make(b->count * gas_sides_bytes(g), 1);
+      b->sides = handle_make(handle_room(b->count) * gas_sides_bytes(g), 1);
     }
   if (g->gravity) gravity_make_ghosts(g, level);
 }
@@ -445,6 +459,7 @@ struct gas *gas_create(const struct parameters *p) {
 void gas_free(struct gas *g) {
   for (int level = 0; level <= g->topology.finest; level++) {
     struct gas_level l = gas_take_level(g, level);
+    gas_unregister_level(&l);
     gas_free_level(&l);
   }
   for (uint32_t i = 0; i < g->blocks; i++) handle_drop(&g->block[i]);

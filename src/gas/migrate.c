@@ -16,6 +16,41 @@ struct old_level old_level_take(struct gas *g, int level) {
   return old;
 }
 
+/** The old batch whose groups have these keys; NULL: there is none.
+ * @param k  in and out: number of the old group from which on to search */
+static struct gas_batch *same_batch(const struct old_level *old, const struct gas *g,
+                                    const uint64_t *key, uint32_t count, uint32_t *k) {
+  while (*k < old->count && old->key[*k] < key[0]) ++*k;
+  if (*k >= old->count || *k % g->batch != 0) return NULL;
+  struct gas_batch *b = &old->level.batch[*k / g->batch];
+  return b->count == count && memcmp(old->key + *k, key, count * sizeof *key) == 0 ? b : NULL;
+}
+
+/** Whether this rank had an old group. */
+static bool had(const struct old_level *old, const struct gas *g, uint32_t group) {
+  return (int)block_containing(old->level.batch_count, (size_t)comm_size(), group / g->batch) ==
+         comm_rank();
+}
+
+void old_level_keep(struct old_level *old, struct gas *g, int level) {
+  const uint64_t *key = g->topology.level[level].key;
+  struct gas_level *l = &g->level[level];
+  if (old->count == 0) return;
+  l->now = old->level.now;
+  memcpy(l->potential, old->level.potential, sizeof l->potential);
+  for (uint32_t i = 0, k = 0; i < l->batch_count; i++) {
+    struct gas_batch *b = &l->batch[i], *same = same_batch(old, g, key + b->first, b->count, &k);
+    if (!same || !gas_is_own(g, level, i) || !had(old, g, k)) continue;
+    const uint32_t first = b->first;
+    *b = *same;
+    b->first = first;
+    *same = (struct gas_batch){.first = same->first, .count = same->count};
+  }
+  for (uint32_t i = 0; i < old->level.batch_count; i++)
+    g->host_bytes += old->level.batch[i].cell_bytes;
+  gas_unregister_level(&old->level);
+}
+
 void old_level_free(struct old_level *old) {
   gas_free_level(&old->level);
   free(old->key);
@@ -40,6 +75,7 @@ static struct stay *find_stays(const struct old_level *old, const struct gas *g,
     if (k == old->count || old->key[k] != tree->key[i]) continue;
     const int from = (int)block_containing(batches, ranks, k / g->batch),
               to = gas_owner(g, level, i);
+    if (from == comm_rank() && !old->level.batch[k / g->batch].cells[0]) continue; /* kept */
     if (from == comm_rank() || to == comm_rank()) stay[(*count)++] = (struct stay){k, i, from, to};
   }
   return stay;

@@ -35,6 +35,7 @@ struct move {
   uint32_t first;         /* own group */
   const char *const *old; /* [own group] where its cells are; NULL, or NULL of a group: it is new */
   const struct gas_ic *ic;
+  uint32_t count, *group; /* [count] groups to fill */
 };
 
 /** Interpolate a new group from the next coarser level. */
@@ -53,55 +54,95 @@ static void refine_group(const struct gas *g, int level, uint32_t group, void *c
   free(address);
 }
 
-/** Fill own group i of the level: from its old cells, or anew. */
+/** Whether a group is to be interpolated. */
+static bool is_refined(const struct move *m, uint32_t group) {
+  return !(m->old && m->old[group - m->first]) && !(m->ic && gas_ic_reaches(m->ic, m->level));
+}
+
 static void fill_group(void *context, uint32_t i) {
   const struct move *m = context;
   const struct gas *g = m->gas;
-  const uint32_t group = m->first + i;
+  const uint32_t group = m->group[i];
   void *cells = gas_cells(g, m->level, group);
-  if (m->old && m->old[i])
-    memcpy(cells, m->old[i], gas_group_bytes(g));
-  else if (m->ic && gas_ic_reaches(m->ic, m->level))
-    gas_ic_fill(m->ic, g, m->level, group, cells);
-  else
+  if (is_refined(m, group))
     refine_group(g, m->level, group, cells);
+  else if (m->old && m->old[group - m->first])
+    memcpy(cells, m->old[group - m->first], gas_group_bytes(g));
+  else
+    gas_ic_fill(m->ic, g, m->level, group, cells);
 }
 
-/** Take over the cells of a level, or give them back; the other levels' may stay on GPUs. */
-static void hold_level(const struct gas *g, int level, enum starpu_data_access_mode mode,
-                       bool hold) {
+/** Take over the cells of those batches of a level that are marked, or give them back; all others
+ * may stay on GPUs. */
+static void hold_level(struct gas *g, int level, enum starpu_data_access_mode mode,
+                       const bool *marked, bool hold) {
   for (uint32_t i = 0; level >= 0 && i < g->level[level].batch_count; i++) {
-    const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];
-    if (cells && hold)
+    const struct gas_batch *b = &g->level[level].batch[i];
+    const starpu_data_handle_t cells = b->handle[g->level[level].now];
+    if (!cells || !marked[i]) continue;
+    if (hold) {
       handle_acquire(cells, mode);
-    else if (cells)
+      g->host_bytes += b->cell_bytes;
+    } else {
       starpu_data_release(cells);
+    }
   }
 }
 
-/** Fill all groups of a level; new ones from the next coarser level. */
-static void fill_level(struct gas *g, struct move *m) {
-  const uint32_t end = gas_first_group(g, m->level, comm_rank() + 1);
-  m->first = gas_first_group(g, m->level, comm_rank());
-  hold_level(g, m->level - 1, STARPU_R, true);
-  hold_level(g, m->level, STARPU_W, true);
-  loop_run(&gas_regrid_stage, end - m->first, fill_group, m);
-  hold_level(g, m->level, STARPU_W, false);
-  hold_level(g, m->level - 1, STARPU_R, false);
+static bool *marks_of(const struct gas *g, int level) {
+  return allocate(level < 0 ? 0 : g->level[level].batch_count, sizeof(bool), "batches of groups");
 }
 
-/** Give a level new groups. */
+/** Mark the coarser batches from which a group is interpolated. */
+static void mark_coarse(const struct gas *g, int level, uint32_t group, bool *marked) {
+  const struct gas_tree_level *l = &g->topology.level[level];
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const uint32_t coarse = topology_patch_neighbour(&g->topology, level - 1,
+                                                     l->group[group].father,
+                                                     (int)(l->key[group] & 7), n)
+                                .group;
+    if (coarse != NO_GROUP) marked[coarse / g->batch] = true;
+  }
+}
+
+/** Fill the groups of the batches that are marked: from their old cells, or anew. */
+static void fill_batches(struct gas *g, struct move *m, const bool *marked) {
+  const uint32_t end = gas_first_group(g, m->level, comm_rank() + 1);
+  bool *coarse = marks_of(g, m->level - 1);
+  m->first = gas_first_group(g, m->level, comm_rank());
+  m->group = allocate(end - m->first, sizeof *m->group, "patch groups");
+  for (uint32_t i = m->first; i < end; i++) {
+    if (!marked[i / g->batch]) continue;
+    m->group[m->count++] = i;
+    if (is_refined(m, i)) mark_coarse(g, m->level, i, coarse);
+  }
+  hold_level(g, m->level - 1, STARPU_R, coarse, true);
+  hold_level(g, m->level, STARPU_W, marked, true);
+  loop_run(&gas_regrid_stage, m->count, fill_group, m);
+  hold_level(g, m->level, STARPU_W, marked, false);
+  hold_level(g, m->level - 1, STARPU_R, coarse, false);
+  free(m->group);
+  free(coarse);
+}
+
+/** Give a level new groups. Batches whose groups stay together keep their data. */
 static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
                     const struct gas_ic *ic) {
   gas_require_memory(g, level, count);
   struct old_level old = old_level_take(g, level);
   topology_replace(&g->topology, level, keys, count);
-  gas_make_level(g, level);
+  gas_divide_level(g, level);
+  old_level_keep(&old, g, level);
+  bool *made = marks_of(g, level);
+  for (uint32_t i = 0; i < g->level[level].batch_count; i++)
+    made[i] = !g->level[level].batch[i].cells[0];
+  gas_make_batches(g, level);
   gas_link(g, level - 1, level + 1);
   const char **cells = old_level_migrate(&old, g, level);
   gas_send_cells(g, level - 1); /* new groups are interpolated from these */
   message_wait();
-  fill_level(g, &(struct move){.gas = g, .level = level, .old = cells, .ic = ic});
+  fill_batches(g, &(struct move){.gas = g, .level = level, .old = cells, .ic = ic}, made);
+  free(made);
   free(cells);
   old_level_free(&old);
 }
@@ -123,8 +164,11 @@ bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic
 }
 
 void gas_begin(struct gas *g, const struct gas_ic *ic) {
+  bool *root = marks_of(g, 0);
+  memset(root, true, g->level[0].batch_count * sizeof *root);
   message_begin();
-  fill_level(g, &(struct move){.gas = g, .level = 0, .ic = ic});
+  fill_batches(g, &(struct move){.gas = g, .level = 0, .ic = ic}, root);
+  free(root);
   for (int level = 0; level < g->topology.finest && g->topology.level[level].count > 0; level++)
     gas_regrid(g, level, 1.0, ic);
   for (int level = topology_levels(&g->topology) - 2; level >= 0; level--)

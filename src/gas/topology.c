@@ -66,27 +66,43 @@ static void neighbour_place(const uint32_t place[3], int n, int64_t neighbour[3]
   for (int c = 0; c < 3; c++) neighbour[c] = (int64_t)place[c] + direction[c];
 }
 
-static void link_neighbours(struct topology *t, int level) {
-  struct gas_tree_level *l = &t->level[level];
+static void link_root(struct topology *t) {
+  struct gas_tree_level *l = &t->level[0];
   for (uint32_t i = 0; i < l->count; i++)
     for (int n = 0; n < NEIGHBOURS; n++) {
       int64_t place[3];
       neighbour_place(l->group[i].place, n, place);
-      l->group[i].near[n] = topology_find(t, level, place);
+      l->group[i].near[n] = topology_find(t, 0, place);
     }
 }
 
-/** Link the groups of a level with those of the next coarser one. */
+/** Link the groups of a level with those of the next coarser one. Both are in the order of their
+ * keys, so that the fathers follow each other as the groups do. */
 static void link_fathers(struct topology *t, int level) {
   struct gas_tree_level *fine = &t->level[level], *coarse = &t->level[level - 1];
   for (uint32_t i = 0; i < coarse->count; i++)
     for (int p = 0; p < 8; p++) coarse->group[i].son[p] = NO_GROUP;
-  for (uint32_t i = 0; i < fine->count; i++) {
-    const uint32_t father = find_key(coarse, fine->key[i] >> 3);
-    if (father == NO_GROUP) fail(EXIT_RUN_FAILED, "a patch group without a coarser one around it");
+  for (uint32_t i = 0, father = 0; i < fine->count; i++) {
+    const uint64_t key = fine->key[i] >> 3;
+    while (father < coarse->count && coarse->key[father] < key) father++;
+    if (father == coarse->count || coarse->key[father] != key)
+      fail(EXIT_RUN_FAILED, "a patch group without a coarser one around it");
     fine->group[i].father = father;
     coarse->group[father].son[fine->key[i] & 7] = i;
   }
+}
+
+/** Find the neighbours of the groups of a level among the sons of the next coarser one. */
+static void link_neighbours(struct topology *t, int level) {
+  struct gas_tree_level *l = &t->level[level];
+  for (uint32_t i = 0; i < l->count; i++)
+    for (int n = 0; n < NEIGHBOURS; n++) {
+      const struct patch_number at = topology_patch_neighbour(t, level - 1, l->group[i].father,
+                                                              (int)(l->key[i] & 7), n);
+      l->group[i].near[n] = at.group == NO_GROUP
+                                ? NO_GROUP
+                                : t->level[level - 1].group[at.group].son[at.patch];
+    }
 }
 
 void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t count) {
@@ -100,8 +116,12 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
     g->father = NO_GROUP;
     for (int p = 0; p < 8; p++) g->son[p] = NO_GROUP;
   }
-  link_neighbours(t, level);
-  if (level > 0) link_fathers(t, level);
+  if (level == 0) {
+    link_root(t);
+  } else {
+    link_fathers(t, level);
+    link_neighbours(t, level);
+  }
   if (level < t->finest) link_fathers(t, level + 1);
 }
 

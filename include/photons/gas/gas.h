@@ -42,7 +42,7 @@ enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
  * rank needs. Handles and cells that this rank has not are NULL. */
 struct gas_batch {
   uint32_t first, count;          /**< groups of the level */
-  size_t cell_bytes;              /**< of each of the two: */
+  size_t cell_bytes;              /**< of each of the two, with room so that sizes recur */
   void *cells[2];                 /**< [group][variable][patch][8][8][8]; see gas_level.now */
   starpu_data_handle_t handle[2]; /**< of the cells */
   starpu_data_handle_t fluxes;    /**< [group][patch][face][variable][8][8] of the last step */
@@ -109,6 +109,8 @@ struct gas {
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
   starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
                                              block */
+  uint64_t host_bytes; /**< of cells that regriddings took over from StarPU or gave it: GPUs copy
+                            these to or from the host */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
 };
 
@@ -144,6 +146,8 @@ double gas_cell(const struct gas *g, int level);
 /** The first batch or group of a rank; the number of all for rank = comm_size(). */
 uint32_t gas_first_batch(const struct gas *g, int level, int rank);
 uint32_t gas_first_group(const struct gas *g, int level, int rank);
+/** Whether this rank has a batch. */
+bool gas_is_own(const struct gas *g, int level, uint32_t batch);
 /** The rank that has a group. */
 int gas_owner(const struct gas *g, int level, uint32_t group);
 
@@ -158,11 +162,17 @@ uint64_t gas_leaf_cells(const struct gas *g, int level);
 void gas_acquire(struct gas *g);
 void gas_release(struct gas *g);
 
-/** Give levels from `level` on, whose groups are those of the topology, new batches. The old ones
+/** Divide a level, whose groups are those of the topology, into batches without data. The old ones
  * must have been taken off with gas_take_level(). */
+void gas_divide_level(struct gas *g, int level);
+/** Make the data of this rank's batches that have none. */
+void gas_make_batches(struct gas *g, int level);
+/** Both of these. */
 void gas_make_level(struct gas *g, int level);
-/** Take a level's batches off StarPU: their memory stays. @return what gas_free_level() frees */
+/** Take a level out of the mesh, with its batches as StarPU has them. gas_unregister_level()
+ * follows, which leaves the batches their memory, and then gas_free_level(). */
 struct gas_level gas_take_level(struct gas *g, int level);
+void gas_unregister_level(struct gas_level *l);
 void gas_free_level(struct gas_level *l);
 /** Give a level the groups of a checkpoint, whose cells are to be read. Coarser levels come first.
  * gas_link() follows. @param keys  taken over */

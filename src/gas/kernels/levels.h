@@ -9,48 +9,72 @@ INLINE real minmod(real a, real b) {
   return a * b > 0 ? copysign(smallest(fabs(a), fabs(b)), a) : 0;
 }
 
-/** The eight children of a coarse cell: child = x + 2 y + 4 z. */
+/** The children of a row of coarse cells along x: of each cell eight, child = x + 2 y + 4 z. */
+enum { ROW = 16 }; /* at least GAS_COARSE_SIDE - 2 */
 struct children {
-  real u[GAS_VARIABLES_MAX][8];
+  real u[GAS_VARIABLES_MAX][8][ROW];
 };
 
-/* A child lies a quarter of a coarse cell from the middle along each axis. With keeps_entropy,
- * where the entropy decides it gives the children's thermal energy, which limited slopes of kinetic
- * energy would change. */
-static void linear_children(const struct constants *c, unsigned variables, const real *coarse,
+/* A child lies a quarter of a coarse cell from the middle along each axis. */
+INLINE void linear_children(unsigned variables, const real *coarse, int n,
                             struct children *children) {
-  static const int step[3] = {1, GAS_COARSE_SIDE, GAS_COARSE_SIDE * GAS_COARSE_SIDE};
+  enum { Y = GAS_COARSE_SIDE, Z = GAS_COARSE_SIDE * GAS_COARSE_SIDE };
   for (unsigned q = 0; q < variables; q++) {
     const real *u = coarse + q * GAS_COARSE_CELLS;
-    real slope[3];
-    for (int a = 0; a < 3; a++)
-      slope[a] = (real)0.25 * minmod(u[0] - u[-step[a]], u[step[a]] - u[0]);
-    for (unsigned k = 0; k < 8; k++)
-      children->u[q][k] = u[0] + (k & 1 ? slope[0] : -slope[0]) + (k & 2 ? slope[1] : -slope[1]) +
-                          (k & 4 ? slope[2] : -slope[2]);
+#pragma omp simd
+    for (int i = 0; i < n; i++) {
+      const real x = (real)0.25 * minmod(u[i] - u[i - 1], u[i + 1] - u[i]);
+      const real y = (real)0.25 * minmod(u[i] - u[i - Y], u[i + Y] - u[i]);
+      const real z = (real)0.25 * minmod(u[i] - u[i - Z], u[i + Z] - u[i]);
+      for (unsigned k = 0; k < 8; k++)
+        children->u[q][k][i] = u[i] + (k & 1 ? x : -x) + (k & 2 ? y : -y) + (k & 4 ? z : -z);
+    }
   }
-  const struct cell parent = cell_at(coarse, GAS_COARSE_CELLS, 0, c->has_entropy);
-  const bool cold = c->keeps_entropy && entropy_decides(c, parent, thermal_energy(parent));
-  for (unsigned k = 0; cold && k < 8; k++)
-    children->u[GAS_ENERGY][k] += lost_energy(c, cell_at(&children->u[0][0], 8, k, true));
-  bool good = true;
-  for (unsigned k = 0; k < 8; k++)
-    good &= is_physical(c, cell_at(&children->u[0][0], 8, k, c->has_entropy));
-  for (unsigned q = 0; !good && q < variables; q++)
-    for (unsigned k = 0; k < 8; k++) children->u[q][k] = coarse[q * GAS_COARSE_CELLS];
 }
 
-/* Writes those children of coarse cell `place` that are cells low <= i < high of the block. Cell i
- * of the block lies in coarse cell (i + 3) / 2. */
-static void place_children(unsigned variables, const struct children *children, const int place[3],
-                           const int low[3], const int high[3], real *block) {
-  for (unsigned k = 0; k < 8; k++) {
-    const int at[3] = {2 * place[0] - 3 + (int)(k & 1), 2 * place[1] - 3 + (int)(k >> 1 & 1),
-                       2 * place[2] - 3 + (int)(k >> 2)};
-    bool wanted = true;
-    for (int a = 0; a < 3; a++) wanted &= at[a] >= low[a] && at[a] < high[a];
-    real *to = block + (at[2] * GAS_BLOCK_SIDE + at[1]) * GAS_BLOCK_SIDE + at[0];
-    for (unsigned q = 0; wanted && q < variables; q++) to[q * GAS_BLOCK_CELLS] = children->u[q][k];
+/* With keeps_entropy, where the entropy decides it gives the children's thermal energy, which
+ * limited slopes of kinetic energy would change. */
+INLINE void keep_entropy(const struct constants *c, const real *coarse, int n,
+                         struct children *children) {
+  for (int i = 0; c->keeps_entropy && i < n; i++) {
+    const struct cell parent = cell_at(coarse, GAS_COARSE_CELLS, (size_t)i, c->has_entropy);
+    const bool cold = entropy_decides(c, parent, thermal_energy(parent));
+    for (unsigned k = 0; cold && k < 8; k++)
+      children->u[GAS_ENERGY][k][i] += lost_energy(
+          c, cell_at(children->u[0][k], 8 * ROW, (size_t)i, true));
+  }
+}
+
+/* Where one of the children of a coarse cell is not physical, all of them get its values. */
+INLINE void constant_children(const struct constants *c, unsigned variables, const real *coarse,
+                              int n, struct children *children) {
+  real_bits bad[ROW] = {0}, any = 0;
+  for (unsigned k = 0; k < 8; k++)
+#pragma omp simd
+    for (int i = 0; i < n; i++)
+      bad[i] |= (real_bits)!is_physical(
+          c, cell_at(children->u[0][k], 8 * ROW, (size_t)i, c->has_entropy));
+  for (int i = 0; i < n; i++) any |= bad[i];
+  for (int i = 0; any && i < n; i++)
+    for (unsigned q = 0; bad[i] && q < variables; q++)
+      for (unsigned k = 0; k < 8; k++)
+        children->u[q][k][i] = coarse[q * GAS_COARSE_CELLS + (unsigned)i];
+}
+
+/* Writes those children that are cells low <= i < high of the block. Cell i of the block lies in
+ * coarse cell (i + 3) / 2. first: of the row */
+INLINE void place_children(unsigned variables, const struct children *children, const int first[3],
+                           int n, const int low[3], const int high[3], real *block) {
+  for (unsigned yz = 0; yz < 4; yz++) {
+    const int y = 2 * first[1] - 3 + (int)(yz & 1), z = 2 * first[2] - 3 + (int)(yz >> 1);
+    if (y < low[1] || y >= high[1] || z < low[2] || z >= high[2]) continue;
+    for (unsigned q = 0; q < variables; q++) {
+      real row[2 * ROW];
+      for (int i = 0; i < n; i++)
+        for (unsigned x = 0; x < 2; x++) row[2 * i + (int)x] = children->u[q][2 * yz + x][i];
+      memcpy(block + q * GAS_BLOCK_CELLS + (z * GAS_BLOCK_SIDE + y) * GAS_BLOCK_SIDE + low[0],
+             row + low[0] - (2 * first[0] - 3), (size_t)(high[0] - low[0]) * sizeof *row);
+    }
   }
 }
 
@@ -63,16 +87,18 @@ static void interpolate(const struct gas_physics *physics, const void *coarse, c
     first[a] = (low[a] + 3) / 2;
     end[a] = (high[a] + 4) / 2;
   }
+  const int n = end[0] - first[0];
+  p[0] = first[0];
   for (p[2] = first[2]; p[2] < end[2]; p[2]++)
-    for (p[1] = first[1]; p[1] < end[1]; p[1]++)
-      for (p[0] = first[0]; p[0] < end[0]; p[0]++) {
-        struct children children;
-        linear_children(&c, variables,
-                        (const real *)coarse + (p[2] * GAS_COARSE_SIDE + p[1]) * GAS_COARSE_SIDE +
-                            p[0],
-                        &children);
-        place_children(variables, &children, p, low, high, block);
-      }
+    for (p[1] = first[1]; p[1] < end[1]; p[1]++) {
+      const real *row = (const real *)coarse + (p[2] * GAS_COARSE_SIDE + p[1]) * GAS_COARSE_SIDE +
+                        p[0];
+      struct children children;
+      linear_children(variables, row, n, &children);
+      keep_entropy(&c, row, n, &children);
+      constant_children(&c, variables, row, n, &children);
+      place_children(variables, &children, p, n, low, high, block);
+    }
 }
 
 static void restrict_group(unsigned variables, const void *fine_group, void *coarse_group,

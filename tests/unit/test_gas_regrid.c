@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Regridding: groups that stay have their cells, batches that stay have their handles, and nothing
+ * moves where nothing changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/gas/evolve.h"
+#include "photons/gas/gas_ic.h"
+#include "photons/runtime/message.h"
+
+#include <cmocka.h>
+
+#include "support/starpu_fixture.h"
+
+enum { FINE = 2 };
+
+/** A ball of hot gas on a root level and two finer ones, after a step. */
+static struct gas *make_gas(int batch) {
+  static const char text[] =
+      "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nsolver = rtvd\nroot = 32, 32, 32\n"
+      "levels = %d\nbatch = %d\nbuffer = 8\nregrid = 100\nflag_gradient_pressure = 0.1, "
+      "0.5\n[time]\n"
+      "end = 1\n";
+  char given[sizeof text + 32];
+  struct parameters p;
+  snprintf(given, sizeof given, text, FINE, batch);
+  parameters_from_text(&p, given, NULL, 0);
+  const struct gas_ic ic = gas_ic_make(&p);
+  struct gas *g = gas_create(&p);
+  gas_begin(g, &ic);
+  gas_step(g, 0.3 * gas_measure(g).longest_step);
+  return g;
+}
+
+static bool regrid(struct gas *g, int buffer) {
+  g->buffer = buffer;
+  message_begin();
+  const bool changed = gas_regrid(g, FINE - 1, 1.0, NULL);
+  message_wait();
+  return changed;
+}
+
+/** Copies of the keys, cells and handles of the finest level. */
+struct copy {
+  uint32_t count, batches;
+  uint64_t *key;
+  char *cells;
+  starpu_data_handle_t *handle;
+};
+
+static struct copy copy_finest(struct gas *g) {
+  const struct gas_tree_level *t = &g->topology.level[FINE];
+  const struct gas_level *l = &g->level[FINE];
+  struct copy c = {.count = t->count, .batches = l->batch_count};
+  c.key = allocate(t->count, sizeof *c.key, "keys");
+  c.cells = allocate(t->count, gas_group_bytes(g), "cells");
+  c.handle = allocate(l->batch_count, sizeof(starpu_data_handle_t), "handles");
+  memcpy(c.key, t->key, t->count * sizeof *c.key);
+  gas_acquire(g);
+  for (uint32_t i = 0; i < t->count; i++)
+    memcpy(c.cells + i * gas_group_bytes(g), gas_cells(g, FINE, i), gas_group_bytes(g));
+  gas_release(g);
+  for (uint32_t i = 0; i < l->batch_count; i++) c.handle[i] = l->batch[i].handle[l->now];
+  return c;
+}
+
+static void copy_free(struct copy *c) {
+  free(c->key);
+  free(c->cells);
+  free(c->handle);
+}
+
+/** Groups of `b` that `a` has, too; their cells must be the same. */
+static uint32_t same_groups(const struct gas *g, const struct copy *a, const struct copy *b) {
+  const size_t bytes = gas_group_bytes(g);
+  uint32_t same = 0;
+  for (uint32_t i = 0, k = 0; i < b->count; i++) {
+    while (k < a->count && a->key[k] < b->key[i]) k++;
+    if (k == a->count || a->key[k] != b->key[i]) continue;
+    assert_memory_equal(a->cells + k * bytes, b->cells + i * bytes, bytes);
+    same++;
+  }
+  return same;
+}
+
+static void same_flags_move_nothing(void **state) {
+  (void)state;
+  struct gas *g = make_gas(4);
+  regrid(g, 1);
+  const uint64_t moved = g->host_bytes;
+  struct copy before = copy_finest(g);
+  assert_false(regrid(g, 1));
+  struct copy after = copy_finest(g);
+  assert_int_equal(g->host_bytes, moved);
+  assert_int_equal(before.batches, after.batches);
+  assert_memory_equal(before.handle, after.handle, before.batches * sizeof *before.handle);
+  copy_free(&before);
+  copy_free(&after);
+  gas_free(g);
+}
+
+/** A wider buffer, and back. */
+static void groups_that_stay_are_kept(void **state) {
+  (void)state;
+  for (int batch = 1; batch <= 8; batch *= 8) {
+    struct gas *g = make_gas(batch);
+    regrid(g, 1);
+    struct copy narrow = copy_finest(g);
+    const uint64_t moved = g->host_bytes;
+    assert_true(regrid(g, 8));
+    struct copy wide = copy_finest(g);
+    assert_true(wide.count > narrow.count);
+    assert_int_equal(same_groups(g, &narrow, &wide), narrow.count);
+    /* New groups, and some coarser ones; not those that stay. */
+    if (batch == 1)
+      assert_in_range(g->host_bytes - moved, 1,
+                      (wide.count - narrow.count + g->topology.level[FINE - 1].count) *
+                          gas_group_bytes(g));
+    print_message("batches of %d: from %u to %u groups, %g of these moved\n", batch, narrow.count,
+                  wide.count, (double)(g->host_bytes - moved) / (double)gas_group_bytes(g));
+    assert_true(regrid(g, 1));
+    struct copy back = copy_finest(g);
+    assert_int_equal(back.count, narrow.count);
+    assert_int_equal(same_groups(g, &narrow, &back), narrow.count);
+    copy_free(&narrow);
+    copy_free(&wide);
+    copy_free(&back);
+    gas_free(g);
+  }
+}
+
+/** What new groups get does not depend on which batches were kept. */
+static void cells_do_not_depend_on_batches(void **state) {
+  (void)state;
+  struct copy first = {0};
+  for (int batch = 1; batch <= 8; batch *= 8) {
+    struct gas *g = make_gas(batch);
+    regrid(g, 8);
+    gas_step(g, 0.3 * gas_measure(g).longest_step);
+    struct copy now = copy_finest(g);
+    if (batch == 1) {
+      first = now;
+    } else {
+      assert_int_equal(now.count, first.count);
+      assert_int_equal(same_groups(g, &first, &now), first.count);
+      copy_free(&now);
+    }
+    gas_free(g);
+  }
+  copy_free(&first);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_flags_move_nothing),
+                                     cmocka_unit_test(groups_that_stay_are_kept),
+                                     cmocka_unit_test(cells_do_not_depend_on_batches)};
+  return cmocka_run_group_tests(tests, start, stop);
+}
