@@ -18,7 +18,8 @@ void gas_timings_header(FILE *out) {
 }
 
 void gas_statistics_header(FILE *out) {
-  fprintf(out, "step,time,mass,momentum_x,momentum_y,momentum_z,energy,potential_energy\n");
+  fprintf(out, "step,time,mass,momentum_x,momentum_y,momentum_z,energy,potential_energy,"
+               "particle_momentum_x,particle_momentum_y,particle_momentum_z,particle_energy\n");
 }
 
 /** A column of numbers by level, from the root on: "64;128;0". */
@@ -45,5 +46,7 @@ void gas_statistics_row(FILE *out, const struct step_record *record) {
   const struct gas_record *g = record->gas;
   fprintf(out, "%lld,%.15g", (long long)record->step, g->time);
   for (int v = GAS_DENSITY; v <= GAS_ENERGY; v++) fprintf(out, ",%.15g", g->totals.conserved[v]);
-  fprintf(out, ",%.15g\n", g->totals.potential_energy);
+  fprintf(out, ",%.15g", g->totals.potential_energy);
+  for (int c = 0; c < 3; c++) fprintf(out, ",%.15g", g->totals.particles.momentum[c]);
+  fprintf(out, ",%.15g\n", g->totals.particles.kinetic_energy);
 }

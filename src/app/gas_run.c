@@ -49,15 +49,19 @@ static double next(void *state, const struct progress *now) {
 
 static void describe_mesh(FILE *out, const struct parameters *p) {
   static const char *const solvers[] = {[GAS_RTVD] = "relaxing TVD", [GAS_MUSCL] = "MUSCL-Hancock"};
-  fprintf(out, "  gas         %s in %s precision, gamma %g, Courant number %g\n",
-          solvers[p->gas.solver], p->gas.precision == GAS_DOUBLE ? "double" : "single",
-          p->gas.gamma, p->gas.cfl);
+  if (p->gas.solver == GAS_NONE)
+    fprintf(out, "  gas         none, Courant number %g\n", p->gas.cfl);
+  else
+    fprintf(out, "  gas         %s in %s precision, gamma %g, Courant number %g\n",
+            solvers[p->gas.solver], p->gas.precision == GAS_DOUBLE ? "double" : "single",
+            p->gas.gamma, p->gas.cfl);
   fprintf(out, "  mesh        root level of %g x %g x %g cells, %lld level%s of refinement, %s\n",
           p->gas.root[0], p->gas.root[1], p->gas.root[2], (long long)p->gas.levels,
           p->gas.levels == 1 ? "" : "s",
           p->gas.steps == GAS_STEPS_INDIVIDUAL ? "steps by level" : "shared steps");
   if (p->gas.gravity == GAS_GRAVITY_SELF)
-    fprintf(out, "  gravity     of the gas itself, constant %g, %s\n", p->gas.newton_constant,
+    fprintf(out, "  gravity     of %s, constant %g, %s\n",
+            gas_particles_wanted(p) ? "gas and particles" : "the gas itself", p->gas.newton_constant,
             p->gas.boundary[0][0] == GAS_PERIODIC ? "periodic" : "isolated");
   if (!p->gas.fix_fluxes) fprintf(out, "  gas.flux_fixup = no: nothing is conserved\n");
 }
@@ -66,6 +70,7 @@ static void describe(void *state, FILE *out) {
   const struct gas_run *r = state;
   const struct gas *g = r->gas;
   describe_mesh(out, r->parameters);
+  if (g->particles) fprintf(out, "  particles   %zu\n", gas_particles_count(g->particles));
   fprintf(out, "  patches     by level:");
   for (int level = 0; level < topology_levels(&g->topology); level++)
     fprintf(out, " %u", GAS_PATCHES * g->topology.level[level].count);
@@ -138,6 +143,7 @@ static struct gas_file file_of(const struct gas_run *r, const struct progress *n
                        .solver = g->physics.solver,
                        .variables = g->variables,
                        .real = g->kernels->real_size,
+                       .particles = g->particles,
                        .moment = {.a = now->a,
                                   .start_a = now->start_a,
                                   .last_output = now->last_output,
@@ -217,6 +223,14 @@ static void set_timeline(struct timeline *t, const struct parameters *p,
   }
 }
 
+static void restore_particles(struct gas *g, const char *path) {
+  size_t count;
+  struct gas_particle *particle = gas_file_read_particles(path, &count);
+  gas_particles_add(g, particle, count);
+  gas_particles_settle(g, 0, g->topology.finest);
+  free(particle);
+}
+
 /** Levels and cells of a checkpoint. */
 static void restore(struct gas_run *r, const char *path, const struct gas_file *f) {
   struct gas *g = r->gas;
@@ -232,6 +246,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
   gas_acquire(g);
   gas_file_read(path, f, group_cells, r);
   gas_release(g);
+  if (g->particles) restore_particles(g, path);
 }
 
 struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
@@ -248,6 +263,7 @@ struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
     free(found);
   } else {
     struct gas_ic ic = gas_ic_make(p);
+    if (r->gas->particles) gas_particles_begin(r->gas, p);
     gas_begin(r->gas, &ic);
     gas_ic_free(&ic);
   }
@@ -271,6 +287,7 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
   } else {
     struct gas_ic ic = gas_ic_make(p); /* looks at a file */
     gas_ic_free(&ic);
+    if (gas_particles_wanted(p)) gas_particles_look(p);
   }
   gas_require_root(p);
   set_timeline(timeline, p, now);

@@ -379,13 +379,31 @@ static void check_self_gravity(const struct parameters *p, struct parameter_prob
                  "self-gravity of gas is computed on CPUs; allowed: auto | no");
 }
 
+/** Particles on the adaptive mesh. */
+static void check_gas_particles(const struct parameters *p, struct parameter_problems *problems) {
+  const bool alone = p->ic.source == IC_POINT_MASSES || p->ic.source == IC_PARTICLES;
+  const struct parameter *solver = row_of("gas", "solver"), *file = row_of("ic", "particles"),
+                         *gravity = row_of("gas", "gravity");
+  if (alone != (p->gas.solver == GAS_NONE) && sound(problems, solver))
+    problem_with(problems, solver, p, NULL,
+                 alone ? "this ic.source has no gas; allowed: none"
+                       : "this ic.source has gas; none needs ic.source = point_masses | particles");
+  if (p->ic.source == IC_PARTICLES)
+    check_needed(p, problems, "ic", "particles", *p->ic.particles, "ic.source = particles");
+  if (p->ic.source == IC_POINT_MASSES && *p->ic.particles && sound(problems, file))
+    problem_with(problems, file, p, NULL, "not with ic.source = point_masses");
+  if (*p->ic.particles && sound(problems, file)) check_readable(p, problems, file, p->ic.particles);
+  if ((alone || *p->ic.particles) && p->gas.gravity == GAS_GRAVITY_NONE && sound(problems, gravity))
+    problem_with(problems, gravity, p, NULL, "particles need gas.gravity = self");
+}
+
 /** What gas on an adaptive mesh needs. */
 static void check_gas(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *source = row_of("ic", "source");
   if (p->ic.source < IC_SOD && sound(problems, source))
     problem_with(problems, source, p, NULL,
                  "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
-                 "kelvin_helmholtz | blast | array | jeans | collapse");
+                 "kelvin_helmholtz | blast | array | jeans | collapse | point_masses | particles");
   if (p->ic.source == IC_ARRAY) {
     const struct parameter *file = row_of("ic", "file");
     check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = array");
@@ -395,6 +413,7 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   check_root(p, problems);
   check_flags(p, problems);
   check_self_gravity(p, problems);
+  check_gas_particles(p, problems);
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);

@@ -22,6 +22,8 @@ static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
                                          [IC_ARRAY] = "array",
                                          [IC_JEANS] = "jeans",
                                          [IC_COLLAPSE] = "collapse",
+                                         [IC_POINT_MASSES] = "point_masses",
+                                         [IC_PARTICLES] = "particles",
                                          NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
@@ -48,7 +50,7 @@ static const char *const steps[] = {
 static const char *const criteria[] = {
     [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
-static const char *const gas_solvers[] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", NULL};
+static const char *const gas_solvers[] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_NONE] = "none", NULL};
 static const char *const gas_precisions[] = {
     [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double", NULL};
 static const char *const gas_step_kinds[] = {
@@ -110,6 +112,8 @@ const struct parameter parameter_table[] = {
   {"ic", "direction", WORD(ic.direction), "x", .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
   {"ic", "energy", REAL, FIELD(ic.energy), "1", .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
   {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
+  {"ic", "separation", REAL, FIELD(ic.separation), "0.25", .help = "with source = point_masses: of the two masses, over the side of the box along x", RANGE(1e-3, 0.9)},
+  {"ic", "particles", TEXT(ic.particles), "", .help = "with system = gas: HDF5 file with particles (position, velocity, mass) that move on the same mesh and attract the gas and each other; empty: none"},
 
   {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
   {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
@@ -132,7 +136,7 @@ const struct parameter parameter_table[] = {
   {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
   {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
 
-  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver; rtvd: the relaxing TVD scheme of the GAMER paper", .words = gas_solvers},
+  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver; rtvd: the relaxing TVD scheme of the GAMER paper; none: no gas, particles alone", .words = gas_solvers},
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
   {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
   {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
@@ -292,6 +296,8 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     "ic.direction",
                                     "ic.energy",
                                     "ic.amplitude",
+                                    "ic.separation",
+                                    "ic.particles",
                                     "time.end",
                                     "output.dir",
                                     "output.times",
@@ -310,7 +316,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     "runtime.trace_steps",
                                     NULL};
   static const char *const gas_alone[] = {"gas.", "ic.direction", "ic.energy", "ic.amplitude",
-                                          NULL};
+                                          "ic.separation", "ic.particles", NULL};
   static const char *const periodic[] = {
       "cosmology.",           "analysis.",          "box.size",
       "box.npart_side",       "ic.z_init",          "time.z_end",

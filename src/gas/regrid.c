@@ -10,6 +10,7 @@
 #include "photons/gas/blocks.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/evolve.h"
+#include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
@@ -59,7 +60,9 @@ static void fill_group(void *context, uint32_t i) {
   const struct gas *g = m->gas;
   const uint32_t group = m->first + i;
   void *cells = gas_cells(g, m->level, group);
-  if (m->old && m->old[i])
+  if (g->empty)
+    memset(cells, 0, gas_group_bytes(g));
+  else if (m->old && m->old[i])
     memcpy(cells, m->old[i], gas_group_bytes(g));
   else if (m->ic && gas_ic_reaches(m->ic, m->level))
     gas_ic_fill(m->ic, g, m->level, group, cells);
@@ -122,12 +125,22 @@ bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic
   return !same;
 }
 
+/** Give all particles their groups, and these the densities that flags compare. */
+static void place_particles(struct gas *g) {
+  if (!g->particles) return;
+  gas_particles_settle(g, 0, g->topology.finest);
+  gas_particles_deposit(g, 0);
+}
+
 void gas_begin(struct gas *g, const struct gas_ic *ic) {
   message_begin();
   fill_level(g, &(struct move){.gas = g, .level = 0, .ic = ic});
-  for (int level = 0; level < g->topology.finest && g->topology.level[level].count > 0; level++)
+  for (int level = 0; level < g->topology.finest && g->topology.level[level].count > 0; level++) {
+    place_particles(g);
     gas_regrid(g, level, 1.0, ic);
-  for (int level = topology_levels(&g->topology) - 2; level >= 0; level--)
+  }
+  place_particles(g);
+  for (int level = topology_levels(&g->topology) - 2; level >= 0 && !g->empty; level--)
     gas_restrict_level(g, level);
   message_wait();
 }

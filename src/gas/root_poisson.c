@@ -10,6 +10,7 @@
 
 #include "photons/base/error.h"
 #include "photons/gas/gravity.h"
+#include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 
@@ -219,6 +220,9 @@ static void put_group(void *context, uint32_t group) {
   double source[GAS_GROUP_CELLS];
   g->gravity->kernels->source(gas_cells(g, 0, group), factor, 0.0,
                               c->massive ? cube_at(b->sheets, first) : NULL, source);
+  if (b->matter)
+    matter_add((const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) + group - b->first,
+               factor, source);
   for (uint32_t z = 0; z < GAS_GROUP_SIDE; z++)
     for (uint32_t y = 0; y < GAS_GROUP_SIDE; y++)
       memcpy(value_at(c->root, GAS_GROUP_SIDE * place[0], GAS_GROUP_SIDE * place[1] + y,
@@ -246,10 +250,10 @@ static void hold(const struct copy *c, bool acquire) {
   const struct gas_level *l = &c->gas->level[0];
   for (uint32_t i = 0; i < l->batch_count; i++) {
     const struct gas_batch *b = &l->batch[i];
-    const starpu_data_handle_t handle[3] = {b->handle[l->now],
-                                            b->potential[l->potential[POTENTIAL_END]],
-                                            c->massive ? b->sheets : NULL};
-    for (int k = 0; k < 3; k++)
+    const starpu_data_handle_t handle[] = {
+        b->handle[l->now], b->potential[l->potential[POTENTIAL_END]], c->massive ? b->sheets : NULL,
+        b->matter};
+    for (size_t k = 0; k < sizeof handle / sizeof *handle; k++)
       if (handle[k] && acquire)
         handle_acquire(handle[k], k == 1 ? STARPU_W : STARPU_R);
       else if (handle[k])

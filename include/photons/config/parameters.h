@@ -50,7 +50,8 @@ struct parameters {
     char power_spectrum_file[PARAMETER_PATH_MAX];
     bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
     enum gas_direction direction;
-    double energy, amplitude; /**< of named problems of gas */
+    double energy, amplitude, separation; /**< of named problems of gas */
+    char particles[PARAMETER_PATH_MAX];   /**< file of particles beside gas; empty: none */
   } ic;
   struct {
     enum gas_solver solver;

@@ -25,6 +25,7 @@
 
 struct parameters;
 struct self_gravity;
+struct gas_particles;
 
 /** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
  * one, and that before a correction. gas_level.potential says which is which. Without self-gravity
@@ -46,6 +47,8 @@ struct gas_batch {
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
   starpu_data_handle_t sheets; /**< [group][16][16][16] double: pseudo-mass, gravity.h */
   starpu_data_handle_t shares; /**< [group] struct poisson_share: for the next coarser level */
+  starpu_data_handle_t particles; /**< those of the groups; particles.h: without data of its own */
+  starpu_data_handle_t matter;    /**< [group] struct gas_matter: densities of particles */
   struct batch_list near;      /**< of this level: with the groups and their neighbours */
   struct batch_list coarse;    /**< of the next coarser level: with the patches that the groups
                                        refine, and the neighbours of these */
@@ -82,6 +85,8 @@ struct gas {
   struct gas_level level[GAS_LEVELS_MAX];
   const struct gas_kernels *kernels;
   struct self_gravity *gravity; /**< gravity.h; NULL: there is none */
+  struct gas_particles *particles; /**< particles.h; NULL: there are none */
+  bool empty;                      /**< there is no gas: cells are 0 and stay so */
   struct gas_physics physics;
   struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level */
   int buffer;                             /**< cells around a flagged one */
