@@ -111,13 +111,13 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   return r->obstacle;
 }
 
-/** After a step: it must not have become longer than signals allow. */
+/** After a step: it must not have become longer than signals in the gas allow. */
 static void require_courant(const struct gas_run *r, double dt) {
-  if (dt > r->totals.longest_step)
+  if (dt > r->totals.stable_step)
     fail(EXIT_RUN_FAILED,
          "the step from t = %g to %g was too long: in its course the Courant number rose from "
          "gas.cfl = %g to %.3g, and the scheme needs less than 1; take a smaller gas.cfl",
-         r->gas->time - dt, r->gas->time, r->parameters->gas.cfl, dt / r->totals.longest_step);
+         r->gas->time - dt, r->gas->time, r->parameters->gas.cfl, dt / r->totals.stable_step);
 }
 
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),

@@ -128,7 +128,7 @@ struct gas_totals gas_measure(struct gas *g) {
     }
   }
   comm_max_double(&limit, 1);
-  t.longest_step = -limit;
+  t.stable_step = t.longest_step = -limit;
   if (g->particles) {
     t.particles = gas_particles_measure(g);
     t.longest_step = fmin(t.longest_step, t.particles.longest_step);

@@ -18,14 +18,14 @@ def write(path, **datasets):
 
 
 def make():
-    radius = 0.27
-    position = np.array([[0.501, 0.499, 0.5], [0.501 + radius, 0.499, 0.5]])
+    radius = 0.15
+    position = np.array([[0.626, 0.624, 0.62], [0.626 + radius, 0.624, 0.62]])
     velocity = np.array([[0, 0, 0], [0, radius**-0.5, 0]])
     mass = np.array([1, 1e-6])
     write("circle.hdf5", position=position, velocity=velocity, mass=mass)
     write("short.hdf5", position=position, velocity=velocity)
     write("massless.hdf5", position=position, velocity=velocity, mass=0 * mass)
-    write("outside.hdf5", position=position + [[0, 0, 0], [0, 1.001, 0]], velocity=velocity, mass=mass)
+    write("outside.hdf5", position=position + [[0, 0, 0], [0, 0.876, 0]], velocity=velocity, mass=mass)
     away = np.array([[0, 0, 0], [5.0, 0, 0]])
     write("edge.hdf5", position=position, velocity=away, mass=mass)
     generator = np.random.default_rng(3)
@@ -60,11 +60,11 @@ def circles(light, pair):
         radii.append(np.linalg.norm(way))
         angles.append(np.arctan2(way[1], way[0]))
         levels.add(int(level[1]))
-    turned = np.unwrap(angles)[-1] / (0.44 * 0.27**-1.5)
+    turned = np.unwrap(angles)[-1] / (0.365 * 0.15**-1.5)
     print(f"light: {len(files)} files, radius {min(radii):.4f} to {max(radii):.4f}, "
           f"angle {turned:.4f} of the exact one, levels {levels}")  # fmt: skip
     assert levels == {0, 1}
-    assert np.max(np.abs(np.array(radii) / 0.27 - 1)) < 0.02 and abs(turned - 1) < 0.02
+    assert np.max(np.abs(np.array(radii) / 0.15 - 1)) < 0.02 and abs(turned - 1) < 0.02
 
     distances = []
     for path in sorted(glob.glob(f"{pair}/gas_*.hdf5")):

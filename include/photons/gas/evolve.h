@@ -11,6 +11,7 @@
 struct gas_totals {
   double conserved[GAS_VARIABLES_MAX]; /**< integrals over the volume, by variable */
   double longest_step;                 /**< of the root level, at a Courant number of 1 */
+  double stable_step;                  /**< the same, of the gas alone */
   double potential_energy;             /**< of self-gravity; 0 without it */
   struct particle_totals particles;    /**< 0 without particles */
 };
