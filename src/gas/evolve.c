@@ -75,7 +75,7 @@ static void advance(struct gas *g, int level, double dt, struct sub_step s) {
   if (g->gravity) gravity_open(g, level, dt, s.begin);
   if (!g->empty) solve_level(g, level, dt, s);
   count_step(g, level);
-  if (g->gravity) gravity_predict(g, level, s.end);
+  if (g->gravity) gravity_predict(g, level, dt, s.end);
   if (has_groups(g, level + 1)) {
     const int steps = g->individual ? 2 : 1;
     for (int i = 0; i < steps && has_groups(g, level + 1); i++)

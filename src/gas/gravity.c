@@ -141,12 +141,12 @@ void gravity_open(struct gas *g, int level, double dt, double weight) {
   if (g->particles) gas_particles_open(g, level, dt, weight);
 }
 
-void gravity_predict(struct gas *g, int level, double weight) {
+void gravity_predict(struct gas *g, int level, double dt, double weight) {
   swap(&g->level[level], POTENTIAL_BEGIN, POTENTIAL_END);
   if (!g->individual || level == finest(g)) return;
   if (g->particles) {
     gas_particles_settle(g, level, level);
-    gas_particles_deposit_ahead(g, level);
+    gas_particles_deposit_ahead(g, level, dt);
   }
   solve_level(g, level, weight, g->gravity->corrections > 0);
 }

@@ -5,6 +5,10 @@
 
 #include "photons/gas/codelets.h"
 #include "photons/gas/particles.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
+
+LOOP_STAGE(gas_move_on, 0x998866, .family = "gas");
 
 enum { SIDE = GAS_GROUP_SIDE };
 
@@ -16,13 +20,13 @@ struct cloud {
 
 /** Cells are counted from the group's lowest one, also where the box is periodic and the particle
  * has come out of it on the other side. */
-static struct cloud cloud_of(const struct gas *g, int level, const struct gas_group *group,
-                             const struct gas_particle *p) {
+static struct cloud cloud_at(const struct gas *g, int level, const struct gas_group *group,
+                             const double position[3]) {
   const double cell = gas_cell(g, level);
   struct cloud cloud;
   for (int c = 0; c < 3; c++) {
     const int64_t side = (int64_t)SIDE * g->topology.root[c] << level;
-    const double at = p->position[c] / cell - 0.5, low = floor(at);
+    const double at = position[c] / cell - 0.5, low = floor(at);
     int64_t i = (int64_t)low - (int64_t)SIDE * group->place[c];
     if (side > SIDE && i > SIDE + SIDE / 2) i -= side;
     if (side > SIDE && i < -SIDE / 2) i += side;
@@ -30,6 +34,11 @@ static struct cloud cloud_of(const struct gas *g, int level, const struct gas_gr
     cloud.weight[c] = at - low;
   }
   return cloud;
+}
+
+static struct cloud cloud_of(const struct gas *g, int level, const struct gas_group *group,
+                             const struct gas_particle *p) {
+  return cloud_at(g, level, group, p->position);
 }
 
 /** The share of a cell of the cloud, 0 .. 7. */
@@ -68,6 +77,52 @@ void gas_particles_assign(const struct gas *g, int level, uint32_t group,
       const struct cloud cloud = cloud_of(g, level, &groups[near], &l->particle[i]);
       add_cloud(&cloud, l->particle[i].mass / volume, offset, density);
     }
+  }
+}
+
+/** The first group of a finer level that is at a key of a level, or after it. */
+static uint32_t first_below(const struct topology *t, int level, uint64_t key, int finer) {
+  const struct gas_tree_level *l = &t->level[finer];
+  uint32_t low = 0, high = l->count;
+  key <<= 3 * (finer - level);
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (l->key[middle] < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/** Move the clouds of particles of a finer level that are in a group. @param offset  of this group
+ * from that of the densities */
+static void move_clouds(const struct gas *g, int level, uint32_t group, int finer, double time,
+                        const int offset[3], double *density) {
+  const struct topology *t = &g->topology;
+  const struct gas_tree_level *tree = &t->level[level];
+  const struct particle_level *l = &g->particles->level[finer];
+  const double volume = pow(gas_cell(g, level), 3.0);
+  const size_t end = l->first[first_below(t, level, tree->key[group] + 1, finer)];
+  for (size_t i = l->first[first_below(t, level, tree->key[group], finer)]; i < end; i++) {
+    const struct gas_particle *p = &l->particle[i];
+    double position[3];
+    for (int c = 0; c < 3; c++) position[c] = p->position[c] + time * p->velocity[c];
+    const struct cloud before = cloud_of(g, level, &tree->group[group], p);
+    const struct cloud after = cloud_at(g, level, &tree->group[group], position);
+    add_cloud(&before, -p->mass / volume, offset, density);
+    add_cloud(&after, p->mass / volume, offset, density);
+  }
+}
+
+void gas_particles_move_on(const struct gas *g, int level, uint32_t group, double time,
+                           double density[GAS_GROUP_CELLS]) {
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const uint32_t near = g->topology.level[level].group[group].near[n];
+    const int offset[3] = {SIDE * (n % 3 - 1), SIDE * (n / 3 % 3 - 1), SIDE * (n / 9 - 1)};
+    if (near == NO_GROUP) continue;
+    for (int finer = level + 1; finer < topology_levels(&g->topology); finer++)
+      move_clouds(g, level, near, finer, time, offset, density);
   }
 }
 
@@ -161,7 +216,29 @@ void gas_particles_deposit(struct gas *g, int level) {
       if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
 }
 
-void gas_particles_deposit_ahead(struct gas *g, int level) { deposit_level(g, level, true); }
+/** A level whose finer ones move on. */
+struct moving {
+  const struct gas *gas;
+  int level;
+  double time;
+};
+
+static void move_group(void *context, uint32_t group) {
+  const struct moving *m = context;
+  const struct gas_batch *b = &m->gas->level[m->level].batch[group / m->gas->batch];
+  struct gas_matter *matter = (struct gas_matter *)starpu_vector_get_local_ptr(b->matter);
+  gas_particles_move_on(m->gas, m->level, group, m->time, matter[group - b->first].fine);
+}
+
+void gas_particles_deposit_ahead(struct gas *g, int level, double time) {
+  const struct gas_level *l = &g->level[level];
+  deposit_level(g, level, true);
+  gas_particles_acquire(g, level + 1);
+  for (uint32_t i = 0; i < l->batch_count; i++) handle_acquire(l->batch[i].matter, STARPU_RW);
+  loop_run(&gas_move_on_stage, l->groups, move_group, &(struct moving){g, level, time});
+  for (uint32_t i = 0; i < l->batch_count; i++) starpu_data_release(l->batch[i].matter);
+  gas_particles_release(g, level + 1);
+}
 
 /** Submit tasks of the batches that have particles. */
 static void push_level(struct gas *g, int level, double dt, double weight) {

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Particles on the adaptive mesh: two masses, and a light one that crosses the edge of a level, keep to
-# their circles; particles with gas have the same bits on any workers, in any batches and after a
+# Particles with gas on the adaptive mesh have the same bits on any workers, in any batches and after a
 # restart; files of particles that cannot be are refused.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
+support gas_particles.py make || complain "making particles"
 
 cat >empty.ini <<END
 [run]
@@ -53,8 +53,6 @@ end = 0.2
 [output]
 images = no
 END
-helper make || complain "making particles"
-
 # run NAME CONFIG [OPTION...]
 run() {
   name=$1 config=$2
@@ -62,13 +60,6 @@ run() {
   timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" "$config" 2>err ||
     complain "$name: exit code $?"
 }
-# A circle of radius 0.15 takes 0.365; the box is refined between 0.5 and 0.75.
-run circle empty.ini --set time.end=0.365 --set output.interval=0.02
-# The pair lies between patch groups, whose potentials must agree well.
-run pair empty.ini --set ic.source=point_masses --set ic.particles= --set time.end=0.5554 \
-  --set output.interval=0.0694 --set gas.sibling_relaxations=16
-helper circles circle pair || complain "other circles"
-
 STARPU_NCPU=1 STARPU_SCHED=eager
 export STARPU_NCPU STARPU_SCHED
 run reference both.ini
@@ -78,7 +69,7 @@ run parts both.ini --steps 2 --set output.checkpoint_minutes=1e-6
 run parts both.ini --restart --set output.checkpoint_minutes=1e-6
 for name in batches parts; do
   cmp reference/log/statistics.csv $name/log/statistics.csv || complain "$name: other statistics"
-  helper same reference $name || complain "$name: other gas or particles"
+  support gas_particles.py same reference $name || complain "$name: other gas or particles"
 done
 
 # What cannot be: refuse PATTERN CODE OPTION...

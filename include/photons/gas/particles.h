@@ -90,8 +90,9 @@ void gas_particles_settle(struct gas *g, int first, int last);
 
 /** Give all levels from `level` on, which are at the same time, the densities of the particles. */
 void gas_particles_deposit(struct gas *g, int level);
-/** The same for one level that is ahead of the finer ones, whose densities stay what they were. */
-void gas_particles_deposit_ahead(struct gas *g, int level);
+/** The same for one level that is ahead of the finer ones by a time: particles of these are taken to
+ * move on at their velocities, with clouds of the level. */
+void gas_particles_deposit_ahead(struct gas *g, int level, double time);
 
 /** Kick the particles of a level for half a step and drift them for the step; or kick them for what
  * is owed. @param weight  as of gravity_open() */
@@ -114,6 +115,9 @@ void gas_particles_release(struct gas *g, int first);
 /** Densities of a group from the clouds of its level's particles. */
 void gas_particles_assign(const struct gas *g, int level, uint32_t group,
                       double density[GAS_GROUP_CELLS]);
+/** Add to the densities of a group what moves when particles of finer levels move on for a time. */
+void gas_particles_move_on(const struct gas *g, int level, uint32_t group, double time,
+                           double density[GAS_GROUP_CELLS]);
 /** Kick the particles of a group, and drift them.
  * @param potential  [WIDE_CELLS]
  * @param dt         of a step that begins; 0: one that ends */
