@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_cut packs what another rank needs of groups, to be sent. There, gas_paste copies it to its
  * place. All other cells of ghosts stay undefined.
- * gas_cut   reads cells or fluxes through sides, writes the packed ones
- * gas_paste reads the packed ones, writes cells or fluxes through sides of batches of other ranks, or
- *           updates cells of own ones */
+ * gas_cut   reads cells, fluxes through sides, a potential or shares; writes the packed ones
+ * gas_paste reads the packed ones; writes the same of batches of other ranks, or updates cells of own
+ *           ones */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codelets/gas/batches.h"
 #include "photons/base/comm.h"
+#include "photons/gas/poisson.h"
 #include "photons/runtime/message.h"
 
 struct gas_cut_argument {
@@ -16,6 +17,7 @@ struct gas_cut_argument {
   int level;
   enum ghost_kind kind;
   const struct ghost_message *message;
+  int potential; /* number of it, of GHOST_POTENTIALS */
 };
 #define gas_paste_argument gas_cut_argument /* same argument */
 enum { PACKED, BATCHES };
@@ -48,10 +50,20 @@ static void copy_cubes(const struct gas *g, const struct ghost_item *item, char 
       copy_cube(group + v * GAS_GROUP_CELLS * real, packed, __builtin_ctzll(left), real, cut);
 }
 
-/** Sides of a group. */
-static void copy_sides(const struct gas *g, const struct ghost_item *item, char *sides,
-                       char *packed, bool cut) {
-  const size_t bytes = ghost_part_bytes(g, GHOST_SIDES);
+/** Cubes of 4^3 cells of the potential of a group, [16][16][16]. */
+static void copy_potential(const struct ghost_item *item, char *potential, char *packed, bool cut) {
+  enum { ROW = 4 * sizeof(double) };
+  for (uint64_t left = item->parts; left; left &= left - 1) {
+    const int part = __builtin_ctzll(left), x = part & 3, y = part >> 2 & 3, z = part >> 4;
+    for (int row = 0; row < 16; row++, packed += ROW)
+      copy(potential + ROW * (size_t)(((4 * z + row / 4) * 16 + 4 * y + row % 4) * 4 + x), packed,
+           ROW, cut);
+  }
+}
+
+/** Sides or shares of a group. */
+static void copy_parts(const struct ghost_item *item, size_t bytes, char *sides, char *packed,
+                       bool cut) {
   for (uint64_t left = item->parts; left; left &= left - 1, packed += bytes)
     copy(sides + (size_t)__builtin_ctzll(left) * bytes, packed, bytes, cut);
 }
@@ -79,10 +91,18 @@ static uint32_t group_of(const struct gas_cut_argument *a, uint32_t i, bool cut)
   return a->gas->topology.level[a->level].group[group].father;
 }
 
+/** Bytes that a group takes up in the data that a message is made from, or goes to. */
+static size_t bytes_inside(const struct gas *g, enum ghost_kind kind) {
+  return kind == GHOST_SIDES        ? gas_sides_bytes(g)
+         : kind == GHOST_POTENTIALS ? GAS_GROUP_CELLS * sizeof(double)
+         : kind == GHOST_SHARES     ? sizeof(struct poisson_share)
+                                    : gas_group_bytes(g);
+}
+
 static void copy_all(void *buffers[], const struct gas_cut_argument *a, bool cut) {
   const struct gas *g = a->gas;
   const struct ghost_message *m = a->message;
-  const size_t bytes = a->kind == GHOST_SIDES ? gas_sides_bytes(g) : gas_group_bytes(g);
+  const size_t bytes = bytes_inside(g, a->kind), part = ghost_part_bytes(g, a->kind);
   for (uint32_t i = 0, k = 0; i < m->count; i++) {
     const struct ghost_item *item = &m->item[i];
     const uint32_t group = group_of(a, i, cut);
@@ -90,9 +110,11 @@ static void copy_all(void *buffers[], const struct gas_cut_argument *a, bool cut
     char *inside = nth(buffers[BATCHES + k], bytes, group % g->batch);
     char *packed = VECTOR(char, buffers[PACKED]);
     if (a->kind == GHOST_CELLS)
-      copy_cubes(g, item, inside, packed + item->first * ghost_part_bytes(g, a->kind), cut);
-    else if (a->kind == GHOST_SIDES)
-      copy_sides(g, item, inside, packed + item->first * ghost_part_bytes(g, a->kind), cut);
+      copy_cubes(g, item, inside, packed + item->first * part, cut);
+    else if (a->kind == GHOST_POTENTIALS)
+      copy_potential(item, inside, packed + item->first * part, cut);
+    else if (a->kind != GHOST_MEANS)
+      copy_parts(item, part, inside, packed + item->first * part, cut);
     else
       copy_means(a, i, inside, packed, cut);
   }
@@ -108,6 +130,15 @@ static void gas_paste_cpu(void *buffers[], const struct gas_paste_argument *a) {
 STAGE_ON_CPU(gas_cut, 0x99bbcc, "gas");
 STAGE_ON_CPU(gas_paste, 0xbbddee, "gas");
 
+/** The data of a batch that a message is made from, or goes to. */
+static starpu_data_handle_t data_of(const struct gas_cut_argument *a, const struct gas_level *l,
+                                    const struct gas_batch *b) {
+  return a->kind == GHOST_SIDES        ? b->sides
+         : a->kind == GHOST_POTENTIALS ? b->potential[a->potential]
+         : a->kind == GHOST_SHARES     ? b->shares
+                                       : b->handle[l->now];
+}
+
 /** The slots of a message's batches. */
 static void add_batches(struct slots *slots, const struct gas_cut_argument *a, bool cut) {
   const bool fathers = !cut && a->kind == GHOST_MEANS;
@@ -115,7 +146,7 @@ static void add_batches(struct slots *slots, const struct gas_cut_argument *a, b
   const enum starpu_data_access_mode mode = cut ? STARPU_R : fathers ? STARPU_RW : STARPU_W;
   for (uint32_t k = 0; k < a->message->batches.count; k++) {
     const struct gas_batch *b = &l->batch[a->message->batches.batch[k]];
-    slots_add(slots, a->kind == GHOST_SIDES ? b->sides : b->handle[l->now], mode);
+    slots_add(slots, data_of(a, l, b), mode);
   }
 }
 
@@ -137,15 +168,23 @@ static void transfer(const struct ghost_message *m, int level, enum ghost_kind k
                    sent ? m->rank : me, PRIORITY_HIGHEST);
 }
 
-void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind) {
+static void submit_all(struct gas *g, int level, enum ghost_kind kind, int potential) {
   const struct ghost_messages *sent = &g->level[level].ghosts.sent[kind],
                               *received = &g->level[level].ghosts.received[kind];
   for (uint32_t i = 0; i < sent->count; i++) {
-    submit((struct gas_cut_argument){g, level, kind, &sent->message[i]}, true);
+    submit((struct gas_cut_argument){g, level, kind, &sent->message[i], potential}, true);
     transfer(&sent->message[i], level, kind, true);
   }
   for (uint32_t i = 0; i < received->count; i++) {
     transfer(&received->message[i], level, kind, false);
-    submit((struct gas_cut_argument){g, level, kind, &received->message[i]}, false);
+    submit((struct gas_cut_argument){g, level, kind, &received->message[i], potential}, false);
   }
+}
+
+void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind) {
+  submit_all(g, level, kind, 0);
+}
+
+void gas_potential_ghosts_submit(struct gas *g, int level, enum gas_potential which) {
+  submit_all(g, level, GHOST_POTENTIALS, g->level[level].potential[which]);
 }

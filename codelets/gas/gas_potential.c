@@ -14,6 +14,7 @@ struct gas_potential_argument {
   int level;
   uint32_t batch;
   struct potential_task how;
+  double factor; /* gravity_factor() */
 };
 enum { POTENTIAL, CELLS, OTHERS };
 
@@ -37,26 +38,46 @@ static struct surroundings surroundings(const struct gas_potential_argument *a) 
                                .change = mode == POTENTIAL_CORRECT};
 }
 
+/** Solve a group by relaxation. @param sum  of the source without pseudo-mass */
+static void relax(const struct gas_potential_argument *a, const struct potential_sources *sources,
+                  uint32_t group, const double *source, double sum, double *cube) {
+  const struct self_gravity *s = a->gas->gravity;
+  const double least = a->factor * s->mean_density * GAS_GROUP_CELLS;
+  double block[POISSON_CELLS];
+  (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected
+                                    : potential_block)(sources, group, block);
+  s->poisson->solve(source, s->tolerance * fmax(sum, least), POISSON_SWEEPS_MAX, block);
+  potential_inner(block, cube);
+}
+
+/** Solve a group directly. */
+static void solve(const struct gas_potential_argument *a, const struct potential_sources *sources,
+                  uint32_t group, const double *source, double *cube) {
+  const struct self_gravity *s = a->gas->gravity;
+  double block[POISSON_CELLS];
+  (a->how.mode == POTENTIAL_CORRECT ? potential_ghosts_corrected
+                                    : potential_ghosts)(sources, group, block);
+  s->poisson->solve_directly(&s->waves, source, block, cube);
+}
+
 static void gas_potential_cpu(void *buffers[], const struct gas_potential_argument *a) {
   const struct gas *g = a->gas;
   const struct self_gravity *s = g->gravity;
-  const double factor = gravity_factor(g, a->level);
-  const double least = factor * s->mean_density * GAS_GROUP_CELLS;
   const char **addresses;
   const struct surroundings around = surroundings(a);
   const size_t matter = OTHERS + a->how.massive;
   const struct potential_sources sources = surroundings_of(
       &around, buffers, matter + matter_slots(g), &addresses);
   for (uint32_t i = 0; i < my_batch(a)->count; i++) {
-    double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
-    (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected
-                                      : potential_block)(&sources, my_batch(a)->first + i, block);
+    double source[GAS_GROUP_CELLS], *cube = nth_potential(buffers[POTENTIAL], i);
     double sum = s->kernels->source(
-        nth(buffers[CELLS], gas_group_bytes(g), i), factor, gravity_background(g),
+        nth(buffers[CELLS], gas_group_bytes(g), i), a->factor, gravity_background(g),
         a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
-    sum += add_matter(g, buffers + matter, i, factor, source);
-    s->poisson->solve(source, s->tolerance * fmax(sum, least), POISSON_SWEEPS_MAX, block);
-    potential_inner(block, nth_potential(buffers[POTENTIAL], i));
+    sum += add_matter(g, buffers + matter, i, a->factor, source);
+    if (s->direct)
+      solve(a, &sources, my_batch(a)->first + i, source, cube);
+    else
+      relax(a, &sources, my_batch(a)->first + i, source, sum, cube);
   }
   free(addresses);
 }
@@ -64,7 +85,7 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
 STAGE_ON_CPU(gas_potential, 0x332288, "gas");
 
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how) {
-  const struct gas_potential_argument a = {g, level, batch, how};
+  const struct gas_potential_argument a = {g, level, batch, how, gravity_factor(g, level)};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = my_batch(&a);
   const struct surroundings around = surroundings(&a);

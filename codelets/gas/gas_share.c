@@ -8,7 +8,7 @@
 
 #include "codelets/gas/potentials.h"
 
-#define gas_share_argument batch_argument /* flag: with pseudo-mass */
+#define gas_share_argument batch_argument /* weight: gravity_factor(); flag: with pseudo-mass */
 enum { SHARES, CELLS, OTHERS };
 
 static double gas_share_work(const struct batch_argument *a) { return batch_work(a); }
@@ -28,10 +28,10 @@ static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
   for (uint32_t i = 0; i < b->count; i++) {
     double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
     potential_block(&sources, b->first + i, block);
-    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i),
-                                gravity_factor(g, a->level), gravity_background(g),
+    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), a->weight,
+                                gravity_background(g),
                                 a->flag ? nth_potential(buffers[OTHERS], i) : NULL, source);
-    add_matter(g, buffers + matter, i, gravity_factor(g, a->level), source);
+    add_matter(g, buffers + matter, i, a->weight, source);
     g->gravity->poisson->share(block, source, VECTOR(struct poisson_share, buffers[SHARES]) + i);
   }
   free(addresses);
@@ -40,7 +40,7 @@ static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
 STAGE_ON_CPU(gas_share, 0xcc6677, "gas");
 
 void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
-  const struct batch_argument a = {g, level, batch, 0.0, massive};
+  const struct batch_argument a = {g, level, batch, gravity_factor(g, level), massive};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a);
   const struct surroundings around = surroundings(&a);

@@ -9,7 +9,7 @@
 
 #include "codelets/gas/potentials.h"
 
-#define gas_sheet_argument batch_argument
+#define gas_sheet_argument batch_argument /* weight: gravity_factor() */
 enum { SHEETS, POTENTIAL, CELLS, NEAR };
 
 static double gas_sheet_work(const struct batch_argument *a) { return batch_work(a); }
@@ -66,7 +66,7 @@ static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, ui
                              const double *block, double *cube) {
   const struct gas *g = a->gas;
   const uint32_t group = batch_of(a)->first + i;
-  const double factor = gravity_factor(g, a->level);
+  const double factor = a->weight;
   double source[GAS_GROUP_CELLS];
   g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), factor,
                               gravity_background(g), NULL, source);
@@ -108,7 +108,7 @@ static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
 STAGE_ON_CPU(gas_sheet, 0x882255, "gas");
 
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
-  const struct batch_argument a = {g, level, batch, 0.0, false};
+  const struct batch_argument a = {g, level, batch, gravity_factor(g, level), false};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a);
   const struct surroundings around = surroundings(&a);

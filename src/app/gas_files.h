@@ -3,13 +3,14 @@
 #ifndef PHOTONS_APP_GAS_FILES_H
 #define PHOTONS_APP_GAS_FILES_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "photons/app/step_record.h"
 #include "photons/runtime/task_log.h"
 
-void gas_timings_header(FILE *out);
-void gas_statistics_header(FILE *out);
+void gas_timings_header(FILE *out, bool comoving);
+void gas_statistics_header(FILE *out, bool comoving);
 /** @param peak_bytes  resident memory, all processes */
 void gas_timings_row(FILE *out, const struct step_record *record, const struct usage *cores,
                      double peak_bytes);

@@ -20,35 +20,60 @@ struct gas_run {
   struct gas *gas;
   struct gas_totals totals; /* of the present state */
   struct gas_record record;
-  double last_step;   /* its length */
+  double last_step;   /* its length; of comoving gas in the scale factor */
   char obstacle[256]; /* why no step can be taken */
 };
 
+/** The scale factor of the next output or of the end. */
+static double next_stop_comoving(const struct parameters *p, double a) {
+  for (size_t i = 0; i < p->output.redshift_count; i++)
+    if (1.0 > a * (1.0 + 1e-12) * (1.0 + p->output.redshifts[i]))
+      return 1.0 / (1.0 + p->output.redshifts[i]);
+  return 1.0 / (1.0 + p->time.z_end);
+}
+
 /** The time of the next output or of the end. */
 static double next_stop(const struct parameters *p, double time) {
+  if (p->gas.comoving) return next_stop_comoving(p, time);
   const double soon = time + 1e-12 * p->time.end;
   for (size_t i = 0; i < p->output.time_count; i++)
     if (p->output.times[i] > soon) return p->output.times[i];
   return p->time.end;
 }
 
+/** Until when a step may last by signals, accelerations and expansion. */
+static double longest_until(const struct gas_run *r) {
+  const struct gas *g = r->gas;
+  const double step = r->parameters->gas.cfl * r->totals.longest_step;
+  if (!g->comoving) return g->time + step;
+  const double most = g->time * exp(r->parameters->time.max_dlna);
+  return gas_step_length(g, most) < step ? most
+                                         : cosmology_after_drift(&g->universe, g->time, step);
+}
+
 /** The time at which the next step ends. What is left before a stop is divided into two equal steps
  * where it is between one and two steps long. */
 static double next_time(const struct gas_run *r) {
   const double time = r->gas->time, stop = next_stop(r->parameters, time);
-  const double step = r->parameters->gas.cfl * r->totals.longest_step;
+  const double step = longest_until(r) - time;
   if (time + step * (1.0 + 1e-9) >= stop) return stop;
   return time + 2.0 * step > stop ? 0.5 * (time + stop) : time + step;
+}
+
+/** The scale factor that the loop of a run counts. */
+static double clock_at(const struct parameters *p, double time) {
+  return p->gas.comoving ? time : gas_clock_at(p, time);
 }
 
 static double next(void *state, const struct progress *now) {
   const struct gas_run *r = state;
   (void)now;
-  return gas_clock_at(r->parameters, next_time(r));
+  return clock_at(r->parameters, next_time(r));
 }
 
 static void describe_mesh(FILE *out, const struct parameters *p) {
   static const char *const solvers[] = {[GAS_RTVD] = "relaxing TVD", [GAS_MUSCL] = "MUSCL-Hancock"};
+  const char *attracting = gas_particles_wanted(p) ? "gas and particles" : "the gas itself";
   if (p->gas.solver == GAS_NONE)
     fprintf(out, "  gas         none, Courant number %g\n", p->gas.cfl);
   else
@@ -59,9 +84,13 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
           p->gas.root[0], p->gas.root[1], p->gas.root[2], (long long)p->gas.levels,
           p->gas.levels == 1 ? "" : "s",
           p->gas.steps == GAS_STEPS_INDIVIDUAL ? "steps by level" : "shared steps");
-  if (p->gas.gravity == GAS_GRAVITY_SELF)
-    fprintf(out, "  gravity     of %s, constant %g, %s\n",
-            gas_particles_wanted(p) ? "gas and particles" : "the gas itself", p->gas.newton_constant,
+  if (p->gas.comoving)
+    fprintf(out, "  comoving    %g Mpc/h a side, Omega_m %g, Omega_lambda %g, h %g\n", p->box.size,
+            p->cosmology.omega_m, p->cosmology.omega_lambda, p->cosmology.h);
+  if (p->gas.gravity == GAS_GRAVITY_SELF && p->gas.comoving)
+    fprintf(out, "  gravity     of %s\n", attracting);
+  else if (p->gas.gravity == GAS_GRAVITY_SELF)
+    fprintf(out, "  gravity     of %s, constant %g, %s\n", attracting, p->gas.newton_constant,
             p->gas.boundary[0][0] == GAS_PERIODIC ? "periodic" : "isolated");
   if (!p->gas.fix_fluxes) fprintf(out, "  gas.flux_fixup = no: nothing is conserved\n");
 }
@@ -101,13 +130,14 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
 static const char *stuck(void *state, const struct progress *now, bool *sound) {
   struct gas_run *r = state;
   const double time = r->gas->time, step = next_time(r) - time;
+  const struct parameters *p = r->parameters;
   (void)now;
-  if (step > 1e-12 * r->parameters->time.end) return NULL;
+  if (step > 1e-12 * (p->gas.comoving ? time : p->time.end)) return NULL;
   *sound = true;
   snprintf(r->obstacle, sizeof r->obstacle,
-           "at t = %g the next step would be %.3g, too short to get anywhere: the gas is too fast "
-           "or too hot for cells so small",
-           time, step);
+           "at %s the next step would be %.3g%s, too short to get anywhere: the gas is too fast or "
+           "too hot for cells so small",
+           gas_moment(r->gas).text, step, p->gas.comoving ? " in a" : "");
   return r->obstacle;
 }
 
@@ -115,23 +145,22 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
 static void require_courant(const struct gas_run *r, double dt) {
   if (dt > r->totals.stable_step)
     fail(EXIT_RUN_FAILED,
-         "the step from t = %g to %g was too long: in its course the Courant number rose from "
-         "gas.cfl = %g to %.3g, and the scheme needs less than 1; take a smaller gas.cfl",
-         r->gas->time - dt, r->gas->time, r->parameters->gas.cfl, dt / r->totals.stable_step);
+         "the step to %s was too long: in its course the Courant number rose from gas.cfl = %g to "
+         "%.3g, and the scheme needs less than 1; take a smaller gas.cfl",
+         gas_moment(r->gas).text, r->parameters->gas.cfl, dt / r->totals.stable_step);
 }
 
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
                  void *context, struct step_record *record) {
   struct gas_run *r = state;
-  const double end = next_time(r);
+  const double end = next_time(r), length = gas_step_length(r->gas, end);
   (void)output_due;
   (void)context;
   r->last_step = end - r->gas->time;
-  gas_step(r->gas, r->last_step);
-  r->gas->time = end;
-  now->a = gas_clock_at(r->parameters, end);
+  gas_step_to(r->gas, end);
+  now->a = clock_at(r->parameters, end);
   fill_record(r, record);
-  require_courant(r, r->last_step);
+  require_courant(r, length);
 }
 
 /** What a file says of the state. The octree stays the run's. */
@@ -144,6 +173,8 @@ static struct gas_file file_of(const struct gas_run *r, const struct progress *n
                        .variables = g->variables,
                        .real = g->kernels->real_size,
                        .particles = g->particles,
+                       .gravity = g->gravity != NULL,
+                       .newton_constant = g->gravity ? g->gravity->newton_constant : 0.0,
                        .moment = {.a = now->a,
                                   .start_a = now->start_a,
                                   .last_output = now->last_output,
@@ -161,11 +192,17 @@ static void *group_cells(void *context, int level, uint32_t group) {
   return gas_cells(r->gas, level, group);
 }
 
+static void group_potential(void *context, int level, uint32_t group, void *cells) {
+  const struct gas_run *r = context;
+  gravity_copy_potential(r->gas, level, group, cells);
+}
+
 static double write_output(void *state, const struct progress *now, size_t number) {
   struct gas_run *r = state;
   char path[PARAMETER_PATH_MAX + 32];
   snprintf(path, sizeof path, "%s/gas_%03zu.hdf5", r->parameters->output.dir, number);
-  const struct gas_file f = file_of(r, now);
+  struct gas_file f = file_of(r, now);
+  if (r->gas->gravity) f.potential = group_potential;
   gas_acquire(r->gas);
   gas_file_write(path, r->parameters, &f, group_cells, r);
   if (r->parameters->output.images)
@@ -199,6 +236,9 @@ static void end(void *state) {
 /** The clock is anew that of time.end, which may have changed since a checkpoint. */
 static struct progress progress_of(const struct gas_file *f, const struct parameters *p) {
   const struct gas_moment *m = &f->moment;
+  if (p->gas.comoving)
+    return (struct progress){m->a,           m->start_a,     m->step, m->outputs_done,
+                             m->last_output, m->wall_seconds};
   const double before = f->level[0].time / log(m->a); /* time.end of the checkpoint */
   const double output = m->last_output > 0.0 && m->a > 1.0
                             ? gas_clock_at(p, before * log(m->last_output))
@@ -211,10 +251,19 @@ static struct progress progress_of(const struct gas_file *f, const struct parame
                            .wall_seconds = m->wall_seconds};
 }
 
+/** Where the clock of a run begins. */
+static double start_of(const struct parameters *p) {
+  return p->gas.comoving ? 1.0 / (1.0 + p->ic.z_init) : 1.0;
+}
+
 /** The outputs that lie ahead. */
 static void set_timeline(struct timeline *t, const struct parameters *p,
                          const struct progress *now) {
   static const double same = 1e-12;
+  if (p->gas.comoving) {
+    timeline_init(t, p, now->start_a, now->a, now->last_output);
+    return;
+  }
   *t = (struct timeline){.begin = 1.0, .end = gas_clock_at(p, p->time.end)};
   for (size_t i = 0; i < p->output.time_count; i++) {
     const double a = gas_clock_at(p, p->output.times[i]);
@@ -242,6 +291,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
   }
   gas_link(g, 0, g->topology.finest);
   g->time = f->level[0].time;
+  if (g->comoving) g->scale = g->time;
   r->last_step = f->level[0].dt;
   gas_acquire(g);
   gas_file_read(path, f, group_cells, r);
@@ -253,7 +303,7 @@ struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
                              struct progress *now, struct timeline *timeline) {
   struct gas_run *r = allocate(1, sizeof *r, "the run");
   *r = (struct gas_run){.parameters = p, .gas = gas_create(p)};
-  *now = (struct progress){.a = 1.0, .start_a = 1.0};
+  *now = (struct progress){.a = start_of(p), .start_a = start_of(p)};
   if (checkpoint_path) {
     char *found;
     struct gas_file f = gas_checkpoint_open(checkpoint_path, p, false, &found);
@@ -277,15 +327,15 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
                  struct timeline *timeline) {
   scheduler_check(p);
   if (comm_rank() == 0) output_folder_check(p->output.dir);
-  *now = (struct progress){.a = 1.0, .start_a = 1.0};
+  *now = (struct progress){.a = start_of(p), .start_a = start_of(p)};
   if (checkpoint_path) {
     char *found;
     struct gas_file f = gas_checkpoint_open(checkpoint_path, p, true, &found);
     *now = progress_of(&f, p);
     topology_free(&f.topology);
     free(found);
-  } else {
-    struct gas_ic ic = gas_ic_make(p); /* looks at a file */
+  } else if (p->ic.source == IC_ARRAY) {
+    struct gas_ic ic = gas_ic_make(p); /* looks at the file */
     gas_ic_free(&ic);
     if (gas_particles_wanted(p)) gas_particles_look(p);
   }

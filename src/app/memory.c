@@ -9,6 +9,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/domain.h"
+#include "photons/runtime/scheduler.h"
 
 /* Measured on x86-64 with Debian 12: a run of 16^3 particles without outputs less what it
  * allocates, and by how much a run grows with each further group. What MPI adds to each of several
@@ -85,10 +86,36 @@ double memory_peak(const struct memory_use *use) {
   return use->program + use->particles + use->trees + use->mesh + use->tasks + use->at_times;
 }
 
+/** Bytes of memory of machines like this one, as many as are in use. */
+static double installed_memory(void) {
+  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
+  return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+}
+
+/** Whether half of the memory holds a run with such a mesh. */
+static bool has_room(const struct parameters *p, size_t particles, uint32_t cells) {
+  struct parameters finer = *p;
+  finer.gravity.pm_grid = cells;
+  const struct memory_use use = memory_estimate(&finer, particles);
+  return memory_peak(&use) <= 0.5 * installed_memory();
+}
+
+uint32_t memory_finest_mesh(const struct parameters *p, size_t particles) {
+  const uint32_t first = layout_choose(p, particles).mesh.cells;
+  const uint32_t given = (uint32_t)p->gravity.pm_grid_most;
+  if (given > 0) return given > first ? given : first;
+  const bool chosen = p->gravity.pm_grid > 0 || p->gravity.accuracy != ACCURACY_DEFAULT;
+  if (chosen || scheduler_any_gpu()) return first; /* the memory of GPUs is not known here */
+  for (double factor = 2.0; factor > 1.0; factor -= 0.5) {
+    const uint32_t cells = mesh_good_size((uint32_t)(factor * first));
+    if (cells <= MESH_MOST && has_room(p, particles, cells)) return cells;
+  }
+  return first;
+}
+
 void memory_require(const struct parameters *p, size_t particles) {
   const struct memory_use use = memory_estimate(p, particles);
-  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
-  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
+  const double installed = installed_memory();
   if (memory_peak(&use) > installed)
     fail(EXIT_RUN_FAILED,
          "%zu particles need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f, tasks "

@@ -10,7 +10,7 @@ double gas_clock_time(const struct parameters *p, double a) { return p->time.end
 
 struct moment_text run_moment(const struct parameters *p, double a) {
   struct moment_text m;
-  if (!run_of_gas(p)) return cosmology_moment(!run_has_redshifts(p), a);
+  if (!run_of_gas(p) || p->gas.comoving) return cosmology_moment(!run_has_redshifts(p), a);
   snprintf(m.text, sizeof m.text, "t = %.6g", gas_clock_time(p, a));
   return m;
 }

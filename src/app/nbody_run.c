@@ -34,6 +34,8 @@ struct nbody_run {
   struct sort_policy policy;
   struct rebuild_policy rebuilds;  /* of isolated systems with block time steps */
   struct block_state block;        /* of a checkpoint */
+  uint32_t mesh_cells;             /* of a checkpoint; 0: there is none */
+  uint32_t next_mesh_cells;        /* of the mesh in the next steps */
   struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
   struct escapers escapers;        /* of this step */
   struct products products;        /* of the output at work, */
@@ -139,6 +141,8 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->policy = state.policy;
     r->rebuilds = state.rebuilds;
     r->block = state.block;
+    r->mesh_cells = (uint32_t)state.mesh_cells;
+    r->next_mesh_cells = (uint32_t)state.next_mesh_cells;
     r->energy = state.energy;
     *now = progress_of(&state);
   } else {
@@ -178,18 +182,19 @@ static size_t lattice_side(const struct parameters *p) {
   return p->ic.source == IC_GENERATE && !p->ic.glass[0] ? (size_t)p->box.npart_side : 0;
 }
 
-/** What the next output consists of. */
+/** What the next output consists of. Spectra of all outputs have the bins of the first mesh. */
 static struct products products_of(const struct nbody_run *r, double a, size_t number) {
-  return (struct products){.parameters = r->parameters,
-                           .cosmology = &r->cosmology,
-                           .linear = r->linear,
-                           .particles = &r->nbody->domain.particles,
-                           .depth = r->nbody->domain.depth,
-                           .lattice = lattice_side(r->parameters),
-                           .a = a,
-                           .number = number,
-                           .mesh = nbody_has_mesh(r->nbody) ? r->nbody->long_range.mesh->cells : 0,
-                           .snapshot = true};
+  return (struct products){
+      .parameters = r->parameters,
+      .cosmology = &r->cosmology,
+      .linear = r->linear,
+      .particles = &r->nbody->domain.particles,
+      .depth = r->nbody->domain.depth,
+      .lattice = lattice_side(r->parameters),
+      .a = a,
+      .number = number,
+      .mesh = layout_choose(r->parameters, r->nbody->domain.particles.all).mesh.cells,
+      .snapshot = true};
 }
 
 /** The first part of an output, which needs only positions, beside the tasks of the forces. */
@@ -229,8 +234,22 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
   record->statistics = statistics_measure(r->nbody, cosmology_scale(&r->cosmology, a));
   record->owner_seconds = r->nbody->domain.group_seconds;
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
+  r->next_mesh_cells = mesh_policy_choose(r->parameters, record->particles,
+                                          nbody_mesh_cells(r->nbody), (double)record->work.pairs);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
   measure_energy(r, cosmology_scale(&r->cosmology, a), record->step, &record->statistics);
+}
+
+/** Which finer mesh a run may change to, and its memory, for people. */
+static const char *finer_mesh(const struct parameters *p, size_t n, uint32_t first) {
+  static char text[128];
+  struct parameters finer = *p;
+  if (p->gravity.pm_grid_most <= first) return "";
+  finer.gravity.pm_grid = p->gravity.pm_grid_most;
+  const struct memory_use use = memory_estimate(&finer, n);
+  snprintf(text, sizeof text, "; later at most %lld^3, then %.1f MB of memory in all",
+           (long long)p->gravity.pm_grid_most, 1e-6 * memory_peak(&use));
+  return text;
 }
 
 static void print_layout(FILE *out, const struct parameters *p, size_t n) {
@@ -240,8 +259,9 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
           l.domain.group_count, (n + l.domain.group_count - 1) / l.domain.group_count,
           l.domain.leaf_size, l.domain.depth);
   if (l.mesh.cells > 0)
-    fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells\n", l.mesh.cells,
-            p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut);
+    fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells%s\n", l.mesh.cells,
+            p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut,
+            finer_mesh(p, n, l.mesh.cells));
   fprintf(out,
           "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
           "              tasks %.1f, at times %.1f\n",
@@ -302,11 +322,11 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
   struct nbody_run *r = state;
   r->nbody->step = record->step;
   r->nbody->a = record->a;
+  apply_softening(r, record->a);
   if (restarted) {
     step_measure(r->nbody);
     return false;
   }
-  apply_softening(r, r->timeline->begin);
   step_first_forces(r->nbody);
   record->rebuilt = true;
   fill_record(r, record->a, record);
@@ -349,6 +369,18 @@ static void release_escapers(struct nbody_run *r) {
   say("%zu particle%s escaped beyond %g kpc at %s, %zu remain\n", r->escapers.count,
       r->escapers.count == 1 ? "" : "s", radius, cosmology_moment(true, r->escapers.a).text,
       r->nbody->domain.particles.all);
+}
+
+/** Before a step: change to a finer mesh where that pays. @return whether it did */
+static bool refine_mesh(struct nbody_run *r, double a) {
+  if (r->next_mesh_cells == nbody_mesh_cells(r->nbody)) return false;
+  nbody_change_mesh(r->nbody, r->next_mesh_cells);
+  apply_softening(r, a);
+  step_rebuild(r->nbody);
+  step_forces_anew(r->nbody);
+  note_order(r, (struct sort_choice){.rebuild = true});
+  say("the mesh has %u^3 cells from %s on\n", r->next_mesh_cells, cosmology_moment(false, a).text);
+  return true;
 }
 
 /** Move particles into new groups, or groups to other ranks, before forces on all particles. */
@@ -397,6 +429,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   const struct cosmology *c = &r->cosmology;
   const double a0 = now->a;
   release_escapers(r);
+  const bool refined = refine_mesh(r, a0);
   const double a1 = next(r, now);
   const double middle = sqrt(a0 * a1);
   r->nbody->step = now->step + 1;
@@ -417,7 +450,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
     apply_softening(r, a1);
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
-  record->rebuilt = choice.rebuild || record->block.rebuilds > 0;
+  record->rebuilt = refined || choice.rebuild || record->block.rebuilds > 0;
   record->sorted = choice.sort;
   record->escapers = &r->escapers;
   fill_record(r, a1, record);
@@ -468,6 +501,8 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .policy = r->policy,
                                      .rebuilds = r->rebuilds,
                                      .block = r->nbody->block,
+                                     .mesh_cells = nbody_mesh_cells(r->nbody),
+                                     .next_mesh_cells = r->next_mesh_cells,
                                      .energy = r->energy,
                                      .wall_seconds = now->wall_seconds};
   domain_acquire(&r->nbody->domain);
@@ -528,6 +563,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
   }
   resolve_softening(p, &particles);
+  if (!isolated(p)) p->gravity.pm_grid_most = memory_finest_mesh(p, n);
   print_dry(p, &particles);
   particles_free(&particles);
   linear_power_free(linear);
@@ -546,9 +582,12 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
   p->box.size = particles.box;
   require_resolved_softening(p, particles.box);
   nbody_run_require_memory(p, particles.all);
+  if (!isolated(p)) p->gravity.pm_grid_most = memory_finest_mesh(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
   if (p->time.step == STEP_BLOCK) r->nbody->block = r->block;
+  if (r->mesh_cells != 0 && r->mesh_cells != nbody_mesh_cells(r->nbody))
+    nbody_change_mesh(r->nbody, r->mesh_cells);
   return (struct solver){r,    describe, begin,      stuck, step, write_output,
                          next, frame,    checkpoint, end};
 }

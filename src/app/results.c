@@ -29,7 +29,7 @@ static const struct kind {
     {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "massfunc_" NUMBER ".txt", "massfunc_*.txt"},
     {"", "@(density|slice)_" NUMBER ".png", "pictures *.png"},
-    {"", "@(slice_@(density|pressure|speed|level)|projection_density)_" NUMBER ".png",
+    {"", "@(slice_@(density|pressure|temperature|speed|level)|projection_density)_" NUMBER ".png",
      "pictures *.png"},
     {"movie", "frame_" NUMBER ".png", "movie/"},
     {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},

@@ -63,7 +63,7 @@ static size_t read_list(const char *text, double *values, size_t most) {
 }
 
 /** Whether outputs have times, and no redshifts. */
-static bool has_times(const struct run_folder *f) { return f->isolated || f->gas; }
+static bool has_times(const struct run_folder *f) { return f->isolated || f->clock; }
 
 /** A density or a parameter of dark energy. */
 static void take_cosmology(struct cosmology *c, const char *key, double value) {
@@ -91,7 +91,9 @@ static void read_parameters(struct run_folder *f) {
     if (sscanf(line, "[%31[^]]", section) == 1) continue;
     if (sscanf(line, "%31s = %n", key, &value) != 1 || value == 0) continue;
     if (strcmp(section, "run") == 0 && strcmp(key, "system") == 0)
-      f->gas = strcmp(line + value, "gas") == 0;
+      f->clock = f->gas = strcmp(line + value, "gas") == 0;
+    if (strcmp(section, "gas") == 0 && strcmp(key, "comoving") == 0)
+      f->clock = strcmp(line + value, "yes") != 0;
     if (strcmp(section, "cosmology") == 0)
       take_cosmology(&f->universe, key, strtod(line + value, NULL));
     if (strcmp(section, "box") == 0 && strcmp(key, "boundary") == 0)
@@ -195,6 +197,7 @@ void run_folder_read(struct run_folder *f, const char *path) {
   read_table(&f->timings, path, "log/timings.csv");
   if (*csv_text(&f->timings, 0, "time_myr")) f->isolated = true; /* config-used.ini may be gone */
   if (*csv_text(&f->timings, 0, "level_patches")) f->gas = true;
+  if (*csv_text(&f->timings, 0, "time")) f->clock = true;
   read_table(&f->statistics, path, "log/statistics.csv");
   read_log(f);
   f->outputs = results_numbers(path, "", &f->outputs_written);

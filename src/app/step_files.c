@@ -79,8 +79,8 @@ struct step_files step_files_open(const char *folder, int64_t last_step,
                                open_file(folder, "statistics.csv", last_step),
                                isolated ? open_file(folder, "energy.csv", last_step) : NULL,
                                isolated ? open_file(folder, "escapers.csv", last_step) : NULL};
-  if (gas && ftell(f.timings) == 0) gas_timings_header(f.timings);
-  if (gas && ftell(f.statistics) == 0) gas_statistics_header(f.statistics);
+  if (gas && ftell(f.timings) == 0) gas_timings_header(f.timings, p->gas.comoving);
+  if (gas && ftell(f.statistics) == 0) gas_statistics_header(f.statistics, p->gas.comoving);
   if (ftell(f.timings) == 0) write_timings_header(f.timings, isolated);
   if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
   if (f.energy && ftell(f.energy) == 0)

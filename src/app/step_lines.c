@@ -20,7 +20,7 @@ struct step_lines step_lines_make(bool details, double interval) {
 static struct moment_text time_of(const struct step_record *record, bool length) {
   struct moment_text m;
   const double myr = cosmology_clock_myr(record->a), z = 1.0 / record->a - 1.0;
-  if (record->gas)
+  if (record->gas && record->isolated)
     snprintf(m.text, sizeof m.text, length ? "t %-9.6g dt %.4g" : "t %.6g", record->gas->time,
              record->gas->dt);
   else if (record->isolated)

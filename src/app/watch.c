@@ -83,7 +83,7 @@ static void print_state(const struct view *v) {
 
 /** The column of the logs with the time: the redshift, Myr, or the time of gas. */
 static const char *time_column(const struct view *v) {
-  return v->f.gas ? "time" : v->f.isolated ? "time_myr" : "z";
+  return v->f.clock ? "time" : v->f.isolated ? "time_myr" : "z";
 }
 
 static double time_now(const struct view *v) { return now(v, time_column(v)); }
@@ -91,7 +91,7 @@ static double time_now(const struct view *v) { return now(v, time_column(v)); }
 /** Print the time of a column, of the end or of an output. */
 static void print_time(const struct view *v, int digits, double time) {
   fprintf(v->out,
-          v->f.gas        ? "t = %.*g"
+          v->f.clock      ? "t = %.*g"
           : v->f.isolated ? "t = %.*g Myr"
                           : "z = %.*g",
           digits, time);
@@ -104,17 +104,17 @@ static double scale_factor(const struct view *v, size_t row) {
 
 /** The length of a step in ln a; of gas in time. */
 static double step_length(const struct view *v, size_t row) {
-  if (v->f.gas) return number(v, row, "dt");
+  if (v->f.clock) return number(v, row, "dt");
   return v->f.isolated ? log(cosmology_clock_at(number(v, row, "dt_myr"))) : number(v, row, "dlna");
 }
 
 /** The way of the run in ln a, of gas in time, that is behind, and ahead; NAN: not known. */
 static double way_behind(const struct view *v) {
-  if (v->f.gas) return time_now(v) - number(v, 0, "time");
+  if (v->f.clock) return time_now(v) - number(v, 0, "time");
   return log(scale_factor(v, v->rows - 1) / scale_factor(v, 0));
 }
 static double way_ahead(const struct view *v) {
-  if (v->f.gas) return fmax(v->f.end_time - time_now(v), 0.0);
+  if (v->f.clock) return fmax(v->f.end_time - time_now(v), 0.0);
   const double end = v->f.isolated ? cosmology_clock_at(v->f.end_time)
                                    : 1.0 / (1.0 + v->f.end_time);
   return fmax(log(end / scale_factor(v, v->rows - 1)), 0.0);
@@ -126,7 +126,7 @@ static void print_progress(const struct view *v) {
     const double whole = way_behind(v) + way_ahead(v);
     const double share = whole > 0.0 ? way_behind(v) / whole : 1.0;
     sparkline_bar(v->out, share, BAR, v->utf8);
-    fprintf(v->out, " %.1f%%%s, ", 100.0 * share, v->f.isolated || v->f.gas ? "" : " in ln a");
+    fprintf(v->out, " %.1f%%%s, ", 100.0 * share, v->f.isolated || v->f.clock ? "" : " in ln a");
   }
   fprintf(v->out, "step %.0f, ", now(v, "step"));
   print_time(v, 4, fmax(time_now(v), 0.0));
@@ -146,7 +146,7 @@ static void print_speed(const struct view *v) {
 /** Whether an output comes after a step. */
 static bool ahead_of(const struct view *v, size_t row, double output) {
   const double present = number(v, row, time_column(v));
-  if (v->f.isolated || v->f.gas) return !(output <= present * (1.0 + 1e-6));
+  if (v->f.isolated || v->f.clock) return !(output <= present * (1.0 + 1e-6));
   return !(output > present - 1e-6 * (1.0 + present));
 }
 
@@ -287,13 +287,14 @@ static void print_memory(const struct view *v) {
   fprintf(v->out, "%.3g GB at most, all processes\n", 1e-9 * now(v, "peak_rss_bytes"));
 }
 
-/** By how much the mass and the energy of gas have changed since the first step. */
+/** By how much the mass of gas, and its energy where nothing expands, have changed since the first
+ * step. */
 static void print_changes(const struct view *v) {
   static const char *const column[] = {"mass", "energy"};
   const struct csv *t = &v->f.statistics;
   if (t->rows < 2) return;
   heading(v, "statistics");
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 1 + v->f.clock; i++)
     fprintf(v->out, "%s%s changed by %.3g", i ? ", " : "", column[i],
             csv_number(t, t->rows - 1, column[i]) / csv_number(t, 0, column[i]) - 1.0);
   fputs("\n", v->out);

@@ -119,7 +119,7 @@ static void collect_times(struct parameters *p, struct parameter_problems *probl
 }
 
 void output_times_collect(struct parameters *p, struct parameter_problems *problems) {
-  if (p->box.boundary == BOUNDARY_ISOLATED || p->run.system == SYSTEM_GAS) {
+  if (p->run.system == SYSTEM_GAS ? !p->gas.comoving : p->box.boundary == BOUNDARY_ISOLATED) {
     collect_times(p, problems);
     return;
   }

@@ -107,10 +107,18 @@ static void check_needed(const struct parameters *p, struct parameter_problems *
     problem_with(problems, row, p, "", "not given, but needed with %s", why);
 }
 
+static void check_begins_before_end(const struct parameters *p,
+                                    struct parameter_problems *problems) {
+  const struct parameter *z_init = row_of("ic", "z_init");
+  if (sound(problems, z_init) && sound(problems, row_of("time", "z_end")) &&
+      p->ic.z_init <= p->time.z_end)
+    problem_with(problems, z_init, p, NULL, "not before the end of the run, time.z_end = %g",
+                 p->time.z_end);
+}
+
 static void check_generated(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *side = row_of("box", "npart_side"), *mesh = row_of("ic", "mesh"),
                          *glass = row_of("ic", "glass");
-  const struct parameter *z_init = row_of("ic", "z_init");
   check_needed(p, problems, "box", "size", p->box.size > 0, "ic.source = generate");
   check_needed(p, problems, "box", "npart_side", p->box.npart_side > 0, "ic.source = generate");
   if (sound(problems, side) && sound(problems, mesh)) {
@@ -120,10 +128,7 @@ static void check_generated(const struct parameters *p, struct parameter_problem
       problem_with(problems, mesh, p, NULL, "coarser than the particles, box.npart_side = %lld",
                    (long long)p->box.npart_side);
   }
-  if (sound(problems, z_init) && sound(problems, row_of("time", "z_end")) &&
-      p->ic.z_init <= p->time.z_end)
-    problem_with(problems, z_init, p, NULL, "not before the end of the run, time.z_end = %g",
-                 p->time.z_end);
+  check_begins_before_end(p, problems);
   if (sound(problems, glass) && *p->ic.glass) check_gadget_file(p, problems, glass, p->ic.glass);
 }
 
@@ -152,6 +157,7 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
    * the force jumps noticeably at the cutoff. */
   static const double least_ratio = 2, largest_ratio = 8;
   const struct parameter *r_cut = row_of("gravity", "r_cut"), *grid = row_of("gravity", "pm_grid");
+  const struct parameter *most = row_of("gravity", "pm_grid_most");
   const struct parameter *theta = row_of("gravity", "theta");
   const double ratio = p->gravity.r_cut / p->gravity.r_split;
   if (sound(problems, r_cut) && sound(problems, row_of("gravity", "r_split")) &&
@@ -160,6 +166,8 @@ static void check_gravity(const struct parameters *p, struct parameter_problems 
                  p->gravity.r_split, least_ratio, largest_ratio);
   if (sound(problems, grid) && p->gravity.pm_grid % 2)
     problem_with(problems, grid, p, NULL, "odd; allowed: even numbers");
+  if (sound(problems, most) && p->gravity.pm_grid_most % 2)
+    problem_with(problems, most, p, NULL, "odd; allowed: even numbers");
   if (sound(problems, grid) && sound(problems, r_cut) && p->gravity.pm_grid &&
       2 * p->gravity.r_cut > (double)p->gravity.pm_grid)
     problem_with(problems, r_cut, p, NULL, "more than half the mesh, pm_grid = %lld",
@@ -201,7 +209,8 @@ static void check_steps(const struct parameters *p, struct parameter_problems *p
 
 static void check_redshifts(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = row_of("output", "redshifts");
-  const bool start_known = p->ic.source == IC_GENERATE || parameter_given(p, "ic", "z_init");
+  const bool start_known = p->ic.source == IC_GENERATE || p->run.system == SYSTEM_GAS ||
+                           parameter_given(p, "ic", "z_init");
   if (!sound(problems, row) || !sound(problems, row_of("ic", "z_init")) ||
       !sound(problems, row_of("time", "z_end")))
     return;
@@ -265,7 +274,11 @@ static bool is_default(const struct parameters *p, const struct parameter *row) 
 static const char *obstacle(const struct parameter *row, const struct parameters *p) {
   struct parameters other = *p;
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
-  if (p->run.system == SYSTEM_GAS) return "run.system = gas";
+  if (p->run.system == SYSTEM_GAS) {
+    other.gas.comoving = !p->gas.comoving;
+    if (!parameter_applies(row, &other)) return "run.system = gas";
+    return p->gas.comoving ? "gas.comoving = yes" : "gas.comoving = no";
+  }
   other.box.boundary = isolated ? BOUNDARY_PERIODIC : BOUNDARY_ISOLATED;
   if (!parameter_applies(row, &other)) return "run.system = particles";
   return isolated ? "box.boundary = isolated" : "box.boundary = periodic";
@@ -393,30 +406,71 @@ static void check_gas_particles(const struct parameters *p, struct parameter_pro
   if (p->ic.source == IC_POINT_MASSES && *p->ic.particles && sound(problems, file))
     problem_with(problems, file, p, NULL, "not with ic.source = point_masses");
   if (*p->ic.particles && sound(problems, file)) check_readable(p, problems, file, p->ic.particles);
+  if (p->gas.comoving && *p->ic.particles && sound(problems, file))
+    problem_with(problems, file, p, NULL, "not with gas.comoving = yes");
   if ((alone || *p->ic.particles) && p->gas.gravity == GAS_GRAVITY_NONE && sound(problems, gravity))
     problem_with(problems, gravity, p, NULL, "particles need gas.gravity = self");
+}
+
+/** What gas in a box that expands needs. */
+static void check_comoving(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("gas", "comoving"), *gamma = row_of("gas", "gamma");
+  bool periodic = true;
+  for (int i = 0; i < 6; i++) periodic = periodic && p->gas.boundary[i / 2][i % 2] == GAS_PERIODIC;
+  if (!periodic && sound(problems, row))
+    problem_with(problems, row, p, NULL, "needs boundaries that are all periodic");
+  const double *root = p->gas.root;
+  if (p->ic.source == IC_GENERATE) check_power_spectrum(p, problems);
+  if (p->ic.source == IC_GENERATE && (root[0] != root[1] || root[0] != root[2]) &&
+      sound(problems, row_of("gas", "root")))
+    problem_with(problems, row_of("gas", "root"), p, NULL,
+                 "needs to be a cube with ic.source = generate");
+  if (p->ic.source != IC_GENERATE && p->ic.source != IC_PANCAKE &&
+      sound(problems, row_of("ic", "source")))
+    problem_with(problems, row_of("ic", "source"), p, NULL,
+                 "is of a box at rest; allowed with gas.comoving = yes: generate | pancake");
+  if (fabs(p->gas.gamma - 5.0 / 3.0) > 1e-4 && sound(problems, gamma))
+    problem_with(problems, gamma, p, NULL, "not 5/3, which gas.comoving = yes needs");
+  check_needed(p, problems, "box", "size", p->box.size > 0, "gas.comoving = yes");
+  if (p->ic.source == IC_PANCAKE && p->ic.z_caustic >= p->ic.z_init &&
+      sound(problems, row_of("ic", "z_caustic")))
+    problem_with(problems, row_of("ic", "z_caustic"), p, NULL, "not after ic.z_init = %g",
+                 p->ic.z_init);
+  check_begins_before_end(p, problems);
+  check_cosmology(p, problems);
+  check_redshifts(p, problems);
+}
+
+/** What gas in a box at rest needs. */
+static void check_static(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *source = row_of("ic", "source");
+  if (p->ic.source == IC_PANCAKE && sound(problems, source))
+    problem_with(problems, source, p, NULL, "needs gas.comoving = yes");
+  check_needed(p, problems, "time", "end", p->time.end > 0.0, "run.system = gas");
+  if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
+      p->output.times[p->output.time_count - 1] > p->time.end)
+    problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
 }
 
 /** What gas on an adaptive mesh needs. */
 static void check_gas(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *source = row_of("ic", "source");
-  if (p->ic.source < IC_SOD && sound(problems, source))
+  const bool generated = p->gas.comoving && p->ic.source == IC_GENERATE;
+  if (p->ic.source < IC_SOD && !generated && sound(problems, source))
     problem_with(problems, source, p, NULL,
                  "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
-                 "kelvin_helmholtz | blast | array | jeans | collapse | point_masses | particles");
+                 "kelvin_helmholtz | blast | array | jeans | collapse | point_masses | particles, and "
+                 "with gas.comoving = yes: generate | pancake");
   if (p->ic.source == IC_ARRAY) {
     const struct parameter *file = row_of("ic", "file");
     check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = array");
     if (sound(problems, file)) check_readable(p, problems, file, p->ic.file);
   }
-  check_needed(p, problems, "time", "end", p->time.end > 0.0, "run.system = gas");
   check_root(p, problems);
   check_flags(p, problems);
   check_self_gravity(p, problems);
   check_gas_particles(p, problems);
-  if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
-      p->output.times[p->output.time_count - 1] > p->time.end)
-    problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
+  (p->gas.comoving ? check_comoving : check_static)(p, problems);
 }
 
 /** What particles need. */

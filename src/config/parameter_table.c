@@ -22,6 +22,7 @@ static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
                                          [IC_ARRAY] = "array",
                                          [IC_JEANS] = "jeans",
                                          [IC_COLLAPSE] = "collapse",
+                                         [IC_PANCAKE] = "pancake",
                                          [IC_POINT_MASSES] = "point_masses",
                                          [IC_PARTICLES] = "particles",
                                          NULL};
@@ -59,6 +60,8 @@ static const char *const gas_directions[] = {
     [GAS_X] = "x", [GAS_Y] = "y", [GAS_Z] = "z", [GAS_DIAGONAL] = "diagonal", NULL};
 static const char *const gas_gravities[] = {
     [GAS_GRAVITY_NONE] = "none", [GAS_GRAVITY_SELF] = "self", NULL};
+static const char *const gas_poissons[] = {
+    [GAS_POISSON_DIRECT] = "direct", [GAS_POISSON_SOR] = "sor", NULL};
 static const char *const gas_boundaries[] = {
     [GAS_PERIODIC] = "periodic", [GAS_OUTFLOW] = "outflow", [GAS_REFLECTING] = "reflecting", NULL};
 static const char *const gpu_uses[] = {
@@ -89,7 +92,7 @@ const struct parameter parameter_table[] = {
 
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
   {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
-  {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box; needed with ic.source = generate", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
+  {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box, with gas.comoving = yes along x; needed with ic.source = generate or gas.comoving = yes", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
 
   {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z and pressure from an HDF5 file", .words = ic_sources},
@@ -114,6 +117,8 @@ const struct parameter parameter_table[] = {
   {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
   {"ic", "separation", REAL, FIELD(ic.separation), "0.25", .help = "with source = point_masses: of the two masses, over the side of the box along x", RANGE(1e-3, 0.9)},
   {"ic", "particles", TEXT(ic.particles), "", .help = "with system = gas: HDF5 file with particles (position, velocity, mass) that move on the same mesh and attract the gas and each other; empty: none"},
+  {"ic", "temperature", REAL, FIELD(ic.temperature), "0", .help = "with gas.comoving = yes: of the gas at z_init; automatic: that of the microwave background until z = 137, where they part, then falling as (1 + z)^2", .unit = "K", RANGE(1e-6, 1e9), .automatic = "0"},
+  {"ic", "z_caustic", REAL, FIELD(ic.z_caustic), "1", .help = "with source = pancake: redshift where the gas would cross itself without pressure", RANGE(-0.999, 10000)},
 
   {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
   {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
@@ -138,6 +143,8 @@ const struct parameter parameter_table[] = {
 
   {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver; rtvd: the relaxing TVD scheme of the GAMER paper; none: no gas, particles alone", .words = gas_solvers},
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
+  {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
+  {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},
   {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
   {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
   {"gas", "root", PARAMETER_LIST, FIELD(gas.root), "", .help = "cells of the root level along x, y and z, multiples of 16", RANGE(16, 65536)},
@@ -152,7 +159,7 @@ const struct parameter parameter_table[] = {
   {"gas", "steps", WORD(gas.steps), "individual", .help = "individual: each level takes two steps in one of the next coarser level; shared: all levels take the same steps", .words = gas_step_kinds},
   {"gas", "regrid", INTEGER, FIELD(gas.regrid), "4", .help = "steps of a level after which the next finer level is made anew", RANGE(1, 1000000)},
   {"gas", "buffer", INTEGER, FIELD(gas.buffer), "8", .help = "cells around a flagged one that are refined, too", RANGE(0, 8)},
-  {"gas", "flag_density", PARAMETER_LIST, FIELD(gas.flag_density), "", .help = "refine where the density is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e300)},
+  {"gas", "flag_density", PARAMETER_LIST, FIELD(gas.flag_density), "", .help = "refine where the density is larger, with comoving = yes in units of the mean density; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e300)},
   {"gas", "flag_gradient_density", PARAMETER_LIST, FIELD(gas.flag_gradient_density), "", .help = "refine where the density changes by more than this part of itself from cell to cell; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
   {"gas", "flag_gradient_pressure", PARAMETER_LIST, FIELD(gas.flag_gradient_pressure), "", .help = "the same of the pressure; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
   {"gas", "flag_loehner", PARAMETER_LIST, FIELD(gas.flag_loehner), "", .help = "refine where the error estimate of Loehner (1987) of density or pressure is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1)},
@@ -161,12 +168,14 @@ const struct parameter parameter_table[] = {
   {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task; automatic: 4, with a GPU 256", RANGE(1, 65536), .automatic = "0"},
   {"gas", "gravity", WORD(gas.gravity), "none", .help = "self: of the gas itself; periodic as its box is, or isolated where all boundaries are outflow", .words = gas_gravities},
   {"gas", "newton_constant", REAL, FIELD(gas.newton_constant), "1", .help = "Newton's constant in the units of the run", RANGE(1e-30, 1e30)},
-  {"gas", "sor_tolerance", REAL, FIELD(gas.sor_tolerance), "1e-7", .help = "where the relaxation of a patch group's potential ends: its residual over 4 pi G density", RANGE(1e-14, 1e-2)},
+  {"gas", "poisson", WORD(gas.poisson), "direct", .help = "potential of a patch group from the values around it: direct: by sine transforms, to rounding; sor: by successive over-relaxation, as the GAMER paper", .words = gas_poissons},
+  {"gas", "sor_tolerance", REAL, FIELD(gas.sor_tolerance), "1e-7", .help = "with poisson = sor: where the relaxation of a patch group's potential ends: its residual over 4 pi G density", RANGE(1e-14, 1e-2)},
   {"gas", "sibling_relaxations", INTEGER, FIELD(gas.sibling_relaxations), "2", .help = "relaxations of the potential of a level with the values of neighbouring groups, in each solution", RANGE(0, 1000)},
   {"gas", "sheet_corrections", INTEGER, FIELD(gas.sheet_corrections), "1", .help = "corrections of the potential of coarser levels by that of finer ones and the sheets of pseudo-mass at their edges; 0: forces are wrong by some 10 %, which is of use in tests alone", RANGE(0, 100)},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
+  {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; automatic: twice those of the first mesh, or less where half of the memory would not hold the run; with a GPU, with pm_grid or with another accuracy than default those of the first mesh. A number not above these: the mesh stays", RANGE(8, 16384), .automatic = "0"},
   {"gravity", "assignment", WORD(gravity.assignment), PRESET, .help = "mass assignment to the mesh: cloud-in-cell, triangular-shaped cloud or piecewise cubic spline", .words = assignments},
   {"gravity", "gradient", WORD(gravity.gradient), PRESET, .help = "force from the mesh potential: four-point differences, or ik in Fourier space", .words = gradients},
   {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, .help = "average the forces of two meshes shifted by half a cell, which reduces aliasing", .words = no_yes},
@@ -195,7 +204,7 @@ const struct parameter parameter_table[] = {
   {"time", "max_step", REAL, FIELD(time.max_step), "10", .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
   {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
-  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh", RANGE(1e-6, 1)},
+  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh; with gas.comoving = yes: longest step of the root level", RANGE(1e-6, 1)},
   {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
   {"time", "criterion", WORD(time.criterion), "acceleration", .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
@@ -298,10 +307,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     "ic.amplitude",
                                     "ic.separation",
                                     "ic.particles",
-                                    "time.end",
                                     "output.dir",
-                                    "output.times",
-                                    "output.interval",
                                     "output.images",
                                     "output.image_pixels",
                                     "output.checkpoint_minutes",
@@ -315,16 +321,40 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     "runtime.timeout",
                                     "runtime.trace_steps",
                                     NULL};
-  static const char *const gas_alone[] = {"gas.", "ic.direction", "ic.energy", "ic.amplitude",
-                                          "ic.separation", "ic.particles", NULL};
-  static const char *const periodic[] = {
-      "cosmology.",           "analysis.",          "box.size",
-      "box.npart_side",       "ic.z_init",          "time.z_end",
-      "time.max_dlna",        "output.redshifts",   "output.times_file",
-      "output.scale_factors", "output.movie",       "output.halo_order",
-      "gravity.pm_grid",      "gravity.assignment", "gravity.gradient",
-      "gravity.interlace",    "gravity.split",      "gravity.r_split",
-      "gravity.r_cut",        "ic.unit_length",     NULL};
+  static const char *const gas_static[] = {"gas.length",   "gas.newton_constant", "time.end",
+                                           "output.times", "output.interval",     NULL};
+  static const char *const gas_comoving[] = {"cosmology.",
+                                             "box.size",
+                                             "ic.z_init",
+                                             "ic.seed",
+                                             "ic.sphere_mode",
+                                             "ic.fixed",
+                                             "ic.paired",
+                                             "ic.power_spectrum",
+                                             "ic.power_spectrum_file",
+                                             "ic.normalise",
+                                             "ic.temperature",
+                                             "ic.z_caustic",
+                                             "time.z_end",
+                                             "time.max_dlna",
+                                             "output.redshifts",
+                                             "output.scale_factors",
+                                             "output.times_file",
+                                             NULL};
+  static const char *const gas_alone[] = {
+      "gas.",           "ic.direction", "ic.energy",    "ic.amplitude", "ic.temperature",
+      "ic.z_caustic", "ic.separation", "ic.particles", NULL};
+  static const char *const periodic[] = {"cosmology.",         "analysis.",
+                                         "box.size",           "box.npart_side",
+                                         "ic.z_init",          "time.z_end",
+                                         "time.max_dlna",      "output.redshifts",
+                                         "output.times_file",  "output.scale_factors",
+                                         "output.movie",       "output.halo_order",
+                                         "gravity.pm_grid",    "gravity.pm_grid_most",
+                                         "gravity.assignment", "gravity.gradient",
+                                         "gravity.interlace",  "gravity.split",
+                                         "gravity.r_split",    "gravity.r_cut",
+                                         "ic.unit_length",     NULL};
   static const char *const isolated[] = {"galaxy.",
                                          "second.",
                                          "ic.unit_length_kpc",
@@ -340,7 +370,9 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                          "time.gothic_eta",
                                          "box.escape_radius",
                                          NULL};
-  if (p->run.system == SYSTEM_GAS) return row_is_among(row, gas);
+  if (p->run.system == SYSTEM_GAS)
+    return row_is_among(row, p->gas.comoving ? gas_comoving : gas_static) ||
+           (row_is_among(row, gas) && !row_is_among(row, gas_static));
   return !row_is_among(row, gas_alone) &&
          !row_is_among(row, p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated);
 }

@@ -125,6 +125,19 @@ double cosmology_drift(const struct cosmology *c, double a0, double a1) {
   return integrate_time(c, 2.0, a0, a1);
 }
 
+/* Newton's method in ln a. The integral is concave, so that it comes from below and stops where
+ * rounding does not let it rise. */
+double cosmology_after_drift(const struct cosmology *c, double a0, double drift) {
+  double a = a0;
+  for (int i = 0; i < 64; i++) {
+    const double left = drift - cosmology_drift(c, a0, a);
+    const double next = a * exp(left * a * a * cosmology_hubble(c, a));
+    if (!(next > a)) break;
+    a = next;
+  }
+  return a;
+}
+
 /* State of the growth equations: y = (D1, D1', D2, D2'), ' = d/dln a. */
 enum { D1, D1_PRIME, D2, D2_PRIME, GROWTH_SIZE };
 

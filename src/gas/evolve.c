@@ -37,10 +37,18 @@ static void count_step(struct gas *g, int level) {
   g->updates[level] += g->topology.level[level].count * (uint64_t)GAS_GROUP_CELLS;
 }
 
-/** Where a step of a level is in the step of the next coarser one. */
+/** Where a step of a level is in the step of the next coarser one, and in that of the root level. */
 struct sub_step {
   double begin, end; /* 0 .. 1 */
+  double root_begin, root_end;
 };
+
+/** One of equal steps of the next finer level within a step. */
+static struct sub_step finer_step(struct sub_step s, int i, int steps) {
+  const double length = (s.root_end - s.root_begin) / steps;
+  return (struct sub_step){i / (double)steps, (i + 1.0) / steps, s.root_begin + i * length,
+                           s.root_begin + (i + 1.0) * length};
+}
 
 static void solve_level(struct gas *g, int level, double dt, struct sub_step s) {
   gas_send_cells_around(g, level);
@@ -71,15 +79,30 @@ static void correct_level(struct gas *g, int level, double dt) {
   gas_restrict_level(g, level);
 }
 
-static void advance(struct gas *g, int level, double dt, struct sub_step s) {
+/** A step of the root level. */
+struct root_step {
+  double length, end; /* end: as gas.time */
+};
+
+/** The scale factor after a step of a level. */
+static double scale_after(const struct gas *g, const struct root_step *root, struct sub_step s) {
+  if (!g->comoving) return 1.0;
+  if (s.root_end == 1.0) return root->end;
+  return cosmology_after_drift(&g->universe, g->time, s.root_end * root->length);
+}
+
+static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
+  const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);
   if (g->gravity) gravity_open(g, level, dt, s.begin);
   if (!g->empty) solve_level(g, level, dt, s);
   count_step(g, level);
+  g->scale = scale;
   if (g->gravity) gravity_predict(g, level, dt, s.end);
   if (has_groups(g, level + 1)) {
     const int steps = g->individual ? 2 : 1;
     for (int i = 0; i < steps && has_groups(g, level + 1); i++)
-      advance(g, level + 1, dt / steps, (struct sub_step){i / (double)steps, (i + 1.0) / steps});
+      advance(g, level + 1, root, finer_step(s, i, steps));
+    g->scale = scale;
     if (!g->empty) correct_level(g, level, dt);
   }
   if (g->gravity) {
@@ -89,24 +112,39 @@ static void advance(struct gas *g, int level, double dt, struct sub_step s) {
   }
 }
 
-void gas_step(struct gas *g, double dt) {
+static void take_step(struct gas *g, struct root_step root) {
   for (int level = 0; level <= g->topology.finest; level++) g->updates[level] = 0;
   message_begin();
-  advance(g, 0, dt, (struct sub_step){0.0, 1.0});
+  advance(g, 0, &root, (struct sub_step){0.0, 1.0, 0.0, 1.0});
   message_wait();
-  g->time += dt;
+  g->time = root.end;
+}
+
+void gas_step(struct gas *g, double dt) {
+  const double end = g->comoving ? cosmology_after_drift(&g->universe, g->time, dt) : g->time + dt;
+  take_step(g, (struct root_step){dt, end});
+}
+
+double gas_step_length(const struct gas *g, double end) {
+  return g->comoving ? cosmology_drift(&g->universe, g->time, end) : end - g->time;
+}
+
+void gas_step_to(struct gas *g, double end) {
+  take_step(g, (struct root_step){gas_step_length(g, end), end});
 }
 
 struct gas_totals gas_measure(struct gas *g) {
   struct gas_totals t = {0};
   double limit = -INFINITY; /* minus the longest step */
   const int levels = topology_levels(&g->topology);
-  for (int level = 0; level < levels; level++)
+  for (int level = 0; level < levels; level++) {
+    if (g->gravity) gravity_send_around(g, level, 1.0);
     for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
       if (!g->empty) gas_cfl_submit(g, level, i);
       gas_sum_submit(g, level, i);
       if (g->gravity) gas_field_submit(g, level, i);
     }
+  }
   message_wait();
   gas_require_sound(g);
   for (int level = 0; level < levels; level++) {
@@ -120,6 +158,7 @@ struct gas_totals gas_measure(struct gas *g) {
       for (unsigned v = 0; v < g->variables; v++)
         t.conserved[v] += l->sum[i][v] * cell * cell * cell;
     if (!g->gravity) continue;
+    gas_gather(g, level, l->field, sizeof *l->field);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
       const struct gas_field *field = &l->field[i];
       t.potential_energy += field->energy * cell * cell * cell;

@@ -9,12 +9,17 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/gas/comoving.h"
 #include "photons/gas/gravity.h"
 #include "photons/gas/particles.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
+
+/* Part of the energy below which the thermal energy of cosmic gas is mostly the scheme's error. */
+#define COLD_FLOW 0.01
+#define COLD_CHANGE 0.1 /* the same of gas_physics.dual_energy_change */
 
 enum {
   BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
@@ -71,14 +76,25 @@ void gas_require_root(const struct parameters *p) {
          p->gas.root[0], p->gas.root[1], p->gas.root[2], 1e-9 * needed, 1e-9 * installed);
 }
 
+struct moment_text gas_moment(const struct gas *g) {
+  struct moment_text m;
+  if (g->comoving) return cosmology_moment(false, g->time);
+  snprintf(m.text, sizeof m.text, "t = %.4g", g->time);
+  return m;
+}
+
 void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
   const double installed = gas_installed_memory();
   const double needed = gas_memory(g) + groups * g->group_memory;
   if (needed > installed)
     fail(EXIT_RUN_FAILED,
-         "at t = %g level %d is to have %.4g patches, and gas would need %.1f GB of memory of %.1f "
+         "at %s level %d is to have %.4g patches, and gas would need %.1f GB of memory of %.1f "
          "GB: use fewer gas.levels, larger thresholds of gas.flag_*, or more machines",
-         g->time, level, (double)GAS_PATCHES * groups, 1e-9 * needed, 1e-9 * installed);
+         gas_moment(g).text, level, (double)GAS_PATCHES * groups, 1e-9 * needed, 1e-9 * installed);
+}
+
+double gas_length(const struct parameters *p) {
+  return p->gas.comoving ? p->box.size : p->gas.length;
 }
 
 double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
@@ -316,6 +332,7 @@ static void drop_ghosts(const struct gas *g, int level) {
     if (is_own(g, level, i)) continue;
     handle_drop(&b->sides);
     for (int k = 0; k < 2; k++) handle_drop(&b->handle[k]);
+    gravity_drop_batch(b);
     free_cells(b);
   }
 }
@@ -333,6 +350,7 @@ static void make_ghosts(const struct gas *g, int level) {
       struct gas_batch *b = &l->batch[sides->message[i].batches.batch[k]];
       b->sides = handle_make(b->count * gas_sides_bytes(g), 1);
     }
+  if (g->gravity) gravity_make_ghosts(g, level);
 }
 
 static void link_level(struct gas *g, int level) {
@@ -342,6 +360,7 @@ static void link_level(struct gas *g, int level) {
   drop_ghosts(g, level);
   l->ghosts = ghosts_find(g, level);
   l->stale = true;
+  for (int k = 0; k < POTENTIALS; k++) l->stale_potential[k] = true;
   make_ghosts(g, level);
   for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
     link_batch(g, level, &l->batch[i]);
@@ -371,9 +390,10 @@ static double by_level(const double *list, size_t count, int level) {
 }
 
 static void set_flags(struct gas *g, const struct parameters *p) {
+  const double unit = g->comoving ? comoving_mean_density(&g->universe) : 1.0;
   for (int level = 0; level < g->topology.finest; level++)
     g->flags[level] = (struct gas_flags){
-        .density = by_level(p->gas.flag_density, p->gas.flag_density_count, level),
+        .density = unit * by_level(p->gas.flag_density, p->gas.flag_density_count, level),
         .gradient_density = by_level(p->gas.flag_gradient_density,
                                      p->gas.flag_gradient_density_count, level),
         .gradient_pressure = by_level(p->gas.flag_gradient_pressure,
@@ -397,6 +417,15 @@ struct gas *gas_create(const struct parameters *p) {
       .limiter = GAS_LIMITER_VAN_LEER,
       .gamma = p->gas.gamma};
   g->empty = p->gas.solver == GAS_NONE;
+  if (p->gas.comoving) {
+    g->physics.dual_energy_switch = COLD_FLOW;
+    g->physics.dual_energy_change = COLD_CHANGE;
+  }
+  g->comoving = p->gas.comoving;
+  g->molecular_weight = p->gas.molecular_weight;
+  g->universe = cosmology_from(p);
+  g->time = g->comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
+  g->scale = g->comoving ? g->time : 1.0;
   g->variables = gas_variables(&g->physics);
   g->group_memory = gas_bytes_per_group(p);
   g->gravity = gravity_make(g, p);
@@ -407,7 +436,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
   g->fused = p->gas.fused;
   g->fix_fluxes = p->gas.fix_fluxes;
-  g->cell = p->gas.length / p->gas.root[0];
+  g->cell = gas_length(p) / p->gas.root[0];
   g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   g->blocks = BLOCKS_FOR_EACH_WORKER * engine_workers();
   g->block = allocate(g->blocks, sizeof *g->block, "blocks of gas");
@@ -478,9 +507,9 @@ _Noreturn static void fail_at(const struct gas *g, const struct place_of_fault *
     cell[c] = GAS_GROUP_SIDE * place[c] + GAS_PATCH_SIDE * ((unsigned)f->patch >> c & 1) +
               ((unsigned)f->cell >> 3 * c & 7);
   fail(EXIT_RUN_FAILED,
-       "gas at t = %g: density %g and pressure %g in cell (%u, %u, %u) of level %d, where both "
+       "gas at %s: density %g and pressure %g in cell (%u, %u, %u) of level %d, where both "
        "must be positive: a smaller gas.cfl may help",
-       g->time, f->density, f->pressure, cell[0], cell[1], cell[2], at->level);
+       gas_moment(g).text, f->density, f->pressure, cell[0], cell[1], cell[2], at->level);
 }
 
 void gas_require_sound(const struct gas *g) {

@@ -4,6 +4,7 @@
  * which a run goes on, Provenance, and checksums. */
 #include "photons/gas/gas_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,14 @@ struct transfer {
   void *context;
 };
 
+/** Datasets of cells: the variables, and maybe the potential. */
+static size_t count_fields(const struct gas_file *f) {
+  return f->variables + (f->potential ? 1 : 0);
+}
+static const char *field_name(const struct gas_file *f, size_t field) {
+  return field < f->variables ? variable_name[field] : "Pote";
+}
+
 static hid_t real_type(const struct gas_file *f) {
   return f->real == sizeof(float) ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
@@ -111,7 +120,7 @@ static void write_key_info(hid_t info, const char *path, const struct gas_file *
   add_int(&r, "FormatVersion", FORMAT_VERSION);
   add_int(&r, "Model", 1); /* gas */
   add_int(&r, "Float8", f->real == sizeof(double));
-  add_int(&r, "Gravity", 0);
+  add_int(&r, "Gravity", f->gravity);
   add_int(&r, "Particle", f->particles != NULL);
   if (f->particles) {
     const int64_t particles = (int64_t)gas_particles_count(f->particles);
@@ -131,7 +140,7 @@ static void write_key_info(hid_t info, const char *path, const struct gas_file *
   add_int(&r, "CosmicRay", 0);
   record_int64(&r, "Step", 0, &f->moment.step);
   record_int64(&r, "AdvanceCounter", levels, steps);
-  add_int(&r, "NFieldStored", (int32_t)f->variables);
+  add_int(&r, "NFieldStored", (int32_t)count_fields(f));
   add_int(&r, "NMagStored", 0);
   record_double(&r, "BoxSize", 3, box);
   record_double(&r, "Time", levels, time);
@@ -142,11 +151,12 @@ static void write_key_info(hid_t info, const char *path, const struct gas_file *
   record_write(info, path, "KeyInfo", &r);
 }
 
-static void write_makefile(hid_t info, const char *path, const struct gas_file *f) {
+static void write_makefile(hid_t info, const char *path, const struct transfer *t) {
+  const struct gas_file *f = t->file;
   struct record r = {0};
   add_int(&r, "Model", 1);
-  add_int(&r, "Gravity", 0);
-  add_int(&r, "Comoving", 0);
+  add_int(&r, "Gravity", f->gravity);
+  add_int(&r, "Comoving", t->parameters->gas.comoving);
   add_int(&r, "Particle", f->particles != NULL);
   add_int(&r, "Float8", f->real == sizeof(double));
   add_int(&r, "NLevel", f->topology.finest + 1);
@@ -170,9 +180,27 @@ static void write_constants(hid_t info, const char *path, const struct gas_file 
   record_write(info, path, "SymConst", &r);
 }
 
-static void write_input(hid_t info, const char *path, const struct gas_file *f) {
-  static const char *const units[] = {"Unit_L", "Unit_M", "Unit_T", "Unit_V",
-                                      "Unit_D", "Unit_E", "Unit_P"};
+/** Units in cgs. Those of comoving gas are the physical ones at the time of the file: v~ is a times
+ * the velocity, and lengths are comoving. */
+static void add_units(struct record *r, const struct transfer *t) {
+  const struct parameters *p = t->parameters;
+  const double a = t->file->level[0].time, h = p->cosmology.h;
+  const bool comoving = p->gas.comoving;
+  const double length = comoving ? a * 3.0856775814913673e24 / h : 1.0;
+  const double mass = comoving ? 1.98841e43 / h : 1.0, velocity = comoving ? 1e5 / a : 1.0;
+  add_int(r, "Opt__Unit", comoving); /* 0: numbers without units */
+  add_double(r, "Unit_L", length);
+  add_double(r, "Unit_M", mass);
+  add_double(r, "Unit_T", length / velocity);
+  add_double(r, "Unit_V", velocity);
+  add_double(r, "Unit_D", mass / pow(length, 3.0));
+  add_double(r, "Unit_E", mass * pow(velocity, 2.0));
+  add_double(r, "Unit_P", mass * pow(velocity, 2.0) / pow(length, 3.0));
+}
+
+static void write_input(hid_t info, const char *path, const struct transfer *t) {
+  const struct gas_file *f = t->file;
+  const struct parameters *p = t->parameters;
   struct record r = {0};
   int32_t root[3], boundary[6], longest = 0;
   for (int c = 0; c < 3; c++) {
@@ -183,26 +211,35 @@ static void write_input(hid_t info, const char *path, const struct gas_file *f) 
   }
   add_double(&r, "BoxSize", f->cell * longest);
   record_int(&r, "NX0_Tot", 3, root);
-  add_int(&r, "Opt__Unit", 0); /* numbers without units */
-  for (size_t u = 0; u < sizeof units / sizeof *units; u++) add_double(&r, units[u], 1.0);
+  add_units(&r, t);
+  if (p->gas.comoving) {
+    add_double(&r, "A_Init", 1.0 / (1.0 + p->ic.z_init));
+    add_double(&r, "OmegaM0", p->cosmology.omega_m);
+    add_double(&r, "Hubble0", p->cosmology.h);
+  }
   record_int(&r, "Opt__BC_Flu", 6, boundary);
   add_int(&r, "MaxLevel", f->topology.finest);
   add_double(&r, "Gamma", f->gamma);
-  add_double(&r, "MolecularWeight", 0.6); /* GAMER's default, for temperatures by other programs */
-  for (size_t v = 0; v < f->variables; v++) {
+  add_double(&r, "MolecularWeight", p->gas.molecular_weight);
+  for (size_t v = 0; v < count_fields(f); v++) {
     char label[32];
     snprintf(label, sizeof label, "FieldLabel%02zu", v);
-    record_text(&r, label, variable_name[v]);
+    record_text(&r, label, field_name(f, v));
+  }
+  if (f->gravity) {
+    add_int(&r, "Opt__Output_Pot", f->potential != NULL);
+    add_int(&r, "Opt__BC_Pot", f->topology.boundary[0][0] == GAS_PERIODIC ? 1 : 2);
+    add_double(&r, "NewtonG", f->newton_constant);
   }
   record_write(info, path, "InputPara", &r);
 }
 
-static void write_info(hid_t file, const char *path, const struct gas_file *f) {
+static void write_info(hid_t file, const char *path, const struct transfer *t) {
   const hid_t info = hdf5_create_group(file, path, "Info");
-  write_key_info(info, path, f);
-  write_makefile(info, path, f);
-  write_constants(info, path, f);
-  write_input(info, path, f);
+  write_key_info(info, path, t->file);
+  write_makefile(info, path, t);
+  write_constants(info, path, t->file);
+  write_input(info, path, t);
   hdf5_close_group(info, path);
 }
 
@@ -285,8 +322,8 @@ static void write_tree(hid_t file, const char *path, const struct gas_file *f) {
 static void create_grid_data(hid_t file, const char *path, const struct gas_file *f) {
   const hid_t group = hdf5_create_group(file, path, "GridData");
   const hsize_t size[4] = {count_patches(f), 8, 8, 8};
-  for (size_t v = 0; v < f->variables; v++)
-    hdf5_check(H5Dclose(hdf5_create_array(group, path, variable_name[v], real_type(f), 4, size,
+  for (size_t v = 0; v < count_fields(f); v++)
+    hdf5_check(H5Dclose(hdf5_create_array(group, path, field_name(f, v), real_type(f), 4, size,
                                           H5P_DEFAULT)),
                EXIT_RUN_FAILED, path, "write GridData");
   hdf5_close_group(group, path);
@@ -306,6 +343,13 @@ static void copy_patches(const struct gas_file *f, size_t variable, unsigned cha
   }
 }
 
+/** The same of the potential, which is written. @param cells  of a group */
+static void copy_potential(const struct transfer *t, int level, uint32_t group,
+                           unsigned char *cells, unsigned char *piece) {
+  t->file->potential(t->context, level, group, cells);
+  copy_patches(t->file, 0, cells, piece, true);
+}
+
 /** Groups of this rank that follow each other from @p first on, at most PIECE. */
 static uint32_t count_own(const struct transfer *t, int level, uint32_t first) {
   const uint32_t left = t->file->topology.level[level].count - first;
@@ -315,19 +359,22 @@ static uint32_t count_own(const struct transfer *t, int level, uint32_t first) {
   return n;
 }
 
-/** Write or read one variable of some groups of this rank. @param room for PIECE groups */
+/** Write or read one field of some groups of this rank. @param room for PIECE + 1 groups */
 static void transfer_piece(const struct transfer *t, hid_t dataset, const char *path,
                            size_t variable, int level, uint32_t first, uint32_t groups,
                            unsigned char *room, bool writing) {
   const struct gas_file *f = t->file;
-  const char *name = variable_name[variable];
+  const char *name = field_name(f, variable);
+  const size_t bytes = GAS_GROUP_CELLS * f->real;
   const size_t row = tree_first(&f->topology, level) + GAS_PATCHES * (size_t)first;
   if (!writing)
     hdf5_read_rows(dataset, path, name, real_type(f), row, GAS_PATCHES * groups, GAS_PATCH_CELLS,
                    room, NULL);
   for (uint32_t i = 0; i < groups; i++)
-    copy_patches(f, variable, t->group(t->context, level, first + i),
-                 room + i * GAS_GROUP_CELLS * f->real, writing);
+    if (variable < f->variables)
+      copy_patches(f, variable, t->group(t->context, level, first + i), room + i * bytes, writing);
+    else
+      copy_potential(t, level, first + i, room + PIECE * bytes, room + i * bytes);
   if (writing)
     hdf5_write_rows(dataset, path, name, real_type(f), row, GAS_PATCHES * groups, GAS_PATCH_CELLS,
                     room);
@@ -337,7 +384,7 @@ static void transfer_piece(const struct transfer *t, hid_t dataset, const char *
 static void transfer_variable(const struct transfer *t, hid_t dataset, const char *path,
                               size_t variable, bool writing) {
   const struct gas_file *f = t->file;
-  unsigned char *room = allocate(PIECE * GAS_GROUP_CELLS, f->real, "a piece of a gas file");
+  unsigned char *room = allocate((PIECE + 1) * GAS_GROUP_CELLS, f->real, "a piece of a gas file");
   for (int l = 0; l <= f->topology.finest; l++)
     for (uint32_t g = 0, n; g < f->topology.level[l].count; g += n ? n : 1) {
       n = count_own(t, l, g);
@@ -347,9 +394,9 @@ static void transfer_variable(const struct transfer *t, hid_t dataset, const cha
 }
 
 static void transfer_gas(const struct transfer *t, hid_t file, const char *path, bool writing) {
-  for (size_t v = 0; v < t->file->variables; v++) {
+  for (size_t v = 0; v < count_fields(t->file); v++) {
     char name[32];
-    snprintf(name, sizeof name, "GridData/%s", variable_name[v]);
+    snprintf(name, sizeof name, "GridData/%s", field_name(t->file, v));
     const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT),
                                      writing ? EXIT_RUN_FAILED : EXIT_BAD_INPUT, path,
                                      "open GridData");
@@ -376,7 +423,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   const hid_t file = first ? hdf5_create(turn->temporary, path)
                            : hdf5_continue(turn->temporary, path);
   if (first) {
-    write_info(file, path, t->file);
+    write_info(file, path, t);
     write_tree(file, path, t->file);
     if (t->file->particles) file_particles_write(file, path, t->file);
     create_grid_data(file, path, t->file);
@@ -437,7 +484,8 @@ static int find_number(const char *path, const int32_t *numbers, int count, int3
 }
 
 static void read_numbers(hid_t info, const char *path, struct gas_file *f) {
-  const int32_t variables = read_int(info, path, "KeyInfo", "NFieldStored");
+  const int32_t variables = read_int(info, path, "KeyInfo", "NCompFluid") +
+                            read_int(info, path, "KeyInfo", "NCompPassive");
   if (variables < FLUIDS || variables > GAS_VARIABLES_MAX) corrupt(path, "other variables");
   f->variables = (size_t)variables;
   f->real = read_int(info, path, "KeyInfo", "Float8") ? sizeof(double) : sizeof(float);

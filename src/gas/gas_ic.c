@@ -6,9 +6,23 @@
 
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/gas/comoving.h"
 #include "photons/gas/gas_array.h"
+#include "photons/gas/gas_waves.h"
 
 #define PI 3.14159265358979323846
+
+static struct pancake make_pancake(const struct parameters *p) {
+  const struct cosmology c = cosmology_from(p);
+  const double a = 1.0 / (1.0 + p->ic.z_init);
+  const struct growth now = cosmology_growth(&c, a),
+                      caustic = cosmology_growth(&c, 1.0 / (1.0 + p->ic.z_caustic));
+  const double size = now.d1 / caustic.d1;
+  return (struct pancake){.size = size,
+                          .density = comoving_mean_density(&c),
+                          .velocity = -a * a * cosmology_hubble(&c, a) * now.f1 * size,
+                          .heat = comoving_initial_heat(p)};
+}
 
 struct gas_ic gas_ic_make(const struct parameters *p) {
   struct gas_ic ic = {.source = p->ic.source,
@@ -17,17 +31,22 @@ struct gas_ic gas_ic_make(const struct parameters *p) {
                       .energy = p->ic.energy,
                       .amplitude = p->ic.amplitude,
                       .newton_constant = p->gas.newton_constant};
-  for (int c = 0; c < 3; c++) ic.side[c] = p->gas.length * p->gas.root[c] / p->gas.root[0];
+  for (int c = 0; c < 3; c++) ic.side[c] = gas_length(p) * p->gas.root[c] / p->gas.root[0];
+  if (ic.source == IC_PANCAKE) ic.pancake = make_pancake(p);
+  if (ic.source == IC_GENERATE) ic.waves = gas_waves_make(p);
   if (ic.source == IC_ARRAY) ic.array = gas_array_open(p->ic.file, p->gas.root);
   return ic;
 }
 
 void gas_ic_free(struct gas_ic *ic) {
   gas_array_close(ic->array);
+  gas_waves_free(ic->waves);
+  ic->waves = NULL;
   ic->array = NULL;
 }
 
 bool gas_ic_reaches(const struct gas_ic *ic, int level) {
+  if (ic->waves) return level == 0;
   return !ic->array || level <= gas_array_level(ic->array);
 }
 
@@ -91,6 +110,17 @@ static struct gas_primitive blast(const struct gas_ic *ic, const double place[3]
   return (struct gas_primitive){.density = 1.0, .pressure = inside ? 10.0 : 0.1};
 }
 
+/** The wave vector of one wave in the box along the direction of the problem. @return its square */
+static double wave_vector(const struct gas_ic *ic, double wave[3]) {
+  double square = 0.0;
+  for (int c = 0; c < 3; c++) {
+    wave[c] = ic->direction == GAS_DIAGONAL || (int)ic->direction == c ? 2.0 * PI / ic->side[c]
+                                                                       : 0.0;
+    square += wave[c] * wave[c];
+  }
+  return square;
+}
+
 /** The growing mode of a wave of small density in gas of density 1 and pressure 3/5, whose own
  * gravity overcomes its pressure (Schive et al. 2010, section 4.5). A wave too short to grow
  * oscillates. */
@@ -99,12 +129,8 @@ static struct gas_primitive jeans(const struct gas_ic *ic, const double place[3]
   const double phase = 2.0 * PI * along(ic, place);
   struct gas_primitive w = {.density = 1.0 + ic->amplitude * sin(phase),
                             .pressure = pressure * (1.0 + ic->gamma * ic->amplitude * sin(phase))};
-  double wave[3], square = 0.0;
-  for (int c = 0; c < 3; c++) {
-    wave[c] = ic->direction == GAS_DIAGONAL || (int)ic->direction == c ? 2.0 * PI / ic->side[c]
-                                                                       : 0.0;
-    square += wave[c] * wave[c];
-  }
+  double wave[3];
+  const double square = wave_vector(ic, wave);
   const double rate = sqrt(
       fmax(0.0, 4.0 * PI * ic->newton_constant - ic->gamma * pressure * square));
   for (int c = 0; c < 3; c++) w.velocity[c] = rate * ic->amplitude * cos(phase) * wave[c] / square;
@@ -123,6 +149,28 @@ static struct gas_primitive collapse(const struct gas_ic *ic, const double place
                                 .pressure = pressure};
 }
 
+/** The q of phase = q - size sin(q), size < 1, by Newton's method. The function is convex from 0 to
+ * pi, so that it comes from pi without going too far. */
+static double undisplaced(double phase, double size) {
+  const double wanted = fabs(remainder(phase, 2.0 * PI));
+  double q = PI;
+  for (int i = 0; i < 64; i++) q -= (q - size * sin(q) - wanted) / (1.0 - size * cos(q));
+  return copysign(q, remainder(phase, 2.0 * PI));
+}
+
+/** Zel'dovich's (1970, A&A 5, 84) exact solution of a plane wave before it crosses itself, in gas
+ * whose pressure does not count yet (Bryan et al. 1995, Comput. Phys. Commun. 89, 149). */
+static struct gas_primitive pancake(const struct gas_ic *ic, const double place[3]) {
+  const struct pancake *k = &ic->pancake;
+  const double q = undisplaced(2.0 * PI * along(ic, place), k->size);
+  struct gas_primitive w = {.density = k->density / (1.0 - k->size * cos(q))};
+  double wave[3];
+  const double square = wave_vector(ic, wave);
+  for (int c = 0; c < 3; c++) w.velocity[c] = k->velocity * sin(q) * wave[c] / square;
+  w.pressure = w.density * k->heat;
+  return w;
+}
+
 struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], double cell) {
   switch (ic->source) {
   case IC_SOD: return sod(ic, place);
@@ -131,6 +179,7 @@ struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], d
   case IC_KELVIN_HELMHOLTZ: return kelvin_helmholtz(ic, place);
   case IC_JEANS: return jeans(ic, place);
   case IC_COLLAPSE: return collapse(ic, place);
+  case IC_PANCAKE: return pancake(ic, place);
   default: return blast(ic, place);
   }
 }
@@ -184,6 +233,8 @@ void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32
                                "initial conditions of a group");
   if (ic->array)
     gas_array_read(ic->array, level, place, ic->gamma, conserved);
+  else if (ic->waves)
+    gas_waves_read(ic->waves, place, conserved);
   else
     fill_problem(ic, gas_cell(g, level), place, conserved);
   store(g, conserved, cells);

@@ -9,22 +9,35 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/gas/comoving.h"
 #include "photons/runtime/loop.h"
 #include "src/analysis/image_draw.h"
 
 LOOP_STAGE(gas_picture, 0x888888, .family = "gas");
 
 enum { DENSITY, PRESSURE, SPEED, LEVEL, COLUMN, PICTURES };
-static const struct {
+struct kind {
   const char *name, *title;
   bool logarithmic;
-} kinds[PICTURES] = {
+};
+static const struct kind kinds_static[PICTURES] = {
     [DENSITY] = {"slice_density", "log10 density", true},
     [PRESSURE] = {"slice_pressure", "log10 pressure", true},
     [SPEED] = {"slice_speed", "speed", false},
     [LEVEL] = {"slice_level", "level", false},
     [COLUMN] = {"projection_density", "log10 mean density", true},
 };
+static const struct kind kinds_comoving[PICTURES] = {
+    [DENSITY] = {"slice_density", "log10 density/mean", true},
+    [PRESSURE] = {"slice_temperature", "log10 temperature", true},
+    [SPEED] = {"slice_speed", "speed", false},
+    [LEVEL] = {"slice_level", "level", false},
+    [COLUMN] = {"projection_density", "log10 column/mean", true},
+};
+
+static const struct kind *kind_of(const struct gas *g, int kind) {
+  return (g->comoving ? kinds_comoving : kinds_static) + kind;
+}
 
 /** What is seen: width x height pixels of each picture. */
 struct view {
@@ -81,6 +94,23 @@ static double number(const struct gas *g, const void *cells, size_t cell, unsign
                                                  : (double)((const float *)cells)[i];
 }
 
+/** From the numbers of cells to what a picture of comoving gas shows; 1 of other gas. */
+static double unit_of(const struct gas *g, int kind) {
+  if (!g->comoving || kind == LEVEL) return 1.0;
+  if (kind == SPEED) return 1.0 / g->time;
+  if (kind == PRESSURE) return 1.0 / comoving_heat(g->time, 1.0, g->molecular_weight);
+  return 1.0 / comoving_mean_density(&g->universe);
+}
+
+/** Where thermal energy is lost in rounding the entropy gives the pressure. */
+static double pressure_at(const struct gas *g, const void *cells, size_t cell, double thermal) {
+  const double density = number(g, cells, cell, GAS_DENSITY), index = g->physics.gamma - 1.0;
+  const double limit = g->physics.dual_energy_switch * number(g, cells, cell, GAS_ENERGY);
+  if (g->variables > GAS_ENTROPY && thermal < limit)
+    return number(g, cells, cell, GAS_ENTROPY) * pow(density, index);
+  return index * thermal;
+}
+
 /** The pixel of all slices. */
 static void draw_slices(const struct view *v, const double x[3], size_t pixel) {
   const struct gas *g = v->gas;
@@ -92,9 +122,10 @@ static void draw_slices(const struct view *v, const double x[3], size_t pixel) {
   for (unsigned c = 0; c < 3; c++)
     square += pow(number(g, cells, p.cell, GAS_MOMENTUM_X + c) / density, 2.0);
   const double thermal = number(g, cells, p.cell, GAS_ENERGY) - 0.5 * density * square;
-  v->value[DENSITY][pixel] = density;
-  v->value[PRESSURE][pixel] = (g->physics.gamma - 1.0) * thermal;
-  v->value[SPEED][pixel] = sqrt(square);
+  const double pressure = pressure_at(g, cells, p.cell, thermal);
+  v->value[DENSITY][pixel] = density * unit_of(g, DENSITY);
+  v->value[PRESSURE][pixel] = (g->comoving ? pressure / density : pressure) * unit_of(g, PRESSURE);
+  v->value[SPEED][pixel] = sqrt(square) * unit_of(g, SPEED);
   v->value[LEVEL][pixel] = p.level;
 }
 
@@ -110,7 +141,7 @@ static void draw_column(const struct view *v, double x[3], size_t pixel) {
     cells_long = (uint64_t)1 << (v->finest - p.level);
     if (cells) sum += (double)cells_long * number(g, cells, p.cell, GAS_DENSITY);
   }
-  v->value[COLUMN][pixel] = sum / (double)all;
+  v->value[COLUMN][pixel] = sum / (double)all * unit_of(g, COLUMN);
 }
 
 static void draw_row(void *context, uint32_t row) {
@@ -169,17 +200,16 @@ static void write_picture(const struct view *v, int kind, const char *path, size
   const size_t longer = v->width > v->height ? v->width : v->height, scale = pixels / longer;
   struct picture p = {.width = scale * v->width, .height = scale * v->height};
   double *value = v->value[kind], low, high;
-  char text[32];
+  const struct kind *shown = kind_of(v->gas, kind);
   p.rgb = allocate(3 * p.width * p.height, 1, "a picture of gas");
-  if (kinds[kind].logarithmic) take_logarithms(value, v->width * v->height);
+  if (shown->logarithmic) take_logarithms(value, v->width * v->height);
   choose_limits(v, kind, &low, &high);
   for (size_t y = 0; y < p.height; y++)
     for (size_t x = 0; x < p.width; x++) { /* rows downwards */
       const double z = value[(v->height - 1 - y / scale) * v->width + x / scale];
       picture_colour((z - low) / (high - low), p.rgb + 3 * (y * p.width + x));
     }
-  snprintf(text, sizeof text, "t = %.4g", v->gas->time);
-  picture_caption(&p, text, kinds[kind].title, low, high, kind == LEVEL);
+  picture_caption(&p, gas_moment(v->gas).text, shown->title, low, high, kind == LEVEL);
   picture_write(path, &p);
   free(p.rgb);
 }
@@ -189,7 +219,7 @@ void gas_pictures_write(const struct gas *g, const char *folder, size_t number_o
   loop_run(&gas_picture_stage, (uint32_t)v.height, draw_row, &v);
   for (int kind = 0; kind < PICTURES; kind++) {
     char path[PARAMETER_PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/%s_%03zu.png", folder, kinds[kind].name, number_of);
+    snprintf(path, sizeof path, "%s/%s_%03zu.png", folder, kind_of(g, kind)->name, number_of);
     comm_sum_double(v.value[kind], v.width * v.height);
     if (comm_rank() == 0) write_picture(&v, kind, path, pixels);
     free(v.value[kind]);

@@ -8,6 +8,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gas.h"
+#include "photons/gas/poisson.h"
 #include "photons/runtime/handle.h"
 
 enum {
@@ -16,6 +17,8 @@ enum {
 };
 
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
+  if (kind == GHOST_POTENTIALS) return GAS_FACE_CELLS * sizeof(double); /* a cube of 4^3 cells */
+  if (kind == GHOST_SHARES) return sizeof(struct poisson_share);
   const size_t cells = kind == GHOST_MEANS ? GAS_PATCH_CELLS : GAS_FACE_CELLS;
   return g->variables * cells * g->kernels->real_size; /* a cube has as many cells as a face */
 }
@@ -151,6 +154,32 @@ static void receive_means(struct needs *s, uint32_t father, int patch) {
   if (son != NO_GROUP) add_need(s, gas_owner(s->gas, s->level, son), son, 1);
 }
 
+/** The shares of an own group go where the patch that it refines is, and the patches beside. */
+static void send_shares(struct needs *s, uint32_t group) {
+  const struct gas *g = s->gas;
+  const struct gas_tree_level *l = &g->topology.level[s->level];
+  const uint32_t father = l->group[group].father;
+  add_need(s, gas_owner(g, s->level - 1, father), group, 1);
+  for (int face = 0; face < GAS_FACES; face++) {
+    const uint32_t beside = topology_patch_neighbour(&g->topology, s->level - 1, father,
+                                                     (int)(l->key[group] & 7),
+                                                     topology_across(face))
+                                .group;
+    if (beside != NO_GROUP) add_need(s, gas_owner(g, s->level - 1, beside), group, 1);
+  }
+}
+
+static void receive_shares(struct needs *s, uint32_t father, int patch) {
+  const struct gas *g = s->gas;
+  receive_means(s, father, patch);
+  for (int face = 0; face < GAS_FACES; face++) {
+    const uint32_t son = son_of(
+        g, s->level - 1,
+        topology_patch_neighbour(&g->topology, s->level - 1, father, patch, topology_across(face)));
+    if (son != NO_GROUP) add_need(s, gas_owner(g, s->level, son), son, 1);
+  }
+}
+
 /** What the next coarser level needs. */
 static void find_for_coarser(struct needs *s, void (*send)(struct needs *, uint32_t),
                              void (*receive)(struct needs *, uint32_t, int)) {
@@ -231,12 +260,14 @@ static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind 
 
 static struct ghost_messages find(const struct gas *g, int level, enum ghost_kind kind, bool sent) {
   struct needs s = {.gas = g, .level = level, .sent = sent};
-  if (kind == GHOST_CELLS)
+  if (kind == GHOST_CELLS || kind == GHOST_POTENTIALS)
     find_cells(&s);
   else if (kind == GHOST_SIDES)
     find_for_coarser(&s, send_sides, receive_sides);
-  else
+  else if (kind == GHOST_MEANS)
     find_for_coarser(&s, send_means, receive_means);
+  else
+    find_for_coarser(&s, send_shares, receive_shares);
   sort_needs(&s);
   const struct ghost_messages all = messages_of(&s, kind);
   free(s.need);
@@ -245,7 +276,8 @@ static struct ghost_messages find(const struct gas *g, int level, enum ghost_kin
 
 struct gas_ghosts ghosts_find(const struct gas *g, int level) {
   struct gas_ghosts ghosts = {0};
-  for (int kind = 0; kind < GHOST_KINDS && comm_size() > 1; kind++) {
+  const int kinds = g->gravity ? GHOST_KINDS : GHOST_POTENTIALS;
+  for (int kind = 0; kind < kinds && comm_size() > 1; kind++) {
     ghosts.sent[kind] = find(g, level, (enum ghost_kind)kind, true);
     ghosts.received[kind] = find(g, level, (enum ghost_kind)kind, false);
   }

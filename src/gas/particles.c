@@ -162,8 +162,8 @@ static void find_homes(void *context, uint32_t piece) {
       s->home[i] = new;
     else if (s->home[i].level != s->first) /* never while steps are limited by velocities */
       fail(EXIT_RUN_FAILED,
-           "at t = %g particle %llu has moved by more than a patch in a step: take a smaller gas.cfl",
-           s->gas->time, (unsigned long long)s->particle[i]->number);
+           "at %s particle %llu has moved by more than a patch in a step: take a smaller gas.cfl",
+           gas_moment(s->gas).text, (unsigned long long)s->particle[i]->number);
   }
 }
 
@@ -228,8 +228,8 @@ static void require_inside(const struct gas *g, const struct settling *s) {
     const uint32_t group = root_group(g, x);
     if (group == NO_GROUP || !has_cloud(g, 0, &root[group], x))
       fail(EXIT_RUN_FAILED,
-           "at t = %g particle %llu leaves the box at (%g, %g, %g): make gas.length larger", g->time,
-           (unsigned long long)s->particle[i]->number, x[0], x[1], x[2]);
+           "at %s particle %llu leaves the box at (%g, %g, %g): make gas.length larger",
+           gas_moment(g).text, (unsigned long long)s->particle[i]->number, x[0], x[1], x[2]);
   }
 }
 

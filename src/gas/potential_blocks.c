@@ -23,9 +23,9 @@ static void copy_box(const double *from, int from_side, const int first[3], cons
                      double *to, int to_side, const int place[3]) {
   for (int z = 0; z < size[2]; z++)
     for (int y = 0; y < size[1]; y++)
-      memcpy(to + in_cube(to_side, (const int[3]){place[0], place[1] + y, place[2] + z}),
-             from + in_cube(from_side, (const int[3]){first[0], first[1] + y, first[2] + z}),
-             (size_t)size[0] * sizeof *to);
+      for (int x = 0; x < size[0]; x++)
+        to[in_cube(to_side, (const int[3]){place[0] + x, place[1] + y, place[2] + z})] =
+            from[in_cube(from_side, (const int[3]){first[0] + x, first[1] + y, first[2] + z})];
 }
 
 /** Where a neighbour's cells are: which box of a cube of `width` inner cells and `ghosts` a side
@@ -39,25 +39,29 @@ static void neighbour_box(int n, int width, int ghosts, int first[3], int size[3
   }
 }
 
-/** The coarser potential of a patch at the time of the block, or its change; 8^3 cells. */
-static void patch_potential(const struct potential_sources *s, struct patch_number p, bool change,
-                            double *patch) {
-  const int corner[3] = {GAS_PATCH_SIDE * (p.patch & 1), GAS_PATCH_SIDE * (p.patch >> 1 & 1),
-                         GAS_PATCH_SIDE * (p.patch >> 2)};
-  const size_t first = in_cube(INNER, corner);
-  const double *end = s->weight == 0.0 ? NULL : potential_of(s->gas, &s->end, p.group) + first;
+/** A box of the coarser potential of a patch at the time of the block, or of its change, copied to
+ * the cube of coarse cells. */
+static void copy_patch(const struct potential_sources *s, struct patch_number p, bool change,
+                       const int first[3], const int size[3], double *coarse, const int place[3]) {
+  int corner[3];
+  for (int c = 0; c < 3; c++) corner[c] = GAS_PATCH_SIDE * (p.patch >> c & 1) + first[c];
+  const size_t from = in_cube(INNER, corner);
+  const double *end = s->weight == 0.0 ? NULL : potential_of(s->gas, &s->end, p.group) + from;
   const double *begin = s->weight == 1.0 && !change
                             ? NULL
-                            : potential_of(s->gas, &s->begin, p.group) + first;
-  for (int z = 0; z < GAS_PATCH_SIDE; z++)
-    for (int y = 0; y < GAS_PATCH_SIDE; y++)
-      for (int x = 0; x < GAS_PATCH_SIDE; x++, patch++) {
-        const size_t at = in_cube(INNER, (const int[3]){x, y, z});
-        *patch = change   ? end[at] - begin[at]
-                 : !begin ? end[at]
-                 : !end   ? begin[at]
-                          : begin[at] + s->weight * (end[at] - begin[at]);
-      }
+                            : potential_of(s->gas, &s->begin, p.group) + from;
+  const double more = change ? 1.0 : s->weight;
+  for (int z = 0; z < size[2]; z++)
+    for (int y = 0; y < size[1]; y++) {
+      const size_t row = in_cube(INNER, (const int[3]){0, y, z});
+      double *to = coarse + in_cube(POISSON_COARSE_SIDE,
+                                    (const int[3]){place[0], place[1] + y, place[2] + z});
+      for (int x = 0; x < size[0]; x++)
+        to[x] = change || (begin && end)
+                    ? (change ? 0.0 : begin[row + (size_t)x]) +
+                          more * (end[row + (size_t)x] - begin[row + (size_t)x])
+                    : (end ? end : begin)[row + (size_t)x];
+    }
 }
 
 /** Continue a cube of `side` cells beyond one of its ends along an axis, by the parabola through
@@ -90,46 +94,60 @@ static void around_group(const struct potential_sources *s, uint32_t group, bool
   const struct topology *t = &s->gas->topology;
   const struct gas_group *me = &t->level[s->level].group[group];
   const int patch = (int)(t->level[s->level].key[group] & 7);
-  double cells[GAS_PATCH_CELLS];
-  memset(coarse, 0, POISSON_COARSE_CELLS * sizeof *coarse);
   for (int n = 0; n < NEIGHBOURS; n++) {
     const struct patch_number p = topology_patch_neighbour(t, s->level - 1, me->father, patch, n);
     if (p.group == NO_GROUP) continue;
     int first[3], size[3], place[3];
     neighbour_box(n, GAS_PATCH_SIDE, POISSON_COARSE_GHOSTS, first, size, place);
-    patch_potential(s, p, change, cells);
-    copy_box(cells, GAS_PATCH_SIDE, first, size, coarse, POISSON_COARSE_SIDE, place);
+    copy_patch(s, p, change, first, size, coarse, place);
   }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
   beyond_box(t, place, s->level, coarse, POISSON_COARSE_SIDE, POISSON_COARSE_GHOSTS);
 }
 
-/** Interpolate the whole block. */
-static void from_coarse(const struct potential_sources *s, uint32_t group, bool change,
-                        double *block) {
+/** Interpolate the whole block, or what is beyond some of its faces. */
+static void from_coarse(const struct potential_sources *s, uint32_t group, bool change, bool whole,
+                        unsigned faces, double *block) {
   double coarse[POISSON_COARSE_CELLS];
+  if (!whole && faces == 0) return;
   around_group(s, group, change, coarse);
-  s->gas->gravity->poisson->interpolate(coarse, block);
+  if (whole)
+    s->gas->gravity->poisson->interpolate(coarse, block);
+  else
+    s->gas->gravity->poisson->interpolate_ghosts(coarse, faces, block);
 }
 
-/** The group itself, and its neighbours across its faces. */
-static const int across[] = {MYSELF,     MYSELF - 1, MYSELF + 1, MYSELF - 3,
-                             MYSELF + 3, MYSELF - 9, MYSELF + 9};
-enum { ACROSS = sizeof across / sizeof *across };
-
-void potential_block(const struct potential_sources *s, uint32_t group, double *block) {
+/** The faces across which there are groups of the level whose potentials are to be used. */
+static unsigned faces_near(const struct potential_sources *s, uint32_t group) {
   const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
-  bool whole = s->near.list;
-  for (int i = 0; i < ACROSS; i++) whole = whole && me->near[across[i]] != NO_GROUP;
-  if (!whole && s->end.list) from_coarse(s, group, false, block);
+  unsigned faces = 0;
+  for (int face = 0; face < GAS_FACES && s->near.list; face++)
+    if (me->near[topology_across(face)] != NO_GROUP) faces |= 1u << face;
+  return faces;
+}
+
+enum { ALL_FACES = (1 << GAS_FACES) - 1 };
+
+/** Copy a neighbour's cells, or the group's own. */
+static void copy_near(const struct potential_sources *s, uint32_t near, int n, double *block) {
+  int first[3], size[3], place[3];
+  neighbour_box(n, INNER, 1, first, size, place);
+  copy_box(potential_of(s->gas, &s->near, near), INNER, first, size, block, SIDE, place);
+}
+
+/** A block, or its ghost cells. */
+static void fill(const struct potential_sources *s, uint32_t group, bool ghosts, double *block) {
+  const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
+  const unsigned faces = faces_near(s, group);
+  if (s->end.list)
+    from_coarse(s, group, false, !ghosts && !s->near.list, ALL_FACES & ~faces, block);
   if (!s->near.list) return;
-  for (int i = 0; i < ACROSS; i++) {
-    int first[3], size[3], place[3];
-    if (me->near[across[i]] == NO_GROUP) continue;
-    neighbour_box(across[i], INNER, 1, first, size, place);
-    copy_box(potential_of(s->gas, &s->near, me->near[across[i]]), INNER, first, size, block, SIDE,
-             place);
-  }
+  if (!ghosts) copy_near(s, group, MYSELF, block);
+  for (int face = 0; face < GAS_FACES; face++)
+    if (faces >> face & 1) {
+      const int n = topology_across(face);
+      copy_near(s, me->near[n], n, block);
+    }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
   if (s->level == 0) beyond_box(&s->gas->topology, place, 0, block, SIDE, 1);
 }
@@ -155,22 +173,43 @@ void potential_wide(const struct potential_sources *s, uint32_t group, double *w
   if (s->level == 0) beyond_box(&s->gas->topology, place, 0, wide, WIDE_SIDE, WIDE_GHOSTS);
 }
 
-void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block) {
-  const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
+void potential_block(const struct potential_sources *s, uint32_t group, double *block) {
+  fill(s, group, false, block);
+}
+
+void potential_ghosts(const struct potential_sources *s, uint32_t group, double *block) {
+  fill(s, group, true, block);
+}
+
+static void add_change(const double *change, int n, double *block) {
+  int first[3], size[3], place[3];
+  neighbour_box(n, INNER, 1, first, size, place);
+  for (int z = place[2]; z < place[2] + size[2]; z++)
+    for (int y = place[1]; y < place[1] + size[1]; y++)
+      for (int x = place[0]; x < place[0] + size[0]; x++) {
+        const size_t at = in_cube(SIDE, (const int[3]){x, y, z});
+        block[at] += change[at];
+      }
+}
+
+/** The same, corrected. Ghost cells that are interpolated are of the corrected level already. */
+static void fill_corrected(const struct potential_sources *s, uint32_t group, bool ghosts,
+                           double *block) {
+  const unsigned faces = faces_near(s, group);
   double change[POISSON_CELLS];
-  potential_block(s, group, block);
-  from_coarse(s, group, true, change);
-  for (int i = 0; i < ACROSS; i++) {
-    int first[3], size[3], place[3];
-    if (me->near[across[i]] == NO_GROUP) continue;
-    neighbour_box(across[i], INNER, 1, first, size, place);
-    for (int z = place[2]; z < place[2] + size[2]; z++)
-      for (int y = place[1]; y < place[1] + size[1]; y++)
-        for (int x = place[0]; x < place[0] + size[0]; x++) {
-          const size_t at = in_cube(SIDE, (const int[3]){x, y, z});
-          block[at] += change[at];
-        }
-  }
+  fill(s, group, ghosts, block);
+  from_coarse(s, group, true, !ghosts, faces, change);
+  if (!ghosts) add_change(change, MYSELF, block);
+  for (int face = 0; face < GAS_FACES; face++)
+    if (faces >> face & 1) add_change(change, topology_across(face), block);
+}
+
+void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block) {
+  fill_corrected(s, group, false, block);
+}
+
+void potential_ghosts_corrected(const struct potential_sources *s, uint32_t group, double *block) {
+  fill_corrected(s, group, true, block);
 }
 
 void potential_inner(const double *block, double *cube) {

@@ -3,16 +3,18 @@
  * discrete Laplacian where the box is periodic; else, in a box of twice the size, as the
  * convolution with the discrete Laplacian's Green function (Hockney & Eastwood 1981, section
  * 6-5-4). */
-#include <fftw3.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gravity.h"
 #include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
+#include "photons/runtime/message.h"
+#include "root_mesh.h"
 
 #define PI 3.14159265358979323846
 
@@ -20,15 +22,20 @@ LOOP_STAGE(gas_root_potential, 0x117733, .family = "gas");
 
 enum { NEAR = 12, NEAR_SIDE = 2 * NEAR + 1 }; /* cells in which the Green function is relaxed */
 
+/** The root level's groups and its mesh. A rank sends its groups' planes to the ranks that have
+ * these planes of the mesh, and gets the potential from there. */
 struct root_poisson {
-  uint32_t cells[3]; /* of the root level along x, y, z */
-  uint32_t mesh[3];  /* of the transforms */
-  uint32_t row;      /* complex numbers of a row, mesh[0]/2 + 1 */
+  struct root_mesh mesh;
   bool periodic;
-  double *values;    /* [z][y][2 row] */
-  double *transform; /* [z][y][row]: of the Green function; periodic: not used */
-  double *near;      /* [NEAR_SIDE]^3: Green function around the origin */
-  fftw_plan forward, backward, along_z[2]; /* of a plane; of a row of lines along z */
+  double *green;         /* [line here][z <= size/2][row]: transform of the Green function */
+  double *near;          /* [NEAR_SIDE]^3: Green function around the origin */
+  double *eigenvalue[3]; /* along each axis; of the periodic Laplacian */
+  uint32_t first, own;   /* groups of this rank */
+  size_t *sent;          /* [rank][own group] where its planes are in the message to a rank */
+  size_t *received;      /* [group] where its planes are in the messages that this rank gets */
+  size_t *bytes;         /* [2][rank] of messages to and from the ranks */
+  double *outside, *inside; /* the messages: of own groups, of own planes */
+  double *sum;              /* [group] of the source */
 };
 
 /* Far from the origin: Martinsson & Rodin 2002, Proc. R. Soc. A 458, 2609. */
@@ -65,130 +72,161 @@ double lattice_green(const struct root_poisson *r, const uint32_t place[3]) {
   return r->near[((place[2] + NEAR) * NEAR_SIDE + place[1] + NEAR) * NEAR_SIDE + place[0] + NEAR];
 }
 
-static void make_plans(struct root_poisson *r) {
-  const int x = (int)r->mesh[0], y = (int)r->mesh[1], z = (int)r->mesh[2];
-  const int row = (int)r->row, stride = y * row;
-  fftw_complex *waves = (fftw_complex *)r->values;
-  r->forward = fftw_plan_dft_r2c_2d(y, x, r->values, waves, FFTW_ESTIMATE);
-  r->backward = fftw_plan_dft_c2r_2d(y, x, waves, r->values, FFTW_ESTIMATE);
-  for (int i = 0; i < 2; i++)
-    r->along_z[i] = fftw_plan_many_dft(1, &z, row, waves, NULL, stride, 1, waves, NULL, stride, 1,
-                                       i == 0 ? FFTW_FORWARD : FFTW_BACKWARD,
-                                       FFTW_ESTIMATE | FFTW_UNALIGNED);
-  if (!r->forward || !r->backward || !r->along_z[0] || !r->along_z[1])
-    fail(EXIT_RUN_FAILED, "FFTW made no plan for a mesh of %d x %d x %d cells", x, y, z);
+/* The Green function in the box of twice the size is even along each axis. What the mesh holds of
+ * it are its first cells along z, then the second ones. */
+
+enum { FIRST_HALF, SECOND_HALF };
+
+struct green_part {
+  struct root_poisson *root;
+  int half;
+};
+
+static uint32_t distance(uint32_t cell, uint32_t size) {
+  return cell > size / 2 ? size - cell : cell;
 }
 
-static fftw_complex *plane_of(const struct root_poisson *r, uint32_t z) {
-  return (fftw_complex *)r->values + (size_t)z * r->mesh[1] * r->row;
+static void fill_green(void *context, uint32_t plane) {
+  const struct green_part *part = context;
+  const struct root_mesh *m = &part->root->mesh;
+  const uint32_t z = root_mesh_first(m, comm_rank()) + plane;
+  for (uint32_t y = 0; y < m->size[1]; y++)
+    for (uint32_t x = 0; x < m->size[0]; x++)
+      root_mesh_row(m, plane, y)[x] = lattice_green(
+          part->root, (const uint32_t[]){distance(x, m->size[0]), distance(y, m->size[1]),
+                                         part->half == FIRST_HALF ? z : m->cells[2] - z});
 }
 
-static void plane_forward(void *context, uint32_t z) {
-  const struct root_poisson *r = context;
-  fftw_execute_dft_r2c(r->forward, (double *)plane_of(r, z), plane_of(r, z));
+static double *green_at(const struct root_poisson *r, uint32_t y, uint32_t z) {
+  const struct root_mesh *m = &r->mesh;
+  return r->green + ((y - m->first_line) * (size_t)(m->size[2] / 2 + 1) + z) * m->row;
 }
 
-static void plane_backward(void *context, uint32_t z) {
-  const struct root_poisson *r = context;
-  fftw_execute_dft_c2r(r->backward, plane_of(r, z), (double *)plane_of(r, z));
-}
-
-static void lines_forward(void *context, uint32_t y) {
-  const struct root_poisson *r = context;
-  fftw_complex *lines = (fftw_complex *)r->values + (size_t)y * r->row;
-  fftw_execute_dft(r->along_z[0], lines, lines);
-}
-
-static void forward(struct root_poisson *r) {
-  loop_run(&gas_root_potential_stage, r->mesh[2], plane_forward, r);
-  loop_run(&gas_root_potential_stage, r->mesh[1], lines_forward, r);
-}
-
-/** 2 (1 - cos(2 pi k/n)), of a wave along one axis. */
-static double eigenvalue(uint32_t k, uint32_t n) {
-  const double s = 2.0 * sin(PI * k / n);
-  return s * s;
-}
-
-/** Multiply the waves of a y by the Green function's, and transform them back along z. */
-static void solve_lines(void *context, uint32_t y) {
-  const struct root_poisson *r = context;
-  const double cells = (double)r->mesh[0] * r->mesh[1] * r->mesh[2];
-  fftw_complex *lines = (fftw_complex *)r->values + (size_t)y * r->row;
-  for (uint32_t z = 0; z < r->mesh[2]; z++)
-    for (uint32_t x = 0; x < r->row; x++) {
-      const size_t at = (size_t)z * r->mesh[1] * r->row + x;
-      const double sum = eigenvalue(x, r->mesh[0]) + eigenvalue(y, r->mesh[1]) +
-                         eigenvalue(z, r->mesh[2]);
-      const double green = !r->periodic ? r->transform[at + (size_t)y * r->row]
-                           : sum > 0.0  ? -1.0 / sum
-                                        : 0.0;
-      for (int part = 0; part < 2; part++) lines[at][part] *= green / cells;
-    }
-  fftw_execute_dft(r->along_z[1], lines, lines);
-}
-
-/** Solve: the values become the potential of the source that they were. */
-static void solve(struct root_poisson *r) {
-  forward(r);
-  loop_run(&gas_root_potential_stage, r->mesh[1], solve_lines, r);
-  loop_run(&gas_root_potential_stage, r->mesh[2], plane_backward, r);
-}
-
-static double *value_at(const struct root_poisson *r, uint32_t x, uint32_t y, uint32_t z) {
-  return r->values + ((size_t)z * r->mesh[1] + y) * 2 * r->row + x;
-}
-
-static void fill_green(void *context, uint32_t z) {
-  const struct root_poisson *r = context;
-  for (uint32_t y = 0; y < r->mesh[1]; y++)
-    for (uint32_t x = 0; x < r->mesh[0]; x++) {
-      uint32_t place[3] = {x, y, z};
-      for (int c = 0; c < 3; c++)
-        if (place[c] > r->mesh[c] / 2) place[c] = r->mesh[c] - place[c];
-      *value_at(r, x, y, z) = lattice_green(r, place);
-    }
+static void add_green(void *context, uint32_t y, fftw_complex *waves) {
+  const struct green_part *part = context;
+  const struct root_mesh *m = &part->root->mesh;
+  for (uint32_t z = 0; z <= m->size[2] / 2; z++) {
+    const double sign = part->half == SECOND_HALF && z % 2 == 1 ? -1.0 : 1.0;
+    double *green = green_at(part->root, y, z);
+    for (uint32_t x = 0; x < m->row; x++) green[x] += sign * waves[z * m->row + x][0];
+  }
 }
 
 static void make_green(struct root_poisson *r) {
-  const size_t count = (size_t)r->mesh[2] * r->mesh[1] * r->row;
+  struct root_mesh *m = &r->mesh;
   r->near = near_green();
-  r->transform = allocate(count, sizeof *r->transform, "the Green function");
-  for (uint32_t z = 0; z < r->mesh[2]; z++) fill_green(r, z);
-  forward(r);
-  for (size_t i = 0; i < count; i++) r->transform[i] = ((fftw_complex *)r->values)[i][0];
+  r->green = allocate((size_t)m->lines * (m->size[2] / 2 + 1) * m->row, sizeof *r->green,
+                      "the Green function");
+  for (int half = FIRST_HALF; half <= SECOND_HALF; half++) {
+    struct green_part part = {r, half};
+    loop_run(&gas_root_potential_stage, m->planes, fill_green, &part);
+    root_mesh_transform(m, true, add_green, &part);
+  }
+}
+
+/** 2 (1 - cos(2 pi k/n)), of waves along one axis. */
+static double *make_eigenvalues(uint32_t n) {
+  double *value = allocate(n, sizeof *value, "waves of the root level");
+  for (uint32_t k = 0; k < n; k++) value[k] = pow(2.0 * sin(PI * k / n), 2.0);
+  return value;
+}
+
+/** Make the waves those of the potential. */
+static void solve_line(void *context, uint32_t y, fftw_complex *waves) {
+  const struct root_poisson *r = context;
+  const struct root_mesh *m = &r->mesh;
+  const double norm = 1.0 / ((double)m->size[0] * m->size[1] * m->size[2]);
+  for (uint32_t z = 0; z < m->size[2]; z++) {
+    const double across = r->eigenvalue[1][y] + r->eigenvalue[2][z];
+    const double *green = r->periodic ? NULL : green_at(r, y, distance(z, m->size[2]));
+    fftw_complex *row = waves + (size_t)z * m->row;
+    for (uint32_t x = 0; x < m->row; x++) {
+      const double sum = across + r->eigenvalue[0][x];
+      const double factor = green ? green[x] : sum > 0.0 ? -1.0 / sum : 0.0;
+      for (int part = 0; part < 2; part++) row[x][part] *= norm * factor;
+    }
+  }
+}
+
+/* Between groups and the mesh. */
+
+enum { PLANE = GAS_GROUP_SIDE * GAS_GROUP_SIDE };
+
+/** The planes of a group that a rank has: numbers in the group. */
+struct common {
+  uint32_t first, end;
+};
+
+static struct common common_planes(const struct root_poisson *r, const struct gas *g,
+                                   uint32_t group, int rank) {
+  const uint32_t low = GAS_GROUP_SIDE * g->topology.level[0].group[group].place[2];
+  const uint32_t high = low + GAS_GROUP_SIDE;
+  const uint32_t from = root_mesh_first(&r->mesh, rank), to = root_mesh_first(&r->mesh, rank + 1);
+  const uint32_t first = from > low ? from : low, end = to < high ? to : high;
+  return first < end ? (struct common){first - low, end - low} : (struct common){0, 0};
+}
+
+static size_t numbers(struct common c) { return (size_t)(c.end - c.first) * PLANE; }
+
+/** Find where groups are in the messages. */
+static void plan_messages(struct root_poisson *r, const struct gas *g) {
+  const size_t ranks = (size_t)comm_size();
+  const uint32_t groups = g->topology.level[0].count;
+  size_t all = 0, here = 0;
+  r->first = gas_first_group(g, 0, comm_rank());
+  r->own = gas_first_group(g, 0, comm_rank() + 1) - r->first;
+  r->sent = allocate(ranks * r->own, sizeof *r->sent, "the root level's messages");
+  r->received = allocate(groups, sizeof *r->received, "the root level's messages");
+  r->bytes = allocate(2 * ranks, sizeof *r->bytes, "message sizes");
+  r->sum = allocate(groups, sizeof *r->sum, "sums of groups");
+  for (int rank = 0; rank < comm_size(); rank++) {
+    const size_t before[2] = {all, here};
+    for (uint32_t i = 0; i < r->own; i++) {
+      r->sent[(size_t)rank * r->own + i] = all;
+      all += numbers(common_planes(r, g, r->first + i, rank));
+    }
+    for (uint32_t i = gas_first_group(g, 0, rank); i < gas_first_group(g, 0, rank + 1); i++) {
+      r->received[i] = here;
+      here += numbers(common_planes(r, g, i, comm_rank()));
+    }
+    r->bytes[rank] = (all - before[0]) * sizeof(double);
+    r->bytes[ranks + (size_t)rank] = (here - before[1]) * sizeof(double);
+  }
+  r->outside = allocate(all, sizeof *r->outside, "the root level's messages");
+  r->inside = allocate(here, sizeof *r->inside, "the root level's messages");
 }
 
 struct root_poisson *root_poisson_make(const struct gas *g) {
   struct root_poisson *r = allocate(1, sizeof *r, "the root level's potential");
+  uint32_t cells[3];
+  for (int c = 0; c < 3; c++) cells[c] = GAS_GROUP_SIDE * g->topology.root[c];
   r->periodic = g->topology.boundary[0][0] == GAS_PERIODIC;
-  for (int c = 0; c < 3; c++) {
-    r->cells[c] = GAS_GROUP_SIDE * g->topology.root[c];
-    r->mesh[c] = r->periodic ? r->cells[c] : 2 * r->cells[c];
-  }
-  r->row = r->mesh[0] / 2 + 1;
-  r->values = fftw_alloc_real(2 * (size_t)r->mesh[2] * r->mesh[1] * r->row);
-  if (!r->values)
-    fail(EXIT_RUN_FAILED, "not enough memory for the potential of %u x %u x %u cells", r->mesh[0],
-         r->mesh[1], r->mesh[2]);
-  make_plans(r);
+  root_mesh_init(&r->mesh, cells, !r->periodic);
+  for (int c = 0; c < 3; c++) r->eigenvalue[c] = make_eigenvalues(r->mesh.size[c]);
   if (!r->periodic) make_green(r);
   return r;
 }
 
 double root_poisson_bytes(const struct root_poisson *r) {
-  const double complex_numbers = (double)r->mesh[2] * r->mesh[1] * r->row;
-  return complex_numbers * (r->periodic ? 2.0 : 3.0) * sizeof(double);
+  const struct root_mesh *m = &r->mesh;
+  const double cells = (double)m->cells[0] * m->cells[1] * m->cells[2];
+  const double green = r->periodic
+                           ? 0.0
+                           : (double)m->size[1] * (m->size[2] / 2 + 1) * m->row * sizeof(double);
+  return root_mesh_bytes(m) + green + 2.0 * cells * sizeof(double);
 }
 
 void root_poisson_free(struct root_poisson *r) {
-  fftw_destroy_plan(r->forward);
-  fftw_destroy_plan(r->backward);
-  fftw_destroy_plan(r->along_z[0]);
-  fftw_destroy_plan(r->along_z[1]);
-  fftw_free(r->values);
-  free(r->transform);
+  root_mesh_free(&r->mesh);
+  for (int c = 0; c < 3; c++) free(r->eigenvalue[c]);
+  free(r->green);
   free(r->near);
+  free(r->sent);
+  free(r->received);
+  free(r->bytes);
+  free(r->outside);
+  free(r->inside);
+  free(r->sum);
   free(r);
 }
 
@@ -209,46 +247,66 @@ static double *cube_at(starpu_data_handle_t handle, size_t first) {
   return (double *)starpu_vector_get_local_ptr(handle) + first;
 }
 
+/** Copy the cells of own group i to or from the messages. */
+static void copy_group(const struct copy *c, uint32_t i, double *cube, bool pack) {
+  const struct root_poisson *r = c->root;
+  for (int rank = 0; rank < comm_size(); rank++) {
+    const struct common planes = common_planes(r, c->gas, r->first + i, rank);
+    double *piece = r->outside + r->sent[(size_t)rank * r->own + i];
+    double *inside = cube + planes.first * PLANE;
+    memcpy(pack ? piece : inside, pack ? inside : piece, numbers(planes) * sizeof *cube);
+  }
+}
+
 /** The source of a group: its densities, and pseudo-mass. */
-static void put_group(void *context, uint32_t group) {
+static void put_group(void *context, uint32_t i) {
   const struct copy *c = context;
   const struct gas *g = c->gas;
-  const uint32_t *place = g->topology.level[0].group[group].place;
-  const double factor = 4.0 * PI * g->gravity->newton_constant * g->cell * g->cell;
+  const uint32_t group = c->root->first + i;
   size_t first;
   const struct gas_batch *b = batch_at(c, group, &first);
   double source[GAS_GROUP_CELLS];
-  g->gravity->kernels->source(gas_cells(g, 0, group), factor, 0.0,
-                              c->massive ? cube_at(b->sheets, first) : NULL, source);
+  c->root->sum[group] = g->gravity->kernels->source(
+      gas_cells(g, 0, group), gravity_factor(g, 0), 0.0,
+      c->massive ? cube_at(b->sheets, first) : NULL, source);
   if (b->matter)
-    matter_add((const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) + group - b->first,
-               factor, source);
-  for (uint32_t z = 0; z < GAS_GROUP_SIDE; z++)
-    for (uint32_t y = 0; y < GAS_GROUP_SIDE; y++)
-      memcpy(value_at(c->root, GAS_GROUP_SIDE * place[0], GAS_GROUP_SIDE * place[1] + y,
-                      GAS_GROUP_SIDE * place[2] + z),
-             source + (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE, GAS_GROUP_SIDE * sizeof *source);
+    c->root->sum[group] += matter_add(
+        (const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) + group - b->first,
+        gravity_factor(g, 0), source);
+  copy_group(c, i, source, true);
 }
 
-static void get_group(void *context, uint32_t group) {
+static void get_group(void *context, uint32_t i) {
   const struct copy *c = context;
   const struct gas *g = c->gas;
-  const uint32_t *place = g->topology.level[0].group[group].place;
   size_t first;
-  const struct gas_batch *b = batch_at(c, group, &first);
-  double *cube = cube_at(b->potential[g->level[0].potential[POTENTIAL_END]], first);
-  for (uint32_t z = 0; z < GAS_GROUP_SIDE; z++)
-    for (uint32_t y = 0; y < GAS_GROUP_SIDE; y++)
-      memcpy(cube + (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE,
-             value_at(c->root, GAS_GROUP_SIDE * place[0], GAS_GROUP_SIDE * place[1] + y,
-                      GAS_GROUP_SIDE * place[2] + z),
-             GAS_GROUP_SIDE * sizeof *cube);
+  const struct gas_batch *b = batch_at(c, c->root->first + i, &first);
+  copy_group(c, i, cube_at(b->potential[g->level[0].potential[POTENTIAL_END]], first), false);
 }
 
-/** Take over a root batch's data from StarPU, or give it back. */
+/** Copy what this rank's planes have of a group to or from the mesh. */
+static void copy_planes(const struct copy *c, uint32_t group, bool to_mesh) {
+  const struct root_mesh *m = &c->root->mesh;
+  const uint32_t *place = c->gas->topology.level[0].group[group].place;
+  const struct common planes = common_planes(c->root, c->gas, group, comm_rank());
+  double *piece = c->root->inside + c->root->received[group];
+  for (uint32_t z = planes.first; z < planes.end; z++)
+    for (uint32_t y = 0; y < GAS_GROUP_SIDE; y++, piece += GAS_GROUP_SIDE) {
+      double *row = root_mesh_row(m, GAS_GROUP_SIDE * place[2] + z - root_mesh_first(m, comm_rank()),
+                                  GAS_GROUP_SIDE * place[1] + y) +
+                    GAS_GROUP_SIDE * place[0];
+      memcpy(to_mesh ? row : piece, to_mesh ? piece : row, GAS_GROUP_SIDE * sizeof *row);
+    }
+}
+
+static void put_planes(void *context, uint32_t group) { copy_planes(context, group, true); }
+static void get_planes(void *context, uint32_t group) { copy_planes(context, group, false); }
+
+/** Take over an own root batch's data from StarPU, or give it back. */
 static void hold(const struct copy *c, bool acquire) {
   const struct gas_level *l = &c->gas->level[0];
-  for (uint32_t i = 0; i < l->batch_count; i++) {
+  const uint32_t end = gas_first_batch(c->gas, 0, comm_rank() + 1);
+  for (uint32_t i = gas_first_batch(c->gas, 0, comm_rank()); i < end; i++) {
     const struct gas_batch *b = &l->batch[i];
     const starpu_data_handle_t handle[] = {
         b->handle[l->now], b->potential[l->potential[POTENTIAL_END]], c->massive ? b->sheets : NULL,
@@ -263,23 +321,28 @@ static void hold(const struct copy *c, bool acquire) {
 
 /** Of the root level. */
 static double mean_density(const struct root_poisson *r, const struct gas *g) {
-  const double factor = 4.0 * PI * g->gravity->newton_constant * g->cell * g->cell;
+  const uint32_t groups = g->topology.level[0].count;
   double sum = 0.0;
-  for (uint32_t z = 0; z < r->cells[2]; z++)
-    for (uint32_t y = 0; y < r->cells[1]; y++)
-      for (uint32_t x = 0; x < r->cells[0]; x++) sum += *value_at(r, x, y, z);
-  return sum / factor / ((double)r->cells[0] * r->cells[1] * r->cells[2]);
+  gas_gather(g, 0, r->sum, sizeof *r->sum);
+  for (uint32_t i = 0; i < groups; i++) sum += r->sum[i];
+  return sum / gravity_factor(g, 0) / ((double)groups * GAS_GROUP_CELLS);
 }
 
 void root_poisson_solve(struct gas *g, bool massive) {
   struct root_poisson *r = g->gravity->root;
   struct copy copy = {g, r, massive};
   const uint32_t groups = g->topology.level[0].count;
+  if (!r->bytes) plan_messages(r, g); /* batches are made after the solver */
+  if (!massive) message_wait();       /* tasks of other levels read the mean density */
   hold(&copy, true);
-  memset(r->values, 0, 2 * (size_t)r->mesh[2] * r->mesh[1] * r->row * sizeof *r->values);
-  loop_run(&gas_root_potential_stage, groups, put_group, &copy);
+  root_mesh_clear(&r->mesh);
+  loop_run(&gas_root_potential_stage, r->own, put_group, &copy);
   if (!massive) g->gravity->mean_density = mean_density(r, g);
-  solve(r);
-  loop_run(&gas_root_potential_stage, groups, get_group, &copy);
+  comm_exchange(r->outside, r->bytes, r->inside, r->bytes + comm_size());
+  loop_run(&gas_root_potential_stage, groups, put_planes, &copy);
+  root_mesh_convolve(&r->mesh, solve_line, r);
+  loop_run(&gas_root_potential_stage, groups, get_planes, &copy);
+  comm_exchange(r->inside, r->bytes + comm_size(), r->outside, r->bytes);
+  loop_run(&gas_root_potential_stage, r->own, get_group, &copy);
   hold(&copy, false);
 }

@@ -172,6 +172,52 @@ struct displacement displacement_create(const struct parameters *p,
   return d;
 }
 
+/* Multiply by exp(i k x). */
+static void shift_plane(void *context, uint32_t plane) {
+  const struct loop *l = context;
+  const struct displacement *d = l->d;
+  fftw_complex *mode = l->out + plane * plane_modes(d);
+  for (size_t i = 0; i < d->fft.n; i++)
+    for (size_t k = 0; k < d->fft.kz; k++, mode++) {
+      const double phase = l->factor *
+                           (frequency(d, i) + frequency(d, d->fft.first + plane) + frequency(d, k));
+      const double re = (*mode)[0], im = (*mode)[1];
+      (*mode)[0] = re * cos(phase) - im * sin(phase);
+      (*mode)[1] = re * sin(phase) + im * cos(phase);
+    }
+}
+
+void displacement_shift(struct displacement *d, double cells) {
+  for (int order = 0; order < 2 && d->modes[order]; order++) {
+    struct loop loop = {
+        .d = d, .out = d->modes[order], .factor = 2.0 * M_PI * cells / (double)d->fft.n};
+    for_planes(shift_plane, &loop);
+  }
+}
+
+/* -i k^2 A. */
+static void contrast_plane(void *context, uint32_t plane) {
+  const struct loop *l = context;
+  const struct displacement *d = l->d;
+  size_t m = plane * plane_modes(d);
+  for (size_t i = 0; i < d->fft.n; i++)
+    for (size_t k = 0; k < d->fft.kz; k++, m++) {
+      const double square = frequency_squared(d, i) + frequency_squared(d, d->fft.first + plane) +
+                            frequency_squared(d, k);
+      l->out[m][0] = l->factor * square * l->modes[m][1];
+      l->out[m][1] = -l->factor * square * l->modes[m][0];
+    }
+}
+
+void displacement_contrast(struct displacement *d) {
+  struct loop loop = {.d = d,
+                      .modes = d->modes[0],
+                      .out = (fftw_complex *)d->field[0],
+                      .factor = d->scale * d->scale};
+  for_planes(contrast_plane, &loop);
+  slab_fft_backward(&d->fft, d->field[0]);
+}
+
 static void component_plane(void *context, uint32_t plane) {
   const struct loop *l = context;
   const struct displacement *d = l->d;

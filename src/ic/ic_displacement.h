@@ -54,6 +54,12 @@ struct displacement {
 struct displacement displacement_create(const struct parameters *p,
                                         const struct linear_power *power, const struct growth *g,
                                         size_t mesh, bool between);
+/** Give the mesh points other places: from now on fields are those at this part of a cell from the
+ * points along each axis. */
+void displacement_shift(struct displacement *d, double cells);
+/** Compute minus the divergence of the first-order displacement, the density contrast of linear
+ * theory, into field[0]. Collective. */
+void displacement_contrast(struct displacement *d);
 /** Compute component @p axis of first and second order into field[]. Collective. */
 void displacement_transform(struct displacement *d, unsigned axis);
 /** Interpolate the component of all orders to a point given in mesh cells (0 <= q < mesh), by

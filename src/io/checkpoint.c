@@ -17,7 +17,7 @@
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
 
-static const char format[] = "photons-starpu checkpoint 6";
+static const char format[] = "photons-starpu checkpoint 7";
 
 static const struct {
   const char *name;
@@ -41,6 +41,8 @@ static const struct {
     {"looseness", offsetof(struct checkpoint_state, rebuilds.looseness), false},
     {"base_dlna", offsetof(struct checkpoint_state, block.dlna), false},
     {"expansions", offsetof(struct checkpoint_state, block.expansions), true},
+    {"mesh_cells", offsetof(struct checkpoint_state, mesh_cells), true},
+    {"next_mesh_cells", offsetof(struct checkpoint_state, next_mesh_cells), true},
     {"energy_a", offsetof(struct checkpoint_state, energy.a), false},
     {"energy_kinetic", offsetof(struct checkpoint_state, energy.kinetic), false},
     {"energy_work", offsetof(struct checkpoint_state, energy.work), false},
@@ -207,7 +209,8 @@ static bool changes_results(const struct parameters *p, const struct parameter *
       (strcmp(row->key, "z_end") == 0 || strcmp(row->key, "end") == 0))
     return p->time.step == STEP_FIXED;
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "min_dlna") == 0) return false;
-  if (strcmp(row->key, "escape_radius") == 0) return false; /* lets a run go on */
+  if (strcmp(row->key, "escape_radius") == 0 || strcmp(row->key, "pm_grid_most") == 0)
+    return false; /* let a run go on */
   if (strcmp(row->section, "runtime") != 0) return true;
   return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
          strcmp(row->key, "sort_interval") == 0 || strcmp(row->key, "rebuild_interval") == 0;

@@ -21,19 +21,17 @@ enum { SLABS_MOST = 32, PLANES_LEAST = 8, GPU_SLABS_MOST = 16 };
  * columns keep the number of messages low. */
 enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
 
-struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particles) {
-  struct mesh_layout l;
-  const uint32_t slabs_most = scheduler_any_gpu() ? GPU_SLABS_MOST : SLABS_MOST;
-  const double side = cbrt((double)particles);
-  l.cells = p->gravity.pm_grid ? (uint32_t)p->gravity.pm_grid
-                               : mesh_good_size((uint32_t)lround(side));
+static uint32_t choose_cells(const struct parameters *p, size_t particles) {
+  if (p->gravity.pm_grid) return (uint32_t)p->gravity.pm_grid;
+  const uint32_t cells = mesh_good_size((uint32_t)lround(cbrt((double)particles)));
   /* r_cut < L/2, so that at most one image is in reach */
   const uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2);
-  if (p->gravity.pm_grid == 0 && l.cells < least) l.cells = least;
-  if (l.cells > MESH_MOST)
-    fail(EXIT_BAD_USAGE,
-         "%zu particles want a mesh of %u^3 cells, more than %d^3: set gravity.pm_grid", particles,
-         l.cells, MESH_MOST);
+  return cells < least ? least : cells;
+}
+
+static struct mesh_layout layout_of(uint32_t cells) {
+  struct mesh_layout l = {.cells = cells};
+  const uint32_t slabs_most = scheduler_any_gpu() ? GPU_SLABS_MOST : SLABS_MOST;
   l.slabs = l.cells / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;
   l.columns = l.slabs;
@@ -46,6 +44,15 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
     l.columns = columns * ranks < l.cells ? columns * ranks : l.cells;
   }
   return l;
+}
+
+struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particles) {
+  const uint32_t cells = choose_cells(p, particles);
+  if (cells > MESH_MOST)
+    fail(EXIT_BAD_USAGE,
+         "%zu particles want a mesh of %u^3 cells, more than %d^3: set gravity.pm_grid", particles,
+         cells, MESH_MOST);
+  return layout_of(cells);
 }
 
 /** The rank that owns item i of n when items are dealt out evenly. */
@@ -105,8 +112,8 @@ static void free_gpu_tables(void *context) {
 }
 
 void long_range_start(struct long_range *l, struct domain *d, const struct parameters *p,
-                      const struct split *split) {
-  const struct mesh_layout layout = mesh_layout_choose(p, d->particles.all);
+                      uint32_t cells, const struct split *split) {
+  const struct mesh_layout layout = layout_of(cells);
   *l = (struct long_range){.domain = d, .kernels = mesh_kernels_select()};
   l->sets = p->gravity.interlace ? 2 : 1;
   l->factor = (float)(GRAVITY * d->particles.mass);

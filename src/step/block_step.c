@@ -109,8 +109,9 @@ static void note_fastest(struct nbody *n, bool all) {
 struct base_step block_open(struct nbody *n, const struct parameters *p, const struct cosmology *c,
                             double a0, double a1) {
   struct base_step b = {.parameters = p, .cosmology = c, .a0 = a0, .a1 = a1};
+  b.mesh_ticks = BASE_TICKS / mesh_policy_forces(p, n->domain.particles.all, nbody_mesh_cells(n));
   struct rung_kick k = kick_at(&b, 0, false, true);
-  k.mesh = (float)kick(&b, 0.0, 0.5 * BASE_TICKS);
+  k.mesh = (float)kick(&b, 0.0, 0.5 * b.mesh_ticks);
   k.total = true;
   k.choice = n->block.dlna > 0.0 ? RUNG_SHIFTS : RUNG_BY_ACCELERATION;
   if (n->block.dlna > 0.0) k.shift = (int)ceil(log2(log(a1 / a0) / n->block.dlna) - SAME_LENGTH);
@@ -141,9 +142,12 @@ static double drift_due(const struct nbody *n, const struct base_step *b, const 
   return cosmology_drift(b->cosmology, scale_factor(b, from), scale_factor(b, b->tick));
 }
 
+/** Whether the mesh acts at the present tick. */
+static bool mesh_due(const struct base_step *b) { return b->tick % b->mesh_ticks == 0; }
+
 /** Submit the drift to the present tick, and the refit, of groups with active particles and all
- * that may be in their reach; the others wait. Which ones wait does not depend on the number of
- * ranks or workers. */
+ * that may be in their reach; of all groups where the mesh acts. The others wait. Which ones wait
+ * does not depend on the number of ranks or workers. */
 static void drift_wanted(struct nbody *n, const struct base_step *b) {
   const double reach = n->domain.geometry.r_cut;
   double longest = 0.0;
@@ -157,7 +161,7 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
   motion_check(n, longest);
   domain_find_neighbours(&n->domain);
   FOR_GROUPS(&n->domain, g) {
-    if (!domain_source_wanted(&n->domain, g)) continue;
+    if (!mesh_due(b) && !domain_source_wanted(&n->domain, g)) continue;
     const double due = drift_due(n, b, g);
     n->rungs[g->index].tick = b->tick;
     if (due > 0.0) {
@@ -165,8 +169,8 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
       refit_submit(&n->short_range, g);
     }
   }
-  /* Other ranks and the end of a base step need the new boxes now; else no one waits for them. */
-  if (comm_size() > 1 || b->tick == BASE_TICKS) message_wait();
+  /* Other ranks and the mesh need the new boxes now; else no one waits for them. */
+  if (comm_size() > 1 || mesh_due(b)) message_wait();
 }
 
 static void choose_active(struct nbody *n, struct group *g, void *top) {
@@ -232,12 +236,32 @@ static void rebuild_if_due(struct nbody *n, struct base_step *b, uint8_t top) {
   b->rebuilds++;
 }
 
+/** Inside a base step: kick all particles by the force of the mesh. */
+static void kick_by_mesh(struct nbody *n, const struct base_step *b) {
+  const double half = 0.5 * b->mesh_ticks;
+  const struct rung_kick k = {.mesh = (float)kick(b, b->tick - half, b->tick + half),
+                              .total = true};
+  FOR_GROUPS(&n->domain, g) {
+    g->targets = g->count;
+    targets_all(&n->short_range, g, false);
+    kick_rungs_submit(n, g, &k);
+  }
+  message_wait();
+  motion_check(n, 0.0);
+  note_fastest(n, true);
+}
+
 static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   struct rung_kick k = kick_at(b, top, true, true);
+  const bool mesh = nbody_has_mesh(n) && mesh_due(b);
   k.choice = RUNG_DEEPENS;
+  if (mesh) { /* all groups have new boxes */
+    FOR_GROUPS(&n->domain, g) g->moved = 0.0f;
+    domain_find_neighbours(&n->domain);
+  }
   /* Isolated systems always use expansions: without them a force costs N^2. */
   short_range_expansions(&n->short_range, !nbody_has_mesh(n) || n->block.expansions);
-  forces_submit(n, false, choose_active, &top);
+  forces_submit(n, mesh, choose_active, &top);
   FOR_GROUPS(&n->domain, g)
   if (g->targets > 0) {
     kick_rungs_submit(n, g, &k);
@@ -247,10 +271,18 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   motion_check(n, 0.0);
   note_fastest(n, false);
   account(n, b, top);
+  if (mesh) kick_by_mesh(n, b);
+}
+
+/** The next tick at which a step ends or the mesh acts. */
+static uint32_t next_tick(const struct nbody *n, const struct base_step *b) {
+  const uint32_t step = rung_ticks(deepest_occupied(n)),
+                 least = step < b->mesh_ticks ? step : b->mesh_ticks;
+  return (b->tick / least + 1) * least;
 }
 
 bool block_advance(struct nbody *n, struct base_step *b) {
-  const uint32_t step = rung_ticks(deepest_occupied(n)), next = (b->tick / step + 1) * step;
+  const uint32_t next = next_tick(n, b);
   const uint8_t top = top_rung(next);
   b->tick = next;
   n->a = scale_factor(b, next);
@@ -268,7 +300,7 @@ static void close_base(struct nbody *n, struct group *g, const void *kick) {
 
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *), void *context) {
   struct rung_kick k = kick_at(b, 0, true, false);
-  k.mesh = (float)kick(b, 0.5 * BASE_TICKS, BASE_TICKS);
+  k.mesh = (float)kick(b, BASE_TICKS - 0.5 * b->mesh_ticks, BASE_TICKS);
   k.choice = RUNG_FOLLOWS;
   short_range_expansions(&n->short_range, true);
   step_all_forces(n, close_base, &k, meanwhile, context);

@@ -26,9 +26,22 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
     n->rungs = allocate(n->domain.group_count, sizeof *n->rungs, "rungs of groups");
     pin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs); /* GPU tasks write into it */
   }
-  short_range_start(&n->short_range, &n->domain, p, cell);
-  if (!isolated) long_range_start(&n->long_range, &n->domain, p, &n->short_range.split);
+  short_range_start(&n->short_range, &n->domain, p);
+  if (!isolated)
+    long_range_start(&n->long_range, &n->domain, p, layout.mesh.cells, &n->short_range.split);
   return n;
+}
+
+uint32_t nbody_mesh_cells(const struct nbody *n) {
+  return nbody_has_mesh(n) ? n->long_range.mesh->cells : 0;
+}
+
+void nbody_change_mesh(struct nbody *n, uint32_t cells) {
+  struct geometry *geometry = &n->domain.geometry;
+  long_range_free(&n->long_range);
+  *geometry = geometry_make(geometry->box, n->parameters->gravity.r_cut * geometry->box / cells);
+  short_range_rescale(&n->short_range, n->parameters);
+  long_range_start(&n->long_range, &n->domain, n->parameters, cells, &n->short_range.split);
 }
 
 void nbody_free(struct nbody *n) {

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "photons/config/parameters.h"
+#include "photons/mesh/long_range.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/step/rungs.h"
 
@@ -12,7 +13,9 @@
  * neither on the noise of measured times nor on the number of workers. */
 static const struct cost {
   double pair, interaction, visit, sort, rebuild; /* the last two: per particle */
-} core_cost = {0.5, 25.0, 6.0, 100.0, 500.0}, gpu_cost = {0.001, 0.01, 0.05, 2.0, 500.0};
+  double cell, deposit; /* of the mesh, in a force on all particles: per cell, per particle */
+} core_cost = {0.5, 25.0, 6.0, 100.0, 500.0, 40.0, 100.0},
+  gpu_cost = {0.001, 0.01, 0.05, 2.0, 500.0, 1.0, 0.5};
 
 static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
 
@@ -49,6 +52,36 @@ struct sort_choice sort_policy_choose(const struct sort_policy *s, const struct 
 void sort_policy_done(struct sort_policy *s, struct sort_choice choice) {
   if (choice.rebuild) s->steps_since_rebuild = 0;
   if (choice.rebuild || choice.sort) s->steps_since_sort = 0;
+}
+
+uint32_t mesh_policy_forces(const struct parameters *p, size_t particles, uint32_t cells) {
+  uint32_t forces = 1;
+  if (cells == 0 || p->time.step != STEP_BLOCK) return forces;
+  const uint32_t first = mesh_layout_choose(p, particles).cells;
+  while (forces * first < cells) forces *= 2;
+  return forces;
+}
+
+/** Nanoseconds of a step's forces by a mesh. */
+static double mesh_work(const struct parameters *p, size_t particles, uint32_t cells) {
+  return mesh_policy_forces(p, particles, cells) *
+         (cost()->cell * pow(cells, 3.0) + cost()->deposit * (double)particles);
+}
+
+uint32_t mesh_policy_choose(const struct parameters *p, size_t particles, uint32_t cells,
+                            double pairs) {
+  uint32_t best = cells;
+  double most = 0.0;
+  for (double factor = 1.5; cells > 0 && factor <= 2.0; factor += 0.5) {
+    uint32_t finer = mesh_good_size((uint32_t)ceil(factor * cells));
+    if (finer > p->gravity.pm_grid_most) finer = (uint32_t)p->gravity.pm_grid_most;
+    if (finer <= cells) break;
+    const double saved = cost()->pair * pairs * (1.0 - (double)cells / finer);
+    const double gain = saved - mesh_work(p, particles, finer) + mesh_work(p, particles, cells);
+    if (gain > most) best = finer;
+    most = fmax(most, gain);
+  }
+  return best;
 }
 
 static double spread(const struct domain *d) {

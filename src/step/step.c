@@ -102,7 +102,7 @@ static void add_up(struct nbody *n, struct group *g, const void *kick) {
   kick_rungs_submit(n, g, kick);
 }
 
-static void forces_only(struct nbody *n) {
+void step_forces_anew(struct nbody *n) {
   if (n->rungs)
     step_all_forces(n, add_up, &(const struct rung_kick){0}, NULL, NULL);
   else
@@ -111,10 +111,10 @@ static void forces_only(struct nbody *n) {
 
 void step_first_forces(struct nbody *n) {
   step_refit(n);
-  forces_only(n);
+  step_forces_anew(n);
   if (n->short_range.acceptance.kind != MAC_GEOMETRIC) {
     step_refit(n);
-    forces_only(n);
+    step_forces_anew(n);
   }
 }
 

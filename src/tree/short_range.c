@@ -24,21 +24,21 @@ static void free_gpu_tables(void *context) {
   GPU_CALL(gpu_split_free(s->gpu[worker_number()]));
 }
 
-/** What depends on r_cut. */
-static void set_units(struct short_range *s, const struct parameters *p) {
+/** The split of the force, and what depends on r_cut. */
+static void set_split(struct short_range *s, const struct parameters *p) {
+  const double r_cut = s->domain->geometry.r_cut;
+  if (p->box.boundary == BOUNDARY_ISOLATED)
+    split_init_newton(&s->split, r_cut);
+  else
+    split_init(&s->split, p->gravity.split, p->gravity.r_split / p->gravity.r_cut * r_cut, r_cut,
+               (int)p->gravity.p2p_degree);
   short_range_set_softening(s, p, HUGE_VAL);
   s->factor = (float)(GRAVITY * s->domain->particles.mass / (s->split.r_cut * s->split.r_cut));
 }
 
-void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
-                       double cell) {
+void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p) {
   *s = (struct short_range){.domain = d, .kernels = tree_kernels_select()};
-  if (p->box.boundary == BOUNDARY_ISOLATED)
-    split_init_newton(&s->split, d->geometry.r_cut);
-  else
-    split_init(&s->split, p->gravity.split, p->gravity.r_split * cell, p->gravity.r_cut * cell,
-               (int)p->gravity.p2p_degree);
-  set_units(s, p);
+  set_split(s, p);
   s->order = s->acceptance.order;
   s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
   pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPU tasks write results into it */
@@ -54,8 +54,7 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
 
 void short_range_rescale(struct short_range *s, const struct parameters *p) {
   if (engine_gpu()) engine_on_gpu_workers(free_gpu_tables, s);
-  split_init_newton(&s->split, s->domain->geometry.r_cut);
-  set_units(s, p);
+  set_split(s, p);
   if (engine_gpu()) engine_on_gpu_workers(create_gpu_tables, s);
 }
 

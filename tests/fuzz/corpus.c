@@ -45,8 +45,12 @@ static struct particles make_particles(const struct parameters *p) {
 
 static void write_checkpoints(const struct parameters *p) {
   struct particles s = make_particles(p);
-  const struct checkpoint_state state = {
-      .a = 0.1, .start_a = 0.02, .step = 12, .wall_seconds = 60.0};
+  const struct checkpoint_state state = {.a = 0.1,
+                                         .start_a = 0.02,
+                                         .step = 12,
+                                         .mesh_cells = 8,
+                                         .next_mesh_cells = 12,
+                                         .wall_seconds = 60.0};
   checkpoint_write(place("checkpoint", "one_block.hdf5"), p, &s, &state);
   s.blocks = s.all_blocks = 3;
   checkpoint_write(place("checkpoint", "three_blocks.hdf5"), p, &s, &state);

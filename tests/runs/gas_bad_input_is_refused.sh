@@ -52,8 +52,11 @@ refused 2 '[ic] file: not given, but needed with ic.source = array' config.ini \
 refused 2 'cannot read it: No such file' config.ini --set ic.source=array --set ic.file=none.hdf5
 # What belongs to particles, and what belongs to gas.
 refused 2 '[ic] source = generate: is of particles' config.ini --set ic.source=generate
-for key in gravity.theta=0.7 box.size=50 cosmology.h=0.7 output.redshifts=1 time.eta=0.01; do
+for key in gravity.theta=0.7 time.eta=0.01; do
   refused 2 'has no meaning with run.system = gas' config.ini --set $key
+done
+for key in box.size=50 cosmology.h=0.7 output.redshifts=1; do
+  refused 2 'has no meaning with gas.comoving = no' config.ini --set $key
 done
 refused 2 '[ic] source = sod: is of gas; needs run.system = gas' particles.ini --set ic.source=sod
 for key in gas.levels=2 ic.energy=2 ic.direction=y; do

@@ -77,6 +77,14 @@ def wave(dx, dt):
 assert np.allclose(rho_t, -u_x, atol=1e-5 * amplitude * k)
 assert np.allclose(u_t, -p_x, atol=1e-5 * amplitude * k)
 
+# Growth in an Einstein-de Sitter universe, and with a cosmological constant (Carroll, Press & Turner
+# 1992); Zel'dovich's wave conserves mass.
+assert np.allclose(gas_exact.growth(0.1, 1.0, 0.0), (0.1, 1.0), rtol=1e-4)
+assert np.allclose(gas_exact.growth(1.0, 0.3, 0.7), (0.7789, 0.5130), rtol=1e-3)
+phase = np.linspace(-np.pi, np.pi, 2001)[:-1]
+density, q = gas_exact.pancake(phase, 0.9)
+assert np.isclose(density.mean(), 1, atol=1e-3) and np.allclose(q - 0.9 * np.sin(q), phase, atol=1e-6)
+
 # Reading: a mesh of three levels, refined off the middle, with a field that is linear in x, y, z.
 
 

@@ -26,7 +26,6 @@ levels = 1
 flag_density = 1000
 buffer = 3
 gravity = self
-sor_tolerance = 1e-5
 [output]
 images = no
 END
@@ -40,6 +39,6 @@ run() {
 run circle --set time.end=0.1825 --set output.interval=0.01
 # The pair lies between patch groups, whose potentials must agree well.
 run pair --set ic.source=point_masses --set ic.particles= --set time.end=0.2777 \
-  --set output.interval=0.0347 --set gas.sibling_relaxations=8
+  --set output.interval=0.0347 --set gas.sibling_relaxations=16
 support gas_particles.py circles circle pair || complain "other circles"
 finish

@@ -9,7 +9,30 @@ need_mpi
 for real in 4 8; do
   "$unit_tests/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "writing: exit code $?"
 done
-support gas_readers.py gas_4.hdf5 gas_8.hdf5 >err 2>&1 || complain "what yt reads"
+# Gas in an expanding universe has physical units.
+cat >pancake.ini <<END
+[run]
+system = gas
+[cosmology]
+Omega_m = 1
+Omega_lambda = 0
+h = 0.5
+[box]
+size = 64
+[ic]
+source = pancake
+z_init = 20
+temperature = 100
+[gas]
+comoving = yes
+precision = double
+root = 32, 16, 16
+[output]
+redshifts = 20
+images = no
+END
+"$PHOTONS" --quiet --steps 0 --set output.dir=pancake pancake.ini 2>err || complain "a pancake"
+support gas_readers.py gas_4.hdf5 gas_8.hdf5 pancake/gas_000.hdf5 >err 2>&1 || complain "what yt reads"
 
 # A reader that takes the patches of a group in the order of memory does not find the gas.
 "$PYTHON" - <<'END'

@@ -3,7 +3,8 @@
 
 usage: gas_readers.py FILE...
 The gas of the files is that of tests/unit/test_gas_file.c: the density on level l is
-1 + 100 l + x + 3y + 7z, and momentum and energy are shares of it."""
+1 + 100 l + x + 3y + 7z, and momentum and energy are shares of it. A file of comoving gas is a pancake
+of 64 Mpc/h at z = 20 with 100 K, in an Einstein-de Sitter universe with h = 0.5."""
 
 import sys
 
@@ -78,5 +79,24 @@ def column_of(rho, x, y, level, place):
     return np.sum((rho * side)[inside])
 
 
+def check_comoving(path):
+    """Units are the physical ones."""
+    ds = yt.load(path)
+    data = ds.all_data()
+    assert ds.cosmological_simulation and abs(ds.current_redshift - 20) < 1e-12
+    assert ds.omega_matter == 1 and ds.hubble_constant == 0.5
+    assert is_close(ds.domain_width.to("Mpccm/h").d, (64, 32, 32), 1e-6)
+    mean = data["gas", "density"].to("g/cm**3").d.mean()
+    assert is_close(mean, 1.8788e-29 * 0.25 * 21**3, 1e-3), mean
+    assert is_close(data["gas", "temperature"].to("K").d, 100, 1e-3)
+    fastest = data["gas", "velocity_x"].to("km/s").d.max()
+    assert is_close(fastest, 100 * 21**-0.5 * 2 * 64 / (2 * np.pi), 1e-2), fastest
+
+
+def is_comoving(path):
+    with h5py.File(path) as file:
+        return bool(file["Info/Makefile"]["Comoving"])
+
+
 for name in sys.argv[1:]:
-    check(name)
+    (check_comoving if is_comoving(name) else check)(name)

@@ -212,6 +212,11 @@ static void nan_spread(struct particles *s, struct checkpoint_state *c) {
   (void)s, c->policy.spread = NAN;
 }
 
+static void no_mesh(struct particles *s, struct checkpoint_state *c) { (void)s, c->mesh_cells = 0; }
+static void coarser_mesh(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->next_mesh_cells = c->mesh_cells - 2;
+}
+
 static void test_values(void **state) {
   (void)state;
   static const struct {
@@ -232,7 +237,9 @@ static void test_values(void **state) {
                {negative_outputs, "outputs_done is -3"},
                {later_output, "last_output is 0.4"},
                {infinite_work, "fresh_work is inf"},
-               {nan_spread, ": spread is nan"}};
+               {nan_spread, ": spread is nan"},
+               {no_mesh, ": mesh_cells is 0"},
+               {coarser_mesh, "next_mesh_cells is 6, expected a number from 8"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     write_wrong(cases[i].change);
     expect_failure(read_any, NULL, EXIT_BAD_INPUT, cases[i].message);

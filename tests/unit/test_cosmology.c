@@ -188,6 +188,18 @@ static void test_particle_mass(void **state) {
                   0.3 * 2.7754e11 * 1e9 / pow(256, 3) / 1e10, 2e-4);
 }
 
+/* The drift from a0 to a1 is 2 (a0^-1/2 - a1^-1/2)/H0. */
+static void test_after_a_drift(void **state) {
+  (void)state;
+  for (double dlna = 1e-6; dlna < 2.0; dlna *= 10.0) {
+    const double a0 = 0.02, a1 = a0 * exp(dlna);
+    const double drift = 2.0 * (1.0 / sqrt(a0) - 1.0 / sqrt(a1)) / HUBBLE_0;
+    const double found = cosmology_after_drift(&einstein_de_sitter, a0, drift);
+    assert_true(fabs(found / a1 - 1.0) < 1e-14 + 1e-11 * dlna);
+  }
+  assert_true(cosmology_after_drift(&einstein_de_sitter, 0.02, 0.0) == 0.02);
+}
+
 static void grow(void *cosmology) { cosmology_growth(cosmology, 1.0); }
 static void kick(void *cosmology) { cosmology_kick(cosmology, 0.1, 1.0); }
 
@@ -203,6 +215,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_kick_and_drift_in_einstein_de_sitter),
       cmocka_unit_test(test_kick_and_drift_in_radiation),
+      cmocka_unit_test(test_after_a_drift),
       cmocka_unit_test(test_hubble_is_that_of_the_age),
       cmocka_unit_test(test_dark_energy_density),
       cmocka_unit_test(test_growth_in_einstein_de_sitter),

@@ -75,6 +75,39 @@ static void relaxation_converges(void **state) {
   assert_true(best.sweeps < POISSON_SWEEPS_MAX && best.residual < 1e-11 * sum);
 }
 
+/** The direct solution obeys the discrete equation, whatever the source and the ghost cells are. It
+ * reads no other cells of the block. */
+static void direct_solution_is_exact(void **state) {
+  (void)state;
+  const struct poisson_kernels *k = poisson_kernels_select();
+  static struct poisson_waves waves;
+  static double block[POISSON_CELLS], source[GAS_GROUP_CELLS], cube[GAS_GROUP_CELLS];
+  double largest = 0.0;
+  poisson_waves_make(&waves);
+  seed = 7;
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) source[i] = uniform() - 0.5;
+  for (int i = 0; i < POISSON_CELLS; i++) {
+    const int c[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+    int outside = 0;
+    for (int a = 0; a < 3; a++) outside += c[a] == 0 || c[a] == SIDE - 1;
+    block[i] = outside == 1 ? 10.0 * uniform() : 1e100;
+  }
+  k->solve_directly(&waves, source, block, cube);
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const int c[3] = {i % INNER + 1, i / INNER % INNER + 1, i / INNER / INNER + 1};
+    block[(c[2] * SIDE + c[1]) * SIDE + c[0]] = cube[i];
+    largest = fmax(largest, fabs(cube[i]));
+  }
+  const double residual = k->residual(source, block) / GAS_GROUP_CELLS;
+  print_message("potentials up to %g, mean residual %g\n", largest, residual);
+  assert_true(largest > 1.0 && largest < 20.0);
+  assert_true(residual < 1e-13);
+
+  /* The control: a potential that is wrong in one cell. */
+  block[(9 * SIDE + 9) * SIDE + 9] += 1e-9;
+  assert_true(k->residual(source, block) / GAS_GROUP_CELLS > 1e-13);
+}
+
 /** Interpolation is exact for parabolas, at all cells of a block. */
 static void interpolation_is_of_third_order(void **state) {
   (void)state;
@@ -90,6 +123,20 @@ static void interpolation_is_of_third_order(void **state) {
     const double exact = (1.0 + x[0] - 2.0 * x[0] * x[0]) * (3.0 - x[1] * x[1]) *
                          (x[2] + x[2] * x[2]);
     assert_true(fabs(block[i] - exact) < 1e-13);
+  }
+
+  /* The ghost cells beyond faces are the same alone. */
+  for (int face = 0; face < GAS_FACES; face++) {
+    static double ghosts[POISSON_CELLS];
+    for (int i = 0; i < POISSON_CELLS; i++) ghosts[i] = 1e100;
+    poisson_kernels_select()->interpolate_ghosts(coarse, 1u << face, ghosts);
+    for (int i = 0; i < POISSON_CELLS; i++) {
+      const int c[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+      bool beyond = c[face / 2] == (face & 1 ? SIDE - 1 : 0);
+      for (int a = 0; a < 3; a++)
+        beyond = beyond && (a == face / 2 || (c[a] > 0 && c[a] < SIDE - 1));
+      assert_true(beyond ? fabs(ghosts[i] - block[i]) < 1e-13 : ghosts[i] == 1e100);
+    }
   }
 }
 
@@ -440,6 +487,7 @@ static void point_masses(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(relaxation_converges),
+      cmocka_unit_test(direct_solution_is_exact),
       cmocka_unit_test(interpolation_is_of_third_order),
       cmocka_unit_test(kicks_are_cold),
       cmocka_unit_test(covered_cells_agree),

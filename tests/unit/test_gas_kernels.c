@@ -17,9 +17,9 @@
 #include <cmocka.h>
 
 static const struct gas_physics schemes[] = {
-    {GAS_RTVD, GAS_LIMITER_VAN_LEER, 1.5, 1.4, 0.0},
-    {GAS_MUSCL, GAS_LIMITER_VAN_LEER, 1.5, 1.4, 0.02},
-    {GAS_MUSCL, GAS_LIMITER_MINMOD, 1.5, 1.4, 0.02},
+    {GAS_RTVD, GAS_LIMITER_VAN_LEER, 1.5, 1.4, 0.0, 0.0},
+    {GAS_MUSCL, GAS_LIMITER_VAN_LEER, 1.5, 1.4, 0.02, 0.0},
+    {GAS_MUSCL, GAS_LIMITER_MINMOD, 1.5, 1.4, 0.02, 0.0},
 };
 enum { SCHEMES = sizeof schemes / sizeof *schemes };
 
@@ -504,6 +504,31 @@ static void test_levels_conserve(void **state) {
     }
 }
 
+/* Cold gas in a flow that changes from cell to cell: with dual_energy_change interpolated cells have
+ * the temperature of the coarse ones, and without they have not. */
+static void test_cold_cells_stay_cold(void **state) {
+  (void)state;
+  double worst[2] = {0.0, 0.0};
+  for (int kept = 0; kept < 2; kept++) {
+    struct levels *l = levels_create(1, true);
+    l->physics.dual_energy_change = kept ? 0.1 : 0.0;
+    for (int i = 0; i < GAS_COARSE_CELLS; i++) {
+      const double x = i % 14, v[3] = {100.0 + 0.5 * x * x, 0.0, 0.0};
+      set_coarse(l, (size_t)i, 1.0, v, 1.0);
+    }
+    l->kernels->interpolate(&l->physics, l->coarse, whole_low, whole_high, l->block);
+    take_group(l);
+    for (size_t i = 0; i < GAS_GROUP_CELLS; i++) {
+      const double momentum = l->fine[GAS_MOMENTUM_X * GAS_GROUP_CELLS + i];
+      const double pressure = 0.4 * (l->fine[GAS_ENERGY * GAS_GROUP_CELLS + i] -
+                                     0.5 * momentum * momentum);
+      worst[kept] = fmax(worst[kept], fabs(pressure - 1.0));
+    }
+    free(l);
+  }
+  assert_true(worst[1] < 1e-8 && worst[0] > 1.0);
+}
+
 /* A linear density is interpolated exactly, in ghost cells as inside, and in parts as at once. */
 static void test_interpolation_is_linear(void **state) {
   (void)state;
@@ -690,6 +715,7 @@ int main(void) {
       cmocka_unit_test(test_largest_speed),
       cmocka_unit_test(test_instruction_sets_agree),
       cmocka_unit_test(test_levels_conserve),
+      cmocka_unit_test(test_cold_cells_stay_cold),
       cmocka_unit_test(test_interpolation_is_linear),
       cmocka_unit_test(test_flux_of_finer_level),
       cmocka_unit_test(test_flags_reach_their_buffer),

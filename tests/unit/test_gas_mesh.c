@@ -6,10 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/gas/comoving.h"
 #include "photons/gas/topology.h"
 
 #include <cmocka.h>
@@ -195,12 +198,30 @@ static void test_random_flags(void **state) {
   topology_free(&t);
 }
 
+/** Temperatures in the units of comoving gas: ionised gas of 10^4 K has the sound speed 15.1 km/s. */
+static void test_units_of_comoving_gas(void **state) {
+  (void)state;
+  static struct parameters p;
+  const double sound = sqrt(5.0 / 3.0 * comoving_heat(1.0, 1e4, 0.6));
+  assert_true(fabs(sound / 15.137 - 1.0) < 1e-3);
+  assert_true(fabs(comoving_heat(0.1, 100.0, 1.2) / comoving_heat(1.0, 1e4, 1.2) - 1e-4) < 1e-12);
+  const struct cosmology c = {.omega_m = 0.3};
+  assert_true(fabs(comoving_mean_density(&c) / 8.32650 - 1.0) < 1e-5);
+  assert_true(fabs(primordial_temperature(1.0 / 1101.0) / 3000.8 - 1.0) < 1e-3);
+  assert_true(fabs(primordial_temperature(0.01) / 197.5 - 1.0) < 1e-3);
+  parameters_default(&p);
+  p.ic.z_init = 99.0;
+  assert_true(fabs(comoving_initial_heat(&p) / comoving_heat(0.01, 197.5, 0.6) - 1.0) < 1e-3);
+  p.ic.temperature = 50.0;
+  assert_true(comoving_initial_heat(&p) == comoving_heat(0.01, 50.0, 0.6));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_places),        cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_buffers),       cmocka_unit_test(test_nesting_limits),
       cmocka_unit_test(test_nesting_keeps), cmocka_unit_test(test_boundaries),
-      cmocka_unit_test(test_random_flags),
+      cmocka_unit_test(test_random_flags),  cmocka_unit_test(test_units_of_comoving_gas),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -319,6 +319,31 @@ static void loose_trees(void **state) {
   free(points.u);
 }
 
+/* With another mesh the force is divided at another distance, and is the same. */
+static void another_mesh(void **state) {
+  struct parameters p;
+  struct points points = points_random(800);
+  (void)state;
+  parameters_for(&p, "softening = 200\npm_grid = 12\n[runtime]\nleaf_size = 4\ngroup_size = 64\n");
+  float *momentum = calloc(3 * points.n, sizeof *momentum);
+  assert_non_null(momentum);
+  struct nbody *n = nbody_create(&p, particles_from(&points));
+  step_first_forces(n);
+  check_forces_now(n, &points, momentum, "a mesh of 12^3");
+  const uint64_t pairs = short_range_work(&n->short_range).pairs;
+  nbody_change_mesh(n, 18);
+  assert_int_equal(nbody_mesh_cells(n), 18);
+  step_rebuild(n);
+  step_forces_anew(n);
+  check_forces_now(n, &points, momentum, "then of 18^3");
+  const uint64_t fewer = short_range_work(&n->short_range).pairs;
+  print_message("pairs %llu, then %llu\n", (unsigned long long)pairs, (unsigned long long)fewer);
+  assert_true((double)fewer < (double)pairs * 12.0 / 18.0);
+  nbody_free(n);
+  free(momentum);
+  free(points.u);
+}
+
 /* Two particles, in one leaf and in two, which may interact by expansions. At these distances the
  * mesh has less than 1e-2 of the force and errs by 1e-4 of that. Positions relative to a leaf and
  * the spline's outer branch, a difference of large terms, cost ten float roundings: 1e-5.
@@ -365,6 +390,7 @@ int main(void) {
       cmocka_unit_test(coincident_particles),
       cmocka_unit_test(all_at_one_point),
       cmocka_unit_test(loose_trees),
+      cmocka_unit_test(another_mesh),
       cmocka_unit_test(softened_pairs),
   };
   return cmocka_run_group_tests(tests, start, stop);

@@ -19,15 +19,21 @@ STORED = {  # names in files
     "momentum_z": "MomZ",
     "energy": "Engy",
     "entropy": "Dual",
+    "potential": "Pote",
 }
 AXES = "xyz"
+BOLTZMANN = 0.00824999  # over the mass of a hydrogen atom, (km/s)^2/K
+
+
+def _member(record, name, default):
+    return record[name] if name in record.dtype.names else default
 
 
 class Mesh:
     """One file. Its patches are numbered as in the file; arrays of cells have the shape
     [patch, z, y, x].
 
-    time; gamma; box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of
+    time, of comoving gas the scale factor; comoving; redshift, NaN where there is none; gamma; box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of
     the patch's level; leaf [patch], whether no finer patch covers it; side, of the cells [patch].
     Raises ValueError if the file is none of gas."""
 
@@ -39,7 +45,13 @@ class Mesh:
             key = file["Info/KeyInfo"][()]
             self.time, self.box = float(key["Time"][0]), np.array(key["BoxSize"], dtype=float)
             self.root, self.step = np.array(key["NX0"], dtype=int), int(key["Step"])
-            self.gamma = float(file["Info/InputPara"]["Gamma"])
+            given = file["Info/InputPara"][()]
+            self.gamma = float(given["Gamma"])
+            self._weight = float(_member(given, "MolecularWeight", 0.6))
+            self.comoving = "Makefile" in file["Info"] and bool(
+                _member(file["Info/Makefile"][()], "Comoving", 0)
+            )
+            self.redshift = 1 / self.time - 1 if self.comoving else float("nan")
             self.patches = np.array(key["NPatch"], dtype=int)  # by level
             self.level = np.repeat(np.arange(len(self.patches)), self.patches)
             scale = np.array(key["CellScale"], dtype=int)[self.level]
@@ -56,14 +68,21 @@ class Mesh:
             return file["GridData"][STORED[name]][()].astype(float)
 
     @property
+    def moment(self):
+        """The time for titles: "t = 0.1", of comoving gas "z = 3"."""
+        if self.comoving:
+            return f"z = {self.redshift + 0.0:.4g}"
+        return f"t = {self.time:.5g}"
+
+    @property
     def cells(self):
         """How many cells there are, each counted once."""
         return int(np.count_nonzero(self.leaf)) * PATCH**3
 
     def field(self, name):
         """Values of all cells [patch, z, y, x]: a stored variable (density, momentum_x, ...,
-        energy, entropy), velocity_x, velocity_y, velocity_z, speed, pressure, sound_speed, or
-        level.
+        energy, entropy, potential), velocity_x, velocity_y, velocity_z, speed, pressure,
+        sound_speed, temperature of comoving gas [K], or level.
 
         Raises ValueError if there is no such field."""
         if name in self.stored:
@@ -75,11 +94,23 @@ class Mesh:
         if name == "speed":
             return np.sqrt(self._momentum_squared()) / self._read("density")
         if name == "pressure":
-            kinetic = self._momentum_squared() / (2 * self._read("density"))
-            return (self.gamma - 1) * (self._read("energy") - kinetic)
+            return self._pressure()
+        if name == "temperature":
+            heat = self._pressure() / self._read("density") / self.time**2
+            return heat * self._weight / BOLTZMANN
         if name == "sound_speed":
             return np.sqrt(self.gamma * self.field("pressure") / self._read("density"))
         raise ValueError(f"{self.path}: no field {name}")
+
+    def _pressure(self):
+        """In cold flows, whose thermal energy is lost in rounding, from the entropy."""
+        energy, density = self._read("energy"), self._read("density")
+        thermal = energy - self._momentum_squared() / (2 * density)
+        pressure = (self.gamma - 1) * thermal
+        if "entropy" not in self.stored or not self.comoving:
+            return pressure
+        cold = self._read("entropy") * density ** (self.gamma - 1)
+        return np.where(thermal < 0.01 * energy, cold, pressure)
 
     def _momentum_squared(self):
         return sum(self._read(f"momentum_{axis}") ** 2 for axis in AXES)
@@ -109,6 +140,41 @@ class Mesh:
     def integral(self, name):
         """The integral of a field over the box."""
         return float(np.sum(self.values(name) * self.volumes()))
+
+    def grid(self, name, level=0):
+        """A field on the cells of a level, [z, y, x]; finer cells are averaged, coarser repeated."""
+        values, field = np.empty(self.root[::-1] * 2**level), self.field(name)
+        for patch in np.flatnonzero(self.level <= level):
+            wide = 2 ** (level - self.level[patch])
+            low = self.corner[patch, ::-1] * wide
+            place = tuple(slice(first, first + PATCH * wide) for first in low)
+            values[place] = np.kron(field[patch], np.ones((wide,) * 3))
+        return values
+
+    def power(self, level=0):
+        """The power spectrum of the density on the cells of a level, without the cells' own window:
+        a Table of k, P and modes in bins as wide as the longest wave, below the Nyquist frequency
+        of the cells. k and P have the units of the box."""
+        density = self.grid("density", level)
+        waves = np.fft.rfftn(density / density.mean() - 1) / density.size
+        size, mode = np.array(density.shape), []
+        for axis, n in enumerate(size):
+            number = np.fft.rfftfreq(n, 1 / n) if axis == 2 else np.fft.fftfreq(n, 1 / n)
+            mode.append(number.reshape([-1 if i == axis else 1 for i in range(3)]))
+            waves /= np.sinc(mode[axis] / n)
+        side = self.box[::-1]
+        k = 2 * np.pi * np.sqrt(sum((m / length) ** 2 for m, length in zip(mode, side)))
+        weight = np.broadcast_to(np.where((mode[2] > 0) & (2 * mode[2] < size[2]), 1.0, 0.5), k.shape)
+        fundamental = 2 * np.pi / side.max()
+        bins = np.rint(k / fundamental).astype(int).ravel()
+        count = int(np.min(np.pi * size / side) / fundamental)
+
+        def sums(values):
+            return np.bincount(bins, (weight * values).ravel())[1:count]
+
+        modes = sums(np.ones(k.shape))
+        power = sums(np.abs(waves) ** 2) * np.prod(side)
+        return Table({"k": sums(k) / modes, "P": power / modes, "modes": modes})
 
     def volume_share(self, level):
         """The share of the box that a level and finer ones cover."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Exact solutions of the equations of gas: the Riemann problem, the explosion of Sedov and Taylor,
-and the standing sound wave. Numbers have no units; density, velocity, pressure are called rho, u,
+the standing sound wave, and Zel'dovich's wave in an expanding universe. Numbers have no units; density, velocity, pressure are called rho, u,
 p."""
 
 from .modules import Deferred
@@ -149,3 +149,25 @@ def standing_wave(phase, t_phase, amplitude, rho_0, p_0, gamma):
     sound = np.sqrt(gamma * p_0 / rho_0)
     u = amplitude * sound * np.sin(phase) * np.sin(t_phase)
     return [rho_0 * (1 + wave), u, p_0 * (1 + gamma * wave)]
+
+
+def growth(a, omega_m, omega_lambda):
+    """The growing mode D of linear perturbations in a universe of matter, a cosmological constant and
+    curvature (Heath 1977), which is a at early times, and f = dln D/dln a."""
+    fine = a * (np.arange(20000) + 0.5) / 20000
+
+    def expansion(x):  # (a H/H0)^2
+        return omega_m / x + omega_lambda * x**2 + 1 - omega_m - omega_lambda
+
+    integral = a / 20000 * np.sum(expansion(fine) ** -1.5)
+    d = 2.5 * omega_m * np.sqrt(expansion(a)) / a * integral
+    slope = (-omega_m / a + 2 * omega_lambda * a**2) / (2 * expansion(a)) - 1
+    return d, slope + a * expansion(a) ** -1.5 / integral
+
+
+def pancake(phase, size):
+    """Zel'dovich's wave, in which gas of the phase q has come to q - size sin(q), size < 1: the density
+    over its mean, and q."""
+    q = np.linspace(-np.pi, np.pi, 200001)
+    q = np.interp(phase, q - size * np.sin(q), q)
+    return 1 / (1 - size * np.cos(q)), q

@@ -19,6 +19,12 @@ PANELS = {  # of slices: field, label, colour map, logarithmic
     "speed": ("|velocity|", "cividis", False),
     "level": ("level of the mesh", "Greys", False),
 }
+PANELS_COMOVING = {
+    "density": ("comoving density", "viridis", True),
+    "temperature": ("temperature [K]", "magma", True),
+    "speed": ("a |velocity| [km/s]", "cividis", False),
+    "level": PANELS["level"],
+}
 LEVEL_COLOURS = ["#332288", "#88ccee", "#117733", "#ddcc77", "#cc6677", "#aa4499", "#882255"]
 
 
@@ -37,8 +43,12 @@ class Outputs:
 
     @functools.cached_property
     def problem(self):
-        """The problem with an exact solution, of the last output, or None."""
-        return gas_problems.problem_of(self.last) if self.paths else None
+        """The problem with an exact solution, of the last output that has one, or None."""
+        for path in reversed(self.paths):
+            problem = gas_problems.problem_of(gas.Mesh(path))
+            if problem is None or problem.solved:
+                return problem
+        return None
 
     @functools.cached_property
     def profile(self):
@@ -53,7 +63,7 @@ class Outputs:
         if self.problem is None:
             return {}
         rows = [dict(zip(self.profile, row)) for row in zip(*self.profile.values())]
-        return {"profile": rows, "errors": [{"time": self.last.time, **self.errors}]}
+        return {"profile": rows, "errors": [{"time": self.problem.mesh.time, **self.errors}]}
 
 
 def write_tables(outputs, out, start=""):
@@ -77,7 +87,7 @@ def plot_profile(outputs):
     fine = np.linspace(table["position"][0], table["position"][-1], 4001)
     exact = problem.exact(fine)
     unit = ", over the amplitude" if problem.rest else ""
-    for axis, name in zip(axes, gas_problems.FIELDS):
+    for axis, name in zip(axes, problem.fields):
         low, high, mean = (
             problem.shown(name, table[name + end]) for end in ("_low", "_high", "")
         )
@@ -87,7 +97,7 @@ def plot_profile(outputs):
         axis.set(ylabel=name + unit)
         error = errors[f"L1_{name}"] / problem.unit
         axis.set_title(f"mean error{unit}: {error:.3g}", fontsize="small", loc="right")
-    axes[0].set_title(f"t = {outputs.last.time:.5g}", loc="left")
+    axes[0].set_title(problem.mesh.moment, loc="left")
     axes[0].legend(frameon=False, fontsize="small")
     axes[-1].set_xlabel(problem.axis)
     return figure
@@ -105,6 +115,7 @@ def plot_slices(outputs):
     if mesh is None:
         return None
     normal = normal_of(mesh, outputs.problem)
+    panels = PANELS_COMOVING if mesh.comoving else PANELS
     across, up = [i for i in range(3) if gas.AXES[i] != normal]
     level = mesh.finest
     while level > 0 and mesh.root.max() * 2**level > PIXELS_MOST:
@@ -113,7 +124,7 @@ def plot_slices(outputs):
     rows, columns = (4, 1) if wide else (2, 2)
     height = 8 * mesh.box[up] / mesh.box[across] + 0.9 if wide else 4.2
     figure, axes = new_figure(nrows=rows, ncols=columns, figsize=(9.5, rows * height))
-    for axis, (name, (label, cmap, logarithmic)) in zip(np.ravel(axes), PANELS.items()):
+    for axis, (name, (label, cmap, logarithmic)) in zip(np.ravel(axes), panels.items()):
         values = mesh.slice(name, normal, level=level)
         norm = None
         if name == "level":
@@ -127,7 +138,7 @@ def plot_slices(outputs):
         figure.colorbar(image, ax=axis, label=label, shrink=0.85,
                         ticks=range(mesh.finest + 1) if name == "level" else None)  # fmt: skip
         axis.set(xlabel=gas.AXES[across], ylabel=gas.AXES[up])
-    np.ravel(axes)[0].set_title(f"t = {mesh.time:.5g}", loc="left")
+    np.ravel(axes)[0].set_title(mesh.moment, loc="left")
     return figure
 
 
@@ -154,12 +165,15 @@ def plot_conservation(outputs):
         return None
     figure, axis = new_figure(figsize=(7, 4))
     dashes = {"mass": "-", "energy": (0, (6, 1.5)), "momentum": (0, (2, 1))}
-    errors = conservation_errors(statistics)
+    errors, time = conservation_errors(statistics), "time"
+    if time not in statistics:  # comoving gas, whose energy expansion changes
+        time = "a"
+        del errors["energy"]
     for i, (name, error) in enumerate(errors.items()):
-        axis.plot(statistics["time"], np.where(error > 0, error, np.nan), ls=dashes[name],
+        axis.plot(statistics[time], np.where(error > 0, error, np.nan), ls=dashes[name],
                   color=LEVEL_COLOURS[2 * i], label=name)  # fmt: skip
     some = any(np.any(error > 0) for error in errors.values())
-    axis.set(xlabel="t", ylabel="relative change", yscale="log" if some else "linear")
+    axis.set(xlabel=time[0], ylabel="relative change", yscale="log" if some else "linear")
     axis.legend(frameon=False, fontsize="small")
     return figure
 

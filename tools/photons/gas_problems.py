@@ -21,6 +21,7 @@ class Problem:
     the coordinate, and `unit` of the shown values, and say what is exact."""
 
     axis, unit, rest = "distance from the middle", 1.0, {}
+    fields, solved = FIELDS, True  # solved: whether there is an exact solution at this time
 
     def __init__(self, mesh, ic):
         self.mesh, self.ic = mesh, ic
@@ -79,8 +80,8 @@ class Problem:
         some = self.compared()
         volume = self.mesh.volumes()[some]
         exact = self.exact(self.position[some])
-        off = {name: np.abs(self.found[name][some] - exact[name]) for name in FIELDS}
-        return {f"L1_{name}": float(np.average(off[name], weights=volume)) for name in FIELDS}
+        off = {name: np.abs(self.found[name][some] - exact[name]) for name in self.fields}
+        return {f"L1_{name}": float(np.average(off[name], weights=volume)) for name in self.fields}
 
 
 class Sod(Problem):
@@ -207,7 +208,55 @@ class Acoustic(Problem):
         return dict(zip(FIELDS, values))
 
 
-PROBLEMS = {"sod": Sod, "sedov": Sedov, "acoustic": Acoustic}
+class Pancake(Problem):
+    """Zel'dovich's wave in an expanding universe, before it crosses itself: density over its mean,
+    peculiar velocity in km/s, temperature in K."""
+
+    axis = "distance from the middle [Mpc/h]"
+    fields = ("density", "velocity", "temperature")
+
+    def __init__(self, mesh, ic):
+        super().__init__(mesh, ic)
+        given = read_config(mesh.config_text)["cosmology"]
+        self.omega = float(given["Omega_m"]), float(given["Omega_lambda"])
+        self.start = 1 / (1 + float(ic["z_init"]))
+        self.caustic = gas_exact.growth(1 / (1 + float(ic["z_caustic"])), *self.omega)[0]
+        self.solved = self._size(mesh.time) < 1
+
+    def _first_temperature(self):
+        given, z = float(self.ic["temperature"]), 1 / self.start - 1
+        return given or 2.7255 * (1 + z) * min((1 + z) / 138, 1)
+
+    def _size(self, a):
+        return gas_exact.growth(a, *self.omega)[0] / self.caustic
+
+    @functools.cached_property
+    def found(self):
+        density = self.mesh.values("density")
+        mean = np.average(density, weights=self.mesh.volumes())
+        velocity, temperature = self._velocity(), self.mesh.values("temperature")
+        return {
+            "density": density / mean,
+            "velocity": velocity / self.mesh.time,
+            "temperature": temperature,
+        }
+
+    def exact(self, position):
+        a, k = self.mesh.time, 2 * np.pi * self.slope
+        density, q = gas_exact.pancake(k * position, self._size(a))
+        matter, dark = self.omega
+        hubble = 100 * np.sqrt(matter / a**3 + dark + (1 - matter - dark) / a**2)
+        flow = -a * hubble * gas_exact.growth(a, *self.omega)[1] * self._size(a) * np.sin(q) / k
+        first = 1 / (1 - self._size(self.start) * np.cos(q))
+        heat = self._first_temperature() * (self.start / a) ** 2
+        return {
+            "density": density,
+            "velocity": flow,
+            "temperature": heat * (density / first) ** (2 / 3),
+        }
+
+
+PROBLEMS = {"sod": Sod, "sedov": Sedov, "acoustic": Acoustic, "pancake": Pancake}
 
 
 def crossing(table, name, value):

@@ -242,7 +242,7 @@ def gas_rows(run, config):
 def error_texts(mesh):
     """Name and text of what was measured beside an exact solution."""
     problem = gas_problems.problem_of(mesh)
-    found = problem.errors() if problem else {}
+    found = problem.errors() if problem and problem.solved else {}
     for name, value in found.items():
         if f"{name}_exact" in found:
             yield name, f"{value:.5g}, exact {found[f'{name}_exact']:.5g}"
@@ -270,13 +270,14 @@ def head_rows(run):
 
 
 def gas_outputs(run):
-    rows = []
+    rows, column = [], "t"
     for path in run.gas_files:
         mesh = gas.Mesh(path)
         share = 100 * mesh.volume_share(mesh.finest)
         number = os.path.basename(path).split(".")[0].removeprefix("gas_")
-        rows.append((number, f"{mesh.time:.5g}", f"{mesh.cells:,}", mesh.finest, f"{share:.3g}"))
-    return table(("output", "t", "cells", "finest level", "its share of the volume [%]"), rows)
+        column, moment = mesh.moment.split(" = ")
+        rows.append((number, moment, f"{mesh.cells:,}", mesh.finest, f"{share:.3g}"))
+    return table(("output", column, "cells", "finest level", "its share of the volume [%]"), rows)
 
 
 def outputs(run):

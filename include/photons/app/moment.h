@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The time of a run, as all messages say it. The loop of a run counts time in ln a. A run of gas
- * has a = exp(t / time.end). */
+ * in a box at rest has a = exp(t / time.end). */
 #ifndef PHOTONS_APP_MOMENT_H
 #define PHOTONS_APP_MOMENT_H
 
@@ -10,13 +10,13 @@
 /** Whether a run is of gas, and whether its moments have redshifts. */
 static inline bool run_of_gas(const struct parameters *p) { return p->run.system == SYSTEM_GAS; }
 static inline bool run_has_redshifts(const struct parameters *p) {
-  return !run_of_gas(p) && p->box.boundary == BOUNDARY_PERIODIC;
+  return run_of_gas(p) ? p->gas.comoving : p->box.boundary == BOUNDARY_PERIODIC;
 }
 
 /** "z = 3.2", "t = 125 Myr", or of gas "t = 0.12". */
 struct moment_text run_moment(const struct parameters *p, double a);
 
-/** The clock of a run of gas at a time, and the reverse. */
+/** The clock of a run of gas in a box at rest at a time, and the reverse. */
 double gas_clock_at(const struct parameters *p, double time);
 double gas_clock_time(const struct parameters *p, double a);
 

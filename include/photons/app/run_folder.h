@@ -26,11 +26,12 @@ enum { RUN_MESSAGES = 4 };
 
 struct run_folder {
   const char *path;
-  bool goes_on;                            /**< a process holds the lock of the folder */
-  char holder[FOLDER_LOCK_HOLDER];         /**< that process */
-  bool isolated;                           /**< of an isolated system: times in Myr, no redshifts */
-  bool gas;                                /**< of gas: times in units of its own */
-  double end_time;                         /**< redshift, Myr or time; NAN: not known */
+  bool goes_on;                    /**< a process holds the lock of the folder */
+  char holder[FOLDER_LOCK_HOLDER]; /**< that process */
+  bool isolated;                   /**< of an isolated system: times in Myr, no redshifts */
+  bool gas;                        /**< of gas */
+  bool clock;                      /**< of gas in a box at rest: times in units of its own */
+  double end_time;                 /**< redshift, Myr or time; NAN: not known */
   double output_times[PARAMETER_LIST_MAX]; /**< redshifts, Myr or times */
   size_t output_time_count;
   struct cosmology universe; /**< of a run with redshifts */

@@ -16,6 +16,7 @@ enum ic_source {
   IC_ARRAY,
   IC_JEANS,
   IC_COLLAPSE,
+  IC_PANCAKE,
   IC_POINT_MASSES,
   IC_PARTICLES
 };
@@ -39,6 +40,7 @@ enum gas_precision { GAS_SINGLE, GAS_DOUBLE };
 enum gas_steps { GAS_STEPS_INDIVIDUAL, GAS_STEPS_SHARED };
 enum gas_direction { GAS_X, GAS_Y, GAS_Z, GAS_DIAGONAL };
 enum gas_gravity { GAS_GRAVITY_NONE, GAS_GRAVITY_SELF };
+enum gas_poisson { GAS_POISSON_DIRECT, GAS_POISSON_SOR };
 enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
 

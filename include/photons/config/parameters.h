@@ -52,15 +52,19 @@ struct parameters {
     enum gas_direction direction;
     double energy, amplitude, separation; /**< of named problems of gas */
     char particles[PARAMETER_PATH_MAX];   /**< file of particles beside gas; empty: none */
+    double temperature;       /**< of gas in comoving coordinates, K; 0: chosen from z_init */
+    double z_caustic;         /**< of a pancake */
   } ic;
   struct {
     enum gas_solver solver;
     enum gas_precision precision;
+    bool comoving; /**< an expanding box: box.size, z_init, z_end, redshifts */
+    double molecular_weight;
     double gamma;
     double cfl;
     double root[PARAMETER_LIST_MAX]; /**< cells along x, y, z */
     size_t root_count;
-    double length; /**< of the box along x */
+    double length; /**< of the box along x; comoving: box.size */
     enum gas_boundary boundary[3][2];
     int64_t levels; /**< of refinement, below the root */
     enum gas_steps steps;
@@ -77,6 +81,7 @@ struct parameters {
     bool fix_fluxes, fused;
     int64_t batch; /**< patch groups; 0: chosen */
     enum gas_gravity gravity;
+    enum gas_poisson poisson;
     double newton_constant, sor_tolerance;
     int64_t sibling_relaxations, sheet_corrections;
   } gas;
@@ -94,6 +99,7 @@ struct parameters {
   struct {
     enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
+    int64_t pm_grid_most;   /**< the same of the finest mesh that a run may change to; 0: chosen */
     enum assignment assignment;
     enum gradient gradient;
     bool interlace;

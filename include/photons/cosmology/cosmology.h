@@ -64,6 +64,9 @@ double cosmology_kick(const struct cosmology *c, double a0, double a1);
 /** int dt/a^2 from a0 to a1, in (Mpc/h)/(km/s). Times p it gives the change of the comoving
  * position. */
 double cosmology_drift(const struct cosmology *c, double a0, double a1);
+/** The scale factor a1 for which cosmology_drift(a0, a1) is @p drift, which ends before expansion
+ * makes such a drift impossible. */
+double cosmology_after_drift(const struct cosmology *c, double a0, double drift);
 /** Growth factors at a, integrated from early times (matter perturbations, smooth dark energy and
  * radiation). */
 struct growth cosmology_growth(const struct cosmology *c, double a);

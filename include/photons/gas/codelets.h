@@ -38,6 +38,8 @@ void gas_sum_submit(struct gas *g, int level, uint32_t batch);
 enum { MESSAGE_GAS = 8 };
 /** Send and receive all ghosts of a kind and level; for means, those of the level's groups. */
 void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind);
+/** The same of GHOST_POTENTIALS, of one of the potentials of a level. */
+void gas_potential_ghosts_submit(struct gas *g, int level, enum gas_potential which);
 
 /** What a potential is made from. */
 enum potential_mode {

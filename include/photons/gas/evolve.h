@@ -33,8 +33,12 @@ struct gas_totals gas_measure(struct gas *g);
  * One step of the root level. With steps of their own, levels follow each other as in Schive et al.
  * (2010), section 2.1: a level is advanced, then the finer one twice by half the step; then the
  * level is corrected, and the topology of the finer one follows the flags.
+ * @param dt  in comoving coordinates the drift (cosmology_drift()) from gas.time on
  */
 void gas_step(struct gas *g, double dt);
+/** The same to a time, or a scale factor; and the dt of such a step. */
+void gas_step_to(struct gas *g, double end);
+double gas_step_length(const struct gas *g, double end);
 
 /** Send the present cells of a level to the ranks that need them as ghosts, if they have changed
  * since they were last sent; and those of the next coarser level, too. To be called before tasks

@@ -10,7 +10,11 @@
  *
  * Each rank owns the same number of batches of each level, which follow each other: groups of a
  * level cost the same, and levels take their steps one after the other. Of batches of other ranks a
- * rank has those that its own groups need (ghosts.h). */
+ * rank has those that its own groups need (ghosts.h).
+ *
+ * In comoving coordinates cells hold the variables of Schive, Tsai & Chiueh (2010), equations 15 and
+ * 16, for which Euler's equations with gamma = 5/3 have no terms of expansion: x/a, a^3 density, a
+ * (velocity - H x), a^5 pressure, and times with dt/a^2 (comoving.h). */
 #ifndef PHOTONS_GAS_GAS_H
 #define PHOTONS_GAS_GAS_H
 
@@ -18,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "photons/cosmology/cosmology.h"
 #include "photons/gas/ghosts.h"
 #include "photons/gas/kernels.h"
 #include "photons/gas/links.h"
@@ -67,6 +72,7 @@ struct gas_level {
   struct gas_batch *batch;
   int now;                          /**< which of the batches' cells are of the present time */
   int potential[POTENTIALS];        /**< which of the batches' potentials is which */
+  bool stale_potential[POTENTIALS]; /**< by their numbers in batches: the same as `stale` */
   int64_t steps;                    /**< taken */
   bool stale;                       /**< present cells have changed since ghosts were sent */
   struct gas_ghosts ghosts;         /**< messages of the level */
@@ -97,10 +103,15 @@ struct gas {
                         conserved; for tests */
   unsigned variables;
   double cell; /**< side of a cell of the root level */
-  double time;
-  double group_memory;                  /**< bytes that a group takes up */
-  uint32_t batch;                       /**< groups of a batch */
-  uint32_t blocks, next_block;          /**< buffers of blocks, which are used in turn */
+  double time; /**< in comoving coordinates the scale factor */
+  bool comoving;
+  double molecular_weight;     /**< mean, in masses of a hydrogen atom */
+  struct cosmology universe;   /**< in comoving coordinates */
+  double scale;                /**< scale factor at the time that a level under work has come to;
+                                  1 without expansion */
+  double group_memory;         /**< bytes that a group takes up */
+  uint32_t batch;              /**< groups of a batch */
+  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
   starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
                                              block */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
@@ -129,6 +140,10 @@ void gas_require_root(const struct parameters *p);
 /** End the run where the machines in use cannot hold so many groups more. */
 void gas_require_memory(const struct gas *g, int level, uint32_t groups);
 
+/** Side of the box along x. */
+double gas_length(const struct parameters *p);
+/** The present time for messages: "t = 0.1", of comoving gas "z = 3.2". */
+struct moment_text gas_moment(const struct gas *g);
 /** Side of a cell of a level. */
 double gas_cell(const struct gas *g, int level);
 /** The first batch or group of a rank; the number of all for rank = comm_size(). */

@@ -30,6 +30,11 @@ struct gas_moment {
 
 /** Everything in a file but the gas itself, the same on all ranks. */
 struct gas_file {
+  /** Copies the potential of a group of this rank, [patch][z][y][x] of the file's `real` type, for
+   * GAMER's field Pote, which is not read. NULL: the file has none. */
+  void (*potential)(void *context, int level, uint32_t group, void *cells);
+  bool gravity; /**< of the gas itself */
+  double newton_constant;
   struct topology topology;
   double cell; /**< side of a cell of the root level */
   double gamma;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Initial conditions of gas: problems with names, whose cells any level can be given, or arrays
- * of one level. */
+/* Initial conditions of gas: problems with names, whose cells any level can be given, arrays of one
+ * level, or random waves on the root level. */
 #ifndef PHOTONS_GAS_IC_H
 #define PHOTONS_GAS_IC_H
 
@@ -8,6 +8,14 @@
 
 #include "photons/config/choices.h"
 #include "photons/gas/gas.h"
+
+/** A plane wave of Zel'dovich's. Without pressure, gas of phase q comes to phase q - size sin(q). */
+struct pancake {
+  double size;     /**< below 1 */
+  double density;  /**< mean */
+  double velocity; /**< of v~, times the length of the wave over 2 pi */
+  double heat;     /**< pressure~/density~, the same everywhere */
+};
 
 struct gas_ic {
   enum ic_source source;
@@ -17,7 +25,9 @@ struct gas_ic {
   double energy;    /**< of Sedov's explosion */
   double amplitude; /**< of the wave, over the density */
   double newton_constant;
-  struct gas_array *array; /**< NULL: a problem with a name */
+  struct pancake pancake;
+  struct gas_array *array; /**< NULL: */
+  struct gas_waves *waves; /**< NULL, too: a problem with a name */
 };
 
 /** Collective: opens the file of arrays and looks at its numbers. */

@@ -9,8 +9,8 @@
 #include "photons/gas/gas.h"
 
 /**
- * Write slice_density_NNN.png, slice_pressure_NNN.png, slice_speed_NNN.png, slice_level_NNN.png and
- * projection_density_NNN.png of the present state. The line of sight is the shortest axis of the
+ * Write slice_density_NNN.png, slice_pressure_NNN.png (of comoving gas slice_temperature_NNN.png),
+ * slice_speed_NNN.png, slice_level_NNN.png and projection_density_NNN.png of the present state. The line of sight is the shortest axis of the
  * box, of equal ones the last. Collective; the gas has been acquired.
  * @param pixels  of the longer side, at most
  */

@@ -22,14 +22,16 @@ enum ghost_kind {
                     one */
   GHOST_SIDES, /**< fluxes through sides, for the fix-up of the next coarser level */
   GHOST_MEANS, /**< means of the cells of whole groups, for the next coarser level */
+  GHOST_POTENTIALS, /**< of self-gravity: a potential of the cells that GHOST_CELLS has */
+  GHOST_SHARES,     /**< of self-gravity: struct poisson_share, for the next coarser level */
   GHOST_KINDS
 };
 
 /** A group's part in a message.
  * parts, a bit for each that the message has:
- * GHOST_CELLS: cube x + 4 y + 16 z of the 4^3 cubes of 4^3 cells of the group
+ * GHOST_CELLS, GHOST_POTENTIALS: cube x + 4 y + 16 z of the 4^3 cubes of 4^3 cells of the group
  * GHOST_SIDES: side of the group, kernels.h
- * GHOST_MEANS: 1 */
+ * GHOST_MEANS, GHOST_SHARES: 1 */
 struct ghost_item {
   uint32_t group;
   uint32_t first; /**< number of parts of the groups before it in the message */
@@ -61,8 +63,8 @@ struct gas_ghosts {
   struct ghost_messages sent[GHOST_KINDS], received[GHOST_KINDS];
 };
 
-/** Bytes of a part: of one cube or side of all variables; or of the means of a group, whose room is
- * that of a patch. */
+/** Bytes of a part: of one cube or side of all variables; of the means of a group, whose room is that
+ * of a patch; of one cube of a potential; or of the shares of a group. */
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind);
 
 /** Find the messages of a level from the octree, and free them; no task uses them. */

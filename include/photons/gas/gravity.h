@@ -27,6 +27,8 @@ struct root_poisson;
 struct self_gravity {
   const struct poisson_kernels *poisson;
   const struct gravity_kernels *kernels;
+  bool direct; /**< groups are solved directly, not by relaxation */
+  struct poisson_waves waves;
   double newton_constant;
   double tolerance;    /**< of the residual, over the sum of 4 pi G density cell^2 */
   int relaxations;     /**< with the values of neighbours of the same level */
@@ -45,8 +47,11 @@ double gravity_bytes_per_group(const struct parameters *p);
 /** Give a batch handles of potentials, and take them away. */
 void gravity_make_batch(struct gas_batch *b);
 void gravity_drop_batch(struct gas_batch *b);
+/** Make room for what messages bring of a level from batches of other ranks. */
+void gravity_make_ghosts(const struct gas *g, int level);
 
-/** 4 pi G times the square of a cell's side. */
+/** 4 pi G times the square of a cell's side, in comoving coordinates times gas.scale. Tasks get it
+ * when they are submitted, since the scale factor goes on. */
 double gravity_factor(const struct gas *g, int level);
 /** The density that does not attract. */
 double gravity_background(const struct gas *g);
@@ -63,11 +68,20 @@ void gravity_predict(struct gas *g, int level, double dt, double weight);
  * their steps, and let the topology follow the flow. */
 void gravity_close(struct gas *g, int level, double dt, double weight);
 
+/** Copy the present potential of an own group, [patch][z][y][x] in the precision of the cells. No
+ * task writes it. */
+void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells);
+
+/** Send the potentials of a level and of the next coarser one to the ranks that need them as ghosts,
+ * so far as they have changed since they were last sent. To be called before tasks that read the
+ * present potential with ghost cells. @param weight  of potential_task */
+void gravity_send_around(struct gas *g, int level, double weight);
+
 /** The root level's solver (root_poisson.c), and the bytes of its meshes. */
 struct root_poisson *root_poisson_make(const struct gas *g);
 void root_poisson_free(struct root_poisson *r);
 double root_poisson_bytes(const struct root_poisson *r);
-/** Solve the root level. Sets self_gravity.mean_density. @param massive  with pseudo-mass */
+/** Solve the root level; collective. Sets self_gravity.mean_density. @param massive  with pseudo-mass */
 void root_poisson_solve(struct gas *g, bool massive);
 /** The potential at a point of the unit lattice of a unit source at the origin: the solution of sum
  * of the six neighbours - 6 potential = 1 at the origin, 0 elsewhere. */

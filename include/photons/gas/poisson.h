@@ -27,8 +27,21 @@ enum {
   WIDE_GHOSTS = 2,
   WIDE_SIDE = 20,
   WIDE_CELLS = 8000,
-  POISSON_SWEEPS_MAX = 200
+  POISSON_SWEEPS_MAX = 200,
+  POISSON_HALF_WAVES = 8
 };
+
+/** Constants of the direct solution: sine waves of 16 cells between two ghost cells that are 0.
+ * Symmetric waves are numbers 1, 3, 5 .., antisymmetric ones 2, 4, 6 .. */
+struct poisson_waves {
+  double symmetric[POISSON_HALF_WAVES][POISSON_HALF_WAVES]; /**< [cell][wave], of unit norm */
+  double antisymmetric[POISSON_HALF_WAVES][POISSON_HALF_WAVES];
+  double symmetric_back[POISSON_HALF_WAVES][POISSON_HALF_WAVES]; /**< [wave][cell] */
+  double antisymmetric_back[POISSON_HALF_WAVES][POISSON_HALF_WAVES];
+  double pivot[GAS_GROUP_CELLS]; /**< [z][wave along y][along x]: inverse pivots of the elimination
+                                      along z; symmetric waves come first */
+};
+void poisson_waves_make(struct poisson_waves *w);
 
 /** What a relaxation came to. */
 struct poisson_result {
@@ -49,6 +62,15 @@ struct poisson_kernels {
   /** Fills a block from the coarse potential: through three cells along each axis, exact for
    * parabolas. */
   void (*interpolate)(const double *coarse, double *block);
+
+  /** The same of the ghost cells beyond some faces alone, not beyond their edges.
+   * @param faces  bit for each: 1 << face */
+  void (*interpolate_ghosts)(const double *coarse, unsigned faces, double *block);
+
+  /** The inner cells of a block from its ghost cells beyond faces, exact but for rounding. Inner
+   * cells are not read. */
+  void (*solve_directly)(const struct poisson_waves *waves, const double *source,
+                         const double *block, double *cube);
 
   /** Red-black successive over-relaxation of the inner cells of a block, until the residual is at
    * most `target`, or rounding stops it from falling, or after `sweeps` sweeps over all cells. The

@@ -29,6 +29,10 @@ void potential_wide(const struct potential_sources *s, uint32_t group, double *w
  * that from `begin` to `end`. */
 void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block);
 
+/** The same of the ghost cells beyond faces alone, which are all that a direct solution needs. */
+void potential_ghosts(const struct potential_sources *s, uint32_t group, double *block);
+void potential_ghosts_corrected(const struct potential_sources *s, uint32_t group, double *block);
+
 /** The inner cells of a block. */
 void potential_inner(const double *block, double *cube);
 

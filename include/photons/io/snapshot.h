@@ -39,6 +39,8 @@ struct checkpoint_state {
   struct sort_policy policy; /**< of the N-body solver */
   struct rebuild_policy rebuilds;
   struct block_state block; /**< of the N-body solver */
+  int64_t mesh_cells;       /**< a side, of the N-body solver; 0: there is no mesh, */
+  int64_t next_mesh_cells;  /**< and from the next step on */
   struct layzer_irvine energy;
   double wall_seconds; /**< wall-clock time of the run so far */
 };

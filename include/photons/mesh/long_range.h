@@ -21,6 +21,7 @@ struct mesh_layout {
   uint32_t cells; /**< cells a side */
   uint32_t slabs, columns;
 };
+/** The layout of the mesh with which a run begins. */
 struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particles);
 
 enum { SETS_MOST = 2 }; /* the mesh, and with interlacing the mesh shifted by half a cell */
@@ -79,9 +80,10 @@ static inline size_t block_row(const struct long_range *l, uint32_t set, uint32_
          column;
 }
 
-/** @param split  split whose mesh factor the mesh applies; must outlive the mesh */
+/** @param cells  a side of the mesh
+ * @param split  split whose mesh factor the mesh applies; must outlive the mesh */
 void long_range_start(struct long_range *l, struct domain *d, const struct parameters *p,
-                      const struct split *split);
+                      uint32_t cells, const struct split *split);
 void long_range_free(struct long_range *l);
 
 /** The rank that owns a slab or a column. */

@@ -4,7 +4,8 @@
  * 1991, PASJ 43, 859; Springel 2005, MNRAS 364, 1105, section 4.3): between two ticks all particles
  * drift with their momenta, which are constant over a particle's own step, so that no position is
  * predicted; at a tick the active particles get new forces from all particles. The forces of the
- * mesh kick at the ends of the base step. All functions are collective. */
+ * mesh kick at the ends of the base step, and between where the mesh is finer than that of the
+ * beginning (policy.h). All functions are collective. */
 #ifndef PHOTONS_STEP_BLOCK_STEP_H
 #define PHOTONS_STEP_BLOCK_STEP_H
 
@@ -18,7 +19,8 @@ struct base_step {
   const struct parameters *parameters;
   const struct cosmology *cosmology;
   double a0, a1;
-  uint32_t tick; /**< now, of 2^RUNG_MOST */
+  uint32_t tick;       /**< now, of 2^RUNG_MOST */
+  uint32_t mesh_ticks; /**< from one force of the mesh to the next */
   /** When block_advance() makes new groups. NULL, as block_open() leaves it: never. Only of
    * isolated systems, where all groups drift together. */
   struct rebuild_policy *policy;

@@ -44,6 +44,11 @@ struct nbody {
 struct nbody *nbody_create(const struct parameters *p, struct particles particles);
 /** Whether there is a long-range part: not in isolated systems. */
 static inline bool nbody_has_mesh(const struct nbody *n) { return n->long_range.mesh; }
+/** Cells a side of the mesh; 0: there is none. */
+uint32_t nbody_mesh_cells(const struct nbody *n);
+/** Another mesh, and with it another division of the force. All tasks must have ended; trees must
+ * be refitted, the softening limited anew, and forces computed. Collective. */
+void nbody_change_mesh(struct nbody *n, uint32_t cells);
 /** Unregister all data and free the system with its particles. */
 void nbody_free(struct nbody *n);
 

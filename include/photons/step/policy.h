@@ -49,6 +49,24 @@ void rebuild_policy_done(struct rebuild_policy *s, double *fresh);
 void rebuild_policy_account(struct rebuild_policy *s, double *fresh, int top,
                             const struct work_counts *work, uint64_t active, size_t particles);
 
+/**
+ * Forces of the mesh in a step: with block time steps as many as the mesh is finer than the first
+ * one, rounded up to a power of 2. The density of halos smoothed over the split radius rises about
+ * as r_split^-2, and with it the square of the frequency with which the force of the mesh changes.
+ * @param cells  a side; 0: there is no mesh, and the number is 1
+ */
+uint32_t mesh_policy_forces(const struct parameters *p, size_t particles, uint32_t cells);
+/**
+ * The cells a side of the mesh for the next steps: more of them where a finer mesh pays for itself.
+ * Its short-range force has a shorter reach r_cut, and pairs fall about as r_cut where most of them
+ * are, in halos with densities of r^-2.
+ * @param p      gravity.pm_grid_most is set
+ * @param cells  a side, now
+ * @param pairs  that the last step computed
+ */
+uint32_t mesh_policy_choose(const struct parameters *p, size_t particles, uint32_t cells,
+                            double pairs);
+
 /** What to do in the next step, at the drifted positions. */
 struct sort_choice {
   bool rebuild, sort;

@@ -39,6 +39,9 @@ void step_rebuild(struct nbody *n);
  * time with the geometric criterion, which gives the accelerations that the relative one needs. */
 void step_first_forces(struct nbody *n);
 
+/** Forces on all particles of other trees or of another mesh, without a step. */
+void step_forces_anew(struct nbody *n);
+
 /** Sort the particles of each group into the order of its tree, and refit. No particle changes
  * groups. */
 void step_sort(struct nbody *n);

@@ -52,14 +52,11 @@ struct short_range {
                                     *   workers */
 };
 
-/**
- * Set up the short-range force of a domain. The parameters r_split and r_cut are in mesh cells.
- * @param cell  side of a mesh cell, Mpc/h
- */
-void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p,
-                       double cell);
+/** Set up the short-range force of a domain, with the domain's r_cut. */
+void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p);
 void short_range_free(struct short_range *s);
-/** After domain_double_frame(): lengths are in units of another r_cut. */
+/** The domain has another r_cut, in units of which lengths are. The softening has no upper limit
+ * after this. */
 void short_range_rescale(struct short_range *s, const struct parameters *p);
 /** Set the softening of all types of particles: softening_of_type(), which varies if its physical
  * length is limited.

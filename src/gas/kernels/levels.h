@@ -14,7 +14,9 @@ struct children {
   real u[GAS_VARIABLES_MAX][8];
 };
 
-/* A child lies a quarter of a coarse cell from the middle along each axis. */
+/* A child lies a quarter of a coarse cell from the middle along each axis. With keeps_entropy,
+ * where the entropy decides it gives the children's thermal energy, which limited slopes of kinetic
+ * energy would change. */
 static void linear_children(const struct constants *c, unsigned variables, const real *coarse,
                             struct children *children) {
   static const int step[3] = {1, GAS_COARSE_SIDE, GAS_COARSE_SIDE * GAS_COARSE_SIDE};
@@ -27,6 +29,10 @@ static void linear_children(const struct constants *c, unsigned variables, const
       children->u[q][k] = u[0] + (k & 1 ? slope[0] : -slope[0]) + (k & 2 ? slope[1] : -slope[1]) +
                           (k & 4 ? slope[2] : -slope[2]);
   }
+  const struct cell parent = cell_at(coarse, GAS_COARSE_CELLS, 0, c->has_entropy);
+  const bool cold = c->keeps_entropy && entropy_decides(c, parent, thermal_energy(parent));
+  for (unsigned k = 0; cold && k < 8; k++)
+    children->u[GAS_ENERGY][k] += lost_energy(c, cell_at(&children->u[0][0], 8, k, true));
   bool good = true;
   for (unsigned k = 0; k < 8; k++)
     good &= is_physical(c, cell_at(&children->u[0][0], 8, k, c->has_entropy));
@@ -113,13 +119,18 @@ static void flux_add(unsigned variables, const void *fluxes, double weight, void
 }
 
 /* Corrects one cell, unless that leaves no positive pressure: a strong shock that runs into cold
- * coarser cells would do so. u: of the cell, group and fluxes: from one variable to the next */
+ * coarser cells would do so. With keeps_entropy, where the entropy decides it goes on to do so: the
+ * correction of the energy is mostly that of the kinetic energy's error. u: of the cell, group and fluxes: from one variable to the next */
 static void fix_cell(const struct constants *c, unsigned variables, real factor, const real *was,
                      const real *is, real *u) {
   real fixed[GAS_VARIABLES_MAX] = {0};
   for (unsigned q = 0; q < variables; q++)
     fixed[q] = u[q * GAS_GROUP_CELLS] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
-  if (!is_physical(c, cell_at(fixed, 1, 0, c->has_entropy))) return;
+  const struct cell before = cell_at(u, GAS_GROUP_CELLS, 0, c->has_entropy),
+                    after = cell_at(fixed, 1, 0, c->has_entropy);
+  if (!is_physical(c, after)) return;
+  if (c->keeps_entropy && entropy_decides(c, before, thermal_energy(before)))
+    fixed[GAS_ENERGY] += lost_energy(c, after);
   for (unsigned q = 0; q < variables; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
 }
 

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "direct.h"
+
 #define PI 3.14159265358979323846
 
 enum {
@@ -130,6 +132,13 @@ static void interpolate_wide(const double *coarse, double *wide) {
   refine(coarse, WIDE_SIDE, wide);
 }
 
+/* A fine cell i of a line from coarse ones, as refine_lines() does. @param from  coarse cell 0 */
+static inline double refined(const double *from, int i) {
+  static const double near = 5.0 / 32.0, far = -3.0 / 32.0, middle = 15.0 / 16.0;
+  const double *c = from + (i + 3) / 2;
+  return middle * c[0] + (i % 2 == 0 ? far : near) * c[-1] + (i % 2 == 0 ? near : far) * c[1];
+}
+
 /* The axes of a face's two indices, the faster first. */
 static void axes_of_face(int face, int *fast, int *slow) {
   *fast = face / 2 == 0 ? 1 : 0;
@@ -137,6 +146,35 @@ static void axes_of_face(int face, int *fast, int *slow) {
 }
 
 static const int step_of[3] = {1, SIDE, PLANE};
+
+/* A layer of coarse cells beside a face, interpolated across it to the ghost cells' middles. */
+static void coarse_layer(const double *coarse, int face, double layer[COARSE][COARSE]) {
+  static const int step[3] = {1, COARSE, COARSE * COARSE};
+  int fast, slow;
+  axes_of_face(face, &fast, &slow);
+  const double *from = coarse + (face & 1 ? COARSE - 2 : 1) * step[face / 2];
+  const int out = face & 1 ? step[face / 2] : -step[face / 2];
+  for (int j = 0; j < COARSE; j++)
+    for (int i = 0; i < COARSE; i++) {
+      const double *c = from + i * step[fast] + j * step[slow];
+      layer[j][i] = 15.0 / 16.0 * c[0] - 3.0 / 32.0 * c[out] + 5.0 / 32.0 * c[-out];
+    }
+}
+
+static void interpolate_ghosts(const double *coarse, unsigned faces, double *block) {
+  for (int face = 0; face < GAS_FACES; face++) {
+    double layer[COARSE][COARSE], rows[SIDE][COARSE];
+    int fast, slow;
+    if (!(faces >> face & 1)) continue;
+    axes_of_face(face, &fast, &slow);
+    coarse_layer(coarse, face, layer);
+    refine_lines(&layer[0][0], COARSE, SIDE, &rows[0][0]);
+    double *ghosts = block + (face & 1 ? SIDE - 1 : 0) * step_of[face / 2];
+    for (int j = 1; j <= INNER; j++)
+      for (int i = 1; i <= INNER; i++)
+        ghosts[i * step_of[fast] + j * step_of[slow]] = refined(rows[j], i);
+  }
+}
 
 static void find_slopes(const double *block, double *slopes) {
   for (int face = 0; face < GAS_FACES; face++) {
@@ -215,4 +253,5 @@ static void cover(const double *block, const double *source, const struct poisso
 
 extern const struct poisson_kernels KERNEL(poisson_kernels);
 const struct poisson_kernels KERNEL(poisson_kernels) = {
-    interpolate, solve, residual, share, sheet, cover, interpolate_wide};
+    interpolate, interpolate_ghosts, solve_directly, solve, residual, share, sheet, cover,
+    interpolate_wide};

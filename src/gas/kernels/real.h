@@ -42,13 +42,15 @@ struct constants {
   real gamma, thermal; /**< thermal: gamma - 1, pressure over thermal energy */
   real minmod, dual_energy_switch;
   bool has_entropy;
+  bool keeps_entropy; /**< also where fluxes are corrected and cells are interpolated */
 };
 
 INLINE struct constants constants_of(const struct gas_physics *physics) {
   const bool has_entropy = gas_variables(physics) > GAS_ENTROPY;
-  return (struct constants){(real)physics->gamma, (real)(physics->gamma - 1.0),
-                            (real)physics->minmod,
-                            has_entropy ? (real)physics->dual_energy_switch : 0, has_entropy};
+  return (struct constants){
+      (real)physics->gamma,  (real)(physics->gamma - 1.0),
+      (real)physics->minmod, has_entropy ? (real)physics->dual_energy_switch : 0,
+      has_entropy,           has_entropy && physics->dual_energy_change > 0.0};
 }
 
 /** One cell's conserved variables; the momentum in any order of axes. */
@@ -80,6 +82,11 @@ INLINE real pressure_of(const struct constants *c, struct cell a) {
   const real thermal = thermal_energy(a);
   return entropy_decides(c, a, thermal) ? a.entropy * pow(a.density, c->thermal)
                                         : c->thermal * thermal;
+}
+
+/** What the energy lacks of that which the entropy says. */
+INLINE real lost_energy(const struct constants *c, struct cell a) {
+  return a.entropy * pow(a.density, c->thermal) / c->thermal - thermal_energy(a);
 }
 
 /** Cell i of arrays with `stride` between variables. */

@@ -154,13 +154,25 @@ static void share_faces(unsigned variables, int axis, const struct cells *before
       }
 }
 
-/* Energy and entropy made to agree: the one that is less exact follows the other. */
-INLINE void reconcile_entropy(const struct constants *c, real *u) {
+/* Cell i of a group in a block. */
+INLINE size_t in_block(int i) {
+  const int x = i % GAS_GROUP_SIDE, y = i / GAS_GROUP_SIDE % GAS_GROUP_SIDE,
+            z = i / (GAS_GROUP_SIDE * GAS_GROUP_SIDE);
+  return (size_t)(((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
+                  GAS_GHOSTS);
+}
+
+/* Energy and entropy made to agree: the one that is less exact follows the other.
+ * @param change  physics->dual_energy_change/(dt/dh)^2 */
+INLINE void reconcile_entropy(const struct constants *c, real change, const real *restrict block,
+                              real *restrict u) {
 #pragma omp simd
   for (int i = 0; i < GAS_GROUP_CELLS; i++) {
     const struct cell a = cell_at(u, GAS_GROUP_CELLS, (size_t)i, true);
     const real thermal = thermal_energy(a), power = pow(a.density, c->thermal);
-    const bool cold = entropy_decides(c, a, thermal);
+    const real denser = a.density - block[in_block(i)];
+    const bool cold = entropy_decides(c, a, thermal) |
+                      (thermal * a.density < change * denser * denser);
     u[GAS_ENERGY * GAS_GROUP_CELLS + i] = cold ? a.energy - thermal + a.entropy * power / c->thermal
                                                : a.energy;
     u[GAS_ENTROPY * GAS_GROUP_CELLS + i] = cold ? a.entropy : c->thermal * thermal / power;
@@ -226,7 +238,8 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
     sweep(solver_of(physics), &c, variables, (real)dt_dh, axis, &stage[s], &stage[s + 1], faces);
     share_faces(variables, axis, &stage[s], faces, fluxes);
   }
-  if (c.has_entropy) reconcile_entropy(&c, third);
+  const real change = (real)(physics->dual_energy_change / (dt_dh * dt_dh));
+  if (c.has_entropy) reconcile_entropy(&c, change, block, third);
   split_patches(variables, third, group);
   find_fault(&c, group, fault);
 }

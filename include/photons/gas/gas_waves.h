@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cosmological initial conditions of gas that is all matter: density and velocity of linear theory
+ * on the root level, with the random phases of particles of the same seed (photons/ic/ic.h). */
+#ifndef PHOTONS_GAS_WAVES_H
+#define PHOTONS_GAS_WAVES_H
+
+#include <stdint.h>
+
+struct parameters;
+struct gas_waves;
+
+/**
+ * Density 1 + delta and velocity a H f Psi in the middles of the root level's cells at ic.z_init,
+ * where delta is minus the divergence of the displacement Psi. Every rank has the whole root level,
+ * 32 bytes a cell. Modes are those of particles that are as many as cells. A density that is not
+ * positive ends the program with EXIT_BAD_USAGE, a bad table of the spectrum with EXIT_BAD_INPUT.
+ * Collective.
+ */
+struct gas_waves *gas_waves_make(const struct parameters *p);
+/** @param w  may be NULL */
+void gas_waves_free(struct gas_waves *w);
+
+/** The conserved variables (enum gas_variable) of a group of the root level; as gas_array_read().
+ * @param place  of the group, in units of its side */
+void gas_waves_read(const struct gas_waves *w, const uint32_t place[3], double *conserved);
+
+#endif
