@@ -41,8 +41,8 @@ static void gas_field_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas_batch *b = batch_of(a);
   const char **addresses;
   const struct surroundings around = surroundings(a);
-  const struct potential_sources sources = surroundings_of(
-      &around, buffers, OTHERS + matter_slots(g), &addresses);
+  const struct potential_sources sources = surroundings_of(&around, buffers,
+                                                           OTHERS + matter_slots(g), &addresses);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_field field = {0};
     double block[POISSON_CELLS], density[GAS_GROUP_CELLS];

@@ -44,8 +44,8 @@ static void relax(const struct gas_potential_argument *a, const struct potential
   const struct self_gravity *s = a->gas->gravity;
   const double least = a->factor * s->mean_density * GAS_GROUP_CELLS;
   double block[POISSON_CELLS];
-  (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected
-                                    : potential_block)(sources, group, block);
+  (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected : potential_block)(sources, group,
+                                                                                   block);
   s->poisson->solve(source, s->tolerance * fmax(sum, least), POISSON_SWEEPS_MAX, block);
   potential_inner(block, cube);
 }
@@ -55,8 +55,8 @@ static void solve(const struct gas_potential_argument *a, const struct potential
                   uint32_t group, const double *source, double *cube) {
   const struct self_gravity *s = a->gas->gravity;
   double block[POISSON_CELLS];
-  (a->how.mode == POTENTIAL_CORRECT ? potential_ghosts_corrected
-                                    : potential_ghosts)(sources, group, block);
+  (a->how.mode == POTENTIAL_CORRECT ? potential_ghosts_corrected : potential_ghosts)(sources, group,
+                                                                                     block);
   s->poisson->solve_directly(&s->waves, source, block, cube);
 }
 
@@ -66,8 +66,8 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
   const char **addresses;
   const struct surroundings around = surroundings(a);
   const size_t matter = OTHERS + a->how.massive;
-  const struct potential_sources sources = surroundings_of(
-      &around, buffers, matter + matter_slots(g), &addresses);
+  const struct potential_sources sources = surroundings_of(&around, buffers,
+                                                           matter + matter_slots(g), &addresses);
   for (uint32_t i = 0; i < my_batch(a)->count; i++) {
     double source[GAS_GROUP_CELLS], *cube = nth_potential(buffers[POTENTIAL], i);
     double sum = s->kernels->source(

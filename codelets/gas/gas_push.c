@@ -10,8 +10,9 @@
 #include "photons/gas/particles.h"
 
 struct gas_push_argument {
-  struct batch_argument batch; /* its weight: the step that begins; 0: one ends; less than 0: no step */
-  double weight;               /* of the time of the level within the coarser one's step */
+  struct batch_argument
+      batch;     /* its weight: the step that begins; 0: one ends; less than 0: no step */
+  double weight; /* of the time of the level within the coarser one's step */
 };
 enum { PARTICLES, POTENTIALS_AROUND };
 

@@ -23,8 +23,8 @@ static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
   const char **addresses;
   const struct surroundings around = surroundings(a);
   const size_t matter = OTHERS + a->flag;
-  const struct potential_sources sources = surroundings_of(
-      &around, buffers, matter + matter_slots(g), &addresses);
+  const struct potential_sources sources = surroundings_of(&around, buffers,
+                                                           matter + matter_slots(g), &addresses);
   for (uint32_t i = 0; i < b->count; i++) {
     double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
     potential_block(&sources, b->first + i, block);

@@ -2,7 +2,8 @@
 /* gas_sheet: the pseudo-mass of a level from what the next finer one found, and the potential with
  * the finer one's means where that is.
  *
- * reads  cells; densities of particles; potentials of the batch and its neighbours; shares of the next finer level
+ * reads  cells; densities of particles; potentials of the batch and its neighbours; shares of the
+ *        next finer level
  * writes pseudo-mass, potential */
 #include <stdlib.h>
 #include <string.h>

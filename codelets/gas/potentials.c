@@ -14,9 +14,8 @@ void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch
 }
 
 double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source) {
-  return g->particles
-             ? matter_add(VECTOR(const struct gas_matter, buffers[0]) + i, factor, source)
-             : 0.0;
+  return g->particles ? matter_add(VECTOR(const struct gas_matter, buffers[0]) + i, factor, source)
+                      : 0.0;
 }
 
 static void add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,

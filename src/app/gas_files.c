@@ -20,8 +20,9 @@ void gas_timings_header(FILE *out, bool comoving) {
 }
 
 void gas_statistics_header(FILE *out, bool comoving) {
-  fprintf(out, "step,%s,mass,momentum_x,momentum_y,momentum_z,energy,potential_energy,"
-               "particle_momentum_x,particle_momentum_y,particle_momentum_z,particle_energy\n",
+  fprintf(out,
+          "step,%s,mass,momentum_x,momentum_y,momentum_z,energy,potential_energy,"
+          "particle_momentum_x,particle_momentum_y,particle_momentum_z,particle_energy\n",
           comoving ? "a,z" : "time");
 }
 

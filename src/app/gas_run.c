@@ -337,8 +337,8 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
   } else if (p->ic.source == IC_ARRAY) {
     struct gas_ic ic = gas_ic_make(p); /* looks at the file */
     gas_ic_free(&ic);
-    if (gas_particles_wanted(p)) gas_particles_look(p);
   }
+  if (!checkpoint_path && gas_particles_wanted(p)) gas_particles_look(p);
   gas_require_root(p);
   set_timeline(timeline, p, now);
   parameters_print(p, stdout);

@@ -457,10 +457,11 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   const struct parameter *source = row_of("ic", "source");
   const bool generated = p->gas.comoving && p->ic.source == IC_GENERATE;
   if (p->ic.source < IC_SOD && !generated && sound(problems, source))
-    problem_with(problems, source, p, NULL,
-                 "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
-                 "kelvin_helmholtz | blast | array | jeans | collapse | point_masses | particles, and "
-                 "with gas.comoving = yes: generate | pancake");
+    problem_with(
+        problems, source, p, NULL,
+        "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
+        "kelvin_helmholtz | blast | array | jeans | collapse | point_masses | particles, and "
+        "with gas.comoving = yes: generate | pancake");
   if (p->ic.source == IC_ARRAY) {
     const struct parameter *file = row_of("ic", "file");
     check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = array");

@@ -51,7 +51,8 @@ static const char *const steps[] = {
 static const char *const criteria[] = {
     [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
-static const char *const gas_solvers[] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_NONE] = "none", NULL};
+static const char *const gas_solvers[] = {
+    [GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_NONE] = "none", NULL};
 static const char *const gas_precisions[] = {
     [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double", NULL};
 static const char *const gas_step_kinds[] = {
@@ -341,9 +342,9 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                              "output.scale_factors",
                                              "output.times_file",
                                              NULL};
-  static const char *const gas_alone[] = {
-      "gas.",           "ic.direction", "ic.energy",    "ic.amplitude", "ic.temperature",
-      "ic.z_caustic", "ic.separation", "ic.particles", NULL};
+  static const char *const gas_alone[] = {"gas.",          "ic.direction",   "ic.energy",
+                                          "ic.amplitude",  "ic.temperature", "ic.z_caustic",
+                                          "ic.separation", "ic.particles",   NULL};
   static const char *const periodic[] = {"cosmology.",         "analysis.",
                                          "box.size",           "box.npart_side",
                                          "ic.z_init",          "time.z_end",

@@ -54,7 +54,8 @@ double gas_memory(const struct gas *g) {
     groups += g->topology.level[level].count;
   return groups * g->group_memory +
          (double)comm_size() * (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
-         (g->gravity ? root_poisson_bytes(g->gravity->root) : 0.0) + gas_particles_bytes(g->particles);
+         (g->gravity ? root_poisson_bytes(g->gravity->root) : 0.0) +
+         gas_particles_bytes(g->particles);
 }
 
 double gas_root_memory(const struct parameters *p) {
@@ -412,10 +413,9 @@ struct gas *gas_create(const struct parameters *p) {
   for (int c = 0; c < 3; c++) root[c] = (uint32_t)p->gas.root[c] / GAS_GROUP_SIDE;
   topology_init(&g->topology, root, p->gas.boundary, (int)p->gas.levels);
   g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
-  g->physics = (struct gas_physics){
-      .solver = p->gas.solver == GAS_NONE ? GAS_RTVD : p->gas.solver,
-      .limiter = GAS_LIMITER_VAN_LEER,
-      .gamma = p->gas.gamma};
+  g->physics = (struct gas_physics){.solver = p->gas.solver == GAS_NONE ? GAS_RTVD : p->gas.solver,
+                                    .limiter = GAS_LIMITER_VAN_LEER,
+                                    .gamma = p->gas.gamma};
   g->empty = p->gas.solver == GAS_NONE;
   if (p->gas.comoving) {
     g->physics.dual_energy_switch = COLD_FLOW;

@@ -240,8 +240,8 @@ void gravity_close(struct gas *g, int level, double dt, double weight) {
 
 void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells) {
   const struct gas_level *l = &g->level[level];
-  const starpu_data_handle_t potential =
-      l->batch[group / g->batch].potential[l->potential[POTENTIAL_END]];
+  const starpu_data_handle_t potential = l->batch[group / g->batch]
+                                             .potential[l->potential[POTENTIAL_END]];
   handle_acquire(potential, STARPU_R);
   const double *cube = (const double *)starpu_vector_get_local_ptr(potential) +
                        group % g->batch * (size_t)GAS_GROUP_CELLS;

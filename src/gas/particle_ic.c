@@ -58,10 +58,10 @@ static void check_particle(const char *path, const struct parameters *p,
     const double side = p->gas.length * p->gas.root[c] / p->gas.root[0];
     if (!(x >= 0.0 && x < side))
       fail(EXIT_BAD_INPUT, "%s: %c of particle %llu is %g; allowed: 0 to less than %g", path,
-           "xyz"[c], (unsigned long long)particle->number, x, side);
+           "xyz"[c], (unsigned long long)particle -> number, x, side);
     if (!isfinite(v))
       fail(EXIT_BAD_INPUT, "%s: velocity %c of particle %llu is %g", path, "xyz"[c],
-           (unsigned long long)particle->number, v);
+           (unsigned long long)particle -> number, v);
   }
   if (!(particle->mass > 0.0 && isfinite(particle->mass)))
     fail(EXIT_BAD_INPUT, "%s: the mass of particle %llu is %g; allowed: more than 0", path,

@@ -64,7 +64,7 @@ static void add_cloud(const struct cloud *cloud, double density, const int offse
 }
 
 void gas_particles_assign(const struct gas *g, int level, uint32_t group,
-                      double density[GAS_GROUP_CELLS]) {
+                          double density[GAS_GROUP_CELLS]) {
   const struct gas_group *groups = g->topology.level[level].group;
   const struct particle_level *l = &g->particles->level[level];
   const double volume = pow(gas_cell(g, level), 3.0);
@@ -158,7 +158,8 @@ static void drift(const struct gas *g, int c, double way, double *position) {
   if (*position >= side) *position = 0.0; /* rounding */
 }
 
-void gas_particles_push(const struct gas *g, int level, uint32_t group, const double *potential, double dt) {
+void gas_particles_push(const struct gas *g, int level, uint32_t group, const double *potential,
+                        double dt) {
   const struct particle_level *l = &g->particles->level[level];
   for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
     struct gas_particle *p = &l->particle[i];
@@ -204,8 +205,7 @@ void gas_particles_feel(const struct gas *g, int level, uint32_t group, const do
 }
 
 static void deposit_level(struct gas *g, int level, bool ahead) {
-  for (uint32_t i = 0; i < g->level[level].batch_count; i++)
-    gas_deposit_submit(g, level, i, ahead);
+  for (uint32_t i = 0; i < g->level[level].batch_count; i++) gas_deposit_submit(g, level, i, ahead);
 }
 
 void gas_particles_deposit(struct gas *g, int level) {
@@ -283,8 +283,7 @@ struct particle_totals gas_particles_measure(struct gas *g) {
   for (int level = 0; level < topology_levels(&g->topology); level++)
     push_level(g, level, -1.0, 1.0);
   gas_particles_acquire(g, 0);
-  for (int level = 0; level < topology_levels(&g->topology); level++)
-    add_level(g, level, &t);
+  for (int level = 0; level < topology_levels(&g->topology); level++) add_level(g, level, &t);
   gas_particles_release(g, 0);
   return t;
 }

@@ -216,8 +216,7 @@ static void sort_groups(void *context, uint32_t group) {
   bool sorted = true;
   for (size_t i = begin; i + 1 < end; i++)
     sorted = sorted && l->particle[i].number <= l->particle[i + 1].number;
-  if (!sorted)
-    qsort(l->particle + begin, end - begin, sizeof *l->particle, compare_numbers);
+  if (!sorted) qsort(l->particle + begin, end - begin, sizeof *l->particle, compare_numbers);
 }
 
 /** A cloud must not reach over a side of an isolated box. */

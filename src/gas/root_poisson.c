@@ -27,13 +27,13 @@ enum { NEAR = 12, NEAR_SIDE = 2 * NEAR + 1 }; /* cells in which the Green functi
 struct root_poisson {
   struct root_mesh mesh;
   bool periodic;
-  double *green;         /* [line here][z <= size/2][row]: transform of the Green function */
-  double *near;          /* [NEAR_SIDE]^3: Green function around the origin */
-  double *eigenvalue[3]; /* along each axis; of the periodic Laplacian */
-  uint32_t first, own;   /* groups of this rank */
-  size_t *sent;          /* [rank][own group] where its planes are in the message to a rank */
-  size_t *received;      /* [group] where its planes are in the messages that this rank gets */
-  size_t *bytes;         /* [2][rank] of messages to and from the ranks */
+  double *green;            /* [line here][z <= size/2][row]: transform of the Green function */
+  double *near;             /* [NEAR_SIDE]^3: Green function around the origin */
+  double *eigenvalue[3];    /* along each axis; of the periodic Laplacian */
+  uint32_t first, own;      /* groups of this rank */
+  size_t *sent;             /* [rank][own group] where its planes are in the message to a rank */
+  size_t *received;         /* [group] where its planes are in the messages that this rank gets */
+  size_t *bytes;            /* [2][rank] of messages to and from the ranks */
   double *outside, *inside; /* the messages: of own groups, of own planes */
   double *sum;              /* [group] of the source */
 };
@@ -292,7 +292,8 @@ static void copy_planes(const struct copy *c, uint32_t group, bool to_mesh) {
   double *piece = c->root->inside + c->root->received[group];
   for (uint32_t z = planes.first; z < planes.end; z++)
     for (uint32_t y = 0; y < GAS_GROUP_SIDE; y++, piece += GAS_GROUP_SIDE) {
-      double *row = root_mesh_row(m, GAS_GROUP_SIDE * place[2] + z - root_mesh_first(m, comm_rank()),
+      double *row = root_mesh_row(m,
+                                  GAS_GROUP_SIDE * place[2] + z - root_mesh_first(m, comm_rank()),
                                   GAS_GROUP_SIDE * place[1] + y) +
                     GAS_GROUP_SIDE * place[0];
       memcpy(to_mesh ? row : piece, to_mesh ? piece : row, GAS_GROUP_SIDE * sizeof *row);
@@ -308,9 +309,9 @@ static void hold(const struct copy *c, bool acquire) {
   const uint32_t end = gas_first_batch(c->gas, 0, comm_rank() + 1);
   for (uint32_t i = gas_first_batch(c->gas, 0, comm_rank()); i < end; i++) {
     const struct gas_batch *b = &l->batch[i];
-    const starpu_data_handle_t handle[] = {
-        b->handle[l->now], b->potential[l->potential[POTENTIAL_END]], c->massive ? b->sheets : NULL,
-        b->matter};
+    const starpu_data_handle_t handle[] = {b->handle[l->now],
+                                           b->potential[l->potential[POTENTIAL_END]],
+                                           c->massive ? b->sheets : NULL, b->matter};
     for (size_t k = 0; k < sizeof handle / sizeof *handle; k++)
       if (handle[k] && acquire)
         handle_acquire(handle[k], k == 1 ? STARPU_W : STARPU_R);

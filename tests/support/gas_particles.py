@@ -75,8 +75,8 @@ def circles(light, pair):
         assert np.all(np.abs(position.mean(axis=0) - 0.5) < 1e-3)
     print(f"pair: distance {min(distances):.4f} to {max(distances):.4f}, "
           f"at the end {position[1] - position[0]}")  # fmt: skip
-    assert np.max(np.abs(np.array(distances) / 0.25 - 1)) < 0.05
-    assert np.linalg.norm(position[1] - position[0] + [0.25, 0, 0]) < 0.04
+    assert np.max(np.abs(np.array(distances) / 0.25 - 1)) < 0.02
+    assert np.linalg.norm(position[1] - position[0] - [0, 0.25, 0]) < 0.01
 
 
 def same(one, other):

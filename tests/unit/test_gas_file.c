@@ -236,8 +236,7 @@ static void test_particles(void **state) {
   struct gas_particle *back = gas_file_read_particles(path, &count);
   assert_int_equal(count, PARTICLES);
   for (int i = 0; i < PARTICLES; i++)
-    for (int k = 0; k < PARTICLES; k++)
-      found += memcmp(&particle[i], &back[k], sizeof *back) == 0;
+    for (int k = 0; k < PARTICLES; k++) found += memcmp(&particle[i], &back[k], sizeof *back) == 0;
   assert_int_equal(found, PARTICLES);
   free(back);
 }
@@ -312,8 +311,8 @@ static void test_refused(void **state) {
 static void test_damage(void **state) {
   (void)state;
   char *path = scratch("gas_000.hdf5");
-  static const char *const datasets[] = {"GridData/Dens", "GridData/Dual", "Tree/Corner",
-                                         "Tree/Sibling",  "Info/KeyInfo",  "Info/InputPara",
+  static const char *const datasets[] = {"GridData/Dens", "GridData/Dual",   "Tree/Corner",
+                                         "Tree/Sibling",  "Info/KeyInfo",    "Info/InputPara",
                                          "Tree/NPar",     "Particle/ParPosX"};
   for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++) {
     write_mesh(path, 8);

@@ -34,12 +34,13 @@ static struct gas *make_mesh(const struct setup *s, const struct gas_particle *p
   static struct parameters p;
   const char *b = s->boundary;
   char text[600];
-  snprintf(text, sizeof text,
-           "[run]\nsystem = gas\n[ic]\nsource = point_masses\n[time]\nend = 1\n[gas]\nsolver = none\n"
-           "root = 32, 32, 32\nlength = 32\nlevels = %d\nflag_density = %s\nbuffer = 4\nbatch = %d\n"
-           "gravity = self\nsheet_corrections = %d\nx_low = %s\nx_high = %s\ny_low = %s\n"
-           "y_high = %s\nz_low = %s\nz_high = %s\n",
-           s->levels, s->flag_density, s->batch, s->corrections, b, b, b, b, b, b);
+  snprintf(
+      text, sizeof text,
+      "[run]\nsystem = gas\n[ic]\nsource = point_masses\n[time]\nend = 1\n[gas]\nsolver = none\n"
+      "root = 32, 32, 32\nlength = 32\nlevels = %d\nflag_density = %s\nbuffer = 4\nbatch = %d\n"
+      "gravity = self\nsheet_corrections = %d\nx_low = %s\nx_high = %s\ny_low = %s\n"
+      "y_high = %s\nz_low = %s\nz_high = %s\n",
+      s->levels, s->flag_density, s->batch, s->corrections, b, b, b, b, b, b);
   parameters_from_text(&p, text, NULL, 0);
   struct gas *g = gas_create(&p);
   gas_particles_add(g, particle, count);
@@ -65,8 +66,7 @@ static void make_clump(struct gas_particle particle[ALL], bool reverse) {
     struct gas_particle *p = &particle[reverse ? ALL - 1 - i : i];
     *p = (struct gas_particle){.mass = (0.5 + uniform()) / ALL, .number = i};
     for (int c = 0; c < 3; c++) {
-      p->position[c] = i < CLUMP ? fmod(middle[c] + 1.5 * normal() + 32.0, 32.0)
-                                 : 32.0 * uniform();
+      p->position[c] = i < CLUMP ? fmod(middle[c] + 1.5 * normal() + 32.0, 32.0) : 32.0 * uniform();
       p->velocity[c] = normal();
     }
   }
@@ -139,12 +139,14 @@ static void order_does_not_matter(void **state) {
   struct gas *g[2];
   for (int i = 0; i < 2; i++) {
     make_clump(particle, i == 1);
-    g[i] = make_mesh(&(struct setup){"periodic", "0.003, 0.006", 2, 1, i == 0 ? 4 : 3}, particle, ALL);
+    g[i] = make_mesh(&(struct setup){"periodic", "0.003, 0.006", 2, 1, i == 0 ? 4 : 3}, particle,
+                     ALL);
     gas_particles_open(g[i], 2, 0.01, 1.0);
     message_wait();
   }
   for (int l = 0; l < 3; l++) {
-    const struct particle_level *one = &g[0]->particles->level[l], *other = &g[1]->particles->level[l];
+    const struct particle_level *one = &g[0]->particles->level[l],
+                                *other = &g[1]->particles->level[l];
     assert_int_equal(one->count, other->count);
     assert_memory_equal(one->particle, other->particle, one->count * sizeof *one->particle);
     for (uint32_t i = 0; i < g[0]->topology.level[l].count; i++) {

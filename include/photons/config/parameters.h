@@ -52,8 +52,8 @@ struct parameters {
     enum gas_direction direction;
     double energy, amplitude, separation; /**< of named problems of gas */
     char particles[PARAMETER_PATH_MAX];   /**< file of particles beside gas; empty: none */
-    double temperature;       /**< of gas in comoving coordinates, K; 0: chosen from z_init */
-    double z_caustic;         /**< of a pancake */
+    double temperature; /**< of gas in comoving coordinates, K; 0: chosen from z_init */
+    double z_caustic;   /**< of a pancake */
   } ic;
   struct {
     enum gas_solver solver;

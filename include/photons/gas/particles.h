@@ -114,7 +114,7 @@ void gas_particles_release(struct gas *g, int first);
 
 /** Densities of a group from the clouds of its level's particles. */
 void gas_particles_assign(const struct gas *g, int level, uint32_t group,
-                      double density[GAS_GROUP_CELLS]);
+                          double density[GAS_GROUP_CELLS]);
 /** Add to the densities of a group what moves when particles of finer levels move on for a time. */
 void gas_particles_move_on(const struct gas *g, int level, uint32_t group, double time,
                            double density[GAS_GROUP_CELLS]);

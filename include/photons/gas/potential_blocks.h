@@ -25,8 +25,8 @@ void potential_block(const struct potential_sources *s, uint32_t group, double *
  * [x 20]. */
 void potential_wide(const struct potential_sources *s, uint32_t group, double *wide);
 
-/** The same as potential_block(), with the groups' potentials corrected by the change of the coarser level's, which is
- * that from `begin` to `end`. */
+/** The same as potential_block(), with the groups' potentials corrected by the change of the coarser
+ * level's, which is that from `begin` to `end`. */
 void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block);
 
 /** The same of the ghost cells beyond faces alone, which are all that a direct solution needs. */

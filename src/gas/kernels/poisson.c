@@ -253,5 +253,5 @@ static void cover(const double *block, const double *source, const struct poisso
 
 extern const struct poisson_kernels KERNEL(poisson_kernels);
 const struct poisson_kernels KERNEL(poisson_kernels) = {
-    interpolate, interpolate_ghosts, solve_directly, solve, residual, share, sheet, cover,
-    interpolate_wide};
+    interpolate, interpolate_ghosts, solve_directly, solve, residual, share, sheet,
+    cover,       interpolate_wide};
