@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_field: energy in the potential, and the largest acceleration, of each group of a batch.
  *
- * reads  cells; densities of particles; potentials of the batch, its neighbours, and of the next coarser level
+ * reads  cells; densities of particles; potentials of the batch, its neighbours, and of the next
+ *        coarser level
  * writes gas_level.field */
 #include <math.h>
 #include <stdlib.h>
 
 #include "codelets/gas/potentials.h"
+#include "photons/gas/particles.h"
 
 #define gas_field_argument batch_argument
 enum { CELLS, OTHERS };
@@ -17,23 +19,34 @@ static struct surroundings surroundings(const struct batch_argument *a) {
   return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, false, false};
 }
 
-/** One patch: adds to the energy and raises the acceleration times two cells.
- * @param density  [z 16][y 16][x 16] */
-static void measure_patch(const double *density, int patch, bool refined, const double *block,
-                          struct gas_field *field) {
-  static const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
+/** Sum of density times potential / 2 of particles in a patch. */
+static double energy_of_matter(const struct gas_matter *m, int patch, const double *block) {
+  double sum = 0.0;
   for (int i = 0; i < GAS_PATCH_CELLS; i++) {
-    const double *p = block;
-    int at = 0;
+    int in_block = 0, in_cube = 0;
     for (int c = 2; c >= 0; c--) {
       const int cell = GAS_PATCH_SIDE * (patch >> c & 1) + (i >> 3 * c & 7);
-      p += step[c] * (1 + cell);
-      at = GAS_GROUP_SIDE * at + cell;
+      in_block = POISSON_SIDE * in_block + 1 + cell;
+      in_cube = GAS_GROUP_SIDE * in_cube + cell;
     }
-    for (int c = 0; c < 3; c++)
-      field->acceleration = fmax(field->acceleration, fabs(p[step[c]] - p[-step[c]]));
-    if (!refined) field->energy += 0.5 * p[0] * density[at];
+    sum += 0.5 * block[in_block] * matter_density(m, (size_t)in_cube);
   }
+  return sum;
+}
+
+/** Energy and acceleration of a group. @param m  may be NULL */
+static struct gas_field measure(const struct gas *g, int level, uint32_t group, const void *cells,
+                                const struct gas_matter *m, const double *block) {
+  struct gas_field field = {0};
+  for (unsigned p = 0; p < GAS_PATCHES; p++) {
+    double sum;
+    const double difference = g->gravity->kernels->measure(block, cells, p, &sum);
+    field.acceleration = fmax(field.acceleration, difference / (2.0 * gas_cell(g, level)));
+    if (g->topology.level[level].group[group].son[p] != NO_GROUP) continue;
+    field.energy += 0.5 * sum;
+    if (m) field.energy += energy_of_matter(m, (int)p, block);
+  }
+  return field;
 }
 
 static void gas_field_cpu(void *buffers[], const struct batch_argument *a) {
@@ -44,17 +57,12 @@ static void gas_field_cpu(void *buffers[], const struct batch_argument *a) {
   const struct potential_sources sources = surroundings_of(&around, buffers,
                                                            OTHERS + matter_slots(g), &addresses);
   for (uint32_t i = 0; i < b->count; i++) {
-    struct gas_field field = {0};
-    double block[POISSON_CELLS], density[GAS_GROUP_CELLS];
-    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), 1.0, 0.0, NULL,
-                                density);
-    add_matter(g, buffers + OTHERS, i, 1.0, density);
+    const struct gas_matter *m = g->particles ? VECTOR(struct gas_matter, buffers[OTHERS]) + i
+                                              : NULL;
+    double block[POISSON_CELLS];
     potential_block(&sources, b->first + i, block);
-    for (int p = 0; p < GAS_PATCHES; p++)
-      measure_patch(density, p, g->topology.level[a->level].group[b->first + i].son[p] != NO_GROUP,
-                    block, &field);
-    field.acceleration /= 2.0 * gas_cell(g, a->level);
-    g->level[a->level].field[b->first + i] = field;
+    g->level[a->level].field[b->first + i] = measure(
+        g, a->level, b->first + i, nth(buffers[CELLS], gas_group_bytes(g), i), m, block);
   }
   free(addresses);
 }

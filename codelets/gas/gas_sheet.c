@@ -96,7 +96,8 @@ static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
   const struct surroundings around = surroundings(a);
   const struct potential_sources sources = surroundings_of(&around, buffers, NEAR, &addresses);
   for (uint32_t i = 0; i < batch_of(a)->count; i++) {
-    /* Ghost cells without a group of this level are beside no refined patch, and are not used. */
+    /* Ghost cells in the box without a group of this level are beside no refined patch, and are not
+     * used. */
     double block[POISSON_CELLS] = {0};
     potential_block(&sources, batch_of(a)->first + i, block);
     put_finer(buffers, a, batch_of(a)->first + i, block);

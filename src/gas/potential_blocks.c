@@ -18,14 +18,23 @@ static size_t in_cube(int side, const int place[3]) {
   return ((size_t)place[2] * (size_t)side + (size_t)place[1]) * (size_t)side + (size_t)place[0];
 }
 
+/** Copy a row; whole rows of groups are long enough for a call. */
+static inline void copy_row(const double *from, int n, double *to) {
+  if (n == INNER)
+    memcpy(to, from, INNER * sizeof *to);
+  else
+    for (int x = 0; x < n; x++) to[x] = from[x];
+}
+
 /** Copy a box of cells. */
 static void copy_box(const double *from, int from_side, const int first[3], const int size[3],
                      double *to, int to_side, const int place[3]) {
-  for (int z = 0; z < size[2]; z++)
-    for (int y = 0; y < size[1]; y++)
-      for (int x = 0; x < size[0]; x++)
-        to[in_cube(to_side, (const int[3]){place[0] + x, place[1] + y, place[2] + z})] =
-            from[in_cube(from_side, (const int[3]){first[0] + x, first[1] + y, first[2] + z})];
+  for (int z = 0; z < size[2]; z++) {
+    const double *row = from + in_cube(from_side, (const int[3]){first[0], first[1], first[2] + z});
+    double *to_row = to + in_cube(to_side, (const int[3]){place[0], place[1], place[2] + z});
+    for (int y = 0; y < size[1]; y++, row += from_side, to_row += to_side)
+      copy_row(row, size[0], to_row);
+  }
 }
 
 /** Where a neighbour's cells are: which box of a cube of `width` inner cells and `ghosts` a side
@@ -39,6 +48,12 @@ static void neighbour_box(int n, int width, int ghosts, int first[3], int size[3
   }
 }
 
+/** to = keep * begin + weight * (end - begin) */
+static inline void mix_row(const double *begin, double keep, const double *end, double weight,
+                           int n, double *to) {
+  for (int x = 0; x < n; x++) to[x] = keep * begin[x] + weight * (end[x] - begin[x]);
+}
+
 /** A box of the coarser potential of a patch at the time of the block, or of its change, copied to
  * the cube of coarse cells. */
 static void copy_patch(const struct potential_sources *s, struct patch_number p, bool change,
@@ -50,17 +65,16 @@ static void copy_patch(const struct potential_sources *s, struct patch_number p,
   const double *begin = s->weight == 1.0 && !change
                             ? NULL
                             : potential_of(s->gas, &s->begin, p.group) + from;
-  const double more = change ? 1.0 : s->weight;
+  const double weight = change ? 1.0 : s->weight, keep = change ? 0.0 : 1.0;
   for (int z = 0; z < size[2]; z++)
     for (int y = 0; y < size[1]; y++) {
       const size_t row = in_cube(INNER, (const int[3]){0, y, z});
       double *to = coarse + in_cube(POISSON_COARSE_SIDE,
                                     (const int[3]){place[0], place[1] + y, place[2] + z});
-      for (int x = 0; x < size[0]; x++)
-        to[x] = change || (begin && end)
-                    ? (change ? 0.0 : begin[row + (size_t)x]) +
-                          more * (end[row + (size_t)x] - begin[row + (size_t)x])
-                    : (end ? end : begin)[row + (size_t)x];
+      if (begin && end)
+        mix_row(begin + row, keep, end + row, weight, size[0], to);
+      else
+        copy_row((end ? end : begin) + row, size[0], to);
     }
 }
 
@@ -149,7 +163,7 @@ static void fill(const struct potential_sources *s, uint32_t group, bool ghosts,
       copy_near(s, me->near[n], n, block);
     }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
-  if (s->level == 0) beyond_box(&s->gas->topology, place, 0, block, SIDE, 1);
+  if (!s->end.list) beyond_box(&s->gas->topology, place, s->level, block, SIDE, 1);
 }
 
 void potential_wide(const struct potential_sources *s, uint32_t group, double *wide) {

@@ -14,9 +14,9 @@
 #include "photons/base/comm.h"
 
 struct root_mesh {
-  uint32_t cells[3]; /* along x, y, z */
-  uint32_t size[3];  /* of the transforms: as many, or twice as many */
-  uint32_t row;      /* complex numbers of a row along x, size[0]/2 + 1 */
+  uint32_t cells[3];                  /* along x, y, z */
+  uint32_t size[3];                   /* of the transforms: as many, or twice as many */
+  uint32_t row;                       /* complex numbers of a row along x, size[0]/2 + 1 */
   uint32_t planes, first_line, lines; /* of this rank */
   double *values;                     /* [plane here][y < size][2 row] */
   fftw_complex *waves;                /* [z < cells][line here][row]; one rank: the same memory */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Speed of the gas kernels on one core (processor time): millions of cell updates a second of the
- * solvers, and of cells a second of flags, interpolation and averages. One update is one cell of a
+ * solvers, and of cells a second of flags, interpolation, averages and the potential. One update is one cell of a
  * patch group advanced by one time step; ghost cells do not count. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "photons/base/error.h"
 #include "photons/gas/kernels.h"
+#include "photons/gas/poisson.h"
 
 enum { GROUPS = 64, REPEATS = 5 };
 
@@ -149,6 +151,52 @@ static double rate(struct arrays *a, void (*function)(struct arrays *a, size_t g
   return 1e-6 * GROUPS * GAS_GROUP_CELLS / best;
 }
 
+/** A group's potential from random densities and smooth values around it. */
+struct potential {
+  const struct poisson_kernels *kernels;
+  struct poisson_waves waves;
+  double block[POISSON_CELLS], source[GAS_GROUP_CELLS], cube[GAS_GROUP_CELLS];
+  double target; /* residual where relaxation ends */
+};
+
+static void bench_direct(struct potential *p) {
+  p->kernels->solve_directly(&p->waves, p->source, p->block, p->cube);
+}
+
+static void bench_sor(struct potential *p) {
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) /* from 0 */
+    p->block[((i / 256 + 1) * POISSON_SIDE + i / 16 % 16 + 1) * POISSON_SIDE + i % 16 + 1] = 0.0;
+  p->kernels->solve(p->source, p->target, POISSON_SWEEPS_MAX, p->block);
+}
+
+static double solve_rate(struct potential *p, void (*function)(struct potential *p)) {
+  double best = 1e9;
+  for (int r = 0; r < 20 * REPEATS; r++) {
+    const double start = seconds();
+    function(p);
+    const double time = seconds() - start;
+    best = time < best ? time : best;
+  }
+  return 1e-6 * GAS_GROUP_CELLS / best;
+}
+
+static void bench_potential(void) {
+  static struct potential p;
+  uint64_t random = 1;
+  double sum = 0.0;
+  p.kernels = poisson_kernels_select();
+  poisson_waves_make(&p.waves);
+  for (int i = 0; i < POISSON_CELLS; i++)
+    p.block[i] = sin(0.2 * (i % 18)) + cos(0.1 * (i / 18 % 18)) * sin(0.1 * (i / 324));
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) sum += p.source[i] = 0.01 * random_number(&random);
+  printf("potential: direct %.1f", solve_rate(&p, bench_direct));
+  for (double tolerance = 1e-4; tolerance > 5e-8; tolerance *= 1e-3) {
+    p.target = tolerance * sum;
+    printf(", SOR to %.0e %.1f", tolerance, solve_rate(&p, bench_sor));
+  }
+  printf("\n");
+}
+
 int main(void) {
   printf("%s kernels, one core: millions of cells a second\n", isa_name(isa_select()));
   printf("solver precision    solve  cfl   flags  Loehner  interpolate  restrict  fluxes\n");
@@ -162,5 +210,6 @@ int main(void) {
       printf(" %8.1f\n", rate(&a, bench_flux));
       arrays_free(&a);
     }
+  bench_potential();
   return 0;
 }

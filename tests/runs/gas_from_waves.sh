@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Generated initial conditions of gas have the random phases, density and velocities of particles with
-# the same seed, on any number of ranks. The gas of a small universe collapses and is heated.
+# Generated initial conditions of gas have the random phases, density and velocities of particles
+# with the same seed, on any number of ranks. The gas of a small universe collapses and is heated.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi

@@ -51,6 +51,9 @@ run() {
 run coarse jeans.ini
 run refined jeans.ini --set gas.levels=1 --set gas.flag_density=0.5 --set gas.solver=rtvd
 run collapse collapse.ini
+short="--set time.end=2 --set gas.levels=1 --set gas.flag_density=0.5"
+run direct jeans.ini $short
+run sor jeans.ini $short --set gas.poisson=sor --set gas.sor_tolerance=1e-12
 
 "$PYTHON" - <<'END' || complain "another growth or collapse"
 import csv
@@ -68,6 +71,21 @@ def growth_error(name):
 
 coarse, refined = growth_error("coarse"), growth_error("refined")
 assert coarse < 0.06 and refined < coarse / 2.5
+
+# Both solvers of groups find the same flow and potential.
+for field in ("momentum_x", "potential"):
+    direct, sor = (Mesh(f"{name}/gas_000.hdf5").field(field) for name in ("direct", "sor"))
+    difference = np.abs(direct - sor).max() / np.abs(direct).max()
+    print(f"{field}: direct and SOR differ by {difference:.3g}")
+    assert 0 < difference < 1e-6
+
+# The potential in files is that of the density.
+mesh = Mesh("coarse/gas_000.hdf5")
+wave = np.sin(k * (mesh.positions()[0] - 64))
+attraction = np.mean(mesh.values("potential") * wave) / np.mean((mesh.values("density") - 1) * wave)
+exact = -4e-3 * np.pi / (2 * np.sin(k * 8 / 2) / 8) ** 2
+print(f"potential over density {attraction:.6g}, exact {exact:.6g}")
+assert abs(attraction / exact - 1) < 1e-6
 
 mesh = Mesh("collapse/gas_000.hdf5")
 density = mesh.values("density")

@@ -36,7 +36,7 @@ run() {
     complain "$1: exit code $?"
 }
 # A circle of radius 0.15 takes 0.365; the box is refined between 0.5 and 0.75.
-run circle --set time.end=0.1825 --set output.interval=0.01
+run circle --set time.end=0.0912 --set output.interval=0.0057
 # The pair lies between patch groups, whose potentials must agree well.
 run pair --set ic.source=point_masses --set ic.particles= --set time.end=0.13885 \
   --set output.interval=0.013885 --set gas.sibling_relaxations=64

@@ -60,7 +60,10 @@ def circles(light, pair):
         radii.append(np.linalg.norm(way))
         angles.append(np.arctan2(way[1], way[0]))
         levels.add(int(level[1]))
-    turned = np.unwrap(angles)[-1] / (0.1825 * 0.15**-1.5)
+    with h5py.File(files[-1]) as file:
+        time = file["Info/KeyInfo"][()]["Time"][0]
+    assert time > 0.09
+    turned = np.unwrap(angles)[-1] / (time * 0.15**-1.5)
     print(f"light: {len(files)} files, radius {min(radii):.4f} to {max(radii):.4f}, "
           f"angle {turned:.4f} of the exact one, levels {levels}")  # fmt: skip
     assert levels == {0, 1}

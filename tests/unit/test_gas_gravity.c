@@ -484,6 +484,27 @@ static void point_masses(void **state) {
   assert_true(without.rms > 0.05);
 }
 
+/** Corrections converge where refined patches of several levels are at the edge of empty space. */
+static void corrections_converge_at_the_edge(void **state) {
+  (void)state;
+  static const double mass[3] = {4.5, 4.5, 4.5};
+  for (int corrections = 1; corrections <= 3; corrections += 2) {
+    struct box b = make_box("outflow", 32, 2, corrections);
+    refine_around(b.g, mass, 4.0);
+    assert_int_not_equal(topology_find(&b.g->topology, 2, (const int64_t[]){0, 0, 0}), NO_GROUP);
+    fill(b.g, cloud, mass);
+    gravity_solve(b.g, 0, 1.0);
+    message_wait();
+    for (int d = 4; d <= 16; d += 4) {
+      const double found = potential_at(b.g, 0, (const int64_t[]){4 + d, 4, 4});
+      print_message("%d corrections, %d cells away: %.4f of the exact potential\n", corrections, d,
+                    -found * d);
+      assert_true(fabs(found * d + 1.0) < 0.03);
+    }
+    gas_free(b.g);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(relaxation_converges),
@@ -494,6 +515,7 @@ int main(void) {
       cmocka_unit_test(potential_is_of_second_order),
       cmocka_unit_test(isolated_mass),
       cmocka_unit_test(point_masses),
+      cmocka_unit_test(corrections_converge_at_the_edge),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -38,7 +38,8 @@ static struct gas *make_mesh(const struct setup *s, const struct gas_particle *p
       text, sizeof text,
       "[run]\nsystem = gas\n[ic]\nsource = point_masses\n[time]\nend = 1\n[gas]\nsolver = none\n"
       "root = 32, 32, 32\nlength = 32\nlevels = %d\nflag_density = %s\nbuffer = 4\nbatch = %d\n"
-      "gravity = self\nsheet_corrections = %d\nx_low = %s\nx_high = %s\ny_low = %s\n"
+      "gravity = self\nsibling_relaxations = 2\nsheet_corrections = %d\nx_low = %s\nx_high = "
+      "%s\ny_low = %s\n"
       "y_high = %s\nz_low = %s\nz_high = %s\n",
       s->levels, s->flag_density, s->batch, s->corrections, b, b, b, b, b, b);
   parameters_from_text(&p, text, NULL, 0);

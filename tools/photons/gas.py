@@ -33,8 +33,9 @@ class Mesh:
     """One file. Its patches are numbered as in the file; arrays of cells have the shape
     [patch, z, y, x].
 
-    time, of comoving gas the scale factor; comoving; redshift, NaN where there is none; gamma; box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of
-    the patch's level; leaf [patch], whether no finer patch covers it; side, of the cells [patch].
+    time, of comoving gas the scale factor; comoving; redshift, NaN where there is none; gamma;
+    box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of the patch's
+    level; leaf [patch], whether no finer patch covers it; side, of the cells [patch].
     Raises ValueError if the file is none of gas."""
 
     def __init__(self, path):
@@ -142,7 +143,8 @@ class Mesh:
         return float(np.sum(self.values(name) * self.volumes()))
 
     def grid(self, name, level=0):
-        """A field on the cells of a level, [z, y, x]; finer cells are averaged, coarser repeated."""
+        """A field on the cells of a level, [z, y, x]; finer cells are averaged, coarser ones
+        repeated."""
         values, field = np.empty(self.root[::-1] * 2**level), self.field(name)
         for patch in np.flatnonzero(self.level <= level):
             wide = 2 ** (level - self.level[patch])
@@ -164,7 +166,8 @@ class Mesh:
             waves /= np.sinc(mode[axis] / n)
         side = self.box[::-1]
         k = 2 * np.pi * np.sqrt(sum((m / length) ** 2 for m, length in zip(mode, side)))
-        weight = np.broadcast_to(np.where((mode[2] > 0) & (2 * mode[2] < size[2]), 1.0, 0.5), k.shape)
+        twice = (mode[2] > 0) & (2 * mode[2] < size[2])  # k stands for -k, too
+        weight = np.broadcast_to(np.where(twice, 1.0, 0.5), k.shape)
         fundamental = 2 * np.pi / side.max()
         bins = np.rint(k / fundamental).astype(int).ravel()
         count = int(np.min(np.pi * size / side) / fundamental)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exact solutions of the equations of gas: the Riemann problem, the explosion of Sedov and Taylor,
-the standing sound wave, and Zel'dovich's wave in an expanding universe. Numbers have no units; density, velocity, pressure are called rho, u,
-p."""
+"""Exact solutions of the equations of gas: the Riemann problem, the explosion of Sedov and
+Taylor, the standing sound wave, and Zel'dovich's wave in an expanding universe. Numbers have no
+units; density, velocity, pressure are called rho, u, p."""
 
 from .modules import Deferred
 
@@ -152,8 +152,8 @@ def standing_wave(phase, t_phase, amplitude, rho_0, p_0, gamma):
 
 
 def growth(a, omega_m, omega_lambda):
-    """The growing mode D of linear perturbations in a universe of matter, a cosmological constant and
-    curvature (Heath 1977), which is a at early times, and f = dln D/dln a."""
+    """The growing mode D of linear perturbations in a universe of matter, a cosmological constant
+    and curvature (Heath 1977), which is a at early times, and f = dln D/dln a."""
     fine = a * (np.arange(20000) + 0.5) / 20000
 
     def expansion(x):  # (a H/H0)^2
@@ -166,8 +166,8 @@ def growth(a, omega_m, omega_lambda):
 
 
 def pancake(phase, size):
-    """Zel'dovich's wave, in which gas of the phase q has come to q - size sin(q), size < 1: the density
-    over its mean, and q."""
+    """Zel'dovich's wave, in which gas of the phase q has come to q - size sin(q), size < 1: the
+    density over its mean, and q."""
     q = np.linspace(-np.pi, np.pi, 200001)
     q = np.interp(phase, q - size * np.sin(q), q)
     return 1 / (1 - size * np.cos(q)), q

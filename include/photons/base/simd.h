@@ -19,13 +19,19 @@ typedef __mmask16 vmask;
 
 static inline vfloat v_set(float a) { return _mm512_set1_ps(a); }
 static inline vfloat v_load(const float *p) { return _mm512_loadu_ps(p); }
+static inline void v_store(float *p, vfloat a) { _mm512_storeu_ps(p, a); }
 static inline vfloat v_fma(vfloat a, vfloat b, vfloat c) { return _mm512_fmadd_ps(a, b, c); }
 static inline vfloat v_fnma(vfloat a, vfloat b, vfloat c) { return _mm512_fnmadd_ps(a, b, c); }
+static inline vfloat v_fms(vfloat a, vfloat b, vfloat c) { return _mm512_fmsub_ps(a, b, c); }
 static inline vfloat v_max(vfloat a, vfloat b) { return _mm512_max_ps(a, b); }
+static inline vfloat v_min(vfloat a, vfloat b) { return _mm512_min_ps(a, b); }
 static inline vfloat v_abs(vfloat a) { return _mm512_abs_ps(a); }
 static inline vfloat v_sqrt(vfloat a) { return _mm512_sqrt_ps(a); }
+/** 1/sqrt(a) to RSQRT_BITS bits, by one instruction where there is one. */
+static inline vfloat v_rsqrt_rough(vfloat a) { return _mm512_rsqrt14_ps(a); }
+#define RSQRT_BITS 14
 /** 1/sqrt(a) to 14 bits. */
-static inline vfloat v_rsqrt_estimate(vfloat a) { return _mm512_rsqrt14_ps(a); }
+static inline vfloat v_rsqrt_estimate(vfloat a) { return v_rsqrt_rough(a); }
 static inline vmask v_less(vfloat a, vfloat b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 static inline vmask v_both(vmask a, vmask b) { return (vmask)(a & b); }
 static inline int v_any(vmask m) { return m != 0; }
@@ -33,6 +39,22 @@ static inline int v_any(vmask m) { return m != 0; }
 static inline vfloat v_select(vmask m, vfloat a, vfloat b) { return _mm512_mask_blend_ps(m, b, a); }
 static inline vfloat v_keep(vmask m, vfloat a) { return _mm512_maskz_mov_ps(m, a); }
 static inline float v_sum(vfloat a) { return _mm512_reduce_add_ps(a); }
+/* Quarters: the lanes in four parts of QUARTER lanes each. */
+enum { QUARTER = LANES / 4 };
+/** QUARTER floats, the same in each quarter. */
+static inline vfloat v_repeat(const float *p) { return _mm512_broadcast_f32x4(_mm_loadu_ps(p)); }
+/** p[q] in all lanes of quarter q. */
+static inline vfloat v_spread(const float p[4]) {
+  const __m512i quarter = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  return _mm512_permutexvar_ps(quarter, _mm512_castps128_ps512(_mm_loadu_ps(p)));
+}
+/** The sum of each quarter. */
+static inline void v_sum_quarters(vfloat a, float sum[4]) {
+  a = _mm512_add_ps(a, _mm512_permute_ps(a, 0xb1));
+  a = _mm512_add_ps(a, _mm512_permute_ps(a, 0x4e));
+  const __m512i first = _mm512_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12);
+  _mm_storeu_ps(sum, _mm512_castps512_ps128(_mm512_permutexvar_ps(first, a)));
+}
 /** The first n lanes. */
 static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask) ~(~0u << n); }
 /** The lanes whose bit is set. */
@@ -63,15 +85,20 @@ typedef __m256 vmask;
 
 static inline vfloat v_set(float a) { return _mm256_set1_ps(a); }
 static inline vfloat v_load(const float *p) { return _mm256_loadu_ps(p); }
+static inline void v_store(float *p, vfloat a) { _mm256_storeu_ps(p, a); }
 static inline vfloat v_fma(vfloat a, vfloat b, vfloat c) { return _mm256_fmadd_ps(a, b, c); }
 static inline vfloat v_fnma(vfloat a, vfloat b, vfloat c) { return _mm256_fnmadd_ps(a, b, c); }
+static inline vfloat v_fms(vfloat a, vfloat b, vfloat c) { return _mm256_fmsub_ps(a, b, c); }
 static inline vfloat v_max(vfloat a, vfloat b) { return _mm256_max_ps(a, b); }
+static inline vfloat v_min(vfloat a, vfloat b) { return _mm256_min_ps(a, b); }
 static inline vfloat v_abs(vfloat a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 static inline vfloat v_sqrt(vfloat a) { return _mm256_sqrt_ps(a); }
-/** 1/sqrt(a): the 12-bit estimate and one Newton step, so that callers may rely on 14 bits as with
- * AVX-512. */
+static inline vfloat v_rsqrt_rough(vfloat a) { return _mm256_rsqrt_ps(a); }
+#define RSQRT_BITS 11
+/** 1/sqrt(a): the estimate of 11.4 bits and one Newton step, so that callers may rely on 14 bits as
+ * with AVX-512. */
 static inline vfloat v_rsqrt_estimate(vfloat a) {
-  vfloat y = _mm256_rsqrt_ps(a);
+  vfloat y = v_rsqrt_rough(a);
   return _mm256_mul_ps(y, _mm256_fnmadd_ps(_mm256_mul_ps(_mm256_set1_ps(0.5f), a),
                                            _mm256_mul_ps(y, y), _mm256_set1_ps(1.5f)));
 }
@@ -84,6 +111,21 @@ static inline float v_sum(vfloat a) {
   __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
   s = _mm_add_ps(s, _mm_movehl_ps(s, s));
   return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+enum { QUARTER = LANES / 4 };
+static inline vfloat v_repeat(const float *p) {
+  double both;
+  memcpy(&both, p, sizeof both);
+  return _mm256_castpd_ps(_mm256_set1_pd(both));
+}
+static inline vfloat v_spread(const float p[4]) {
+  const __m256i quarter = _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3);
+  return _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), quarter);
+}
+static inline void v_sum_quarters(vfloat a, float sum[4]) {
+  a = _mm256_add_ps(a, _mm256_permute_ps(a, 0xb1));
+  const __m256i first = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+  _mm_storeu_ps(sum, _mm256_castps256_ps128(_mm256_permutevar8x32_ps(a, first)));
 }
 static inline vmask v_first(uint32_t n) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -129,8 +171,10 @@ static inline vfloat v_load(const float *p) {
   memcpy(&a, p, sizeof a);
   return a;
 }
+static inline void v_store(float *p, vfloat a) { memcpy(p, &a, sizeof a); }
 static inline vfloat v_fma(vfloat a, vfloat b, vfloat c) { return a * b + c; }
 static inline vfloat v_fnma(vfloat a, vfloat b, vfloat c) { return c - a * b; }
+static inline vfloat v_fms(vfloat a, vfloat b, vfloat c) { return a * b - c; }
 static inline vfloat v_select(vmask m, vfloat a, vfloat b) {
   return (vfloat)((m & (vint)a) | (~m & (vint)b));
 }
@@ -138,13 +182,20 @@ static inline vfloat v_keep(vmask m, vfloat a) { return (vfloat)(m & (vint)a); }
 static inline vmask v_less(vfloat a, vfloat b) { return a < b; }
 static inline vmask v_both(vmask a, vmask b) { return a & b; }
 static inline vfloat v_max(vfloat a, vfloat b) { return v_select(a < b, b, a); }
+static inline vfloat v_min(vfloat a, vfloat b) { return v_select(a < b, a, b); }
 static inline vfloat v_abs(vfloat a) { return (vfloat)((vint)a & 0x7fffffff); }
 static inline vfloat v_sqrt(vfloat a) {
   return (vfloat){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
 }
-static inline vfloat v_rsqrt_estimate(vfloat a) { return v_set(1.0f) / v_sqrt(a); }
+static inline vfloat v_rsqrt_rough(vfloat a) { return v_set(1.0f) / v_sqrt(a); }
+#define RSQRT_BITS 22
+static inline vfloat v_rsqrt_estimate(vfloat a) { return v_rsqrt_rough(a); }
 static inline int v_any(vmask m) { return (m[0] | m[1] | m[2] | m[3]) != 0; }
 static inline float v_sum(vfloat a) { return (a[0] + a[2]) + (a[1] + a[3]); }
+enum { QUARTER = LANES / 4 };
+static inline vfloat v_repeat(const float *p) { return v_set(*p); }
+static inline vfloat v_spread(const float p[4]) { return v_load(p); }
+static inline void v_sum_quarters(vfloat a, float sum[4]) { v_store(sum, a); }
 static inline vmask v_first(uint32_t n) {
   int32_t k = n > 4 ? 4 : (int32_t)n;
   return (vint){0, 1, 2, 3} < k;

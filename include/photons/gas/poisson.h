@@ -112,6 +112,9 @@ struct gravity_kernels {
   /** Accelerate a group by -gradient of the potential, three-point differences, for a time.
    * @param factor  time / (2 cell) */
   void (*kick)(const double *block, double factor, void *group);
+  /** Of a patch of a group: the largest |potential of the next cell - of the one before| along any
+   * axis. @param[out] sum  of density * potential */
+  double (*measure)(const double *block, const void *group, unsigned patch, double *sum);
 };
 
 /** The kernels for isa_select(). */

@@ -18,7 +18,7 @@ struct potential_sources {
 
 /** Fill a block, poisson.h; ghost cells beyond edges and corners are not set. Where there is no
  * group of this level, it is interpolated from the coarser one. Beyond the box it is a parabola
- * through three cells. */
+ * through three cells, of the coarser level if that is read. */
 void potential_block(const struct potential_sources *s, uint32_t group, double *block);
 
 /** The potential of a group's cells and of two more a side, edges and corners included: [z 20][y 20]

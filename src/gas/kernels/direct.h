@@ -8,6 +8,9 @@
 
 #include "photons/gas/poisson.h"
 
+/* The functions are inlined: how vectors would be passed to them does not matter. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 enum { GROUP_PLANE = GAS_GROUP_SIDE * GAS_GROUP_SIDE };
 
 /* Half a row of a group. */

@@ -4,4 +4,4 @@
 #include "gravity.h"
 
 extern const struct gravity_kernels KERNEL(gravity_kernels_double);
-const struct gravity_kernels KERNEL(gravity_kernels_double) = {source, kick};
+const struct gravity_kernels KERNEL(gravity_kernels_double) = {source, kick, measure};

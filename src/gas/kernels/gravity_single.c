@@ -4,4 +4,4 @@
 #include "gravity.h"
 
 extern const struct gravity_kernels KERNEL(gravity_kernels_single);
-const struct gravity_kernels KERNEL(gravity_kernels_single) = {source, kick};
+const struct gravity_kernels KERNEL(gravity_kernels_single) = {source, kick, measure};

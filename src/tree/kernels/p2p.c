@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* P2P: direct short-range forces of gathered sources, on two targets at a time with one vector of
- * sources. */
+/* P2P: direct short-range forces of gathered sources on a block of targets. */
 #include "photons/tree/p2p.h"
 #include "photons/domain/geometry.h"
 
@@ -20,7 +19,7 @@ struct sources {
 /** A box around targets, relative to the leaf's centre. Sources beyond r_cut from it are
  * dropped. */
 struct reach {
-  float centre[3], half[3];
+  float low[3], high[3];
 };
 
 static struct sources list_of_level(const struct p2p_scratch *s, unsigned level) {
@@ -36,11 +35,13 @@ static struct sources mixed_list_of_level(const struct p2p_scratch *s, unsigned 
   return list;
 }
 
+/** Distance from the range of the box along an axis. */
+static inline vfloat outside(const struct reach *r, int axis, vfloat x) {
+  return x - v_min(v_max(x, v_set(r->low[axis])), v_set(r->high[axis]));
+}
+
 static inline vmask in_reach(const struct reach *r, vfloat dx, vfloat dy, vfloat dz) {
-  const vfloat zero = v_set(0.0f);
-  vfloat ex = v_max(v_abs(dx - v_set(r->centre[0])) - v_set(r->half[0]), zero);
-  vfloat ey = v_max(v_abs(dy - v_set(r->centre[1])) - v_set(r->half[1]), zero);
-  vfloat ez = v_max(v_abs(dz - v_set(r->centre[2])) - v_set(r->half[2]), zero);
+  const vfloat ex = outside(r, 0, dx), ey = outside(r, 1, dy), ez = outside(r, 2, dz);
   return v_less(v_fma(ex, ex, v_fma(ey, ey, ez * ez)), v_set(R_CUT_SQUARED));
 }
 
@@ -56,9 +57,10 @@ static inline void append(struct sources *s, vmask keep, vfloat dx, vfloat dy, v
 
 /** Fill up the last vector with sources that are far from all targets. */
 static void pad(struct sources *s) {
-  for (size_t i = s->count; i < s->count + LANES; i++)
-    s->x[0][i] = s->x[1][i] = s->x[2][i] = FAR_AWAY;
-  for (size_t i = s->count; s->mass && i < s->count + LANES; i++) s->mass[i] = s->soft2[i] = 0.0f;
+  for (int c = 0; c < 3; c++) v_store(s->x[c] + s->count, v_set(FAR_AWAY));
+  if (!s->mass) return;
+  v_store(s->mass + s->count, v_set(0.0f));
+  v_store(s->soft2 + s->count, v_set(0.0f));
 }
 
 /** Append masses and softening to those of a list, whose count has not yet grown. The arrays have
@@ -78,7 +80,9 @@ static inline void append_properties(struct sources *s, vmask keep, const struct
  * units). */
 static inline __attribute__((always_inline)) struct sources
 gather_some(const struct p2p_law *law, const struct p2p_target *t, bool mixed, uint32_t leaf,
-            const uint32_t origin[3], const struct reach *reach, struct p2p_scratch *scratch) {
+            const uint32_t *centre, const struct reach *box, struct p2p_scratch *scratch) {
+  const struct reach reach = *box; /* copies stay in registers */
+  const uint32_t origin[3] = {centre[0], centre[1], centre[2]};
   const uint32_t node_mask = tree_nodes(t->source_depth) - 1, begin = t->near->offset[leaf],
                  stop = t->near->offset[leaf + 1];
   const vfloat unit = v_set(t->scale);
@@ -102,7 +106,7 @@ gather_some(const struct p2p_law *law, const struct p2p_target *t, bool mixed, u
       vfloat dx = v_difference(x + i, origin[0], valid) * unit;
       vfloat dy = v_difference(y + i, origin[1], valid) * unit;
       vfloat dz = v_difference(z + i, origin[2], valid) * unit;
-      const vmask keep = v_both(valid, in_reach(reach, dx, dy, dz));
+      const vmask keep = v_both(valid, in_reach(&reach, dx, dy, dz));
       if (mixed)
         append_properties(&out, keep, law, mass ? mass + i : NULL, type ? type + i : NULL, end - i);
       append(&out, keep, dx, dy, dz);
@@ -123,16 +127,18 @@ static struct sources gather(const struct p2p_law *law, const struct p2p_target 
 }
 
 /** Copy the sources within reach to the list of the next level. */
-static struct sources filter(const struct sources *in, const struct reach *reach,
-                             const struct p2p_scratch *scratch, unsigned level) {
-  struct sources out = in->mass ? mixed_list_of_level(scratch, level)
-                                : list_of_level(scratch, level);
-  for (size_t i = 0; i < in->count; i += LANES) { /* sources of the padding are out of reach */
-    vfloat dx = v_load(in->x[0] + i), dy = v_load(in->x[1] + i), dz = v_load(in->x[2] + i);
-    const vmask keep = in_reach(reach, dx, dy, dz);
-    if (in->mass) {
-      v_compress(out.mass + out.count, keep, v_load(in->mass + i));
-      v_compress(out.soft2 + out.count, keep, v_load(in->soft2 + i));
+static inline __attribute__((always_inline)) struct sources
+filter_some(const struct sources *sources, bool mixed, const struct reach *box,
+            const struct p2p_scratch *scratch, unsigned level) {
+  const struct sources in = *sources;
+  const struct reach reach = *box;
+  struct sources out = mixed ? mixed_list_of_level(scratch, level) : list_of_level(scratch, level);
+  for (size_t i = 0; i < in.count; i += LANES) { /* sources of the padding are out of reach */
+    vfloat dx = v_load(in.x[0] + i), dy = v_load(in.x[1] + i), dz = v_load(in.x[2] + i);
+    const vmask keep = in_reach(&reach, dx, dy, dz);
+    if (mixed) {
+      v_compress(out.mass + out.count, keep, v_load(in.mass + i));
+      v_compress(out.soft2 + out.count, keep, v_load(in.soft2 + i));
     }
     append(&out, keep, dx, dy, dz);
   }
@@ -140,8 +146,36 @@ static struct sources filter(const struct sources *in, const struct reach *reach
   return out;
 }
 
-/** Spline-softened F/d for u < support^2, from 1/support. */
-static inline vfloat spline_factors(vfloat u, vfloat inverse, vfloat inverse3) {
+static struct sources filter(const struct sources *in, const struct reach *reach,
+                             const struct p2p_scratch *scratch, unsigned level) {
+  if (in->mass) return filter_some(in, true, reach, scratch, level);
+  return filter_some(in, false, reach, scratch, level);
+}
+
+/* The pair loops compute FORCE_UNIT times the force, because r^-3 takes an instruction less so. y is
+ * an estimate of 1/r, and e = 1 - u y^2. */
+#if RSQRT_BITS >= 14
+/* r^-3 = y^3 (1 + 3/2 e + ...), times -2/3: y^3 (u y^2 - 5/3) */
+#define CUBE_CENTRE (5.0f / 3.0f)
+#define FORCE_UNIT (1.0 - (double)CUBE_CENTRE)
+static inline vfloat cube_correction(vfloat u, vfloat y2) {
+  return v_fms(u, y2, v_set(CUBE_CENTRE));
+}
+#else
+/* r^-3 = y^3 (1 + 3/2 e + 15/8 e^2 + ...), times 8/15: y^3 ((u y^2 - 7/5)^2 + 28/75) */
+#define CUBE_CENTRE 1.4f
+#define CUBE_REST (28.0f / 75.0f)
+#define FORCE_UNIT ((1.0 - (double)CUBE_CENTRE) * (1.0 - (double)CUBE_CENTRE) + (double)CUBE_REST)
+static inline vfloat cube_correction(vfloat u, vfloat y2) {
+  const vfloat v = v_fms(u, y2, v_set(CUBE_CENTRE));
+  return v_fma(v, v, v_set(CUBE_REST));
+}
+#endif
+
+/** Spline-softened F/d for u < support^2, times FORCE_UNIT. */
+static inline vfloat spline_vector(vfloat u, vfloat support2) {
+  const vfloat inverse = v_set(1.0f) / v_sqrt(v_max(support2, v_set(1e-30f))),
+               inverse3 = inverse * inverse * inverse * v_set((float)FORCE_UNIT);
   vfloat q = v_sqrt(u) * inverse, q2 = q * q;
   vfloat in = v_fma(q2, v_fma(v_set(32.0f), q, v_set(-38.4f)), v_set(32.0f / 3.0f));
   vfloat safe = v_max(q, v_set(0.25f)), safe3 = safe * safe * safe;
@@ -149,17 +183,6 @@ static inline vfloat spline_factors(vfloat u, vfloat inverse, vfloat inverse3) {
                      v_fma(v_set(-48.0f), q, v_set(64.0f / 3.0f))) -
                v_set(1.0f / 15.0f) / safe3;
   return v_select(v_less(q, v_set(0.5f)), in, out) * inverse3;
-}
-
-/** Kept out of the pair loop, since it is rare outside the centres of halos. */
-static __attribute__((noinline)) vfloat spline_vector(vfloat u, float support2) {
-  const float inverse = 1.0f / sqrtf(support2), inverse3 = inverse * inverse * inverse;
-  return spline_factors(u, v_set(inverse), v_set(inverse3));
-}
-/** The same where pairs have different softening lengths. */
-static __attribute__((noinline)) vfloat mixed_spline_vector(vfloat u, vfloat support2) {
-  const vfloat inverse = v_set(1.0f) / v_sqrt(v_max(support2, v_set(1e-30f)));
-  return spline_factors(u, inverse, inverse * inverse * inverse);
 }
 
 /** T from the table of PhotoNs-GPU (split.h), by Taylor expansion in x' = r/(2 r_s) about the
@@ -183,113 +206,198 @@ static vfloat table_vector(const struct p2p_law *law, vfloat r) {
 
 enum law { POLYNOMIAL, TABLE, NEWTON };
 
-/** F/d for a vector of squared distances (units of r_cut^2); zero beyond r_cut, except for Newton's
- * gravity.
- * @param pair_soft2  softening of each pair, as law's support2 or plummer2; NULL: the law's own */
-static inline __attribute__((always_inline)) vfloat force_vector(const struct p2p_law *law,
-                                                                 int degree, enum law kind,
-                                                                 vfloat u,
-                                                                 const vfloat *pair_soft2) {
-  const bool spline = law->softening_kind == SOFTENING_SPLINE;
-  const vfloat one = v_set(1.0f), support2 = !pair_soft2 ? v_set(law->support2)
-                                             : spline    ? *pair_soft2
-                                                         : v_set(0.0f);
-  vfloat soft2 = u + (!pair_soft2 ? v_set(law->plummer2) /* plummer2 is 0 for the spline */
-                      : spline    ? v_set(0.0f)
-                                  : *pair_soft2);
-  /* r^-3 = y^3 (1 + 3/2 e), e = 1 - r^2 y^2, from an estimate y of 1/r: a Newton step for the
-   * cube. */
-  vfloat y = v_rsqrt_estimate(soft2), y2 = y * y;
-  vfloat newton = y2 * y * v_fma(v_fnma(soft2, y2, one), v_set(1.5f), one);
-  vfloat h = v_set(0.0f), f = newton;
-  if (kind == TABLE) {
-    vfloat r2 = v_max(u, v_set(1e-12f)), r = v_sqrt(r2);
-    h = (one - table_vector(law, r)) / (r * r2);
-  } else if (kind == POLYNOMIAL) {
-    const float *c = law->split->p2p;
-    vfloat t = v_fma(v_set(2.0f), u, v_set(-1.0f));
-    h = v_set(c[degree]);
-#pragma GCC unroll 16
-    for (int k = degree - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
-  }
-  if (kind != NEWTON) f = v_keep(v_less(u, v_set(R_CUT_SQUARED)), newton - h);
-  vmask softened = v_less(u, support2);
-  if (__builtin_expect(v_any(softened), 0))
-    f = v_select(
-        softened,
-        (pair_soft2 ? mixed_spline_vector(u, support2) : spline_vector(u, law->support2)) - h, f);
-  return f;
+/** What a pair loop computes: constants where it is compiled.
+ *
+ * With few targets a vector holds LANES sources and one target, which is the same in all lanes.
+ * With many, each quarter of a vector has a target of its own and the same QUARTER sources. Either
+ * way there are VECTORS of targets. */
+struct loop {
+  enum law law;
+  int degree;   /* of the polynomial */
+  bool plummer; /* Plummer's softening, else the spline */
+  bool mixed;   /* masses or softening lengths differ */
+  bool many;    /* targets: P2P_BLOCK, else FEW */
+  int vectors;  /* VECTORS, or 1 */
+};
+enum { VECTORS = 2, FEW = VECTORS };
+_Static_assert(P2P_BLOCK == 4 * VECTORS, "a block is a target for each quarter");
+#define FOR_VECTORS(k) _Pragma("GCC unroll 2") for (int k = 0; k < loop.vectors; k++)
+
+/** Added to squared distances, so that the force of a target on itself is finite times zero. Other
+ * squared distances are larger, because one position unit is 2^-32 of the box. */
+#define SELF 1e-21f
+
+/** Of the power k of u - 1/2. */
+static inline float coefficient(const float *c, int k) {
+  return (float)(FORCE_UNIT * (double)(1 << k) * (double)c[k]);
 }
 
-/** A target: its position relative to the origin, its softening (p2p_soft2()) and its mass. */
-struct one {
-  float x[3], soft2, mass;
+/** The long-range part of F/d, times FORCE_UNIT. */
+static inline __attribute__((always_inline)) void long_range(const struct p2p_law *law,
+                                                             struct loop loop,
+                                                             const vfloat u[VECTORS],
+                                                             vfloat h[VECTORS]) {
+  if (loop.law == NEWTON) {
+    FOR_VECTORS(k) h[k] = v_set(0.0f);
+  } else if (loop.law == TABLE) {
+    FOR_VECTORS(k) {
+      const vfloat r2 = v_max(u[k], v_set(1e-12f)), r = v_sqrt(r2);
+      h[k] = (v_set(1.0f) - table_vector(law, r)) / (r * r2) * v_set((float)FORCE_UNIT);
+    }
+  } else {
+    const float *c = law->split->p2p;
+    vfloat t[VECTORS];
+    FOR_VECTORS(k) t[k] = u[k] - v_set(0.5f); /* half of the polynomial's argument */
+    FOR_VECTORS(k) h[k] = v_set(coefficient(c, loop.degree));
+#pragma GCC unroll 16
+    for (int i = loop.degree - 1; i >= 0; i--)
+      FOR_VECTORS(k) h[k] = v_fma(h[k], t[k], v_set(coefficient(c, i)));
+  }
+}
+
+/** F/d times FORCE_UNIT with the softened pairs put right. Kept out of the pair loop, since it is
+ * rare outside the centres of halos; a target by itself needs none of it. */
+static __attribute__((noinline)) vfloat soften(const struct p2p_law *law, enum law kind, vfloat u,
+                                               vfloat support2, vfloat f) {
+  const struct loop one = {.law = kind, .degree = law->split->p2p_degree, .vectors = 1};
+  const vmask softened = v_less(u, support2);
+  vfloat at[VECTORS] = {u}, h[VECTORS]; /* one of them is used */
+  if (!v_any(v_both(softened, v_less(v_set(2.0f * SELF), u)))) return f;
+  long_range(law, one, at, h);
+  return v_select(softened, spline_vector(u, support2) - h[0], f);
+}
+
+/** F/d times FORCE_UNIT for vectors of squared distances (units of r_cut^2); zero beyond r_cut,
+ * except for Newton's gravity.
+ * @param soft2  of mixed pairs their softening, as law's support2 or plummer2 */
+static inline __attribute__((always_inline)) void
+force_vectors(const struct p2p_law *law, struct loop loop, const vfloat u[VECTORS],
+              const vfloat soft2[VECTORS], vfloat f[VECTORS]) {
+  vfloat v[VECTORS], y[VECTORS], h[VECTORS], nearest = v_set(1.0f);
+  FOR_VECTORS(k) {
+    v[k] = u[k];
+    if (loop.plummer) v[k] += loop.mixed ? soft2[k] : v_set(law->plummer2);
+    y[k] = v_rsqrt_rough(v[k]);
+  }
+  long_range(law, loop, u, h);
+  FOR_VECTORS(k) {
+    const vfloat y2 = y[k] * y[k];
+    f[k] = v_fms(y2 * y[k], cube_correction(v[k], y2), h[k]);
+    if (loop.law != NEWTON) f[k] = v_keep(v_less(u[k], v_set(R_CUT_SQUARED)), f[k]);
+  }
+  if (loop.plummer) return;
+  FOR_VECTORS(k) nearest = v_min(nearest, loop.mixed ? (vfloat)(u[k] - soft2[k]) : u[k]);
+  if (__builtin_expect(v_any(v_less(nearest, v_set(loop.mixed ? 0.0f : law->support2))), 0))
+    FOR_VECTORS(k) {
+      f[k] = soften(law, loop.law, u[k], loop.mixed ? soft2[k] : v_set(law->support2), f[k]);
+    }
+}
+
+/** Targets: their positions relative to the origin, softening (p2p_soft2()) and masses. */
+struct targets {
+  float x[3][P2P_BLOCK], soft2[P2P_BLOCK], mass[P2P_BLOCK];
 };
 
-/** Forces of the sources on targets i and j, written to a[0..2] and b[0..2].
- * @param mixed  masses or softening lengths differ */
-static inline __attribute__((always_inline)) void
-pair_of_targets(const struct p2p_law *law, int degree, enum law kind, bool mixed,
-                const struct sources *s, const struct one *i, const struct one *j, float a[3],
-                float b[3]) {
-  const float *ti = i->x, *tj = j->x;
-  vfloat xi = v_set(ti[0]), yi = v_set(ti[1]), zi = v_set(ti[2]), xj = v_set(tj[0]),
-         yj = v_set(tj[1]), zj = v_set(tj[2]);
-  vfloat ax = v_set(0), ay = v_set(0), az = v_set(0), bx = v_set(0), by = v_set(0), bz = v_set(0);
-  for (size_t k = 0; k < s->count; k += LANES) {
-    vfloat sx = v_load(s->x[0] + k), sy = v_load(s->x[1] + k), sz = v_load(s->x[2] + k);
-    vfloat dx = sx - xi, dy = sy - yi, dz = sz - zi;
-    vfloat soft2 = v_set(0.0f);
-    if (mixed) soft2 = v_max(v_load(s->soft2 + k), v_set(i->soft2));
-    vfloat f = force_vector(law, degree, kind, v_fma(dx, dx, v_fma(dy, dy, dz * dz)),
-                            mixed ? &soft2 : NULL);
-    if (mixed) f = f * v_load(s->mass + k);
-    ax = v_fma(f, dx, ax), ay = v_fma(f, dy, ay), az = v_fma(f, dz, az);
-    dx = sx - xj, dy = sy - yj, dz = sz - zj;
-    if (mixed) soft2 = v_max(v_load(s->soft2 + k), v_set(j->soft2));
-    f = force_vector(law, degree, kind, v_fma(dx, dx, v_fma(dy, dy, dz * dz)),
-                     mixed ? &soft2 : NULL);
-    if (mixed) f = f * v_load(s->mass + k);
-    bx = v_fma(f, dx, bx), by = v_fma(f, dy, by), bz = v_fma(f, dz, bz);
-  }
-  a[0] = v_sum(ax), a[1] = v_sum(ay), a[2] = v_sum(az);
-  b[0] = v_sum(bx), b[1] = v_sum(by), b[2] = v_sum(bz);
+/** Vector k of the targets' numbers. */
+static inline vfloat vector_of_targets(struct loop loop, const float *of_target, int k) {
+  return loop.many ? v_spread(of_target + 4 * (ptrdiff_t)k) : v_set(of_target[k]);
+}
+static inline vfloat vector_of_sources(struct loop loop, const float *of_source) {
+  return loop.many ? v_repeat(of_source) : v_load(of_source);
 }
 
-/* One copy of the pair loop for each degree, so that the coefficients stay in registers; and for
- * each law one for particles that differ. (The declaration at its end takes the semicolon.) */
-#define PAIR_LOOP(name, degree, kind, mixed)                                                       \
-  static void pair_##name(const struct p2p_law *law, const struct sources *s, const struct one *i, \
-                          const struct one *j, float a[3], float b[3]) {                           \
-    pair_of_targets(law, degree, kind, mixed, s, i, j, a, b);                                      \
-  }                                                                                                \
-  struct sources
-PAIR_LOOP(degree_6, 6, POLYNOMIAL, false);
-PAIR_LOOP(degree_7, 7, POLYNOMIAL, false);
-PAIR_LOOP(degree_8, 8, POLYNOMIAL, false);
-PAIR_LOOP(degree_9, 9, POLYNOMIAL, false);
-PAIR_LOOP(degree_10, 10, POLYNOMIAL, false);
-PAIR_LOOP(degree_11, 11, POLYNOMIAL, false);
-PAIR_LOOP(degree_12, 12, POLYNOMIAL, false);
-PAIR_LOOP(degree_any, law->split->p2p_degree, POLYNOMIAL, false);
-PAIR_LOOP(table, 0, TABLE, false);
-PAIR_LOOP(newton, 0, NEWTON, false);
-PAIR_LOOP(mixed_polynomial, law->split->p2p_degree, POLYNOMIAL, true);
-PAIR_LOOP(mixed_table, 0, TABLE, true);
-PAIR_LOOP(mixed_newton, 0, NEWTON, true);
+/** Write the sums over the sources' lanes for vector k of the targets. */
+static inline void sum_lanes(struct loop loop, vfloat a, float *of_target, int k) {
+  if (loop.many)
+    v_sum_quarters(a, of_target + 4 * (ptrdiff_t)k);
+  else
+    of_target[k] = v_sum(a);
+}
 
-typedef void pair_function(const struct p2p_law *, const struct sources *, const struct one *,
-                           const struct one *, float[3], float[3]);
+/** Forces of the sources on targets. */
+static inline __attribute__((always_inline)) void
+forces_on_targets(const struct p2p_law *law, struct loop loop, const struct sources *s,
+                  const struct targets *t, float sum[3][P2P_BLOCK]) {
+  vfloat x[VECTORS][3], a[VECTORS][3], own[VECTORS];
+  FOR_VECTORS(k) {
+    own[k] = vector_of_targets(loop, t->soft2, k);
+    for (int c = 0; c < 3; c++) {
+      x[k][c] = vector_of_targets(loop, t->x[c], k);
+      a[k][c] = v_set(0.0f);
+    }
+  }
+  for (size_t i = 0; i < s->count; i += loop.many ? QUARTER : LANES) {
+    vfloat d[VECTORS][3], u[VECTORS], soft2[VECTORS], f[VECTORS];
+    FOR_VECTORS(k) {
+      for (int c = 0; c < 3; c++) d[k][c] = vector_of_sources(loop, s->x[c] + i) - x[k][c];
+      u[k] = v_fma(d[k][0], d[k][0], v_fma(d[k][1], d[k][1], v_fma(d[k][2], d[k][2], v_set(SELF))));
+      if (loop.mixed) soft2[k] = v_max(vector_of_sources(loop, s->soft2 + i), own[k]);
+    }
+    force_vectors(law, loop, u, soft2, f);
+    FOR_VECTORS(k) {
+      if (loop.mixed) f[k] = f[k] * vector_of_sources(loop, s->mass + i);
+      for (int c = 0; c < 3; c++) a[k][c] = v_fma(f[k], d[k][c], a[k][c]);
+    }
+  }
+  FOR_VECTORS(k) {
+    for (int c = 0; c < 3; c++) sum_lanes(loop, a[k][c], sum[c], k);
+  }
+}
 
-static pair_function *choose_pair_function(const struct p2p_law *law, bool mixed) {
-  static pair_function *const by_degree[] = {pair_degree_6, pair_degree_7,  pair_degree_8,
-                                             pair_degree_9, pair_degree_10, pair_degree_11,
-                                             pair_degree_12};
-  if (law->split->kind == SPLIT_NEWTON) return mixed ? pair_mixed_newton : pair_newton;
-  if (law->kind == P2P_TABLE) return mixed ? pair_mixed_table : pair_table;
-  if (mixed) return pair_mixed_polynomial;
-  int degree = law->split->p2p_degree;
-  return degree >= 6 && degree <= 12 ? by_degree[degree - 6] : pair_degree_any;
+/** Forces, or in the first component the potential, of sources on targets. */
+typedef void pair_function(const struct p2p_law *, const struct sources *, const struct targets *,
+                           float sum[3][P2P_BLOCK]);
+/** Of up to P2P_BLOCK targets, or NULL; and of up to FEW. */
+struct pair_functions {
+  pair_function *many, *few;
+};
+
+/* One copy of the pair loop for each degree, so that the coefficients stay in registers or nearby;
+ * and for each law one for particles that differ. */
+#define PAIR_LOOP(name, law_, degree_, plummer_, mixed_, many_)                                 \
+  static void name(const struct p2p_law *law, const struct sources *s, const struct targets *t, \
+                   float sum[3][P2P_BLOCK]) {                                                   \
+    const struct loop loop = {.law = law_,                                                      \
+                              .degree = degree_,                                                \
+                              .plummer = plummer_,                                              \
+                              .mixed = mixed_,                                                  \
+                              .many = many_,                                                    \
+                              .vectors = VECTORS};                                              \
+    forces_on_targets(law, loop, s, t, sum);                                                    \
+  }
+#define PAIR_LOOPS(name, law, degree, mixed)                        \
+  PAIR_LOOP(name##_spline_many, law, degree, false, mixed, true)    \
+  PAIR_LOOP(name##_spline_few, law, degree, false, mixed, false)    \
+  PAIR_LOOP(name##_plummer_many, law, degree, true, mixed, true)    \
+  PAIR_LOOP(name##_plummer_few, law, degree, true, mixed, false)    \
+  static const struct pair_functions name##_loops[] = {             \
+      [SOFTENING_SPLINE] = {name##_spline_many, name##_spline_few}, \
+      [SOFTENING_PLUMMER] = {name##_plummer_many, name##_plummer_few}};
+PAIR_LOOPS(degree_6, POLYNOMIAL, 6, false)
+PAIR_LOOPS(degree_7, POLYNOMIAL, 7, false)
+PAIR_LOOPS(degree_8, POLYNOMIAL, 8, false)
+PAIR_LOOPS(degree_9, POLYNOMIAL, 9, false)
+PAIR_LOOPS(degree_10, POLYNOMIAL, 10, false)
+PAIR_LOOPS(degree_11, POLYNOMIAL, 11, false)
+PAIR_LOOPS(degree_12, POLYNOMIAL, 12, false)
+PAIR_LOOPS(degree_any, POLYNOMIAL, law->split->p2p_degree, false)
+PAIR_LOOPS(table, TABLE, 0, false)
+PAIR_LOOPS(newton, NEWTON, 0, false)
+PAIR_LOOPS(mixed_polynomial, POLYNOMIAL, law->split->p2p_degree, true)
+PAIR_LOOPS(mixed_table, TABLE, 0, true)
+PAIR_LOOPS(mixed_newton, NEWTON, 0, true)
+
+static const struct pair_functions *choose_pair_functions(const struct p2p_law *law, bool mixed) {
+  static const struct pair_functions *const by_degree[] = {
+      degree_6_loops,  degree_7_loops,  degree_8_loops, degree_9_loops,
+      degree_10_loops, degree_11_loops, degree_12_loops};
+  const enum softening_kind softening = law->softening_kind;
+  const int degree = law->split->p2p_degree;
+  if (law->split->kind == SPLIT_NEWTON)
+    return &(mixed ? mixed_newton_loops : newton_loops)[softening];
+  if (law->kind == P2P_TABLE) return &(mixed ? mixed_table_loops : table_loops)[softening];
+  if (mixed) return &mixed_polynomial_loops[softening];
+  return &(degree >= 6 && degree <= 12 ? by_degree[degree - 6] : degree_any_loops)[softening];
 }
 
 /* The potential, computed only where it is asked for: the same lists, with the potential of the
@@ -335,38 +443,35 @@ potential_vector(const struct p2p_law *law, enum law kind, vfloat u, vfloat soft
 /** The potential at a target, without that of the target itself. Masses at the target's place that
  * are not softened more than it are added up apart, so that without the target's own mass the sum
  * is exact, however deep a particle's own potential is. */
-static inline __attribute__((always_inline)) float potential_of_target(const struct p2p_law *law,
-                                                                       enum law kind,
-                                                                       const struct sources *s,
-                                                                       const struct one *t) {
-  const vfloat zero = v_set(0.0f), own = v_set(t->soft2);
+static inline __attribute__((always_inline)) float
+potential_of_target(const struct p2p_law *law, enum law kind, const struct sources *s,
+                    const struct targets *t, int k) {
+  const vfloat zero = v_set(0.0f), own = v_set(t->soft2[k]);
   vfloat sum = zero, here = zero;
-  for (size_t k = 0; k < s->count; k += LANES) {
+  for (size_t i = 0; i < s->count; i += LANES) {
     vfloat d[3], soft2 = own, mass = v_set(1.0f);
-    for (int c = 0; c < 3; c++) d[c] = v_load(s->x[c] + k) - v_set(t->x[c]);
+    for (int c = 0; c < 3; c++) d[c] = v_load(s->x[c] + i) - v_set(t->x[c][k]);
     if (s->mass) {
-      soft2 = v_max(own, v_load(s->soft2 + k));
-      mass = v_load(s->mass + k);
+      soft2 = v_max(own, v_load(s->soft2 + i));
+      mass = v_load(s->mass + i);
     }
     const vfloat u = v_fma(d[0], d[0], v_fma(d[1], d[1], d[2] * d[2]));
     const vmask apart = v_less(zero, u + (soft2 - own));
     sum += v_keep(apart, potential_vector(law, kind, u, soft2) * mass);
     here += v_select(apart, zero, mass);
   }
-  const float others = v_sum(here) - t->mass;
+  const float others = v_sum(here) - t->mass[k];
   return v_sum(sum) + (others > 0.0f ? others * potential_vector(law, kind, zero, own)[0] : 0.0f);
 }
 
-/** The potential at targets i and j, written to a[0] and b[0]. */
+/** The potential at FEW targets. */
 static void potential_periodic(const struct p2p_law *law, const struct sources *s,
-                               const struct one *i, const struct one *j, float a[3], float b[3]) {
-  a[0] = potential_of_target(law, POLYNOMIAL, s, i);
-  b[0] = potential_of_target(law, POLYNOMIAL, s, j);
+                               const struct targets *t, float sum[3][P2P_BLOCK]) {
+  for (int k = 0; k < FEW; k++) sum[0][k] = potential_of_target(law, POLYNOMIAL, s, t, k);
 }
 static void potential_newton(const struct p2p_law *law, const struct sources *s,
-                             const struct one *i, const struct one *j, float a[3], float b[3]) {
-  a[0] = potential_of_target(law, NEWTON, s, i);
-  b[0] = potential_of_target(law, NEWTON, s, j);
+                             const struct targets *t, float sum[3][P2P_BLOCK]) {
+  for (int k = 0; k < FEW; k++) sum[0][k] = potential_of_target(law, NEWTON, s, t, k);
 }
 
 /** The state of the computation of one leaf. */
@@ -374,7 +479,7 @@ struct leaf {
   const struct p2p_law *law;
   const struct p2p_target *target;
   struct p2p_scratch *scratch;
-  pair_function *pair;
+  struct pair_functions pair;
   uint32_t origin[3];  /* positions are relative to this point */
   float *acceleration; /* NULL: the potential is computed */
   float *potential;
@@ -387,53 +492,55 @@ static void relative_position(const struct leaf *l, uint32_t i, float out[3]) {
     out[c] = (float)position_difference(t->x[(size_t)c * t->count + i], l->origin[c]) * t->scale;
 }
 
-static struct one target_at(const struct leaf *l, uint32_t i) {
-  struct one target;
-  relative_position(l, i, target.x);
-  target.soft2 = p2p_target_soft2(l->law, l->target, i);
-  target.mass = p2p_target_mass(l->target, i);
-  return target;
-}
-
-static void store(const struct leaf *l, uint32_t i, const float a[3]) {
-  for (size_t c = 0; c < 3; c++)
-    l->acceleration[c * l->target->count + i] = l->target->factor * a[c];
+/** Targets first .. first + used - 1, and copies of the first one in the other slots. */
+static struct targets targets_at(const struct leaf *l, uint32_t first, uint32_t used,
+                                 uint32_t slots) {
+  struct targets t;
+  for (uint32_t k = 0; k < slots; k++) {
+    const uint32_t i = first + (k < used ? k : 0);
+    float x[3];
+    relative_position(l, i, x);
+    for (int c = 0; c < 3; c++) t.x[c][k] = x[c];
+    t.soft2[k] = p2p_target_soft2(l->law, l->target, i);
+    t.mass[k] = p2p_target_mass(l->target, i);
+  }
+  return t;
 }
 
 /** Compute the forces on particles first .. end - 1, a block, from a list of all their sources. */
 static void block(struct leaf *l, const struct sources *sources, uint32_t first, uint32_t end) {
-  float a[3], b[3];
-  for (uint32_t i = first; i < end; i += 2) {
-    uint32_t j = i + 1 < end ? i + 1 : i;
-    const struct one ti = target_at(l, i), tj = target_at(l, j);
-    l->pair(l->law, sources, &ti, &tj, a, b);
-    if (l->acceleration) {
-      store(l, i, a);
-      store(l, j, b);
-    } else {
-      l->potential[i] = a[0];
-      l->potential[j] = b[0];
-    }
+  const float factor = (float)((double)l->target->factor / FORCE_UNIT);
+  for (uint32_t i = first; i < end;) {
+    const bool many = end - i > 2 * FEW && l->pair.many;
+    const uint32_t slots = many ? P2P_BLOCK : FEW, used = end - i < slots ? end - i : slots;
+    const struct targets targets = targets_at(l, i, used, slots);
+    float sum[3][P2P_BLOCK];
+    (many ? l->pair.many : l->pair.few)(l->law, sources, &targets, sum);
+    for (uint32_t k = 0; k < used && l->potential; k++) l->potential[i + k] = sum[0][k];
+    for (size_t c = 0; c < 3 && l->acceleration; c++)
+      for (uint32_t k = 0; k < used; k++)
+        l->acceleration[c * l->target->count + i + k] = factor * sum[c][k];
+    i += used;
   }
   l->pairs += (uint64_t)sources->count * (end - first);
 }
 
 static struct reach reach_of(const struct leaf *l, uint32_t first, uint32_t end) {
-  float low[3] = {1e30f, 1e30f, 1e30f}, high[3] = {-1e30f, -1e30f, -1e30f}, x[3];
-  struct reach r;
+  struct reach r = {{1e30f, 1e30f, 1e30f}, {-1e30f, -1e30f, -1e30f}};
   for (uint32_t i = first; i < end; i++) {
+    float x[3];
     relative_position(l, i, x);
     for (int c = 0; c < 3; c++) {
-      low[c] = fminf(low[c], x[c]);
-      high[c] = fmaxf(high[c], x[c]);
+      r.low[c] = fminf(r.low[c], x[c]);
+      r.high[c] = fmaxf(r.high[c], x[c]);
     }
-  }
-  for (int c = 0; c < 3; c++) {
-    r.centre[c] = 0.5f * (low[c] + high[c]);
-    r.half[c] = 0.5f * (high[c] - low[c]) + 1e-6f; /* covers the rounding of the centre */
   }
   return r;
 }
+
+/* Parts of a leaf with more targets than a block and at most so many use the sources of the whole:
+ * filtering these for the part saves the blocks no more time than it takes. */
+enum { UNFILTERED = 32 };
 
 /** A part of the targets of a leaf: part j of level `level` of bisection, counted from the group's
  * root. */
@@ -458,6 +565,11 @@ static void halve(struct leaf *l, const struct sources *sources, const struct pa
   const struct part halves[] = {{p->level + 1, 2 * p->j, p->first, middle},
                                 {p->level + 1, 2 * p->j + 1, middle, p->end}};
   for (int k = 0; k < 2; k++) {
+    const uint32_t count = halves[k].end - halves[k].first;
+    if (count > P2P_BLOCK && count <= UNFILTERED) {
+      halve(l, sources, &halves[k]);
+      continue;
+    }
     const struct reach reach = reach_of(l, halves[k].first, halves[k].end);
     const struct sources kept = filter(sources, &reach, l->scratch,
                                        halves[k].level - l->target->depth);
@@ -488,13 +600,14 @@ static void all_leaves(struct leaf *l) {
                    end = tree_level_first(t->count, t->depth, t->first, t->depth, leaf + 1);
     if (first == end) continue;
     if (newton || fmaxf(fmaxf(node->half[0], node->half[1]), node->half[2]) + R_CUT < half_box) {
-      struct reach reach = {.half = {node->half[0], node->half[1], node->half[2]}};
+      const float *half = node->half;
+      const struct reach reach = {{-half[0], -half[1], -half[2]}, {half[0], half[1], half[2]}};
       memcpy(l->origin, node->centre, sizeof l->origin);
       struct sources sources = gather(l->law, t, leaf, l->origin, &reach, scratch);
       halve(l, &sources, &(const struct part){t->depth, leaf, first, end});
     } else { /* wide leaf: nearest images differ among its particles */
       for (uint32_t i = first; i < end; i++) {
-        const struct reach reach = {.half = {0.0f, 0.0f, 0.0f}};
+        const struct reach reach = {{0.0f}, {0.0f}};
         for (size_t c = 0; c < 3; c++) l->origin[c] = t->x[c * t->count + i];
         struct sources sources = gather(l->law, t, leaf, l->origin, &reach, scratch);
         block(l, &sources, i, i + 1);
@@ -510,7 +623,7 @@ uint64_t KERNEL(p2p)(const struct p2p_law *law, const struct p2p_target *t,
   struct leaf l = {.law = law,
                    .target = t,
                    .scratch = scratch,
-                   .pair = choose_pair_function(law, is_mixed(t)),
+                   .pair = *choose_pair_functions(law, is_mixed(t)),
                    .acceleration = acceleration};
   all_leaves(&l);
   return l.pairs;
@@ -523,7 +636,7 @@ void KERNEL(p2p_potential)(const struct p2p_law *law, const struct p2p_target *t
   struct leaf l = {.law = law,
                    .target = t,
                    .scratch = scratch,
-                   .pair = newton ? potential_newton : potential_periodic,
+                   .pair = {.few = newton ? potential_newton : potential_periodic},
                    .potential = potential};
   all_leaves(&l);
 }
