@@ -40,17 +40,25 @@ static double isolated_unit(const struct nbody *n) {
 
 void potential_of_particles(struct nbody *n, float *potential) {
   const float unit = (float)isolated_unit(n);
-  step_pair_potential(n, true, potential);
+  step_pair_potential(n, true, potential, NULL);
   for (size_t i = 0; i < n->domain.particles.count; i++) potential[i] *= unit;
 }
 
+double potential_energy_of_types(struct nbody *n, double of_types[PARTICLE_TYPES]) {
+  const double unit = 0.5 * n->domain.particles.mass * isolated_unit(n);
+  const double sum = step_pair_potential(n, true, NULL, of_types);
+  for (int t = 0; t < PARTICLE_TYPES; t++)
+    of_types[t] = unit * of_types[t] + 0.0; /* without particles 0, not -0 */
+  return unit * sum;
+}
+
 double potential_energy(struct nbody *n, double a) {
-  if (!nbody_has_mesh(n))
-    return 0.5 * n->domain.particles.mass * isolated_unit(n) * step_pair_potential(n, true, NULL);
+  double of_types[PARTICLE_TYPES];
+  if (!nbody_has_mesh(n)) return potential_energy_of_types(n, of_types);
   const struct split *split = &n->short_range.split;
   const struct particles *s = &n->domain.particles;
   const double count = (double)s->all, volume = s->box * s->box * s->box, cut = split->r_cut;
-  const double pairs = step_pair_potential(n, false, NULL) / cut -
+  const double pairs = step_pair_potential(n, false, NULL, NULL) / cut -
                        count * count / volume * cut * cut * mean_pair_potential(split);
   domain_acquire_positions(&n->domain);
   /* Sums over ranks differ in the last bits, which the rounding drops. */

@@ -72,21 +72,49 @@ static void write_statistics_header(FILE *out, bool isolated) {
   fprintf(out, "\n");
 }
 
+/** The columns of log/energy.csv end with those of the types of particles. */
+static void write_energy_header(FILE *out, unsigned types) {
+  fprintf(out, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,momentum_z,"
+               "angular_x,angular_y,angular_z,centre_x,centre_y,centre_z,escaped");
+  for (int t = 0; t < PARTICLE_TYPES; t++)
+    if (types >> t & 1)
+      fprintf(out,
+              ",kinetic_type_%d,potential_type_%d,angular_type_%d_x,angular_type_%d_y,"
+              "angular_type_%d_z,centre_type_%d_x,centre_type_%d_y,centre_type_%d_z",
+              t, t, t, t, t, t, t, t);
+  fprintf(out, "\n");
+}
+
+/** The types with columns in the log/energy.csv of a run that goes on. */
+static unsigned types_in_header(const char *folder) {
+  char path[PARAMETER_PATH_MAX + 64], name[32];
+  snprintf(path, sizeof path, "%s/energy.csv", folder);
+  FILE *file = fopen(path, "r");
+  char *header = NULL;
+  size_t size = 0;
+  unsigned types = 0;
+  const bool read = file && getline(&header, &size, file) > 0;
+  for (int t = 0; t < PARTICLE_TYPES && read; t++) {
+    snprintf(name, sizeof name, ",kinetic_type_%d,", t);
+    if (strstr(header, name)) types |= 1U << t;
+  }
+  free(header);
+  if (file) fclose(file);
+  return types;
+}
+
 struct step_files step_files_open(const char *folder, int64_t last_step,
                                   const struct parameters *p) {
   const bool gas = run_of_gas(p), isolated = !gas && !run_has_redshifts(p);
-  const struct step_files f = {open_file(folder, "timings.csv", last_step),
-                               open_file(folder, "statistics.csv", last_step),
-                               isolated ? open_file(folder, "energy.csv", last_step) : NULL,
-                               isolated ? open_file(folder, "escapers.csv", last_step) : NULL};
+  struct step_files f = {open_file(folder, "timings.csv", last_step),
+                         open_file(folder, "statistics.csv", last_step),
+                         isolated ? open_file(folder, "energy.csv", last_step) : NULL,
+                         isolated ? open_file(folder, "escapers.csv", last_step) : NULL, 0};
   if (gas && ftell(f.timings) == 0) gas_timings_header(f.timings, p->gas.comoving);
   if (gas && ftell(f.statistics) == 0) gas_statistics_header(f.statistics, p->gas.comoving);
   if (ftell(f.timings) == 0) write_timings_header(f.timings, isolated);
   if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
-  if (f.energy && ftell(f.energy) == 0)
-    fprintf(f.energy, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,"
-                      "momentum_z,angular_x,angular_y,angular_z,centre_x,centre_y,centre_z,"
-                      "escaped\n");
+  if (f.energy && ftell(f.energy) > 0) f.types = types_in_header(folder);
   if (f.escapers && ftell(f.escapers) == 0)
     fprintf(f.escapers, "step,time_myr,id,x,y,z,vx,vy,vz\n");
   return f;
@@ -144,22 +172,45 @@ static void write_statistics(FILE *out, const struct step_record *record) {
   fprintf(out, "\n");
 }
 
+#define MPC_IN_KPC 1e3
+
 static void write_vector(FILE *out, const double v[3], double unit) {
   for (int c = 0; c < 3; c++) fprintf(out, ",%.9g", unit * v[c]);
 }
 
-/** A row where the potential energy was computed. */
-static void write_energy(FILE *out, const struct step_record *record) {
+static unsigned types_of(const struct statistics *s) {
+  unsigned types = 0;
+  for (int t = 0; t < PARTICLE_TYPES; t++) types |= (unsigned)(s->types[t].mass > 0.0) << t;
+  return types;
+}
+
+/** The centre of a type whose particles have all escaped is an empty field. */
+static void write_component(FILE *out, const struct component *c) {
+  fprintf(out, ",%.15g,%.15g", c->kinetic, c->potential);
+  write_vector(out, c->angular, MPC_IN_KPC);
+  if (c->mass > 0.0)
+    write_vector(out, c->centre, MPC_IN_KPC);
+  else
+    fprintf(out, ",,,");
+}
+
+/** A row where the potential energy was computed. A new file begins with the types of particles
+ * that there are now. */
+static void write_energy(struct step_files *f, const struct step_record *record) {
+  FILE *out = f->energy;
   const struct statistics *s = &record->statistics;
+  if (ftell(out) == 0) write_energy_header(out, f->types = types_of(s));
   if (isnan(s->potential)) return;
   write_moment(out, record);
   fprintf(out, ",%.15g,%.15g,%.15g,%.9g", s->kinetic, s->potential, s->kinetic + s->potential,
           -2.0 * s->kinetic / s->potential);
-  const double mpc_in_kpc = 1e3;
   write_vector(out, s->momentum, 1.0);
-  write_vector(out, s->angular, mpc_in_kpc);
-  write_vector(out, s->centre, mpc_in_kpc);
-  fprintf(out, ",%.15g\n", s->escaped);
+  write_vector(out, s->angular, MPC_IN_KPC);
+  write_vector(out, s->centre, MPC_IN_KPC);
+  fprintf(out, ",%.15g", s->escaped);
+  for (int t = 0; t < PARTICLE_TYPES; t++)
+    if (f->types >> t & 1) write_component(out, &s->types[t]);
+  fprintf(out, "\n");
 }
 
 /** A row for each particle that was taken out: kpc and km/s. */
@@ -178,14 +229,14 @@ static void require(bool written, const char *name) {
   if (!written) fail(EXIT_RUN_FAILED, "cannot write log/%s: is the disk full?", name);
 }
 
-void step_files_write(const struct step_files *f, const struct step_record *record,
+void step_files_write(struct step_files *f, const struct step_record *record,
                       const struct usage *cores, const struct usage *gpus, double peak_bytes) {
   write_timings(f->timings, record, cores, gpus, peak_bytes);
   require(fflush(f->timings) == 0, "timings.csv");
   write_statistics(f->statistics, record);
   require(fflush(f->statistics) == 0, "statistics.csv");
   if (!f->energy) return;
-  write_energy(f->energy, record);
+  write_energy(f, record);
   require(fflush(f->energy) == 0, "energy.csv");
   write_escapers(f->escapers, record);
   require(fflush(f->escapers) == 0, "escapers.csv");

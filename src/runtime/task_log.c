@@ -139,6 +139,13 @@ void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *
   free(streams);
 }
 
+void task_log_forget_owners(void) {
+  for (uint32_t w = 0; w < engine_workers(); w++) {
+    const struct task_log *log = worker_log(w);
+    for (size_t i = 0; i < log->count; i++) log->record[i].owner = NO_OWNER;
+  }
+}
+
 void task_log_write_stages(FILE *out) {
   fprintf(out, "stage,family,colour\n");
   for (uint32_t i = 0; i < stage_count(); i++) {

@@ -7,6 +7,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/runtime/pinned.h"
+#include "photons/runtime/task_log.h"
 
 struct nbody *nbody_create(const struct parameters *p, struct particles particles) {
   struct nbody *n = allocate(1, sizeof *n, "the simulation");
@@ -57,6 +58,7 @@ struct nbody *nbody_keep(struct nbody *n, const bool *keep) {
   domain_acquire(&n->domain);
   const struct particles kept = particles_select(&n->domain.particles, keep);
   domain_release(&n->domain);
+  task_log_forget_owners();
   struct nbody *new = nbody_create(n->parameters, kept);
   new->block = n->block;
   new->step = n->step;

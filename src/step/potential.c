@@ -3,6 +3,7 @@
 #include "photons/step/potential.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -52,19 +53,23 @@ static void submit(struct nbody *n, bool expansions, float *of_particles) {
   message_wait();
 }
 
-/** Sum over the groups of all ranks in the order of their numbers, so that it does not depend on
- * the number of ranks. */
-static double sum_groups(struct nbody *n) {
+/** Sums over the groups of all ranks in the order of their numbers, so that the sums do not depend
+ * on the number of ranks. */
+static void sum_groups(struct nbody *n, double of_types[PARTICLE_TYPES]) {
   const uint32_t groups = n->domain.group_count;
-  double sum = 0.0, *potential = allocate(groups, sizeof *potential, "energies of groups");
-  FOR_GROUPS(&n->domain, g) potential[g->index] = expansions_of(&n->short_range, g)->potential_sum;
-  comm_sum_double(potential, groups);
-  for (uint32_t i = 0; i < groups; i++) sum += potential[i];
+  double(*potential)[PARTICLE_TYPES] = allocate(groups, sizeof *potential, "energies of groups");
+  FOR_GROUPS(&n->domain, g)
+  memcpy(potential[g->index], expansions_of(&n->short_range, g)->potential_sum, sizeof *potential);
+  comm_sum_double(potential[0], groups * PARTICLE_TYPES);
+  for (int t = 0; t < PARTICLE_TYPES; t++) {
+    of_types[t] = 0.0;
+    for (uint32_t i = 0; i < groups; i++) of_types[t] += potential[i][t];
+  }
   free(potential);
-  return sum;
 }
 
-double step_pair_potential(struct nbody *n, bool expansions, float *of_particles) {
+double step_pair_potential(struct nbody *n, bool expansions, float *of_particles,
+                           double of_types[PARTICLE_TYPES]) {
   const bool before = n->short_range.expansions;
   FOR_GROUPS(&n->domain, g) {
     g->targets = g->count;
@@ -78,5 +83,9 @@ double step_pair_potential(struct nbody *n, bool expansions, float *of_particles
   submit(n, expansions, of_particles);
   short_range_set_order(&n->short_range, n->short_range.acceptance.order);
   short_range_expansions(&n->short_range, before);
-  return sum_groups(n);
+  double sums[PARTICLE_TYPES], sum = 0.0;
+  sum_groups(n, sums);
+  for (int t = 0; t < PARTICLE_TYPES; t++) sum += sums[t];
+  if (of_types) memcpy(of_types, sums, sizeof sums);
+  return sum;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -26,29 +27,46 @@ static struct momentum_sum sum_groups(struct nbody *n) {
   return all;
 }
 
-static struct moments sum_moments(struct nbody *n) {
-  const uint32_t groups = n->domain.group_count;
-  struct moments *of = allocate(groups, sizeof *of, "moments"), all = {0};
-  FOR_GROUPS(&n->domain, g) moments_submit(&n->domain, g, &of[g->index]);
-  message_wait();
-  comm_sum_double((double *)of, groups * sizeof *of / sizeof(double));
-  for (uint32_t g = 0; g < groups; g++) {
-    all.mass += of[g].mass;
-    for (int c = 0; c < 3; c++) {
-      all.position[c] += of[g].position[c];
-      all.angular[c] += of[g].angular[c];
-    }
+static void add_moments(struct moments *sum, const struct moments *more) {
+  sum->mass += more->mass;
+  sum->square += more->square;
+  for (int c = 0; c < 3; c++) {
+    sum->position[c] += more->position[c];
+    sum->angular[c] += more->angular[c];
   }
+}
+
+static void sum_moments(struct nbody *n, struct moments of_types[PARTICLE_TYPES]) {
+  const size_t all = (size_t)n->domain.group_count * PARTICLE_TYPES;
+  struct moments *of = allocate(all, sizeof *of, "moments");
+  FOR_GROUPS(&n->domain, g)
+  moments_submit(&n->domain, g, &of[(size_t)g->index * PARTICLE_TYPES]);
+  message_wait();
+  comm_sum_double((double *)of, all * sizeof *of / sizeof(double));
+  for (size_t i = 0; i < all; i++) add_moments(&of_types[i % PARTICLE_TYPES], &of[i]);
   free(of);
-  return all;
+}
+
+static struct component component_of(const struct moments *sum, double mass) {
+  struct component c = {.mass = mass * sum->mass, .kinetic = 0.5 * mass * sum->square};
+  for (int k = 0; k < 3; k++) {
+    c.angular[k] = mass * sum->angular[k];
+    c.centre[k] = sum->position[k] / sum->mass; /* NAN: 0/0 */
+  }
+  return c;
 }
 
 void statistics_measure_moments(struct nbody *n, struct statistics *s) {
-  const struct moments sum = sum_moments(n);
-  for (int c = 0; c < 3; c++) {
-    s->angular[c] = n->domain.particles.mass * sum.angular[c];
-    s->centre[c] = sum.position[c] / sum.mass;
+  const double mass = n->domain.particles.mass;
+  struct moments of_types[PARTICLE_TYPES] = {0}, sum = {0};
+  sum_moments(n, of_types);
+  for (int t = 0; t < PARTICLE_TYPES; t++) {
+    s->types[t] = component_of(&of_types[t], mass);
+    add_moments(&sum, &of_types[t]);
   }
+  const struct component all = component_of(&sum, mass);
+  memcpy(s->angular, all.angular, sizeof s->angular);
+  memcpy(s->centre, all.centre, sizeof s->centre);
 }
 
 struct statistics statistics_measure(struct nbody *n, double a) {

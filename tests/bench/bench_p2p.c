@@ -4,8 +4,8 @@
  * take short turns of less than a millisecond in each task, of which the fastest counts, so that
  * other work on the machine disturbs little.
  *
- * What is independent of the machine is the time of a vector of pairs in units of the time of one
- * FMA instruction at the peak: `slots`. The share of these slots that the pair loop fills with
+ * Machines can be compared by the time of a vector of pairs in units of the time of one FMA
+ * instruction at the peak: `slots`. The share of these slots that the pair loop fills with
  * arithmetic is the use of the processor; finding the pairs and reading the targets take the rest. */
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,8 @@ PEAK_LOOP(__attribute__((target("avx2,fma"))), peak_avx2, __m256, _mm256_set1_ps
 #endif
 
 static const struct variant {
-  const char *isa;
+  enum isa isa;
+  const char *name; /* as in PHOTONS_ISA */
   int lanes;
   /** Instructions of arithmetic for one vector of pairs with a polynomial of degree 7: 3 differences,
    * 3 for their squares, 4 for Newton's force less the long range (5 where the estimate of the root
@@ -61,12 +62,12 @@ static const struct variant {
   float (*peak)(void);
 } variants[] = {
 #ifdef HAVE_X86_KERNELS
-    {"avx512", 16, 21, peak_avx512},
-    {"avx2", 8, 22, peak_avx2},
+    {ISA_AVX512, "avx512", 16, 21, peak_avx512},
+    {ISA_AVX2, "avx2", 8, 22, peak_avx2},
 #endif
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
-static const struct tree_kernels *kernels[VARIANTS + 1];
+static const struct tree_kernels *kernels[VARIANTS + 1]; /* NULL: this processor lacks them */
 
 struct rates {
   double peak,
@@ -96,6 +97,7 @@ static uint64_t take_turns(const struct p2p_law *law, const struct p2p_target *t
   uint64_t pairs = 0;
   for (int turn = 0; turn < TURNS; turn++)
     for (int i = 0; i < VARIANTS; i++) {
+      if (!kernels[i]) continue;
       rates[i].peak = fmax(rates[i].peak, measure_peak(&variants[i]));
       const double start = wall_clock();
       pairs = kernels[i]->p2p.p2p(law, target, scratch, acceleration);
@@ -103,6 +105,7 @@ static uint64_t take_turns(const struct p2p_law *law, const struct p2p_target *t
       if (turn == 0 || seconds < least[i]) least[i] = seconds;
     }
   for (int i = 0; i < VARIANTS; i++) {
+    if (!kernels[i]) continue;
     rates[i].p2p += least[i];
     rates[i].pairs += pairs;
   }
@@ -159,9 +162,10 @@ static void measure(const char *snapshot) {
   printf(
       "             pairs a particle  pairs/s  FMA peak, Gflop/s  slots  share of the peak used\n");
   for (int i = 0; i < VARIANTS; i++) {
+    if (!kernels[i]) continue;
     const double rate = (double)rates[i].pairs / rates[i].p2p,
                  slots = rates[i].peak * variants[i].lanes / rate;
-    printf("%-8s %20.0f %8.3g %18.1f %6.1f %16.0f %%\n", variants[i].isa,
+    printf("%-8s %20.0f %8.3g %18.1f %6.1f %16.0f %%\n", variants[i].name,
            (double)rates[i].pairs / all, rate, 2e-9 * variants[i].lanes * rates[i].peak, slots,
            100.0 * variants[i].arithmetic / slots);
   }
@@ -171,10 +175,14 @@ static void measure(const char *snapshot) {
 int main(void) {
   const char *snapshot = getenv("PHOTONS_BENCH_SNAPSHOT");
   setenv("STARPU_NCPU", "1", 1);
+  unsetenv("PHOTONS_ISA");
+  const enum isa best = isa_select();
   for (int i = 0; i < VARIANTS; i++) {
-    setenv("PHOTONS_ISA", variants[i].isa, 1);
+    if (variants[i].isa > best) continue;
+    setenv("PHOTONS_ISA", variants[i].name, 1);
     kernels[i] = tree_kernels_select();
   }
+  unsetenv("PHOTONS_ISA");
   start_starpu_for_tests();
   if (snapshot && *snapshot) {
     measure(snapshot);

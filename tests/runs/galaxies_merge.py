@@ -88,6 +88,8 @@ def make():
             del file["PartType1"][name]
             file["PartType1"][name] = rows
     write("point.hdf5", 0 * x, v, m, units)
+    far = numpy.arange(len(m)) >= COUNT[1]
+    write("gone.hdf5", x + 0.1 * far[:, None], v, m, units)
     x_pile = 0 * x
     x_pile[7] = x[7]
     write("pile.hdf5", x_pile, v, m, units)
@@ -112,9 +114,43 @@ def read(path):
     return {name: rows[order] for name, rows in found.items()}
 
 
-def energy(folder):
+def energy(folder, text=False):
     with open(f"{folder}/log/energy.csv", encoding="ascii") as file:
-        return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        rows = list(csv.DictReader(file))
+    return rows if text else [{key: float(row[key]) for key in row} for row in rows]
+
+
+def check_types(folder, number, row):
+    """The columns of types are sums over the particles of the snapshot."""
+    s = read(f"{folder}/snap_00{number}.hdf5")
+    for kind in COUNT:
+        part = s["type"] == kind
+        m = s["Masses"][part, None].astype(float)
+        x, v = s["Coordinates"][part].astype(float), s["Velocities"][part].astype(float)
+        for name, found, size in (
+            (f"kinetic_type_{kind}", [0.5 * numpy.sum(m * v**2)], numpy.sum(m * v**2)),
+            (f"potential_type_{kind}", [0.5 * m[:, 0] @ s["Potential"][part]], row["kinetic"]),
+            (f"angular_type_{kind}", numpy.sum(m * numpy.cross(x, v), axis=0), numpy.sum(m * v**2)),
+            (f"centre_type_{kind}", numpy.sum(m * x, axis=0) / m.sum(), 10.0),
+        ):
+            names = [name] if len(found) == 1 else [f"{name}_{axis}" for axis in "xyz"]
+            if not numpy.allclose([row[key] for key in names], found, rtol=0, atol=1e-6 * size):
+                wrong.append(f"{folder}, {name} at {row['time_myr']} Myr")
+
+
+def check_gone():
+    """Particles of type 3 are far away at the beginning and escape before the first step."""
+    first, *others = energy("gone", text=True)
+    for row in others:
+        if [row[key] for key in ("kinetic_type_3", "potential_type_3", "centre_type_3_x")] != [
+            "0", "0", "",
+        ] or float(first["potential_type_3"]) >= 0 or row["kinetic_type_1"] == "0":  # fmt: skip
+            wrong.append(f"energies without particles of type 3: {row}")
+    left = read("gone/snap_001.hdf5")
+    if set(left["type"]) != {1} or len(left["type"]) != COUNT[1]:
+        wrong.append("the snapshot of a run whose particles of type 3 escape")
+    if len(others) != 2 or energy("gone-parts", text=True) != [first, *others]:
+        wrong.append("energies of a run whose particles of type 3 escape, and after a restart")
 
 
 def check_file():
@@ -171,6 +207,10 @@ def check_merger():
         wrong.extend(f"parts, snapshot {number}: {name}" for name in s
                      if not numpy.array_equal(s[name], other[name]))
     rows = energy("two")
+    if energy("parts") != rows:
+        wrong.append("parts: log/energy.csv")
+    for number, myr in enumerate((0, 20, 40)):
+        check_types("two", number, next(row for row in rows if row["time_myr"] == myr))
     change = max(abs(row["total"] / rows[0]["total"] - 1.0) for row in rows)
     momentum = max(abs(row[f"momentum_{axis}"]) for row in rows for axis in "xyz")
     print(f"energy changes by {change:.2g}, momentum is up to {momentum:.2g}")
@@ -185,4 +225,5 @@ if sys.argv[1] == "make":
 else:
     check_file()
     check_merger()
+    check_gone()
 sys.exit("\n".join(wrong) if wrong else 0)

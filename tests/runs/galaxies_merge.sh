@@ -27,6 +27,7 @@ max_step = 0.5
 [output]
 times = 0, 1
 accelerations = yes
+potential = yes
 energy_steps = 1
 [runtime]
 group_size = 128
@@ -55,6 +56,11 @@ run binary one.ini "$PHOTONS" --set ic.file=sphere.gadget2 --set ic.unit_length_
 run two two.ini $ranks 1 "$PHOTONS"
 run parts two.ini $ranks 2 "$PHOTONS" --steps 4 --set output.checkpoint_minutes=1e-6
 run parts two.ini env STARPU_NCPU=2 "$PHOTONS" --restart
+# All particles of a type escape.
+gone="--set ic.file=gone.hdf5 --set box.escape_radius=50"
+run gone one.ini "$PHOTONS" $gone
+run gone-parts one.ini "$PHOTONS" $gone --steps 1 --set output.checkpoint_minutes=1e-6
+run gone-parts one.ini "$PHOTONS" $gone --restart
 # Many particles at one place are softened; all of them cannot be (below).
 run pile one.ini "$PHOTONS" --set ic.file=pile.hdf5
 helper check || failures=$((failures + 1))

@@ -176,16 +176,20 @@ read.close()
 
 # Energy: the last row of a step counts, an unfinished line does not.
 HEAD = "step,time_myr,kinetic,potential,total,virial,momentum_x"
-VECTORS = ",angular_x,angular_y,angular_z,centre_x,centre_y,centre_z\n"
+VECTORS = ",angular_x,angular_y,angular_z,centre_x,centre_y,centre_z"
+VECTORS += ",angular_type_2_x,angular_type_2_y,angular_type_2_z\n"
 with open("run/log/energy.csv", "w") as file:
-    file.write(HEAD + VECTORS + "0,0,1,-2,-1,1,0,0,0,2,1,0,0\n4,10,1,-2,-9,1,0,0,0,0,0,0,0\n")
-    file.write("4,10,1.1,-2.2,-1.1,1,0,0.2,0,2,1,0,0.5\n8,2")
+    file.write(HEAD + VECTORS + "0,0,1,-2,-1,1,0,0,0,2,1,0,0,0,0,1\n")
+    file.write("4,10,1,-2,-9,1,0,0,0,0,0,0,0,0,0,0\n")
+    file.write("4,10,1.1,-2.2,-1.1,1,0,0.2,0,2,1,0,0.5,0,0,1.5\n8,2")
 energy = photons.load("run/log/energy.csv", units=True)
 assert energy["time_myr"].unit == u.Myr and list(energy["step"]) == [0, 4]
-assert energy["angular_z"].unit == u.Unit("1e10 Msun kpc km / s")
+for name in "angular_z", "angular_type_2_z":
+    assert energy[name].unit == u.Unit("1e10 Msun kpc km / s")
 energy = photons.Run("run").energy()
 assert np.allclose(galaxy_plots.energy_error(energy), [0, 0.1])
 assert np.allclose(galaxy_plots.angular_momentum_error(energy), [0, 0.1])
+assert np.allclose(galaxy_plots.angular_momentum_error(energy, "angular_type_2"), [0, 0.5])
 assert np.allclose(galaxy_plots.vectors(energy, "centre"), [[1, 0, 0], [1, 0, 0.5]])
 energy.pop("angular_x")
 assert galaxy_plots.angular_momentum_error(energy) is None
@@ -216,6 +220,9 @@ assert set(os.listdir("tables")) == {
 }  # fmt: skip
 
 # The figures show these numbers.
+lines = galaxy_plots.plot_conserved(evolution).axes[0].get_lines()
+assert [line.get_label() for line in lines] == ["total", "disk"]
+assert np.isclose(lines[1].get_ydata()[1], 0.5)
 lines = galaxy_plots.plot_rotation_curve(evolution).axes[0].get_lines()
 shown = [line for line in lines if line.get_label() == "total"][0]
 assert np.array_equal(shown.get_ydata(), evolution.measured("rotation_curve")[1]["v_total"])

@@ -88,6 +88,17 @@ for number, z in enumerate((20, 4, 1.6)):
     assert all(error.mean() < 0.01 and error.max() < 0.03 for error in off.values())
     assert abs(problem_of(mesh).errors()["L1_temperature"] / temperature.mean()) < 0.01
 
+# The equation of Layzer and Irvine: energy changes by the integral of the potential energy over ln a.
+with open("pancake/log/statistics.csv") as file:
+    rows = list(csv.DictReader(file))
+a, energy, potential = (
+    np.array([float(row[name]) for row in rows]) for name in ("a", "energy", "potential_energy")
+)
+work = np.sum(0.5 * (potential[1:] + potential[:-1]) * np.diff(np.log(a)))
+change = (energy + potential)[-1] - (energy + potential)[0]
+print(f"energy is off by {(change - work) / potential[-1]:.4f} of the potential energy")
+assert abs((change - work) / potential[-1]) < 0.01
+
 with open("pancake/log/timings.csv") as file:
     rows = list(csv.DictReader(file))
 assert abs(float(rows[-1]["z"]) - 1.6) < 1e-8

@@ -38,8 +38,9 @@ run() {
 }
 run one env STARPU_NCPU=1 "$PHOTONS"
 run two env STARPU_NCPU=2 "$PHOTONS"
-run ranks mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n 3 "$PHOTONS"
-run parts "$PHOTONS" --steps 2 --set output.checkpoint_minutes=1e-6
+ranks="mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n"
+run ranks $ranks 3 "$PHOTONS"
+run parts $ranks 4 "$PHOTONS" --steps 2 --set output.checkpoint_minutes=1e-6
 run parts "$PHOTONS" --restart
 cp one/config-used.ini config.ini
 run again "$PHOTONS"

@@ -13,7 +13,7 @@ import numpy as np
 import yt
 
 yt.set_log_level("error")
-SHARES = {"Dens": 1.0, "MomX": 0.1, "MomY": -0.2, "MomZ": 0.3, "Engy": 2 / 3, "Dual": 0.4}
+SHARES = {"Dens": 1.0, "MomX": 0.1, "MomY": -0.2, "MomZ": 0.3, "Engy": 2 / 3, "Dual": 0.4, "Pote": -0.4}
 
 
 def density(x, y, z, level):
@@ -49,6 +49,7 @@ def check(path):
     rho = density(x, y, z, level)
     assert is_close(data["gas", "density"].d, rho, tolerance)
     assert is_close(data["gas", "velocity_x"].d, 0.1, tolerance)
+    assert is_close(data["gas", "gravitational_potential"].d, -0.4 * rho, tolerance)
     kinetic = (0.01 + 0.04 + 0.09) / 2 * rho
     assert is_close(data["gas", "pressure"].d, 0.4 * (2 / 3 * rho - kinetic), 10 * tolerance)
 

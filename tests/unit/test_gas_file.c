@@ -96,6 +96,18 @@ static struct held make_gas(const struct gas_file *f, bool filled) {
   return gas;
 }
 
+/** The potential of a group: minus its entropy. */
+static void put_potential(void *context, int level, uint32_t group, void *cells) {
+  const struct held *gas = context;
+  const void *numbers = gas->numbers[level][group];
+  for (size_t i = 0; i < GAS_GROUP_CELLS; i++) {
+    const size_t from = GAS_ENTROPY * (size_t)GAS_GROUP_CELLS + i;
+    set(cells, gas->file->real, i,
+        gas->file->real == sizeof(float) ? -(double)((const float *)numbers)[from]
+                                         : -((const double *)numbers)[from]);
+  }
+}
+
 static void free_gas(struct held *gas) {
   for (int l = 0; l < LEVELS; l++)
     for (uint32_t g = 0; g < gas->file->topology.level[l].count; g++) free(gas->numbers[l][g]);
@@ -122,6 +134,8 @@ static void write_mesh(const char *path, size_t real) {
   struct gas_file f = make_file(real);
   make_particles(particle);
   f.particles = &particles;
+  f.gravity = true;
+  f.potential = put_potential;
   struct parameters p;
   parameters_default(&p);
   struct held gas = make_gas(&f, true);

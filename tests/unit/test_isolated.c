@@ -145,21 +145,37 @@ static void forces_approach_direct_sums(void **state) {
   }
 }
 
+/** Each of two bodies is so many particles close together: one particle is attracted by direct
+ * sums, many are by expansions. */
+static void check_two_bodies(double distance, size_t parts) {
+  const double softening = 0.1 * KPC, r = distance * softening;
+  const struct parameters p = parameters(4, 1e-3, 0.1);
+  struct particles s = particles_create(2 * parts, FRAME, 0.5 / (double)parts);
+  seed = 3;
+  for (size_t i = 0; i < 2 * parts; i++) {
+    double x[3] = {0.0, 0.0, 0.0};
+    if (parts > 1) direction(1e-5 * softening, x);
+    x[0] += i < parts ? 0.5 * r : -0.5 * r;
+    put(&s, i, x, (double[]){0, 0, 0});
+  }
+  struct nbody *n = nbody_create(&p, s);
+  double error[2];
+  step_first_forces(n);
+  const struct work_counts work = short_range_work(&n->short_range);
+  force_errors(n, softening, 2, error);
+  printf("at %g softening lengths: error %.2g; %.3g pairs, %.3g expansions\n", distance, error[1],
+         (double)work.pairs, (double)work.interactions);
+  assert_true(error[1] < 1e-6);
+  assert_true(parts == 1 || work.interactions > 0);
+  assert_true(work.pairs <= (parts == 1 ? 4 : 2 * parts * parts));
+  nbody_free(n);
+}
+
 static void two_bodies_attract_each_other(void **state) {
   (void)state;
   for (double distance = 0.1; distance < 150.0; distance *= 10.0) {
-    const double softening = 0.1 * KPC, r = distance * softening;
-    const struct parameters p = parameters(4, 1e-3, 0.1);
-    struct particles s = particles_create(2, FRAME, 0.5);
-    for (size_t i = 0; i < 2; i++)
-      put(&s, i, (double[]){i ? 0.5 * r : -0.5 * r, 0.0, 0.0}, (double[]){0, 0, 0});
-    struct nbody *n = nbody_create(&p, s);
-    double error[2];
-    step_first_forces(n);
-    force_errors(n, softening, 2, error);
-    printf("at %g softening lengths: error %.2g\n", distance, error[1]);
-    assert_true(error[1] < 1e-6);
-    nbody_free(n);
+    check_two_bodies(distance, 1);
+    check_two_bodies(distance, 64);
   }
 }
 

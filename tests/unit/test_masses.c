@@ -202,6 +202,32 @@ static struct sums sum_all(struct nbody *n) {
   return sums;
 }
 
+static void assert_same(double found, double expected, double size) {
+  assert_true(fabs(found - expected) <= 1e-12 * size);
+}
+
+/** The types add up to the whole. */
+static void check_components(const struct statistics *all, const double potential[PARTICLE_TYPES],
+                             double total) {
+  struct component sum = {0};
+  double energy = 0.0;
+  for (int t = 1; t <= 2; t++) {
+    const struct component *one = &all->types[t];
+    assert_true(one->kinetic > 0.1 * all->kinetic && potential[t] < 0.1 * total);
+    sum.mass += one->mass;
+    sum.kinetic += one->kinetic;
+    energy += potential[t];
+    for (int c = 0; c < 3; c++) sum.angular[c] += one->angular[c];
+    for (int c = 0; c < 3; c++) sum.centre[c] += one->mass * one->centre[c];
+  }
+  assert_same(energy, total, fabs(total));
+  assert_same(sum.kinetic, all->kinetic, all->kinetic);
+  for (int c = 0; c < 3; c++) {
+    assert_same(sum.angular[c], all->angular[c], KPC * all->momentum_sum);
+    assert_same(sum.centre[c] / sum.mass, all->centre[c], KPC);
+  }
+}
+
 static void energies_and_moments_are_direct_sums(void **state) {
   (void)state;
   const struct parameters p = parameters(true, SOFTENING_PLUMMER, true);
@@ -210,13 +236,50 @@ static void energies_and_moments_are_direct_sums(void **state) {
   struct statistics found = statistics_measure(n, 1.0);
   statistics_measure_moments(n, &found);
   const struct sums exact = sum_all(n);
+  double by_type[PARTICLE_TYPES];
+  const double potential = potential_energy_of_types(n, by_type);
+  check_components(&found, by_type, potential);
   assert_true(fabs(found.kinetic / exact.kinetic - 1.0) < 1e-6);
   for (int c = 0; c < 3; c++) {
     assert_true(fabs(found.momentum[c] - exact.momentum[c]) < 1e-6 * found.momentum_sum);
     assert_true(fabs(found.angular[c] - exact.angular[c]) < 1e-9 * KPC * found.momentum_sum);
     assert_true(fabs(found.centre[c] - exact.centre[c]) < 1e-9 * KPC);
   }
-  assert_true(fabs(potential_energy(n, 1.0) / exact.potential - 1.0) < 1e-4);
+  assert_true(fabs(potential / exact.potential - 1.0) < 1e-4);
+  assert_true(potential_energy(n, 1.0) == potential);
+  nbody_free(n);
+}
+
+/** A disk of type 2 turns about the z axis in a halo of type 1 at rest. */
+static void a_disk_has_its_own_angular_momentum(void **state) {
+  (void)state;
+  enum { RING = 500, HALO = 500 };
+  const double radius = 3.0 * KPC, speed = 200.0, mass = 1.0 / (RING + HALO);
+  const struct parameters p = parameters(true, SOFTENING_PLUMMER, true);
+  struct particles s = cloud(RING + HALO, FRAME, KPC, true);
+  for (size_t i = 0; i < s.count; i++) {
+    const bool disk = i < RING;
+    const double angle = 2.0 * M_PI * (double)i / RING;
+    const double x[3] = {radius * cos(angle), radius * sin(angle), 0.1 * KPC};
+    const double v[3] = {-speed * sin(angle), speed * cos(angle), 0.0};
+    s.type[i] = disk ? 2 : 1;
+    s.relative_mass[i] = 1.0F;
+    for (size_t c = 0; c < 3; c++) {
+      s.momentum[c * s.count + i] = disk ? (float)v[c] : 0.0F;
+      if (disk) s.position[c * s.count + i] = position_to_integer(0.5 * FRAME + x[c], FRAME);
+    }
+  }
+  struct nbody *n = nbody_create(&p, s);
+  step_first_forces(n);
+  struct statistics found = statistics_measure(n, 1.0);
+  statistics_measure_moments(n, &found);
+  const struct component *halo = &found.types[1], *disk = &found.types[2];
+  assert_true(fabs(disk->mass / (RING * mass) - 1.0) < 1e-6);
+  assert_true(fabs(disk->angular[2] / (RING * mass * radius * speed) - 1.0) < 1e-6);
+  assert_true(fabs(disk->kinetic / (0.5 * RING * mass * speed * speed) - 1.0) < 1e-6);
+  assert_true(fabs(disk->centre[2] - 0.1 * KPC) < 1e-6 * KPC && fabs(disk->centre[0]) < 1e-6 * KPC);
+  assert_true(halo->kinetic == 0.0 && halo->angular[2] == 0.0 && halo->mass > 0.0);
+  assert_true(found.types[3].mass == 0.0 && isnan(found.types[3].centre[0]));
   nbody_free(n);
 }
 
@@ -318,6 +381,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(isolated_forces_are_direct_sums),
       cmocka_unit_test(energies_and_moments_are_direct_sums),
+      cmocka_unit_test(a_disk_has_its_own_angular_momentum),
       cmocka_unit_test(escapers_take_their_energy),
       cmocka_unit_test(periodic_forces_are_ewald_sums),
       cmocka_unit_test(equal_masses_in_a_column_change_nothing),

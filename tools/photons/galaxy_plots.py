@@ -264,25 +264,31 @@ def vectors(energy, name):
     return np.stack([energy[c] for c in columns], axis=1) if set(columns) <= set(energy) else None
 
 
-def angular_momentum_error(energy):
-    """|L - L(first row)| / |L(first row)| of each row; None where there is no L to compare with."""
-    angular = vectors(energy, "angular")
+def angular_momentum_error(energy, name="angular"):
+    """|L - L(first row)| / |L(first row)| of each row; None where there is no L to compare with.
+
+    name -- angular_type_2: of the particles of type 2, the disk"""
+    angular = vectors(energy, name)
     if angular is None or not np.any(angular[0]):
         return None
     return np.linalg.norm(angular - angular[0], axis=1) / np.linalg.norm(angular[0])
 
 
 def plot_conserved(evolution):
-    """Change of the angular momentum, and of the centre of mass, over time."""
+    """Change of the angular momentum, of all particles and of the disk, and of the centre of mass,
+    over time."""
     energy = evolution.energy
     if energy is None or not len(energy["step"]) or vectors(energy, "centre") is None:
         return None
     figure, (top, bottom) = new_figure(nrows=2, sharex=True, figsize=(7, 5))
-    error, centre = angular_momentum_error(energy), vectors(energy, "centre")
-    if error is not None:
-        top.plot(energy["time_myr"], np.where(error > 0, error, np.nan), "k-", marker=".", ms=3,
-                 lw=1)  # fmt: skip
-        top.set(yscale="log" if np.any(error > 0) else "linear")
+    centre = vectors(energy, "centre")
+    for name, columns in (("total", "angular"), ("disk", "angular_type_2")):
+        error = angular_momentum_error(energy, columns)
+        if error is not None:
+            top.plot(energy["time_myr"], np.where(error > 0, error, np.nan), marker=".", ms=3,
+                     label=name, **line_style(name, True))  # fmt: skip
+            top.set(yscale="log" if np.any(error > 0) else top.get_yscale())
+            top.legend(frameon=False, fontsize="small")
     top.set(ylabel="|ΔL|/|L|")
     for axis, dashes, shift in zip("xyz", ("-", "--", ":"), (centre - centre[0]).T):
         bottom.plot(energy["time_myr"], shift, "k", ls=dashes, lw=1, label=axis)

@@ -62,8 +62,8 @@ CAPTIONS = {
     " the pressure on them, count as changes.",
     "energy": "Change of the total energy since the first row of log/energy.csv, over that row's;"
     " virial ratio, 1 in equilibrium.",
-    "conserved": "Change of the angular momentum since the first row of log/energy.csv, over that"
-    " row's; shift of the centre of mass.",
+    "conserved": "Change of the angular momentum of all particles and of the disk since the first"
+    " row of log/energy.csv, over that row's; shift of the centre of mass.",
 }
 GAS_TIMINGS = (
     "Cells advanced a second, patches by level, and shares of the stages in busy time, by steps of"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Units of what the files hold, as units of astropy."""
 
+import re
+
 # Columns of text files.
 TEXT_UNITS = {
     **dict.fromkeys(["k"], "littleh / Mpc"),
@@ -35,6 +37,7 @@ def text_unit(name):
     u = _astropy()
     if name.endswith("_s") and not name.endswith("per_s"):
         return u.s
+    name = re.sub(r"_type_\d", "", name)
     return u.Unit(TEXT_UNITS[name]) if name in TEXT_UNITS else None
 
 

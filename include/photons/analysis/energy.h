@@ -19,6 +19,13 @@
 double potential_energy(struct nbody *n, double a);
 
 /**
+ * The same of an isolated system, by the type of the particles i. Collective.
+ * @param[out] of_types  1/2 sum m phi over the particles of each type, 1e10 Msun (km/s)^2
+ * @return their sum
+ */
+double potential_energy_of_types(struct nbody *n, double of_types[PARTICLE_TYPES]);
+
+/**
  * The potential phi of all other particles at each particle of an isolated system, softened, under
  * the same conditions. Collective.
  * @param[out] potential  [particles of this rank] (km/s)^2, in their order

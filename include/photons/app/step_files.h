@@ -14,6 +14,7 @@ struct parameters;
 struct step_files {
   FILE *timings, *statistics;
   FILE *energy, *escapers; /**< of isolated systems; otherwise NULL */
+  unsigned types; /**< bits of the types of particles that have columns in log/energy.csv */
 };
 
 /** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps
@@ -21,7 +22,7 @@ struct step_files {
 struct step_files step_files_open(const char *folder, int64_t last_step,
                                   const struct parameters *p);
 /** @param peak_bytes  resident memory, all processes */
-void step_files_write(const struct step_files *f, const struct step_record *record,
+void step_files_write(struct step_files *f, const struct step_record *record,
                       const struct usage *cores, const struct usage *gpus, double peak_bytes);
 void step_files_close(struct step_files *f);
 

@@ -13,7 +13,7 @@
 struct pancake {
   double size;     /**< below 1 */
   double density;  /**< mean */
-  double velocity; /**< of v~, times the length of the wave over 2 pi */
+  double velocity; /**< v~ = velocity sin(q)/k, with the wavenumber k */
   double heat;     /**< pressure~/density~, the same everywhere */
 };
 

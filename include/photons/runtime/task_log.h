@@ -65,6 +65,9 @@ void task_log_add(const struct stage *stage, uint32_t owner);
  */
 void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *rows,
                    double *owner_seconds);
+/** Records of tasks that have ended have no owner any more: groups get other numbers. No task may be
+ * running. */
+void task_log_forget_owners(void);
 /** Names of the columns that task_log_take() writes. */
 extern const char task_log_header[];
 /** Write a table of all stages, with name, family and colour (#rrggbb), as lines of CSV. Tools that

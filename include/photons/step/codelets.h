@@ -20,13 +20,13 @@ struct momentum_sum {
 /** Find the sums. @param[out] sum  written when the task has ended */
 void momentum_sum_submit(struct group *g, struct momentum_sum *sum);
 
-/** Sums over the particles of a group of an isolated system: of masses, in units of particles.mass,
- * and of masses times positions x about the middle of the frame, Mpc, and times x times momentum,
- * Mpc km/s. */
+/** Sums over the particles of one type in a group of an isolated system: of masses, in units of
+ * particles.mass, and of masses times the square of momentum, (km/s)^2, times positions x about the
+ * middle of the frame, Mpc, and times x times momentum, Mpc km/s. */
 struct moments {
-  double mass, position[3], angular[3];
+  double mass, square, position[3], angular[3];
 };
-/** Find the sums. @param[out] sum  written when the task has ended */
+/** Find the sums. @param[out] sum  [PARTICLE_TYPES], written when the task has ended */
 void moments_submit(const struct domain *d, struct group *g, struct moments *sum);
 
 #endif

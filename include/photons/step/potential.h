@@ -17,7 +17,9 @@
  *                    are summed directly
  * @param[out] of_particles  [particles of this rank] the part of each, in their order; NULL: not
  *         wanted
+ * @param[out] of_types      the part of the particles of each type; NULL: not wanted
  */
-double step_pair_potential(struct nbody *n, bool expansions, float *of_particles);
+double step_pair_potential(struct nbody *n, bool expansions, float *of_particles,
+                           double of_types[PARTICLE_TYPES]);
 
 #endif

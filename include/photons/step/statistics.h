@@ -6,6 +6,13 @@
 
 #include "photons/step/nbody.h"
 
+/** The particles of one type in an isolated system. */
+struct component {
+  double mass;                                      /**< 1e10 Msun; 0: there are none */
+  double kinetic, potential, angular[3], centre[3]; /**< as in struct statistics; the centre of no
+                                                     *   particles is NAN */
+};
+
 /** Velocities are peculiar, v = a dx/dt. m is the mass of a particle. */
 struct statistics {
   double kinetic;      /**< T = sum m v^2 / 2, 1e10 Msun/h (km/s)^2 */
@@ -20,13 +27,14 @@ struct statistics {
   /** Of isolated systems at these steps, about the origin of snapshots: */
   double angular[3]; /**< angular momentum sum m x times v, 1e10 Msun Mpc km/s */
   double centre[3];  /**< centre of mass, Mpc */
+  struct component types[PARTICLE_TYPES];
 };
 
 /** The statistics at the scale factor a, without the potential energy. Their bits depend neither on
  * workers nor on ranks. No task runs, and a kick has seen all particles. Collective. */
 struct statistics statistics_measure(struct nbody *n, double a);
-/** Angular momentum and centre of mass of an isolated system, under the same conditions.
- * Collective. */
+/** Angular momentum and centre of mass of an isolated system, and its components without their
+ * potential energies, under the same conditions. Collective. */
 void statistics_measure_moments(struct nbody *n, struct statistics *s);
 
 #endif

@@ -25,7 +25,8 @@ struct group_expansions {
   uint64_t pairs; /**< particle pairs of the last p2p task */
   /** While potentials are computed: [particle] the potential, [node] L_0 (fmm.h). */
   starpu_data_handle_t potential, constant;
-  double potential_sum; /**< over the particles, of the last potential, in units of 1/r_cut */
+  /** Over the particles of each type, of the last potential, in units of 1/r_cut. */
+  double potential_sum[PARTICLE_TYPES];
 };
 
 /** Scratch memory of a worker. */
