@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_potential: the potential of the groups of a batch of a level finer than the root.
  *
- * reads  cells; potentials of the next coarser level, and of this level's neighbours if these are
- *        to be used; pseudo-mass
+ * reads  cells; densities of particles; potentials of the next coarser level, and of this level's
+ *        neighbours if these are to be used; pseudo-mass
  * writes potential */
 #include <math.h>
 #include <stdlib.h>
@@ -65,13 +65,15 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
   const struct self_gravity *s = g->gravity;
   const char **addresses;
   const struct surroundings around = surroundings(a);
+  const size_t matter = OTHERS + a->how.massive;
   const struct potential_sources sources = surroundings_of(&around, buffers,
-                                                           OTHERS + a->how.massive, &addresses);
+                                                           matter + matter_slots(g), &addresses);
   for (uint32_t i = 0; i < my_batch(a)->count; i++) {
     double source[GAS_GROUP_CELLS], *cube = nth_potential(buffers[POTENTIAL], i);
-    const double sum = s->kernels->source(
+    double sum = s->kernels->source(
         nth(buffers[CELLS], gas_group_bytes(g), i), a->factor, gravity_background(g),
         a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
+    sum += add_matter(g, buffers + matter, i, a->factor, source);
     if (s->direct)
       solve(a, &sources, my_batch(a)->first + i, source, cube);
     else
@@ -94,6 +96,7 @@ void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct poten
             STARPU_W);
   slots_add(&slots, b->handle[l->now], STARPU_R);
   if (how.massive) slots_add(&slots, b->sheets, STARPU_R);
+  matter_slot(&slots, g, level, batch);
   surroundings_slots(&slots, &around);
   gas_potential_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);

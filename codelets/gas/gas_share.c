@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_share: what the next coarser level needs of the potential of a batch.
  *
- * reads  cells; potentials of the batch, its neighbours, and of the next coarser level; pseudo-mass
+ * reads  cells; densities of particles; potentials of the batch, its neighbours, and of the next
+ *        coarser level; pseudo-mass
  * writes shares */
 #include <stdlib.h>
 
@@ -21,14 +22,16 @@ static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas_batch *b = batch_of(a);
   const char **addresses;
   const struct surroundings around = surroundings(a);
-  const struct potential_sources sources = surroundings_of(&around, buffers, OTHERS + a->flag,
-                                                           &addresses);
+  const size_t matter = OTHERS + a->flag;
+  const struct potential_sources sources = surroundings_of(&around, buffers,
+                                                           matter + matter_slots(g), &addresses);
   for (uint32_t i = 0; i < b->count; i++) {
     double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
     potential_block(&sources, b->first + i, block);
     g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), a->weight,
                                 gravity_background(g),
                                 a->flag ? nth_potential(buffers[OTHERS], i) : NULL, source);
+    add_matter(g, buffers + matter, i, a->weight, source);
     g->gravity->poisson->share(block, source, VECTOR(struct poisson_share, buffers[SHARES]) + i);
   }
   free(addresses);
@@ -45,6 +48,7 @@ void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
   slots_add(&slots, b->shares, STARPU_W);
   slots_add(&slots, b->handle[l->now], STARPU_R);
   if (massive) slots_add(&slots, b->sheets, STARPU_R);
+  matter_slot(&slots, g, level, batch);
   surroundings_slots(&slots, &around);
   gas_share_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);

@@ -2,7 +2,8 @@
 /* gas_sheet: the pseudo-mass of a level from what the next finer one found, and the potential with
  * the finer one's means where that is.
  *
- * reads  cells; potentials of the batch and its neighbours; shares of the next finer level
+ * reads  cells; densities of particles; potentials of the batch and its neighbours; shares of the
+ *        next finer level
  * writes pseudo-mass, potential */
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,8 @@ static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, ui
   double source[GAS_GROUP_CELLS];
   g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), factor,
                               gravity_background(g), NULL, source);
+  add_matter(g, buffers + NEAR + batch_of(a)->near.count + batch_of(a)->around.count, i, factor,
+             source);
   memset(cube, 0, GAS_GROUP_CELLS * sizeof *cube);
   for (int p = 0; p < GAS_PATCHES; p++) {
     const struct poisson_share *mine = share_of(buffers, a,
@@ -118,6 +121,7 @@ void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
   surroundings_slots(&slots, &around);
   for (uint32_t i = 0; i < b->around.count; i++)
     slots_add(&slots, g->level[level + 1].batch[b->around.batch[i]].shares, STARPU_R);
+  matter_slot(&slots, g, level, batch);
   gas_sheet_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

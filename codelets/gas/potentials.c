@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "codelets/gas/potentials.h"
 
+#include "photons/gas/particles.h"
+
 starpu_data_handle_t potential_handle(const struct gas *g, int level, uint32_t batch,
                                       enum gas_potential which) {
   const struct gas_level *l = &g->level[level];
   return l->batch[batch].potential[l->potential[which]];
+}
+
+void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch) {
+  if (g->particles) slots_add(s, g->level[level].batch[batch].matter, STARPU_R);
+}
+
+double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source) {
+  return g->particles ? matter_add(VECTOR(const struct gas_matter, buffers[0]) + i, factor, source)
+                      : 0.0;
 }
 
 static void add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,

@@ -28,6 +28,15 @@ void surroundings_slots(struct slots *s, const struct surroundings *a);
 struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],
                                          size_t first, const char ***addresses);
 
+/** A slot for the densities of a batch's particles, where there are particles. */
+void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch);
+/** Number of these slots. */
+static inline size_t matter_slots(const struct gas *g) { return g->particles != NULL; }
+/** Add factor times the density of the particles of group i to a source.
+ * @param buffers  from this slot on
+ * @return factor times the sum of these densities */
+double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source);
+
 /** Group i of a batch's potentials. */
 static inline double *nth_potential(void *buffer, uint32_t i) {
   return nth(buffer, GAS_GROUP_CELLS * sizeof(double), i);

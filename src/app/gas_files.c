@@ -20,7 +20,9 @@ void gas_timings_header(FILE *out, bool comoving) {
 }
 
 void gas_statistics_header(FILE *out, bool comoving) {
-  fprintf(out, "step,%s,mass,momentum_x,momentum_y,momentum_z,energy,potential_energy\n",
+  fprintf(out,
+          "step,%s,mass,momentum_x,momentum_y,momentum_z,energy,potential_energy,"
+          "particle_momentum_x,particle_momentum_y,particle_momentum_z,particle_energy\n",
           comoving ? "a,z" : "time");
 }
 
@@ -57,5 +59,7 @@ void gas_statistics_row(FILE *out, const struct step_record *record) {
   const struct gas_record *g = record->gas;
   write_moment(out, record);
   for (int v = GAS_DENSITY; v <= GAS_ENERGY; v++) fprintf(out, ",%.15g", g->totals.conserved[v]);
-  fprintf(out, ",%.15g\n", g->totals.potential_energy);
+  fprintf(out, ",%.15g", g->totals.potential_energy);
+  for (int c = 0; c < 3; c++) fprintf(out, ",%.15g", g->totals.particles.momentum[c]);
+  fprintf(out, ",%.15g\n", g->totals.particles.kinetic_energy);
 }

@@ -73,9 +73,13 @@ static double next(void *state, const struct progress *now) {
 
 static void describe_mesh(FILE *out, const struct parameters *p) {
   static const char *const solvers[] = {[GAS_RTVD] = "relaxing TVD", [GAS_MUSCL] = "MUSCL-Hancock"};
-  fprintf(out, "  gas         %s in %s precision, gamma %g, Courant number %g\n",
-          solvers[p->gas.solver], p->gas.precision == GAS_DOUBLE ? "double" : "single",
-          p->gas.gamma, p->gas.cfl);
+  const char *attracting = gas_particles_wanted(p) ? "gas and particles" : "the gas itself";
+  if (p->gas.solver == GAS_NONE)
+    fprintf(out, "  gas         none, Courant number %g\n", p->gas.cfl);
+  else
+    fprintf(out, "  gas         %s in %s precision, gamma %g, Courant number %g\n",
+            solvers[p->gas.solver], p->gas.precision == GAS_DOUBLE ? "double" : "single",
+            p->gas.gamma, p->gas.cfl);
   fprintf(out, "  mesh        root level of %g x %g x %g cells, %lld level%s of refinement, %s\n",
           p->gas.root[0], p->gas.root[1], p->gas.root[2], (long long)p->gas.levels,
           p->gas.levels == 1 ? "" : "s",
@@ -84,9 +88,9 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
     fprintf(out, "  comoving    %g Mpc/h a side, Omega_m %g, Omega_lambda %g, h %g\n", p->box.size,
             p->cosmology.omega_m, p->cosmology.omega_lambda, p->cosmology.h);
   if (p->gas.gravity == GAS_GRAVITY_SELF && p->gas.comoving)
-    fprintf(out, "  gravity     of the gas itself\n");
+    fprintf(out, "  gravity     of %s\n", attracting);
   else if (p->gas.gravity == GAS_GRAVITY_SELF)
-    fprintf(out, "  gravity     of the gas itself, constant %g, %s\n", p->gas.newton_constant,
+    fprintf(out, "  gravity     of %s, constant %g, %s\n", attracting, p->gas.newton_constant,
             p->gas.boundary[0][0] == GAS_PERIODIC ? "periodic" : "isolated");
   if (!p->gas.fix_fluxes) fprintf(out, "  gas.flux_fixup = no: nothing is conserved\n");
 }
@@ -95,6 +99,7 @@ static void describe(void *state, FILE *out) {
   const struct gas_run *r = state;
   const struct gas *g = r->gas;
   describe_mesh(out, r->parameters);
+  if (g->particles) fprintf(out, "  particles   %zu\n", gas_particles_count(g->particles));
   fprintf(out, "  patches     by level:");
   for (int level = 0; level < topology_levels(&g->topology); level++)
     fprintf(out, " %u", GAS_PATCHES * g->topology.level[level].count);
@@ -136,13 +141,13 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   return r->obstacle;
 }
 
-/** After a step: it must not have become longer than signals allow. */
+/** After a step: it must not have become longer than signals in the gas allow. */
 static void require_courant(const struct gas_run *r, double dt) {
-  if (dt > r->totals.longest_step)
+  if (dt > r->totals.stable_step)
     fail(EXIT_RUN_FAILED,
          "the step to %s was too long: in its course the Courant number rose from gas.cfl = %g to "
          "%.3g, and the scheme needs less than 1; take a smaller gas.cfl",
-         gas_moment(r->gas).text, r->parameters->gas.cfl, dt / r->totals.longest_step);
+         gas_moment(r->gas).text, r->parameters->gas.cfl, dt / r->totals.stable_step);
 }
 
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
@@ -167,6 +172,7 @@ static struct gas_file file_of(const struct gas_run *r, const struct progress *n
                        .solver = g->physics.solver,
                        .variables = g->variables,
                        .real = g->kernels->real_size,
+                       .particles = g->particles,
                        .gravity = g->gravity != NULL,
                        .newton_constant = g->gravity ? g->gravity->newton_constant : 0.0,
                        .moment = {.a = now->a,
@@ -266,6 +272,14 @@ static void set_timeline(struct timeline *t, const struct parameters *p,
   }
 }
 
+static void restore_particles(struct gas *g, const char *path) {
+  size_t count;
+  struct gas_particle *particle = gas_file_read_particles(path, &count);
+  gas_particles_add(g, particle, count);
+  gas_particles_settle(g, 0, g->topology.finest);
+  free(particle);
+}
+
 /** Levels and cells of a checkpoint. */
 static void restore(struct gas_run *r, const char *path, const struct gas_file *f) {
   struct gas *g = r->gas;
@@ -282,6 +296,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
   gas_acquire(g);
   gas_file_read(path, f, group_cells, r);
   gas_release(g);
+  if (g->particles) restore_particles(g, path);
 }
 
 struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
@@ -298,6 +313,7 @@ struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
     free(found);
   } else {
     struct gas_ic ic = gas_ic_make(p);
+    if (r->gas->particles) gas_particles_begin(r->gas, p);
     gas_begin(r->gas, &ic);
     gas_ic_free(&ic);
   }
@@ -322,6 +338,7 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
     struct gas_ic ic = gas_ic_make(p); /* looks at the file */
     gas_ic_free(&ic);
   }
+  if (!checkpoint_path && gas_particles_wanted(p)) gas_particles_look(p);
   gas_require_root(p);
   set_timeline(timeline, p, now);
   parameters_print(p, stdout);

@@ -392,6 +392,26 @@ static void check_self_gravity(const struct parameters *p, struct parameter_prob
                  "self-gravity of gas is computed on CPUs; allowed: auto | no");
 }
 
+/** Particles on the adaptive mesh. */
+static void check_gas_particles(const struct parameters *p, struct parameter_problems *problems) {
+  const bool alone = p->ic.source == IC_POINT_MASSES || p->ic.source == IC_PARTICLES;
+  const struct parameter *solver = row_of("gas", "solver"), *file = row_of("ic", "particles"),
+                         *gravity = row_of("gas", "gravity");
+  if (alone != (p->gas.solver == GAS_NONE) && sound(problems, solver))
+    problem_with(problems, solver, p, NULL,
+                 alone ? "this ic.source has no gas; allowed: none"
+                       : "this ic.source has gas; none needs ic.source = point_masses | particles");
+  if (p->ic.source == IC_PARTICLES)
+    check_needed(p, problems, "ic", "particles", *p->ic.particles, "ic.source = particles");
+  if (p->ic.source == IC_POINT_MASSES && *p->ic.particles && sound(problems, file))
+    problem_with(problems, file, p, NULL, "not with ic.source = point_masses");
+  if (*p->ic.particles && sound(problems, file)) check_readable(p, problems, file, p->ic.particles);
+  if (p->gas.comoving && *p->ic.particles && sound(problems, file))
+    problem_with(problems, file, p, NULL, "not with gas.comoving = yes");
+  if ((alone || *p->ic.particles) && p->gas.gravity == GAS_GRAVITY_NONE && sound(problems, gravity))
+    problem_with(problems, gravity, p, NULL, "particles need gas.gravity = self");
+}
+
 /** What gas in a box that expands needs. */
 static void check_comoving(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = row_of("gas", "comoving"), *gamma = row_of("gas", "gamma");
@@ -437,10 +457,11 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   const struct parameter *source = row_of("ic", "source");
   const bool generated = p->gas.comoving && p->ic.source == IC_GENERATE;
   if (p->ic.source < IC_SOD && !generated && sound(problems, source))
-    problem_with(problems, source, p, NULL,
-                 "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
-                 "kelvin_helmholtz | blast | array | jeans | collapse, and with gas.comoving = "
-                 "yes: generate | pancake");
+    problem_with(
+        problems, source, p, NULL,
+        "is of particles; allowed with run.system = gas: sod | sedov | acoustic | "
+        "kelvin_helmholtz | blast | array | jeans | collapse | point_masses | particles, and "
+        "with gas.comoving = yes: generate | pancake");
   if (p->ic.source == IC_ARRAY) {
     const struct parameter *file = row_of("ic", "file");
     check_needed(p, problems, "ic", "file", *p->ic.file, "ic.source = array");
@@ -449,6 +470,7 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   check_root(p, problems);
   check_flags(p, problems);
   check_self_gravity(p, problems);
+  check_gas_particles(p, problems);
   (p->gas.comoving ? check_comoving : check_static)(p, problems);
 }
 

@@ -23,6 +23,8 @@ static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
                                          [IC_JEANS] = "jeans",
                                          [IC_COLLAPSE] = "collapse",
                                          [IC_PANCAKE] = "pancake",
+                                         [IC_POINT_MASSES] = "point_masses",
+                                         [IC_PARTICLES] = "particles",
                                          NULL};
 static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
 static const char *const ic_units[] = {
@@ -49,7 +51,8 @@ static const char *const steps[] = {
 static const char *const criteria[] = {
     [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
-static const char *const gas_solvers[] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", NULL};
+static const char *const gas_solvers[] = {
+    [GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_NONE] = "none", NULL};
 static const char *const gas_precisions[] = {
     [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double", NULL};
 static const char *const gas_step_kinds[] = {
@@ -116,6 +119,8 @@ const struct parameter parameter_table[] = {
   {"ic", "direction", WORD(ic.direction), "x", .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
   {"ic", "energy", REAL, FIELD(ic.energy), "1", .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
   {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
+  {"ic", "separation", REAL, FIELD(ic.separation), "0.25", .help = "with source = point_masses: of the two masses, over the side of the box along x", RANGE(1e-3, 0.9)},
+  {"ic", "particles", TEXT(ic.particles), "", .help = "with system = gas: HDF5 file with particles (position, velocity, mass) that move on the same mesh and attract the gas and each other; empty: none"},
   {"ic", "temperature", REAL, FIELD(ic.temperature), "0", .help = "with gas.comoving = yes: of the gas at z_init; automatic: that of the microwave background until z = 137, where they part, then falling as (1 + z)^2", .unit = "K", RANGE(1e-6, 1e9), .automatic = "0"},
   {"ic", "z_caustic", REAL, FIELD(ic.z_caustic), "1", .help = "with source = pancake: redshift where the gas would cross itself without pressure", RANGE(-0.999, 10000)},
 
@@ -140,7 +145,7 @@ const struct parameter parameter_table[] = {
   {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
   {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
 
-  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver; rtvd: the relaxing TVD scheme of the GAMER paper", .words = gas_solvers},
+  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver; rtvd: the relaxing TVD scheme of the GAMER paper; none: no gas, particles alone", .words = gas_solvers},
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
   {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},
@@ -305,6 +310,8 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     "ic.direction",
                                     "ic.energy",
                                     "ic.amplitude",
+                                    "ic.separation",
+                                    "ic.particles",
                                     "output.dir",
                                     "output.images",
                                     "output.image_pixels",
@@ -339,8 +346,9 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                              "output.scale_factors",
                                              "output.times_file",
                                              NULL};
-  static const char *const gas_alone[] = {
-      "gas.", "ic.direction", "ic.energy", "ic.amplitude", "ic.temperature", "ic.z_caustic", NULL};
+  static const char *const gas_alone[] = {"gas.",          "ic.direction",   "ic.energy",
+                                          "ic.amplitude",  "ic.temperature", "ic.z_caustic",
+                                          "ic.separation", "ic.particles",   NULL};
   static const char *const periodic[] = {"cosmology.",         "analysis.",
                                          "box.size",           "box.npart_side",
                                          "ic.z_init",          "time.z_end",

@@ -6,6 +6,7 @@
 #include "photons/base/comm.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/gravity.h"
+#include "photons/gas/particles.h"
 #include "photons/runtime/message.h"
 
 static bool has_groups(const struct gas *g, int level) {
@@ -28,6 +29,12 @@ void gas_send_cells(struct gas *g, int level) {
 void gas_send_cells_around(struct gas *g, int level) {
   gas_send_cells(g, level);
   if (level > 0) gas_send_cells(g, level - 1);
+}
+
+/** A level has taken a step. */
+static void count_step(struct gas *g, int level) {
+  g->level[level].steps++;
+  g->updates[level] += g->topology.level[level].count * (uint64_t)GAS_GROUP_CELLS;
 }
 
 /** Where a step of a level is in the step of the next coarser one, and in that of the root level. */
@@ -55,8 +62,6 @@ static void solve_level(struct gas *g, int level, double dt, struct sub_step s) 
   }
   g->level[level].now = 1 - g->level[level].now;
   g->level[level].stale = true;
-  g->level[level].steps++;
-  g->updates[level] += g->topology.level[level].count * (uint64_t)GAS_GROUP_CELLS;
 }
 
 void gas_restrict_level(struct gas *g, int level) {
@@ -89,15 +94,16 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
 static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
   const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);
   if (g->gravity) gravity_open(g, level, dt, s.begin);
-  solve_level(g, level, dt, s);
+  if (!g->empty) solve_level(g, level, dt, s);
+  count_step(g, level);
   g->scale = scale;
-  if (g->gravity) gravity_predict(g, level, s.end);
+  if (g->gravity) gravity_predict(g, level, dt, s.end);
   if (has_groups(g, level + 1)) {
     const int steps = g->individual ? 2 : 1;
     for (int i = 0; i < steps && has_groups(g, level + 1); i++)
       advance(g, level + 1, root, finer_step(s, i, steps));
     g->scale = scale;
-    correct_level(g, level, dt);
+    if (!g->empty) correct_level(g, level, dt);
   }
   if (g->gravity) {
     if (level == 0 || s.end < 1.0) gravity_close(g, level, dt, s.end);
@@ -134,7 +140,7 @@ struct gas_totals gas_measure(struct gas *g) {
   for (int level = 0; level < levels; level++) {
     if (g->gravity) gravity_send_around(g, level, 1.0);
     for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
-      gas_cfl_submit(g, level, i);
+      if (!g->empty) gas_cfl_submit(g, level, i);
       gas_sum_submit(g, level, i);
       if (g->gravity) gas_field_submit(g, level, i);
     }
@@ -156,11 +162,15 @@ struct gas_totals gas_measure(struct gas *g) {
     for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
       const struct gas_field *field = &l->field[i];
       t.potential_energy += field->energy * cell * cell * cell;
-      if (field->acceleration > 0.0)
+      if (field->acceleration > 0.0 && !g->empty)
         limit = fmax(limit, -steps * sqrt(2.0 * cell / field->acceleration));
     }
   }
   comm_max_double(&limit, 1);
-  t.longest_step = -limit;
+  t.stable_step = t.longest_step = -limit;
+  if (g->particles) {
+    t.particles = gas_particles_measure(g);
+    t.longest_step = fmin(t.longest_step, t.particles.longest_step);
+  }
   return t;
 }

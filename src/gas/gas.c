@@ -11,6 +11,7 @@
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
 #include "photons/gas/gravity.h"
+#include "photons/gas/particles.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/pinned.h"
@@ -44,7 +45,7 @@ double gas_bytes_per_group(const struct parameters *p) {
   return gas_variables(&physics) * real * (2.0 * GAS_GROUP_CELLS + (GAS_PATCHES + 1.0) * faces) +
          sizeof(struct gas_group) + sizeof(uint64_t) + sizeof(double[1 + GAS_VARIABLES_MAX]) +
          sizeof(uint32_t[GAS_PATCHES]) + sizeof(struct gas_fault) + sizeof(struct gas_field) +
-         sizeof(struct gas_batch) + gravity_bytes_per_group(p);
+         sizeof(struct gas_batch) + gravity_bytes_per_group(p) + gas_particles_bytes_per_group(p);
 }
 
 double gas_memory(const struct gas *g) {
@@ -53,7 +54,8 @@ double gas_memory(const struct gas *g) {
     groups += g->topology.level[level].count;
   return groups * g->group_memory +
          (double)comm_size() * (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
-         (g->gravity ? root_poisson_bytes(g->gravity->root) : 0.0);
+         (g->gravity ? root_poisson_bytes(g->gravity->root) : 0.0) +
+         gas_particles_bytes(g->particles);
 }
 
 double gas_root_memory(const struct parameters *p) {
@@ -165,6 +167,7 @@ static void make_batch(const struct gas *g, struct gas_batch *b) {
   b->fluxes = handle_make(handle_room(b->count) * gas_fluxes_bytes(g), 1);
   b->sides = handle_make(handle_room(b->count) * gas_sides_bytes(g), 1);
   if (g->gravity) gravity_make_batch(b);
+  if (g->particles) gas_particles_make_batch(b);
 }
 
 /** Zeroed memory that tasks on cores and GPUs write to. */
@@ -228,6 +231,7 @@ void gas_unregister_level(struct gas_level *l) {
     handle_drop(&b->fluxes);
     handle_drop(&b->sides);
     gravity_drop_batch(b);
+    gas_particles_drop_batch(b);
     gas_links_free(b);
   }
 }
@@ -423,8 +427,10 @@ struct gas *gas_create(const struct parameters *p) {
   for (int c = 0; c < 3; c++) root[c] = (uint32_t)p->gas.root[c] / GAS_GROUP_SIDE;
   topology_init(&g->topology, root, p->gas.boundary, (int)p->gas.levels);
   g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
-  g->physics = (struct gas_physics){
-      .solver = p->gas.solver, .limiter = GAS_LIMITER_VAN_LEER, .gamma = p->gas.gamma};
+  g->physics = (struct gas_physics){.solver = p->gas.solver == GAS_NONE ? GAS_RTVD : p->gas.solver,
+                                    .limiter = GAS_LIMITER_VAN_LEER,
+                                    .gamma = p->gas.gamma};
+  g->empty = p->gas.solver == GAS_NONE;
   if (p->gas.comoving) {
     g->physics.dual_energy_switch = COLD_FLOW;
     g->physics.dual_energy_change = COLD_CHANGE;
@@ -437,6 +443,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->variables = gas_variables(&g->physics);
   g->group_memory = gas_bytes_per_group(p);
   g->gravity = gravity_make(g, p);
+  g->particles = gas_particles_make(p);
   set_flags(g, p);
   g->buffer = (int)p->gas.buffer;
   g->regrid = p->gas.regrid;
@@ -466,11 +473,13 @@ void gas_free(struct gas *g) {
   handle_drop(&g->scratch);
   free(g->block);
   gravity_free(g->gravity);
+  gas_particles_free(g->particles);
   topology_free(&g->topology);
   free(g);
 }
 
 void gas_acquire(struct gas *g) {
+  if (g->particles) gas_particles_acquire(g, 0);
   for (int level = 0; level < topology_levels(&g->topology); level++)
     for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
       const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];
@@ -479,6 +488,7 @@ void gas_acquire(struct gas *g) {
 }
 
 void gas_release(struct gas *g) {
+  if (g->particles) gas_particles_release(g, 0);
   for (int level = 0; level < topology_levels(&g->topology); level++)
     for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
       const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gas_file_particles.h"
 #include "gas_file_tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
 #include "photons/base/version.h"
+#include "photons/gas/particles.h"
 #include "photons/io/provenance.h"
 #include "src/io/checkpoint_file.h"
 #include "src/io/hdf5_checksum.h"
@@ -119,7 +121,11 @@ static void write_key_info(hid_t info, const char *path, const struct gas_file *
   add_int(&r, "Model", 1); /* gas */
   add_int(&r, "Float8", f->real == sizeof(double));
   add_int(&r, "Gravity", f->gravity);
-  add_int(&r, "Particle", 0);
+  add_int(&r, "Particle", f->particles != NULL);
+  if (f->particles) {
+    const int64_t particles = (int64_t)gas_particles_count(f->particles);
+    record_int64(&r, "Par_NPar", 0, &particles);
+  }
   add_int(&r, "NLevel", (int32_t)levels);
   add_int(&r, "NCompFluid", FLUIDS);
   add_int(&r, "NCompPassive", (int32_t)f->variables - FLUIDS);
@@ -151,7 +157,7 @@ static void write_makefile(hid_t info, const char *path, const struct transfer *
   add_int(&r, "Model", 1);
   add_int(&r, "Gravity", f->gravity);
   add_int(&r, "Comoving", t->parameters->gas.comoving);
-  add_int(&r, "Particle", 0);
+  add_int(&r, "Particle", f->particles != NULL);
   add_int(&r, "Float8", f->real == sizeof(double));
   add_int(&r, "NLevel", f->topology.finest + 1);
   add_int(&r, "FluScheme", solver_number[f->solver]);
@@ -419,6 +425,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   if (first) {
     write_info(file, path, t);
     write_tree(file, path, t->file);
+    if (t->file->particles) file_particles_write(file, path, t->file);
     create_grid_data(file, path, t->file);
     write_state(file, path, t);
     provenance_write(file, path, &t->provenance);
@@ -630,4 +637,11 @@ void gas_file_read(const char *path, const struct gas_file *f, gas_file_group *g
   }
   transfer_gas(&t, file, path, false);
   H5Fclose(file);
+}
+
+struct gas_particle *gas_file_read_particles(const char *path, size_t *count) {
+  const hid_t file = hdf5_open(path);
+  struct gas_particle *particle = file_particles_read(file, path, count);
+  H5Fclose(file);
+  return particle;
 }

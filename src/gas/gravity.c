@@ -9,6 +9,7 @@
 #include "photons/config/parameters.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/evolve.h"
+#include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 
 #define PI 3.14159265358979323846
@@ -184,6 +185,7 @@ static void correct_levels(struct gas *g, int level, double weight) {
 }
 
 void gravity_solve(struct gas *g, int level, double weight) {
+  if (g->particles) gas_particles_deposit(g, level);
   const int corrections = finest(g) > level ? g->gravity->corrections : 0;
   for (int l = level; l <= finest(g); l++) solve_level(g, l, l == level ? weight : 1.0, false);
   for (int k = 0; k < corrections; k++) {
@@ -193,6 +195,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
 }
 
 static void kick(struct gas *g, int level, double dt, double weight) {
+  if (g->empty) return;
   gravity_send_around(g, level, weight);
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
     gas_kick_submit(g, level, i, dt, weight);
@@ -201,28 +204,37 @@ static void kick(struct gas *g, int level, double dt, double weight) {
 
 void gravity_open(struct gas *g, int level, double dt, double weight) {
   kick(g, level, 0.5 * dt, weight);
+  if (g->particles) gas_particles_open(g, level, dt, weight);
 }
 
-void gravity_predict(struct gas *g, int level, double weight) {
+void gravity_predict(struct gas *g, int level, double dt, double weight) {
   swap(&g->level[level], POTENTIAL_BEGIN, POTENTIAL_END);
-  if (g->individual && level < finest(g))
-    solve_level(g, level, weight, g->gravity->corrections > 0);
+  if (!g->individual || level == finest(g)) return;
+  if (g->particles) {
+    gas_particles_settle(g, level, level);
+    gas_particles_deposit_ahead(g, level, dt);
+  }
+  solve_level(g, level, weight, g->gravity->corrections > 0);
 }
 
 /** Refined patches get the means of the finer cells, on these levels. */
 static void restrict_levels(struct gas *g, int level) {
-  for (int l = finest(g) - 1; l >= level; l--) gas_restrict_level(g, l);
+  for (int l = finest(g) - 1; l >= level && !g->empty; l--) gas_restrict_level(g, l);
 }
 
 void gravity_close(struct gas *g, int level, double dt, double weight) {
   bool changed = false;
+  if (g->particles) gas_particles_settle(g, level, g->topology.finest);
   gravity_solve(g, level, weight);
-  for (int l = level; l <= finest(g); l++)
+  for (int l = level; l <= finest(g); l++) {
     kick(g, l, 0.5 * dt / (g->individual ? 1 << (l - level) : 1), l == level ? weight : 1.0);
+    if (g->particles) gas_particles_close(g, l, l == level ? weight : 1.0);
+  }
   restrict_levels(g, level);
   for (int l = finest(g); l >= level; l--)
     if (l < g->topology.finest && g->level[l].steps % g->regrid == 0)
       changed |= gas_regrid(g, l, l == level ? weight : 1.0, NULL);
+  if (changed && g->particles) gas_particles_settle(g, level, g->topology.finest);
   if (changed) gravity_solve(g, level, weight);
 }
 

@@ -102,14 +102,12 @@ static void beyond_box(const struct topology *t, const int64_t place[3], int lev
   }
 }
 
-/** Interpolate the whole block, or what is beyond some of its faces. */
-static void from_coarse(const struct potential_sources *s, uint32_t group, bool change, bool whole,
-                        unsigned faces, double *block) {
+/** The coarser potential around a group, or its change. */
+static void around_group(const struct potential_sources *s, uint32_t group, bool change,
+                         double coarse[POISSON_COARSE_CELLS]) {
   const struct topology *t = &s->gas->topology;
   const struct gas_group *me = &t->level[s->level].group[group];
   const int patch = (int)(t->level[s->level].key[group] & 7);
-  double coarse[POISSON_COARSE_CELLS];
-  if (!whole && faces == 0) return;
   for (int n = 0; n < NEIGHBOURS; n++) {
     const struct patch_number p = topology_patch_neighbour(t, s->level - 1, me->father, patch, n);
     if (p.group == NO_GROUP) continue;
@@ -119,6 +117,14 @@ static void from_coarse(const struct potential_sources *s, uint32_t group, bool 
   }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
   beyond_box(t, place, s->level, coarse, POISSON_COARSE_SIDE, POISSON_COARSE_GHOSTS);
+}
+
+/** Interpolate the whole block, or what is beyond some of its faces. */
+static void from_coarse(const struct potential_sources *s, uint32_t group, bool change, bool whole,
+                        unsigned faces, double *block) {
+  double coarse[POISSON_COARSE_CELLS];
+  if (!whole && faces == 0) return;
+  around_group(s, group, change, coarse);
   if (whole)
     s->gas->gravity->poisson->interpolate(coarse, block);
   else
@@ -158,6 +164,27 @@ static void fill(const struct potential_sources *s, uint32_t group, bool ghosts,
     }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
   if (!s->end.list) beyond_box(&s->gas->topology, place, s->level, block, SIDE, 1);
+}
+
+void potential_wide(const struct potential_sources *s, uint32_t group, double *wide) {
+  const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
+  bool whole = s->level == 0;
+  for (int n = 0; n < NEIGHBOURS && !whole; n++)
+    if (me->near[n] == NO_GROUP) {
+      double coarse[POISSON_COARSE_CELLS];
+      around_group(s, group, false, coarse);
+      s->gas->gravity->poisson->interpolate_wide(coarse, wide);
+      whole = true;
+    }
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    int first[3], size[3], place[3];
+    if (me->near[n] == NO_GROUP) continue;
+    neighbour_box(n, INNER, WIDE_GHOSTS, first, size, place);
+    copy_box(potential_of(s->gas, &s->near, me->near[n]), INNER, first, size, wide, WIDE_SIDE,
+             place);
+  }
+  const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
+  if (s->level == 0) beyond_box(&s->gas->topology, place, 0, wide, WIDE_SIDE, WIDE_GHOSTS);
 }
 
 void potential_block(const struct potential_sources *s, uint32_t group, double *block) {

@@ -10,6 +10,7 @@
 #include "photons/gas/blocks.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/evolve.h"
+#include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
@@ -56,7 +57,8 @@ static void refine_group(const struct gas *g, int level, uint32_t group, void *c
 
 /** Whether a group is to be interpolated. */
 static bool is_refined(const struct move *m, uint32_t group) {
-  return !(m->old && m->old[group - m->first]) && !(m->ic && gas_ic_reaches(m->ic, m->level));
+  return !m->gas->empty && !(m->old && m->old[group - m->first]) &&
+         !(m->ic && gas_ic_reaches(m->ic, m->level));
 }
 
 static void fill_group(void *context, uint32_t i) {
@@ -64,7 +66,9 @@ static void fill_group(void *context, uint32_t i) {
   const struct gas *g = m->gas;
   const uint32_t group = m->group[i];
   void *cells = gas_cells(g, m->level, group);
-  if (is_refined(m, group))
+  if (g->empty)
+    memset(cells, 0, gas_group_bytes(g));
+  else if (is_refined(m, group))
     refine_group(g, m->level, group, cells);
   else if (m->old && m->old[group - m->first])
     memcpy(cells, m->old[group - m->first], gas_group_bytes(g));
@@ -163,15 +167,25 @@ bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic
   return !same;
 }
 
+/** Give all particles their groups, and these the densities that flags compare. */
+static void place_particles(struct gas *g) {
+  if (!g->particles) return;
+  gas_particles_settle(g, 0, g->topology.finest);
+  gas_particles_deposit(g, 0);
+}
+
 void gas_begin(struct gas *g, const struct gas_ic *ic) {
   bool *root = marks_of(g, 0);
   memset(root, true, g->level[0].batch_count * sizeof *root);
   message_begin();
   fill_batches(g, &(struct move){.gas = g, .level = 0, .ic = ic}, root);
   free(root);
-  for (int level = 0; level < g->topology.finest && g->topology.level[level].count > 0; level++)
+  for (int level = 0; level < g->topology.finest && g->topology.level[level].count > 0; level++) {
+    place_particles(g);
     gas_regrid(g, level, 1.0, ic);
-  for (int level = topology_levels(&g->topology) - 2; level >= 0; level--)
+  }
+  place_particles(g);
+  for (int level = topology_levels(&g->topology) - 2; level >= 0 && !g->empty; level--)
     gas_restrict_level(g, level);
   message_wait();
 }

@@ -10,6 +10,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gravity.h"
+#include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
@@ -268,6 +269,10 @@ static void put_group(void *context, uint32_t i) {
   c->root->sum[group] = g->gravity->kernels->source(
       gas_cells(g, 0, group), gravity_factor(g, 0), 0.0,
       c->massive ? cube_at(b->sheets, first) : NULL, source);
+  if (b->matter)
+    c->root->sum[group] += matter_add(
+        (const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) + group - b->first,
+        gravity_factor(g, 0), source);
   copy_group(c, i, source, true);
 }
 
@@ -304,10 +309,10 @@ static void hold(const struct copy *c, bool acquire) {
   const uint32_t end = gas_first_batch(c->gas, 0, comm_rank() + 1);
   for (uint32_t i = gas_first_batch(c->gas, 0, comm_rank()); i < end; i++) {
     const struct gas_batch *b = &l->batch[i];
-    const starpu_data_handle_t handle[3] = {b->handle[l->now],
-                                            b->potential[l->potential[POTENTIAL_END]],
-                                            c->massive ? b->sheets : NULL};
-    for (int k = 0; k < 3; k++)
+    const starpu_data_handle_t handle[] = {b->handle[l->now],
+                                           b->potential[l->potential[POTENTIAL_END]],
+                                           c->massive ? b->sheets : NULL, b->matter};
+    for (size_t k = 0; k < sizeof handle / sizeof *handle; k++)
       if (handle[k] && acquire)
         handle_acquire(handle[k], k == 1 ? STARPU_W : STARPU_R);
       else if (handle[k])

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# yt opens files of gas as it opens GAMER's: levels, fields and a projection are those of the mesh
+# yt opens files of gas as it opens GAMER's: levels, fields, particles and a projection are those of the mesh
 # that was written, in both precisions. Files of several processes are those of one.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy yt
@@ -55,7 +55,7 @@ import h5py
 names = []
 with h5py.File("gas_8.hdf5") as one, h5py.File("ranks.hdf5") as several:
     one.visit(lambda name: names.append(name) if isinstance(one[name], h5py.Dataset) else None)
-    assert len(names) == 16
+    assert len(names) == 26
     for name in names:
         assert one[name][()].tobytes() == several[name][()].tobytes(), name
         assert one[name].attrs["xxh3_rows"] == several[name].attrs["xxh3_rows"], name

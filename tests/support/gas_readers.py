@@ -53,6 +53,16 @@ def check(path):
     kinetic = (0.01 + 0.04 + 0.09) / 2 * rho
     assert is_close(data["gas", "pressure"].d, 0.4 * (2 / 3 * rho - kinetic), 10 * tolerance)
 
+    # Particles: half of them all over the box, half in the middle; each grid has its own.
+    mass, place = data["all", "particle_mass"].d, data["all", "particle_position"].d
+    assert len(mass) == 40 and np.isclose(mass.sum(), 40 + 40 * 39 / 6)
+    expected = place * np.array([1, 2, 3])
+    assert is_close(data["all", "particle_velocity"].d, expected, 1e-14)
+    left = ds.box([0, 0, 0], [0.9, 1, 1])
+    assert len(left["all", "particle_mass"]) == np.count_nonzero(place[:, 0] < 0.9) > 5
+    held = [len(grid["all", "particle_mass"]) for grid in ds.index.grids]
+    assert held == list(ds.index.grid_particle_count.flat) and max(held) > 9, held
+
     # The projection along z of the columns below and beside the finest group.
     projection = ds.proj(("gamer", "Dens"), "z")
     picture = projection.to_frb((2, "code_length"), (128, 64), height=(1, "code_length"))

@@ -283,8 +283,8 @@ static void check_flags(struct stages *s, const struct gas_batch *b, struct twin
     CUDA(cudaStreamSynchronize(s->stream));
     for (uint32_t i = 0; i < b->count; i++) {
       uint32_t cpu[GAS_PATCHES];
-      s->g->kernels->flag(&s->g->physics, &criteria[c], t->blocks + i * gas_block_bytes(s->g), 3,
-                          cpu);
+      s->g->kernels->flag(&s->g->physics, &criteria[c], t->blocks + i * gas_block_bytes(s->g), NULL,
+                          3, cpu);
       s->same_flags &= memcmp(cpu, flags[i], sizeof cpu) == 0;
     }
   }

@@ -7,10 +7,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gas_file.h"
+#include "photons/gas/particles.h"
 #include "src/io/hdf5_checksum.h"
 #include "src/io/hdf5_util.h"
 
@@ -110,8 +113,27 @@ static void free_gas(struct held *gas) {
     for (uint32_t g = 0; g < gas->file->topology.level[l].count; g++) free(gas->numbers[l][g]);
 }
 
+enum { PARTICLES = 40 };
+
+/** Particles all over the box, half of them in the middle, where it is refined. */
+static void make_particles(struct gas_particle particle[PARTICLES]) {
+  for (int i = 0; i < PARTICLES; i++) {
+    struct gas_particle *p = &particle[i];
+    *p = (struct gas_particle){.mass = 1.0 + i / 3.0, .number = (uint64_t)(PARTICLES - i)};
+    for (int c = 0; c < 3; c++) {
+      const double part = fmod((i + 1) * (0.618034 + 0.1 * c), 1.0), side = c == 0 ? 2.0 : 1.0;
+      p->position[c] = i % 2 ? side * part : side * (0.4 + 0.2 * part);
+      p->velocity[c] = (c + 1) * p->position[c];
+    }
+  }
+}
+
 static void write_mesh(const char *path, size_t real) {
+  static struct gas_particle particle[PARTICLES];
+  static const struct gas_particles particles = {.level = {{PARTICLES, particle, 0, NULL, NULL}}};
   struct gas_file f = make_file(real);
+  make_particles(particle);
+  f.particles = &particles;
   f.gravity = true;
   f.potential = put_potential;
   struct parameters p;
@@ -218,6 +240,21 @@ static void test_tables(void **state) {
   assert_int_equal(sibling[4], -104);
 }
 
+static void test_particles(void **state) {
+  (void)state;
+  char *path = scratch("gas_000.hdf5");
+  struct gas_particle particle[PARTICLES];
+  size_t count, found = 0;
+  make_particles(particle);
+  write_mesh(path, 4);
+  struct gas_particle *back = gas_file_read_particles(path, &count);
+  assert_int_equal(count, PARTICLES);
+  for (int i = 0; i < PARTICLES; i++)
+    for (int k = 0; k < PARTICLES; k++) found += memcmp(&particle[i], &back[k], sizeof *back) == 0;
+  assert_int_equal(found, PARTICLES);
+  free(back);
+}
+
 /** With no group beyond level 0 all other levels are empty. */
 static void test_one_level(void **state) {
   (void)state;
@@ -288,8 +325,9 @@ static void test_refused(void **state) {
 static void test_damage(void **state) {
   (void)state;
   char *path = scratch("gas_000.hdf5");
-  static const char *const datasets[] = {"GridData/Dens", "GridData/Dual", "Tree/Corner",
-                                         "Tree/Sibling",  "Info/KeyInfo",  "Info/InputPara"};
+  static const char *const datasets[] = {"GridData/Dens", "GridData/Dual",   "Tree/Corner",
+                                         "Tree/Sibling",  "Info/KeyInfo",    "Info/InputPara",
+                                         "Tree/NPar",     "Particle/ParPosX"};
   for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++) {
     write_mesh(path, 8);
     expect_warning(open_file, path, "");
@@ -346,6 +384,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_same_bits, scratch_empty),
       cmocka_unit_test_teardown(test_tables, scratch_empty),
+      cmocka_unit_test_teardown(test_particles, scratch_empty),
       cmocka_unit_test_teardown(test_one_level, scratch_empty),
       cmocka_unit_test_teardown(test_refused, scratch_empty),
       cmocka_unit_test_teardown(test_damage, scratch_empty),

@@ -631,7 +631,7 @@ static void test_flags_reach_their_buffer(void **state) {
           box_set(&b, i, (int)i == x + 16 * y + 256 * z ? 2.0 : 1.0, (double[3]){0, 0, 0}, 1.0);
         uint32_t masks[8];
         box_load(&b, 0, 0, 0);
-        b.kernels->flag(&schemes[0], &flags, b.block, buffer, masks);
+        b.kernels->flag(&schemes[0], &flags, b.block, NULL, buffer, masks);
         for (int patch = 0; patch < 8; patch++) {
           const bool has = patch == x / 8 + 2 * (y / 8) + 4 * (z / 8);
           assert_int_equal(masks[patch], has ? reached(x % 8, y % 8, z % 8, buffer) : 0);
@@ -652,7 +652,7 @@ static bool patch_is_flagged(const struct gas_flags *flags, double (*density)(in
     box_put(b.kernels, b.block, (size_t)(4 * GAS_BLOCK_CELLS + i), pressure(x) / 0.4);
   }
   uint32_t masks[8];
-  b.kernels->flag(&schemes[0], flags, b.block, 0, masks);
+  b.kernels->flag(&schemes[0], flags, b.block, NULL, 0, masks);
   box_free(&b);
   return masks[patch] >> 13 & 1;
 }

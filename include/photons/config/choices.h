@@ -16,7 +16,9 @@ enum ic_source {
   IC_ARRAY,
   IC_JEANS,
   IC_COLLAPSE,
-  IC_PANCAKE
+  IC_PANCAKE,
+  IC_POINT_MASSES,
+  IC_PARTICLES
 };
 enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
@@ -33,7 +35,7 @@ enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
 enum step_kind { STEP_FIXED, STEP_ADAPTIVE, STEP_BLOCK };
 enum step_criterion { CRITERION_ACCELERATION, CRITERION_GOTHIC };
 enum run_system { SYSTEM_PARTICLES, SYSTEM_GAS };
-enum gas_solver { GAS_RTVD, GAS_MUSCL };
+enum gas_solver { GAS_RTVD, GAS_MUSCL, GAS_NONE };
 enum gas_precision { GAS_SINGLE, GAS_DOUBLE };
 enum gas_steps { GAS_STEPS_INDIVIDUAL, GAS_STEPS_SHARED };
 enum gas_direction { GAS_X, GAS_Y, GAS_Z, GAS_DIAGONAL };

@@ -50,9 +50,10 @@ struct parameters {
     char power_spectrum_file[PARAMETER_PATH_MAX];
     bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
     enum gas_direction direction;
-    double energy, amplitude; /**< of named problems of gas */
-    double temperature;       /**< of gas in comoving coordinates, K; 0: chosen from z_init */
-    double z_caustic;         /**< of a pancake */
+    double energy, amplitude, separation; /**< of named problems of gas */
+    char particles[PARAMETER_PATH_MAX];   /**< file of particles beside gas; empty: none */
+    double temperature; /**< of gas in comoving coordinates, K; 0: chosen from z_init */
+    double z_caustic;   /**< of a pancake */
   } ic;
   struct {
     enum gas_solver solver;

@@ -67,4 +67,13 @@ void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double
 /** Set gas_level.field, from POTENTIAL_END, when all levels are at the same time. */
 void gas_field_submit(struct gas *g, int level, uint32_t batch);
 
+/** Set gas_batch.matter from the particles of the level and the densities of the next coarser one.
+ * @param ahead  the level is ahead of the finer ones, whose densities stay; else they become 0 */
+void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead);
+/** Add the densities of the next finer level to gas_batch.matter. */
+void gas_collect_submit(struct gas *g, int level, uint32_t batch);
+/** Kick particles, by POTENTIAL_END, and drift them, as gas_particles_open() does with dt > 0 and
+ * gas_particles_close() with dt = 0; or, with dt < 0, set particle_level.acceleration. */
+void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
+
 #endif

@@ -5,12 +5,15 @@
 
 #include "photons/gas/gas.h"
 #include "photons/gas/gas_ic.h"
+#include "photons/gas/particles.h"
 
 /** Totals over the box, and what limits the next step. */
 struct gas_totals {
   double conserved[GAS_VARIABLES_MAX]; /**< integrals over the volume, by variable */
   double longest_step;                 /**< of the root level, at a Courant number of 1 */
+  double stable_step;                  /**< the same, of the gas alone */
   double potential_energy;             /**< of self-gravity; 0 without it */
+  struct particle_totals particles;    /**< 0 without particles */
 };
 
 /** The state after a step, for logs. */

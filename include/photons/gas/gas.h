@@ -30,6 +30,7 @@
 
 struct parameters;
 struct self_gravity;
+struct gas_particles;
 
 /** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
  * one, and that before a correction. gas_level.potential says which is which. Without self-gravity
@@ -49,19 +50,21 @@ struct gas_batch {
   starpu_data_handle_t sides;     /**< [group][face][variable][8][8]: the mean, over a step of the
                                        next coarser level, of the fluxes through the groups' sides */
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
-  starpu_data_handle_t sheets; /**< [group][16][16][16] double: pseudo-mass, gravity.h */
-  starpu_data_handle_t shares; /**< [group] struct poisson_share: for the next coarser level */
-  struct batch_list near;      /**< of this level: with the groups and their neighbours */
-  struct batch_list coarse;    /**< of the next coarser level: with the patches that the groups
+  starpu_data_handle_t sheets;    /**< [group][16][16][16] double: pseudo-mass, gravity.h */
+  starpu_data_handle_t shares;    /**< [group] struct poisson_share: for the next coarser level */
+  starpu_data_handle_t particles; /**< those of the groups; particles.h: without data of its own */
+  starpu_data_handle_t matter;    /**< [group] struct gas_matter: densities of particles */
+  struct batch_list near;         /**< of this level: with the groups and their neighbours */
+  struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
                                        refine, and the neighbours of these */
-  struct batch_list fine;      /**< of the next finer level: beside the groups' patches that are
+  struct batch_list fine;         /**< of the next finer level: beside the groups' patches that are
                                        not refined */
-  struct batch_list around;    /**< of self-gravity: those of the next finer level that refine the
+  struct batch_list around;   /**< of self-gravity: those of the next finer level that refine the
                                        groups' patches or the neighbours of these */
-  struct batch_list sons;      /**< of the next finer level: own ones that refine patches of the
+  struct batch_list sons;     /**< of the next finer level: own ones that refine patches of the
                                        groups */
-  struct gas_links *link;      /**< [group] where this rank uses a GPU, else NULL */
-  starpu_data_handle_t links;  /**< of these */
+  struct gas_links *link;     /**< [group] where this rank uses a GPU, else NULL */
+  starpu_data_handle_t links; /**< of these */
 };
 
 struct gas_level {
@@ -87,7 +90,9 @@ struct gas {
   struct topology topology;
   struct gas_level level[GAS_LEVELS_MAX];
   const struct gas_kernels *kernels;
-  struct self_gravity *gravity; /**< gravity.h; NULL: there is none */
+  struct self_gravity *gravity;    /**< gravity.h; NULL: there is none */
+  struct gas_particles *particles; /**< particles.h; NULL: there are none */
+  bool empty;                      /**< there is no gas: cells are 0 and stay so */
   struct gas_physics physics;
   struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level */
   int buffer;                             /**< cells around a flagged one */

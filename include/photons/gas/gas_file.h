@@ -13,6 +13,9 @@
 #include "photons/gas/kernels.h"
 #include "photons/gas/topology.h"
 
+struct gas_particle;
+struct gas_particles;
+
 /** What a level has done. */
 struct gas_file_level {
   double time, dt; /**< time reached, and the last step */
@@ -40,6 +43,7 @@ struct gas_file {
   size_t real;      /**< bytes of a number: 4 or 8 */
   struct gas_file_level level[GAS_LEVELS_MAX];
   struct gas_moment moment;
+  const struct gas_particles *particles; /**< written; NULL: there are none, or they are read later */
 };
 
 /**
@@ -73,5 +77,7 @@ struct gas_file gas_checkpoint_open(const char *path, struct parameters *p, bool
 /** Read the gas. @param group says where to put the numbers of this rank's groups */
 void gas_file_read(const char *path, const struct gas_file *f, gas_file_group *group,
                    void *context);
+/** Read the particles. @return [count], to be freed */
+struct gas_particle *gas_file_read_particles(const char *path, size_t *count);
 
 #endif

@@ -63,7 +63,7 @@ void gravity_solve(struct gas *g, int level, double weight);
 void gravity_open(struct gas *g, int level, double dt, double weight);
 /** After a level's cells were advanced, before finer levels are: the potential at the end of the
  * step, for their boundaries. */
-void gravity_predict(struct gas *g, int level, double weight);
+void gravity_predict(struct gas *g, int level, double dt, double weight);
 /** After a step of a level and of all finer ones: solve them, kick them for the second half of
  * their steps, and let the topology follow the flow. */
 void gravity_close(struct gas *g, int level, double dt, double weight);

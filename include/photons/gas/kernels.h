@@ -119,9 +119,10 @@ struct gas_kernels {
 
   /** Which patches of a group, and which neighbours of them, are to be refined. Bit 13 + dx + 3 dy
    * + 9 dz of masks[patch] is set if a flagged cell of the patch is at most `buffer` (0 to 8) cells
-   * from the patch's neighbour in direction (dx, dy, dz), -1 to 1 each. Bit 13: any cell. */
+   * from the patch's neighbour in direction (dx, dy, dz), -1 to 1 each. Bit 13: any cell.
+   * @param more  [z 16][y 16][x 16]: added to the density where this is compared; or NULL */
   void (*flag)(const struct gas_physics *physics, const struct gas_flags *flags, const void *block,
-               int buffer, uint32_t masks[8]);
+               const double *more, int buffer, uint32_t masks[8]);
 
   /** Fills the cells low[axis] <= i < high[axis] (x, y, z) of a block from cells of the next
    * coarser level: linear with MinMod slopes, and constant in a coarse cell where the pressure of

@@ -8,6 +8,7 @@
  *
  *   cube     [z 16][y 16][x 16]          the cells of a group
  *   block    [z 18][y 18][x 18]          the same with one ghost cell a side
+ *   wide     [z 20][y 20][x 20]          the same with two ghost cells a side
  *   coarse   [z 12][y 12][x 12]          one level coarser: the 8^3 cells below, and 2 a side
  *   group    [variable][patch 8][8][8][8] float or double, kernels.h
  *
@@ -23,6 +24,9 @@ enum {
   POISSON_COARSE_GHOSTS = 2,
   POISSON_COARSE_SIDE = 12,
   POISSON_COARSE_CELLS = 1728,
+  WIDE_GHOSTS = 2,
+  WIDE_SIDE = 20,
+  WIDE_CELLS = 8000,
   POISSON_SWEEPS_MAX = 200,
   POISSON_HALF_WAVES = 8
 };
@@ -94,6 +98,9 @@ struct poisson_kernels {
    * @param source  without pseudo-mass */
   void (*cover)(const double *block, const double *source, const struct poisson_share *share,
                 int patch, double factor, double *cube);
+
+  /** As `interpolate`, with two ghost cells a side. */
+  void (*interpolate_wide)(const double *coarse, double *wide);
 };
 
 /** What gravity does with cells of one precision. */

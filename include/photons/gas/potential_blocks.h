@@ -21,8 +21,12 @@ struct potential_sources {
  * through three cells, of the coarser level if that is read. */
 void potential_block(const struct potential_sources *s, uint32_t group, double *block);
 
-/** The same, with the groups' potentials corrected by the change of the coarser level's, which is
- * that from `begin` to `end`. */
+/** The potential of a group's cells and of two more a side, edges and corners included: [z 20][y 20]
+ * [x 20]. */
+void potential_wide(const struct potential_sources *s, uint32_t group, double *wide);
+
+/** The same as potential_block(), with the groups' potentials corrected by the change of the coarser
+ * level's, which is that from `begin` to `end`. */
 void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block);
 
 /** The same of the ghost cells beyond faces alone, which are all that a direct solution needs. */

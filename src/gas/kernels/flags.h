@@ -50,6 +50,13 @@ INLINE void flag_row(const struct gas_flags *f, const real *density, const real 
   }
 }
 
+/* Flags by density, of gas and what else there is. */
+INLINE void flag_density(const struct gas_flags *f, const real *density, const double *more,
+                         uint8_t flagged[GAS_GROUP_SIDE]) {
+  for (int x = 0; x < GAS_GROUP_SIDE; x++)
+    if (f->density > 0) flagged[x] |= (double)density[x] + more[x] > f->density;
+}
+
 /* Bits 0, 1, 2 for directions -1, 0, 1 that a cell at `place` of a patch's side reaches. */
 INLINE unsigned directions(int place, int buffer) {
   return (place < buffer ? 1u : 0u) | 2u | (place >= GAS_PATCH_SIDE - buffer ? 4u : 0u);
@@ -68,7 +75,7 @@ INLINE uint32_t reach(int x, int y, int z, int buffer) {
 }
 
 static void flag(const struct gas_physics *physics, const struct gas_flags *flags,
-                 const void *block, int buffer, uint32_t masks[8]) {
+                 const void *block, const double *more, int buffer, uint32_t masks[8]) {
   const struct constants c = constants_of(physics);
   real pressure[GAS_BLOCK_CELLS];
   for (size_t i = 0; i < GAS_BLOCK_CELLS; i++)
@@ -79,6 +86,9 @@ static void flag(const struct gas_physics *physics, const struct gas_flags *flag
       const int row = GAS_GHOSTS + (y + GAS_GHOSTS) * STEP_Y + (z + GAS_GHOSTS) * STEP_Z;
       uint8_t flagged[GAS_GROUP_SIDE];
       flag_row(flags, (const real *)block + row, pressure + row, flagged);
+      if (more)
+        flag_density(flags, (const real *)block + row,
+                     more + (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE, flagged);
       for (int x = 0; x < GAS_GROUP_SIDE; x++)
         if (flagged[x])
           masks[x / 8 + 2 * (y / 8) + 4 * (z / 8)] |= reach(x % 8, y % 8, z % 8, buffer);

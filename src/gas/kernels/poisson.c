@@ -101,13 +101,15 @@ static double residual(const double *source, const double *block) {
   return sum;
 }
 
-/* Interpolate lines of `stride` from 12 coarse to 18 fine cells. Fine cell i is in coarse cell (i +
- * 3) / 2, a quarter of it above its middle if i is even, else below. */
-static void refine_lines(const double *from, int stride, double *to) {
+/* Interpolate lines of `stride` from 12 coarse to `side` fine cells, 18 or 20. Of 18, cell i is in
+ * coarse cell (i + 3) / 2, a quarter of it above its middle if i is even, else below. Of 20, it has
+ * what cell i - 1 of 18 would have. */
+static void refine_lines(const double *from, int stride, int side, double *to) {
   static const double near = 5.0 / 32.0, far = -3.0 / 32.0, middle = 15.0 / 16.0;
-  for (int i = 0; i < SIDE; i++) {
-    const double *c = from + (i + 3) / 2 * stride;
-    const double low = i % 2 == 0 ? far : near, high = i % 2 == 0 ? near : far;
+  for (int i = 0; i < side; i++) {
+    const int of_block = i - (side - SIDE) / 2;
+    const double *c = from + (of_block + 3) / 2 * stride;
+    const double low = of_block % 2 == 0 ? far : near, high = of_block % 2 == 0 ? near : far;
     double *t = to + i * stride;
 #pragma omp simd
     for (int k = 0; k < stride; k++)
@@ -115,12 +117,19 @@ static void refine_lines(const double *from, int stride, double *to) {
   }
 }
 
-static void interpolate(const double *coarse, double *block) {
-  double along_z[SIDE * COARSE * COARSE], along_y[SIDE * SIDE * COARSE];
-  refine_lines(coarse, COARSE * COARSE, along_z);
-  for (int z = 0; z < SIDE; z++)
-    refine_lines(along_z + z * COARSE * COARSE, COARSE, along_y + z * SIDE * COARSE);
-  for (int row = 0; row < PLANE; row++) refine_lines(along_y + row * COARSE, 1, block + row * SIDE);
+static void refine(const double *coarse, int side, double *fine) {
+  double along_z[WIDE_SIDE * COARSE * COARSE], along_y[WIDE_SIDE * WIDE_SIDE * COARSE];
+  refine_lines(coarse, COARSE * COARSE, side, along_z);
+  for (int z = 0; z < side; z++)
+    refine_lines(along_z + z * COARSE * COARSE, COARSE, side, along_y + z * side * COARSE);
+  for (int row = 0; row < side * side; row++)
+    refine_lines(along_y + row * COARSE, 1, side, fine + row * side);
+}
+
+static void interpolate(const double *coarse, double *block) { refine(coarse, SIDE, block); }
+
+static void interpolate_wide(const double *coarse, double *wide) {
+  refine(coarse, WIDE_SIDE, wide);
 }
 
 /* A fine cell i of a line from coarse ones, as refine_lines() does. @param from  coarse cell 0 */
@@ -159,7 +168,7 @@ static void interpolate_ghosts(const double *coarse, unsigned faces, double *blo
     if (!(faces >> face & 1)) continue;
     axes_of_face(face, &fast, &slow);
     coarse_layer(coarse, face, layer);
-    refine_lines(&layer[0][0], COARSE, &rows[0][0]);
+    refine_lines(&layer[0][0], COARSE, SIDE, &rows[0][0]);
     double *ghosts = block + (face & 1 ? SIDE - 1 : 0) * step_of[face / 2];
     for (int j = 1; j <= INNER; j++)
       for (int i = 1; i <= INNER; i++)
@@ -244,4 +253,5 @@ static void cover(const double *block, const double *source, const struct poisso
 
 extern const struct poisson_kernels KERNEL(poisson_kernels);
 const struct poisson_kernels KERNEL(poisson_kernels) = {
-    interpolate, interpolate_ghosts, solve_directly, solve, residual, share, sheet, cover};
+    interpolate, interpolate_ghosts, solve_directly, solve, residual, share, sheet,
+    cover,       interpolate_wide};

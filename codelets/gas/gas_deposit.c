@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_deposit: densities that particles give to the cells of a batch.
+ *
+ * reads  particles of the batch and its neighbours; densities of the next coarser level
+ * writes densities; those of finer levels are 0, or stay if the level is ahead of these */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/gas/batches.h"
+#include "photons/gas/particles.h"
+
+#define gas_deposit_argument batch_argument /* flag: ahead of finer levels */
+enum { MATTER, COARSE };
+
+static double gas_deposit_work(const struct batch_argument *a) { return batch_work(a); }
+
+/** What refines a patch gets the density of the patch's cells. */
+static void add_coarse(const double *coarse, int patch, double *density) {
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    int at = 0;
+    for (int c = 2; c >= 0; c--)
+      at = GAS_GROUP_SIDE * at + GAS_PATCH_SIDE * (patch >> c & 1) + (i >> 4 * c & 15) / 2;
+    density[i] += coarse[at];
+  }
+}
+
+static void gas_deposit_cpu(void *buffers[], const struct batch_argument *a) {
+  const struct gas *g = a->gas;
+  const struct gas_batch *b = batch_of(a);
+  const struct gas_tree_level *l = &g->topology.level[a->level];
+  const char **address = slots_addresses(buffers, COARSE, b->coarse.count);
+  const struct batch_cells coarse = {&b->coarse, address};
+  for (uint32_t i = 0; i < b->count; i++) {
+    struct gas_matter *m = VECTOR(struct gas_matter, buffers[MATTER]) + i;
+    const uint32_t group = b->first + i;
+    gas_particles_assign(g, a->level, group, m->own);
+    memcpy(m->coarse, m->own, sizeof m->own);
+    if (a->level > 0)
+      add_coarse(matter_of(g, &coarse, l->group[group].father)->coarse, (int)(l->key[group] & 7),
+                 m->coarse);
+    if (!a->flag) memset(m->fine, 0, sizeof m->fine);
+  }
+  free(address);
+}
+
+STAGE_ON_CPU(gas_deposit, 0xccaa55, "gas");
+
+void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead) {
+  const struct batch_argument a = {g, level, batch, 0.0, ahead};
+  const struct gas_batch *b = batch_of(&a);
+  struct slots slots = {0};
+  slots_add(&slots, b->matter, ahead ? STARPU_RW : STARPU_W);
+  for (uint32_t i = 0; i < b->coarse.count; i++)
+    slots_add(&slots, g->level[level - 1].batch[b->coarse.batch[i]].matter, STARPU_R);
+  for (uint32_t i = 0; i < b->near.count; i++)
+    slots_add(&slots, g->level[level].batch[b->near.batch[i]].particles, STARPU_R);
+  gas_deposit_insert(a, slots_task(&slots, PRIORITY_HIGH));
+  free(slots.data);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Particles on the adaptive mesh, which attract and are attracted by the mesh's potential.
+ *
+ * A particle is a cloud as large as a cell (Hockney & Eastwood 1981, section 5-2). It belongs to the
+ * finest level on which the eight cells that its cloud touches exist, and to the group of this
+ * level that contains its position. It takes the steps of its level. Its mass goes to these cells;
+ * what a finer level refines of them gets the same density. Coarser levels have the means of the
+ * finer ones, so that the sum over all cells that are not refined, and that over the root level,
+ * are the mass of the particles to rounding. The force is interpolated between the same eight
+ * cells.
+ *
+ * Particles change their level when both levels are at the same time. A particle that leaves its
+ * level in the middle of a step of the coarser one stays in its group till the end of this step.
+ *
+ * The particles of a level are in the order of groups, those of a group in the order of their
+ * numbers, whatever batches and workers there are: sums over them have the same bits. They are
+ * computed on cores alone. A task finds them in their level's array; handles of batches, without
+ * data of their own, order the tasks. */
+#ifndef PHOTONS_GAS_PARTICLES_H
+#define PHOTONS_GAS_PARTICLES_H
+
+#include "photons/gas/blocks.h"
+#include "photons/gas/poisson.h"
+
+struct gas_particle {
+  double position[3]; /**< 0 .. side of the box */
+  double velocity[3];
+  double mass;
+  double owed; /**< time for which the kick that ends its step is still to come */
+  uint64_t number;
+};
+
+struct particle_level {
+  size_t count;
+  struct gas_particle *particle; /**< [count] */
+  uint32_t groups;
+  size_t *first;        /**< [groups + 1] of each group; NULL: there are no groups */
+  double *acceleration; /**< [groups] the largest of the particles along an axis */
+};
+
+struct gas_particles {
+  struct particle_level level[GAS_LEVELS_MAX];
+};
+
+/** Densities that particles give to the cells of a group, [z 16][y 16][x 16]. */
+struct gas_matter {
+  double own[GAS_GROUP_CELLS];    /**< of the level's particles */
+  double coarse[GAS_GROUP_CELLS]; /**< the same, and that of coarser levels */
+  double fine[GAS_GROUP_CELLS];   /**< of finer levels */
+};
+/** The density of all particles in a cell. */
+static inline double matter_density(const struct gas_matter *m, size_t cell) {
+  return m->coarse[cell] + m->fine[cell];
+}
+
+/** Densities of a group of the batches of a list. */
+const struct gas_matter *matter_of(const struct gas *g, const struct batch_cells *b,
+                                   uint32_t group);
+/** Add factor times the density of particles to a source of the potential, [z 16][y 16][x 16].
+ * @param m  may be NULL
+ * @return factor times the sum of the densities */
+double matter_add(const struct gas_matter *m, double factor, double *source);
+
+/** Whether a run has particles. */
+bool gas_particles_wanted(const struct parameters *p);
+/** NULL: there are none. The particles are those of gas_particles_add(). */
+struct gas_particles *gas_particles_make(const struct parameters *p);
+/** @param s  may be NULL */
+void gas_particles_free(struct gas_particles *s);
+/** Give a batch its handles, and take them away. */
+void gas_particles_make_batch(struct gas_batch *b);
+void gas_particles_drop_batch(struct gas_batch *b);
+/** Bytes of memory that a group's densities take up, and that all particles do. */
+double gas_particles_bytes_per_group(const struct parameters *p);
+double gas_particles_bytes(const struct gas_particles *s);
+/** Add particles at the present time, at any places; gas_particles_settle(g, 0, finest) follows.
+ * @param particle  [count], copied */
+void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_t count);
+/** Add those of the initial conditions. */
+void gas_particles_begin(struct gas *g, const struct parameters *p);
+/** End the program if the file of the initial conditions is none. @return the number of particles */
+size_t gas_particles_look(const struct parameters *p);
+/** The number of all particles. */
+size_t gas_particles_count(const struct gas_particles *s);
+
+/** Give the particles of levels `first` to `last`, which are at the same time, the finest of these
+ * levels that they can have, and their groups. The run ends if a particle has left an isolated box.
+ */
+void gas_particles_settle(struct gas *g, int first, int last);
+
+/** Give all levels from `level` on, which are at the same time, the densities of the particles. */
+void gas_particles_deposit(struct gas *g, int level);
+/** The same for one level that is ahead of the finer ones by a time: particles of these are taken to
+ * move on at their velocities, with clouds of the level. */
+void gas_particles_deposit_ahead(struct gas *g, int level, double time);
+
+/** Kick the particles of a level for half a step and drift them for the step; or kick them for what
+ * is owed. @param weight  as of gravity_open() */
+void gas_particles_open(struct gas *g, int level, double dt, double weight);
+void gas_particles_close(struct gas *g, int level, double weight);
+
+/** Sums over all particles, and what limits the step. */
+struct particle_totals {
+  double mass, momentum[3], kinetic_energy;
+  double longest_step; /**< of the root level, at a Courant number of 1 */
+};
+struct particle_totals gas_particles_measure(struct gas *g);
+
+/** Take over the particles from tasks, and give them back. */
+void gas_particles_acquire(struct gas *g, int first);
+void gas_particles_release(struct gas *g, int first);
+
+/* The arithmetic of a group. */
+
+/** Densities of a group from the clouds of its level's particles. */
+void gas_particles_assign(const struct gas *g, int level, uint32_t group,
+                          double density[GAS_GROUP_CELLS]);
+/** Add to the densities of a group what moves when particles of finer levels move on for a time. */
+void gas_particles_move_on(const struct gas *g, int level, uint32_t group, double time,
+                           double density[GAS_GROUP_CELLS]);
+/** Kick the particles of a group, and drift them.
+ * @param potential  [WIDE_CELLS]
+ * @param dt         of a step that begins; 0: one that ends */
+void gas_particles_push(const struct gas *g, int level, uint32_t group, const double *potential,
+                        double dt);
+/** Set particle_level.acceleration of a group. */
+void gas_particles_feel(const struct gas *g, int level, uint32_t group, const double *potential);
+
+#endif

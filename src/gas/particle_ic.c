@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Particles of the initial conditions. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/gas/particles.h"
+#include "src/io/hdf5_util.h"
+
+/** Two unit masses around the middle of the box, on a circle around each other. */
+static void add_point_masses(struct gas *g, const struct parameters *p) {
+  const double distance = p->ic.separation * p->gas.length;
+  const double speed = sqrt(p->gas.newton_constant / (2.0 * distance));
+  struct gas_particle particle[2];
+  for (int i = 0; i < 2; i++) {
+    const double side = i == 0 ? -1.0 : 1.0;
+    particle[i] = (struct gas_particle){.mass = 1.0, .number = (uint64_t)i};
+    for (int c = 0; c < 3; c++)
+      particle[i].position[c] = 0.5 * g->cell * GAS_GROUP_SIDE * g->topology.root[c];
+    particle[i].position[0] += 0.5 * side * distance;
+    particle[i].velocity[1] = side * speed;
+  }
+  gas_particles_add(g, particle, 2);
+}
+
+/** A dataset of numbers, [rows][columns]; columns 1: one dimension. */
+static double *read_numbers(hid_t file, const char *path, const char *name, size_t columns,
+                            size_t *rows) {
+  hsize_t shape[2] = {0, 1};
+  if (H5Lexists(file, name, H5P_DEFAULT) <= 0)
+    fail(EXIT_BAD_INPUT, "%s: there is no dataset %s; needed: position, velocity and mass", path,
+         name);
+  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, name);
+  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, name);
+  const int dimensions = H5Sget_simple_extent_ndims(space);
+  if (dimensions == (columns == 1 ? 1 : 2)) H5Sget_simple_extent_dims(space, shape, NULL);
+  if (shape[0] == 0 || shape[1] != columns)
+    fail(EXIT_BAD_INPUT, "%s: %s must have a row for each particle, of %zu number%s", path, name,
+         columns, columns == 1 ? "" : "s");
+  hdf5_check_stored(dataset, path, name);
+  if (*rows > 0 && *rows != shape[0])
+    fail(EXIT_BAD_INPUT, "%s: %s has %zu rows, and position %zu", path, name, (size_t)shape[0],
+         *rows);
+  *rows = shape[0];
+  double *values = allocate(*rows * columns, sizeof *values, "particles");
+  hdf5_read_rows(dataset, path, name, H5T_NATIVE_DOUBLE, 0, *rows, columns, values, NULL);
+  H5Sclose(space);
+  H5Dclose(dataset);
+  return values;
+}
+
+/** End the program where a particle cannot be. */
+static void check_particle(const char *path, const struct parameters *p,
+                           const struct gas_particle *particle) {
+  for (int c = 0; c < 3; c++) {
+    const double x = particle->position[c], v = particle->velocity[c];
+    const double side = p->gas.length * p->gas.root[c] / p->gas.root[0];
+    if (!(x >= 0.0 && x < side))
+      fail(EXIT_BAD_INPUT, "%s: %c of particle %llu is %g; allowed: 0 to less than %g", path,
+           "xyz"[c], (unsigned long long)particle -> number, x, side);
+    if (!isfinite(v))
+      fail(EXIT_BAD_INPUT, "%s: velocity %c of particle %llu is %g", path, "xyz"[c],
+           (unsigned long long)particle -> number, v);
+  }
+  if (!(particle->mass > 0.0 && isfinite(particle->mass)))
+    fail(EXIT_BAD_INPUT, "%s: the mass of particle %llu is %g; allowed: more than 0", path,
+         (unsigned long long)particle->number, particle->mass);
+}
+
+static struct gas_particle *read_particles(const struct parameters *p, size_t *count) {
+  const char *path = p->ic.particles;
+  const hid_t file = hdf5_open(path);
+  *count = 0;
+  double *position = read_numbers(file, path, "position", 3, count),
+         *velocity = read_numbers(file, path, "velocity", 3, count),
+         *mass = read_numbers(file, path, "mass", 1, count);
+  H5Fclose(file);
+  struct gas_particle *particle = allocate(*count, sizeof *particle, "particles");
+  for (size_t i = 0; i < *count; i++) {
+    particle[i].mass = mass[i];
+    particle[i].number = i;
+    for (int c = 0; c < 3; c++) {
+      particle[i].position[c] = position[3 * i + (size_t)c];
+      particle[i].velocity[c] = velocity[3 * i + (size_t)c];
+    }
+    check_particle(path, p, &particle[i]);
+  }
+  free(position);
+  free(velocity);
+  free(mass);
+  return particle;
+}
+
+void gas_particles_begin(struct gas *g, const struct parameters *p) {
+  size_t count;
+  if (p->ic.source == IC_POINT_MASSES) {
+    add_point_masses(g, p);
+    return;
+  }
+  struct gas_particle *particle = read_particles(p, &count);
+  gas_particles_add(g, particle, count);
+  free(particle);
+}
+
+size_t gas_particles_look(const struct parameters *p) {
+  size_t count = 2;
+  if (p->ic.source != IC_POINT_MASSES) free(read_particles(p, &count));
+  return count;
+}

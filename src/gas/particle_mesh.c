@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between particles and cells: densities of clouds, and forces on them. */
+#include <math.h>
+#include <string.h>
+
+#include "photons/gas/codelets.h"
+#include "photons/gas/particles.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
+
+LOOP_STAGE(gas_move_on, 0x998866, .family = "gas");
+
+enum { SIDE = GAS_GROUP_SIDE };
+
+/** The eight cells of a cloud. */
+struct cloud {
+  int cell[3];      /* the lowest of them, from that of the particle's group */
+  double weight[3]; /* of the upper cells along each axis */
+};
+
+/** Cells are counted from the group's lowest one, also where the box is periodic and the particle
+ * has come out of it on the other side. */
+static struct cloud cloud_at(const struct gas *g, int level, const struct gas_group *group,
+                             const double position[3]) {
+  const double cell = gas_cell(g, level);
+  struct cloud cloud;
+  for (int c = 0; c < 3; c++) {
+    const int64_t side = (int64_t)SIDE * g->topology.root[c] << level;
+    const double at = position[c] / cell - 0.5, low = floor(at);
+    int64_t i = (int64_t)low - (int64_t)SIDE * group->place[c];
+    if (side > SIDE && i > SIDE + SIDE / 2) i -= side;
+    if (side > SIDE && i < -SIDE / 2) i += side;
+    cloud.cell[c] = (int)i;
+    cloud.weight[c] = at - low;
+  }
+  return cloud;
+}
+
+static struct cloud cloud_of(const struct gas *g, int level, const struct gas_group *group,
+                             const struct gas_particle *p) {
+  return cloud_at(g, level, group, p->position);
+}
+
+/** The share of a cell of the cloud, 0 .. 7. */
+static double share_of(const struct cloud *cloud, int k) {
+  double share = 1.0;
+  for (int c = 0; c < 3; c++) share *= k >> c & 1 ? cloud->weight[c] : 1.0 - cloud->weight[c];
+  return share;
+}
+
+/** Add what a cloud has in a group. @param offset  of the particle's group from this one */
+static void add_cloud(const struct cloud *cloud, double density, const int offset[3],
+                      double *cells) {
+  int low[3];
+  for (int c = 0; c < 3; c++) {
+    low[c] = cloud->cell[c] + offset[c];
+    if (low[c] < -1 || low[c] >= SIDE) return;
+  }
+  for (int k = 0; k < 8; k++) {
+    const int x = low[0] + (k & 1), y = low[1] + (k >> 1 & 1), z = low[2] + (k >> 2);
+    if (x < 0 || y < 0 || z < 0 || x >= SIDE || y >= SIDE || z >= SIDE) continue;
+    cells[(z * SIDE + y) * SIDE + x] += density * share_of(cloud, k);
+  }
+}
+
+void gas_particles_assign(const struct gas *g, int level, uint32_t group,
+                          double density[GAS_GROUP_CELLS]) {
+  const struct gas_group *groups = g->topology.level[level].group;
+  const struct particle_level *l = &g->particles->level[level];
+  const double volume = pow(gas_cell(g, level), 3.0);
+  memset(density, 0, GAS_GROUP_CELLS * sizeof *density);
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const uint32_t near = groups[group].near[n];
+    const int offset[3] = {SIDE * (n % 3 - 1), SIDE * (n / 3 % 3 - 1), SIDE * (n / 9 - 1)};
+    if (near == NO_GROUP) continue;
+    for (size_t i = l->first[near]; i < l->first[near + 1]; i++) {
+      const struct cloud cloud = cloud_of(g, level, &groups[near], &l->particle[i]);
+      add_cloud(&cloud, l->particle[i].mass / volume, offset, density);
+    }
+  }
+}
+
+/** The first group of a finer level that is at a key of a level, or after it. */
+static uint32_t first_below(const struct topology *t, int level, uint64_t key, int finer) {
+  const struct gas_tree_level *l = &t->level[finer];
+  uint32_t low = 0, high = l->count;
+  key <<= 3 * (finer - level);
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (l->key[middle] < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/** Move the clouds of particles of a finer level that are in a group. @param offset  of this group
+ * from that of the densities */
+static void move_clouds(const struct gas *g, int level, uint32_t group, int finer, double time,
+                        const int offset[3], double *density) {
+  const struct topology *t = &g->topology;
+  const struct gas_tree_level *tree = &t->level[level];
+  const struct particle_level *l = &g->particles->level[finer];
+  const double volume = pow(gas_cell(g, level), 3.0);
+  const size_t end = l->first[first_below(t, level, tree->key[group] + 1, finer)];
+  for (size_t i = l->first[first_below(t, level, tree->key[group], finer)]; i < end; i++) {
+    const struct gas_particle *p = &l->particle[i];
+    double position[3];
+    for (int c = 0; c < 3; c++) position[c] = p->position[c] + time * p->velocity[c];
+    const struct cloud before = cloud_of(g, level, &tree->group[group], p);
+    const struct cloud after = cloud_at(g, level, &tree->group[group], position);
+    add_cloud(&before, -p->mass / volume, offset, density);
+    add_cloud(&after, p->mass / volume, offset, density);
+  }
+}
+
+void gas_particles_move_on(const struct gas *g, int level, uint32_t group, double time,
+                           double density[GAS_GROUP_CELLS]) {
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const uint32_t near = g->topology.level[level].group[group].near[n];
+    const int offset[3] = {SIDE * (n % 3 - 1), SIDE * (n / 3 % 3 - 1), SIDE * (n / 9 - 1)};
+    if (near == NO_GROUP) continue;
+    for (int finer = level + 1; finer < topology_levels(&g->topology); finer++)
+      move_clouds(g, level, near, finer, time, offset, density);
+  }
+}
+
+/** The acceleration of a cloud. A particle that has strayed from its level may be more than half a
+ * cell outside its group; it is then taken to be half a cell outside. */
+static void accelerate(const struct cloud *cloud, const double *potential, double cell,
+                       double acceleration[3]) {
+  static const int step[3] = {1, WIDE_SIDE, WIDE_SIDE * WIDE_SIDE};
+  struct cloud inside = *cloud;
+  const double *low = potential;
+  for (int c = 0; c < 3; c++) {
+    acceleration[c] = 0.0;
+    if (inside.cell[c] < -1 || inside.cell[c] >= SIDE) {
+      inside.weight[c] = inside.cell[c] < -1 ? 0.0 : 1.0;
+      inside.cell[c] = inside.cell[c] < -1 ? -1 : SIDE - 1;
+    }
+    low += (inside.cell[c] + WIDE_GHOSTS) * step[c];
+  }
+  for (int k = 0; k < 8; k++) {
+    const double *p = low + (k & 1) * step[0] + (k >> 1 & 1) * step[1] + (k >> 2) * step[2];
+    const double share = share_of(&inside, k);
+    for (int c = 0; c < 3; c++)
+      acceleration[c] -= share * (p[step[c]] - p[-step[c]]) / (2.0 * cell);
+  }
+}
+
+/** Drift along an axis; a periodic box ends where it begins. */
+static void drift(const struct gas *g, int c, double way, double *position) {
+  const double side = g->cell * SIDE * g->topology.root[c];
+  *position += way;
+  if (g->topology.boundary[c][0] != GAS_PERIODIC) return;
+  *position -= side * floor(*position / side);
+  if (*position >= side) *position = 0.0; /* rounding */
+}
+
+void gas_particles_push(const struct gas *g, int level, uint32_t group, const double *potential,
+                        double dt) {
+  const struct particle_level *l = &g->particles->level[level];
+  for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
+    struct gas_particle *p = &l->particle[i];
+    const struct cloud cloud = cloud_of(g, level, &g->topology.level[level].group[group], p);
+    const double kick = dt > 0.0 ? 0.5 * dt : p->owed;
+    double acceleration[3];
+    accelerate(&cloud, potential, gas_cell(g, level), acceleration);
+    for (int c = 0; c < 3; c++) {
+      p->velocity[c] += kick * acceleration[c];
+      drift(g, c, dt * p->velocity[c], &p->position[c]);
+    }
+    p->owed = 0.5 * dt;
+  }
+}
+
+const struct gas_matter *matter_of(const struct gas *g, const struct batch_cells *b,
+                                   uint32_t group) {
+  uint32_t i = 0;
+  while (b->list->batch[i] != group / g->batch) i++;
+  return (const struct gas_matter *)(const void *)b->cells[i] + group % g->batch;
+}
+
+double matter_add(const struct gas_matter *m, double factor, double *source) {
+  double sum = 0.0;
+  for (size_t i = 0; m && i < GAS_GROUP_CELLS; i++) {
+    source[i] += factor * matter_density(m, i);
+    sum += matter_density(m, i);
+  }
+  return factor * sum;
+}
+
+void gas_particles_feel(const struct gas *g, int level, uint32_t group, const double *potential) {
+  const struct particle_level *l = &g->particles->level[level];
+  double largest = 0.0;
+  for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
+    const struct cloud cloud = cloud_of(g, level, &g->topology.level[level].group[group],
+                                        &l->particle[i]);
+    double acceleration[3];
+    accelerate(&cloud, potential, gas_cell(g, level), acceleration);
+    for (int c = 0; c < 3; c++) largest = fmax(largest, fabs(acceleration[c]));
+  }
+  l->acceleration[group] = largest;
+}
+
+static void deposit_level(struct gas *g, int level, bool ahead) {
+  for (uint32_t i = 0; i < g->level[level].batch_count; i++) gas_deposit_submit(g, level, i, ahead);
+}
+
+void gas_particles_deposit(struct gas *g, int level) {
+  const int finest = topology_levels(&g->topology) - 1;
+  for (int l = level; l <= finest; l++) deposit_level(g, l, false);
+  for (int l = finest - 1; l >= level; l--)
+    for (uint32_t i = 0; i < g->level[l].batch_count; i++)
+      if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
+}
+
+/** A level whose finer ones move on. */
+struct moving {
+  const struct gas *gas;
+  int level;
+  double time;
+};
+
+static void move_group(void *context, uint32_t group) {
+  const struct moving *m = context;
+  const struct gas_batch *b = &m->gas->level[m->level].batch[group / m->gas->batch];
+  struct gas_matter *matter = (struct gas_matter *)starpu_vector_get_local_ptr(b->matter);
+  gas_particles_move_on(m->gas, m->level, group, m->time, matter[group - b->first].fine);
+}
+
+void gas_particles_deposit_ahead(struct gas *g, int level, double time) {
+  const struct gas_level *l = &g->level[level];
+  deposit_level(g, level, true);
+  gas_particles_acquire(g, level + 1);
+  for (uint32_t i = 0; i < l->batch_count; i++) handle_acquire(l->batch[i].matter, STARPU_RW);
+  loop_run(&gas_move_on_stage, l->groups, move_group, &(struct moving){g, level, time});
+  for (uint32_t i = 0; i < l->batch_count; i++) starpu_data_release(l->batch[i].matter);
+  gas_particles_release(g, level + 1);
+}
+
+/** Submit tasks of the batches that have particles. */
+static void push_level(struct gas *g, int level, double dt, double weight) {
+  const struct particle_level *l = &g->particles->level[level];
+  for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+    const struct gas_batch *b = &g->level[level].batch[i];
+    if (l->first[b->first] < l->first[b->first + b->count])
+      gas_push_submit(g, level, i, dt, weight);
+  }
+}
+
+/** Add the particles of a level to the totals. */
+static void add_level(const struct gas *g, int level, struct particle_totals *t) {
+  const struct particle_level *l = &g->particles->level[level];
+  const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
+  double speed = 0.0, acceleration = 0.0;
+  for (size_t i = 0; i < l->count; i++) {
+    const struct gas_particle *p = &l->particle[i];
+    t->mass += p->mass;
+    for (int c = 0; c < 3; c++) {
+      t->momentum[c] += p->mass * p->velocity[c];
+      t->kinetic_energy += 0.5 * p->mass * p->velocity[c] * p->velocity[c];
+      speed = fmax(speed, fabs(p->velocity[c]));
+    }
+  }
+  for (uint32_t i = 0; i < l->groups; i++) acceleration = fmax(acceleration, l->acceleration[i]);
+  if (speed > 0.0) t->longest_step = fmin(t->longest_step, steps * cell / speed);
+  if (acceleration > 0.0)
+    t->longest_step = fmin(t->longest_step, steps * sqrt(2.0 * cell / acceleration));
+}
+
+void gas_particles_open(struct gas *g, int level, double dt, double weight) {
+  push_level(g, level, dt, weight);
+}
+
+void gas_particles_close(struct gas *g, int level, double weight) {
+  push_level(g, level, 0.0, weight);
+}
+
+struct particle_totals gas_particles_measure(struct gas *g) {
+  struct particle_totals t = {.longest_step = INFINITY};
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    push_level(g, level, -1.0, 1.0);
+  gas_particles_acquire(g, 0);
+  for (int level = 0; level < topology_levels(&g->topology); level++) add_level(g, level, &t);
+  gas_particles_release(g, 0);
+  return t;
+}

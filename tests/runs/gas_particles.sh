@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Particles with gas on the adaptive mesh have the same bits on any workers, in any batches and after a
+# restart; files of particles that cannot be are refused.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+support gas_particles.py make || complain "making particles"
+
+cat >empty.ini <<END
+[run]
+system = gas
+[ic]
+source = particles
+particles = circle.hdf5
+[gas]
+solver = none
+root = 32, 32, 32
+cfl = 0.8
+x_low = outflow
+x_high = outflow
+y_low = outflow
+y_high = outflow
+z_low = outflow
+z_high = outflow
+levels = 1
+flag_density = 1000
+buffer = 3
+gravity = self
+[output]
+images = no
+END
+cat >both.ini <<END
+[run]
+system = gas
+[ic]
+source = collapse
+particles = ball.hdf5
+[gas]
+root = 16, 16, 16
+x_low = outflow
+x_high = outflow
+y_low = outflow
+y_high = outflow
+z_low = outflow
+z_high = outflow
+levels = 1
+flag_density = 2.5
+buffer = 2
+regrid = 2
+gravity = self
+[time]
+end = 0.2
+[output]
+images = no
+END
+# run NAME CONFIG [OPTION...]
+run() {
+  name=$1 config=$2
+  shift 2
+  timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" "$config" 2>err ||
+    complain "$name: exit code $?"
+}
+STARPU_NCPU=1 STARPU_SCHED=eager
+export STARPU_NCPU STARPU_SCHED
+run reference both.ini
+STARPU_NCPU=2 STARPU_SCHED=lws
+run batches both.ini --set gas.batch=3
+run parts both.ini --steps 2 --set output.checkpoint_minutes=1e-6
+run parts both.ini --restart --set output.checkpoint_minutes=1e-6
+for name in batches parts; do
+  cmp reference/log/statistics.csv $name/log/statistics.csv || complain "$name: other statistics"
+  support gas_particles.py same reference $name || complain "$name: other gas or particles"
+done
+
+# What cannot be: refuse PATTERN CODE OPTION...
+refuse() {
+  pattern=$1 code=$2
+  shift 2
+  "$PHOTONS" --quiet --dry-run --set output.dir=refused --set time.end=1 "$@" >out 2>err
+  found=$?
+  [ $found -eq "$code" ] || complain "$*: exit code $found, not $code"
+  grep -q "$pattern" err || complain "$*: another message"
+}
+refuse 'y of particle 1 is 1.5; allowed: 0 to less than 1' 3 --set ic.particles=outside.hdf5 empty.ini
+refuse 'mass of particle 0 is 0' 3 --set ic.particles=massless.hdf5 empty.ini
+refuse 'no dataset mass' 3 --set ic.particles=short.hdf5 empty.ini
+refuse 'particles need gas.gravity' 2 --set gas.gravity=none both.ini
+refuse 'this ic.source has gas' 2 --set gas.solver=none both.ini
+"$PHOTONS" --quiet --set output.dir=edge --set ic.particles=edge.hdf5 --set time.end=1 empty.ini 2>err
+[ $? -eq 1 ] || complain "a particle that leaves the box: another exit code"
+grep -q 'particle 1 leaves the box' err || complain "a particle that leaves the box"
+finish

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Particles for gas_particles.sh and gas_particles_orbit.sh, and what became of them.
+
+usage: gas_particles.py make | circles FOLDER FOLDER | same FOLDER FOLDER"""
+
+import csv
+import glob
+import sys
+
+import h5py
+import numpy as np
+
+
+def write(path, **datasets):
+    with h5py.File(path, "w") as file:
+        for name, values in datasets.items():
+            file[name] = values
+
+
+def make():
+    radius = 0.15
+    position = np.array([[0.626, 0.624, 0.62], [0.626 + radius, 0.624, 0.62]])
+    velocity = np.array([[0, 0, 0], [0, radius**-0.5, 0]])
+    mass = np.array([1, 1e-6])
+    write("circle.hdf5", position=position, velocity=velocity, mass=mass)
+    write("short.hdf5", position=position, velocity=velocity)
+    write("massless.hdf5", position=position, velocity=velocity, mass=0 * mass)
+    write("outside.hdf5", position=position + [[0, 0, 0], [0, 0.876, 0]], velocity=velocity, mass=mass)
+    away = np.array([[0, 0, 0], [5.0, 0, 0]])
+    write("edge.hdf5", position=position, velocity=away, mass=mass)
+    generator = np.random.default_rng(3)
+    position = generator.normal(0.5, 0.06, (300, 3))
+    write("ball.hdf5", position=position, velocity=generator.normal(0, 0.05, (300, 3)),
+          mass=np.full(300, 1e-4))  # fmt: skip
+
+
+def particles(path):
+    """Positions and velocities in the order of numbers, and the level of the finest patch around
+    each."""
+    with h5py.File(path) as file:
+        order = np.argsort(file["Particle/ParPUid"][()])
+        position, velocity = (
+            np.stack([file[f"Particle/Par{what}{axis}"][()] for axis in "XYZ"], axis=1)[order]
+            for what in ("Pos", "Vel")
+        )
+        in_patch = file["Tree/NPar"][()]
+        patches = file["Info/KeyInfo"][()]["NPatch"]
+        level = np.repeat(np.repeat(np.arange(len(patches)), patches), in_patch)[order]
+        assert np.all(in_patch[file["Tree/Son"][()] >= 0] == 0)
+        assert file["Info/KeyInfo"][()]["Par_NPar"] == len(position)
+    return position, velocity, level
+
+
+def circles(light, pair):
+    files = sorted(glob.glob(f"{light}/gas_*.hdf5"))
+    radii, levels, angles = [], set(), []
+    for path in files:
+        position, _, level = particles(path)
+        way = position[1] - position[0]
+        radii.append(np.linalg.norm(way))
+        angles.append(np.arctan2(way[1], way[0]))
+        levels.add(int(level[1]))
+    with h5py.File(files[-1]) as file:
+        time = file["Info/KeyInfo"][()]["Time"][0]
+    assert time > 0.09
+    turned = np.unwrap(angles)[-1] / (time * 0.15**-1.5)
+    print(f"light: {len(files)} files, radius {min(radii):.4f} to {max(radii):.4f}, "
+          f"angle {turned:.4f} of the exact one, levels {levels}")  # fmt: skip
+    assert levels == {0, 1}
+    assert np.max(np.abs(np.array(radii) / 0.15 - 1)) < 0.02 and abs(turned - 1) < 0.02
+
+    distances = []
+    for path in sorted(glob.glob(f"{pair}/gas_*.hdf5")):
+        position, velocity, level = particles(path)
+        distances.append(np.linalg.norm(position[1] - position[0]))
+        assert list(level) == [1, 1]
+        assert np.all(np.abs(velocity[0] + velocity[1]) < 0.01)
+        assert np.all(np.abs(position.mean(axis=0) - 0.5) < 1e-3)
+    print(f"pair: distance {min(distances):.4f} to {max(distances):.4f}, "
+          f"at the end {position[1] - position[0]}")  # fmt: skip
+    assert np.max(np.abs(np.array(distances) / 0.25 - 1)) < 0.02
+    assert np.linalg.norm(position[1] - position[0] - [0, 0.25, 0]) < 0.01
+
+
+def same(one, other):
+    with h5py.File(f"{one}/gas_000.hdf5") as a, h5py.File(f"{other}/gas_000.hdf5") as b:
+        assert len(a["Tree/Corner"]) > 64, "nothing is refined"
+        names = [f"{group}/{name}" for group in ("GridData", "Particle", "Tree") for name in a[group]]
+        assert len(names) > 15
+        for name in names:
+            assert a[name][()].tobytes() == b[name][()].tobytes(), name
+    with open(f"{one}/log/statistics.csv") as file:
+        rows = [row for row in csv.DictReader(line for line in file if line[0] != "#")]
+    assert len(rows) > 4, len(rows)
+    momentum = [sum(float(rows[-1][f"{kind}momentum_{axis}"]) - float(rows[0][f"{kind}momentum_{axis}"])
+                    for kind in ("", "particle_")) for axis in "xyz"]  # fmt: skip
+    print("change of momentum", momentum, "particles' energy", rows[0]["particle_energy"],
+          rows[-1]["particle_energy"])  # fmt: skip
+    assert np.all(np.abs(momentum) < 1e-4)
+    assert float(rows[-1]["particle_energy"]) > 3 * float(rows[0]["particle_energy"])
+
+
+{"make": make, "circles": circles, "same": same}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Particles on the adaptive mesh: their mass is all there, in any order and any batches; forces are
+ * Newton's across levels, which they are not without the sheets of pseudo-mass, and conserve
+ * momentum on one level. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/gas/evolve.h"
+#include "photons/gas/gravity.h"
+#include "photons/gas/particles.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/message.h"
+
+#include <cmocka.h>
+
+#include "support/starpu_fixture.h"
+
+/** What a mesh is made with. */
+struct setup {
+  const char *boundary, *flag_density;
+  int levels, corrections, batch;
+};
+
+/** A box of 32^3 root cells of side 1 with these particles, refined where they are dense. */
+static struct gas *make_mesh(const struct setup *s, const struct gas_particle *particle,
+                             size_t count) {
+  static struct parameters p;
+  const char *b = s->boundary;
+  char text[600];
+  snprintf(
+      text, sizeof text,
+      "[run]\nsystem = gas\n[ic]\nsource = point_masses\n[time]\nend = 1\n[gas]\nsolver = none\n"
+      "root = 32, 32, 32\nlength = 32\nlevels = %d\nflag_density = %s\nbuffer = 4\nbatch = %d\n"
+      "gravity = self\nsibling_relaxations = 2\nsheet_corrections = %d\nx_low = %s\nx_high = "
+      "%s\ny_low = %s\n"
+      "y_high = %s\nz_low = %s\nz_high = %s\n",
+      s->levels, s->flag_density, s->batch, s->corrections, b, b, b, b, b, b);
+  parameters_from_text(&p, text, NULL, 0);
+  struct gas *g = gas_create(&p);
+  gas_particles_add(g, particle, count);
+  gas_begin(g, NULL);
+  gravity_solve(g, 0, 1.0);
+  message_wait();
+  return g;
+}
+
+enum { CLUMP = 1500, FIELD = 1000, ALL = CLUMP + FIELD };
+
+static double normal(void) {
+  double sum = -6.0;
+  for (int i = 0; i < 12; i++) sum += uniform();
+  return sum;
+}
+
+/** A dense clump in a thin field, in a box of side 32. @param reverse  the last one first */
+static void make_clump(struct gas_particle particle[ALL], bool reverse) {
+  static const double middle[3] = {13.3, 30.7, 17.2};
+  seed = 7;
+  for (uint64_t i = 0; i < ALL; i++) {
+    struct gas_particle *p = &particle[reverse ? ALL - 1 - i : i];
+    *p = (struct gas_particle){.mass = (0.5 + uniform()) / ALL, .number = i};
+    for (int c = 0; c < 3; c++) {
+      p->position[c] = i < CLUMP ? fmod(middle[c] + 1.5 * normal() + 32.0, 32.0) : 32.0 * uniform();
+      p->velocity[c] = normal();
+    }
+  }
+}
+
+/** Densities of a group. */
+static const struct gas_matter *hold_matter(const struct gas *g, int level, uint32_t group,
+                                            starpu_data_handle_t *handle) {
+  const struct gas_batch *b = &g->level[level].batch[group / g->batch];
+  *handle = b->matter;
+  handle_acquire(*handle, STARPU_R);
+  return (const struct gas_matter *)starpu_vector_get_local_ptr(*handle) + group - b->first;
+}
+
+/** Masses that a mesh has. */
+struct masses {
+  double root;   /**< on the root level */
+  double leaves; /**< in the cells that are not refined */
+  double own;    /**< in these, without what coarser levels give */
+};
+
+static struct masses find_masses(const struct gas *g) {
+  struct masses m = {0};
+  for (int l = 0; l < topology_levels(&g->topology); l++)
+    for (uint32_t i = 0; i < g->topology.level[l].count; i++) {
+      starpu_data_handle_t handle;
+      const struct gas_matter *matter = hold_matter(g, l, i, &handle);
+      const double volume = pow(gas_cell(g, l), 3.0);
+      for (size_t k = 0; k < GAS_GROUP_CELLS; k++) {
+        const int patch = (int)(k / 8 % 2 + 2 * (k / 128 % 2) + 4 * (k / 2048));
+        const bool leaf = g->topology.level[l].group[i].son[patch] == NO_GROUP;
+        if (l == 0) m.root += volume * matter_density(matter, k);
+        if (leaf) m.leaves += volume * matter_density(matter, k);
+        if (leaf) m.own += volume * matter->own[k];
+      }
+      starpu_data_release(handle);
+    }
+  return m;
+}
+
+/** All mass is on the root level and in the leaves, also that of clouds that reach over the edge of a
+ * level. Particles of a level have their clouds in it. */
+static void mass_is_conserved(void **state) {
+  (void)state;
+  static struct gas_particle particle[ALL];
+  double mass = 0.0;
+  make_clump(particle, false);
+  for (int i = 0; i < ALL; i++) mass += particle[i].mass;
+  struct gas *g = make_mesh(&(struct setup){"periodic", "0.003, 0.006", 2, 1, 4}, particle, ALL);
+  assert_int_equal(topology_levels(&g->topology), 3);
+  assert_int_equal(gas_particles_count(g->particles), ALL);
+  for (int l = 0; l < 3; l++) {
+    print_message("level %d: %u groups, %zu particles\n", l, g->topology.level[l].count,
+                  g->particles->level[l].count);
+    assert_true(g->particles->level[l].count > 100);
+  }
+  const struct masses m = find_masses(g);
+  print_message("mass less that of particles: root %g, leaves %g; without shares %g\n",
+                m.root - mass, m.leaves - mass, m.own - mass);
+  assert_true(fabs(m.root - mass) < 1e-13 && fabs(m.leaves - mass) < 1e-13);
+  assert_true(fabs(m.own - mass) > 1e-6); /* clouds do reach over edges */
+  gas_free(g);
+}
+
+/** Densities and accelerations have the same bits in any batches, whatever the order in which the
+ * particles were given. */
+static void order_does_not_matter(void **state) {
+  (void)state;
+  static struct gas_particle particle[ALL];
+  struct gas *g[2];
+  for (int i = 0; i < 2; i++) {
+    make_clump(particle, i == 1);
+    g[i] = make_mesh(&(struct setup){"periodic", "0.003, 0.006", 2, 1, i == 0 ? 4 : 3}, particle,
+                     ALL);
+    gas_particles_open(g[i], 2, 0.01, 1.0);
+    message_wait();
+  }
+  for (int l = 0; l < 3; l++) {
+    const struct particle_level *one = &g[0]->particles->level[l],
+                                *other = &g[1]->particles->level[l];
+    assert_int_equal(one->count, other->count);
+    assert_memory_equal(one->particle, other->particle, one->count * sizeof *one->particle);
+    for (uint32_t i = 0; i < g[0]->topology.level[l].count; i++) {
+      starpu_data_handle_t handle[2];
+      const struct gas_matter *m[2];
+      for (int k = 0; k < 2; k++) m[k] = hold_matter(g[k], l, i, &handle[k]);
+      assert_memory_equal(m[0], m[1], sizeof *m[0]);
+      for (int k = 0; k < 2; k++) starpu_data_release(handle[k]);
+    }
+  }
+  for (int i = 0; i < 2; i++) gas_free(g[i]);
+}
+
+/** Let all particles be at rest and give them their accelerations as velocities. */
+static void accelerate_all(struct gas *g) {
+  const int levels = topology_levels(&g->topology);
+  gas_particles_acquire(g, 0);
+  for (int l = 0; l < levels; l++)
+    for (size_t i = 0; i < g->particles->level[l].count; i++) {
+      struct gas_particle *p = &g->particles->level[l].particle[i];
+      memset(p->velocity, 0, sizeof p->velocity);
+      p->owed = 1.0;
+    }
+  gas_particles_release(g, 0);
+  for (int l = 0; l < levels; l++) gas_particles_close(g, l, 1.0);
+  message_wait();
+}
+
+/** On one level forces are equal and opposite, and a particle does not attract itself. */
+static void momentum_is_conserved(void **state) {
+  (void)state;
+  static struct gas_particle particle[ALL];
+  make_clump(particle, false);
+  struct gas *g = make_mesh(&(struct setup){"periodic", "1", 0, 1, 4}, particle, ALL);
+  double sum[3] = {0.0}, size = 0.0;
+  accelerate_all(g);
+  for (size_t i = 0; i < ALL; i++)
+    for (int c = 0; c < 3; c++) {
+      const struct gas_particle *p = &g->particles->level[0].particle[i];
+      sum[c] += p->mass * p->velocity[c];
+      size += p->mass * fabs(p->velocity[c]);
+    }
+  print_message("sum of forces %g %g %g of %g\n", sum[0], sum[1], sum[2], size);
+  for (int c = 0; c < 3; c++) assert_true(fabs(sum[c]) < 1e-13 * size);
+  assert_true(size > 1e-3);
+  gas_free(g);
+}
+
+/** Particles that a wave displaces from a lattice: the acceleration is 4 pi G density times the
+ * displacement, but for the error of the scheme, of second order in cells over the wave. */
+static void wave_attracts(void **state) {
+  (void)state;
+  enum { SIDE = 32, COUNT = SIDE * SIDE * SIDE };
+  const double amplitude = 0.05, k = 2.0 * M_PI / SIDE, rate = 4.0 * M_PI;
+  struct gas_particle *particle = allocate(COUNT, sizeof *particle, "particles");
+  double worst = 0.0;
+  for (uint64_t i = 0; i < COUNT; i++) {
+    const double lattice[3] = {(double)(i % SIDE), (double)(i / SIDE % SIDE),
+                               (double)(i / (SIDE * SIDE))};
+    particle[i] = (struct gas_particle){.mass = 1.0, .number = i};
+    memcpy(particle[i].position, lattice, sizeof lattice);
+    particle[i].position[1] += amplitude * sin(k * lattice[1]);
+  }
+  struct gas *g = make_mesh(&(struct setup){"periodic", "1", 0, 1, 4}, particle, COUNT);
+  accelerate_all(g);
+  for (size_t i = 0; i < COUNT; i++) {
+    const struct gas_particle *p = &g->particles->level[0].particle[i];
+    const double at = (double)(p->number / SIDE % SIDE);
+    worst = fmax(worst, fabs(p->velocity[1] / (rate * amplitude) - sin(k * at)));
+    assert_true(fabs(p->velocity[0]) + fabs(p->velocity[2]) < 1e-9);
+  }
+  print_message("largest error of the acceleration %g\n", worst);
+  assert_true(worst < 0.02);
+  free(particle);
+  gas_free(g);
+}
+
+enum { PROBES = 200 };
+
+/** A unit mass and light probes around it, 8 cells of the finest level to 8 of the root level away,
+ * in empty space. @return root mean square difference of accelerations from Newton's, over these */
+static double newton_error(int corrections) {
+  static struct gas_particle particle[1 + PROBES];
+  const double middle[3] = {15.3, 16.1, 16.8};
+  double sum = 0.0, own = INFINITY;
+  seed = 42;
+  for (uint64_t i = 0; i <= PROBES; i++) {
+    const double r = 2.0 * pow(4.0, uniform()), z = 2.0 * uniform() - 1.0;
+    const double angle = 2.0 * M_PI * uniform(), side = sqrt(1.0 - z * z);
+    const double way[3] = {r * side * cos(angle), r * side * sin(angle), r * z};
+    particle[i] = (struct gas_particle){.mass = i == 0 ? 1.0 : 1e-9, .number = i};
+    for (int c = 0; c < 3; c++) particle[i].position[c] = middle[c] + (i == 0 ? 0.0 : way[c]);
+  }
+  struct gas *g = make_mesh(&(struct setup){"outflow", "0.01, 0.1", 2, corrections, 4}, particle,
+                            1 + PROBES);
+  assert_int_equal(topology_levels(&g->topology), 3);
+  accelerate_all(g);
+  for (int l = 0; l < 3; l++)
+    for (size_t i = 0; i < g->particles->level[l].count; i++) {
+      const struct gas_particle *p = &g->particles->level[l].particle[i];
+      double r = 0.0, difference = 0.0, size = 0.0;
+      for (int c = 0; c < 3; c++) r += pow(p->position[c] - middle[c], 2.0);
+      r = sqrt(r);
+      for (int c = 0; c < 3; c++) {
+        const double newton = r > 0.0 ? (middle[c] - p->position[c]) / pow(r, 3.0) : 0.0;
+        difference += pow(p->velocity[c] - newton, 2.0);
+        size += pow(p->velocity[c], 2.0);
+      }
+      if (p->number > 0)
+        sum += difference * pow(r, 4.0);
+      else
+        own = sqrt(size);
+    }
+  print_message("acceleration of the mass by itself: %g\n", own);
+  assert_true(corrections == 0 || own < 0.01); /* a cell away the attraction is 16 */
+  gas_free(g);
+  return sqrt(sum / PROBES);
+}
+
+static void masses_attract(void **state) {
+  (void)state;
+  const double without = newton_error(0), one = newton_error(1), two = newton_error(2);
+  print_message("differences from Newton: %.4f without sheets, %.4f, %.4f\n", without, one, two);
+  assert_true(one < 0.03 && two < 0.02 && without > 0.05);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(mass_is_conserved),     cmocka_unit_test(order_does_not_matter),
+      cmocka_unit_test(momentum_is_conserved), cmocka_unit_test(wave_attracts),
+      cmocka_unit_test(masses_attract),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}
