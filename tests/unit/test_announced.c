@@ -40,7 +40,8 @@ static hid_t make_checkpoint(void) {
   struct parameters p;
   set_parameters(&p);
   struct particles s = make_particles(&p);
-  const struct checkpoint_state state = {.a = 0.1, .start_a = 0.02, .step = 3};
+  const struct checkpoint_state state = {
+      .a = 0.1, .start_a = 0.02, .step = 3, .mesh_cells = 8, .next_mesh_cells = 8};
   checkpoint_write(scratch("checkpoint.hdf5"), &p, &s, &state);
   particles_free(&s);
   return H5Fopen(scratch("checkpoint.hdf5"), H5F_ACC_RDWR, H5P_DEFAULT);

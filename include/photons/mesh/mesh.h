@@ -51,7 +51,7 @@ struct field_view {
                               *   the farthest one that a particle touches are in the planes */
 };
 static inline struct field_view whole_planes(uint32_t row, const float *const *plane) {
-  return (struct field_view){.plane = plane, .row = row};
+  return (struct field_view){.plane = plane, .origin = {0, 0}, .row = row, .first = {0, 0, 0}};
 }
 
 /** The cells of each field that a group reads, where they are copied for the group: planes first ..
