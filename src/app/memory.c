@@ -120,25 +120,10 @@ static double installed_memory(void) {
   return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
 }
 
-/** Whether half of the memory holds a run with such a mesh. */
-static bool has_room(const struct parameters *p, size_t particles, uint32_t cells) {
-  struct parameters finer = *p;
-  finer.gravity.pm_grid = cells;
-  const struct memory_use use = memory_estimate(&finer, particles);
-  return memory_peak(&use) <= 0.5 * installed_memory();
-}
-
 uint32_t memory_finest_mesh(const struct parameters *p, size_t particles) {
   const uint32_t first = layout_choose(p, particles).mesh.cells;
   const uint32_t given = (uint32_t)p->gravity.pm_grid_most;
-  if (given > 0) return given > first ? given : first;
-  const bool chosen = p->gravity.pm_grid > 0 || p->gravity.accuracy != ACCURACY_DEFAULT;
-  if (chosen || scheduler_any_gpu()) return first; /* the memory of GPUs is not known here */
-  for (double factor = 2.0; factor > 1.0; factor -= 0.5) {
-    const uint32_t cells = mesh_good_size((uint32_t)(factor * first));
-    if (cells <= MESH_MOST && has_room(p, particles, cells)) return cells;
-  }
-  return first;
+  return given > first ? given : first;
 }
 
 void memory_require(const struct parameters *p, size_t particles) {
