@@ -15,7 +15,6 @@ enum { GROUP_PLANE = GAS_GROUP_SIDE * GAS_GROUP_SIDE };
 
 /* Half a row of a group. */
 typedef double half_row __attribute__((vector_size(64), aligned(8), may_alias));
-typedef int64_t half_row_order __attribute__((vector_size(64)));
 /* A plane [y][x]; or waves [y][x] of it, the eight symmetric ones along each axis first. */
 typedef half_row plane[GAS_GROUP_SIDE][2];
 
@@ -64,7 +63,7 @@ INLINE void cells_along_y(const struct poisson_waves *w, plane p) {
 }
 
 INLINE half_row reversed(half_row a) {
-  return __builtin_shuffle(a, (half_row_order){7, 6, 5, 4, 3, 2, 1, 0});
+  return __builtin_shufflevector(a, a, 7, 6, 5, 4, 3, 2, 1, 0);
 }
 
 INLINE half_row load(const double *from) {
