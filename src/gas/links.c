@@ -55,9 +55,12 @@ static void link_group(const struct gas *g, int level, const struct gas_batch *b
     const bool own = refined && gas_owner(g, level + 1, son) == comm_rank();
     links->refined |= (uint32_t)refined << p;
     links->son[p] = link_of(g, &b->sons, own ? son : NO_GROUP);
-    for (int face = 0; face < GAS_FACES; face++)
-      links->finer[p][face] = link_of(g, &b->fine,
-                                      refined ? NO_GROUP : finer_group(t, level, group, p, face));
+    links->share[p] = link_of(g, &b->around, g->gravity ? son : NO_GROUP);
+    for (int face = 0; face < GAS_FACES; face++) {
+      const uint32_t finer = finer_group(t, level, group, p, face);
+      links->finer[p][face] = link_of(g, &b->fine, refined ? NO_GROUP : finer);
+      links->share_beside[p][face] = link_of(g, &b->around, g->gravity ? finer : NO_GROUP);
+    }
   }
 }
 
