@@ -89,8 +89,8 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
 static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
                               const struct gas_potential_argument *a) {
   const struct self_gravity *s = a->gas->gravity;
-  const struct gpu_gas g = gpu_gas_of(gpu, &(struct batch_argument){a->gas, a->level, a->batch, 0.0,
-                                                                    false});
+  const struct gpu_gas g = gpu_gas_of(
+      gpu, &(struct batch_argument){a->gas, a->level, a->batch, 0.0, false});
   const struct surroundings around = surroundings(a);
   const size_t first = OTHERS + a->how.massive, links = first + surroundings_count(&around);
   const char **addresses;
@@ -100,8 +100,8 @@ static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
   double *blocks = gpu_gas_potential_memory(&g), *potentials = VECTOR(double, buffers[POTENTIAL]);
   gpu_gas_potential_blocks(&g, &from, !s->direct, blocks);
   if (s->direct)
-    gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &density, blocks,
-                           potentials);
+    gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &density,
+                           blocks, potentials);
   else
     gpu_gas_relax(&g, &density, s->tolerance, least_source(a), blocks, potentials);
   free(addresses);

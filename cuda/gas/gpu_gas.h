@@ -70,14 +70,14 @@ struct gpu_potentials {
                                   step, coarse ones at its end */
   uint32_t near, begin, end; /**< numbers of batches; 0: none are read */
   double weight;             /**< of the end */
-  bool change;   /**< correct potentials of the level by the change from `begin` to `end` */
+  bool change; /**< correct potentials of the level by the change from `begin` to `end` */
   const struct gas_links *links; /**< in device memory */
 };
 
 /** A source of the potential. */
 struct gpu_density {
   const void *cells;
-  const double *mass; /**< pseudo-mass; may be NULL */
+  const double *mass;  /**< pseudo-mass; may be NULL */
   double factor, mean; /**< source = factor (density - mean + pseudo-mass) */
 };
 

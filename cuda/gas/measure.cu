@@ -226,10 +226,10 @@ void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, doubl
                    const double *blocks, const void *cells, struct gas_field *field) {
   const int variables = (int)gas_variables(&g->physics);
   if (g->double_precision)
-    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(
-        variables, links, cell, blocks, (const double *)cells, field);
+    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links, cell, blocks,
+                                                                     (const double *)cells, field);
   else
-    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(
-        variables, links, cell, blocks, (const float *)cells, field);
+    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links, cell, blocks,
+                                                                     (const float *)cells, field);
   gpu_launched("field");
 }

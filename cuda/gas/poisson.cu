@@ -25,16 +25,15 @@ static density_of_groups<real> density_of(const struct gpu_gas *g, const struct 
 
 template <typename real>
 INLINE double density_at(const density_of_groups<real> &d, int x, int y, int z) {
-  return (double)d.cells[(size_t)blockIdx.x * d.variables * GAS_GROUP_CELLS +
-                         place_in_group(x, y, z)];
+  return (double)
+      d.cells[(size_t)blockIdx.x * d.variables * GAS_GROUP_CELLS + place_in_group(x, y, z)];
 }
 
 /** The source of a cell of the block's group. */
 template <typename real>
 INLINE double source_at(const density_of_groups<real> &d, int x, int y, int z) {
-  const double more = d.mass ? d.mass[(size_t)blockIdx.x * GAS_GROUP_CELLS +
-                                      (z * INNER + y) * INNER + x]
-                             : 0.0;
+  const double more =
+      d.mass ? d.mass[(size_t)blockIdx.x * GAS_GROUP_CELLS + (z * INNER + y) * INNER + x] : 0.0;
   return d.factor * (density_at(d, x, y, z) - d.mean + more);
 }
 
@@ -204,8 +203,7 @@ INLINE double next_omega(double omega, double square_radius, int half_sweep) {
 
 /** The source of a thread's cells; the sum over the group of factor |density|. */
 template <typename real>
-INLINE double find_source(const density_of_groups<real> &d,
-                          double source[2][CELLS_OF_THREAD]) {
+INLINE double find_source(const density_of_groups<real> &d, double source[2][CELLS_OF_THREAD]) {
   double sum = 0.0;
 #pragma unroll
   for (int colour = 0; colour < 2; colour++)
@@ -352,8 +350,8 @@ INLINE bool finer_mean(const struct gas_links &l, const struct poisson_share *co
     cell = GAS_PATCH_SIDE * cell + (at[c] & (GAS_PATCH_SIDE - 1));
   }
   if (outside > 1) return false;
-  const struct poisson_share *share = share_of(
-      batches, outside == 0 ? l.share[patch] : l.share_beside[patch][face]);
+  const struct poisson_share *share = share_of(batches, outside == 0 ? l.share[patch]
+                                                                     : l.share_beside[patch][face]);
   if (share) *mean = share->mean[cell];
   return share != NULL;
 }

@@ -50,7 +50,8 @@ double gravity_bytes_per_group(const struct parameters *p) {
 }
 
 void gravity_make_batch(struct gas_batch *b) {
-  for (int i = 0; i < POTENTIALS; i++) b->potential[i] = handle_make(handle_room(b->count), CUBE_BYTES);
+  for (int i = 0; i < POTENTIALS; i++)
+    b->potential[i] = handle_make(handle_room(b->count), CUBE_BYTES);
   b->sheets = handle_make(handle_room(b->count), CUBE_BYTES);
   b->shares = handle_make(handle_room(b->count), sizeof(struct poisson_share));
 }
@@ -68,7 +69,8 @@ void gravity_make_ghosts(const struct gas *g, int level) {
   for (uint32_t i = 0; i < potentials->count; i++)
     for (uint32_t k = 0; k < potentials->message[i].batches.count; k++) {
       struct gas_batch *b = &l->batch[potentials->message[i].batches.batch[k]];
-      for (int n = 0; n < POTENTIALS; n++) b->potential[n] = handle_make(handle_room(b->count), CUBE_BYTES);
+      for (int n = 0; n < POTENTIALS; n++)
+        b->potential[n] = handle_make(handle_room(b->count), CUBE_BYTES);
     }
   for (uint32_t i = 0; i < shares->count; i++)
     for (uint32_t k = 0; k < shares->message[i].batches.count; k++) {
