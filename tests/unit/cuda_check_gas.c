@@ -59,14 +59,14 @@ bool report_whether(const char *what, bool good) {
 
 static void report_good(const char *what, bool good) { failures += !report_whether(what, good); }
 
-void *device_memory(size_t bytes) {
+void *gas_device_memory(size_t bytes) {
   void *memory;
   CUDA(cudaMalloc(&memory, bytes));
   return memory;
 }
 
-void *to_device(const void *from, size_t bytes) {
-  void *to = device_memory(bytes);
+void *gas_to_device(const void *from, size_t bytes) {
+  void *to = gas_device_memory(bytes);
   CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
   return to;
 }
@@ -116,17 +116,17 @@ static void make_twin(const struct stages *s, const struct gas_level *l, const s
   const struct gas *g = s->g;
   const size_t cells = b->count * gas_group_bytes(g), blocks = b->count * gas_block_bytes(g),
                fluxes = b->count * gas_fluxes_bytes(g), sides = b->count * gas_sides_bytes(g);
-  t->now = to_device(b->cells[l->now], cells);
-  t->before = to_device(b->cells[1 - l->now], cells);
+  t->now = gas_to_device(b->cells[l->now], cells);
+  t->before = gas_to_device(b->cells[1 - l->now], cells);
   t->blocks = allocate(blocks, 1, "blocks");
   t->cells = allocate(cells, 1, "cells");
   t->fluxes = allocate(fluxes, 1, "fluxes");
   t->sides = allocate(sides, 1, "sides");
-  t->blocks_out = device_memory(blocks);
-  t->cells_out = device_memory(cells);
-  t->fluxes_out = device_memory(fluxes);
-  t->sides_out = device_memory(sides);
-  t->links = to_device(b->link, b->count * sizeof *b->link);
+  t->blocks_out = gas_device_memory(blocks);
+  t->cells_out = gas_device_memory(cells);
+  t->fluxes_out = gas_device_memory(fluxes);
+  t->sides_out = gas_device_memory(sides);
+  t->links = gas_to_device(b->link, b->count * sizeof *b->link);
 }
 
 static void free_twin(struct twin *t) {
@@ -632,13 +632,13 @@ static void measure_batch(int solver, int precision, uint32_t groups) {
   }
   struct bench b = {0};
   char *cells = random_cells(groups, gas_variables(&physics), real);
-  struct gas_links *links_out = to_device(links, groups * sizeof *links);
+  struct gas_links *links_out = gas_to_device(links, groups * sizeof *links);
   CUDA(cudaStreamCreate(&b.stream));
   b.gpu = gpu_create(b.stream);
-  b.cells[0] = to_device(cells, size * GAS_GROUP_CELLS);
-  b.blocks = device_memory(size * GAS_BLOCK_CELLS);
-  b.fluxes = device_memory(size * GAS_PATCHES * GAS_FACES * GAS_FACE_CELLS);
-  b.sides = device_memory(size * GAS_FACES * GAS_FACE_CELLS);
+  b.cells[0] = gas_to_device(cells, size * GAS_GROUP_CELLS);
+  b.blocks = gas_device_memory(size * GAS_BLOCK_CELLS);
+  b.fluxes = gas_device_memory(size * GAS_PATCHES * GAS_FACES * GAS_FACE_CELLS);
+  b.sides = gas_device_memory(size * GAS_FACES * GAS_FACE_CELLS);
   CUDA(cudaMemset(b.sides, 0, size * GAS_FACES * GAS_FACE_CELLS));
   CUDA(cudaMallocHost((void **)&b.pinned, groups * 8 * sizeof *b.pinned));
   b.g = (struct gpu_gas){b.gpu, physics, precision == GAS_DOUBLE, groups};

@@ -39,8 +39,8 @@ void compare_numbers(struct number_difference *d, size_t real, const void *cpu, 
 bool report_difference(const char *what, struct number_difference d, double bar);
 bool report_whether(const char *what, bool good);
 
-void *device_memory(size_t bytes);
-void *to_device(const void *from, size_t bytes);
+void *gas_device_memory(size_t bytes);
+void *gas_to_device(const void *from, size_t bytes);
 
 void start_engine(const struct parameters *p, bool gpu);
 

@@ -60,7 +60,7 @@ static double next_random(struct stages *s) {
 
 static struct mirrored mirror(const void *from, size_t bytes) {
   char *host = memcpy(allocate(bytes, 1, "test data"), from, bytes);
-  return (struct mirrored){host, to_device(host, bytes), bytes};
+  return (struct mirrored){host, gas_to_device(host, bytes), bytes};
 }
 
 static struct mirrored random_numbers(struct stages *s, size_t bytes) {
@@ -85,7 +85,7 @@ static struct batch_data make_data(struct stages *s, const struct gas_level *l,
       .mass = random_numbers(s, cubes),
       .shares = random_numbers(s, b->count * sizeof(struct poisson_share)),
       .links = mirror(b->link, b->count * sizeof *b->link),
-      .cells = to_device(b->cells[l->now], b->count * gas_group_bytes(s->g)),
+      .cells = gas_to_device(b->cells[l->now], b->count * gas_group_bytes(s->g)),
   };
 }
 
@@ -181,7 +181,7 @@ static void check_blocks(struct stages *s, int level, const struct gas_batch *b,
   const struct gpu_gas g = gpu_gas_of_batch(s, b);
   struct lists a = lists_of(s, level, b, m);
   double *cpu = allocate(bytes, 1, "blocks"), *gpu = allocate(bytes, 1, "blocks");
-  double *out = device_memory(bytes);
+  double *out = gas_device_memory(bytes);
   const struct gpu_potentials from = {.cells = a.device,
                                       .near = a.near,
                                       .begin = a.begin,
@@ -257,7 +257,7 @@ static void check_solution(struct prepared *t, bool direct, bool massive) {
     }
   }
   if (direct) {
-    double *pivot = to_device(gravity->waves.pivot, sizeof gravity->waves.pivot);
+    double *pivot = gas_to_device(gravity->waves.pivot, sizeof gravity->waves.pivot);
     gpu_gas_solve_directly(&g, &gravity->waves, pivot, &density, blocks, t->out);
     compare_cubes(t, &t->s->solved, cpu, t->out);
     CUDA(cudaFree(pivot));
@@ -273,7 +273,7 @@ static void check_shares(struct prepared *t, bool massive) {
   const struct gpu_density density = density_of(t, massive);
   const size_t bytes = t->b->count * sizeof(struct poisson_share);
   struct poisson_share *cpu = allocate(bytes, 1, "shares"), *gpu = allocate(bytes, 1, "shares"),
-                       *out = device_memory(bytes);
+                       *out = gas_device_memory(bytes);
   for (uint32_t i = 0; i < t->b->count; i++) {
     double source[GAS_GROUP_CELLS];
     find_source(t, i, massive, source);
@@ -342,8 +342,8 @@ static void check_sheets(struct prepared *t) {
   const char **shares = allocate(finer, sizeof *shares, "shares");
   double *mass = allocate(t->b->count, CUBE_BYTES, "pseudo-mass"),
          *inner = allocate(t->b->count, CUBE_BYTES, "potentials"),
-         *inner_out = device_memory(t->b->count * CUBE_BYTES),
-         *blocks = to_device(t->blocks.host, t->blocks.bytes);
+         *inner_out = gas_device_memory(t->b->count * CUBE_BYTES),
+         *blocks = gas_to_device(t->blocks.host, t->blocks.bytes);
   for (uint32_t i = 0; i < finer; i++)
     shares[i] = t->s->data[t->level + 1][t->b->around.batch[i]].shares.device;
   for (uint32_t i = 0; i < t->b->count; i++)
@@ -365,7 +365,7 @@ static void check_kick(struct prepared *t) {
   const size_t bytes = t->b->count * gas_group_bytes(g);
   char *cpu = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes),
        *back = allocate(bytes, 1, "cells");
-  void *out = to_device(t->cells, bytes);
+  void *out = gas_to_device(t->cells, bytes);
   for (uint32_t i = 0; i < t->b->count; i++)
     g->gravity->kernels->kick(block_of(t, i), 0.1, cpu + i * gas_group_bytes(g));
   gpu_gas_kick(&gpu, 0.1, (const double *)(void *)t->blocks.device, out);
@@ -426,7 +426,7 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
                        .d = d,
                        .blocks = random_numbers(s, b->count * sizeof(double[POISSON_CELLS])),
                        .cells = b->cells[s->g->level[level].now],
-                       .out = device_memory(b->count * CUBE_BYTES)};
+                       .out = gas_device_memory(b->count * CUBE_BYTES)};
   for (int massive = 0; massive < 2; massive++) {
     check_solution(&t, true, massive);
     check_solution(&t, false, massive);
@@ -599,11 +599,11 @@ static void measure_groups(uint32_t groups) {
   poisson_waves_make(&b.gravity.waves);
   CUDA(cudaStreamCreate(&b.stream));
   b.g.gpu = gpu_create(b.stream);
-  b.cells = to_device(density, VARIABLES * cells * sizeof *density);
-  b.blocks = to_device(numbers, blocks * sizeof *numbers);
-  b.potentials = to_device(numbers, cells * sizeof *numbers);
-  b.pivot = to_device(b.gravity.waves.pivot, sizeof b.gravity.waves.pivot);
-  b.links = to_device(links, groups * sizeof *links);
+  b.cells = gas_to_device(density, VARIABLES * cells * sizeof *density);
+  b.blocks = gas_to_device(numbers, blocks * sizeof *numbers);
+  b.potentials = gas_to_device(numbers, cells * sizeof *numbers);
+  b.pivot = gas_to_device(b.gravity.waves.pivot, sizeof b.gravity.waves.pivot);
+  b.links = gas_to_device(links, groups * sizeof *links);
   b.near[0] = (const char *)b.potentials;
   printf("  GPU       %5u", groups);
   for (int which = 0; which < SOLUTIONS; which++) {
