@@ -13,6 +13,7 @@
 #include "photons/gas/potential_blocks.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "support/force_set.h"
 #include "tests/unit/cuda_check_gas.h"
 
 enum { PRECISIONS = 2, TEXT = 2000, CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
