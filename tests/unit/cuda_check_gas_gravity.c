@@ -108,12 +108,12 @@ struct mode {
 };
 
 /** The lists of a block's sources, on the host and on the device. */
-struct lists {
+struct source_lists {
   const char **host, **device;
   uint32_t near, begin, end;
 };
 
-static void add_list(const struct stages *s, struct lists *a, int level,
+static void add_list(const struct stages *s, struct source_lists *a, int level,
                      const struct batch_list *list, bool now) {
   const uint32_t first = a->near + a->begin + a->end;
   for (uint32_t i = 0; i < list->count; i++) {
@@ -123,11 +123,11 @@ static void add_list(const struct stages *s, struct lists *a, int level,
   }
 }
 
-static struct lists lists_of(const struct stages *s, int level, const struct gas_batch *b,
-                             struct mode m) {
+static struct source_lists lists_of(const struct stages *s, int level, const struct gas_batch *b,
+                                    struct mode m) {
   const size_t most = b->near.count + 2 * (size_t)b->coarse.count;
-  struct lists a = {.host = allocate(most, sizeof *a.host, "lists"),
-                    .device = allocate(most, sizeof *a.device, "lists")};
+  struct source_lists a = {.host = allocate(most, sizeof *a.host, "lists"),
+                           .device = allocate(most, sizeof *a.device, "lists")};
   if (m.near) add_list(s, &a, level, &b->near, true);
   a.near = m.near ? b->near.count : 0;
   if (m.coarse && (m.weight < 1.0 || m.change)) {
@@ -148,7 +148,7 @@ static struct gpu_gas gpu_gas_of_batch(const struct stages *s, const struct gas_
 
 /** The CPU's blocks. */
 static void make_blocks(const struct stages *s, int level, const struct gas_batch *b, struct mode m,
-                        const struct lists *a, double *blocks) {
+                        const struct source_lists *a, double *blocks) {
   const struct potential_sources from = {
       .gas = s->g,
       .level = level,
@@ -180,7 +180,7 @@ static void check_blocks(struct stages *s, int level, const struct gas_batch *b,
                          const struct batch_data *d, struct mode m) {
   const size_t bytes = b->count * sizeof(double[POISSON_CELLS]);
   const struct gpu_gas g = gpu_gas_of_batch(s, b);
-  struct lists a = lists_of(s, level, b, m);
+  struct source_lists a = lists_of(s, level, b, m);
   double *cpu = allocate(bytes, 1, "blocks"), *gpu = allocate(bytes, 1, "blocks");
   double *out = gas_device_memory(bytes);
   const struct gpu_potentials from = {.cells = a.device,
