@@ -514,8 +514,8 @@ static void check_runs(int precision) {
     const char *name, *source, *poisson, *more;
   } runs[] = {{"periodic", "blast", "direct",
                "flag_gradient_pressure = 0.3\nbuffer = 4\nnewton_constant = 0.1\n"},
-              {"in steps of all levels, sor", "blast", "sor",
-               "flag_gradient_pressure = 0.3\nbuffer = 4\nnewton_constant = 0.1\nsteps = global\n"
+              {"with equal steps, sor", "blast", "sor",
+               "flag_gradient_pressure = 0.3\nbuffer = 4\nnewton_constant = 0.1\nsteps = shared\n"
                "sor_tolerance = 1e-12\n"},
               {"in empty space", "collapse", "direct",
                "flag_density = 0.5, 0.5\nx_low = outflow\nx_high = outflow\ny_low = outflow\n"
