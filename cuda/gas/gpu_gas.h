@@ -112,6 +112,28 @@ void gpu_gas_kick(const struct gpu_gas *g, double factor, const double *blocks, 
 void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, double cell,
                    const double *blocks, const void *cells, struct gas_field *field);
 
+/* The root level, on one rank. */
+
+/** Of the transforms along x, y, z. The mesh is [z][y][2 (x/2 + 1)], in device memory. */
+struct gpu_root_size {
+  uint32_t size[3];
+};
+/** Plans of a CUDA worker. */
+struct gpu_root;
+struct gpu_root *gpu_root_create(struct gpu *g, const struct gpu_root_size *size);
+void gpu_root_free(struct gpu_root *r);
+/** Put the sources of a batch of the root level into the mesh.
+ * @param sum  [group] of |density|, in pinned host memory */
+void gpu_root_put(const struct gpu_root *r, const struct gpu_gas *g,
+                  const struct gpu_density *density, const struct gas_links *links, double *mesh,
+                  double *sum);
+/** From the source to the potential. @param green  [y][z <= size/2][x/2 + 1]: transform of the Green
+ * function; NULL: the box is periodic */
+void gpu_root_solve(const struct gpu_root *r, const double *green, double *mesh);
+/** Get the potentials of a batch from the mesh. */
+void gpu_root_get(const struct gpu_root *r, const struct gpu_gas *g, const struct gas_links *links,
+                  const double *mesh, double *potentials);
+
 #ifdef __cplusplus
 }
 #endif

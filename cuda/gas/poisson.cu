@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The potential of groups, src/gas/kernels/direct.h and poisson.c. One block of threads a group. */
-#include "cuda/gas/real.cuh"
+#include "cuda/gas/density.cuh"
 
 enum {
   INNER = GAS_GROUP_SIDE,
@@ -9,33 +9,6 @@ enum {
   PLANE = SIDE * SIDE,
   CUBE_PLANE = INNER * INNER
 };
-
-/** struct gpu_density for kernels. */
-template <typename real> struct density_of_groups {
-  const real *cells; /**< [group][variable][patch][8][8][8] */
-  const double *mass;
-  double factor, mean;
-  uint32_t variables;
-};
-
-template <typename real>
-static density_of_groups<real> density_of(const struct gpu_gas *g, const struct gpu_density *d) {
-  return {(const real *)d->cells, d->mass, d->factor, d->mean, gas_variables(&g->physics)};
-}
-
-template <typename real>
-INLINE double density_at(const density_of_groups<real> &d, int x, int y, int z) {
-  return (double)
-      d.cells[(size_t)blockIdx.x * d.variables * GAS_GROUP_CELLS + place_in_group(x, y, z)];
-}
-
-/** The source of a cell of the block's group. */
-template <typename real>
-INLINE double source_at(const density_of_groups<real> &d, int x, int y, int z) {
-  const double more =
-      d.mass ? d.mass[(size_t)blockIdx.x * GAS_GROUP_CELLS + (z * INNER + y) * INNER + x] : 0.0;
-  return d.factor * (density_at(d, x, y, z) - d.mean + more);
-}
 
 /** sum of the neighbours - 6 potential */
 INLINE double laplacian(const double *p) {

@@ -39,6 +39,7 @@ static void link_group(const struct gas *g, int level, const struct gas_batch *b
   const struct topology *t = &g->topology;
   const struct gas_group *me = &t->level[level].group[group];
   links->patch = (uint32_t)(t->level[level].key[group] & 7);
+  for (int c = 0; c < 3; c++) links->place[c] = me->place[c];
   links->edges = edges_of(t, level, me->place);
   for (int n = 0; n < NEIGHBOURS; n++) {
     links->near[n] = link_of(g, &b->near, me->near[n]);

@@ -24,6 +24,7 @@ struct gas_links {
   gas_link_t share[GAS_PATCHES]; /**< of self-gravity: what refines its patches on any rank, in
                                       gas_batch.around */
   gas_link_t share_beside[GAS_PATCHES][GAS_FACES]; /**< the same of the neighbours of its patches */
+  uint32_t place[3];                               /**< of struct gas_group */
   uint32_t patch;                                  /**< of the coarser group, that it refines */
   uint32_t refined;                                /**< a bit for each patch: it is refined */
   uint32_t edges; /**< bit 2 axis + side: the box ends there, and is not periodic */
