@@ -508,8 +508,8 @@ static void check_stages(int precision, bool periodic) {
 /** A blast that its own gravity holds back, and a ball that collapses in empty space. */
 static void check_runs(int precision) {
   static const char text[] =
-      "[run]\nsystem = gas\n[ic]\nsource = %s\n[gas]\nroot = 32, 32, 32\nlevels = 2\nregrid = 2\n"
-      "batch = 12\nprecision = %s\ngravity = self\npoisson = %s\n%s\n[time]\nend = 1\n";
+      "[run]\nsystem = gas\n[ic]\nsource = %s\n[gas]\nroot = 32, 48, 32\nlevels = 2\nregrid = 2\n"
+      "batch = 5\nprecision = %s\ngravity = self\npoisson = %s\n%s\n[time]\nend = 1\n";
   static const struct {
     const char *name, *source, *poisson, *more;
   } runs[] = {{"periodic", "blast", "direct",
