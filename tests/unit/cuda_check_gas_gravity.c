@@ -23,8 +23,8 @@ static const char *const precisions[PRECISIONS] = {
  * differ, by some units in the last place of the largest terms. The solution of a group adds up some
  * hundred terms for each cell. Relaxation ends where its residual is small, in both. */
 static const double potential_bar = 1e-14, solution_bar = 1e-13, relaxed_bar = 1e-8;
-/* Cells that were kicked, and whole runs. */
-static const double cell_bar[PRECISIONS] = {2e-6, 4e-15}, run_bar[PRECISIONS] = {1e-5, 1e-11};
+/* Cells that were kicked, and whole runs: a relaxation to 1e-12 may end a sweep earlier or later. */
+static const double cell_bar[PRECISIONS] = {2e-6, 4e-15}, run_bar[PRECISIONS] = {1e-5, 1e-10};
 
 static int failures;
 
