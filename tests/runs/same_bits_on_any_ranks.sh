@@ -69,14 +69,14 @@ compare one parts
 # Block time steps: few of a group's particles are targets, and some groups have none. Groups are
 # wider than half the box here: the nearest images of their targets may lie on either side.
 block='--set time.step=block --set time.max_dlna=0.25 --set time.eta=1 --set time.z_end=4
-  --set output.redshifts=7,4 --set gravity.pm_grid_most=42'
+  --set output.redshifts=7,4 --set gravity.pm_grid=16 --set gravity.pm_grid_most=32'
 run_on 1 block-one $block config.ini
 run_on 8 block-eight $block config.ini
 run_on 3 block-three $block --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
 support occupied_rungs.py block-three/checkpoint.hdf5 4 || failures=$((failures + 1))
 run_on 3 block-three $block --restart config.ini
 compare block-one block-eight block-three
-grep -q 'the mesh has 42^3 cells' block-eight/log/run.log ||
+grep -q 'the mesh has 32^3 cells' block-eight/log/run.log ||
   complain 'the test itself: the mesh stayed'
 
 # The accuracy of the paper: other kernels, differences that reach over the planes of two
