@@ -59,9 +59,6 @@ goes_on() {
   [ $found -eq 143 ] || complain "$1: exit code $found, not 143"
 }
 
-# is_gone PROCESS: it has ended, although its parent may not have asked how.
-is_gone() { ! ps -o stat= -p "$1" | grep -qv Z; }
-
 # A rank is stopped: the next one in the ring names it.
 stopped() {
   ranks=$1 rank=$2

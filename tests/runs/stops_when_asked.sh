@@ -24,11 +24,10 @@ END
 
 # Set found to the exit code of the job $id, which has a minute to end.
 await() {
-  (sleep 60; kill -s KILL $id) 2>/dev/null &
-  guard=$!
+  until_true is_gone $id
+  is_gone $id || kill -s KILL $id
   wait $id
   found=$?
-  kill $guard 2>/dev/null
 }
 # begin ARGUMENT...: a new run as job $id, until it has taken steps.
 begin() {

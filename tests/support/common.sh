@@ -88,6 +88,9 @@ until_true() {
 # has_lines NUMBER FILE: the file is there, and has so many lines or more.
 has_lines() { [ -e "$2" ] && [ "$(wc -l <"$2")" -ge "$1" ]; }
 
+# is_gone PROCESS: it has ended, although its parent may not have asked how.
+is_gone() { ! ps -o stat= -p "$1" | grep -qv Z; }
+
 # The last command of a test.
 finish() {
   [ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
