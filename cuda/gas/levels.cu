@@ -72,12 +72,15 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
     const real *is = finer[link >> GAS_LINK_SHIFT] +
                      ((link & GAS_LINK_MASK) * (size_t)GAS_FACES + (face ^ 1)) * face_size +
                      threadIdx.x;
-    real *u = cells + (group * V * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at, fixed[V];
+    real *u = cells + (group * V * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at, before[V], fixed[V];
 #pragma unroll
-    for (int q = 0; q < V; q++)
-      fixed[q] = u[q * GAS_GROUP_CELLS] +
-                 factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+    for (int q = 0; q < V; q++) {
+      before[q] = u[q * GAS_GROUP_CELLS];
+      fixed[q] = before[q] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+    }
     if (is_physical<V>(c, fixed)) {
+      if (V == 6 && c.keeps_entropy && entropy_decides(c, before, thermal_energy(before)))
+        fixed[4] += lost_energy<V>(c, fixed);
 #pragma unroll
       for (int q = 0; q < V; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
     }

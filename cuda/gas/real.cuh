@@ -29,11 +29,13 @@ template <typename real> INLINE bool is_positive(real a) { return a > 0 && isfin
 template <typename real> struct constants {
   real gamma, thermal; /* thermal: gamma - 1, pressure over thermal energy */
   real minmod, dual_energy_switch;
+  bool keeps_entropy; /* also where fluxes are corrected and cells are interpolated */
 };
 
 template <typename real> constants<real> constants_of(const struct gas_physics *p) {
   return {(real)p->gamma, (real)(p->gamma - 1.0), (real)p->minmod,
-          p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0};
+          p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0,
+          p->solver == GAS_MUSCL && p->dual_energy_change > 0.0};
 }
 
 /* u: density, momentum in any order of axes, energy, and entropy where V is 6. */
@@ -46,6 +48,11 @@ template <typename real> INLINE real thermal_energy(const real *u) {
 template <typename real>
 INLINE bool entropy_decides(const constants<real> &c, const real *u, real thermal) {
   return c.dual_energy_switch > 0 && thermal < c.dual_energy_switch * u[4];
+}
+
+/** What the energy lacks of that which the entropy says; V is 6. */
+template <int V, typename real> INLINE real lost_energy(const constants<real> &c, const real *u) {
+  return divide(u[V - 1] * power(u[0], c.thermal), c.thermal) - thermal_energy(u);
 }
 
 template <int V, typename real> INLINE bool is_physical(const constants<real> &c, const real *u) {

@@ -453,7 +453,7 @@ static struct result run(const struct parameters *p, bool gpu, int steps) {
   r.real = g->kernels->real_size;
   r.bytes = gas_group_bytes(g);
   r.variables = g->variables;
-  gas_acquire(g);
+  gas_acquire(g, STARPU_R);
   for (int l = 0; l < r.levels; l++) {
     const struct gas_tree_level *t = &g->topology.level[l];
     r.count[l] = t->count;
