@@ -132,8 +132,8 @@ template <typename real>
 INLINE bool is_flagged(const struct gas_flags &f, const real *density, const real *pressure,
                        double more) {
   const real filter = (real)f.loehner_filter;
-  return (f.density > 0 && (density[0] > (real)f.density ||
-                             (double)density[0] + more > f.density)) ||
+  return (f.density > 0 &&
+          (density[0] > (real)f.density || (double)density[0] + more > f.density)) ||
          (f.gradient_density > 0 && relative_gradient(density) >= (real)f.gradient_density) ||
          (f.gradient_pressure > 0 && relative_gradient(pressure) >= (real)f.gradient_pressure) ||
          (f.loehner > 0 && (loehner_estimate(density, filter) >= (real)f.loehner ||

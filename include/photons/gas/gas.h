@@ -47,8 +47,8 @@ struct gas_batch {
   starpu_data_handle_t handle[2]; /**< cells, [group][variable][patch][8][8][8]; which of the two is
                                        which: gas_level.now */
   void *cells[2]; /**< their memory on cores. With GPUs NULL: StarPU finds memory where tasks run */
-  starpu_data_handle_t fluxes;    /**< [group][patch][face][variable][8][8] of the last step */
-  starpu_data_handle_t sides;     /**< [group][face][variable][8][8]: the mean, over a step of the
+  starpu_data_handle_t fluxes; /**< [group][patch][face][variable][8][8] of the last step */
+  starpu_data_handle_t sides;  /**< [group][face][variable][8][8]: the mean, over a step of the
                                        next coarser level, of the fluxes through the groups' sides */
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
   starpu_data_handle_t sheets;    /**< [group][16][16][16] double: pseudo-mass, gravity.h */
