@@ -33,6 +33,23 @@ struct gpu_sources {
   const struct gas_links *links; /**< in device memory */
 };
 
+/** A group of a message between ranks; see photons/gas/ghosts.h. */
+struct gpu_ghost {
+  uint32_t batch, group; /**< where it is: which of the message's batches, and which group of it */
+  uint32_t first;        /**< number of parts of the groups before it */
+  uint32_t patch;        /**< of the coarser group, that it refines */
+  uint64_t parts;
+};
+/** What a message has of its groups. */
+enum gpu_ghost_kind { GPU_GHOST_CELLS, GPU_GHOST_SIDES, GPU_GHOST_MEANS };
+/** The groups of a message, g->groups of them, and its batches. */
+struct gpu_message {
+  enum gpu_ghost_kind kind;
+  const struct gpu_ghost *ghost; /**< [group] */
+  const char *const *batch;      /**< [batches] */
+  uint32_t batches;
+};
+
 /** Memory in which gpu_gas_advance() has blocks until the next call. */
 void *gpu_gas_blocks(const struct gpu_gas *g);
 void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void *blocks);
@@ -63,6 +80,9 @@ void gpu_gas_flag(const struct gpu_gas *g, const struct gas_flags *criteria, int
  * @param move        [group], in host memory */
 void gpu_gas_regrid(const struct gpu_gas *g, const struct gpu_sources *from, const char *const *old,
                     uint32_t count, const struct gas_move *move, void *cells);
+/** Pack the parts of a message, and copy them to their places. */
+void gpu_gas_cut(const struct gpu_gas *g, const struct gpu_message *m, void *packed);
+void gpu_gas_paste(const struct gpu_gas *g, const struct gpu_message *m, const void *packed);
 /** @param speed, fault  in pinned host memory; the first fault of a group is written */
 void gpu_gas_cfl(const struct gpu_gas *g, const void *cells, double *speed,
                  struct gas_fault *fault);

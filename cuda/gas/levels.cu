@@ -127,17 +127,12 @@ static __global__ void restrict_cells(uint32_t groups, uint32_t variables,
   if (group >= groups) return;
   const gas_link_t son = links[group].son[cell / GAS_PATCH_CELLS];
   if (son == NO_GROUP) return;
-  const int x = (int)(cell % 8), y = (int)(cell / 8 % 8), z = (int)(cell / 64 % 8);
   const real *from = fine[son >> GAS_LINK_SHIFT] +
-                     (size_t)(son & GAS_LINK_MASK) * variables * GAS_GROUP_CELLS +
-                     place_in_group(2 * x, 2 * y, 2 * z);
+                     (size_t)(son & GAS_LINK_MASK) * variables * GAS_GROUP_CELLS;
   real *to = cells + (size_t)group * variables * GAS_GROUP_CELLS + cell;
-  for (uint32_t q = 0; q < variables; q++) {
-    const real *f = from + (size_t)q * GAS_GROUP_CELLS;
-    to[(size_t)q * GAS_GROUP_CELLS] = (((f[0] + f[1]) + (f[8] + f[9])) +
-                                       ((f[64] + f[65]) + (f[72] + f[73]))) /
-                                      8;
-  }
+  for (uint32_t q = 0; q < variables; q++)
+    to[(size_t)q * GAS_GROUP_CELLS] = finer_mean(from + (size_t)q * GAS_GROUP_CELLS,
+                                                 cell % GAS_PATCH_CELLS);
 }
 
 template <typename real>

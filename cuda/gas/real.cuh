@@ -84,4 +84,11 @@ INLINE int place_in_group(int x, int y, int z) {
          x % GAS_PATCH_SIDE;
 }
 
+/** The mean of the 2^3 cells of a finer group in a cell of the patch that it refines. */
+template <typename real> INLINE real finer_mean(const real *fine, uint32_t cell) {
+  const int x = (int)(cell % 8), y = (int)(cell / 8 % 8), z = (int)(cell / 64);
+  const real *f = fine + place_in_group(2 * x, 2 * y, 2 * z);
+  return (((f[0] + f[1]) + (f[8] + f[9])) + ((f[64] + f[65]) + (f[72] + f[73]))) / 8;
+}
+
 #endif
