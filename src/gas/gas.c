@@ -266,12 +266,14 @@ void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups
 struct batch_set {
   uint32_t batch; /* groups of a batch */
   uint32_t count, room, *number;
+  uint32_t latest; /* first group of the batch that was named last: mostly the next one, too */
 };
 
 static void add_group(struct batch_set *s, uint32_t group) {
+  if (group == NO_GROUP || (s->count > 0 && group - s->latest < s->batch)) return;
   const uint32_t batch = group / s->batch;
   uint32_t i = 0;
-  if (group == NO_GROUP) return;
+  s->latest = batch * s->batch;
   while (i < s->count && s->number[i] < batch) i++;
   if (i < s->count && s->number[i] == batch) return;
   if (s->count == s->room)
