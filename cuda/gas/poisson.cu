@@ -310,7 +310,7 @@ INLINE const struct poisson_share *share_of(const struct poisson_share *const *b
 }
 
 /** The finer mean of cell i of a block, inside or beyond a face. @return false: there is none */
-INLINE bool finer_mean(const struct gas_links &l, const struct poisson_share *const *batches, int i,
+INLINE bool finer_potential(const struct gas_links &l, const struct poisson_share *const *batches, int i,
                        double *mean) {
   const int at[3] = {i % SIDE - 1, i / SIDE % SIDE - 1, i / PLANE - 1};
   int patch = 0, cell = 0, outside = 0, face = 0;
@@ -357,7 +357,7 @@ static __global__ void __launch_bounds__(SHEET_THREADS)
   const size_t first = (size_t)blockIdx.x * GAS_GROUP_CELLS;
   double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS, mean;
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += SHEET_THREADS)
-    if (finer_mean(l, batches, i, &mean)) block[i] = mean;
+    if (finer_potential(l, batches, i, &mean)) block[i] = mean;
   __syncthreads(); /* also orders the threads' accesses to the block's global memory */
   for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += SHEET_THREADS) {
     const int at[3] = {i % INNER, i / INNER % INNER, i / CUBE_PLANE};
