@@ -310,8 +310,8 @@ INLINE const struct poisson_share *share_of(const struct poisson_share *const *b
 }
 
 /** The finer mean of cell i of a block, inside or beyond a face. @return false: there is none */
-INLINE bool finer_potential(const struct gas_links &l, const struct poisson_share *const *batches, int i,
-                       double *mean) {
+INLINE bool finer_potential(const struct gas_links &l, const struct poisson_share *const *batches,
+                            int i, double *mean) {
   const int at[3] = {i % SIDE - 1, i / SIDE % SIDE - 1, i / PLANE - 1};
   int patch = 0, cell = 0, outside = 0, face = 0;
 #pragma unroll

@@ -87,11 +87,8 @@ struct stages {
   struct gpu *gpu;
   cudaStream_t stream;
   struct twin *twin[GAS_LEVELS_MAX];
-<<<<<<< HEAD
-  struct number_difference prepare, solve, fluxes, close, fix, restricted, speed, sum;
-=======
-  struct difference prepare, solve, fluxes, close, fix, restricted, regrid, cut, paste, speed, sum;
->>>>>>> main
+  struct number_difference prepare, solve, fluxes, close, fix, restricted, regrid, cut, paste,
+      speed, sum;
   bool same_flags, same_faults;
   uint32_t faces, interpolated; /* whose fluxes were replaced; groups */
 };
@@ -126,13 +123,8 @@ static void make_twin(const struct stages *s, const struct gas_level *l, const s
   const struct gas *g = s->g;
   const size_t cells = b->count * gas_group_bytes(g), blocks = b->count * gas_block_bytes(g),
                fluxes = b->count * gas_fluxes_bytes(g), sides = b->count * gas_sides_bytes(g);
-<<<<<<< HEAD
-  t->now = gas_to_device(b->cells[l->now], cells);
-  t->before = gas_to_device(b->cells[1 - l->now], cells);
-=======
-  t->now = to_device(on_host(b->handle[l->now]), cells);
-  t->before = to_device(on_host(b->handle[1 - l->now]), cells);
->>>>>>> main
+  t->now = gas_to_device(on_host(b->handle[l->now]), cells);
+  t->before = gas_to_device(on_host(b->handle[1 - l->now]), cells);
   t->blocks = allocate(blocks, 1, "blocks");
   t->cells = allocate(cells, 1, "cells");
   t->fluxes = allocate(fluxes, 1, "fluxes");
@@ -372,9 +364,9 @@ static void check_ghosts(struct stages *s, int level, const struct gas_batch *b,
     char *packed = allocate(c.packed_bytes, 1, "a message"), *pasted[2], *pasted_out[2];
     for (int k = 0; k < 2; k++) {
       pasted[k] = allocate(c.groups[k], c.bytes, "ghosts");
-      pasted_out[k] = to_device(pasted[k], c.groups[k] * c.bytes);
+      pasted_out[k] = gas_to_device(pasted[k], c.groups[k] * c.bytes);
     }
-    char *packed_out = to_device(packed, c.packed_bytes);
+    char *packed_out = gas_to_device(packed, c.packed_bytes);
     expect_ghosts(s, &c, packed, pasted);
     struct gpu_gas g = gpu_gas_of(s, b);
     g.groups = c.ghosts;
@@ -445,7 +437,7 @@ static void check_moves(struct stages *s, int level, const struct gas_batch *b, 
       memcpy(cells + i * bytes, old[data] + move[i].group * bytes, bytes);
     }
   }
-  char *cells_out = device_memory(b->count * bytes);
+  char *cells_out = gas_device_memory(b->count * bytes);
   const struct gpu_gas on_gpu = gpu_gas_of(s, b);
   gpu_gas_regrid(&on_gpu, &gpu, old_out, 2, move, cells_out);
   compare_device(s, &s->regrid, cells, cells_out, b->count * bytes);
@@ -471,7 +463,7 @@ static void check_flags(struct stages *s, const struct gas_batch *b, struct twin
   const struct gpu_gas gpu = gpu_gas_of(s, b);
   uint32_t(*flags)[GAS_PATCHES] = pinned;
   struct gas_matter *matter = make_matter(b->count),
-                    *matter_out = to_device(matter, b->count * sizeof *matter);
+                    *matter_out = gas_to_device(matter, b->count * sizeof *matter);
   for (size_t c = 0; c < 2 * (sizeof criteria / sizeof *criteria); c++) {
     const struct gas_flags *criterion = &criteria[c / 2];
     gpu_gas_flag(&gpu, criterion, 3, t->blocks_out, c % 2 ? matter_out : NULL, flags);
@@ -523,7 +515,7 @@ static void check_cold_fix(struct stages *s, const struct gas_batch *b, struct t
   const struct gas_physics physics = s->g->physics;
   const size_t bytes = b->count * gas_group_bytes(s->g);
   char *cells = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes),
-       *cells_out = to_device(cells, bytes);
+       *cells_out = gas_to_device(cells, bytes);
   s->g->physics = cold(&physics);
   check_fix(s, b, t, finer, cells, cells_out);
   s->g->physics = physics;
@@ -739,6 +731,7 @@ int compare_gas_runs(const char *text, const char *name, int steps, double bar) 
   printf("  %s: %d steps on %d levels\n", name, steps, gpu.levels);
   const bool same = same_topology(&cpu, &gpu);
   wrong += !report_whether("refinement", same);
+  wrong += !report_whether("no copies", gpu.host_bytes == 0);
   for (int l = 0; same && l < cpu.levels; l++) {
     compare_numbers(&cells, cpu.real, cpu.cells[l], gpu.cells[l], cpu.count[l] * cpu.bytes);
     if (cpu.potential[l])
@@ -764,26 +757,9 @@ static void check_run(int solver, int precision, bool fused) {
       "precision = %s\nfused = %s\n[time]\nend = 1\n";
   char given[TEXT], name[TEXT];
   snprintf(given, sizeof given, text, solvers[solver], precisions[precision], fused ? "yes" : "no");
-<<<<<<< HEAD
   snprintf(name, sizeof name, "%s, %s precision, fused = %s", solvers[solver],
            precisions[precision], fused ? "yes" : "no");
   failures += compare_gas_runs(given, name, 10, run_bar[precision]);
-=======
-  parameters_from_text(&p, given, NULL, 0);
-  struct result cpu = run(&p, false, STEPS), gpu = run(&p, true, STEPS);
-  printf("  %s, %s precision, fused = %s: %d steps on %d levels\n", solvers[solver],
-         precisions[precision], fused ? "yes" : "no", STEPS, gpu.levels);
-  const bool same = same_topology(&cpu, &gpu);
-  report_good("refinement", same);
-  report_good("no copies", gpu.host_bytes == 0);
-  struct difference d = {0, 0};
-  for (int l = 0; same && l < cpu.levels; l++)
-    compare(&d, cpu.real, cpu.cells[l], gpu.cells[l], cpu.count[l] * cpu.bytes);
-  report("cells", d, run_bar[precision]);
-  report("conserved", (struct difference){lost(&gpu) * lost(&gpu), 1.0}, run_bar[precision]);
-  free_result(&cpu);
-  free_result(&gpu);
->>>>>>> main
 }
 
 int check_gas(void) {
@@ -1022,7 +998,7 @@ static void measure_regrids(int solver, int levels) {
   snprintf(given, sizeof given, text, levels, solvers[solver]);
   parameters_from_text(&p, given, NULL, 0);
   const struct gas_ic ic = gas_ic_make(&p);
-  start(&p, true);
+  start_engine(&p, true);
   struct gas *g = gas_create(&p);
   gas_begin(g, &ic);
   double same = INFINITY, more = INFINITY, fewer = INFINITY;

@@ -86,7 +86,8 @@ static struct batch_data make_data(struct stages *s, const struct gas_level *l,
       .mass = random_numbers(s, cubes),
       .shares = random_numbers(s, b->count * sizeof(struct poisson_share)),
       .links = mirror(b->link, b->count * sizeof *b->link),
-      .cells = gas_to_device(b->cells[l->now], b->count * gas_group_bytes(s->g)),
+      .cells = gas_to_device(gas_cells(s->g, (int)(l - s->g->level), b->first),
+                             b->count * gas_group_bytes(s->g)),
   };
 }
 
@@ -426,7 +427,7 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
                        .b = b,
                        .d = d,
                        .blocks = random_numbers(s, b->count * sizeof(double[POISSON_CELLS])),
-                       .cells = b->cells[s->g->level[level].now],
+                       .cells = gas_cells(s->g, level, b->first),
                        .out = gas_device_memory(b->count * CUBE_BYTES)};
   for (int massive = 0; massive < 2; massive++) {
     check_solution(&t, true, massive);
