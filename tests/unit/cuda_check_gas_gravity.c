@@ -444,7 +444,7 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
 /** Take over all present cells, or give them back. */
 static void hold_cells(struct gas *g, bool hold) {
   if (hold)
-    gas_acquire(g);
+    gas_acquire(g, STARPU_R);
   else
     gas_release(g);
 }
