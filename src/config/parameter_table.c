@@ -82,11 +82,11 @@ static const char *const memories[] = {
 
 /* clang-format off */
 const struct parameter parameter_table[] = {
-  {"run", "system", WORD(run.system), "particles", .help = "particles: N-body; gas: gas alone on an adaptive mesh, section [gas], in units of its own", .words = systems},
+  {"run", "system", WORD(run.system), "particles", .help = "particles: N-body; gas: gas, particles or both on an adaptive mesh, section [gas], in units of its own", .words = systems},
 
   {"cosmology", "Omega_m", REAL, FIELD(cosmology.omega_m), "0.3144", .help = "density of all matter today, over the critical density", RANGE(1e-3, 2), .aliases = {"Omega0"}},
   {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "0.6856", .help = "density of dark energy today, over the critical density", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
-  {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "density of baryons today, part of Omega_m", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
+  {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "density of baryons today, part of Omega_m; with gas.comoving = yes and particles that of the gas", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
   {"cosmology", "h", REAL, FIELD(cosmology.h), "0.6732", .help = "Hubble constant", .unit = "100 km/s/Mpc", RANGE(0.1, 2), .aliases = {"HubbleParam"}},
   {"cosmology", "n_s", REAL, FIELD(cosmology.n_s), "0.966", .help = "spectral index of the primordial spectrum", RANGE(0, 2)},
   {"cosmology", "sigma8", REAL, FIELD(cosmology.sigma8), "0.812", .help = "linear rms density contrast in spheres of 8 Mpc/h at z = 0", RANGE(1e-3, 10)},
@@ -97,7 +97,7 @@ const struct parameter parameter_table[] = {
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
   {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box, with gas.comoving = yes along x; needed with ic.source = generate or gas.comoving = yes", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
-  {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
+  {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate; with gas.comoving = yes: particles along x, which are all matter but the gas of Omega_b, or with gas.solver = none all matter; not given: all matter is gas", RANGE(2, 65536)},
 
   {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z and pressure from an HDF5 file", .words = ic_sources},
   {"ic", "file", TEXT(ic.file), "", .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
@@ -330,6 +330,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                            "output.times", "output.interval",     NULL};
   static const char *const gas_comoving[] = {"cosmology.",
                                              "box.size",
+                                             "box.npart_side",
                                              "ic.z_init",
                                              "ic.seed",
                                              "ic.sphere_mode",

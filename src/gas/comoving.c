@@ -2,6 +2,7 @@
 #include "photons/gas/comoving.h"
 
 #include "photons/config/parameters.h"
+#include "photons/gas/particles.h"
 
 #define BOLTZMANN 0.00824999 /* over the mass of a hydrogen atom, (km/s)^2/K */
 #define BACKGROUND 2.7255    /* temperature today, K: Fixsen 2009, ApJ 707, 916 */
@@ -9,6 +10,11 @@
 #define PARTING 137.0
 
 double comoving_mean_density(const struct cosmology *c) { return c->omega_m * RHO_CRITICAL; }
+
+double comoving_gas_share(const struct parameters *p) {
+  if (p->gas.solver == GAS_NONE) return 0.0;
+  return gas_particles_wanted(p) ? p->cosmology.omega_b / p->cosmology.omega_m : 1.0;
+}
 
 double primordial_temperature(double a) {
   const double z = 1.0 / a - 1.0;

@@ -438,6 +438,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->comoving = p->gas.comoving;
   g->molecular_weight = p->gas.molecular_weight;
   g->universe = cosmology_from(p);
+  g->share = g->comoving ? comoving_gas_share(p) : 1.0;
   g->time = g->comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
   g->scale = g->comoving ? g->time : 1.0;
   g->variables = gas_variables(&g->physics);

@@ -99,7 +99,7 @@ static double unit_of(const struct gas *g, int kind) {
   if (!g->comoving || kind == LEVEL) return 1.0;
   if (kind == SPEED) return 1.0 / g->time;
   if (kind == PRESSURE) return 1.0 / comoving_heat(g->time, 1.0, g->molecular_weight);
-  return 1.0 / comoving_mean_density(&g->universe);
+  return 1.0 / (g->share * comoving_mean_density(&g->universe));
 }
 
 /** Where thermal energy is lost in rounding the entropy gives the pressure. */

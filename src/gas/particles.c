@@ -17,7 +17,7 @@ LOOP_STAGE(gas_settle, 0x776655, .family = "gas");
 enum { PIECE = 4096 }; /* particles in turn */
 
 bool gas_particles_wanted(const struct parameters *p) {
-  return p->ic.source == IC_POINT_MASSES || *p->ic.particles;
+  return p->ic.source == IC_POINT_MASSES || *p->ic.particles || p->box.npart_side > 0;
 }
 
 struct gas_particles *gas_particles_make(const struct parameters *p) {

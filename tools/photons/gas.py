@@ -179,6 +179,20 @@ class Mesh:
         power = sums(np.abs(waves) ** 2) * np.prod(side)
         return Table({"k": sums(k) / modes, "P": power / modes, "modes": modes})
 
+    @functools.cached_property
+    def particles(self):
+        """The particles in the order of their numbers: a Table of x, y, z, velocity_x, velocity_y,
+        velocity_z, mass and number. It has no rows where a run has no particles."""
+        table, stored = Table(), {"x": "ParPosX", "y": "ParPosY", "z": "ParPosZ"}
+        stored.update({f"velocity_{axis}": f"ParVel{axis.upper()}" for axis in AXES})
+        stored.update({"mass": "ParMass", "number": "ParPUid"})
+        with h5py.File(self.path, "r") as file:
+            there = "Particle" in file
+            order = np.argsort(file["Particle/ParPUid"][()]) if there else None
+            for name, column in stored.items():
+                table[name] = file[f"Particle/{column}"][()][order] if there else np.zeros(0)
+        return table
+
     def volume_share(self, level):
         """The share of the box that a level and finer ones cover."""
         share = np.sum(self.side[self.level == level] ** 3) * PATCH**3

@@ -14,6 +14,9 @@ struct parameters;
 
 /** The comoving mean density of all matter, 1e10 Msun/h/(Mpc/h)^3. */
 double comoving_mean_density(const struct cosmology *c);
+/** The part of all matter that is gas: all of it, or that of baryons where there are particles, or
+ * none with gas.solver = none. */
+double comoving_gas_share(const struct parameters *p);
 
 /** Temperature, K, of gas that was heated by the microwave background until they parted, and cooled
  * by expansion since then. */

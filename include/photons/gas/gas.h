@@ -106,6 +106,7 @@ struct gas {
   double time; /**< in comoving coordinates the scale factor */
   bool comoving;
   double molecular_weight;     /**< mean, in masses of a hydrogen atom */
+  double share;                /**< in comoving coordinates: the part of all matter that is gas */
   struct cosmology universe;   /**< in comoving coordinates */
   double scale;                /**< scale factor at the time that a level under work has come to;
                                   1 without expansion */
