@@ -26,9 +26,11 @@ static const double *density_of(void *buffers[], const struct gas *g, uint32_t i
 static void gas_flag_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
+  struct gas_flags flags = g->flags[a->level];
+  if (g->particles) flags.particles *= g->particles->lightest;
   for (uint32_t i = 0; i < b->count; i++) {
     double density[GAS_GROUP_CELLS];
-    g->kernels->flag(&g->physics, &g->flags[a->level], nth(buffers[BLOCKS], gas_block_bytes(g), i),
+    g->kernels->flag(&g->physics, &flags, nth(buffers[BLOCKS], gas_block_bytes(g), i),
                      density_of(buffers, g, i, density), g->buffer,
                      g->level[a->level].flags[b->first + i]);
   }

@@ -74,9 +74,9 @@ static double next(void *state, const struct progress *now) {
 
 static void describe_mesh(FILE *out, const struct parameters *p) {
   static const char *const solvers[] = {[GAS_RTVD] = "relaxing TVD", [GAS_MUSCL] = "MUSCL-Hancock"};
-  const char *attracting = !gas_particles_wanted(p)      ? "the gas itself"
+  const char *attracting = !gas_particles_wanted(p)    ? "the gas itself"
                            : p->gas.solver == GAS_NONE ? "the particles"
-                                                         : "gas and particles";
+                                                       : "gas and particles";
   if (p->gas.solver == GAS_NONE)
     fprintf(out, "  gas         none, Courant number %g\n", p->gas.cfl);
   else
@@ -88,8 +88,7 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
           p->gas.levels == 1 ? "" : "s",
           p->gas.steps == GAS_STEPS_INDIVIDUAL ? "steps by level" : "shared steps");
   if (p->gas.comoving)
-    fprintf(out,
-            "  comoving    %g Mpc/h a side, Omega_m %g, of it %g gas, Omega_lambda %g, h %g\n",
+    fprintf(out, "  comoving    %g Mpc/h a side, Omega_m %g, of it %g gas, Omega_lambda %g, h %g\n",
             p->box.size, p->cosmology.omega_m, p->cosmology.omega_m * comoving_gas_share(p),
             p->cosmology.omega_lambda, p->cosmology.h);
   if (p->gas.gravity == GAS_GRAVITY_SELF && p->gas.comoving)

@@ -336,6 +336,7 @@ static void check_flags(const struct parameters *p, struct parameter_problems *p
     const char *key;
     size_t count;
   } lists[] = {{"flag_density", p->gas.flag_density_count},
+               {"flag_particles", p->gas.flag_particles_count},
                {"flag_gradient_density", p->gas.flag_gradient_density_count},
                {"flag_gradient_pressure", p->gas.flag_gradient_pressure_count},
                {"flag_loehner", p->gas.flag_loehner_count}};
@@ -349,9 +350,10 @@ static void check_flags(const struct parameters *p, struct parameter_problems *p
                    lists[i].count, (long long)p->gas.levels);
   }
   if (given == 0 && p->gas.levels > 0 && sound(problems, row_of("gas", "levels")))
-    problem_with(problems, row_of("gas", "levels"), p, NULL,
-                 "nothing would be refined: give gas.flag_density, flag_gradient_density, "
-                 "flag_gradient_pressure or flag_loehner");
+    problem_with(
+        problems, row_of("gas", "levels"), p, NULL,
+        "nothing would be refined: give gas.flag_density, flag_particles, flag_gradient_density, "
+        "flag_gradient_pressure or flag_loehner");
 }
 
 /** The root level and the boundaries of its box. */
@@ -412,7 +414,11 @@ static void check_gas_particles(const struct parameters *p, struct parameter_pro
   const bool many = p->box.npart_side > 0;
   if (many && *p->ic.particles && sound(problems, file))
     problem_with(problems, file, p, NULL, "not with box.npart_side, which makes the particles");
-  if ((alone || many || *p->ic.particles) && p->gas.gravity == GAS_GRAVITY_NONE && sound(problems, gravity))
+  if (p->gas.flag_particles_count > 0 && !(alone || many || *p->ic.particles) &&
+      sound(problems, row_of("gas", "flag_particles")))
+    problem_with(problems, row_of("gas", "flag_particles"), p, NULL, "there are no particles");
+  if ((alone || many || *p->ic.particles) && p->gas.gravity == GAS_GRAVITY_NONE &&
+      sound(problems, gravity))
     problem_with(problems, gravity, p, NULL, "particles need gas.gravity = self");
 }
 
@@ -469,6 +475,8 @@ static void check_static(const struct parameters *p, struct parameter_problems *
   const struct parameter *source = row_of("ic", "source");
   if (p->ic.source == IC_PANCAKE && sound(problems, source))
     problem_with(problems, source, p, NULL, "needs gas.comoving = yes");
+  if (p->gas.temperature_floor > 0.0 && sound(problems, row_of("gas", "temperature_floor")))
+    problem_with(problems, row_of("gas", "temperature_floor"), p, NULL, "needs gas.comoving = yes");
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "run.system = gas");
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)

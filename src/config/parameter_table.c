@@ -68,8 +68,7 @@ static const char *const gas_boundaries[] = {
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
-static const char *const memories[] = {
-    [MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
+static const char *const memories[] = {[MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
 
 #define FIELD(member) offsetof(struct parameters, member), sizeof(((struct parameters *)0)->member)
 #define REAL PARAMETER_REAL
@@ -149,6 +148,7 @@ const struct parameter parameter_table[] = {
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
   {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},
+  {"gas", "temperature_floor", REAL, FIELD(gas.temperature_floor), "0", .help = "with comoving = yes: gas that is colder after a step of its level is warmed to this temperature; 0: none", .unit = "K", RANGE(0, 1e9)},
   {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
   {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
   {"gas", "root", PARAMETER_LIST, FIELD(gas.root), "", .help = "cells of the root level along x, y and z, multiples of 16", RANGE(16, 65536)},
@@ -164,6 +164,7 @@ const struct parameter parameter_table[] = {
   {"gas", "regrid", INTEGER, FIELD(gas.regrid), "4", .help = "steps of a level after which the next finer level is made anew", RANGE(1, 1000000)},
   {"gas", "buffer", INTEGER, FIELD(gas.buffer), "8", .help = "cells around a flagged one that are refined, too", RANGE(0, 8)},
   {"gas", "flag_density", PARAMETER_LIST, FIELD(gas.flag_density), "", .help = "refine where the density is larger, with comoving = yes in units of the mean density; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e300)},
+  {"gas", "flag_particles", PARAMETER_LIST, FIELD(gas.flag_particles), "", .help = "refine where a cell has the mass of more than so many of the lightest particles; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e9)},
   {"gas", "flag_gradient_density", PARAMETER_LIST, FIELD(gas.flag_gradient_density), "", .help = "refine where the density changes by more than this part of itself from cell to cell; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
   {"gas", "flag_gradient_pressure", PARAMETER_LIST, FIELD(gas.flag_gradient_pressure), "", .help = "the same of the pressure; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
   {"gas", "flag_loehner", PARAMETER_LIST, FIELD(gas.flag_loehner), "", .help = "refine where the error estimate of Loehner (1987) of density or pressure is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1)},
@@ -350,17 +351,28 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
   static const char *const gas_alone[] = {"gas.",          "ic.direction",   "ic.energy",
                                           "ic.amplitude",  "ic.temperature", "ic.z_caustic",
                                           "ic.separation", "ic.particles",   NULL};
-  static const char *const periodic[] = {"cosmology.",         "analysis.",
-                                         "box.size",           "box.npart_side",
-                                         "ic.z_init",          "time.z_end",
-                                         "time.max_dlna",      "output.redshifts",
-                                         "output.times_file",  "output.scale_factors",
-                                         "output.movie",       "output.halo_order",
-                                         "gravity.pm_grid",    "gravity.pm_grid_most",
-                                         "gravity.assignment", "gravity.gradient",
-                                         "gravity.interlace",  "gravity.split",
-                                         "gravity.r_split",    "gravity.r_cut",
-                                         "ic.unit_length",     "runtime.memory",
+  static const char *const periodic[] = {"cosmology.",
+                                         "analysis.",
+                                         "box.size",
+                                         "box.npart_side",
+                                         "ic.z_init",
+                                         "time.z_end",
+                                         "time.max_dlna",
+                                         "output.redshifts",
+                                         "output.times_file",
+                                         "output.scale_factors",
+                                         "output.movie",
+                                         "output.halo_order",
+                                         "gravity.pm_grid",
+                                         "gravity.pm_grid_most",
+                                         "gravity.assignment",
+                                         "gravity.gradient",
+                                         "gravity.interlace",
+                                         "gravity.split",
+                                         "gravity.r_split",
+                                         "gravity.r_cut",
+                                         "ic.unit_length",
+                                         "runtime.memory",
                                          NULL};
   static const char *const isolated[] = {"galaxy.",
                                          "second.",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/gas/comoving.h"
 
+#include <math.h>
+
 #include "photons/config/parameters.h"
 #include "photons/gas/particles.h"
 
@@ -28,5 +30,5 @@ double comoving_heat(double a, double kelvin, double weight) {
 double comoving_initial_heat(const struct parameters *p) {
   const double a = 1.0 / (1.0 + p->ic.z_init);
   const double kelvin = p->ic.temperature > 0.0 ? p->ic.temperature : primordial_temperature(a);
-  return comoving_heat(a, kelvin, p->gas.molecular_weight);
+  return comoving_heat(a, fmax(kelvin, p->gas.temperature_floor), p->gas.molecular_weight);
 }

@@ -23,7 +23,9 @@ bool gas_particles_wanted(const struct parameters *p) {
 struct gas_particles *gas_particles_make(const struct parameters *p) {
   if (!gas_particles_wanted(p)) return NULL;
   if (comm_size() > 1) fail(EXIT_BAD_USAGE, "particles on the adaptive mesh run on one rank alone");
-  return allocate(1, sizeof(struct gas_particles), "particles");
+  struct gas_particles *s = allocate(1, sizeof *s, "particles");
+  s->lightest = INFINITY;
+  return s;
 }
 
 static void free_level(struct particle_level *l) {
@@ -67,6 +69,8 @@ void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_
   l->particle = reallocate(l->particle, l->count + count, sizeof *l->particle, "particles");
   memcpy(l->particle + l->count, particle, count * sizeof *particle);
   l->count += count;
+  for (size_t i = 0; i < count; i++)
+    g->particles->lightest = fmin(g->particles->lightest, particle[i].mass);
   free(l->first);
   l->first = NULL;
 }

@@ -98,6 +98,7 @@ refuse 'do not fit' 2 --set box.npart_side=30 wave.ini
 refuse 'not with box.npart_side' 2 --set ic.particles=other.hdf5 universe.ini
 refuse 'Omega = 0.255, and must be 0.2' 3 --set box.npart_side= --set ic.particles=other.hdf5 \
   --set cosmology.Omega_b=0.1 universe.ini
+refuse 'there are no particles' 2 --set gas.flag_particles=8 --set box.npart_side= universe.ini
 "$PHOTONS" --dry-run universe.ini >out 2>err || complain "dry run"
 grep -q '^  particles   32768' out || complain "the dry run says nothing of the particles"
 grep -q 'Omega_m 0.3, of it 0.045 gas' out || complain "the dry run says nothing of the gas"

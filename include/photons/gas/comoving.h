@@ -25,7 +25,8 @@ double primordial_temperature(double a);
 /** pressure~/density~ of gas with a temperature in K, (km/s)^2.
  * @param weight  mean molecular weight, in masses of a hydrogen atom */
 double comoving_heat(double a, double kelvin, double weight);
-/** The same at ic.z_init, of ic.temperature or else the primordial one. */
+/** The same at ic.z_init, of ic.temperature or else the primordial one, or of gas.temperature_floor
+ * if this is higher. */
 double comoving_initial_heat(const struct parameters *p);
 
 #endif

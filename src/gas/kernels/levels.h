@@ -157,6 +157,11 @@ static void fix_cell(const struct constants *c, unsigned variables, real factor,
   if (!is_physical(c, after)) return;
   if (c->keeps_entropy && entropy_decides(c, before, thermal_energy(before)))
     fixed[GAS_ENERGY] += lost_energy(c, after);
+  if (c->least_heat > 0) {
+    const struct cell warm = warmed(c, cell_at(fixed, 1, 0, c->has_entropy));
+    fixed[GAS_ENERGY] = warm.energy;
+    fixed[GAS_ENTROPY] = warm.entropy;
+  }
   for (unsigned q = 0; q < variables; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
 }
 
