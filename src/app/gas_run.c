@@ -13,6 +13,7 @@
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_file.h"
 #include "photons/gas/gas_picture.h"
+#include "photons/gas/gas_power.h"
 #include "photons/gas/gravity.h"
 #include "photons/runtime/scheduler.h"
 
@@ -209,6 +210,8 @@ static double write_output(void *state, const struct progress *now, size_t numbe
   if (r->gas->gravity) f.potential = group_potential;
   gas_acquire(r->gas);
   gas_file_write(path, r->parameters, &f, group_cells, r);
+  if (r->gas->comoving && r->parameters->output.power_spectrum)
+    gas_power_write(r->gas, r->parameters, number);
   if (r->parameters->output.images)
     gas_pictures_write(r->gas, r->parameters->output.dir, number,
                        (size_t)r->parameters->output.image_pixels);

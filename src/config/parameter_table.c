@@ -228,7 +228,7 @@ const struct parameter parameter_table[] = {
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
   {"output", "potential", SWITCH(output.potential), "no", .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
-  {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
+  {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output; with gas.comoving = yes that of the gas and that of the particles", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output; of gas also slices of density, pressure, speed and level", .words = no_yes},
   {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", .help = "pixels a side of the images, of gas of the longer side", RANGE(64, 4096), .aliases = {"image_size"}},
   {"output", "movie", INTEGER, FIELD(output.movie), "0", .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 10000)},
@@ -347,6 +347,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                              "output.redshifts",
                                              "output.scale_factors",
                                              "output.times_file",
+                                             "output.power_spectrum",
                                              NULL};
   static const char *const gas_alone[] = {"gas.",          "ic.direction",   "ic.energy",
                                           "ic.amplitude",  "ic.temperature", "ic.z_caustic",
