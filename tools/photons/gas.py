@@ -34,6 +34,7 @@ class Mesh:
     [patch, z, y, x].
 
     time, of comoving gas the scale factor; comoving; redshift, NaN where there is none; gamma;
+    molecular_weight;
     box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of the patch's
     level; leaf [patch], whether no finer patch covers it; side, of the cells [patch].
     Raises ValueError if the file is none of gas."""
@@ -48,7 +49,7 @@ class Mesh:
             self.root, self.step = np.array(key["NX0"], dtype=int), int(key["Step"])
             given = file["Info/InputPara"][()]
             self.gamma = float(given["Gamma"])
-            self._weight = float(_member(given, "MolecularWeight", 0.6))
+            self.molecular_weight = float(_member(given, "MolecularWeight", 0.6))
             self.comoving = "Makefile" in file["Info"] and bool(
                 _member(file["Info/Makefile"][()], "Comoving", 0)
             )
@@ -98,7 +99,7 @@ class Mesh:
             return self._pressure()
         if name == "temperature":
             heat = self._pressure() / self._read("density") / self.time**2
-            return heat * self._weight / BOLTZMANN
+            return heat * self.molecular_weight / BOLTZMANN
         if name == "sound_speed":
             return np.sqrt(self.gamma * self.field("pressure") / self._read("density"))
         raise ValueError(f"{self.path}: no field {name}")
