@@ -77,6 +77,11 @@ class Mesh:
         return f"t = {self.time:.5g}"
 
     @property
+    def has_gas(self):
+        """Whether there is gas; with gas.solver = none its density is 0."""
+        return bool(self._read("density").max() > 0)
+
+    @property
     def cells(self):
         """How many cells there are, each counted once."""
         return int(np.count_nonzero(self.leaf)) * PATCH**3
