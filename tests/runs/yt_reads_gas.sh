@@ -9,16 +9,18 @@ need_mpi
 for real in 4 8; do
   "$unit_tests/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "writing: exit code $?"
 done
-# Gas in an expanding universe has physical units.
+# Gas and particles in an expanding universe have physical units.
 cat >pancake.ini <<END
 [run]
 system = gas
 [cosmology]
 Omega_m = 1
 Omega_lambda = 0
+Omega_b = 0.25
 h = 0.5
 [box]
 size = 64
+npart_side = 32
 [ic]
 source = pancake
 z_init = 20
@@ -26,6 +28,7 @@ temperature = 100
 [gas]
 comoving = yes
 precision = double
+gravity = self
 root = 32, 16, 16
 [output]
 redshifts = 20
