@@ -8,6 +8,7 @@ import sys
 
 import h5py
 import numpy as np
+import photons
 from photons.gas import AXES, Mesh
 from photons.gas_exact import growth
 
@@ -115,6 +116,22 @@ def conserved(name):
     assert abs(total / (0.3 * MEAN * np.prod(mesh.box)) - 1) < 1e-5
 
 
+def spectra():
+    """The program's power spectra: that of the gas is that of its cells, that of the particles begins
+    like it where waves have many cells, and shot noise is part of it."""
+    found, again = photons.load("universe/powerspec_gas_001.txt"), Mesh("universe/gas_001.hdf5").power()
+    for name in ("k", "P", "modes"):
+        assert np.allclose(found[name], again[name], rtol=1e-6), name
+    gas, particles = (photons.load(f"universe/powerspec_{kind}_000.txt") for kind in ("gas", "particles"))
+    assert np.allclose(particles["P_shot"], (400 / 32) ** 3) and not gas["P_shot"].any()
+    some = gas["k"] < np.pi / 400 * 32 / 4
+    ratio = particles["P"][: len(gas["k"])] / gas["P"]
+    print("P(k) of particles over that of gas", np.round(ratio[some], 3))
+    assert np.abs(ratio[some] - 1).max() < 0.06
+    # Amplitudes are fixed, so that linear theory is met in each bin, but for its width.
+    assert np.abs(particles["P"] / particles["P_linear"] - 1)[: some.sum()].max() < 0.06
+
+
 def solvers():
     """Displacements by the two solvers."""
     mesh = Mesh("alone/gas_000.hdf5")
@@ -140,6 +157,7 @@ def compare():
     # Particles of other phases are most of the matter: the gas does not grow as it began.
     assert abs(universe("mixed", kinds=["gas"])["gas"] - 1) > 0.2
     conserved("universe")
+    spectra()
     solvers()
 
 
