@@ -65,8 +65,8 @@ if [ "$cuda" != no ]; then
   cuda_version=$("$cuda/bin/nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
   cuda_options="--enable-cuda --with-cuda-dir=$cuda --enable-maxcudadev=8"
 fi
-# maxcpus=auto would use the core count of the machine that builds, not of the machine that runs. The
-# disabled parts take long to build and are not used by photons-starpu.
+# maxcpus=auto would use the core count of the machine that builds, not of the machine that runs.
+# The disabled parts take long to build and are not used by photons-starpu.
 options="$cuda_options --with-fxt --enable-maxcpus=256 --enable-maxbuffers=32 --disable-opencl --disable-hip --disable-build-doc
   --disable-build-examples --disable-build-tests --disable-socl --disable-starpufft --disable-starpupy --disable-openmp
   --disable-fortran"

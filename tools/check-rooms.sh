@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # usage: tools/check-rooms.sh [FOLDER]
-# The rooms of the program, lowest first: a file may include files of its own room and of lower rooms.
-# Prints every include that points up, every file outside a room, and every circle of headers; exits
-# with 1 if there are any.
+# The rooms of the program, lowest first: a file may include files of its own room and of lower
+# rooms. Prints every include that points up, every file outside a room, and every circle of
+# headers; exits with 1 if there are any.
 cd "${1:-$(dirname "$0")/..}" || exit 1
 find src include codelets cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort | xargs awk '
   function room(path,   part, n) { # of src/ROOM/..., include/photons/ROOM/..., codelets/ROOM/...

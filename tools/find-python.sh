@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # usage: tools/find-python.sh [PYTHON...]
-# Print the path of the first Python that has all modules of the tools and the tests. If none has all
-# of them, print the first that has the modules of the tools; if none has these, the first Python 3.
+# Print the path of the first Python that has all modules of the tools and the tests. If none has
+# all of them, print the first that has the modules of the tools; if none has these, the first
+# Python 3.
 needed=$(dirname "$0")/needed_modules.py
 # A python3 of pyenv, conda or a virtual environment often precedes Debian's in PATH.
 [ $# -gt 0 ] || set -- python3 /usr/bin/python3 \

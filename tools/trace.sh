@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Make from the trace of a run (runtime.trace_steps) paje.trace, the task graph, pictures and numbers.
+# Make from the trace of a run (runtime.trace_steps) paje.trace, the task graph, pictures and
+# numbers.
 set -eu
 tools=$(cd "$(dirname "$0")" && pwd)
 

@@ -63,8 +63,9 @@ figures() {
 for what in "$@"; do
   case $what in
     paper | default | high) precision "$what" --set gravity.accuracy="$what" ;;
-    # Adaptive steps are proportional to the square root of eta. The polynomial of degree 12 is exact
-    # to the last digits of floats. gravity.p2p_kernel=exact, in double precision, is for GPUs.
+    # Adaptive steps are proportional to the square root of eta. The polynomial of degree 12 is
+    # exact to the last digits of floats. gravity.p2p_kernel=exact, in double precision, is for
+    # GPUs.
     fiducial)
       precision fiducial --set gravity.accuracy=high --set gravity.p2p_degree=12 \
         --set gravity.mac=geometric --set gravity.theta=0.01 \

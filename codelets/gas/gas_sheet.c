@@ -15,12 +15,6 @@ enum { SHEETS, POTENTIAL, CELLS, NEAR };
 
 static double gas_sheet_work(const struct batch_argument *a) { return batch_work(a); }
 
-/** The neighbour across a face: faces are -x +x -y +y -z +z. */
-static int across(int face) {
-  static const int stride[] = {1, 3, 9};
-  return MYSELF + (face % 2 ? stride[face / 2] : -stride[face / 2]);
-}
-
 /** What refines a patch; NULL: nothing does. */
 static const struct poisson_share *share_of(void *buffers[], const struct batch_argument *a,
                                             struct patch_number p) {
@@ -58,7 +52,8 @@ static void put_finer(void *buffers[], const struct batch_argument *a, uint32_t 
       const struct poisson_share *share = share_of(
           buffers, a,
           face < 0 ? (struct patch_number){.group = group, .patch = p}
-                   : topology_patch_neighbour(&a->gas->topology, a->level, group, p, across(face)));
+                   : topology_patch_neighbour(&a->gas->topology, a->level, group, p,
+                                              topology_across(face)));
       if (share) put_means(share->mean, p, face, block);
     }
 }
@@ -80,7 +75,8 @@ static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, ui
     if (mine) g->gravity->poisson->cover(block, source, mine, p, 1.0 / factor, cube);
     for (int face = 0; face < GAS_FACES && !mine; face++) {
       const struct poisson_share *beside = share_of(
-          buffers, a, topology_patch_neighbour(&g->topology, a->level, group, p, across(face)));
+          buffers, a,
+          topology_patch_neighbour(&g->topology, a->level, group, p, topology_across(face)));
       if (beside)
         g->gravity->poisson->sheet(block, p, face, beside->slope[face ^ 1], 1.0 / factor, cube);
     }

@@ -120,20 +120,17 @@ static double installed_memory(void) {
   return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
 }
 
-uint32_t memory_finest_mesh(const struct parameters *p, size_t particles) {
-  const uint32_t first = layout_choose(p, particles).mesh.cells;
-  const uint32_t given = (uint32_t)p->gravity.pm_grid_most;
-  return given > first ? given : first;
-}
-
 void memory_require(const struct parameters *p, size_t particles) {
-  const struct memory_use use = memory_estimate(p, particles);
+  struct parameters finest = *p; /* the mesh that takes the most */
+  if (p->gravity.pm_grid_most > layout_choose(p, particles).mesh.cells)
+    finest.gravity.pm_grid = p->gravity.pm_grid_most;
+  const struct memory_use use = memory_estimate(&finest, particles);
   const double installed = installed_memory();
   if (memory_peak(&use) > installed)
     fail(EXIT_RUN_FAILED,
          "%zu particles need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f, tasks "
          "%.1f, at times %.1f); machines like this one, as many as are in use, have %.1f GB: use "
-         "fewer particles, a coarser gravity.pm_grid, or more machines",
+         "fewer particles, a coarser gravity.pm_grid or gravity.pm_grid_most, or more machines",
          particles, 1e-9 * memory_peak(&use), 1e-9 * use.particles, 1e-9 * use.trees,
          1e-9 * use.mesh, 1e-9 * use.tasks, 1e-9 * use.at_times, 1e-9 * installed);
 }

@@ -572,7 +572,6 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
   }
   resolve_softening(p, &particles);
-  if (!isolated(p)) p->gravity.pm_grid_most = memory_finest_mesh(p, n);
   print_dry(p, &particles);
   particles_free(&particles);
   linear_power_free(linear);
@@ -591,7 +590,6 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
   p->box.size = particles.box;
   require_resolved_softening(p, particles.box);
   nbody_run_require_memory(p, particles.all);
-  if (!isolated(p)) p->gravity.pm_grid_most = memory_finest_mesh(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
   if (p->time.step == STEP_BLOCK) r->nbody->block = r->block;

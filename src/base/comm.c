@@ -47,7 +47,7 @@ bool comm_launched(void) {
 }
 
 /**
- * Replaces the C library's sched_yield(). StarPU's idle workers, StarPU-MPI's progress thread and
+ * Replaces the C library's sched_yield(). Idle workers (engine.c), StarPU-MPI's progress thread and
  * Open MPI call sched_yield() in a loop while they wait. The kernel hardly lets other threads in
  * for it, so on a crowded host every message waits for time slices to end. There this function
  * sleeps for a short time instead: steps of three ranks on two cores become some twenty times

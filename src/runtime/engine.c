@@ -3,6 +3,7 @@
 #include "photons/runtime/engine.h"
 
 #include <hdf5.h>
+#include <sched.h>
 #include <starpu.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static struct {
   struct worker *workers;
   uint32_t worker_count, variant;
   bool gpu, heteroprio;
+  int idle_hook;
   struct pinned_pool *pool;
 } engine;
 
@@ -40,6 +42,15 @@ static void create_gpu(void *context) {
 static void free_gpu(void *context) {
   (void)context;
   GPU_CALL(gpu_free(worker_gpu()));
+}
+
+/** Workers poll for tasks. A CPU worker that finds none leaves its core to others: to workers of
+ * other ranks and programs, and to threads that send messages. On crowded hosts the sched_yield() of
+ * comm.c sleeps. */
+static unsigned leave_core(void *unused) {
+  (void)unused;
+  if (starpu_worker_get_type(starpu_worker_get_id()) == STARPU_CPU_WORKER) sched_yield();
+  return 1;
 }
 
 void engine_start(const struct parameters *p, struct trace *trace) {
@@ -67,6 +78,7 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   if (p->runtime.gpu == GPU_REQUIRE && !engine.gpu)
     fail(EXIT_BAD_USAGE,
          "runtime.gpu = require, but StarPU uses no GPU: check that StarPU is built with CUDA");
+  engine.idle_hook = starpu_idle_hook_register(leave_core, NULL);
   memory_guard_begin();
   scheduler_started();
   engine.heteroprio = scheduler_is_heteroprio();
@@ -82,6 +94,7 @@ void engine_stop(void) {
   starpu_task_wait_for_all(); /* callbacks of loops may still be running */
   if (engine.gpu) engine_on_gpu_workers(free_gpu, NULL);
   pinned_pool_free(engine.pool);
+  starpu_idle_hook_deregister(engine.idle_hook);
   for (uint32_t w = 0; w < engine.worker_count; w++) task_log_free(&engine.workers[w].log);
   free(engine.workers);
   memset(&engine, 0, sizeof engine);

@@ -10,7 +10,6 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/codelets.h"
-#include "photons/ic/ic.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/task_log.h"
 #include "photons/step/step.h"
@@ -103,13 +102,7 @@ int main(void) {
   static const double shares[] = {1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001};
   start_starpu_for_tests();
   struct parameters p;
-  parameters_default(&p);
-  snprintf(p.ic.file, sizeof p.ic.file, "%s", snapshot);
-  p.ic.source = IC_GADGET;
-  struct particles s = ic_read_gadget(&p);
-  p.box.size = s.box;
-  p.gravity.softening = 1e3 * s.box / cbrt((double)s.all) / 30.0;
-  struct nbody *n = nbody_create(&p, s);
+  struct nbody *n = solver_of_gadget_file(snapshot, &p);
   printf("%zu particles of %s, %u workers; core seconds, the fastest of %d\n",
          n->domain.particles.all, snapshot, starpu_worker_get_count(), REPEATS);
   printf("   active       pairs      pack      walk       p2p     pairs/s\n");

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Block time steps against adaptive global ones at the same time.eta, in turn on one machine: wall time, pairs, and how far their power
-# spectra differ. What docs/results/block-steps.md reports. Minutes on two cores.
+# Block time steps against adaptive global ones at the same time.eta, in turn on one machine: wall
+# time, pairs, and how far their power spectra differ. What docs/results/block-steps.md reports.
+# Minutes on two cores.
 #
 #   bench_block_steps.sh [OPTION...]     options for both runs, such as --set box.npart_side=128
 set -euo pipefail

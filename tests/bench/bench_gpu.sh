@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What docs/results/performance-gpu.md reports of GPUs: the rate of direct forces on real lists, steps from early to late times on one GPU and several,
-# by one process and by one a GPU, and a whole run. With SECTION..., only these. About 15 minutes on one H200; nothing without a GPU.
+# What docs/results/performance-gpu.md reports of GPUs: the rate of direct forces on real lists,
+# steps from early to late times on one GPU and several, by one process and by one a GPU, and a
+# whole run. With SECTION..., only these. About 15 minutes on one H200; nothing without a GPU.
 #
 #   bench_gpu.sh [kernels] [first] [steps] [processes] [whole]
 set -euo pipefail
@@ -34,7 +35,8 @@ fof = no
 gpu = require
 END
 
-# table FOLDER: steps at some redshifts from the run's timings; shares of the time that GPUs and workers idle
+# table FOLDER: steps at some redshifts from the run's timings; shares of the time that GPUs and
+# workers idle
 table() {
   awk -F, -v name="$1" 'NR == 1 {for (i = 1; i <= NF; i++) column[$i] = i; split("19 10 5 3 2 1 0.5 0.2 0.05 0", at, " "); k = 1; next}
     $(column["step"]) > 0 && k in at && $(column["z"]) <= at[k] + 1e-6 {

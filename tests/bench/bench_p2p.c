@@ -17,7 +17,6 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/geometry.h"
-#include "photons/ic/ic.h"
 #include "photons/runtime/message.h"
 #include "photons/step/step.h"
 #include "src/step/forces.h"
@@ -146,13 +145,7 @@ static void measure_turns(struct nbody *n) {
 
 static void measure(const char *snapshot) {
   struct parameters p;
-  parameters_default(&p);
-  snprintf(p.ic.file, sizeof p.ic.file, "%s", snapshot);
-  p.ic.source = IC_GADGET;
-  struct particles s = ic_read_gadget(&p);
-  p.box.size = s.box;
-  p.gravity.softening = 1e3 * s.box / cbrt((double)s.all) / 30.0;
-  struct nbody *n = nbody_create(&p, s);
+  struct nbody *n = solver_of_gadget_file(snapshot, &p);
   step_first_forces(n);
   domain_acquire(&n->domain);
   const double all = (double)n->domain.particles.all, within = pairs_within(n);

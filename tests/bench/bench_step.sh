@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whole steps: speed, idle share and memory at early and late times, one core and two, each instruction set, three sizes.
-# Runs about 10 minutes on two cores; `bench_step.sh quick` leaves out 256^3.
+# Whole steps: speed, idle share and memory at early and late times, one core and two, each
+# instruction set, three sizes. Runs about 10 minutes on two cores; `bench_step.sh quick` leaves out
+# 256^3.
 set -euo pipefail
 program=${PHOTONS:-./photons-starpu}
 work=$(mktemp -d)
@@ -27,7 +28,8 @@ images = no
 redshifts = 0
 INI
 
-# bench TITLE CORES STEPS CONFIG [--set ...]: the median step of a run, the first force computation left out
+# bench TITLE CORES STEPS CONFIG [--set ...]: the median step of a run, the first force computation
+# left out
 bench() {
   local title=$1 ncpu=$2 steps=$3 config=$4
   shift 4

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Checksums of the bits of all particles' accelerations, positions and momenta, by rising id. A change of
-# the program that must not change results leaves all lines as they were:
+# Checksums of the bits of all particles' accelerations, positions and momenta, by rising id. A
+# change of the program that must not change results leaves all lines as they were:
 #   PHOTONS=/old/photons-starpu tests/bench/force_checksums.sh >before
 #   PHOTONS=/new/photons-starpu tests/bench/force_checksums.sh | diff before -
-# The lines of one case differ in workers and ranks only, and must agree as well. All take two minutes on
-# two cores. $PHOTONS is the program, $PYTHON a Python with h5py and numpy, $PHOTONS_FORCE_SETS the folder
-# of the force sets that `make check` makes (the same folder for both programs), and
-# $PHOTONS_TEST_DATA/forces has more sets, where there is such a folder.
+# The lines of one case differ in workers and ranks only, and must agree as well. All take two
+# minutes on two cores. $PHOTONS is the program, $PYTHON a Python with h5py and numpy,
+# $PHOTONS_FORCE_SETS the folder of the force sets that `make check` makes (the same folder for both
+# programs), and $PHOTONS_TEST_DATA/forces has more sets, where there is such a folder.
 set -euo pipefail
 program=$(realpath "${PHOTONS:-./photons-starpu}")
 python=${PYTHON:-python3}
@@ -33,7 +33,8 @@ print(*(f'{name} {hashlib.sha256(part[data][order].tobytes()).hexdigest()[:16]}'
     ('accelerations', 'Acceleration'), ('positions', 'Coordinates'), ('momenta', 'Velocities'))))
 END
 
-# checksums CASE CONFIG [OPTION...]: one line for each number of workers and ranks, of a run's snapshot
+# checksums CASE CONFIG [OPTION...]: one line for each number of workers and ranks, of a run's
+# snapshot
 checksums() {
   local case=$1 config=$2 workers ranks
   shift 2

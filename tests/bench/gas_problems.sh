@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs the problems of docs/results/gas.md, whose sizes are too large for `make check`:
 #   tests/bench/gas_problems.sh FOLDER [NAME...]
-# A run that FOLDER has is not repeated. tests/bench/gas_problems.py FOLDER then prints the tables and
-# draws the figures. PHOTONS names another program than ./photons-starpu.
-# Lengths are in cells of the finest level, as in Schive, Tsai & Chiueh (2010, ApJS 186, 457).
+# A run that FOLDER has is not repeated. tests/bench/gas_problems.py FOLDER then prints the tables
+# and draws the figures. PHOTONS names another program than ./photons-starpu. Lengths are in cells
+# of the finest level, as in Schive, Tsai & Chiueh (2010, ApJS 186, 457).
 set -eu
 [ $# -gt 0 ] || { sed -n '3,7s/^# \{0,1\}//p' "$0"; exit 2; }
 folder=$1
@@ -46,8 +46,8 @@ sod() {
     "[time]" "end = $4"
 }
 
-# The tube along the diagonal of a cube. Its middle is disturbed from the sides later than at the end.
-# sod_diagonal SOLVER LEVELS END
+# The tube along the diagonal of a cube. Its middle is disturbed from the sides later than at the
+# end. sod_diagonal SOLVER LEVELS END
 sod_diagonal() {
   run "sod-$1-diagonal-$2" "[ic]" "source = sod" "direction = diagonal" \
     "[gas]" "solver = $1" "root = 64, 64, 64" "length = $((64 << $2))" "levels = $2" \
@@ -64,9 +64,8 @@ sedov() {
     "flag_gradient_pressure = 1" "buffer = 8" "[time]" "end = $3"
 }
 
-# 1000 steps in a periodic box: a dense cloud, which refinement follows, crosses the box, and so do the
-# waves of its first pressure.
-# conservation SOLVER PRECISION FIXUP
+# 1000 steps in a periodic box: a dense cloud, which refinement follows, crosses the box, and so do
+# the waves of its first pressure. conservation SOLVER PRECISION FIXUP
 conservation() {
   [ -s "$folder/cloud.hdf5" ] || "${PYTHON:-python3}" - "$folder/cloud.hdf5" <<'END'
 import sys, h5py, numpy as np

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Faults of GPUs: a lost device, memory that ends midway, and ranks with and without a GPU in one run. Each
-# run ends well with the power spectrum of an undisturbed one, to rounding, or ends with one line of
-# error and exit code 1. Needs a GPU; CI has none. A minute or two.
+# Faults of GPUs: a lost device, memory that ends midway, and ranks with and without a GPU in one
+# run. Each run ends well with the power spectrum of an undisturbed one, to rounding, or ends with
+# one line of error and exit code 1. Needs a GPU; CI has none. A minute or two.
 #
 #   gpu_faults.sh PROGRAM INJECT     INJECT is the library of inject.c
 set -u

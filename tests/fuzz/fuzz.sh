@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# make fuzz: run the fuzzing targets, FUZZ_SECONDS of a core in total, on all cores. Each begins with
-# the files of the program corpus and with what earlier runs in this folder found. The exit code
-# is 1 where an input made a reader crash, hang, take too much memory or end with another exit
+# make fuzz: run the fuzzing targets, FUZZ_SECONDS of a core in total, on all cores. Each begins
+# with the files of the program corpus and with what earlier runs in this folder found. The exit
+# code is 1 where an input made a reader crash, hang, take too much memory or end with another exit
 # code than that of a bad file. Such inputs stay in findings/.
 #   fuzz.sh FOLDER    where the programs are
 set -eu

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # yt, pynbody and swiftsimio, of the versions that tools/readers-env.sh installs, find in the
 # outputs of small runs what h5py finds: both units of length, both kinds of names, one file and
-# several; and yt in files of gas. make check-readers runs this test. READERS_PYTHON is the Python of
-# that environment.
+# several; and yt in files of gas. make check-readers runs this test. READERS_PYTHON is the Python
+# of that environment.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 PYTHON=${READERS_PYTHON:?the Python that has the readers: make check-readers}
 PYTHONDONTWRITEBYTECODE=1 # the source folder may be read-only

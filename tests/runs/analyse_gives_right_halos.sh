@@ -5,8 +5,8 @@
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py matplotlib numpy
 
-# A snapshot as other codes write it: the clustered particles with no more than Gadget's header, float
-# positions and short ids.
+# A snapshot as other codes write it: the clustered particles with no more than Gadget's header,
+# float positions and short ids.
 foreign=foreign.hdf5
 "$PYTHON" - "${PHOTONS_FORCE_SETS:?the folder of the force sets}/late.hdf5" $foreign <<'END' || exit 1
 import sys

@@ -115,12 +115,7 @@ begin() {
   timeout 30 mpirun --oversubscribe --bind-to none -n 3 ./start --set time.steps=100000 \
     --set output.checkpoint_minutes=1e-6 "$@" config.ini >out 2>err &
   id=$!
-  waited=0
-  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] ||
-    [ $waited -ge 200 ]; do
-    sleep 0.1
-    waited=$((waited + 1))
-  done
+  until_true has_lines 5 run/log/timings.csv
 }
 # The checkpoint is whole: two processes go on from it.
 go_on() {
@@ -163,11 +158,7 @@ rm -rf run pid.*
 timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./start --set box.npart_side=160 \
   --set runtime.group_size=50000 config.ini >out 2>err &
 id=$!
-waited=0
-until [ -e run/.lock ] || [ $waited -ge 200 ]; do
-  sleep 0.1
-  waited=$((waited + 1))
-done
+until_true test -e run/.lock
 kill -s TERM "$(cat pid.2)"
 wait $id
 found=$?

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whatever goes wrong, a run makes the right bits, or ends with one line and leaves what a second run
-# needs for the right bits. A few faults of each kind; `make faults` tries more.
+# Whatever goes wrong, a run makes the right bits, or ends with one line and leaves what a second
+# run needs for the right bits. A few faults of each kind; `make faults` tries more.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 

@@ -30,18 +30,11 @@ checkpoint_minutes = 1e-6
 group_size = 64
 END_OF_CONFIG
 
-run() {
-  folder=$1
-  shift
-  timeout 200 "$@" --quiet --set output.dir="$folder" config.ini >out 2>&1 && [ ! -s out ] ||
-    complain "$folder: exit code $?, $(cat out)"
-}
-ranks="mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n"
 for system in all some; do
   [ $system = all ] || sed -i 's/^boundary.*/&\nescape_radius = 2/' config.ini
-  run $system env STARPU_NCPU=1 "$PHOTONS"
-  run $system-parts $ranks 3 "$PHOTONS" --steps 5
-  run $system-parts env STARPU_NCPU=2 "$PHOTONS" --restart
+  STARPU_NCPU=1 run $system config.ini
+  STARPU_NCPU=1 run_on 3 $system-parts --steps 5 config.ini
+  STARPU_NCPU=2 run $system-parts --restart config.ini
 done
 helper || failures=$((failures + 1))
 finish

@@ -42,27 +42,19 @@ position = 7.6923077 0 0
 velocity = -46.1538462 30.7692308 0
 END_OF_CONFIG
 
-# run FOLDER CONFIG COMMAND...
-run() {
-  folder=$1 config=$2
-  shift 2
-  timeout 200 "$@" --quiet --set output.dir="$folder" "$config" >out 2>&1 && [ ! -s out ] ||
-    complain "$folder: exit code $?, $(cat out)"
-}
-ranks="mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n"
-run hdf5 one.ini env STARPU_NCPU=1 "$PHOTONS"
-run binary one.ini "$PHOTONS" --set ic.file=sphere.gadget2 --set ic.unit_length_kpc=1000 \
+STARPU_NCPU=1 run hdf5 one.ini
+run binary one.ini --set ic.file=sphere.gadget2 --set ic.unit_length_kpc=1000 \
   --set ic.unit_mass_msun=1e12 --set ic.unit_velocity_kms=100
-run two two.ini $ranks 1 "$PHOTONS"
-run parts two.ini $ranks 2 "$PHOTONS" --steps 4 --set output.checkpoint_minutes=1e-6
-run parts two.ini env STARPU_NCPU=2 "$PHOTONS" --restart
+STARPU_NCPU=1 run two two.ini
+STARPU_NCPU=1 run_on 2 parts two.ini --steps 4 --set output.checkpoint_minutes=1e-6
+STARPU_NCPU=2 run parts two.ini --restart
 # All particles of a type escape.
 gone="--set ic.file=gone.hdf5 --set box.escape_radius=50"
-run gone one.ini "$PHOTONS" $gone
-run gone-parts one.ini "$PHOTONS" $gone --steps 1 --set output.checkpoint_minutes=1e-6
-run gone-parts one.ini "$PHOTONS" $gone --restart
+run gone one.ini $gone
+run gone-parts one.ini $gone --steps 1 --set output.checkpoint_minutes=1e-6
+run gone-parts one.ini $gone --restart
 # Many particles at one place are softened; all of them cannot be (below).
-run pile one.ini "$PHOTONS" --set ic.file=pile.hdf5
+run pile one.ini --set ic.file=pile.hdf5
 helper check || failures=$((failures + 1))
 
 # refused CODE TEXT SETTING...: this exit code, and one line that has the text.

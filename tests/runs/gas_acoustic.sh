@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A small standing sound wave along the diagonal of a periodic box, in double precision: the error of the
-# density falls as the number of cells along a side to the power of -1.85 or steeper (Schive, Tsai &
-# Chiueh 2010, section 4.1), of both solvers. With refinement the error is not that of the coarser
-# level.
+# A small standing sound wave along the diagonal of a periodic box, in double precision: the error
+# of the density falls as the number of cells along a side to the power of -1.85 or steeper (Schive,
+# Tsai & Chiueh 2010, section 4.1), of both solvers. With refinement the error is not that of the
+# coarser level.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 
@@ -22,15 +22,11 @@ end = 0.25
 images = no
 END
 
-# run NAME [OPTION...]
-run() {
-  timeout 120 "$PHOTONS" --quiet --set output.dir="$@" config.ini 2>err || complain "$1: exit code $?"
-}
 for solver in rtvd muscl; do
-  run $solver-16 --set gas.solver=$solver
-  run $solver-32 --set gas.solver=$solver --set gas.root=32,32,32
+  run $solver-16 config.ini --set gas.solver=$solver
+  run $solver-32 config.ini --set gas.solver=$solver --set gas.root=32,32,32
 done
-run refined --set gas.levels=1 --set gas.flag_density=0.5
+run refined config.ini --set gas.levels=1 --set gas.flag_density=0.5
 
 "$PYTHON" - <<'END' || complain "another wave"
 import numpy as np

@@ -5,43 +5,15 @@
 # stopped goes on with the same bits, which are those of several ranks. Files and logs have
 # redshifts.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+. "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
 need_mpi
 export STARPU_NCPU=1
 
-cat >wave.ini <<END
-[run]
-system = gas
-[cosmology]
-Omega_m = 1
-Omega_lambda = 0
-h = 0.5
-[box]
-size = 64
-[ic]
-source = pancake
-z_init = 99
-z_caustic = 0
-[gas]
-comoving = yes
-root = 32, 16, 16
-gravity = self
-[time]
-z_end = 9
-[output]
-images = no
-END
-
-# run NAME [OPTION...]
-run() {
-  name=$1
-  shift
-  timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" wave.ini 2>err ||
-    complain "$name: exit code $?"
-}
-run linear --set time.max_dlna=0.05
-run no_gravity --set time.max_dlna=0.05 --set gas.gravity=none
-run pancake --set gas.levels=1 --set gas.flag_density=1.5 --set gas.buffer=2 \
+plane_wave wave.ini
+run linear wave.ini --set time.max_dlna=0.05
+run no_gravity wave.ini --set time.max_dlna=0.05 --set gas.gravity=none
+run pancake wave.ini --set gas.levels=1 --set gas.flag_density=1.5 --set gas.buffer=2 \
   --set time.max_dlna=0.05 --set ic.z_caustic=1 --set ic.z_init=20 \
   --set ic.temperature=100 --set time.z_end=1.6 --set output.redshifts=20,4,1.6
 
@@ -88,7 +60,8 @@ for number, z in enumerate((20, 4, 1.6)):
     assert all(error.mean() < 0.01 and error.max() < 0.03 for error in off.values())
     assert abs(problem_of(mesh).errors()["L1_temperature"] / temperature.mean()) < 0.01
 
-# The equation of Layzer and Irvine: energy changes by the integral of the potential energy over ln a.
+# The equation of Layzer and Irvine: energy changes by the integral of the potential energy over ln
+# a.
 with open("pancake/log/statistics.csv") as file:
     rows = list(csv.DictReader(file))
 a, energy, potential = (
@@ -108,22 +81,11 @@ END
 # The same bits after a restart and on two ranks, with steps by level.
 short="--set gas.levels=1 --set gas.flag_density=1 --set gas.buffer=0 --set gas.regrid=1
   --set time.z_end=92 --set output.redshifts=95,92 --set output.checkpoint_minutes=1e-6"
-run whole $short
-run parts $short --steps 2
-run parts $short --restart
-mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" --quiet $short --set gas.batch=1 \
-  --set output.dir=ranks wave.ini 2>err || complain "2 ranks: exit code $?"
-cmp whole/log/statistics.csv parts/log/statistics.csv || complain "other statistics"
-for name in parts ranks; do
-  "$PYTHON" - $name <<'END' || complain "$name: other gas"
-import sys
-import h5py
-with h5py.File("whole/gas_001.hdf5") as one, h5py.File(f"{sys.argv[1]}/gas_001.hdf5") as other:
-    assert len(one["Tree/Corner"]) > 16, "nothing is refined"
-    for name in ("Tree/Corner", *(f"GridData/{field}" for field in one["GridData"])):
-        assert one[name][()].tobytes() == other[name][()].tobytes(), name
-END
-done
+run whole wave.ini $short
+run parts wave.ini $short --steps 2
+run parts wave.ini $short --restart
+run_on 2 ranks wave.ini $short --set gas.batch=1
+same gas_001.hdf5 16 whole parts ranks
 
 # What has no meaning.
 # refused PATTERN OPTION...

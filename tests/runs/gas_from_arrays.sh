@@ -24,22 +24,17 @@ end = 0.01
 images = no
 END
 
-# run NAME [OPTION...]
-run() {
-  timeout 60 "$PHOTONS" --quiet --set output.dir="$@" config.ini 2>err ||
-    complain "$1: exit code $?"
-}
 # The refined cells of the problem are those of level 1.
-run named --set ic.source=blast
-run arrays --set ic.file=blast_1.hdf5
+run named config.ini --set ic.source=blast
+run arrays config.ini --set ic.file=blast_1.hdf5
 helper same named/gas_000.hdf5 arrays/gas_000.hdf5 2>err || complain "other gas than by name"
-run other --set ic.file=blast_2.hdf5
+run other config.ini --set ic.file=blast_2.hdf5
 helper same named/gas_000.hdf5 other/gas_000.hdf5 2>err &&
   complain "finer arrays make no difference"
 
 for level in 0 1 2; do
-  run waves_$level --steps 0 --set ic.file=waves_$level.hdf5 --set output.times=0 \
-    --set gas.flag_density=1.8 --set gas.flag_gradient_pressure=
+  run waves_$level config.ini --steps 0 --set ic.file=waves_$level.hdf5 \
+    --set output.times=0 --set gas.flag_density=1.8 --set gas.flag_gradient_pressure=
 done
 helper waves 2>err || complain "other cells than those of the arrays"
 

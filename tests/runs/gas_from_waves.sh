@@ -26,16 +26,12 @@ root = 32, 32, 32
 images = no
 END
 grep -v 'root\|comoving\|^\[gas\]\|system\|^\[run\]' gas.ini >particles.ini
-start="--quiet --steps 0 --set output.redshifts=49"
-"$PHOTONS" $start --set output.dir=gas gas.ini 2>err || complain "gas: exit code $?"
-"$PHOTONS" $start --set output.dir=particles --set box.npart_side=32 --set ic.order=1 \
-  --set analysis.fof=no particles.ini 2>err ||
-  complain "particles: exit code $?"
-mpirun --oversubscribe --bind-to none -n 3 "$PHOTONS" $start --set output.dir=ranks gas.ini 2>err ||
-  complain "3 ranks: exit code $?"
-"$PHOTONS" --quiet --set gas.gravity=self --set gas.levels=1 --set gas.flag_density=8 \
-  --set gas.buffer=2 --set gas.root=16,16,16 --set output.dir=universe gas.ini 2>err ||
-  complain "universe: exit code $?"
+start="--steps 0 --set output.redshifts=49"
+run gas gas.ini $start
+run particles particles.ini $start --set box.npart_side=32 --set ic.order=1 --set analysis.fof=no
+run_on 3 ranks gas.ini $start
+run universe gas.ini --set gas.gravity=self --set gas.levels=1 --set gas.flag_density=8 \
+  --set gas.buffer=2 --set gas.root=16,16,16
 
 "$PYTHON" - <<'END' || complain "other gas than particles"
 import h5py

@@ -23,20 +23,19 @@ end = 0.06
 images = no
 END
 
-# run NAME ROOT [OPTION...]
-run() {
+# go_on NAME ROOT [OPTION...]: a run from NAME.hdf5
+go_on() {
   name=$1 root=$2
   shift 2
-  timeout 60 "$PHOTONS" --quiet --set output.dir="$name" --set ic.file="$name.hdf5" \
-    --set gas.root="$root" "$@" config.ini 2>err || complain "$name: exit code $?"
+  run "$name" config.ini --set ic.file="$name.hdf5" --set gas.root="$root" "$@"
 }
 for axis in x y z; do
   case $axis in x) root=32,16,16 ;; y) root=16,32,16 ;; z) root=16,16,32 ;; esac
   length=1
   [ $axis = x ] && length=2
-  run whole_$axis $root --set gas.length=$length
-  run half_$axis 16,16,16 --set gas.${axis}_low=reflecting --set gas.${axis}_high=reflecting
-  run wind_$axis 16,16,16 --set gas.${axis}_low=outflow --set gas.${axis}_high=outflow \
+  go_on whole_$axis $root --set gas.length=$length
+  go_on half_$axis 16,16,16 --set gas.${axis}_low=reflecting --set gas.${axis}_high=reflecting
+  go_on wind_$axis 16,16,16 --set gas.${axis}_low=outflow --set gas.${axis}_high=outflow \
     --set gas.flag_density=0.5
   awk -F, 'NR == 2 { mass = $3; energy = $7 } { last = $3 / mass + $7 / energy - 2 }
     END { exit !(NR > 4 && last < 1e-12 && last > -1e-12) }' half_$axis/log/statistics.csv ||

@@ -1,34 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Particles with gas on the adaptive mesh have the same bits on any workers, in any batches and after a
-# restart; files of particles that cannot be are refused.
+# Particles with gas on the adaptive mesh have the same bits on any workers, in any batches and
+# after a restart; files of particles that cannot be are refused.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+. "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
-support gas_particles.py make || complain "making particles"
+make_particles
 
-cat >empty.ini <<END
-[run]
-system = gas
-[ic]
-source = particles
-particles = circle.hdf5
-[gas]
-solver = none
-root = 32, 32, 32
-cfl = 0.8
-x_low = outflow
-x_high = outflow
-y_low = outflow
-y_high = outflow
-z_low = outflow
-z_high = outflow
-levels = 1
-flag_density = 1000
-buffer = 3
-gravity = self
-[output]
-images = no
-END
 cat >both.ini <<END
 [run]
 system = gas
@@ -37,12 +15,7 @@ source = collapse
 particles = ball.hdf5
 [gas]
 root = 16, 16, 16
-x_low = outflow
-x_high = outflow
-y_low = outflow
-y_high = outflow
-z_low = outflow
-z_high = outflow
+$open_sides
 levels = 1
 flag_density = 2.5
 buffer = 2
@@ -53,13 +26,6 @@ end = 0.2
 [output]
 images = no
 END
-# run NAME CONFIG [OPTION...]
-run() {
-  name=$1 config=$2
-  shift 2
-  timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" "$config" 2>err ||
-    complain "$name: exit code $?"
-}
 STARPU_NCPU=1 STARPU_SCHED=eager
 export STARPU_NCPU STARPU_SCHED
 run reference both.ini

@@ -23,16 +23,14 @@ gravity = self
 [time]
 end = 1
 [output]
-dir = run
 times = 0
 image_pixels = 128
 END
-timeout 60 "$PHOTONS" --quiet --steps 0 config.ini 2>err || complain "the run: exit code $?"
+run run --steps 0 config.ini
 helper 2>err || complain "other pictures"
 # A box that is shortest along x is seen along x; pictures have no more pixels than was asked for.
-timeout 60 "$PHOTONS" --quiet --steps 0 --set ic.source=sod --set ic.file= --set ic.particles= --set ic.direction=z \
-  --set gas.root=16,32,96 --set output.dir=tall --set output.image_pixels=64 config.ini 2>err ||
-  complain "a tall box: exit code $?"
+run tall --steps 0 --set ic.source=sod --set ic.file= --set ic.particles= --set ic.direction=z \
+  --set gas.root=16,32,96 --set output.image_pixels=64 config.ini
 "$PYTHON" - <<'END' 2>err || complain "a tall picture"
 import matplotlib.pyplot as plt
 shape = plt.imread("tall/slice_density_000.png").shape

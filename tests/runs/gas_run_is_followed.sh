@@ -24,18 +24,9 @@ END
 watch() { "$PHOTONS" --watch run >out 2>err || complain "--watch: exit code $?"; }
 # says TEXT: a line of the view; its beginning.
 says() { grep -q -e "^$1" out || complain "the view lacks: $1; it is: $(cat out)"; }
-# until_true COMMAND...: wait until it succeeds.
-until_true() {
-  waited=0
-  until "$@" || [ $waited -ge 1200 ]; do
-    sleep 0.05
-    waited=$((waited + 1))
-  done
-}
-steps() { [ "$(cat run/log/timings.csv 2>/dev/null | wc -l)" -gt "$1" ]; }
 
 "$PHOTONS" config.ini >said 2>err &
-until_true steps 8
+until_true has_lines 9 run/log/timings.csv
 touch run/output-now
 until_true test -s run/gas_001.hdf5
 watch

@@ -24,8 +24,7 @@ end = 0.003
 images = no
 END
 for solver in muscl rtvd; do
-  timeout 120 "$PHOTONS" --quiet --set output.dir=$solver --set gas.solver=$solver \
-    config.ini 2>err || complain "$solver: exit code $?"
+  run $solver config.ini --set gas.solver=$solver
 done
 "$PYTHON" - <<'END' || complain "another explosion"
 from photons.gas import Mesh

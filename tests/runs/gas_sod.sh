@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Sod's shock tube along x, y, z and the diagonal, with refinement that follows the waves: pressure,
-# velocity and both densities between the waves are those of the exact solution, the shock is where it
-# should be, and the tubes along the axes are the same.
+# velocity and both densities between the waves are those of the exact solution, the shock is where
+# it should be, and the tubes along the axes are the same.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 

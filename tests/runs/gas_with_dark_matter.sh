@@ -4,34 +4,10 @@
 # and do not where the particles are of another universe. Particles without gas move as those of the
 # N-body solver. Mass and momentum stay. What cannot be is refused.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+. "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
 export STARPU_NCPU=1
 
-cat >wave.ini <<END
-[run]
-system = gas
-[cosmology]
-Omega_m = 1
-Omega_lambda = 0
-Omega_b = 0.2
-h = 0.5
-[box]
-size = 64
-npart_side = 64
-[ic]
-source = pancake
-z_init = 99
-z_caustic = 0
-[gas]
-comoving = yes
-root = 64, 16, 16
-gravity = self
-[time]
-z_end = 9
-max_dlna = 0.05
-[output]
-images = no
-END
 cat >universe.ini <<END
 [run]
 system = gas
@@ -59,15 +35,10 @@ images = no
 redshifts = 49, 9
 END
 
-# run NAME CONFIG [OPTION...]
-run() {
-  name=$1 config=$2
-  shift 2
-  timeout 300 "$PHOTONS" --quiet --set output.dir="$name" "$@" "$config" 2>err ||
-    complain "$name: exit code $?"
-}
-run wave wave.ini
-run wave_of_particles wave.ini --set gas.solver=none
+plane_wave wave.ini
+fine="--set gas.root=64,16,16 --set box.npart_side=64 --set time.max_dlna=0.05"
+run wave wave.ini $fine --set cosmology.Omega_b=0.2
+run wave_of_particles wave.ini $fine --set gas.solver=none
 run universe universe.ini
 run other universe.ini --set ic.seed=54321 --steps 0
 helper to_file other/gas_000.hdf5 other.hdf5
@@ -94,7 +65,7 @@ refuse 'less than Omega_m' 2 --set cosmology.Omega_b=0 universe.ini
 refuse 'particles need gas.gravity' 2 --set gas.gravity=none universe.ini
 refuse 'npart_side.*not given, but needed with gas.solver = none' 2 --set gas.solver=none \
   --set box.npart_side= universe.ini
-refuse 'do not fit' 2 --set box.npart_side=30 wave.ini
+refuse 'do not fit' 2 $fine --set box.npart_side=62 wave.ini
 refuse 'not with box.npart_side' 2 --set ic.particles=other.hdf5 universe.ini
 refuse 'Omega = 0.255, and must be 0.2' 3 --set box.npart_side= --set ic.particles=other.hdf5 \
   --set cosmology.Omega_b=0.1 universe.ini

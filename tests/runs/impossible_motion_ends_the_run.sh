@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Numbers that are not finite, speeds above that of light and displacements of half the box end a run
-# with one line that names particle, step and stage: on one process and on three, whatever the
+# Numbers that are not finite, speeds above that of light and displacements of half the box end a
+# run with one line that names particle, step and stage: on one process and on three, whatever the
 # kernels. Outputs that were written before stay.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 STARPU_NCPU=1 # of each process; all else is set for every test

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A galaxy without a box: energy, snapshots and logs of a run; the same bits on any number of workers
-# and ranks, and after a restart; the configuration that a run leaves behind repeats the run; bad input
-# is refused.
+# A galaxy without a box: energy, snapshots and logs of a run; the same bits on any number of
+# workers and ranks, and after a restart; the configuration that a run leaves behind repeats the
+# run; bad input is refused.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi
@@ -30,20 +30,12 @@ energy_steps = 2
 group_size = 512
 END_OF_CONFIG
 
-run() {
-  folder=$1
-  shift
-  timeout 200 "$@" --quiet --set output.dir="$folder" config.ini >out 2>&1 && [ ! -s out ] ||
-    complain "$folder: exit code $?, $(cat out)"
-}
-run one env STARPU_NCPU=1 "$PHOTONS"
-run two env STARPU_NCPU=2 "$PHOTONS"
-ranks="mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n"
-run ranks $ranks 3 "$PHOTONS"
-run parts $ranks 4 "$PHOTONS" --steps 2 --set output.checkpoint_minutes=1e-6
-run parts "$PHOTONS" --restart
-cp one/config-used.ini config.ini
-run again "$PHOTONS"
+STARPU_NCPU=1 run one config.ini
+STARPU_NCPU=2 run two config.ini
+STARPU_NCPU=1 run_on 3 ranks config.ini
+STARPU_NCPU=1 run_on 4 parts --steps 2 --set output.checkpoint_minutes=1e-6 config.ini
+run parts --restart config.ini
+run again one/config-used.ini
 helper one two ranks parts again || failures=$((failures + 1))
 
 cat >sphere.ini <<END_OF_CONFIG

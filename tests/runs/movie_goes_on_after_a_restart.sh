@@ -26,16 +26,9 @@ checkpoint_minutes = 1e-6
 [analysis]
 fof = no
 END
-# run FOLDER OPTION...
-run() {
-  folder=$1
-  shift
-  timeout 60 "$PHOTONS" --quiet --set output.dir="$folder" "$@" config.ini >out 2>err ||
-    complain "$folder, $*: exit code $?"
-}
 frames() { (cd "$1/movie" && echo *); }
 
-run whole
+run whole config.ini
 all='frame_0000.png frame_0001.png frame_0002.png frame_0003.png frame_0004.png frame_0005.png frame_0006.png'
 [ "$(frames whole)" = "$all" ] || complain "frames of the unbroken run: $(frames whole)"
 for k in 1 2 3 4 5 6; do
@@ -44,11 +37,11 @@ done
 
 # Frames that were drawn before a restart go elsewhere: what the restart draws is what was missing.
 mkdir drawn
-run parts --steps 0
+run parts --steps 0 config.ini
 [ "$(frames parts)" = frame_0000.png ] || complain "frames of the first state: $(frames parts)"
 rm -r parts
 mkdir first
-run parts --steps 7
+run parts --steps 7 config.ini
 parts_of_run=0
 until [ -e parts/snap_001.hdf5 ] || [ $parts_of_run -ge 5 ]; do
   for frame in parts/movie/*.png; do
@@ -57,14 +50,14 @@ until [ -e parts/snap_001.hdf5 ] || [ $parts_of_run -ge 5 ]; do
     mv "$frame" drawn
   done
   parts_of_run=$((parts_of_run + 1))
-  run parts --restart --steps $((7 + 5 * parts_of_run))
+  run parts --restart --steps $((7 + 5 * parts_of_run)) config.ini
 done
 mv parts/movie/*.png drawn
 [ $parts_of_run -ge 2 ] || complain "the run had $parts_of_run restarts, too few for this test"
 diff -r whole/movie drawn >err || complain 'frames differ after restarts'
 
 # No movie: the same particles.
-run none --set output.movie=0
+run none --set output.movie=0 config.ini
 [ -e none/movie ] && complain 'a folder for no movie'
 for k in 000 001; do
   support same_snapshots.py whole/snap_$k.hdf5 none/snap_$k.hdf5 || failures=$((failures + 1))

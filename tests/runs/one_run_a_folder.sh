@@ -85,11 +85,7 @@ refused 3 bad.gadget2 --overwrite --set ic.source=gadget --set ic.file=bad.gadge
 "$PHOTONS" -q --set output.dir=busy --set time.steps=1000000 --set output.checkpoint_minutes=1e-6 \
   config.ini 2>first &
 id=$!
-waited=0
-until [ -e busy/checkpoint.hdf5 ] || [ $waited -ge 400 ]; do
-  sleep 0.05
-  waited=$((waited + 1))
-done
+until_true test -e busy/checkpoint.hdf5
 for option in --overwrite --restart --quiet; do
   refused 1 "folder busy: process $id on $(uname -n)" --set output.dir=busy $option config.ini
 done

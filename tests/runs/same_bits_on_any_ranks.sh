@@ -10,20 +10,6 @@ STARPU_NCPU=1 # of each process; all else is set for every test
 export STARPU_NCPU
 need_mpi
 
-# run PROCESSES FOLDER ARGUMENT...: a whole run; a hang is a failure.
-run() {
-  processes=$1 folder=$2
-  shift 2
-  if [ "$processes" -eq 1 ]; then
-    timeout 100 "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>&1
-  else
-    timeout 100 mpirun --oversubscribe --bind-to none -n "$processes" \
-      "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>&1
-  fi
-  code=$?
-  [ $code -eq 0 ] && [ ! -s out ] ||
-    complain "$folder on $processes processes: exit code $code, $(cat out)"
-}
 compare() {
   helper "$@" >compared || failures=$((failures + 1))
   cat compared
@@ -61,10 +47,10 @@ group_size = 432
 sort_interval = 2
 rebuild_interval = 3
 END
-run 1 one config.ini
-run 2 two config.ini
-run 3 three --set output.files=0 config.ini
-run 4 four --set runtime.shared_memory=no --set output.files=3 config.ini
+run_on 1 one config.ini
+run_on 2 two config.ini
+run_on 3 three --set output.files=0 config.ini
+run_on 4 four --set runtime.shared_memory=no --set output.files=3 config.ini
 compare one two three four
 # 32 groups dealt out evenly would make these files.
 grep -E '(three|four),' compared |
@@ -75,22 +61,22 @@ grep -q 'at most [1-9]' compared || complain 'the test itself: no halos'
   complain 'numbers of files'
 
 # A checkpoint after each step; that of the fifth is from between two rebuilds.
-run 3 parts --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
+run_on 3 parts --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
 [ -s parts/checkpoint.hdf5 ] || complain 'no checkpoint'
-run 2 parts --restart config.ini
+run_on 2 parts --restart config.ini
 compare one parts
 
-# Block time steps: few of a group's particles are targets, and some groups have none. Groups are wider
-# than half the box here: the nearest images of their targets may lie on either side.
+# Block time steps: few of a group's particles are targets, and some groups have none. Groups are
+# wider than half the box here: the nearest images of their targets may lie on either side.
 block='--set time.step=block --set time.max_dlna=0.25 --set time.eta=1 --set time.z_end=4
-  --set output.redshifts=7,4 --set gravity.pm_grid_most=42'
-run 1 block-one $block config.ini
-run 8 block-eight $block config.ini
-run 3 block-three $block --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
+  --set output.redshifts=7,4 --set gravity.pm_grid=16 --set gravity.pm_grid_most=32'
+run_on 1 block-one $block config.ini
+run_on 8 block-eight $block config.ini
+run_on 3 block-three $block --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
 support occupied_rungs.py block-three/checkpoint.hdf5 4 || failures=$((failures + 1))
-run 3 block-three $block --restart config.ini
+run_on 3 block-three $block --restart config.ini
 compare block-one block-eight block-three
-grep -q 'the mesh has 42^3 cells' block-eight/log/run.log ||
+grep -q 'the mesh has 32^3 cells' block-eight/log/run.log ||
   complain 'the test itself: the mesh stayed'
 
 # The accuracy of the paper: other kernels, differences that reach over the planes of two
@@ -113,8 +99,8 @@ fof = no
 [runtime]
 group_size = 432
 END
-run 1 paper-one paper.ini
-run 3 paper-three paper.ini
+run_on 1 paper-one paper.ini
+run_on 3 paper-three paper.ini
 compare paper-one paper-three
 
 # Two groups and eight planes for nine processes.
@@ -135,8 +121,8 @@ accelerations = yes
 group_size = 256
 rebuild_interval = 1
 END
-run 1 few-one few.ini
-run 9 few-nine few.ini
+run_on 1 few-one few.ini
+run_on 9 few-nine few.ini
 compare few-one few-nine
 
 finish

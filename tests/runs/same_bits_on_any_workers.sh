@@ -29,19 +29,16 @@ sort_interval = 2
 rebuild_interval = 5
 END
 
-# run NAME [OPTION...]: the final snapshot as NAME.hdf5
-run() {
-  name=$1
-  shift
-  timeout 120 "$PHOTONS" --quiet --set output.dir="$name" "$@" config.ini 2>err ||
-    complain "$name: exit code $?"
-  mv "$name/snap_000.hdf5" "$name.hdf5"
+# snapshot NAME [OPTION...]: the final snapshot as NAME.hdf5
+snapshot() {
+  run "$@" config.ini
+  mv "$1/snap_000.hdf5" "$1.hdf5"
 }
 
-STARPU_NCPU=1 STARPU_SCHED=eager run reference
+STARPU_NCPU=1 STARPU_SCHED=eager snapshot reference
 for scheduler in eager lws prio dmdas random ws; do
   for workers in 1 2; do
-    STARPU_NCPU=$workers STARPU_SCHED=$scheduler run "$scheduler-$workers"
+    STARPU_NCPU=$workers STARPU_SCHED=$scheduler snapshot "$scheduler-$workers"
     support same_snapshots.py reference.hdf5 "$scheduler-$workers.hdf5" ||
       failures=$((failures + 1))
   done
@@ -49,7 +46,7 @@ done
 # The parameters say the same as the environment.
 (
   unset STARPU_NCPU STARPU_SCHED
-  run parameters --set runtime.workers=2 --set runtime.scheduler=prio
+  snapshot parameters --set runtime.workers=2 --set runtime.scheduler=prio
 ) &&
   support same_snapshots.py reference.hdf5 parameters.hdf5 || failures=$((failures + 1))
 
@@ -57,10 +54,10 @@ done
 block='--set box.size=32 --set box.npart_side=32 --set gravity.pm_grid=32 --set runtime.group_size=1024
   --set time.step=block --set time.max_dlna=0.25 --set time.eta=0.1 --set time.z_end=3
   --set output.checkpoint_minutes=1e-6'
-STARPU_NCPU=1 STARPU_SCHED=eager run block $block
+STARPU_NCPU=1 STARPU_SCHED=eager snapshot block $block
 support occupied_rungs.py block/checkpoint.hdf5 5 || failures=$((failures + 1))
 for scheduler in lws random; do
-  STARPU_NCPU=2 STARPU_SCHED=$scheduler run "block-$scheduler" $block
+  STARPU_NCPU=2 STARPU_SCHED=$scheduler snapshot "block-$scheduler" $block
   support same_snapshots.py block.hdf5 "block-$scheduler.hdf5" || failures=$((failures + 1))
 done
 # Forces between particles of different rungs act at different times, so that momentum is conserved
@@ -92,7 +89,7 @@ print(f'{sys.argv[2]}: rms difference of forces {error:.1e}')
 sys.exit(not error <= 1e-5)
 END
 for isa in baseline avx2 avx512; do
-  PHOTONS_ISA=$isa run "$isa" --steps 0 --set output.redshifts=19 --set time.z_end=0.5
+  PHOTONS_ISA=$isa snapshot "$isa" --steps 0 --set output.redshifts=19 --set time.z_end=0.5
   "$PYTHON" near.py baseline.hdf5 "$isa.hdf5" || failures=$((failures + 1))
 done
 

@@ -24,20 +24,17 @@ images = no
 rebuild_interval = 1
 END
 
-# run NAME OPTION...: the final snapshot as NAME.hdf5
-run() {
-  name=$1
-  shift
-  timeout 60 "$PHOTONS" --quiet --set output.dir="$name" "$@" config.ini 2>err ||
-    complain "$name: exit code $?"
-  mv "$name/snap_000.hdf5" "$name.hdf5"
+# snapshot NAME OPTION...: the final snapshot as NAME.hdf5
+snapshot() {
+  run "$@" config.ini
+  mv "$1/snap_000.hdf5" "$1.hdf5"
 }
 # same NAME OPTION...: both choices of memory
 same() {
   kind=$1
   shift
-  run "$kind-fast" --set runtime.memory=fast "$@"
-  run "$kind-small" "$@"
+  snapshot "$kind-fast" --set runtime.memory=fast "$@"
+  snapshot "$kind-small" "$@"
   support same_snapshots.py "$kind-fast.hdf5" "$kind-small.hdf5" || failures=$((failures + 1))
   same_text "$kind-fast/powerspec_000.txt" "$kind-small/powerspec_000.txt" ||
     complain "power spectra of $kind"
@@ -46,7 +43,7 @@ same() {
 same fixed --set box.npart_side=64
 same block --set box.npart_side=16 --set runtime.group_size=432 --set time.step=block \
   --set time.max_dlna=0.1 --set time.eta=0.02
-run few
+run few config.ini
 
 # The peak over that of so few particles, which is the program's, in bytes a particle.
 peak() { sed -n 's/^peak memory *\([0-9.]*\) MB.*/\1/p' "$1/log/run.log"; }

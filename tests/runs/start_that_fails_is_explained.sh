@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Where threads or memory do not suffice at the start, or the environment asks StarPU for what it does
-# not have, the program says so in one line instead of StarPU's backtrace.
+# Where threads or memory do not suffice at the start, or the environment asks StarPU for what it
+# does not have, the program says so in one line instead of StarPU's backtrace.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 cat >config.ini <<END
 [box]

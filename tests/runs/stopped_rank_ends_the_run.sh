@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A rank that stops answering is named after runtime.timeout and ends the run; what was written stays.
-# A rank that only takes long, and a run that is stopped as a whole, go on.
+# A rank that stops answering is named after runtime.timeout and ends the run; what was written
+# stays. A rank that only takes long, and a run that is stopped as a whole, go on.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 STARPU_NCPU=1 # of each rank
 export STARPU_NCPU
@@ -31,21 +31,19 @@ fof = no
 group_size = 432
 END2
 
-# begin RANKS ARGUMENT...: a run as job $id, which has taken steps.
-begin() {
+# launch RANKS ARGUMENT...: a run as job $id.
+launch() {
   ranks=$1
   shift
   rm -rf run pid.*
   timeout 60 mpirun --oversubscribe --bind-to none -n "$ranks" ./start "$@" >out 2>err </dev/null &
   id=$!
-  waited=0
-  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] ||
-    [ $waited -ge 300 ]; do
-    sleep 0.1
-    waited=$((waited + 1))
-  done
 }
-rows() { wc -l <run/log/timings.csv; }
+# begin RANKS ARGUMENT...: the same, until it has taken steps.
+begin() {
+  launch "$@"
+  until_true has_lines 5 run/log/timings.csv
+}
 # still_runs WHAT
 still_runs() {
   kill -s 0 $id 2>/dev/null || complain "$1: the run has ended"
@@ -53,12 +51,7 @@ still_runs() {
 }
 # goes_on WHAT: the run takes more steps, and ends well when it is asked to.
 goes_on() {
-  before=$(rows)
-  waited=0
-  until [ "$(rows)" -gt "$before" ] || [ $waited -ge 100 ]; do
-    sleep 0.1
-    waited=$((waited + 1))
-  done
+  until_true has_lines $(($(wc -l <run/log/timings.csv) + 1)) run/log/timings.csv
   still_runs "$1"
   kill -s TERM "$(cat pid.0)"
   wait $id
@@ -81,7 +74,8 @@ stopped() {
   text="error: rank $rank (process $(cat pid."$rank") on $(uname -n)) has not answered for 3 s"
   [ "$(wc -l <lines)" -eq 1 ] && grep -qF "$text" lines && grep -q 'go on with --restart' lines ||
     complain "rank $rank of $ranks: not one line with: $text"
-  ps -o stat= -p "$(cat pid."$rank")" | grep -qv Z && complain "rank $rank of $ranks: is still there"
+  until_true is_gone "$(cat pid."$rank")"
+  is_gone "$(cat pid."$rank")" || complain "rank $rank of $ranks: is still there"
 }
 stopped 2 0
 timeout 30 mpirun --oversubscribe --bind-to none -n 1 ./start --quiet --restart --steps 1 2>err ||
@@ -91,20 +85,20 @@ stopped 3 1
 # Longer than a stop that is over in time, no end; with 0 never.
 begin 2 --quiet --set runtime.timeout=0
 kill -s STOP "$(cat pid.1)"
-sleep 4
+sleep 3
 still_runs 'timeout = 0'
 kill -s CONT "$(cat pid.1)"
 goes_on 'timeout = 0'
 # A batch system stops all ranks for a while.
 begin 2 --quiet --set runtime.timeout=2
 kill -s STOP "$(cat pid.0)" "$(cat pid.1)"
-sleep 4
+sleep 3
 kill -s CONT "$(cat pid.0)"
 sleep 0.2
 kill -s CONT "$(cat pid.1)"
 goes_on 'all ranks stopped for a while'
 # A computation that lasts: one step of it is longer than the timeout.
-begin 2 --quiet --steps 1 --set box.npart_side=96 --set runtime.group_size=4096 \
+launch 2 --quiet --steps 1 --set box.npart_side=96 --set runtime.group_size=4096 \
   --set gravity.accuracy=high --set runtime.timeout=1
 wait $id || complain "long steps: exit code $?"
 longest=$(cut -d, -f5 run/log/timings.csv | sort -g | tail -n 1)

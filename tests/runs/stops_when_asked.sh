@@ -22,33 +22,19 @@ images = no
 fof = no
 END
 
-# appears FILE: wait for it.
-appears() {
-  waited=0
-  until [ -e "$1" ] || [ $waited -ge 600 ]; do
-    sleep 0.05
-    waited=$((waited + 1))
-  done
-}
 # Set found to the exit code of the job $id, which has a minute to end.
 await() {
-  (sleep 60; kill -s KILL $id) 2>/dev/null &
-  guard=$!
+  until_true is_gone $id
+  is_gone $id || kill -s KILL $id
   wait $id
   found=$?
-  kill $guard 2>/dev/null
 }
 # begin ARGUMENT...: a new run as job $id, until it has taken steps.
 begin() {
   rm -rf run
   "$PHOTONS" "$@" config.ini >out 2>err &
   id=$!
-  waited=0
-  until [ -e run/log/timings.csv ] && [ "$(wc -l <run/log/timings.csv)" -ge 5 ] ||
-    [ $waited -ge 600 ]; do
-    sleep 0.05
-    waited=$((waited + 1))
-  done
+  until_true has_lines 5 run/log/timings.csv
 }
 # ended CODE TEXT WHAT: the job has ended so, has said TEXT, and its checkpoint is good.
 ended() {
@@ -59,6 +45,24 @@ ended() {
   grep -q 'snap_' out && complain "$3: snapshots are named, but there are none"
   "$PHOTONS" -q --restart --steps 1 config.ini >/dev/null 2>err || complain "$3: does not go on: $?"
 }
+
+# A second signal some seconds after the first is not the same wish: the run ends although its step
+# does not, here for a reader who does not read. The second signal is sent below.
+mkfifo full
+sleep 600 <full &
+reader=$!
+head -c 48000 /dev/zero >full # of the 65536 bytes that it holds
+"$PHOTONS" --set output.dir=stuck --set output.log_seconds=0 config.ini >full 2>stuck-err &
+stuck=$!
+trap 'kill -s KILL $reader $stuck 2>/dev/null; rm -rf "$work"' EXIT
+lines=0
+until [ "$lines" -ge 5 ] && [ "$lines" -eq "$(wc -l <stuck/log/timings.csv)" ]; do
+  until_true test -e stuck/log/timings.csv
+  lines=$(wc -l <stuck/log/timings.csv)
+  sleep 0.5
+done
+kill -s TERM $stuck
+first_signal=$(date +%s)
 
 begin
 kill -s TERM $id
@@ -72,34 +76,11 @@ for signal in HUP:1 XCPU:24 USR1:10; do
   ended $((128 + ${signal#*:})) 'go on with --restart' "SIG${signal%:*}"
 done
 
-# A second signal some seconds after the first is not the same wish: the run ends although its step
-# does not, here for a reader who does not read.
-mkfifo full
-sleep 60 <full &
-reader=$!
-rm -rf run
-"$PHOTONS" --set output.log_seconds=0 config.ini >full 2>err &
-id=$!
-lines=0
-until [ "$lines" -ge 5 ] && [ "$lines" -eq "$(wc -l <run/log/timings.csv)" ]; do
-  appears run/log/timings.csv
-  lines=$(wc -l <run/log/timings.csv)
-  sleep 1
-done
-kill -s TERM $id
-sleep 6
-kill -s 0 $id 2>/dev/null || complain 'a signal in a step ends the run before its time'
-kill -s TERM $id
-await
-[ $found -eq 143 ] || complain "a second signal after 6 seconds: exit code $found, not 143"
-grep -q 'stopped by signal 15 and again' err || complain 'a second signal after 6 seconds: not said'
-kill $reader
-
 # nohup's wish is respected, and a reader of the messages may go.
 rm -rf run
 (trap '' HUP; exec "$PHOTONS" config.ini >out 2>err) &
 id=$!
-appears run/log/timings.csv
+until_true test -e run/log/timings.csv
 kill -s HUP $id
 kill -s PIPE $id
 sleep 1
@@ -107,13 +88,25 @@ kill -s 0 $id 2>/dev/null || complain 'SIGHUP that was ignored, or SIGPIPE, ends
 kill -s TERM $id
 ended 143 'signal 15' 'SIGPIPE'
 
+# The run whose step does not end: 5 seconds are "some seconds".
+six_seconds_on() { [ $(($(date +%s) - first_signal)) -gt 6 ]; }
+until_true six_seconds_on
+kill -s 0 $stuck 2>/dev/null || complain 'a signal in a step ends the run before its time'
+id=$stuck
+kill -s TERM $id
+await
+[ $found -eq 143 ] || complain "a second signal after 6 seconds: exit code $found, not 143"
+grep -q 'stopped by signal 15 and again' stuck-err ||
+  complain 'a second signal after 6 seconds: not said'
+kill $reader
+
 # Files in the folder.
 begin
 touch run/output-now
-appears run/snap_000.hdf5
+until_true test -e run/snap_000.hdf5
 [ -e run/output-now ] && complain 'output-now is still there'
 touch run/output-now
-appears run/snap_001.hdf5
+until_true test -e run/snap_001.hdf5
 kill -s TERM $id
 await
 grep -q '^results in run: .*snap_' out ||
@@ -124,9 +117,9 @@ touch run/stop
 ended 0 'stopped by the file run/stop .*go on with --restart' 'the file stop'
 [ -e run/stop ] && complain 'the file stop is still there'
 
-# Time that is used up: 9 seconds, of which the start takes one or two.
+# Time that is used up: 4 seconds, of which the start takes a part.
 rm -rf run
-"$PHOTONS" --set runtime.wall_time=0.0025 config.ini >out 2>err &
+"$PHOTONS" --set runtime.wall_time=0.0011 config.ini >out 2>err &
 id=$!
 ended 0 'stopped by runtime.wall_time .*go on with --restart' 'wall_time'
 
@@ -134,7 +127,7 @@ ended 0 'stopped by runtime.wall_time .*go on with --restart' 'wall_time'
 rm -rf run
 "$PHOTONS" --set box.npart_side=160 --set runtime.group_size=4096 config.ini >out 2>err &
 id=$!
-appears run/.lock
+until_true test -e run/.lock
 kill -s TERM $id
 await
 [ $found -eq 143 ] || complain "before the first step: exit code $found, not 143"
@@ -159,11 +152,7 @@ done
 # A step that lasts longer than it may is given up; what stands is told.
 slow='--set box.npart_side=64 --set runtime.workers=1 --set runtime.signal_grace=0'
 given_up() {
-  waited=0
-  until grep -q '^step ' out 2>/dev/null || [ $waited -ge 600 ]; do
-    sleep 0.05
-    waited=$((waited + 1))
-  done
+  until_true grep -q -s '^step ' out
   sleep 0.1
   kill -s TERM $id
   await

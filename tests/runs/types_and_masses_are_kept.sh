@@ -31,23 +31,16 @@ fof = no
 group_size = 128
 END_OF_CONFIG
 
-run() {
-  folder=$1
-  shift
-  timeout 200 "$@" --quiet --set output.dir="$folder" config.ini >out 2>&1 && [ ! -s out ] ||
-    complain "$folder: exit code $?, $(cat out)"
-}
-run one env STARPU_NCPU=1 "$PHOTONS"
-run ranks mpirun --oversubscribe --bind-to none -x STARPU_NCPU=1 -n 2 "$PHOTONS"
-run parts env STARPU_NCPU=2 "$PHOTONS" --steps 2 --set output.checkpoint_minutes=1e-6
-run parts env STARPU_NCPU=1 "$PHOTONS" --restart
+STARPU_NCPU=1 run one config.ini
+STARPU_NCPU=1 run_on 2 ranks config.ini
+STARPU_NCPU=2 run parts config.ini --steps 2 --set output.checkpoint_minutes=1e-6
+STARPU_NCPU=1 run parts config.ini --restart
 helper check ic.hdf5 one ranks parts || failures=$((failures + 1))
 
 # A snapshot is a file to start from.
 sed 's/^redshifts.*/redshifts = 4/; s/^z_end.*/z_end = 4/; s/ic.hdf5/one\/snap_001.hdf5/' config.ini \
   >later.ini
-timeout 60 "$PHOTONS" -q --steps 1 --set output.dir=later later.ini >out 2>&1 && [ ! -s out ] ||
-  complain "from a snapshot: exit code $?, $(cat out)"
+run later --steps 1 later.ini
 
 # What such a run cannot have is said, once; and without softening lengths they follow the masses.
 sed '/^softening_type/d; s/^fof.*/fof = yes/' config.ini >plain.ini

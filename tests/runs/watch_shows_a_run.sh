@@ -35,14 +35,6 @@ plain() {
   grep -q "$(printf '\033')" out && complain 'an escape sequence in a file'
   grep -q '.\{101\}' out && complain 'a line of more than 100 columns'
 }
-# until_true COMMAND...: wait until it succeeds.
-until_true() {
-  waited=0
-  until "$@" || [ $waited -ge 1200 ]; do
-    sleep 0.1
-    waited=$((waited + 1))
-  done
-}
 # A run that has ended.
 "$PHOTONS" -q config.ini 2>/dev/null || complain "the run: exit code $?"
 ls -lAR --time-style=full-iso run >before
@@ -167,8 +159,7 @@ refused 'needs a value' --watch
   2>/dev/null &
 id=$!
 trap 'kill -s KILL "$id" 2>/dev/null; rm -rf "$work"' EXIT
-enough() { [ "$(cat busy/log/timings.csv 2>/dev/null | wc -l)" -ge 20 ]; }
-until_true enough
+until_true has_lines 20 busy/log/timings.csv
 kill -s STOP $id
 watch busy
 plain

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A run from a Gadget file at z = 49 to 0 agrees with a plain particle mesh, all that a run leaves behind
-# is there and right, and config-used.ini repeats the run. Where the initial conditions of PhotoNs-2's
-# demonstration are, the run from them agrees with PhotoNs-2.
+# A run from a Gadget file at z = 49 to 0 agrees with a plain particle mesh, all that a run leaves
+# behind is there and right, and config-used.ini repeats the run. Where the initial conditions of
+# PhotoNs-2's demonstration are, the run from them agrees with PhotoNs-2.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 ics=${PHOTONS_FORCE_SETS:?the folder of the force sets}/early.hdf5

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# yt opens files of gas as it opens GAMER's: levels, fields, particles and a projection are those of the mesh
-# that was written, in both precisions. Files of several processes are those of one.
+# yt opens files of gas as it opens GAMER's: levels, fields, particles and a projection are those of
+# the mesh that was written, in both precisions. Files of several processes are those of one.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+. "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy yt
 need_mpi
 
@@ -10,31 +11,10 @@ for real in 4 8; do
   "$unit_tests/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "writing: exit code $?"
 done
 # Gas and particles in an expanding universe have physical units.
-cat >pancake.ini <<END
-[run]
-system = gas
-[cosmology]
-Omega_m = 1
-Omega_lambda = 0
-Omega_b = 0.25
-h = 0.5
-[box]
-size = 64
-npart_side = 32
-[ic]
-source = pancake
-z_init = 20
-temperature = 100
-[gas]
-comoving = yes
-precision = double
-gravity = self
-root = 32, 16, 16
-[output]
-redshifts = 20
-images = no
-END
-"$PHOTONS" --quiet --steps 0 --set output.dir=pancake pancake.ini 2>err || complain "a pancake"
+plane_wave wave.ini
+run pancake wave.ini --steps 0 --set ic.z_init=20 --set ic.z_caustic=1 --set ic.temperature=100 \
+  --set gas.precision=double --set box.npart_side=32 --set cosmology.Omega_b=0.25 \
+  --set output.redshifts=20
 support gas_readers.py gas_4.hdf5 gas_8.hdf5 pancake/gas_000.hdf5 >err 2>&1 || complain "what yt reads"
 
 # A reader that takes the patches of a group in the order of memory does not find the gas.

@@ -60,6 +60,37 @@ complain() {
   [ ! -s "$work/err" ] || sed 's/^/    /' "$work/err"
   failures=$((failures + 1))
 }
+
+# run_on RANKS FOLDER ARGUMENT...: the program on so many ranks, with the output folder FOLDER. The
+# run must end well within two minutes, and print nothing.
+run_on() {
+  ranks_of_run=$1 folder_of_run=$2
+  shift 2
+  set -- "$PHOTONS" --quiet --set output.dir="$folder_of_run" "$@"
+  [ "$ranks_of_run" -eq 1 ] ||
+    set -- mpirun --oversubscribe --bind-to none -n "$ranks_of_run" "$@"
+  timeout 120 "$@" >"$work/err" 2>&1
+  code_of_run=$?
+  [ $code_of_run -eq 0 ] && [ ! -s "$work/err" ] ||
+    complain "$folder_of_run on $ranks_of_run ranks: exit code $code_of_run"
+}
+# run FOLDER ARGUMENT...: the same on one rank.
+run() { run_on 1 "$@"; }
+
+# until_true COMMAND...: wait until the command succeeds, a minute at most.
+until_true() {
+  waited=0
+  until "$@" || [ $waited -ge 1200 ]; do
+    sleep 0.05
+    waited=$((waited + 1))
+  done
+}
+# has_lines NUMBER FILE: the file is there, and has so many lines or more.
+has_lines() { [ -e "$2" ] && [ "$(wc -l <"$2")" -ge "$1" ]; }
+
+# is_gone PROCESS: it has ended, although its parent may not have asked how.
+is_gone() { ! ps -o stat= -p "$1" | grep -qv Z; }
+
 # The last command of a test.
 finish() {
   [ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }

@@ -65,6 +65,16 @@ float *accelerations_by_id(const struct particles *s) {
   return out;
 }
 
+struct nbody *solver_of_gadget_file(const char *path, struct parameters *p) {
+  parameters_default(p);
+  snprintf(p->ic.file, sizeof p->ic.file, "%s", path);
+  p->ic.source = IC_GADGET;
+  const struct particles s = ic_read_gadget(p);
+  p->box.size = s.box;
+  p->gravity.softening = 1e3 * s.box / cbrt((double)s.all) / 30.0;
+  return nbody_create(p, s);
+}
+
 static void read_dataset(hid_t file, const char *name, hid_t type, void *out) {
   hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
   if (set < 0 || H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)

@@ -33,6 +33,11 @@ float *solver_accelerations(const struct parameters *p, struct particles particl
                             struct work_counts *work);
 struct force_error force_compare(const float *acceleration, const double *reference, size_t n);
 
+/** The whole solver of the particles in a Gadget file, with default parameters but for a softening
+ * length of a 30th of their mean distance. nbody_free() it.
+ * @param p  set to these parameters; must outlive the solver */
+struct nbody *solver_of_gadget_file(const char *path, struct parameters *p);
+
 /** A particle set with its reference accelerations by rising id, [N][3] in (km/s)^2/(Mpc/h). */
 struct force_set {
   char *path;

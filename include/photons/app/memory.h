@@ -20,12 +20,8 @@ struct memory_use {
 struct memory_use memory_estimate(const struct parameters *p, size_t particles);
 double memory_peak(const struct memory_use *use);
 
-/** Cells a side of the finest mesh to which a run may change: gravity.pm_grid_most, at least those
- * of the first mesh. */
-uint32_t memory_finest_mesh(const struct parameters *p, size_t particles);
-
-/** End the program where this machine cannot hold so many particles: where memory is promised
- * freely, the kernel kills who uses it. */
+/** End the program where this machine cannot hold so many particles, with the finest mesh
+ * that the run may change to: where memory is promised freely, the kernel kills who uses it. */
 void memory_require(const struct parameters *p, size_t particles);
 
 #endif

@@ -60,7 +60,7 @@ uint32_t mesh_policy_forces(const struct parameters *p, size_t particles, uint32
  * The cells a side of the mesh for the next steps: more of them where a finer mesh pays for itself.
  * Its short-range force has a shorter reach r_cut, and pairs fall about as r_cut where most of them
  * are, in halos with densities of r^-2.
- * @param p      gravity.pm_grid_most is set
+ * @param p      gravity.pm_grid_most; 0: the mesh stays
  * @param cells  a side, now
  * @param pairs  that the last step computed
  */
