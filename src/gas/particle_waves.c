@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles of an expanding universe: displaced from a grid as the gas is. In the units of comoving.h
- * the velocity of a particle, v~ = a^2 dx/dt, is what struct particles calls its momentum. */
+/* Particles of an expanding universe: displaced from a grid by the waves of the gas. In the units of
+ * comoving.h the velocity of a particle, v~ = a^2 dx/dt, is what struct particles calls its
+ * momentum. */
 #include "particle_waves.h"
 
 #include <math.h>

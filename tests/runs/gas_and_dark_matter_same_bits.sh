@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A small universe of gas and dark matter, refined where there are many particles, has the same bits on
-# any workers, in any batches and after a restart. Its gas is nowhere colder than the floor of the
-# temperature.
+# A small universe of gas and dark matter, refined where there are many particles, has the same bits
+# on any workers, in any batches and after a restart. Its gas is nowhere colder than the floor of
+# the temperature.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 . "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy

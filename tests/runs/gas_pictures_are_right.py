@@ -24,7 +24,7 @@ def make():
         for axis, speed in zip("xyz", (x, -y, z)):
             file[f"velocity_{axis}"] = speed
         file["pressure"] = 1 + 3 * y * x
-    # A particle in the middle of each cell of the root level: its cloud fills this cell on any level.
+    # A particle in the middle of each cell of the root level: on any level its cloud fills this cell.
     middles = np.stack([axis.ravel() + 1 / 64 for axis in (x, y / 2, z / 2)], axis=1)
     with h5py.File("particles.hdf5", "w") as file:
         file["position"] = middles

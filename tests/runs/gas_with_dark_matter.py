@@ -117,12 +117,14 @@ def conserved(name):
 
 
 def spectra():
-    """The program's power spectra: that of the gas is that of its cells, that of the particles begins
-    like it where waves have many cells, and shot noise is part of it."""
-    found, again = photons.load("universe/powerspec_gas_001.txt"), Mesh("universe/gas_001.hdf5").power()
+    """The program's power spectra: that of the gas is that of its cells. That of the particles, with
+    their shot noise, begins like it where waves have many cells."""
+    found = photons.load("universe/powerspec_gas_001.txt")
+    again = Mesh("universe/gas_001.hdf5").power()
     for name in ("k", "P", "modes"):
         assert np.allclose(found[name], again[name], rtol=1e-6), name
-    gas, particles = (photons.load(f"universe/powerspec_{kind}_000.txt") for kind in ("gas", "particles"))
+    kinds = ("gas", "particles")
+    gas, particles = (photons.load(f"universe/powerspec_{kind}_000.txt") for kind in kinds)
     assert np.allclose(particles["P_shot"], (400 / 32) ** 3) and not gas["P_shot"].any()
     some = gas["k"] < np.pi / 400 * 32 / 4
     ratio = particles["P"][: len(gas["k"])] / gas["P"]
@@ -148,8 +150,8 @@ def solvers():
 
 
 def compare():
-    # A cloud has the shape of a cell when it gives mass, and when it feels forces. Where a wave has 64
-    # cells this makes its attraction 0.2 % less, and 1 % where it has 32.
+    # A cloud has the shape of a cell when it gives mass, and when it feels forces. Where a wave has
+    # 64 cells this makes its attraction 0.2 % less, and 1 % where it has 32.
     both, alone = wave("wave"), wave("wave_of_particles")
     assert all(abs(size - 1) < 0.005 for size in (*both.values(), *alone.values()))
     assert list(alone) == ["particles"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """usage: same_gas.py FILE PATCHES REFERENCE FOLDER...
 
-Compares the gas and the particles in this file of the folders bit by bit. The reference must have more patches than
-this number: fewer would mean that nothing is refined."""
+Compares the gas and the particles in this file of the folders bit by bit. The reference must have
+more patches than this number: fewer would mean that nothing is refined."""
 
 import sys
 

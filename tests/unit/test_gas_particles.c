@@ -167,8 +167,8 @@ struct wanted {
   int count;
 };
 
-/** Where a cell has more than `most` of the lightest particles' masses, its patch and those at most 4
- * cells away are refined. @param g  the root level alone */
+/** Where a cell has more than `most` of the lightest particles' masses, its patch and those at most
+ * 4 cells away are refined. @param g  the root level alone */
 static struct wanted find_wanted(const struct gas *g, double most) {
   struct wanted wanted = {0};
   for (uint32_t i = 0; i < g->topology.level[0].count; i++) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gas in halos of a universe on the adaptive mesh: the sphere of 200 times the critical density about
-the densest places, its baryon fraction, and profiles about its centre.
+"""Gas in halos of a universe on the adaptive mesh: the sphere of 200 times the critical density
+about the densest places, its baryon fraction, and profiles about its centre.
 
 Lengths are comoving, Mpc/h; masses 1e10 Msun/h; temperatures K."""
 
@@ -24,8 +24,8 @@ class Matter:
     """All gas cells and particles of a file, as points.
 
     mesh -- gas.Mesh of a comoving run; position [point, 3]; mass [point]; side [point], of cells, 0
-    of particles; gas [point], whether a point is a cell; temperature [point], 0 of particles; critical -- the comoving critical density;
-    baryons -- the mean part of gas in all matter"""
+    of particles; gas [point], whether a point is a cell; temperature [point], 0 of particles;
+    critical -- the comoving critical density; baryons -- the mean part of gas in all matter"""
 
     def __init__(self, mesh):
         if not mesh.comoving:
@@ -75,8 +75,8 @@ class Matter:
         return way - self.mesh.box * np.round(way / self.mesh.box)
 
     def centre(self, place):
-        """The densest point near a place: centre of mass of a sphere that shrinks (Power et al. 2003,
-        MNRAS 338, 14)."""
+        """The densest point near a place: centre of mass of a sphere that shrinks (Power et al.
+        2003, MNRAS 338, 14)."""
         radius, finest = 2 * self.mesh.box[0] / self.mesh.root[0], self.mesh.side.min()
         while True:
             way = self.offsets(place)
@@ -124,8 +124,8 @@ class Halo:
         self.radius = (self.mass / (800 / 3 * np.pi * critical)) ** (1 / 3)
 
     def _split(self, way):
-        """The matter within some radii, with cells cut into parts: points would all be in one shell.
-        Each cell has the same temperature everywhere."""
+        """The matter within some radii, with cells cut into parts: points would all be in one
+        shell. Each cell has the same temperature everywhere."""
         matter = self.matter
         distance = np.sqrt(np.sum(way**2, axis=1))
         near = distance < PROFILE * self.radius + matter.side
@@ -150,7 +150,7 @@ class Halo:
         return self.matter.weight * NEWTON * self.mass / (2 * BOLTZMANN * a * self.radius)
 
     def profile(self, bins=12):
-        """In shells from the side of a cell near the centre to three radii: a Table of radius; gas and
+        """In shells from the side of the finest cells to three radii: a Table of radius; gas and
         particles, their densities over their means; temperature; baryon_fraction within the outer
         radius of the shell, over the mean."""
         matter, mesh = self.matter, self.matter.mesh

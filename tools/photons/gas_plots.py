@@ -212,7 +212,7 @@ def plot_matter(outputs):
 
 
 def plot_spectra(outputs):
-    """Power spectra of gas and particles at the outputs, beside linear theory; below: their ratio."""
+    """Power spectra of gas and particles at the outputs, beside linear theory, and their ratio."""
     if not outputs.spectra:
         return None
     figure, axes = new_figure(nrows=2, sharex=True, figsize=(6.5, 7), height_ratios=[2, 1])

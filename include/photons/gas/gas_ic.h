@@ -9,7 +9,8 @@
 #include "photons/config/choices.h"
 #include "photons/gas/gas.h"
 
-/** A plane wave of Zel'dovich's. Without pressure, matter of phase q comes to phase q - size sin(q). */
+/** A plane wave of Zel'dovich's. Without pressure, matter of phase q comes to phase
+ * q - size sin(q). */
 struct pancake {
   double size;     /**< below 1 */
   double density;  /**< mean of the gas */

@@ -69,8 +69,8 @@ struct gas_physics {
    * dual_energy_switch, interpolation and flux_fix then keep the entropy and not the energy. 0: no
    * to all of this. On cores alone. */
   double dual_energy_change;
-  /** After solve and flux_fix pressure over density is at least this: gas with less is warmed. 0: it
-   * may have any. On cores alone. */
+  /** After solve and flux_fix pressure over density is at least this: gas with less is warmed.
+   * 0: it may have any. On cores alone. */
   double least_heat;
 };
 
