@@ -14,7 +14,7 @@ np = Deferred("numpy")
 CRITICAL = 27.755  # density today, 1e10 Msun/h/(Mpc/h)^3
 NEWTON = 43.0071  # (km/s)^2 Mpc/h / (1e10 Msun/h)
 BOLTZMANN = 0.00824999  # over the mass of a hydrogen atom, (km/s)^2/K
-CANDIDATES = 16  # densest places that are looked at
+CANDIDATES = 6  # densest places that are looked at
 FEWEST = 20  # points that make a halo
 PARTS = 4  # along a side, into which cells of a halo are cut
 PROFILE = 3.0  # radii that a profile reaches
@@ -78,13 +78,14 @@ class Matter:
         """The densest point near a place: centre of mass of a sphere that shrinks (Power et al.
         2003, MNRAS 338, 14)."""
         radius, finest = 2 * self.mesh.box[0] / self.mesh.root[0], self.mesh.side.min()
+        way = self.offsets(place)
+        near = np.sum(way**2, axis=1) < (2 * radius) ** 2
+        way, mass, moved = way[near], self.mass[near], np.zeros(3)
         while True:
-            way = self.offsets(place)
-            inside = np.sum(way**2, axis=1) < radius**2
+            inside = np.sum((way - moved) ** 2, axis=1) < radius**2
             if np.count_nonzero(inside) < FEWEST or radius < finest:
-                return place
-            step = np.average(way[inside], axis=0, weights=self.mass[inside])
-            place = (place + step) % self.mesh.box
+                return (place + moved) % self.mesh.box
+            moved = np.average(way[inside], axis=0, weights=mass[inside])
             radius *= 0.9
 
 
@@ -93,12 +94,13 @@ class Halo:
 
     centre [3]; radius, that of 200 times the critical density; mass, within it; baryon_fraction
     within it, over the mean; temperature, mean of the gas within it, weighted by mass. They are 0
-    where the centre is not that dense."""
+    where the centre is not that dense. A halo ends within a quarter of the box."""
 
     def __init__(self, matter, centre):
         self.matter, self.centre = matter, centre
         way = matter.offsets(centre)
-        self._take(way, matter.mass, matter.gas, matter.temperature)
+        near = np.sum(way**2, axis=1) < (matter.mesh.box.min() / 4) ** 2
+        self._take(way[near], matter.mass[near], matter.gas[near], matter.temperature[near])
         if self.mass > 0:
             self._take(*self._split(way))
         inside = self.distance < self.radius
