@@ -18,6 +18,18 @@ struct batch_argument {
   bool flag;
 };
 
+/** The same of stages that close a step. */
+struct step_argument {
+  struct batch_argument a;
+  double least_heat; /**< of gas_physics, at the end of the step */
+};
+/** What the CPU versions of these compute with. */
+static inline struct gas_physics physics_of(const struct gas *g, double least_heat) {
+  struct gas_physics physics = g->physics;
+  physics.least_heat = least_heat;
+  return physics;
+}
+
 /** What the CUDA versions know of a batch. */
 struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a);
 

@@ -13,6 +13,7 @@
 struct gas_advance_argument {
   struct batch_argument a; /* weight: the step's length; flag: reversed sweeps */
   double begin, share;     /* of the step, in that of the next coarser level */
+  double least_heat;       /* of gas_physics, at the end of the step */
 };
 enum { CELLS, FLUXES, SCRATCH, SIDES };
 
@@ -28,9 +29,10 @@ static void advance_group(void *buffers[], const struct gas_advance_argument *a,
   const struct gas *g = a->a.gas;
   char *scratch = solve_scratch(buffers[SCRATCH]), *block = scratch + g->kernels->scratch_bytes;
   void *fluxes = nth(buffers[FLUXES], gas_fluxes_bytes(g), i);
+  const struct gas_physics physics = physics_of(g, a->least_heat);
   struct gas_fault fault;
   block_fill(sources, batch_of(&a->a)->first + i, block);
-  g->kernels->solve(&g->physics, a->a.weight / gas_cell(g, a->a.level), a->a.flag, block,
+  g->kernels->solve(&physics, a->a.weight / gas_cell(g, a->a.level), a->a.flag, block,
                     nth(buffers[CELLS], gas_group_bytes(g), i), fluxes, scratch, &fault);
   note_fault(&a->a, i, &fault);
   if (a->a.level == 0) return;
@@ -68,7 +70,7 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
 STAGE(gas_advance, 0x4477aa, "gas");
 
 void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, double begin,
-                        double share) {
+                        double share, double least_heat) {
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = &l->batch[batch];
   struct slots slots = {0};
@@ -79,7 +81,8 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
   slots_add_sources(&slots, g, level, b, begin);
   slots_add_links(&slots, b);
   gas_advance_insert(
-      (struct gas_advance_argument){{g, level, batch, dt, l->steps % 2 == 1}, begin, share},
+      (struct gas_advance_argument){
+          {g, level, batch, dt, l->steps % 2 == 1}, begin, share, least_heat},
       slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);
 }

@@ -8,10 +8,10 @@
 
 #include "codelets/gas/batches.h"
 
-#define gas_fix_argument batch_argument
+#define gas_fix_argument step_argument
 enum { CELLS, FLUXES, SIDES };
 
-static double gas_fix_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_fix_work(const struct step_argument *a) { return batch_work(&a->a); }
 
 /** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not
  * refined, either. */
@@ -30,28 +30,32 @@ static const char *finer_flux(void *buffers[], const struct batch_argument *a, u
   return sides + (size_t)(face ^ 1) * (gas_sides_bytes(g) / GAS_FACES);
 }
 
-static void fix_patch(void *buffers[], const struct batch_argument *a, uint32_t i, int patch) {
+static void fix_patch(void *buffers[], const struct step_argument *argument, uint32_t i,
+                      int patch) {
+  const struct batch_argument *a = &argument->a;
   const struct gas *g = a->gas;
+  const struct gas_physics physics = physics_of(g, argument->least_heat);
   const size_t face_bytes = gas_sides_bytes(g) / GAS_FACES;
   const char *fluxes = nth(buffers[FLUXES], gas_fluxes_bytes(g), i);
   for (int face = 0; face < GAS_FACES; face++) {
     const char *finer = finer_flux(buffers, a, batch_of(a)->first + i, patch, face);
     if (finer)
-      g->kernels->flux_fix(&g->physics, a->weight / gas_cell(g, a->level), face,
+      g->kernels->flux_fix(&physics, a->weight / gas_cell(g, a->level), face,
                            fluxes + (size_t)(patch * GAS_FACES + face) * face_bytes, finer,
                            nth(buffers[CELLS], gas_group_bytes(g), i), patch);
   }
 }
 
-static void gas_fix_cpu(void *buffers[], const struct batch_argument *a) {
-  const struct gas_batch *b = batch_of(a);
-  const struct gas_group *group = &a->gas->topology.level[a->level].group[b->first];
+static void gas_fix_cpu(void *buffers[], const struct step_argument *a) {
+  const struct gas_batch *b = batch_of(&a->a);
+  const struct gas_group *group = &a->a.gas->topology.level[a->a.level].group[b->first];
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++)
       if (group[i].son[p] == NO_GROUP) fix_patch(buffers, a, i, p);
 }
 
-static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct step_argument *argument) {
+  const struct batch_argument *a = &argument->a;
   const uint32_t fine = batch_of(a)->fine.count;
   const char **sides = slots_addresses(buffers, SIDES, fine);
   const struct gpu_gas g = gpu_gas_of(gpu, a);
@@ -63,7 +67,7 @@ static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct batch_arg
 
 STAGE(gas_fix, 0xcc6677, "gas");
 
-void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt) {
+void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt, double least_heat) {
   const struct batch_argument a = {g, level, batch, dt, false};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a);
@@ -73,6 +77,6 @@ void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt) {
   for (uint32_t i = 0; i < b->fine.count; i++)
     slots_add(&slots, g->level[level + 1].batch[b->fine.batch[i]].sides, STARPU_R);
   slots_add_links(&slots, b);
-  gas_fix_insert(a, slots_task(&slots, PRIORITY_HIGH));
+  gas_fix_insert((struct step_argument){a, least_heat}, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

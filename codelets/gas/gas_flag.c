@@ -33,11 +33,13 @@ static void gas_flag_cpu(void *buffers[], const struct batch_argument *a) {
   const char **cells = slots_addresses(buffers, first_source(g), source_slots(b, a->weight));
   const struct block_sources sources = block_sources_of(a, cells, a->weight);
   char *block = solve_scratch(buffers[SCRATCH]) + g->kernels->scratch_bytes;
+  struct gas_flags flags = g->flags[a->level];
+  if (g->particles) flags.particles *= g->particles->lightest;
   for (uint32_t i = 0; i < b->count; i++) {
     double density[GAS_GROUP_CELLS];
     block_fill(&sources, b->first + i, block);
-    g->kernels->flag(&g->physics, &g->flags[a->level], block, density_of(buffers, g, i, density),
-                     g->buffer, g->level[a->level].flags[b->first + i]);
+    g->kernels->flag(&g->physics, &flags, block, density_of(buffers, g, i, density), g->buffer,
+                     g->level[a->level].flags[b->first + i]);
   }
   free(cells);
 }

@@ -5,18 +5,20 @@
  * writes cells at the end of the step, fluxes, gas_level.fault */
 #include "codelets/gas/batches.h"
 
-#define gas_solve_argument batch_argument
+#define gas_solve_argument step_argument /* weight: the step's length; flag: reversed sweeps */
 enum { CELLS, FLUXES, BLOCKS, SCRATCH, SLOTS };
 
-static double gas_solve_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_solve_work(const struct step_argument *a) { return batch_work(&a->a); }
 
-static void gas_solve_cpu(void *buffers[], const struct batch_argument *a) {
+static void gas_solve_cpu(void *buffers[], const struct step_argument *argument) {
+  const struct batch_argument *a = &argument->a;
   const struct gas *g = a->gas;
+  const struct gas_physics physics = physics_of(g, argument->least_heat);
   const struct gas_batch *b = batch_of(a);
   void *scratch = solve_scratch(buffers[SCRATCH]);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_fault fault;
-    g->kernels->solve(&g->physics, a->weight / gas_cell(g, a->level), a->flag,
+    g->kernels->solve(&physics, a->weight / gas_cell(g, a->level), a->flag,
                       nth(buffers[BLOCKS], gas_block_bytes(g), i),
                       nth(buffers[CELLS], gas_group_bytes(g), i),
                       nth(buffers[FLUXES], gas_fluxes_bytes(g), i), scratch, &fault);
@@ -24,7 +26,8 @@ static void gas_solve_cpu(void *buffers[], const struct batch_argument *a) {
   }
 }
 
-static void gas_solve_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+static void gas_solve_gpu(struct gpu *gpu, void *buffers[], const struct step_argument *argument) {
+  const struct batch_argument *a = &argument->a;
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   gpu_gas_solve(&g, a->weight / gas_cell(a->gas, a->level), a->flag, VECTOR(void, buffers[BLOCKS]),
                 VECTOR(void, buffers[CELLS]), VECTOR(void, buffers[FLUXES]),
@@ -33,7 +36,7 @@ static void gas_solve_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
 
 STAGE(gas_solve, 0x4477aa, "gas");
 
-void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt,
+void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt, double least_heat,
                       starpu_data_handle_t block) {
   const struct gas_level *l = &g->level[level];
   const bool reversed = l->steps % 2 == 1;
@@ -42,6 +45,6 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt,
                                                 [FLUXES] = {b->fluxes, STARPU_W},
                                                 [BLOCKS] = {block, STARPU_R},
                                                 [SCRATCH] = {g->scratch, STARPU_SCRATCH}};
-  gas_solve_insert((struct batch_argument){g, level, batch, dt, reversed},
+  gas_solve_insert((struct step_argument){{g, level, batch, dt, reversed}, least_heat},
                    (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
 }

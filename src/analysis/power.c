@@ -256,7 +256,7 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
                  const struct particles *s, size_t mesh, double a,
                  const struct linear_power *linear, const struct cosmology *cosmology,
                  const struct provenance *provenance) {
-  double shot = s->box * s->box * s->box / (double)s->all;
+  const double shot = s->all > 0 ? s->box * s->box * s->box / (double)s->all : 0.0;
   const struct growth growth = cosmology_growth(cosmology, a);
   struct halofit fit = {0};
   char *temporary = output_begin(path);

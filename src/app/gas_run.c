@@ -9,9 +9,11 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
+#include "photons/gas/comoving.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_file.h"
 #include "photons/gas/gas_picture.h"
+#include "photons/gas/gas_power.h"
 #include "photons/gas/gravity.h"
 #include "photons/runtime/scheduler.h"
 
@@ -73,7 +75,9 @@ static double next(void *state, const struct progress *now) {
 
 static void describe_mesh(FILE *out, const struct parameters *p) {
   static const char *const solvers[] = {[GAS_RTVD] = "relaxing TVD", [GAS_MUSCL] = "MUSCL-Hancock"};
-  const char *attracting = gas_particles_wanted(p) ? "gas and particles" : "the gas itself";
+  const char *attracting = !gas_particles_wanted(p)    ? "the gas itself"
+                           : p->gas.solver == GAS_NONE ? "the particles"
+                                                       : "gas and particles";
   if (p->gas.solver == GAS_NONE)
     fprintf(out, "  gas         none, Courant number %g\n", p->gas.cfl);
   else
@@ -85,8 +89,9 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
           p->gas.levels == 1 ? "" : "s",
           p->gas.steps == GAS_STEPS_INDIVIDUAL ? "steps by level" : "shared steps");
   if (p->gas.comoving)
-    fprintf(out, "  comoving    %g Mpc/h a side, Omega_m %g, Omega_lambda %g, h %g\n", p->box.size,
-            p->cosmology.omega_m, p->cosmology.omega_lambda, p->cosmology.h);
+    fprintf(out, "  comoving    %g Mpc/h a side, Omega_m %g, of it %g gas, Omega_lambda %g, h %g\n",
+            p->box.size, p->cosmology.omega_m, p->cosmology.omega_m * comoving_gas_share(p),
+            p->cosmology.omega_lambda, p->cosmology.h);
   if (p->gas.gravity == GAS_GRAVITY_SELF && p->gas.comoving)
     fprintf(out, "  gravity     of %s\n", attracting);
   else if (p->gas.gravity == GAS_GRAVITY_SELF)
@@ -205,6 +210,8 @@ static double write_output(void *state, const struct progress *now, size_t numbe
   if (r->gas->gravity) f.potential = group_potential;
   gas_acquire(r->gas, STARPU_R);
   gas_file_write(path, r->parameters, &f, group_cells, r);
+  if (r->gas->comoving && r->parameters->output.power_spectrum)
+    gas_power_write(r->gas, r->parameters, number);
   if (r->parameters->output.images)
     gas_pictures_write(r->gas, r->parameters->output.dir, number,
                        (size_t)r->parameters->output.image_pixels);
@@ -342,12 +349,15 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
     struct gas_ic ic = gas_ic_make(p); /* looks at the file */
     gas_ic_free(&ic);
   }
-  if (!checkpoint_path && gas_particles_wanted(p)) gas_particles_look(p);
+  const size_t particles = !checkpoint_path && gas_particles_wanted(p) ? gas_particles_look(p) : 0;
   gas_require_root(p);
   set_timeline(timeline, p, now);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
   describe_mesh(stdout, p);
+  if (particles > 0)
+    printf("  particles   %zu, %.1f MB\n", particles,
+           1e-6 * (double)particles * sizeof(struct gas_particle));
   const double root = gas_root_memory(p), patch = gas_bytes_per_group(p);
   const double left = gas_installed_memory() - root;
   printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch;\n"

@@ -336,6 +336,7 @@ static void check_flags(const struct parameters *p, struct parameter_problems *p
     const char *key;
     size_t count;
   } lists[] = {{"flag_density", p->gas.flag_density_count},
+               {"flag_particles", p->gas.flag_particles_count},
                {"flag_gradient_density", p->gas.flag_gradient_density_count},
                {"flag_gradient_pressure", p->gas.flag_gradient_pressure_count},
                {"flag_loehner", p->gas.flag_loehner_count}};
@@ -349,9 +350,10 @@ static void check_flags(const struct parameters *p, struct parameter_problems *p
                    lists[i].count, (long long)p->gas.levels);
   }
   if (given == 0 && p->gas.levels > 0 && sound(problems, row_of("gas", "levels")))
-    problem_with(problems, row_of("gas", "levels"), p, NULL,
-                 "nothing would be refined: give gas.flag_density, flag_gradient_density, "
-                 "flag_gradient_pressure or flag_loehner");
+    problem_with(
+        problems, row_of("gas", "levels"), p, NULL,
+        "nothing would be refined: give gas.flag_density, flag_particles, flag_gradient_density, "
+        "flag_gradient_pressure or flag_loehner");
 }
 
 /** The root level and the boundaries of its box. */
@@ -404,21 +406,46 @@ static void check_on_cores(const struct parameters *p, struct parameter_problems
 /** Particles on the adaptive mesh. */
 static void check_gas_particles(const struct parameters *p, struct parameter_problems *problems) {
   const bool alone = p->ic.source == IC_POINT_MASSES || p->ic.source == IC_PARTICLES;
+  const bool either = p->gas.comoving && !alone; /* the source gives gas, particles or both */
   const struct parameter *solver = row_of("gas", "solver"), *file = row_of("ic", "particles"),
                          *gravity = row_of("gas", "gravity");
-  if (alone != (p->gas.solver == GAS_NONE) && sound(problems, solver))
+  if (!either && alone != (p->gas.solver == GAS_NONE) && sound(problems, solver))
     problem_with(problems, solver, p, NULL,
                  alone ? "this ic.source has no gas; allowed: none"
                        : "this ic.source has gas; none needs ic.source = point_masses | particles");
+  if (either && p->gas.solver == GAS_NONE)
+    check_needed(p, problems, "box", "npart_side", p->box.npart_side > 0, "gas.solver = none");
   if (p->ic.source == IC_PARTICLES)
     check_needed(p, problems, "ic", "particles", *p->ic.particles, "ic.source = particles");
   if (p->ic.source == IC_POINT_MASSES && *p->ic.particles && sound(problems, file))
     problem_with(problems, file, p, NULL, "not with ic.source = point_masses");
   if (*p->ic.particles && sound(problems, file)) check_readable(p, problems, file, p->ic.particles);
-  if (p->gas.comoving && *p->ic.particles && sound(problems, file))
-    problem_with(problems, file, p, NULL, "not with gas.comoving = yes");
-  if ((alone || *p->ic.particles) && p->gas.gravity == GAS_GRAVITY_NONE && sound(problems, gravity))
+  const bool many = p->box.npart_side > 0;
+  if (many && *p->ic.particles && sound(problems, file))
+    problem_with(problems, file, p, NULL, "not with box.npart_side, which makes the particles");
+  if (p->gas.flag_particles_count > 0 && !(alone || many || *p->ic.particles) &&
+      sound(problems, row_of("gas", "flag_particles")))
+    problem_with(problems, row_of("gas", "flag_particles"), p, NULL, "there are no particles");
+  if ((alone || many || *p->ic.particles) && p->gas.gravity == GAS_GRAVITY_NONE &&
+      sound(problems, gravity))
     problem_with(problems, gravity, p, NULL, "particles need gas.gravity = self");
+}
+
+/** Particles in a box that expands. */
+static void check_dark_matter(const struct parameters *p, struct parameter_problems *problems) {
+  const bool both = p->gas.solver != GAS_NONE && (p->box.npart_side > 0 || *p->ic.particles);
+  const double part = p->cosmology.omega_b / p->cosmology.omega_m;
+  const struct parameter *side = row_of("box", "npart_side"),
+                         *baryons = row_of("cosmology", "Omega_b");
+  if (both && !(part > 0.0 && part < 1.0) && sound(problems, baryons))
+    problem_with(problems, baryons, p, NULL,
+                 "gas and particles need more than 0 and less than Omega_m = %g",
+                 p->cosmology.omega_m);
+  for (size_t c = 1; c < p->gas.root_count && p->box.npart_side > 0 && sound(problems, side); c++)
+    if (fmod((double)p->box.npart_side * p->gas.root[c], p->gas.root[0]) != 0.0)
+      problem_with(problems, side, p, NULL,
+                   "particles as far apart along %c as along x do not fit into the box of gas.root",
+                   "xyz"[c]);
 }
 
 /** What gas in a box that expands needs. */
@@ -434,10 +461,12 @@ static void check_comoving(const struct parameters *p, struct parameter_problems
       sound(problems, row_of("gas", "root")))
     problem_with(problems, row_of("gas", "root"), p, NULL,
                  "needs to be a cube with ic.source = generate");
-  if (p->ic.source != IC_GENERATE && p->ic.source != IC_PANCAKE &&
+  if (p->ic.source != IC_GENERATE && p->ic.source != IC_PANCAKE && p->ic.source != IC_PARTICLES &&
       sound(problems, row_of("ic", "source")))
-    problem_with(problems, row_of("ic", "source"), p, NULL,
-                 "is of a box at rest; allowed with gas.comoving = yes: generate | pancake");
+    problem_with(
+        problems, row_of("ic", "source"), p, NULL,
+        "is of a box at rest; allowed with gas.comoving = yes: generate | pancake | particles");
+  check_dark_matter(p, problems);
   if (fabs(p->gas.gamma - 5.0 / 3.0) > 1e-4 && sound(problems, gamma))
     problem_with(problems, gamma, p, NULL, "not 5/3, which gas.comoving = yes needs");
   check_needed(p, problems, "box", "size", p->box.size > 0, "gas.comoving = yes");
@@ -455,6 +484,8 @@ static void check_static(const struct parameters *p, struct parameter_problems *
   const struct parameter *source = row_of("ic", "source");
   if (p->ic.source == IC_PANCAKE && sound(problems, source))
     problem_with(problems, source, p, NULL, "needs gas.comoving = yes");
+  if (p->gas.temperature_floor > 0.0 && sound(problems, row_of("gas", "temperature_floor")))
+    problem_with(problems, row_of("gas", "temperature_floor"), p, NULL, "needs gas.comoving = yes");
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "run.system = gas");
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)

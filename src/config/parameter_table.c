@@ -68,8 +68,7 @@ static const char *const gas_boundaries[] = {
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
-static const char *const memories[] = {
-    [MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
+static const char *const memories[] = {[MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
 
 #define FIELD(member) offsetof(struct parameters, member), sizeof(((struct parameters *)0)->member)
 #define REAL PARAMETER_REAL
@@ -82,11 +81,11 @@ static const char *const memories[] = {
 
 /* clang-format off */
 const struct parameter parameter_table[] = {
-  {"run", "system", WORD(run.system), "particles", .help = "particles: N-body; gas: gas alone on an adaptive mesh, section [gas], in units of its own", .words = systems},
+  {"run", "system", WORD(run.system), "particles", .help = "particles: N-body; gas: gas, particles or both on an adaptive mesh, section [gas], in units of its own", .words = systems},
 
   {"cosmology", "Omega_m", REAL, FIELD(cosmology.omega_m), "0.3144", .help = "density of all matter today, over the critical density", RANGE(1e-3, 2), .aliases = {"Omega0"}},
   {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "0.6856", .help = "density of dark energy today, over the critical density", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
-  {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "density of baryons today, part of Omega_m", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
+  {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "density of baryons today, part of Omega_m; with gas.comoving = yes and particles that of the gas", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
   {"cosmology", "h", REAL, FIELD(cosmology.h), "0.6732", .help = "Hubble constant", .unit = "100 km/s/Mpc", RANGE(0.1, 2), .aliases = {"HubbleParam"}},
   {"cosmology", "n_s", REAL, FIELD(cosmology.n_s), "0.966", .help = "spectral index of the primordial spectrum", RANGE(0, 2)},
   {"cosmology", "sigma8", REAL, FIELD(cosmology.sigma8), "0.812", .help = "linear rms density contrast in spheres of 8 Mpc/h at z = 0", RANGE(1e-3, 10)},
@@ -97,7 +96,7 @@ const struct parameter parameter_table[] = {
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
   {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
   {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box, with gas.comoving = yes along x; needed with ic.source = generate or gas.comoving = yes", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
-  {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate", RANGE(2, 65536)},
+  {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate; with gas.comoving = yes: particles along x, which are all matter but the gas of Omega_b, or with gas.solver = none all matter; not given: all matter is gas", RANGE(2, 65536)},
 
   {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z and pressure from an HDF5 file", .words = ic_sources},
   {"ic", "file", TEXT(ic.file), "", .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
@@ -149,6 +148,7 @@ const struct parameter parameter_table[] = {
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
   {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},
+  {"gas", "temperature_floor", REAL, FIELD(gas.temperature_floor), "0", .help = "with comoving = yes: gas that is colder after a step of its level is warmed to this temperature; 0: none", .unit = "K", RANGE(0, 1e9)},
   {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
   {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
   {"gas", "root", PARAMETER_LIST, FIELD(gas.root), "", .help = "cells of the root level along x, y and z, multiples of 16", RANGE(16, 65536)},
@@ -164,6 +164,7 @@ const struct parameter parameter_table[] = {
   {"gas", "regrid", INTEGER, FIELD(gas.regrid), "4", .help = "steps of a level after which the next finer level is made anew", RANGE(1, 1000000)},
   {"gas", "buffer", INTEGER, FIELD(gas.buffer), "8", .help = "cells around a flagged one that are refined, too", RANGE(0, 8)},
   {"gas", "flag_density", PARAMETER_LIST, FIELD(gas.flag_density), "", .help = "refine where the density is larger, with comoving = yes in units of the mean density; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e300)},
+  {"gas", "flag_particles", PARAMETER_LIST, FIELD(gas.flag_particles), "", .help = "refine where a cell has the mass of more than so many of the lightest particles; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e9)},
   {"gas", "flag_gradient_density", PARAMETER_LIST, FIELD(gas.flag_gradient_density), "", .help = "refine where the density changes by more than this part of itself from cell to cell; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
   {"gas", "flag_gradient_pressure", PARAMETER_LIST, FIELD(gas.flag_gradient_pressure), "", .help = "the same of the pressure; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1e6)},
   {"gas", "flag_loehner", PARAMETER_LIST, FIELD(gas.flag_loehner), "", .help = "refine where the error estimate of Loehner (1987) of density or pressure is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1)},
@@ -227,7 +228,7 @@ const struct parameter parameter_table[] = {
   {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
   {"output", "potential", SWITCH(output.potential), "no", .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
   {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
-  {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output", .words = no_yes},
+  {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output; with gas.comoving = yes that of the gas and that of the particles", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output; of gas also slices of density, pressure, speed and level", .words = no_yes},
   {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", .help = "pixels a side of the images, of gas of the longer side", RANGE(64, 4096), .aliases = {"image_size"}},
   {"output", "movie", INTEGER, FIELD(output.movie), "0", .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 10000)},
@@ -330,6 +331,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                            "output.times", "output.interval",     NULL};
   static const char *const gas_comoving[] = {"cosmology.",
                                              "box.size",
+                                             "box.npart_side",
                                              "ic.z_init",
                                              "ic.seed",
                                              "ic.sphere_mode",
@@ -345,21 +347,33 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                              "output.redshifts",
                                              "output.scale_factors",
                                              "output.times_file",
+                                             "output.power_spectrum",
                                              NULL};
   static const char *const gas_alone[] = {"gas.",          "ic.direction",   "ic.energy",
                                           "ic.amplitude",  "ic.temperature", "ic.z_caustic",
                                           "ic.separation", "ic.particles",   NULL};
-  static const char *const periodic[] = {"cosmology.",         "analysis.",
-                                         "box.size",           "box.npart_side",
-                                         "ic.z_init",          "time.z_end",
-                                         "time.max_dlna",      "output.redshifts",
-                                         "output.times_file",  "output.scale_factors",
-                                         "output.movie",       "output.halo_order",
-                                         "gravity.pm_grid",    "gravity.pm_grid_most",
-                                         "gravity.assignment", "gravity.gradient",
-                                         "gravity.interlace",  "gravity.split",
-                                         "gravity.r_split",    "gravity.r_cut",
-                                         "ic.unit_length",     "runtime.memory",
+  static const char *const periodic[] = {"cosmology.",
+                                         "analysis.",
+                                         "box.size",
+                                         "box.npart_side",
+                                         "ic.z_init",
+                                         "time.z_end",
+                                         "time.max_dlna",
+                                         "output.redshifts",
+                                         "output.times_file",
+                                         "output.scale_factors",
+                                         "output.movie",
+                                         "output.halo_order",
+                                         "gravity.pm_grid",
+                                         "gravity.pm_grid_most",
+                                         "gravity.assignment",
+                                         "gravity.gradient",
+                                         "gravity.interlace",
+                                         "gravity.split",
+                                         "gravity.r_split",
+                                         "gravity.r_cut",
+                                         "ic.unit_length",
+                                         "runtime.memory",
                                          NULL};
   static const char *const isolated[] = {"galaxy.",
                                          "second.",

@@ -50,14 +50,16 @@ static struct sub_step finer_step(struct sub_step s, int i, int steps) {
                            s.root_begin + (i + 1.0) * length};
 }
 
-static void solve_level(struct gas *g, int level, double dt, struct sub_step s) {
+/** @param scale  factor at the end of the step */
+static void solve_level(struct gas *g, int level, double dt, struct sub_step s, double scale) {
+  const double heat = gas_least_heat(g, scale);
   gas_send_cells_around(g, level);
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
     if (g->fused) {
-      gas_advance_submit(g, level, i, dt, s.begin, s.end - s.begin);
+      gas_advance_submit(g, level, i, dt, s.begin, s.end - s.begin, heat);
       continue;
     }
-    gas_solve_submit(g, level, i, dt, gas_prepare_submit(g, level, i, s.begin));
+    gas_solve_submit(g, level, i, dt, heat, gas_prepare_submit(g, level, i, s.begin));
     if (level > 0) gas_close_submit(g, level, i, s.end - s.begin, s.begin == 0.0);
   }
   g->level[level].now = 1 - g->level[level].now;
@@ -75,7 +77,8 @@ void gas_restrict_level(struct gas *g, int level) {
 static void correct_level(struct gas *g, int level, double dt) {
   if (g->fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
-    if (g->fix_fluxes && g->level[level].batch[i].fine.count > 0) gas_fix_submit(g, level, i, dt);
+    if (g->fix_fluxes && g->level[level].batch[i].fine.count > 0)
+      gas_fix_submit(g, level, i, dt, gas_least_heat(g, g->scale));
   gas_restrict_level(g, level);
 }
 
@@ -94,7 +97,7 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
 static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
   const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);
   if (g->gravity) gravity_open(g, level, dt, s.begin);
-  if (!g->empty) solve_level(g, level, dt, s);
+  if (!g->empty) solve_level(g, level, dt, s, scale);
   count_step(g, level);
   g->scale = scale;
   if (g->gravity) gravity_predict(g, level, dt, s.end);

@@ -2,6 +2,7 @@
 /* The cells of the adaptive mesh: batches of groups, and their lists. */
 #include "photons/gas/gas.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,6 +97,10 @@ void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
 
 double gas_length(const struct parameters *p) {
   return p->gas.comoving ? p->box.size : p->gas.length;
+}
+
+double gas_least_heat(const struct gas *g, double scale) {
+  return comoving_heat(scale, g->temperature_floor, g->molecular_weight);
 }
 
 double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
@@ -400,11 +405,14 @@ static double by_level(const double *list, size_t count, int level) {
   return count == 0 ? 0.0 : list[count == 1 ? 0 : level];
 }
 
+/** Thresholds of particles are for a mass of 1: that of a particle is not known yet. */
 static void set_flags(struct gas *g, const struct parameters *p) {
   const double unit = g->comoving ? comoving_mean_density(&g->universe) : 1.0;
   for (int level = 0; level < g->topology.finest; level++)
     g->flags[level] = (struct gas_flags){
         .density = unit * by_level(p->gas.flag_density, p->gas.flag_density_count, level),
+        .particles = by_level(p->gas.flag_particles, p->gas.flag_particles_count, level) /
+                     pow(gas_cell(g, level), 3.0),
         .gradient_density = by_level(p->gas.flag_gradient_density,
                                      p->gas.flag_gradient_density_count, level),
         .gradient_pressure = by_level(p->gas.flag_gradient_pressure,
@@ -433,20 +441,22 @@ struct gas *gas_create(const struct parameters *p) {
   }
   g->comoving = p->gas.comoving;
   g->molecular_weight = p->gas.molecular_weight;
+  g->temperature_floor = p->gas.temperature_floor;
   g->universe = cosmology_from(p);
+  g->share = g->comoving ? comoving_gas_share(p) : 1.0;
   g->time = g->comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
   g->scale = g->comoving ? g->time : 1.0;
   g->variables = gas_variables(&g->physics);
   g->group_memory = gas_bytes_per_group(p);
   g->gravity = gravity_make(g, p);
   g->particles = gas_particles_make(p);
-  set_flags(g, p);
   g->buffer = (int)p->gas.buffer;
   g->regrid = p->gas.regrid;
   g->individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
   g->fused = p->gas.fused;
   g->fix_fluxes = p->gas.fix_fluxes;
   g->cell = gas_length(p) / p->gas.root[0];
+  set_flags(g, p);
   g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   g->blocks = g->fused ? 0 : BLOCKS_FOR_EACH_WORKER * engine_workers();
   g->block = allocate(g->blocks, sizeof *g->block, "blocks of gas");

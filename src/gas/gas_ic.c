@@ -12,14 +12,14 @@
 
 #define PI 3.14159265358979323846
 
-static struct pancake make_pancake(const struct parameters *p) {
+struct pancake pancake_make(const struct parameters *p) {
   const struct cosmology c = cosmology_from(p);
   const double a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth now = cosmology_growth(&c, a),
                       caustic = cosmology_growth(&c, 1.0 / (1.0 + p->ic.z_caustic));
   const double size = now.d1 / caustic.d1;
   return (struct pancake){.size = size,
-                          .density = comoving_mean_density(&c),
+                          .density = comoving_mean_density(&c) * comoving_gas_share(p),
                           .velocity = -a * a * cosmology_hubble(&c, a) * now.f1 * size,
                           .heat = comoving_initial_heat(p)};
 }
@@ -32,8 +32,8 @@ struct gas_ic gas_ic_make(const struct parameters *p) {
                       .amplitude = p->ic.amplitude,
                       .newton_constant = p->gas.newton_constant};
   for (int c = 0; c < 3; c++) ic.side[c] = gas_length(p) * p->gas.root[c] / p->gas.root[0];
-  if (ic.source == IC_PANCAKE) ic.pancake = make_pancake(p);
-  if (ic.source == IC_GENERATE) ic.waves = gas_waves_make(p);
+  if (ic.source == IC_PANCAKE) ic.pancake = pancake_make(p);
+  if (ic.source == IC_GENERATE && p->gas.solver != GAS_NONE) ic.waves = gas_waves_make(p);
   if (ic.source == IC_ARRAY) ic.array = gas_array_open(p->ic.file, p->gas.root);
   return ic;
 }

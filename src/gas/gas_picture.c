@@ -10,12 +10,14 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
+#include "photons/gas/particles.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "src/analysis/image_draw.h"
 
 LOOP_STAGE(gas_picture, 0x888888, .family = "gas");
 
-enum { DENSITY, PRESSURE, SPEED, LEVEL, COLUMN, PICTURES };
+enum { DENSITY, PRESSURE, SPEED, LEVEL, COLUMN, PARTICLES, PICTURES };
 struct kind {
   const char *name, *title;
   bool logarithmic;
@@ -26,6 +28,7 @@ static const struct kind kinds_static[PICTURES] = {
     [SPEED] = {"slice_speed", "speed", false},
     [LEVEL] = {"slice_level", "level", false},
     [COLUMN] = {"projection_density", "log10 mean density", true},
+    [PARTICLES] = {"projection_particles", "log10 mean density", true},
 };
 static const struct kind kinds_comoving[PICTURES] = {
     [DENSITY] = {"slice_density", "log10 density/mean", true},
@@ -33,10 +36,17 @@ static const struct kind kinds_comoving[PICTURES] = {
     [SPEED] = {"slice_speed", "speed", false},
     [LEVEL] = {"slice_level", "level", false},
     [COLUMN] = {"projection_density", "log10 column/mean", true},
+    [PARTICLES] = {"projection_particles", "log10 column/mean", true},
 };
 
 static const struct kind *kind_of(const struct gas *g, int kind) {
   return (g->comoving ? kinds_comoving : kinds_static) + kind;
+}
+
+/** Whether there is such a picture. */
+static bool is_wanted(const struct gas *g, int kind) {
+  if (kind == LEVEL) return true;
+  return kind == PARTICLES ? g->particles != NULL : !g->empty;
 }
 
 /** What is seen: width x height pixels of each picture. */
@@ -99,7 +109,8 @@ static double unit_of(const struct gas *g, int kind) {
   if (!g->comoving || kind == LEVEL) return 1.0;
   if (kind == SPEED) return 1.0 / g->time;
   if (kind == PRESSURE) return 1.0 / comoving_heat(g->time, 1.0, g->molecular_weight);
-  return 1.0 / comoving_mean_density(&g->universe);
+  return 1.0 /
+         ((kind == PARTICLES ? 1.0 - g->share : g->share) * comoving_mean_density(&g->universe));
 }
 
 /** Where thermal energy is lost in rounding the entropy gives the pressure. */
@@ -109,6 +120,18 @@ static double pressure_at(const struct gas *g, const void *cells, size_t cell, d
   if (g->variables > GAS_ENTROPY && thermal < limit)
     return number(g, cells, cell, GAS_ENTROPY) * pow(density, index);
   return index * thermal;
+}
+
+/** The density of particles in a cell. Batches' densities have been acquired. */
+static double particle_density(const struct gas *g, const struct place *p) {
+  const struct gas_batch *b = &g->level[p->level].batch[p->group / g->batch];
+  const struct gas_matter *m = (const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) +
+                               p->group - b->first;
+  size_t at = 0;
+  for (int c = 2; c >= 0; c--)
+    at = GAS_GROUP_SIDE * at + GAS_PATCH_SIDE * (p->cell / GAS_PATCH_CELLS >> c & 1) +
+         (p->cell >> 3 * c & 7);
+  return matter_density(m, at);
 }
 
 /** The pixel of all slices. */
@@ -129,18 +152,20 @@ static void draw_slices(const struct view *v, const double x[3], size_t pixel) {
   v->value[LEVEL][pixel] = p.level;
 }
 
-/** The mean density along the line of sight. Cells are counted in those of the finest level. */
+/** The mean densities along the line of sight. Cells are counted in those of the finest level. */
 static void draw_column(const struct view *v, double x[3], size_t pixel) {
   const struct gas *g = v->gas;
   const uint64_t all = (uint64_t)(GAS_GROUP_SIDE * g->topology.root[v->sight]) << v->finest;
-  double sum = 0.0;
+  double sum = 0.0, of_particles = 0.0;
   for (uint64_t k = 0, cells_long; k < all; k += cells_long) {
     x[v->sight] = ((double)k + 0.5) / (double)all * v->side[v->sight];
     const struct place p = place_at(g, x);
     const void *cells = gas_cells(g, p.level, p.group);
     cells_long = (uint64_t)1 << (v->finest - p.level);
     if (cells) sum += (double)cells_long * number(g, cells, p.cell, GAS_DENSITY);
+    if (g->particles) of_particles += (double)cells_long * particle_density(g, &p);
   }
+  if (g->particles) v->value[PARTICLES][pixel] = of_particles / (double)all * unit_of(g, PARTICLES);
   v->value[COLUMN][pixel] = sum / (double)all * unit_of(g, COLUMN);
 }
 
@@ -214,14 +239,28 @@ static void write_picture(const struct view *v, int kind, const char *path, size
   free(p.rgb);
 }
 
+/** Take over the densities of particles from tasks, or give them back. */
+static void hold_matter(const struct gas *g, bool hold) {
+  for (int level = 0; g->particles && level < topology_levels(&g->topology); level++)
+    for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+      const starpu_data_handle_t matter = g->level[level].batch[i].matter;
+      if (hold)
+        handle_acquire(matter, STARPU_R);
+      else
+        starpu_data_release(matter);
+    }
+}
+
 void gas_pictures_write(const struct gas *g, const char *folder, size_t number_of, size_t pixels) {
   struct view v = choose_view(g, pixels);
+  hold_matter(g, true);
   loop_run(&gas_picture_stage, (uint32_t)v.height, draw_row, &v);
+  hold_matter(g, false);
   for (int kind = 0; kind < PICTURES; kind++) {
     char path[PARAMETER_PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/%s_%03zu.png", folder, kind_of(g, kind)->name, number_of);
-    comm_sum_double(v.value[kind], v.width * v.height);
-    if (comm_rank() == 0) write_picture(&v, kind, path, pixels);
+    if (is_wanted(g, kind)) comm_sum_double(v.value[kind], v.width * v.height);
+    if (is_wanted(g, kind) && comm_rank() == 0) write_picture(&v, kind, path, pixels);
     free(v.value[kind]);
   }
 }

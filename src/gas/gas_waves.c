@@ -59,7 +59,7 @@ struct gas_waves *gas_waves_make(const struct parameters *p) {
                                               false);
   struct gas_waves *w = allocate(1, sizeof *w, "waves of gas");
   *w = (struct gas_waves){.side = d.fft.n,
-                          .density = comoving_mean_density(&c),
+                          .density = comoving_mean_density(&c) * comoving_gas_share(p),
                           .velocity = a * a * cosmology_hubble(&c, a) * g.f1,
                           .heat = comoving_initial_heat(p),
                           .gamma = p->gas.gamma};

@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "particle_waves.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/gas/comoving.h"
 #include "photons/gas/particles.h"
 #include "src/io/hdf5_util.h"
 
@@ -55,7 +57,7 @@ static void check_particle(const char *path, const struct parameters *p,
                            const struct gas_particle *particle) {
   for (int c = 0; c < 3; c++) {
     const double x = particle->position[c], v = particle->velocity[c];
-    const double side = p->gas.length * p->gas.root[c] / p->gas.root[0];
+    const double side = gas_length(p) * p->gas.root[c] / p->gas.root[0];
     if (!(x >= 0.0 && x < side))
       fail(EXIT_BAD_INPUT, "%s: %c of particle %llu is %g; allowed: 0 to less than %g", path,
            "xyz"[c], (unsigned long long)particle -> number, x, side);
@@ -66,6 +68,22 @@ static void check_particle(const char *path, const struct parameters *p,
   if (!(particle->mass > 0.0 && isfinite(particle->mass)))
     fail(EXIT_BAD_INPUT, "%s: the mass of particle %llu is %g; allowed: more than 0", path,
          (unsigned long long)particle->number, particle->mass);
+}
+
+/** End the program if gas and particles are not all matter. */
+static void check_universe(const char *path, const struct parameters *p,
+                           const struct gas_particle *particle, size_t count) {
+  const struct cosmology c = cosmology_from(p);
+  const double side = p->box.size, share = 1.0 - comoving_gas_share(p);
+  const double volume = side * side * side * p->gas.root[1] * p->gas.root[2] /
+                        (p->gas.root[0] * p->gas.root[0]);
+  double mass = 0.0;
+  for (size_t i = 0; i < count; i++) mass += particle[i].mass;
+  const double found = mass / (volume * comoving_mean_density(&c));
+  if (fabs(found - share) > 1e-3 * share)
+    fail(EXIT_BAD_INPUT,
+         "%s: the particles are Omega = %g, and must be %g: what is not gas of Omega_m = %g", path,
+         found * c.omega_m, share * c.omega_m, c.omega_m);
 }
 
 static struct gas_particle *read_particles(const struct parameters *p, size_t *count) {
@@ -89,6 +107,7 @@ static struct gas_particle *read_particles(const struct parameters *p, size_t *c
   free(position);
   free(velocity);
   free(mass);
+  if (p->gas.comoving) check_universe(path, p, particle, *count);
   return particle;
 }
 
@@ -98,13 +117,15 @@ void gas_particles_begin(struct gas *g, const struct parameters *p) {
     add_point_masses(g, p);
     return;
   }
-  struct gas_particle *particle = read_particles(p, &count);
+  struct gas_particle *particle = *p->ic.particles ? read_particles(p, &count)
+                                                   : waves_make_particles(p, &count);
   gas_particles_add(g, particle, count);
   free(particle);
 }
 
 size_t gas_particles_look(const struct parameters *p) {
   size_t count = 2;
+  if (p->box.npart_side > 0) return waves_particle_count(p);
   if (p->ic.source != IC_POINT_MASSES) free(read_particles(p, &count));
   return count;
 }

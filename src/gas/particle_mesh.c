@@ -7,6 +7,7 @@
 #include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
+#include "photons/runtime/message.h"
 
 LOOP_STAGE(gas_move_on, 0x998866, .family = "gas");
 
@@ -282,6 +283,7 @@ struct particle_totals gas_particles_measure(struct gas *g) {
   struct particle_totals t = {.longest_step = INFINITY};
   for (int level = 0; level < topology_levels(&g->topology); level++)
     push_level(g, level, -1.0, 1.0);
+  message_wait(); /* tasks release their data before they are in the log */
   gas_particles_acquire(g, 0);
   for (int level = 0; level < topology_levels(&g->topology); level++) add_level(g, level, &t);
   gas_particles_release(g, 0);

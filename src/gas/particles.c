@@ -17,13 +17,15 @@ LOOP_STAGE(gas_settle, 0x776655, .family = "gas");
 enum { PIECE = 4096 }; /* particles in turn */
 
 bool gas_particles_wanted(const struct parameters *p) {
-  return p->ic.source == IC_POINT_MASSES || *p->ic.particles;
+  return p->ic.source == IC_POINT_MASSES || *p->ic.particles || p->box.npart_side > 0;
 }
 
 struct gas_particles *gas_particles_make(const struct parameters *p) {
   if (!gas_particles_wanted(p)) return NULL;
   if (comm_size() > 1) fail(EXIT_BAD_USAGE, "particles on the adaptive mesh run on one rank alone");
-  return allocate(1, sizeof(struct gas_particles), "particles");
+  struct gas_particles *s = allocate(1, sizeof *s, "particles");
+  s->lightest = INFINITY;
+  return s;
 }
 
 static void free_level(struct particle_level *l) {
@@ -67,6 +69,8 @@ void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_
   l->particle = reallocate(l->particle, l->count + count, sizeof *l->particle, "particles");
   memcpy(l->particle + l->count, particle, count * sizeof *particle);
   l->count += count;
+  for (size_t i = 0; i < count; i++)
+    g->particles->lightest = fmin(g->particles->lightest, particle[i].mass);
   free(l->first);
   l->first = NULL;
 }
@@ -158,12 +162,19 @@ static void find_homes(void *context, uint32_t piece) {
   const size_t begin = (size_t)piece * PIECE;
   for (size_t i = begin; i < begin + PIECE && i < s->count; i++) {
     const struct home new = find_home(s->gas, s->first, s->last, s->particle[i]->position);
-    if (new.group != NO_GROUP)
-      s->home[i] = new;
-    else if (s->home[i].level != s->first) /* never while steps are limited by velocities */
-      fail(EXIT_RUN_FAILED,
-           "at %s particle %llu has moved by more than a patch in a step: take a smaller gas.cfl",
-           gas_moment(s->gas).text, (unsigned long long)s->particle[i]->number);
+    if (new.group != NO_GROUP || s->home[i].level != s->first) s->home[i] = new;
+  }
+}
+
+/** Particles of finer levels stay above the first one while steps are limited by velocities, unless
+ * a fault of the gas has come to them by the potential. */
+static void require_homes(const struct settling *s) {
+  for (size_t i = 0; i < s->count; i++) {
+    if (s->home[i].group != NO_GROUP) continue;
+    gas_require_sound(s->gas);
+    fail(EXIT_RUN_FAILED,
+         "at %s particle %llu has moved by more than a patch in a step: take a smaller gas.cfl",
+         gas_moment(s->gas).text, (unsigned long long)s->particle[i]->number);
   }
 }
 
@@ -238,6 +249,7 @@ void gas_particles_settle(struct gas *g, int first, int last) {
   struct particle_level new[GAS_LEVELS_MAX];
   loop_run(&gas_settle_stage, (uint32_t)((s.count + PIECE - 1) / PIECE), find_homes, &s);
   require_inside(g, &s);
+  require_homes(&s);
   for (int level = first; level <= last; level++) new[level] = fill_level(&s, level);
   for (int level = first; level <= last; level++) {
     free_level(&g->particles->level[level]);

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import photons
-from photons import gas, gas_exact, gas_plots, gas_problems, plots
+from photons import gas, gas_exact, gas_halos, gas_plots, gas_problems, plots
 from photons.serve import LivePage
 
 sys.path.insert(0, os.path.join(os.environ["PHOTONS_SOURCE"], "tests", "support"))
@@ -199,6 +199,57 @@ largest = np.max(problem.shown("density", problem.found["density"]))
 assert 0.9 < largest / np.cos(0.2 * np.pi * 3**0.5) <= 1  # no cell is at the very crest
 assert gas_problems.problem_of(mesh) is None  # without a configuration
 
+# A halo of gas and particles that reaches over the sides of the box: particles whose mass within a
+# radius grows with it, in gas of one density, whose temperature grows with the distance.
+class Universe:
+    path, comoving, time, molecular_weight = "universe", True, 0.5, 0.6
+    box, root, side = np.full(3, 10.0), np.full(3, 32), np.array([10 / 32])
+    config_text = "[cosmology]\nOmega_m = 0.3\nOmega_lambda = 0.7\n"
+    middle, reach, gas_density = np.array([9.8, 5.0, 0.1]), 2.0, 500.0
+
+    def __init__(self):
+        random = np.random.default_rng(1)
+        radius = self.reach * (np.arange(40000) + 0.5) / 40000
+        way = random.normal(size=(40000, 3))
+        way *= (radius / np.sqrt(np.sum(way**2, axis=1)))[:, None]
+        place = ((self.middle + way) % self.box).T
+        self.particles = {**dict(zip("xyz", place)), "mass": np.full(40000, 1.0)}
+
+    def positions(self):
+        return [(axis.ravel() + 0.5) * 10 / 32 for axis in np.indices((32,) * 3)]
+
+    def volumes(self):
+        return np.full(32**3, self.side[0] ** 3)
+
+    def values(self, name):
+        way = np.array(self.positions()).T - self.middle
+        way -= self.box * np.round(way / self.box)
+        distance = np.sqrt(np.sum(way**2, axis=1))
+        return 1e6 * distance if name == "temperature" else np.full(32**3, self.gas_density)
+
+
+def agree(found, exact, tolerance):
+    assert np.all(np.abs(np.divide(found, exact) - 1) < tolerance), (found, exact)
+
+
+universe = Universe()
+halo = gas_halos.largest(universe)
+dense = 200 * 27.755 * (0.3 + 0.7 * 0.5**3)
+radius = np.sqrt(40000 / 2.0 / (4 / 3 * np.pi * (dense - universe.gas_density)))
+baryons = universe.gas_density / dense / (5e5 / (5e5 + 4e4))
+away = np.linalg.norm((halo.centre - universe.middle + 5) % 10 - 5)
+assert radius < universe.reach and away < 0.1, away
+agree(halo.radius, radius, 0.02)
+agree(halo.mass, 4 / 3 * np.pi * dense * radius**3, 0.05)
+agree(halo.baryon_fraction, baryons, 0.03)
+agree(halo.temperature, 0.75e6 * radius, 0.03)
+virial = 0.6 * 43.0071 * halo.mass / (2 * 0.00824999 * 0.5 * halo.radius)
+agree(halo.virial_temperature, virial, 1e-9)
+table = halo.profile()
+outer = table["radius"] > 0.7
+agree(table["gas"][outer], 1, 0.1)
+agree(table["temperature"][outer], 1e6 * table["radius"][outer], 0.1)
+
 # A run: logs, figures, page.
 os.makedirs("run/log")
 os.rename("sod.hdf5", "run/gas_000.hdf5")
@@ -268,7 +319,9 @@ for text in (
     "2 MiB at most",
 ):
     assert text in page, text
-assert page.count("data:image/png") == len(gas_plots.FIGURES)
+DRAWN = [name for name, draw in gas_plots.figures_of(outputs).items() if draw()]
+assert len(DRAWN) == 4, DRAWN  # the others are of universes
+assert page.count("data:image/png") == len(DRAWN)
 for text in ("HALOFIT", "Mpc/h", "particles"):
     assert text not in page.split("<h2>Parameters")[0].replace("base64", ""), text
 tables = gas_plots.write_tables(outputs, "tables")
@@ -279,5 +332,5 @@ assert float(row["L1_density"]) < 1e-14 and len(tables) == 2
 os.remove("run/figures/slices.pdf")
 os.remove("run/figures/timings.pdf")
 live.next_time = 0.0
-assert live.get().count("data:image/png") == len(gas_plots.FIGURES)
+assert live.get().count("data:image/png") == len(DRAWN)
 assert os.path.exists("run/figures/timings.pdf") and not os.path.exists("run/figures/slices.pdf")

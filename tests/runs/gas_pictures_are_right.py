@@ -24,6 +24,12 @@ def make():
         for axis, speed in zip("xyz", (x, -y, z)):
             file[f"velocity_{axis}"] = speed
         file["pressure"] = 1 + 3 * y * x
+    # A particle in the middle of each cell of the root level: on any level its cloud fills this cell.
+    middles = np.stack([axis.ravel() + 1 / 64 for axis in (x, y / 2, z / 2)], axis=1)
+    with h5py.File("particles.hdf5", "w") as file:
+        file["position"] = middles
+        file["velocity"] = np.zeros(middles.shape)
+        file["mass"] = 1e-6 * (1 + middles[:, 0] + 2 * middles[:, 1] ** 2)
 
 
 def compare(name, values, low=None, high=None):
@@ -51,3 +57,7 @@ compare("slice_speed", mesh.slice("speed"), low=0)
 compare("slice_level", mesh.slice("level"), 0, 1)
 column = mesh.projection("density") / mesh.box[2]
 compare("projection_density", np.log10(column))
+place = (mesh.particles["x"] * 32).astype(int), (mesh.particles["y"] * 32).astype(int)
+column = np.bincount(place[1] * 32 + place[0], mesh.particles["mass"]).reshape(16, 32)
+column *= 32**2 / mesh.box[2]
+compare("projection_particles", np.log10(column).repeat(2, axis=0).repeat(2, axis=1))

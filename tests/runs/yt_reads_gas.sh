@@ -10,10 +10,11 @@ need_mpi
 for real in 4 8; do
   "$unit_tests/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "writing: exit code $?"
 done
-# Gas in an expanding universe has physical units.
+# Gas and particles in an expanding universe have physical units.
 plane_wave wave.ini
 run pancake wave.ini --steps 0 --set ic.z_init=20 --set ic.z_caustic=1 --set ic.temperature=100 \
-  --set gas.precision=double --set gas.gravity=none --set output.redshifts=20
+  --set gas.precision=double --set box.npart_side=32 --set cosmology.Omega_b=0.25 \
+  --set output.redshifts=20
 support gas_readers.py gas_4.hdf5 gas_8.hdf5 pancake/gas_000.hdf5 >err 2>&1 || complain "what yt reads"
 
 # A reader that takes the patches of a group in the order of memory does not find the gas.

@@ -4,7 +4,8 @@
 usage: gas_readers.py FILE...
 The gas of the files is that of tests/unit/test_gas_file.c: the density on level l is
 1 + 100 l + x + 3y + 7z, and momentum and energy are shares of it. A file of comoving gas is a pancake
-of 64 Mpc/h at z = 20 with 100 K, in an Einstein-de Sitter universe with h = 0.5."""
+of 64 Mpc/h at z = 20 with 100 K, in an Einstein-de Sitter universe with h = 0.5, of which a quarter is
+gas and the rest are particles."""
 
 import sys
 
@@ -88,10 +89,18 @@ def check_comoving(path):
     assert ds.omega_matter == 1 and ds.hubble_constant == 0.5
     assert is_close(ds.domain_width.to("Mpccm/h").d, (64, 32, 32), 1e-6)
     mean = data["gas", "density"].to("g/cm**3").d.mean()
-    assert is_close(mean, 1.8788e-29 * 0.25 * 21**3, 1e-3), mean
+    critical = 1.8788e-29 * 0.25 * 21**3
+    assert is_close(mean, 0.25 * critical, 1e-3), mean
     assert is_close(data["gas", "temperature"].to("K").d, 100, 1e-3)
     fastest = data["gas", "velocity_x"].to("km/s").d.max()
-    assert is_close(fastest, 100 * 21**-0.5 * 2 * 64 / (2 * np.pi), 1e-2), fastest
+    flow = 100 * 21**-0.5 * 2 * 64 / (2 * np.pi)
+    assert is_close(fastest, flow, 1e-2), fastest
+    mass = data["all", "particle_mass"].to("g").d.sum()
+    assert is_close(mass, 0.75 * critical * float(ds.domain_width.to("cm").prod()), 1e-3), mass
+    fastest = data["all", "particle_velocity_x"].to("km/s").d.max()
+    assert is_close(fastest, flow, 1e-2), fastest
+    place = data["all", "particle_position_x"].to("Mpccm/h").d
+    assert place.min() >= 0 and 60 < place.max() < 64
 
 
 def is_comoving(path):

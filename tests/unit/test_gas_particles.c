@@ -161,6 +161,59 @@ static void order_does_not_matter(void **state) {
   for (int i = 0; i < 2; i++) gas_free(g[i]);
 }
 
+/** Whether patches of 32^3 root cells are to be refined, by place [z][y][x]. */
+struct wanted {
+  bool refined[4][4][4];
+  int count;
+};
+
+/** Where a cell has more than `most` of the lightest particles' masses, its patch and those at most
+ * 4 cells away are refined. @param g  the root level alone */
+static struct wanted find_wanted(const struct gas *g, double most) {
+  struct wanted wanted = {0};
+  for (uint32_t i = 0; i < g->topology.level[0].count; i++) {
+    const uint32_t *place = g->topology.level[0].group[i].place;
+    starpu_data_handle_t handle;
+    const struct gas_matter *m = hold_matter(g, 0, i, &handle);
+    for (unsigned k = 0; k < GAS_GROUP_CELLS; k++) {
+      const unsigned x = 16 * place[0] + k % 16, y = 16 * place[1] + k / 16 % 16,
+                     z = 16 * place[2] + k / 256;
+      if (!(matter_density(m, k) > most * g->particles->lightest)) continue;
+      for (unsigned n = 0; n < 8; n++) /* a patch has 8 cells: the corners of 9^3 cells suffice */
+        wanted.refined[(z + 28 + 8 * (n >> 2)) / 8 % 4][(y + 28 + 8 * (n >> 1 & 1)) / 8 % 4]
+                      [(x + 28 + 8 * (n & 1)) / 8 % 4] = true;
+    }
+    starpu_data_release(handle);
+  }
+  for (int i = 0; i < 64; i++) wanted.count += wanted.refined[i / 16][i / 4 % 4][i % 4];
+  return wanted;
+}
+
+/** gas.flag_particles refines where a cell has many particles, and only there. */
+static void many_particles_are_refined(void **state) {
+  (void)state;
+  static struct gas_particle particle[ALL];
+  make_clump(particle, false);
+  struct gas *g = make_mesh(&(struct setup){"periodic", "1", 0, 1, 4}, particle, ALL);
+  const struct wanted few = find_wanted(g, 10.0), many = find_wanted(g, 2.0);
+  gas_free(g);
+  print_message("patches with more than 10 particles in a cell: %d, with more than 2: %d of 64\n",
+                few.count, many.count);
+  assert_true(few.count > 0 && many.count > few.count && many.count < 64);
+  for (int i = 0; i < 2; i++) {
+    const struct wanted *wanted = i == 0 ? &few : &many;
+    const char *flags = i == 0 ? "1\nflag_particles = 10" : "1\nflag_particles = 2";
+    g = make_mesh(&(struct setup){"periodic", flags, 1, 1, 4}, particle, ALL);
+    for (uint32_t k = 0; k < 64; k++) {
+      const struct gas_group *group = &g->topology.level[0].group[k / 8];
+      const uint32_t x = 2 * group->place[0] + (k & 1), y = 2 * group->place[1] + (k >> 1 & 1),
+                     z = 2 * group->place[2] + (k >> 2 & 1);
+      assert_int_equal(group->son[k % 8] != NO_GROUP, wanted->refined[z][y][x]);
+    }
+    gas_free(g);
+  }
+}
+
 /** Let all particles be at rest and give them their accelerations as velocities. */
 static void accelerate_all(struct gas *g) {
   const int levels = topology_levels(&g->topology);
@@ -278,7 +331,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mass_is_conserved),     cmocka_unit_test(order_does_not_matter),
       cmocka_unit_test(momentum_is_conserved), cmocka_unit_test(wave_attracts),
-      cmocka_unit_test(masses_attract),
+      cmocka_unit_test(masses_attract),        cmocka_unit_test(many_particles_are_refined),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -34,6 +34,7 @@ class Mesh:
     [patch, z, y, x].
 
     time, of comoving gas the scale factor; comoving; redshift, NaN where there is none; gamma;
+    molecular_weight;
     box [3]; root, cells of level 0 [3]; level [patch]; corner [patch, 3] in cells of the patch's
     level; leaf [patch], whether no finer patch covers it; side, of the cells [patch].
     Raises ValueError if the file is none of gas."""
@@ -48,7 +49,7 @@ class Mesh:
             self.root, self.step = np.array(key["NX0"], dtype=int), int(key["Step"])
             given = file["Info/InputPara"][()]
             self.gamma = float(given["Gamma"])
-            self._weight = float(_member(given, "MolecularWeight", 0.6))
+            self.molecular_weight = float(_member(given, "MolecularWeight", 0.6))
             self.comoving = "Makefile" in file["Info"] and bool(
                 _member(file["Info/Makefile"][()], "Comoving", 0)
             )
@@ -76,6 +77,11 @@ class Mesh:
         return f"t = {self.time:.5g}"
 
     @property
+    def has_gas(self):
+        """Whether there is gas; with gas.solver = none its density is 0."""
+        return bool(self._read("density").max() > 0)
+
+    @property
     def cells(self):
         """How many cells there are, each counted once."""
         return int(np.count_nonzero(self.leaf)) * PATCH**3
@@ -98,7 +104,7 @@ class Mesh:
             return self._pressure()
         if name == "temperature":
             heat = self._pressure() / self._read("density") / self.time**2
-            return heat * self._weight / BOLTZMANN
+            return heat * self.molecular_weight / BOLTZMANN
         if name == "sound_speed":
             return np.sqrt(self.gamma * self.field("pressure") / self._read("density"))
         raise ValueError(f"{self.path}: no field {name}")
@@ -178,6 +184,20 @@ class Mesh:
         modes = sums(np.ones(k.shape))
         power = sums(np.abs(waves) ** 2) * np.prod(side)
         return Table({"k": sums(k) / modes, "P": power / modes, "modes": modes})
+
+    @functools.cached_property
+    def particles(self):
+        """The particles in the order of their numbers: a Table of x, y, z, velocity_x, velocity_y,
+        velocity_z, mass and number. It has no rows where a run has no particles."""
+        table, stored = Table(), {"x": "ParPosX", "y": "ParPosY", "z": "ParPosZ"}
+        stored.update({f"velocity_{axis}": f"ParVel{axis.upper()}" for axis in AXES})
+        stored.update({"mass": "ParMass", "number": "ParPUid"})
+        with h5py.File(self.path, "r") as file:
+            there = "Particle" in file
+            order = np.argsort(file["Particle/ParPUid"][()]) if there else None
+            for name, column in stored.items():
+                table[name] = file[f"Particle/{column}"][()][order] if there else np.zeros(0)
+        return table
 
     def volume_share(self, level):
         """The share of the box that a level and finer ones cover."""

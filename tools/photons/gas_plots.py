@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Figures of runs of gas: profile beside the exact solution, slices, conservation, computing time.
-Profile and slices are of the last output."""
+"""Figures of runs of gas: profile beside the exact solution, slices, conservation, computing time;
+of universes also both kinds of matter, their power spectra, and the largest halo. Profile, slices,
+matter and halo are of the last output."""
 
 import functools
 import os
 
-from . import gas, gas_problems
+from . import files, gas, gas_halos, gas_problems
 from .galaxy_plots import new_figure, write_csv
 from .modules import Deferred
 
@@ -58,12 +59,49 @@ class Outputs:
     def errors(self):
         return self.problem.errors()
 
+    @functools.cached_property
+    def halo(self):
+        """The largest halo of a universe with particles and gas, or None."""
+        mesh = self.last
+        both = mesh is not None and mesh.comoving and len(mesh.particles["mass"]) > 0
+        return gas_halos.largest(mesh) if both and mesh.has_gas else None
+
+    @functools.cached_property
+    def spectra(self):
+        """Of universes: for each output its redshift and {kind: power spectrum}, kind being gas or
+        particles, as the run has measured them."""
+        found = []
+        for path in self.paths:
+            folder, name = os.path.split(path)
+            number = name.removeprefix("gas_").removesuffix(".hdf5")
+            tables = {}
+            for kind in ("gas", "particles"):
+                spectrum = os.path.join(folder, f"powerspec_{kind}_{number}.txt")
+                if os.path.exists(spectrum):
+                    tables[kind] = files.read_power(spectrum)
+            if tables:
+                found.append((gas.Mesh(path).redshift, tables))
+        return found
+
     def tables(self):
         """The numbers of the figures: {name: rows, each a dictionary}."""
-        if self.problem is None:
-            return {}
-        rows = [dict(zip(self.profile, row)) for row in zip(*self.profile.values())]
-        return {"profile": rows, "errors": [{"time": self.problem.mesh.time, **self.errors}]}
+        tables = {}
+        if self.problem is not None:
+            tables["profile"] = rows_of(self.profile)
+            tables["errors"] = [{"time": self.problem.mesh.time, **self.errors}]
+        if self.halo is not None:
+            halo = self.halo
+            tables["halo_profile"] = rows_of(halo.profile())
+            tables["halo"] = [
+                {**dict(zip(gas.AXES, halo.centre)), "mass": halo.mass, "radius": halo.radius,
+                 "baryon_fraction": halo.baryon_fraction, "temperature": halo.temperature,
+                 "virial_temperature": halo.virial_temperature}
+            ]  # fmt: skip
+        return tables
+
+
+def rows_of(table):
+    return [dict(zip(table, row)) for row in zip(*table.values())]
 
 
 def write_tables(outputs, out, start=""):
@@ -139,6 +177,93 @@ def plot_slices(outputs):
                         ticks=range(mesh.finest + 1) if name == "level" else None)  # fmt: skip
         axis.set(xlabel=gas.AXES[across], ylabel=gas.AXES[up])
     np.ravel(axes)[0].set_title(mesh.moment, loc="left")
+    return figure
+
+
+def plot_matter(outputs):
+    """Column densities of gas and particles over their means, side by side."""
+    mesh = outputs.last
+    if mesh is None or not len(mesh.particles["mass"]):
+        return None
+    normal = normal_of(mesh, outputs.problem)
+    across, up = (i for i in range(3) if gas.AXES[i] != normal)
+    level = min(mesh.finest, max(0, int(np.log2(PIXELS_MOST / 4 / mesh.root.max()))))
+    pixels = (mesh.root[[across, up]] * 2**level).astype(int)
+    part = mesh.particles
+    columns, _, _ = np.histogram2d(
+        part[gas.AXES[up]], part[gas.AXES[across]], weights=part["mass"], bins=pixels[::-1],
+        range=[[0, mesh.box[up]], [0, mesh.box[across]]],
+    )  # fmt: skip
+    panels = {"gas": mesh.projection("density", normal, level)} if mesh.has_gas else {}
+    panels["particles"] = columns
+    figure, axes = new_figure(ncols=len(panels), figsize=(5.2 * len(panels), 4.6), squeeze=False)
+    for axis, (name, values) in zip(axes[0], panels.items()):
+        over_mean = values / values.mean()
+        image = axis.imshow(
+            np.maximum(over_mean, 0.05), origin="lower", norm=colors.LogNorm(0.1, 30),
+            cmap="inferno", interpolation="nearest",
+            extent=[0, mesh.box[across], 0, mesh.box[up]],
+        )  # fmt: skip
+        axis.set(xlabel=gas.AXES[across], ylabel=gas.AXES[up])
+        axis.set_title(name, loc="right", fontsize="small")
+        figure.colorbar(image, ax=axis, label="column density over the mean", shrink=0.85)
+    axes[0][0].set_title(mesh.moment, loc="left")
+    return figure
+
+
+def plot_spectra(outputs):
+    """Power spectra of gas and particles at the outputs, beside linear theory, and their ratio."""
+    if not outputs.spectra:
+        return None
+    figure, axes = new_figure(nrows=2, sharex=True, figsize=(6.5, 7), height_ratios=[2, 1])
+    for i, (z, tables) in enumerate(outputs.spectra):
+        colour = LEVEL_COLOURS[i % len(LEVEL_COLOURS)]
+        most = min(table["k"][-1] for table in tables.values())
+        for kind, style in (("particles", "-"), ("gas", (0, (4, 1.5)))):
+            if kind in tables:
+                table = tables[kind]
+                some = table["k"] <= most
+                axes[0].plot(table["k"][some], table["P"][some], ls=style, color=colour, lw=1.2,
+                             label=f"{kind}, z = {z + 0.0:.3g}")  # fmt: skip
+        if np.any(table["P_linear"] > 0):
+            axes[0].plot(table["k"][some], table["P_linear"][some], ":", color=colour, lw=1)
+        if len(tables) == 2:
+            particles = np.interp(
+                tables["gas"]["k"], tables["particles"]["k"], tables["particles"]["P"]
+            )
+            axes[1].plot(tables["gas"]["k"], tables["gas"]["P"] / particles, color=colour, lw=1.2)
+    axes[0].set(xscale="log", yscale="log", ylabel="P [(Mpc/h)$^3$]")
+    axes[0].legend(frameon=False, fontsize="x-small", ncols=2)
+    axes[1].set(xlabel="k [h/Mpc]", ylabel="gas over particles", ylim=(0, 1.5))
+    axes[1].axhline(1, color="0.6", lw=0.8)
+    return figure
+
+
+def plot_halo(outputs):
+    """Densities, baryon fraction and temperature about the centre of the largest halo."""
+    halo = outputs.halo
+    if halo is None:
+        return None
+    table = halo.profile()
+    figure, axes = new_figure(nrows=3, sharex=True, figsize=(6.5, 8))
+    radius = table["radius"]
+    for name, colour in (("gas", "#cc6677"), ("particles", "#332288")):
+        some = table[name] > 0
+        axes[0].plot(radius[some], table[name][some], ".-", color=colour, label=name)
+    axes[0].set(xscale="log", yscale="log", ylabel="density over its mean")
+    axes[0].legend(frameon=False, fontsize="small")
+    axes[0].set_title(
+        f"{halo.matter.mesh.moment}, M200 = {1e10 * halo.mass:.3g} Msun/h", loc="left"
+    )
+    axes[1].plot(radius, table["baryon_fraction"], ".-", color="#117733")
+    axes[1].axhline(1, color="0.6", lw=0.8)
+    axes[1].set(ylabel="baryon fraction within,\nover the mean", ylim=(0, 1.5))
+    axes[2].plot(radius, table["temperature"], ".-", color="#aa4499")
+    axes[2].axhline(halo.virial_temperature, color="0.6", lw=0.8, label="virial temperature")
+    axes[2].set(yscale="log", ylabel="temperature [K]", xlabel="distance [Mpc/h]")
+    axes[2].legend(frameon=False, fontsize="small")
+    for axis in axes:
+        axis.axvline(halo.radius, color="0.6", ls=":", lw=0.8)
     return figure
 
 
@@ -226,6 +351,9 @@ def plot_timings(outputs):
 FIGURES = {
     "profile": plot_profile,
     "slices": plot_slices,
+    "matter": plot_matter,
+    "spectra": plot_spectra,
+    "halo": plot_halo,
     "conservation": plot_conservation,
     "timings": plot_timings,
 }

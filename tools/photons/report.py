@@ -57,6 +57,14 @@ CAPTIONS = {
     "profile": "Means in bins along the coordinate of the problem, the range of values in each bin"
     " (grey), and the exact solution, of the last output. Errors are means over the volume.",
     "slices": "The plane through the middle of the box, in the last output.",
+    "matter": "Column densities of gas and particles over their means, in the last output.",
+    "spectra": "Power spectra of the gas, on the cells of the root level and without their window,"
+    " and of the particles with their shot noise, beside linear theory (dotted). Below: gas over"
+    " particles.",
+    "halo": "The largest halo of the last output: densities in shells, the part of gas in all"
+    " matter within a radius, over the mean, and the temperature of the gas. Dotted: the radius"
+    " within which the density is 200 times the critical one. Grey: the virial temperature"
+    " μ m_H G M/(2 k r).",
     "conservation": "Change of mass and energy of all gas since the first step, over their first"
     " values, and of the momentum over √(2 mass energy). Gas that leaves through open sides, and"
     " the pressure on them, count as changes.",
@@ -69,7 +77,7 @@ GAS_TIMINGS = (
     "Cells advanced a second, patches by level, and shares of the stages in busy time, by steps of"
     " the root level."
 )
-WIDE = ("mass_function", "picture", "slices")  # figures that take the width of the page
+WIDE = ("mass_function", "picture", "slices", "matter")  # figures that take the width of the page
 SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes
 
 

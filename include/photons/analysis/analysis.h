@@ -52,6 +52,7 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh);
 
 /** Write powerspec_NNN.txt: k, P, Nmodes, Pshot, Plinear(z), Phalofit(z). Header lines give a, z,
  * box, mesh, N and growth. Local.
+ * @param s           its box and number of particles; 0: there is no shot noise
  * @param linear      NULL: unknown; its columns are then 0
  * @param provenance  NULL: is not written */
 void power_write(const char *path, const struct power_bin *bins, size_t count,

@@ -60,6 +60,7 @@ struct parameters {
     enum gas_precision precision;
     bool comoving; /**< an expanding box: box.size, z_init, z_end, redshifts */
     double molecular_weight;
+    double temperature_floor; /**< comoving: K; 0: none */
     double gamma;
     double cfl;
     double root[PARAMETER_LIST_MAX]; /**< cells along x, y, z */
@@ -72,6 +73,8 @@ struct parameters {
     int64_t buffer;                          /**< cells */
     double flag_density[PARAMETER_LIST_MAX]; /**< lists: one value, or one a level */
     size_t flag_density_count;
+    double flag_particles[PARAMETER_LIST_MAX];
+    size_t flag_particles_count;
     double flag_gradient_density[PARAMETER_LIST_MAX];
     size_t flag_gradient_density_count;
     double flag_gradient_pressure[PARAMETER_LIST_MAX];

@@ -14,6 +14,9 @@ struct parameters;
 
 /** The comoving mean density of all matter, 1e10 Msun/h/(Mpc/h)^3. */
 double comoving_mean_density(const struct cosmology *c);
+/** The part of all matter that is gas: all of it, or that of baryons where there are particles, or
+ * none with gas.solver = none. */
+double comoving_gas_share(const struct parameters *p);
 
 /** Temperature, K, of gas that was heated by the microwave background until they parted, and cooled
  * by expansion since then. */
@@ -22,7 +25,8 @@ double primordial_temperature(double a);
 /** pressure~/density~ of gas with a temperature in K, (km/s)^2.
  * @param weight  mean molecular weight, in masses of a hydrogen atom */
 double comoving_heat(double a, double kelvin, double weight);
-/** The same at ic.z_init, of ic.temperature or else the primordial one. */
+/** The same at ic.z_init, of ic.temperature or else the primordial one, or of gas.temperature_floor
+ * if this is higher. */
 double comoving_initial_heat(const struct parameters *p);
 
 #endif

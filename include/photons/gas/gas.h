@@ -93,7 +93,8 @@ struct gas {
   struct gas_particles *particles; /**< particles.h; NULL: there are none */
   bool empty;                      /**< there is no gas: cells are 0 and stay so */
   struct gas_physics physics;
-  struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level */
+  struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level; that of particles
+                                               in units of gas_particles.lightest */
   int buffer;                             /**< cells around a flagged one */
   int64_t regrid;                         /**< steps of a level from one regridding to the next */
   bool individual;                        /**< a level takes two steps in one of the next coarser */
@@ -105,6 +106,8 @@ struct gas {
   double time; /**< in comoving coordinates the scale factor */
   bool comoving;
   double molecular_weight;     /**< mean, in masses of a hydrogen atom */
+  double temperature_floor;    /**< in comoving coordinates, K; 0: there is none */
+  double share;                /**< in comoving coordinates: the part of all matter that is gas */
   struct cosmology universe;   /**< in comoving coordinates */
   double scale;                /**< scale factor at the time that a level under work has come to;
                                   1 without expansion */
@@ -145,6 +148,8 @@ void gas_require_memory(const struct gas *g, int level, uint32_t groups);
 double gas_length(const struct parameters *p);
 /** The present time for messages: "t = 0.1", of comoving gas "z = 3.2". */
 struct moment_text gas_moment(const struct gas *g);
+/** gas_physics.least_heat at a scale factor. */
+double gas_least_heat(const struct gas *g, double scale);
 /** Side of a cell of a level. */
 double gas_cell(const struct gas *g, int level);
 /** The first batch or group of a rank; the number of all for rank = comm_size(). */

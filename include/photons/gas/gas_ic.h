@@ -9,10 +9,11 @@
 #include "photons/config/choices.h"
 #include "photons/gas/gas.h"
 
-/** A plane wave of Zel'dovich's. Without pressure, gas of phase q comes to phase q - size sin(q). */
+/** A plane wave of Zel'dovich's. Without pressure, matter of phase q comes to phase
+ * q - size sin(q). */
 struct pancake {
   double size;     /**< below 1 */
-  double density;  /**< mean */
+  double density;  /**< mean of the gas */
   double velocity; /**< v~ = velocity sin(q)/k, with the wavenumber k */
   double heat;     /**< pressure~/density~, the same everywhere */
 };
@@ -29,6 +30,9 @@ struct gas_ic {
   struct gas_array *array; /**< NULL: */
   struct gas_waves *waves; /**< NULL, too: a problem with a name */
 };
+
+/** The wave that ic.source = pancake is at ic.z_init. */
+struct pancake pancake_make(const struct parameters *p);
 
 /** Collective: opens the file of arrays and looks at its numbers. */
 struct gas_ic gas_ic_make(const struct parameters *p);

@@ -69,6 +69,9 @@ struct gas_physics {
    * dual_energy_switch, interpolation and flux_fix then keep the entropy and not the energy. 0: no
    * to all of this. `solve` does so on cores alone. */
   double dual_energy_change;
+  /** After solve and flux_fix pressure over density is at least this: gas with less is warmed.
+   * 0: it may have any. On cores alone. */
+  double least_heat;
 };
 
 /** Variables of a cell: 5 for rtvd, 6 for muscl. */
@@ -93,6 +96,7 @@ struct gas_matter {
 /** Criteria of refinement; those that are 0 are not used. */
 struct gas_flags {
   double density;           /**< flag where the density is larger */
+  double particles;         /**< flag where that of particles alone is larger */
   double gradient_density;  /**< flag where |change of the density over a cell| / density, along
                                  any axis, is at least this */
   double gradient_pressure; /**< the same of the pressure */
@@ -127,7 +131,8 @@ struct gas_kernels {
   /** Which patches of a group, and which neighbours of them, are to be refined. Bit 13 + dx + 3 dy
    * + 9 dz of masks[patch] is set if a flagged cell of the patch is at most `buffer` (0 to 8) cells
    * from the patch's neighbour in direction (dx, dy, dz), -1 to 1 each. Bit 13: any cell.
-   * @param more  [z 16][y 16][x 16]: added to the density where this is compared; or NULL */
+   * @param more  [z 16][y 16][x 16]: density of particles, added to that of the gas where this is
+   *              compared; or NULL */
   void (*flag)(const struct gas_physics *physics, const struct gas_flags *flags, const void *block,
                const double *more, int buffer, uint32_t masks[8]);
 

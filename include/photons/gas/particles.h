@@ -39,6 +39,7 @@ struct particle_level {
 };
 
 struct gas_particles {
+  double lightest; /**< the smallest mass of a particle */
   struct particle_level level[GAS_LEVELS_MAX];
 };
 

@@ -50,11 +50,13 @@ INLINE void flag_row(const struct gas_flags *f, const real *density, const real 
   }
 }
 
-/* Flags by density, of gas and what else there is. */
+/* Flags by density, of gas and particles together and of particles alone. */
 INLINE void flag_density(const struct gas_flags *f, const real *density, const double *more,
                          uint8_t flagged[GAS_GROUP_SIDE]) {
-  for (int x = 0; x < GAS_GROUP_SIDE; x++)
+  for (int x = 0; x < GAS_GROUP_SIDE; x++) {
     if (f->density > 0) flagged[x] |= (double)density[x] + more[x] > f->density;
+    if (f->particles > 0) flagged[x] |= more[x] > f->particles;
+  }
 }
 
 /* Bits 0, 1, 2 for directions -1, 0, 1 that a cell at `place` of a patch's side reaches. */

@@ -146,7 +146,8 @@ static void flux_add(unsigned variables, const void *fluxes, double weight, void
 
 /* Corrects one cell, unless that leaves no positive pressure: a strong shock that runs into cold
  * coarser cells would do so. With keeps_entropy, where the entropy decides it goes on to do so: the
- * correction of the energy is mostly that of the kinetic energy's error. u: of the cell, group and fluxes: from one variable to the next */
+ * correction of the energy is mostly that of the kinetic energy's error. Gas below least_heat is
+ * warmed. u: of the cell, group and fluxes: from one variable to the next */
 static void fix_cell(const struct constants *c, unsigned variables, real factor, const real *was,
                      const real *is, real *u) {
   real fixed[GAS_VARIABLES_MAX] = {0};
@@ -157,6 +158,11 @@ static void fix_cell(const struct constants *c, unsigned variables, real factor,
   if (!is_physical(c, after)) return;
   if (c->keeps_entropy && entropy_decides(c, before, thermal_energy(before)))
     fixed[GAS_ENERGY] += lost_energy(c, after);
+  if (c->least_heat > 0) {
+    const struct cell warm = warmed(c, cell_at(fixed, 1, 0, c->has_entropy));
+    fixed[GAS_ENERGY] = warm.energy;
+    fixed[GAS_ENTROPY] = warm.entropy;
+  }
   for (unsigned q = 0; q < variables; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
 }
 

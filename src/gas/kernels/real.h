@@ -40,17 +40,20 @@ INLINE real smallest(real a, real b) { return a < b ? a : b; }
 /** struct gas_physics in the precision of the kernels. */
 struct constants {
   real gamma, thermal; /**< thermal: gamma - 1, pressure over thermal energy */
-  real minmod, dual_energy_switch;
+  real minmod, dual_energy_switch, least_heat;
   bool has_entropy;
   bool keeps_entropy; /**< also where fluxes are corrected and cells are interpolated */
 };
 
 INLINE struct constants constants_of(const struct gas_physics *physics) {
   const bool has_entropy = gas_variables(physics) > GAS_ENTROPY;
-  return (struct constants){
-      (real)physics->gamma,  (real)(physics->gamma - 1.0),
-      (real)physics->minmod, has_entropy ? (real)physics->dual_energy_switch : 0,
-      has_entropy,           has_entropy && physics->dual_energy_change > 0.0};
+  return (struct constants){(real)physics->gamma,
+                            (real)(physics->gamma - 1.0),
+                            (real)physics->minmod,
+                            has_entropy ? (real)physics->dual_energy_switch : 0,
+                            (real)physics->least_heat,
+                            has_entropy,
+                            has_entropy && physics->dual_energy_change > 0.0};
 }
 
 /** One cell's conserved variables; the momentum in any order of axes. */
@@ -87,6 +90,15 @@ INLINE real pressure_of(const struct constants *c, struct cell a) {
 /** What the energy lacks of that which the entropy says. */
 INLINE real lost_energy(const struct constants *c, struct cell a) {
   return a.entropy * pow(a.density, c->thermal) / c->thermal - thermal_energy(a);
+}
+
+/** The cell, or, if it is colder, with the least heat and the same velocity. */
+INLINE struct cell warmed(const struct constants *c, struct cell a) {
+  const real least = c->least_heat * a.density;
+  const bool cold = pressure_of(c, a) < least;
+  a.energy += cold ? least / c->thermal - thermal_energy(a) : 0;
+  a.entropy = cold ? least / pow(a.density, c->thermal) : a.entropy;
+  return a;
 }
 
 /** Cell i of arrays with `stride` between variables. */

@@ -179,6 +179,15 @@ INLINE void reconcile_entropy(const struct constants *c, real change, const real
   }
 }
 
+INLINE void keep_warm(const struct constants *c, real *restrict u) {
+#pragma omp simd
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const struct cell a = warmed(c, cell_at(u, GAS_GROUP_CELLS, (size_t)i, c->has_entropy));
+    u[GAS_ENERGY * GAS_GROUP_CELLS + i] = a.energy;
+    if (c->has_entropy) u[GAS_ENTROPY * GAS_GROUP_CELLS + i] = a.entropy;
+  }
+}
+
 /* Cells [variable][16][16][16] in the order of patches. */
 static void split_patches(unsigned variables, const real *restrict u, real *restrict group) {
   for (unsigned q = 0; q < variables; q++)
@@ -250,6 +259,7 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
   }
   const real change = (real)(physics->dual_energy_change / (dt_dh * dt_dh));
   if (c.has_entropy) reconcile_entropy(&c, change, block, third);
+  if (physics->least_heat > 0.0) keep_warm(&c, third);
   const bool good = all_physical(&c, third); /* here, since `third` is in the cache */
   split_patches(variables, third, group);
   *fault = good ? (struct gas_fault){.patch = -1} : first_fault(&c, group);
