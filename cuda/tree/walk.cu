@@ -1,330 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* walk: the dual walk of src/tree/kernels/walk.c. Each pair of nodes is judged once, by one thread.
- * A pair to be opened becomes one or two pairs for later turns.
- *
- * A first kernel, of one CUDA block, goes down from the roots, generation after generation, until
- * there is work for the whole GPU. Then, in several phases, each CUDA block takes some of the pairs
- * that are left and walks on with a stack of its own. As some pairs lead to much more work than
- * others, a block gives back what is left of its pairs after some turns, except in the last phase.
- *
- * The order in which entries are found differs from run to run. They are sorted, so that lists are
- * the same in every run, and leaves near each other follow each other: each list by a warp, or
- * where one is long all of them together.
- *
- * The trees of the targets and of the sources differ in depth where only some particles are
- * targets. Then nodes of the targets may be empty, and their boxes are not read. */
-#include <cub/device/device_radix_sort.cuh>
+/* walk, walk_fill: two passes of a walk. The first finds the lengths of the lists, the second writes
+ * their entries. */
+#include "cuda/tree/walk.cuh"
 
-#include "cuda/runtime/gpu.cuh"
-#include "cuda/tree/gpu_tree.h"
-
-enum {
-  FIRST_BLOCK = 1024, /* threads of the first kernel */
-  ENOUGH = 4096,      /* pairs that are work for the whole GPU */
-  PHASES = 4,
-  FEW = 100000,   /* judgements that need one phase only */
-  BLOCK = 128,    /* threads of a CUDA block of a phase */
-  BLOCKS = 1024,  /* CUDA blocks of a phase */
-  CHUNK = 32,     /* pairs that such a block takes at a time */
-  TURNS = 16,     /* after which it gives back the others */
-  ROOM = 1 << 18, /* pairs that can wait for a phase */
-  SCAN_BLOCK = 1024,
-  LONG = 1024, /* entries of a list that a warp can sort */
-  SORT_BLOCK = 128
-};
-
-/** A pair to be judged. In isolated systems a pair may be part of a larger one whose larger node
- * could not be opened: it is then judged with the masses of nodes above its own, as in
- * src/tree/kernels/walk.c. */
-struct pair {
-  uint32_t entry; /* the source node */
-  uint32_t target; /* its node; from bit TARGET_BITS on the levels, five bits each, of the nodes whose
-                      masses count as the target's and as the source's */
-};
-enum { TARGET_BITS = 22, LEVEL_BITS = 5 };
-
-/** What the kernels of a walk tell each other. */
-struct progress {
-  struct walk_result result;
-  uint32_t pairs[PHASES + 1]; /* that wait for each phase */
-  uint32_t chunk[PHASES];     /* the next ones to be taken */
-  uint32_t frontier;          /* 0 or 1: where those of phase 0 are */
-  uint32_t entries;           /* found */
-};
-
-struct problem {
-  uint32_t count, slots;
-  unsigned depth; /* of the targets' tree; that of the sources' trees is in struct acceptance */
-  const uint32_t *first; /* table of the targets' leaves, or NULL */
-  const struct node *nodes;
-  const struct node *const *source_nodes;
-  const uint32_t *source_count;
-  const float *const *source_mass;    /* of their nodes, where masses differ; or NULL */
-  uint32_t *near_offset, *far_offset; /* the counting pass: lengths of the lists */
-  uint32_t *near, *far;               /* short lists, to be sorted, */
-  uint32_t *near_place, *far_place;   /* and the places of their next entries */
-  uint64_t
-      *key; /* long lists: rows and entries, unsorted. Rows are the near lists of all leaves, then
-                    the far lists of all nodes */
-  unsigned entry_bits;
-  struct pair *frontier[2]; /* [room] */
-  uint32_t room;
-  struct progress *progress;
-};
-
-/** Read a node in two loads. */
-static __device__ inline struct node load_node(const struct node *from) {
-  static_assert(sizeof(struct node) == 2 * sizeof(uint4), "a node is two loads");
-  union {
-    uint4 word[2];
-    struct node node;
-  } u;
-  u.word[0] = __ldg((const uint4 *)from);
-  u.word[1] = __ldg((const uint4 *)from + 1);
-  return u.node;
-}
-
-/** Mask of the lanes before this one, and of those behind it. */
-static __device__ inline uint32_t lanes_before() { return (1u << threadIdx.x % WARP) - 1; }
-static __device__ inline uint32_t lanes_behind() { return ~1u << threadIdx.x % WARP; }
-
-/** Number of particles of a source node. */
-static __device__ inline uint32_t particles_of(uint32_t count, uint32_t node) {
-  return node_end(count, node) - node_first(count, node);
-}
-/** Mass of a neighbour's node. */
-static __device__ inline float mass_of(const struct problem &p, uint32_t slot, uint32_t node) {
-  return p.source_mass ? p.source_mass[slot][node]
-                       : (float)particles_of(p.source_count[slot], node);
-}
-/** Mass of a node of targets. Packed targets count as equal. */
-static __device__ inline float target_mass(const struct problem &p, uint32_t node) {
-  return p.source_mass && !p.first ? p.source_mass[0][node]
-                                   : (float)tree_node_count(p.count, p.depth, p.first, node);
-}
-
-/** What a walk is for: the lengths of the lists, or their entries, if all lists are short or not.
- */
-enum pass { COUNT, FILL_SHORT, FILL_LONG };
-
-/** What a thread has counted. */
-struct counts {
-  unsigned long long pairs, visits;
-};
-
-/** Store the keys of entries that threads of this warp have found. Every lane of the warp calls
- * this. */
-static __device__ inline void append(const struct problem &p, bool mine, uint64_t row,
-                                     uint32_t entry) {
-  const uint32_t lanes = __ballot_sync(~0u, mine);
-  if (lanes == 0) return;
-  uint32_t at = 0;
-  if (threadIdx.x % WARP == 0) at = atomicAdd(&p.progress->entries, __popc(lanes));
-  at = __shfl_sync(~0u, at, 0);
-  if (mine) p.key[at + __popc(lanes & lanes_before())] = row << p.entry_bits | entry;
-}
-
-/** Judge a pair and put it on a list, if it belongs there. Every lane of the warp calls this.
- * @param active  whether this thread has a pair
- * @param[out] child  pairs that are left of it
- * @return their number */
-template <enum pass PASS>
-static __device__ inline uint32_t judge_pair(const struct problem &p, const struct acceptance &a,
-                                             bool active, const struct pair &pair,
-                                             struct pair child[2], struct counts &counts) {
-  const uint32_t leaves = 1u << p.depth, source_leaves = 1u << a.depth,
-                 target = pair.target & ((1u << TARGET_BITS) - 1), entry = pair.entry,
-                 source = entry & (2 * source_leaves - 1), slot = entry >> (a.depth + 1);
-  bool near = false, far = false;
-  uint32_t children = 0;
-  const uint32_t targets = active ? tree_node_count(p.count, p.depth, p.first, target) : 0;
-  if (targets > 0) {
-    const struct node t = load_node(p.nodes + target), s = load_node(p.source_nodes[slot] + source);
-    const uint32_t level = node_level(target), source_level = node_level(source);
-    uint32_t of_targets = level, of_sources = source_level;
-    if (a.newton) {
-      of_targets = pair.target >> TARGET_BITS & 31;
-      of_sources = pair.target >> (TARGET_BITS + LEVEL_BITS);
-    }
-    const enum verdict verdict = judge(&a, &t, &s, target_mass(p, target >> (level - of_targets)),
-                                       mass_of(p, slot, source >> (source_level - of_sources)));
-    counts.visits++;
-    far = verdict == ACCEPT;
-    near = verdict == OPEN && target >= leaves && source >= source_leaves;
-    if (near)
-      counts.pairs += (unsigned long long)particles_of(p.source_count[slot], source) * targets;
-    if (verdict == OPEN && !near) {
-      /* The larger node, if it is the other one, keeps its level: see walk.c. */
-      const bool larger = t.radius >= s.radius,
-                 split = opens_target(p.depth, target, t.radius, a.depth, source, s.radius);
-      if (split && larger) of_targets = level + 1;
-      if (!split && !larger) of_sources = source_level + 1;
-      const uint32_t levels = of_targets << TARGET_BITS | of_sources << (TARGET_BITS + LEVEL_BITS);
-      children = 2;
-      child[0] = {split ? entry : entry + source, (split ? 2 * target : target) | levels};
-      child[1] = {split ? entry : entry + source + 1, (split ? 2 * target + 1 : target) | levels};
-    }
-  }
-  if constexpr (PASS == COUNT) {
-    if (near) atomicAdd(&p.near_offset[target - leaves], 1);
-    if (far) atomicAdd(&p.far_offset[target], 1);
-  } else if constexpr (PASS == FILL_SHORT) {
-    if (near) p.near[atomicAdd(&p.near_place[target - leaves], 1)] = entry;
-    if (far) p.far[atomicAdd(&p.far_place[target], 1)] = entry;
-  } else {
-    append(p, near || far, near ? target - leaves : leaves + target, entry);
-  }
-  return children;
-}
-
-/** Every thread of the CUDA block puts its children on top of each other, those of the first thread
- * topmost.
- * @param sums  [warps of the block] shared memory, which no thread reads any more
- * @param[out] total  children of all threads
- * @return how many children of other threads are below this thread's */
-static __device__ inline uint32_t stack_children(uint32_t children, uint32_t *sums,
-                                                 uint32_t &total) {
-  const uint32_t two = __ballot_sync(~0u, children > 0), warp = threadIdx.x / WARP;
-  if (threadIdx.x % WARP == 0) sums[warp] = 2 * __popc(two);
-  __syncthreads();
-  uint32_t below = 2 * __popc(two & lanes_behind());
-  total = 0;
-  for (uint32_t k = 0; k < blockDim.x / WARP; k++) {
-    if (k > warp) below += sums[k];
-    total += sums[k];
-  }
-  return below;
-}
-
-/** Add up what the threads of a warp have counted. */
-static __device__ inline void add_counts(struct progress *progress, struct counts counts) {
-  for (int step = WARP / 2; step > 0; step /= 2) {
-    counts.pairs += __shfl_xor_sync(~0u, counts.pairs, step);
-    counts.visits += __shfl_xor_sync(~0u, counts.visits, step);
-  }
-  if (threadIdx.x % WARP > 0) return;
-  atomicAdd((unsigned long long *)&progress->result.pairs, counts.pairs);
-  atomicAdd((unsigned long long *)&progress->result.visits, counts.visits);
-}
-
-/** Copy the criterion to shared memory, where threads read different places of its table. */
-static __device__ inline void share(struct acceptance *to, const struct acceptance &from) {
-  for (uint32_t i = threadIdx.x; i < sizeof from / sizeof(uint32_t); i += blockDim.x)
-    ((uint32_t *)to)[i] = ((const uint32_t *)&from)[i];
-  __syncthreads();
-}
-
-/** Down from the roots, one generation of pairs after the other, until there are ENOUGH. */
-template <enum pass PASS>
-static __global__ void __launch_bounds__(FIRST_BLOCK)
-    walk_roots(const __grid_constant__ struct problem p,
-               const __grid_constant__ struct acceptance acceptance) {
-  __shared__ struct acceptance a;
-  __shared__ uint32_t sums[2][FIRST_BLOCK / WARP];
-  share(&a, acceptance);
-  struct counts counts = {0, 0};
-  uint32_t pairs = p.slots, from = 0, turn = 0;
-  for (uint32_t slot = threadIdx.x; slot < pairs; slot += FIRST_BLOCK)
-    p.frontier[0][slot] = {slot << (a.depth + 1) | 1, 1};
-  __syncthreads();
-  while (pairs > 0 && pairs < ENOUGH) {
-    uint32_t next = 0;
-    for (uint32_t done = 0; done < pairs; done += FIRST_BLOCK) {
-      const uint32_t i = done + threadIdx.x;
-      struct pair pair = {1, 1}, child[2];
-      if (i < pairs) pair = p.frontier[from][i];
-      const uint32_t children = judge_pair<PASS>(p, a, i < pairs, pair, child, counts);
-      uint32_t total;
-      const uint32_t at = next + stack_children(children, sums[turn++ & 1], total);
-      for (uint32_t k = 0; k < children; k++) p.frontier[1 - from][at + k] = child[k];
-      next += total;
-    }
-    from = 1 - from;
-    pairs = next;
-    __syncthreads();
-  }
-  add_counts(p.progress, counts);
-  if (threadIdx.x > 0) return;
-  p.progress->pairs[0] = pairs;
-  p.progress->frontier = from;
-}
-
-/* Bound on the depth of the stack. Children are put on top, those of the topmost pairs topmost, and
- * the topmost pairs are taken first, so that generations rise from the bottom of the stack to its
- * top. Pairs of generation k are made only from pairs of generation k - 1 that are taken after all
- * pairs of higher generations; then at most 2 BLOCK pairs of generations >= k exist together. The
- * next turn that reaches generation k takes from it as many pairs as the higher generations lack to
- * BLOCK, which leaves at most BLOCK. After any turn, therefore, each generation has at most BLOCK
- * pairs, except that the newest have 2 BLOCK together. A path opens each level of either tree once.
- */
-static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned source_depth) {
-  return BLOCK * (depth + source_depth + 2);
-}
-
-/** Leave the pairs of a stack to the next phase. @return whether there is room for them */
-static __device__ inline bool give_back(const struct problem &p, unsigned phase,
-                                        const struct pair *stack, uint32_t top) {
-  __shared__ uint32_t place;
-  if (threadIdx.x == 0) {
-    uint32_t *waiting = &p.progress->pairs[phase + 1], seen = *(volatile uint32_t *)waiting;
-    place = ~0u;
-    while (place == ~0u && seen + top <= p.room) {
-      const uint32_t before = atomicCAS(waiting, seen, seen + top);
-      if (before == seen) place = seen;
-      seen = before;
-    }
-  }
-  __syncthreads();
-  if (place == ~0u) return false;
-  struct pair *to = p.frontier[(p.progress->frontier + phase + 1) & 1] + place;
-  for (uint32_t i = threadIdx.x; i < top; i += BLOCK) to[i] = stack[i];
-  __syncthreads();
-  return true;
-}
-
-/** Walk on from the pairs that the kernel before has left. */
-template <enum pass PASS>
-static __global__ void __launch_bounds__(BLOCK)
-    walk(const __grid_constant__ struct problem p,
-         const __grid_constant__ struct acceptance acceptance, unsigned phase, bool last) {
-  extern __shared__ struct pair stack[];
-  __shared__ struct acceptance a;
-  __shared__ uint32_t sums[2][BLOCK / WARP], chunk;
-  const uint32_t pairs = p.progress->pairs[phase];
-  if (blockIdx.x * CHUNK >= pairs) return;
-  const struct pair *frontier = p.frontier[(p.progress->frontier + phase) & 1];
-  share(&a, acceptance);
-  struct counts counts = {0, 0};
-  for (;;) {
-    if (threadIdx.x == 0) chunk = atomicAdd(&p.progress->chunk[phase], 1);
-    __syncthreads();
-    const uint32_t first = chunk * CHUNK;
-    if (first >= pairs) break;
-    uint32_t top = min(pairs - first, (uint32_t)CHUNK), turn = 0;
-    if (threadIdx.x < top) stack[threadIdx.x] = frontier[first + threadIdx.x];
-    __syncthreads();
-    while (top > 0) {
-      const uint32_t taken = min(top, (uint32_t)BLOCK);
-      const bool active = threadIdx.x < taken;
-      struct pair pair = {1, 1}, child[2];
-      if (active) pair = stack[top - 1 - threadIdx.x];
-      const uint32_t children = judge_pair<PASS>(p, a, active, pair, child, counts);
-      uint32_t total;
-      const uint32_t below = stack_children(children, sums[turn++ & 1], total);
-      top -= taken;
-      for (uint32_t k = 0; k < children; k++) stack[top + below + k] = child[k];
-      top += total;
-      __syncthreads();
-      if (turn % TURNS == 0 && !last && top > CHUNK && give_back(p, phase, stack, top)) top = 0;
-    }
-  }
-  add_counts(p.progress, counts);
-}
+enum { SCAN_BLOCK = 1024 };
 
 /** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
  * list. */
 static __global__ void __launch_bounds__(SCAN_BLOCK)
-    scan(uint32_t leaves, const __grid_constant__ struct problem p) {
+    scan(uint32_t leaves, const __grid_constant__ struct walk_problem p) {
   __shared__ uint64_t warp_sum[SCAN_BLOCK / WARP];
   uint32_t *offset = blockIdx.x == 0 ? p.near_offset : p.far_offset;
   const uint32_t n = blockIdx.x == 0 ? leaves : 2 * leaves, lane = threadIdx.x % WARP,
@@ -351,70 +35,33 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
     __syncthreads();
   }
   longest = __reduce_max_sync(~0u, longest);
-  if (lane == 0) atomicMax(&p.progress->result.longest, longest);
+  if (lane == 0) atomicMax(&p.result->longest, longest);
   if (threadIdx.x > 0) return;
   offset[n] = (uint32_t)before; /* wrong beyond 2^32; the caller looks at the result first */
-  (blockIdx.x == 0 ? p.progress->result.entries : p.progress->result.interactions) = before;
-}
-
-/** A warp sorts a list: an entry's place is the number of smaller ones. */
-static __global__ void __launch_bounds__(SORT_BLOCK)
-    sort_short(const __grid_constant__ struct problem p) {
-  __shared__ uint32_t copies[SORT_BLOCK / WARP][LONG];
-  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << p.depth,
-                 row = (blockIdx.x * SORT_BLOCK + threadIdx.x) / WARP;
-  if (row >= 3 * leaves) return;
-  const uint32_t *offset = row < leaves ? p.near_offset + row : p.far_offset + (row - leaves);
-  uint32_t *list = (row < leaves ? p.near : p.far) + offset[0], *copy = copies[threadIdx.x / WARP];
-  const uint32_t n = offset[1] - offset[0];
-  for (uint32_t i = lane; i < n; i += WARP) copy[i] = list[i];
-  __syncwarp();
-  for (uint32_t i = lane; i < n; i += WARP) {
-    uint32_t smaller = 0;
-    for (uint32_t k = 0; k < n; k++) smaller += copy[k] < copy[i];
-    list[smaller] = copy[i];
-  }
-}
-
-/** The entries of sorted keys: those of near lists come first. */
-static __global__ void take_entries(const uint64_t *key, uint64_t near, uint64_t all,
-                                    unsigned entry_bits, uint32_t *near_entry,
-                                    uint32_t *far_entry) {
-  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= all) return;
-  const uint32_t entry = (uint32_t)(key[i] & ((1ull << entry_bits) - 1));
-  if (i < near)
-    near_entry[i] = entry;
-  else
-    far_entry[i - near] = entry;
+  (blockIdx.x == 0 ? p.result->entries : p.result->interactions) = before;
 }
 
 /** Copy the tables of the sources to the GPU. */
-static struct problem problem_of(struct gpu *g, const struct acceptance *a, uint32_t count,
-                                 unsigned depth, const uint32_t *first, const struct node *nodes,
-                                 uint32_t slots, const struct node *const *source_nodes,
-                                 const uint32_t *source_count, const float *const *source_mass,
-                                 uint32_t *offset) {
-  if (depth >= TARGET_BITS)
-    fail(EXIT_RUN_FAILED, "a tree of %u levels is too deep for a walk on a GPU", depth);
-  struct problem p = {};
-  const uint32_t room = slots > ROOM ? slots : (uint32_t)ROOM;
+static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a, uint32_t count,
+                                      unsigned depth, const uint32_t *first,
+                                      const struct node *nodes, uint32_t slots,
+                                      const struct node *const *source_nodes,
+                                      const uint32_t *source_count, const float *const *source_mass,
+                                      uint32_t *offset) {
+  struct walk_problem p = {};
+  const size_t room = a->newton ? walk_pairs_room(slots) : 0;
   char *table = (char *)gpu_scratch(
       g, SCRATCH_TABLE,
-      2 * (size_t)room * sizeof *p.frontier[0] + sizeof *p.progress +
-          slots * (sizeof *source_nodes + sizeof *source_mass + sizeof *source_count));
+      sizeof *p.result +
+          slots * (sizeof *source_nodes + sizeof *source_mass + sizeof *source_count) + room);
   p.count = count;
   p.depth = depth;
   p.first = first;
   p.slots = slots;
   p.nodes = nodes;
-  p.entry_bits = a->depth + 1;
-  while (slots > 1u << (p.entry_bits - a->depth - 1)) p.entry_bits++;
-  p.room = room;
-  p.frontier[0] = (struct pair *)table;
-  p.frontier[1] = p.frontier[0] + room;
-  p.progress = (struct progress *)(p.frontier[1] + room);
-  const float **masses = (const float **)(p.progress + 1);
+  p.room = table;
+  p.result = (struct walk_result *)(table + room);
+  const float **masses = (const float **)(p.result + 1);
   p.source_mass = source_mass ? masses : NULL;
   p.source_nodes = (const struct node *const *)(masses + (source_mass ? slots : 0));
   p.source_count = (const uint32_t *)(p.source_nodes + slots);
@@ -423,66 +70,22 @@ static struct problem problem_of(struct gpu *g, const struct acceptance *a, uint
   gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes,
                   source_count, slots * sizeof *source_count);
   if (source_mass) gpu_upload(g, masses, source_mass, slots * sizeof *source_mass);
-  CHECK_CUDA(cudaMemsetAsync(p.progress, 0, sizeof *p.progress, g->stream));
   return p;
-}
-
-template <enum pass PASS>
-static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p,
-                   unsigned phases) {
-  walk_roots<PASS><<<1, FIRST_BLOCK, 0, g->stream>>>(p, *a);
-  gpu_launched("walk_roots");
-  const size_t bytes = stack_room(p.depth, a->depth) * sizeof(struct pair);
-  for (unsigned phase = 0; phase < phases; phase++) {
-    walk<PASS><<<BLOCKS, BLOCK, bytes, g->stream>>>(p, *a, phase, phase + 1 == phases);
-    gpu_launched("walk");
-  }
 }
 
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
               const float *const *source_mass, uint32_t *offset, struct walk_result *result) {
-  const struct problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
-                                      source_count, source_mass, offset);
+  const struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
+                                           source_count, source_mass, offset);
+  CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
   CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
                              g->stream));
-  launch<COUNT>(g, a, p, PHASES);
+  (a->newton ? walk_pairs_count : walk_leaves_count)(g, a, &p);
   scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
   gpu_launched("scan");
-  CHECK_CUDA(cudaMemcpyAsync(result, &p.progress->result, sizeof *result, cudaMemcpyDeviceToHost,
-                             g->stream));
-}
-
-/** Fill lists of which none is long. */
-static void fill_short(struct gpu *g, const struct acceptance *a, struct problem p,
-                       unsigned phases) {
-  const uint32_t leaves = 1u << p.depth;
-  const size_t bytes = (leaves + 1 + tree_nodes(p.depth)) * sizeof *p.near_place;
-  p.near_place = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, bytes);
-  p.far_place = p.near_place + leaves + 1;
-  CHECK_CUDA(
-      cudaMemcpyAsync(p.near_place, p.near_offset, bytes, cudaMemcpyDeviceToDevice, g->stream));
-  launch<FILL_SHORT>(g, a, p, phases);
-  sort_short<<<blocks_for(3ull * leaves * WARP, SORT_BLOCK), SORT_BLOCK, 0, g->stream>>>(p);
-  gpu_launched("sort_short");
-}
-
-static void fill_long(struct gpu *g, const struct acceptance *a, struct problem p, unsigned phases,
-                      const struct walk_result *lengths) {
-  const uint64_t all = lengths->entries + lengths->interactions;
-  const int bits = (int)(p.entry_bits + p.depth + 2); /* of leaves and twice as many nodes */
-  size_t cub_bytes = 0;
-  cub::DoubleBuffer<uint64_t> keys;
-  CHECK_CUDA(cub::DeviceRadixSort::SortKeys(NULL, cub_bytes, keys, all, 0, bits, g->stream));
-  p.key = (uint64_t *)gpu_scratch(g, SCRATCH_SORT, 2 * all * sizeof *p.key + cub_bytes);
-  keys = cub::DoubleBuffer<uint64_t>(p.key, p.key + all);
-  launch<FILL_LONG>(g, a, p, phases);
-  CHECK_CUDA(
-      cub::DeviceRadixSort::SortKeys(p.key + 2 * all, cub_bytes, keys, all, 0, bits, g->stream));
-  take_entries<<<blocks_for(all, 256), 256, 0, g->stream>>>(keys.Current(), lengths->entries, all,
-                                                            p.entry_bits, p.near, p.far);
-  gpu_launched("take_entries");
+  CHECK_CUDA(cudaMemcpyAsync(result, p.result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));
 }
 
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
@@ -491,13 +94,12 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, un
                    const float *const *source_mass, const uint32_t *offset,
                    const struct walk_result *lengths, uint32_t *near, uint32_t *far) {
   if (lengths->longest == 0) return;
-  struct problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes, source_count,
-                                source_mass, (uint32_t *)offset);
-  const unsigned phases = lengths->visits > FEW ? PHASES : 1;
+  struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
+                                     source_count, source_mass, (uint32_t *)offset);
   p.near = near;
   p.far = far;
-  if (lengths->longest <= LONG)
-    fill_short(g, a, p, phases);
+  if (a->newton)
+    walk_pairs_fill(g, a, &p, lengths);
   else
-    fill_long(g, a, p, phases, lengths);
+    walk_leaves_fill(g, a, &p);
 }

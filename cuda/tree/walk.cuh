@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What both walks on GPUs have in common. */
+#ifndef PHOTONS_CUDA_WALK_CUH
+#define PHOTONS_CUDA_WALK_CUH
+
+#include "cuda/runtime/gpu.cuh"
+#include "cuda/tree/gpu_tree.h"
+
+struct walk_problem {
+  uint32_t count, slots;
+  unsigned depth; /* of the targets' tree; that of the sources' trees is in struct acceptance */
+  const uint32_t *first; /* table of the targets' leaves, or NULL */
+  const struct node *nodes;
+  const struct node *const *source_nodes;
+  const uint32_t *source_count;
+  const float *const *source_mass;    /* of their nodes, where masses differ; or NULL */
+  uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
+                                         other */
+  uint32_t *near, *far;
+  struct walk_result *result; /* pairs and visits, added up in the counting pass */
+  void *room;                 /* memory for walk_pairs_ */
+};
+
+/** Read a node in two loads. */
+static __device__ inline struct node load_node(const struct node *from) {
+  static_assert(sizeof(struct node) == 2 * sizeof(uint4), "a node is two loads");
+  union {
+    uint4 word[2];
+    struct node node;
+  } u;
+  u.word[0] = __ldg((const uint4 *)from);
+  u.word[1] = __ldg((const uint4 *)from + 1);
+  return u.node;
+}
+
+/** Mask of the lanes before this one. */
+static __device__ inline uint32_t lanes_before() { return (1u << threadIdx.x % WARP) - 1; }
+
+/** Number of particles of a source node. */
+static __device__ inline uint32_t particles_of(uint32_t count, uint32_t node) {
+  return node_end(count, node) - node_first(count, node);
+}
+/** Mass of a neighbour's node. */
+static __device__ inline float mass_of(const struct walk_problem &p, uint32_t slot, uint32_t node) {
+  return p.source_mass ? p.source_mass[slot][node]
+                       : (float)particles_of(p.source_count[slot], node);
+}
+/** Mass of a node of targets. Packed targets count as equal. */
+static __device__ inline float target_mass(const struct walk_problem &p, uint32_t node) {
+  return p.source_mass && !p.first ? p.source_mass[0][node]
+                                   : (float)tree_node_count(p.count, p.depth, p.first, node);
+}
+
+/** Count: add to the lengths of the lists, which are zero at the start, and to the result. Fill:
+ * write the entries.
+ * walk_leaves_ is the one for short-range forces: a warp for each leaf. walk_pairs_ judges each
+ * pair of nodes once: its other costs pay where walks begin far above the leaves. */
+void walk_leaves_count(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
+void walk_leaves_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
+/** Bytes of walk_problem.room. */
+size_t walk_pairs_room(uint32_t slots);
+void walk_pairs_count(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
+/** @param lengths  what the counting pass has found */
+void walk_pairs_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *p,
+                     const struct walk_result *lengths);
+
+#endif
