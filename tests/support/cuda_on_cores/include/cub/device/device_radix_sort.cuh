@@ -9,12 +9,12 @@
 
 namespace cub {
 template <typename T> struct DoubleBuffer {
-  T *buffer[2] = {nullptr, nullptr};
+  T *d_buffers[2] = {nullptr, nullptr};
   int selector = 0;
   DoubleBuffer() = default;
-  DoubleBuffer(T *current, T *other) : buffer{current, other} {}
-  T *Current() const { return buffer[selector]; }
-  T *Alternate() const { return buffer[1 - selector]; }
+  DoubleBuffer(T *current, T *other) : d_buffers{current, other} {}
+  T *Current() const { return d_buffers[selector]; }
+  T *Alternate() const { return d_buffers[1 - selector]; }
 };
 
 struct DeviceRadixSort {
