@@ -19,10 +19,11 @@ void slots_add_list(struct slots *s, const struct gas *g, int level, const struc
     slots_add(s, l->batch[list->batch[i]].handle[now ? l->now : 1 - l->now], STARPU_R);
 }
 
-void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b) {
+void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b,
+                       double weight) {
   slots_add_list(s, g, level, &b->near, true);
   slots_add_list(s, g, level - 1, &b->coarse, true);
-  slots_add_list(s, g, level - 1, &b->coarse, false);
+  if (weight != 1.0) slots_add_list(s, g, level - 1, &b->coarse, false);
 }
 
 void slots_add_links(struct slots *s, const struct gas_batch *b) {

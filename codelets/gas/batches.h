@@ -62,14 +62,15 @@ struct task slots_task(const struct slots *s, enum priority priority);
 const char **slots_addresses(void *buffers[], size_t first, size_t count);
 
 /** Slots for what blocks are made from: cells of the level, of the next coarser one, and of that at
- * the beginning of its last step. */
-void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b);
-/** Number of these slots. */
-static inline size_t source_slots(const struct gas_batch *b) {
-  return b->near.count + 2 * (size_t)b->coarse.count;
-}
-/** The same in a task. @param cells  addresses of these slots
+ * the beginning of its last step unless `weight` is 1.
  * @param weight  time of the level within the last step of the next coarser one */
+void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b,
+                       double weight);
+/** Number of these slots. */
+static inline size_t source_slots(const struct gas_batch *b, double weight) {
+  return b->near.count + (weight == 1.0 ? 1 : 2) * (size_t)b->coarse.count;
+}
+/** The same in a task. @param cells  addresses of these slots */
 struct block_sources block_sources_of(const struct batch_argument *a, const char *const *cells,
                                       double weight);
 struct gpu_sources gpu_sources_of(const struct batch_argument *a, const char *const *cells,

@@ -41,7 +41,7 @@ static void advance_group(void *buffers[], const struct gas_advance_argument *a,
 
 static void gas_advance_cpu(void *buffers[], const struct gas_advance_argument *a) {
   const struct gas_batch *b = batch_of(&a->a);
-  const char **cells = slots_addresses(buffers, first_source(&a->a), source_slots(b));
+  const char **cells = slots_addresses(buffers, first_source(&a->a), source_slots(b, a->begin));
   const struct block_sources sources = block_sources_of(&a->a, cells, a->begin);
   for (uint32_t i = 0; i < b->count; i++) advance_group(buffers, a, &sources, i);
   free(cells);
@@ -51,7 +51,7 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
                             const struct gas_advance_argument *a) {
   const struct gas *gas = a->a.gas;
   const struct gas_batch *b = batch_of(&a->a);
-  const size_t first = first_source(&a->a), links = first + source_slots(b);
+  const size_t first = first_source(&a->a), links = first + source_slots(b, a->begin);
   const char **cells = slots_addresses(buffers, first, links - first);
   const struct gpu_gas g = gpu_gas_of(gpu, &a->a);
   const struct gpu_sources sources = gpu_sources_of(&a->a, cells, a->begin,
@@ -76,7 +76,7 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
   slots_add(&slots, b->fluxes, STARPU_W);
   slots_add(&slots, g->scratch, STARPU_SCRATCH);
   if (level > 0) slots_add(&slots, b->sides, begin == 0.0 ? STARPU_W : STARPU_RW);
-  slots_add_sources(&slots, g, level, b);
+  slots_add_sources(&slots, g, level, b, begin);
   slots_add_links(&slots, b);
   gas_advance_insert(
       (struct gas_advance_argument){{g, level, batch, dt, l->steps % 2 == 1}, begin, share},

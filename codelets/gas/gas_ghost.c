@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_cut packs what another rank needs of groups, to be sent. There, gas_paste copies it to its
- * place. All other cells of ghosts stay undefined.
- * gas_cut   reads cells, fluxes through sides, a potential or shares; writes the packed ones
- * gas_paste reads the packed ones; writes the same of batches of other ranks, or updates cells of own
- *           ones */
+ * place. All other cells of ghosts stay undefined. gravity_cut and gravity_paste do the same for
+ * self-gravity, which is computed on cores alone.
+ * gas_cut       reads cells or fluxes through sides; writes the packed ones
+ * gas_paste     reads the packed ones; writes the same of batches of other ranks, or updates cells of
+ *               own ones
+ * gravity_cut   reads a potential or shares; writes the packed ones
+ * gravity_paste reads the packed ones; writes the same of batches of other ranks */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codelets/gas/batches.h"
 #include "photons/base/comm.h"
+#include "photons/base/error.h"
 #include "photons/gas/poisson.h"
 #include "photons/runtime/message.h"
 
@@ -19,11 +23,16 @@ struct gas_cut_argument {
   const struct ghost_message *message;
   int potential; /* number of it, of GHOST_POTENTIALS */
 };
-#define gas_paste_argument gas_cut_argument /* same argument */
+/* The same argument. */
+#define gas_paste_argument gas_cut_argument
+#define gravity_cut_argument gas_cut_argument
+#define gravity_paste_argument gas_cut_argument
 enum { PACKED, BATCHES };
 
 static double gas_cut_work(const struct gas_cut_argument *a) { return a->message->parts; }
 #define gas_paste_work gas_cut_work
+#define gravity_cut_work gas_cut_work
+#define gravity_paste_work gas_cut_work
 
 static void copy(void *inside, void *packed, size_t bytes, bool cut) {
   memcpy(cut ? packed : inside, cut ? inside : packed, bytes);
@@ -127,8 +136,59 @@ static void gas_paste_cpu(void *buffers[], const struct gas_paste_argument *a) {
   copy_all(buffers, a, false);
 }
 
-STAGE_ON_CPU(gas_cut, 0x99bbcc, "gas");
-STAGE_ON_CPU(gas_paste, 0xbbddee, "gas");
+#define gravity_cut_cpu gas_cut_cpu
+#define gravity_paste_cpu gas_paste_cpu
+
+/** The groups of a message for the GPU; free() it. */
+static struct gpu_ghost *gpu_ghosts(const struct gas_cut_argument *a, bool cut) {
+  const struct gas *g = a->gas;
+  const struct ghost_message *m = a->message;
+  struct gpu_ghost *ghost = allocate(m->count, sizeof *ghost, "ghosts of gas");
+  for (uint32_t i = 0, k = 0; i < m->count; i++) {
+    const uint32_t group = group_of(a, i, cut);
+    while (m->batches.batch[k] != group / g->batch) k++;
+    ghost[i] = (struct gpu_ghost){
+        .batch = k,
+        .group = group % g->batch,
+        .first = m->item[i].first,
+        .patch = (uint32_t)(g->topology.level[a->level].key[m->item[i].group] & 7),
+        .parts = m->item[i].parts};
+  }
+  return ghost;
+}
+
+static void copy_on_gpu(struct gpu *gpu, void *buffers[], const struct gas_cut_argument *a,
+                        bool cut) {
+  const struct ghost_message *m = a->message;
+  struct gpu_ghost *ghost = gpu_ghosts(a, cut);
+  const char **batch = slots_addresses(buffers, BATCHES, m->batches.count);
+  const struct gpu_gas g = {gpu, a->gas->physics, a->gas->kernels->real_size == sizeof(double),
+                            m->count};
+  const struct gpu_message message = {.kind = a->kind == GHOST_CELLS   ? GPU_GHOST_CELLS
+                                              : a->kind == GHOST_SIDES ? GPU_GHOST_SIDES
+                                                                       : GPU_GHOST_MEANS,
+                                      .ghost = ghost,
+                                      .batch = batch,
+                                      .batches = m->batches.count};
+  if (cut)
+    gpu_gas_cut(&g, &message, VECTOR(void, buffers[PACKED]));
+  else
+    gpu_gas_paste(&g, &message, VECTOR(const void, buffers[PACKED]));
+  free(batch);
+  free(ghost);
+}
+
+static void gas_cut_gpu(struct gpu *gpu, void *buffers[], const struct gas_cut_argument *a) {
+  copy_on_gpu(gpu, buffers, a, true);
+}
+static void gas_paste_gpu(struct gpu *gpu, void *buffers[], const struct gas_paste_argument *a) {
+  copy_on_gpu(gpu, buffers, a, false);
+}
+
+STAGE(gas_cut, 0x99bbcc, "gas");
+STAGE(gas_paste, 0xbbddee, "gas");
+STAGE_ON_CPU(gravity_cut, 0x99bbaa, "gas");
+STAGE_ON_CPU(gravity_paste, 0xbbddcc, "gas");
 
 /** The data of a batch that a message is made from, or goes to. */
 static starpu_data_handle_t data_of(const struct gas_cut_argument *a, const struct gas_level *l,
@@ -154,10 +214,11 @@ static void submit(struct gas_cut_argument a, bool cut) {
   struct slots slots = {0};
   slots_add(&slots, a.message->packed, cut ? STARPU_W : STARPU_R);
   add_batches(&slots, &a, cut);
-  if (cut)
-    gas_cut_insert(a, slots_task(&slots, PRIORITY_HIGHEST));
+  const struct task task = slots_task(&slots, PRIORITY_HIGHEST);
+  if (a.kind == GHOST_POTENTIALS || a.kind == GHOST_SHARES)
+    cut ? gravity_cut_insert(a, task) : gravity_paste_insert(a, task);
   else
-    gas_paste_insert(a, slots_task(&slots, PRIORITY_HIGHEST));
+    cut ? gas_cut_insert(a, task) : gas_paste_insert(a, task);
   free(slots.data);
 }
 

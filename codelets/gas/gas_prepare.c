@@ -15,7 +15,7 @@ static double gas_prepare_work(const struct batch_argument *a) { return batch_wo
 
 static void gas_prepare_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas_batch *b = batch_of(a);
-  const char **cells = slots_addresses(buffers, CELLS, source_slots(b));
+  const char **cells = slots_addresses(buffers, CELLS, source_slots(b, a->weight));
   const struct block_sources sources = block_sources_of(a, cells, a->weight);
   for (uint32_t i = 0; i < b->count; i++)
     block_fill(&sources, b->first + i, nth(buffers[BLOCKS], gas_block_bytes(a->gas), i));
@@ -23,7 +23,7 @@ static void gas_prepare_cpu(void *buffers[], const struct batch_argument *a) {
 }
 
 static void gas_prepare_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
-  const size_t links = CELLS + source_slots(batch_of(a));
+  const size_t links = CELLS + source_slots(batch_of(a), a->weight);
   const char **cells = slots_addresses(buffers, CELLS, links - CELLS);
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct gpu_sources sources = gpu_sources_of(a, cells, a->weight,
@@ -40,7 +40,7 @@ starpu_data_handle_t gas_prepare_submit(struct gas *g, int level, uint32_t batch
   starpu_data_handle_t block = g->block[g->next_block++ % g->blocks];
   struct slots slots = {0};
   slots_add(&slots, block, STARPU_W);
-  slots_add_sources(&slots, g, level, b);
+  slots_add_sources(&slots, g, level, b, weight);
   slots_add_links(&slots, b);
   gas_prepare_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);

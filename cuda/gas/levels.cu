@@ -72,12 +72,15 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
     const real *is = finer[link >> GAS_LINK_SHIFT] +
                      ((link & GAS_LINK_MASK) * (size_t)GAS_FACES + (face ^ 1)) * face_size +
                      threadIdx.x;
-    real *u = cells + (group * V * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at, fixed[V];
+    real *u = cells + (group * V * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at, before[V], fixed[V];
 #pragma unroll
-    for (int q = 0; q < V; q++)
-      fixed[q] = u[q * GAS_GROUP_CELLS] +
-                 factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+    for (int q = 0; q < V; q++) {
+      before[q] = u[q * GAS_GROUP_CELLS];
+      fixed[q] = before[q] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
+    }
     if (is_physical<V>(c, fixed)) {
+      if (V == 6 && c.keeps_entropy && entropy_decides(c, before, thermal_energy(before)))
+        fixed[4] += lost_energy<V>(c, fixed);
 #pragma unroll
       for (int q = 0; q < V; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
     }
@@ -124,17 +127,12 @@ static __global__ void restrict_cells(uint32_t groups, uint32_t variables,
   if (group >= groups) return;
   const gas_link_t son = links[group].son[cell / GAS_PATCH_CELLS];
   if (son == NO_GROUP) return;
-  const int x = (int)(cell % 8), y = (int)(cell / 8 % 8), z = (int)(cell / 64 % 8);
   const real *from = fine[son >> GAS_LINK_SHIFT] +
-                     (size_t)(son & GAS_LINK_MASK) * variables * GAS_GROUP_CELLS +
-                     place_in_group(2 * x, 2 * y, 2 * z);
+                     (size_t)(son & GAS_LINK_MASK) * variables * GAS_GROUP_CELLS;
   real *to = cells + (size_t)group * variables * GAS_GROUP_CELLS + cell;
-  for (uint32_t q = 0; q < variables; q++) {
-    const real *f = from + (size_t)q * GAS_GROUP_CELLS;
-    to[(size_t)q * GAS_GROUP_CELLS] = (((f[0] + f[1]) + (f[8] + f[9])) +
-                                       ((f[64] + f[65]) + (f[72] + f[73]))) /
-                                      8;
-  }
+  for (uint32_t q = 0; q < variables; q++)
+    to[(size_t)q * GAS_GROUP_CELLS] = finer_mean(from + (size_t)q * GAS_GROUP_CELLS,
+                                                 cell % GAS_PATCH_CELLS);
 }
 
 template <typename real>

@@ -127,10 +127,13 @@ INLINE uint32_t reach(int cell, int buffer) {
   return mask;
 }
 
+/** @param more  density that is added where it is compared; -INFINITY: there is none */
 template <typename real>
-INLINE bool is_flagged(const struct gas_flags &f, const real *density, const real *pressure) {
+INLINE bool is_flagged(const struct gas_flags &f, const real *density, const real *pressure,
+                       double more) {
   const real filter = (real)f.loehner_filter;
-  return (f.density > 0 && density[0] > (real)f.density) ||
+  return (f.density > 0 &&
+          (density[0] > (real)f.density || (double)density[0] + more > f.density)) ||
          (f.gradient_density > 0 && relative_gradient(density) >= (real)f.gradient_density) ||
          (f.gradient_pressure > 0 && relative_gradient(pressure) >= (real)f.gradient_pressure) ||
          (f.loehner > 0 && (loehner_estimate(density, filter) >= (real)f.loehner ||
@@ -140,7 +143,8 @@ INLINE bool is_flagged(const struct gas_flags &f, const real *density, const rea
 template <typename real>
 static __global__ void __launch_bounds__(MEASURE_THREADS)
     flag_cells(const __grid_constant__ struct gas_flags f, int variables, int buffer,
-               const real *blocks, const real *pressure, uint32_t (*flags)[GAS_PATCHES]) {
+               const real *blocks, const real *pressure, const struct gas_matter *matter,
+               uint32_t (*flags)[GAS_PATCHES]) {
   __shared__ uint32_t mask[GAS_PATCHES];
   if (threadIdx.x < GAS_PATCHES) mask[threadIdx.x] = 0;
   __syncthreads();
@@ -148,10 +152,14 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
              *of_block = pressure + (size_t)blockIdx.x * GAS_BLOCK_CELLS;
   for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS) {
     const int patch = i / GAS_PATCH_CELLS, cell = i % GAS_PATCH_CELLS;
-    const int at = GAS_GHOSTS + (patch & 1) * 8 + cell % 8 +
-                   (GAS_GHOSTS + (patch >> 1 & 1) * 8 + cell / 8 % 8) * STEP_Y +
-                   (GAS_GHOSTS + (patch >> 2) * 8 + cell / 64) * STEP_Z;
-    if (is_flagged(f, density + at, of_block + at)) atomicOr(&mask[patch], reach(cell, buffer));
+    const int x = (patch & 1) * 8 + cell % 8, y = (patch >> 1 & 1) * 8 + cell / 8 % 8,
+              z = (patch >> 2) * 8 + cell / 64;
+    const int at = GAS_GHOSTS + x + (GAS_GHOSTS + y) * STEP_Y + (GAS_GHOSTS + z) * STEP_Z,
+              inner = (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x;
+    const double more = matter ? matter[blockIdx.x].coarse[inner] + matter[blockIdx.x].fine[inner]
+                               : -INFINITY;
+    if (is_flagged(f, density + at, of_block + at, more))
+      atomicOr(&mask[patch], reach(cell, buffer));
   }
   __syncthreads();
   if (threadIdx.x < GAS_PATCHES) flags[blockIdx.x][threadIdx.x] = mask[threadIdx.x];
@@ -159,25 +167,27 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
 
 template <int V, typename real>
 static void flag_in(const struct gpu_gas *g, const struct gas_flags *criteria, int buffer,
-                    const void *blocks, uint32_t (*flags)[GAS_PATCHES]) {
+                    const void *blocks, const struct gas_matter *matter,
+                    uint32_t (*flags)[GAS_PATCHES]) {
   const uint32_t cells = g->groups * GAS_BLOCK_CELLS;
   real *pressure = (real *)gpu_scratch(g->gpu, SCRATCH_LINES, cells * sizeof *pressure);
   pressures<V><<<blocks_for(cells, MEASURE_THREADS), MEASURE_THREADS, 0, g->gpu->stream>>>(
       constants_of<real>(&g->physics), cells, (const real *)blocks, pressure);
   flag_cells<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(
-      *criteria, V, buffer, (const real *)blocks, pressure, flags);
+      *criteria, V, buffer, (const real *)blocks, pressure, matter, flags);
   gpu_launched("flag");
 }
 
 void gpu_gas_flag(const struct gpu_gas *g, const struct gas_flags *criteria, int buffer,
-                  const void *blocks, uint32_t (*flags)[GAS_PATCHES]) {
+                  const void *blocks, const struct gas_matter *matter,
+                  uint32_t (*flags)[GAS_PATCHES]) {
   const bool five = g->physics.solver == GAS_RTVD;
   if (g->double_precision)
-    five ? flag_in<5, double>(g, criteria, buffer, blocks, flags)
-         : flag_in<6, double>(g, criteria, buffer, blocks, flags);
+    five ? flag_in<5, double>(g, criteria, buffer, blocks, matter, flags)
+         : flag_in<6, double>(g, criteria, buffer, blocks, matter, flags);
   else
-    five ? flag_in<5, float>(g, criteria, buffer, blocks, flags)
-         : flag_in<6, float>(g, criteria, buffer, blocks, flags);
+    five ? flag_in<5, float>(g, criteria, buffer, blocks, matter, flags)
+         : flag_in<6, float>(g, criteria, buffer, blocks, matter, flags);
 }
 
 template <int V, typename real>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blocks with ghost cells, src/gas/blocks.c: one thread a cell. A cell beyond a boundary of the box
- * is that of the cell that it mirrors. */
+/* Blocks with ghost cells, and new groups, src/gas/blocks.c: one thread a cell. A cell beyond a
+ * boundary of the box is that of the cell that it mirrors. */
 #include "cuda/gas/real.cuh"
 
 enum { PREPARE_THREADS = 256 };
@@ -103,6 +103,8 @@ INLINE void interpolated_cell(const sources<real> &s, const struct gas_links &l,
     for (int q = 0; q < V; q++)
       slope[a][q] = (real)0.25 * minmod(middle[q] - low[q], high[q] - middle[q]);
   }
+  const bool cold = V == 6 && s.c.keeps_entropy &&
+                    entropy_decides(s.c, middle, thermal_energy(middle));
   const int mine = (p.at[0] + 3 & 1) + 2 * (p.at[1] + 3 & 1) + 4 * (p.at[2] + 3 & 1);
   bool good = true;
   for (int k = 0; k < 8; k++) {
@@ -111,6 +113,7 @@ INLINE void interpolated_cell(const sources<real> &s, const struct gas_links &l,
     for (int q = 0; q < V; q++)
       child[q] = middle[q] + (k & 1 ? slope[0][q] : -slope[0][q]) +
                  (k & 2 ? slope[1][q] : -slope[1][q]) + (k & 4 ? slope[2][q] : -slope[2][q]);
+    if (cold) child[4] += lost_energy<V>(s.c, child);
     good = good && is_physical<V>(s.c, child);
 #pragma unroll
     for (int q = 0; q < V; q++)
@@ -152,24 +155,33 @@ static __global__ void __launch_bounds__(PREPARE_THREADS)
   for (int q = 0; q < V; q++) to[q * GAS_BLOCK_CELLS] = u[q];
 }
 
-template <int V, typename real>
-static void prepare_in(const struct gpu_gas *g, const struct gpu_sources *from, void *blocks) {
-  const size_t batches = from->near + 2 * (size_t)from->coarse;
-  const real **table = (const real **)gpu_scratch(g->gpu, SCRATCH_TABLE, batches * sizeof *table);
-  gpu_upload(g->gpu, table, from->cells, batches * sizeof *table);
+/** @param table  in device memory: near batches, coarse ones, and unless the weight is 1 those before
+ * the last step */
+template <typename real>
+static sources<real> sources_of(const struct gpu_gas *g, const struct gpu_sources *from,
+                                const real *const *table) {
+  const real *const *coarse = table + from->near;
   sources<real> s = {constants_of<real>(&g->physics),
                      g->groups,
                      (real)from->weight,
                      table,
-                     table + from->near,
-                     table + from->near + from->coarse,
+                     coarse,
+                     from->weight == 1.0 ? coarse : coarse + from->coarse,
                      from->links,
                      0};
   for (int c = 0; c < 3; c++)
     for (int side = 0; side < 2; side++)
       if (from->boundary[c][side] == GAS_REFLECTING) s.reflecting |= 1u << (2 * c + side);
+  return s;
+}
+
+template <int V, typename real>
+static void prepare_in(const struct gpu_gas *g, const struct gpu_sources *from, void *blocks) {
+  const size_t batches = from->near + (from->weight == 1.0 ? 1 : 2) * (size_t)from->coarse;
+  const real **table = (const real **)gpu_scratch(g->gpu, SCRATCH_TABLE, batches * sizeof *table);
+  gpu_upload(g->gpu, table, from->cells, batches * sizeof *table);
   prepare<V><<<blocks_for((uint64_t)g->groups * GAS_BLOCK_CELLS, PREPARE_THREADS), PREPARE_THREADS,
-               0, g->gpu->stream>>>(s, (real *)blocks);
+               0, g->gpu->stream>>>(sources_of<real>(g, from, table), (real *)blocks);
   gpu_launched("prepare");
 }
 
@@ -179,6 +191,62 @@ void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void 
     five ? prepare_in<5, double>(g, s, blocks) : prepare_in<6, double>(g, s, blocks);
   else
     five ? prepare_in<5, float>(g, s, blocks) : prepare_in<6, float>(g, s, blocks);
+}
+
+/** One thread a cell of a group. All threads of a block are of the same group. */
+template <int V, typename real>
+static __global__ void __launch_bounds__(PREPARE_THREADS)
+    regrid(const __grid_constant__ sources<real> s, const real *const *old,
+           const struct gas_move *moves, real *cells) {
+  static_assert(GAS_GROUP_CELLS % PREPARE_THREADS == 0, "a block is in one group");
+  const uint32_t thread = blockIdx.x * PREPARE_THREADS + threadIdx.x;
+  const uint32_t group = thread / GAS_GROUP_CELLS;
+  const int cell = (int)(thread % GAS_GROUP_CELLS), patch = cell / GAS_PATCH_CELLS;
+  if (group >= s.groups) return;
+  const struct gas_move move = moves[group];
+  real u[V];
+  if (move.data != NO_GROUP) {
+    const real *from = old[move.data] + (size_t)move.group * V * GAS_GROUP_CELLS + cell;
+#pragma unroll
+    for (int q = 0; q < V; q++) u[q] = from[q * GAS_GROUP_CELLS];
+  } else {
+    struct place p = {{0, 0, 0}, 0};
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+      p.at[c] = GAS_GHOSTS + GAS_PATCH_SIDE * (patch >> c & 1) + (cell >> 3 * c & 7);
+    interpolated_cell<V>(s, s.links[group], p, u);
+  }
+  real *to = cells + (size_t)group * V * GAS_GROUP_CELLS + cell;
+#pragma unroll
+  for (int q = 0; q < V; q++) to[q * GAS_GROUP_CELLS] = u[q];
+}
+
+template <int V, typename real>
+static void regrid_in(const struct gpu_gas *g, const struct gpu_sources *from,
+                      const char *const *old, uint32_t count, const struct gas_move *move,
+                      void *cells) {
+  const size_t table_bytes = (count + (size_t)from->coarse) * sizeof(real *),
+               move_bytes = g->groups * sizeof *move;
+  char *memory = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE, table_bytes + move_bytes);
+  const real *const *table = (const real *const *)memory;
+  gpu_upload(g->gpu, memory, old, count * sizeof *old);
+  gpu_upload(g->gpu, memory + count * sizeof *old, from->cells, from->coarse * sizeof *old);
+  gpu_upload(g->gpu, memory + table_bytes, move, move_bytes);
+  regrid<V><<<blocks_for((uint64_t)g->groups * GAS_GROUP_CELLS, PREPARE_THREADS), PREPARE_THREADS,
+              0, g->gpu->stream>>>(sources_of<real>(g, from, table + count), table,
+                                   (const struct gas_move *)(memory + table_bytes), (real *)cells);
+  gpu_launched("regrid");
+}
+
+void gpu_gas_regrid(const struct gpu_gas *g, const struct gpu_sources *from, const char *const *old,
+                    uint32_t count, const struct gas_move *move, void *cells) {
+  const bool five = g->physics.solver == GAS_RTVD;
+  if (g->double_precision)
+    five ? regrid_in<5, double>(g, from, old, count, move, cells)
+         : regrid_in<6, double>(g, from, old, count, move, cells);
+  else
+    five ? regrid_in<5, float>(g, from, old, count, move, cells)
+         : regrid_in<6, float>(g, from, old, count, move, cells);
 }
 
 void *gpu_gas_blocks(const struct gpu_gas *g) {

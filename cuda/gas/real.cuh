@@ -29,11 +29,13 @@ template <typename real> INLINE bool is_positive(real a) { return a > 0 && isfin
 template <typename real> struct constants {
   real gamma, thermal; /* thermal: gamma - 1, pressure over thermal energy */
   real minmod, dual_energy_switch;
+  bool keeps_entropy; /* also where fluxes are corrected and cells are interpolated */
 };
 
 template <typename real> constants<real> constants_of(const struct gas_physics *p) {
   return {(real)p->gamma, (real)(p->gamma - 1.0), (real)p->minmod,
-          p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0};
+          p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0,
+          p->solver == GAS_MUSCL && p->dual_energy_change > 0.0};
 }
 
 /* u: density, momentum in any order of axes, energy, and entropy where V is 6. */
@@ -46,6 +48,11 @@ template <typename real> INLINE real thermal_energy(const real *u) {
 template <typename real>
 INLINE bool entropy_decides(const constants<real> &c, const real *u, real thermal) {
   return c.dual_energy_switch > 0 && thermal < c.dual_energy_switch * u[4];
+}
+
+/** What the energy lacks of that which the entropy says; V is 6. */
+template <int V, typename real> INLINE real lost_energy(const constants<real> &c, const real *u) {
+  return divide(u[V - 1] * power(u[0], c.thermal), c.thermal) - thermal_energy(u);
 }
 
 template <int V, typename real> INLINE bool is_physical(const constants<real> &c, const real *u) {
@@ -75,6 +82,13 @@ INLINE int place_in_group(int x, int y, int z) {
   const int patch = x / GAS_PATCH_SIDE + 2 * (y / GAS_PATCH_SIDE) + 4 * (z / GAS_PATCH_SIDE);
   return patch * GAS_PATCH_CELLS + (z % GAS_PATCH_SIDE * GAS_PATCH_SIDE + y % GAS_PATCH_SIDE) * 8 +
          x % GAS_PATCH_SIDE;
+}
+
+/** The mean of the 2^3 cells of a finer group in a cell of the patch that it refines. */
+template <typename real> INLINE real finer_mean(const real *fine, uint32_t cell) {
+  const int x = (int)(cell % 8), y = (int)(cell / 8 % 8), z = (int)(cell / 64);
+  const real *f = fine + place_in_group(2 * x, 2 * y, 2 * z);
+  return (((f[0] + f[1]) + (f[8] + f[9])) + ((f[64] + f[65]) + (f[72] + f[73]))) / 8;
 }
 
 #endif

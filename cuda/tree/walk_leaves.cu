@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* walk under short-range forces: one warp for each target leaf. The warp repeats the dual walk, but of the target nodes it
- * visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node). A
+/* walk under short-range forces: one warp for each target leaf. The warp repeats the dual walk, but
+ * of the target nodes it visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node). A
  * pair to be opened returns to the stack as two pairs, one with each child of the source, or as one
  * pair with the child of the target that holds the leaf. Pairs whose target lies above all leaves
  * of a CUDA block are judged once, by the first warp of the block; from there on each warp

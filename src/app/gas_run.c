@@ -203,7 +203,7 @@ static double write_output(void *state, const struct progress *now, size_t numbe
   snprintf(path, sizeof path, "%s/gas_%03zu.hdf5", r->parameters->output.dir, number);
   struct gas_file f = file_of(r, now);
   if (r->gas->gravity) f.potential = group_potential;
-  gas_acquire(r->gas);
+  gas_acquire(r->gas, STARPU_R);
   gas_file_write(path, r->parameters, &f, group_cells, r);
   if (r->parameters->output.images)
     gas_pictures_write(r->gas, r->parameters->output.dir, number,
@@ -215,7 +215,7 @@ static double write_output(void *state, const struct progress *now, size_t numbe
 static void checkpoint(void *state, const char *path, const struct progress *now) {
   struct gas_run *r = state;
   const struct gas_file f = file_of(r, now);
-  gas_acquire(r->gas);
+  gas_acquire(r->gas, STARPU_R);
   gas_checkpoint_write(path, r->parameters, &f, group_cells, r);
   gas_release(r->gas);
 }
@@ -293,7 +293,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
   g->time = f->level[0].time;
   if (g->comoving) g->scale = g->time;
   r->last_step = f->level[0].dt;
-  gas_acquire(g);
+  gas_acquire(g, STARPU_W);
   gas_file_read(path, f, group_cells, r);
   gas_release(g);
   if (g->particles) restore_particles(g, path);

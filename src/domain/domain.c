@@ -19,7 +19,7 @@ enum {
   GROUP_SMALLEST = 2048,
   GROUPS_WANTED = 32
 };
-enum { GPU_GROUP_LARGEST = 524288, GPU_GROUPS_WANTED = 32 }; /* with GPUs: fewer, larger tasks */
+enum { GPU_GROUP_LARGEST = 2097152, GPU_GROUPS_WANTED = 16 }; /* with GPUs: fewer, larger tasks */
 
 enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
 

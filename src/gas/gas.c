@@ -104,7 +104,8 @@ void *gas_cells(const struct gas *g, int level, uint32_t group) {
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = &l->batch[group / g->batch];
   if (gas_owner(g, level, group) != comm_rank()) return NULL;
-  return (char *)b->cells[l->now] + (group - b->first) * gas_group_bytes(g);
+  return (char *)starpu_data_handle_to_pointer(b->handle[l->now], STARPU_MAIN_RAM) +
+         (group - b->first) * gas_group_bytes(g);
 }
 
 uint32_t gas_first_batch(const struct gas *g, int level, int rank) {
@@ -131,9 +132,8 @@ uint64_t gas_leaf_cells(const struct gas *g, int level) {
   return t->level[level].count * (uint64_t)GAS_GROUP_CELLS - finer * GAS_PATCH_CELLS;
 }
 
-/** Cells of a batch; page-locked where a GPU copies them. Not cleared. */
+/** Cells of a batch; not cleared. */
 static void *take_cells(size_t bytes) {
-  if (engine_gpu()) return pinned_take(engine_pool(), bytes);
   void *cells = aligned_alloc(GAS_ALIGNMENT,
                               (bytes + GAS_ALIGNMENT - 1) / GAS_ALIGNMENT * GAS_ALIGNMENT);
   if (!cells)
@@ -144,12 +144,10 @@ static void *take_cells(size_t bytes) {
   return cells;
 }
 
-static void free_cells(struct gas_batch *b) {
+static void drop_cells(struct gas_batch *b) {
   for (int i = 0; i < 2; i++) {
-    if (engine_gpu())
-      pinned_give_back(engine_pool(), b->cells[i], b->cell_bytes);
-    else
-      free(b->cells[i]);
+    handle_drop(&b->handle[i]);
+    free(b->cells[i]);
     b->cells[i] = NULL;
   }
 }
@@ -157,8 +155,12 @@ static void free_cells(struct gas_batch *b) {
 static void make_cells(const struct gas *g, struct gas_batch *b) {
   b->cell_bytes = handle_room(b->count) * gas_group_bytes(g);
   for (int i = 0; i < 2; i++) {
-    b->cells[i] = take_cells(b->cell_bytes);
-    b->handle[i] = handle_register(b->cells[i], b->cell_bytes, 1);
+    if (engine_gpu()) {
+      b->handle[i] = handle_make(b->cell_bytes, 1);
+    } else {
+      b->cells[i] = take_cells(b->cell_bytes);
+      b->handle[i] = handle_register(b->cells[i], b->cell_bytes, 1);
+    }
   }
 }
 
@@ -208,7 +210,7 @@ void gas_divide_level(struct gas *g, int level) {
 void gas_make_batches(struct gas *g, int level) {
   const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
   for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
-    if (!g->level[level].batch[i].cells[0]) make_batch(g, &g->level[level].batch[i]);
+    if (!g->level[level].batch[i].handle[0]) make_batch(g, &g->level[level].batch[i]);
 }
 
 void gas_make_level(struct gas *g, int level) {
@@ -223,19 +225,6 @@ struct gas_level gas_take_level(struct gas *g, int level) {
   return taken;
 }
 
-void gas_unregister_level(struct gas_level *l) {
-  for (uint32_t i = 0; i < l->batch_count; i++) {
-    struct gas_batch *b = &l->batch[i];
-    handle_unregister(&b->handle[l->now]);
-    handle_drop(&b->handle[1 - l->now]);
-    handle_drop(&b->fluxes);
-    handle_drop(&b->sides);
-    gravity_drop_batch(b);
-    gas_particles_drop_batch(b);
-    gas_links_free(b);
-  }
-}
-
 static void free_lists(struct gas_batch *b) {
   free(b->near.batch);
   free(b->coarse.batch);
@@ -244,11 +233,18 @@ static void free_lists(struct gas_batch *b) {
   free(b->sons.batch);
 }
 
+static void free_batch(struct gas_batch *b) {
+  drop_cells(b);
+  handle_drop(&b->fluxes);
+  handle_drop(&b->sides);
+  gravity_drop_batch(b);
+  gas_particles_drop_batch(b);
+  gas_links_free(b);
+  free_lists(b);
+}
+
 void gas_free_level(struct gas_level *l) {
-  for (uint32_t i = 0; i < l->batch_count; i++) {
-    free_lists(&l->batch[i]);
-    free_cells(&l->batch[i]);
-  }
+  for (uint32_t i = 0; i < l->batch_count; i++) free_batch(&l->batch[i]);
   free(l->batch);
   free_shared(l->speed, l->groups * sizeof *l->speed);
   free_shared(l->sum, l->groups * sizeof *l->sum);
@@ -260,7 +256,6 @@ void gas_free_level(struct gas_level *l) {
 
 void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps) {
   struct gas_level old = gas_take_level(g, level);
-  gas_unregister_level(&old);
   gas_free_level(&old);
   topology_replace(&g->topology, level, keys, groups);
   gas_make_level(g, level);
@@ -271,12 +266,14 @@ void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups
 struct batch_set {
   uint32_t batch; /* groups of a batch */
   uint32_t count, room, *number;
+  uint32_t latest; /* first group of the batch that was named last: mostly the next one, too */
 };
 
 static void add_group(struct batch_set *s, uint32_t group) {
+  if (group == NO_GROUP || (s->count > 0 && group - s->latest < s->batch)) return;
   const uint32_t batch = group / s->batch;
   uint32_t i = 0;
-  if (group == NO_GROUP) return;
+  s->latest = batch * s->batch;
   while (i < s->count && s->number[i] < batch) i++;
   if (i < s->count && s->number[i] == batch) return;
   if (s->count == s->room)
@@ -346,9 +343,8 @@ static void drop_ghosts(const struct gas *g, int level) {
     struct gas_batch *b = &g->level[level].batch[i];
     if (gas_is_own(g, level, i)) continue;
     handle_drop(&b->sides);
-    for (int k = 0; k < 2; k++) handle_drop(&b->handle[k]);
     gravity_drop_batch(b);
-    free_cells(b);
+    drop_cells(b);
   }
 }
 
@@ -452,7 +448,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->fix_fluxes = p->gas.fix_fluxes;
   g->cell = gas_length(p) / p->gas.root[0];
   g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
-  g->blocks = BLOCKS_FOR_EACH_WORKER * engine_workers();
+  g->blocks = g->fused ? 0 : BLOCKS_FOR_EACH_WORKER * engine_workers();
   g->block = allocate(g->blocks, sizeof *g->block, "blocks of gas");
   for (uint32_t i = 0; i < g->blocks; i++)
     g->block[i] = handle_make(g->batch * gas_block_bytes(g), 1);
@@ -466,7 +462,6 @@ struct gas *gas_create(const struct parameters *p) {
 void gas_free(struct gas *g) {
   for (int level = 0; level <= g->topology.finest; level++) {
     struct gas_level l = gas_take_level(g, level);
-    gas_unregister_level(&l);
     gas_free_level(&l);
   }
   for (uint32_t i = 0; i < g->blocks; i++) handle_drop(&g->block[i]);
@@ -478,22 +473,28 @@ void gas_free(struct gas *g) {
   free(g);
 }
 
-void gas_acquire(struct gas *g) {
+/** The present cells of an own batch. */
+static starpu_data_handle_t cells_of(const struct gas *g, int level, uint32_t batch) {
+  const struct gas_level *l = &g->level[level];
+  return l->batch[batch].handle[l->now];
+}
+
+void gas_acquire(struct gas *g, enum starpu_data_access_mode mode) {
   if (g->particles) gas_particles_acquire(g, 0);
-  for (int level = 0; level < topology_levels(&g->topology); level++)
-    for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
-      const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];
-      if (cells) handle_acquire(cells, STARPU_RW);
-    }
+  for (int level = 0; level < topology_levels(&g->topology); level++) {
+    const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+    for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
+      handle_acquire(cells_of(g, level, i), mode);
+  }
 }
 
 void gas_release(struct gas *g) {
   if (g->particles) gas_particles_release(g, 0);
-  for (int level = 0; level < topology_levels(&g->topology); level++)
-    for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
-      const starpu_data_handle_t cells = g->level[level].batch[i].handle[g->level[level].now];
-      if (cells) starpu_data_release(cells);
-    }
+  for (int level = 0; level < topology_levels(&g->topology); level++) {
+    const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+    for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
+      starpu_data_release(cells_of(g, level, i));
+  }
 }
 
 /** A fault, and the group where it is. */

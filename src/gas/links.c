@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/gas/links.h"
 
-#include <stdlib.h>
-
 #include "photons/base/comm.h"
-#include "photons/base/error.h"
 #include "photons/gas/gas.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/pinned.h"
 
 static gas_link_t link_of(const struct gas *g, const struct batch_list *list, uint32_t group) {
   if (group == NO_GROUP) return NO_GROUP;
@@ -64,13 +62,13 @@ static void link_group(const struct gas *g, int level, const struct gas_batch *b
 void gas_links_make(const struct gas *g, int level, struct gas_batch *b) {
   gas_links_free(b);
   if (!engine_gpu()) return;
-  b->link = allocate(b->count, sizeof *b->link, "links of groups");
+  b->link = pinned_take(engine_pool(), b->count * sizeof *b->link);
   for (uint32_t i = 0; i < b->count; i++) link_group(g, level, b, b->first + i, &b->link[i]);
   b->links = handle_register(b->link, b->count, sizeof *b->link);
 }
 
 void gas_links_free(struct gas_batch *b) {
   handle_drop(&b->links);
-  free(b->link);
+  if (b->link) pinned_give_back(engine_pool(), b->link, b->count * sizeof *b->link);
   b->link = NULL;
 }

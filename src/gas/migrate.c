@@ -6,6 +6,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/handle.h"
 
 struct old_level old_level_take(struct gas *g, int level) {
   const struct gas_tree_level *tree = &g->topology.level[level];
@@ -46,15 +47,12 @@ void old_level_keep(struct old_level *old, struct gas *g, int level) {
     b->first = first;
     *same = (struct gas_batch){.first = same->first, .count = same->count};
   }
-  for (uint32_t i = 0; i < old->level.batch_count; i++)
-    g->host_bytes += old->level.batch[i].cell_bytes;
-  gas_unregister_level(&old->level);
 }
 
 void old_level_free(struct old_level *old) {
   gas_free_level(&old->level);
+  handle_drop(&old->received);
   free(old->key);
-  free(old->received);
 }
 
 /** A group that stays: its numbers, and the ranks that had and have it. */
@@ -75,57 +73,109 @@ static struct stay *find_stays(const struct old_level *old, const struct gas *g,
     if (k == old->count || old->key[k] != tree->key[i]) continue;
     const int from = (int)block_containing(batches, ranks, k / g->batch),
               to = gas_owner(g, level, i);
-    if (from == comm_rank() && !old->level.batch[k / g->batch].cells[0]) continue; /* kept */
+    if (from == comm_rank() && !old->level.batch[k / g->batch].handle[0]) continue; /* kept */
     if (from == comm_rank() || to == comm_rank()) stay[(*count)++] = (struct stay){k, i, from, to};
   }
   return stay;
 }
 
-/** Old cells of a group that this rank had. */
-static const char *cells_of(const struct old_level *old, const struct gas *g, uint32_t group) {
-  const struct gas_batch *b = &old->level.batch[group / g->batch];
-  return (const char *)b->cells[old->level.now] + (group - b->first) * gas_group_bytes(g);
+/** Whether a group goes to another rank. */
+static bool leaves(const struct stay *s) { return s->from == comm_rank() && s->to != comm_rank(); }
+static bool comes(const struct stay *s) { return s->to == comm_rank() && s->from != comm_rank(); }
+
+static starpu_data_handle_t cells_of(const struct old_level *old, uint32_t batch) {
+  return old->level.batch[batch].handle[old->level.now];
+}
+
+/** Copy the groups that leave this rank, in their order. The host takes over one batch after the
+ * other. */
+static void pack(const struct old_level *old, struct gas *g, const struct stay *stay,
+                 uint32_t count, char *packed) {
+  const size_t bytes = gas_group_bytes(g);
+  starpu_data_handle_t held = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!leaves(&stay[i])) continue;
+    const starpu_data_handle_t cells = cells_of(old, stay[i].old / g->batch);
+    if (cells != held) {
+      if (held) starpu_data_release(held);
+      handle_acquire(held = cells, STARPU_R);
+      g->host_bytes += old->level.batch[stay[i].old / g->batch].cell_bytes;
+    }
+    memcpy(packed, (char *)starpu_vector_get_local_ptr(cells) + stay[i].old % g->batch * bytes,
+           bytes);
+    packed += bytes;
+  }
+  if (held) starpu_data_release(held);
 }
 
 /** Exchange the cells of groups that change their ranks. Pieces of buffers are in the order of
  * ranks, since both old and new ranks rise with the groups. */
-static void exchange(struct old_level *old, const struct gas *g, const struct stay *stay,
+static void exchange(struct old_level *old, struct gas *g, const struct stay *stay,
                      uint32_t count) {
   const size_t ranks = (size_t)comm_size(), bytes = gas_group_bytes(g);
   size_t *bytes_of = allocate(2 * ranks, sizeof *bytes_of, "message sizes");
   size_t sent = 0, received = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (stay[i].from == stay[i].to) continue;
-    const bool mine = stay[i].from == comm_rank();
-    bytes_of[mine ? (size_t)stay[i].to : ranks + (size_t)stay[i].from] += bytes;
-    *(mine ? &sent : &received) += bytes;
+    if (leaves(&stay[i])) bytes_of[stay[i].to] += bytes, sent++;
+    if (comes(&stay[i])) bytes_of[ranks + (size_t)stay[i].from] += bytes, received++;
   }
-  char *send = allocate(sent, 1, "cells for other ranks"), *next = send;
-  old->received = allocate(received, 1, "cells from other ranks");
-  for (uint32_t i = 0; i < count; i++) {
-    if (stay[i].from != comm_rank() || stay[i].to == comm_rank()) continue;
-    memcpy(next, cells_of(old, g, stay[i].old), bytes);
-    next += bytes;
+  char *send = allocate(sent, bytes, "cells for other ranks"), *receive = NULL;
+  pack(old, g, stay, count, send);
+  if (received > 0) {
+    old->received = handle_make(received, bytes);
+    handle_acquire(old->received, STARPU_W);
+    receive = (char *)starpu_vector_get_local_ptr(old->received);
+    g->host_bytes += received * bytes;
   }
-  comm_exchange(send, bytes_of, old->received, bytes_of + ranks);
+  comm_exchange(send, bytes_of, receive, bytes_of + ranks);
+  if (received > 0) starpu_data_release(old->received);
   free(send);
   free(bytes_of);
 }
 
-const char **old_level_migrate(struct old_level *old, const struct gas *g, int level) {
-  const uint32_t first = gas_first_group(g, level, comm_rank());
-  const uint32_t own = gas_first_group(g, level, comm_rank() + 1) - first;
-  const char **found = allocate(own, sizeof *found, "patch groups");
-  uint32_t count;
+/** The number of data among those of a batch, which has room for it. */
+static uint32_t data_number(struct gas_moves *m, starpu_data_handle_t data) {
+  uint32_t i = 0;
+  while (i < m->count && m->data[i] != data) i++;
+  if (i == m->count) m->data[m->count++] = data;
+  return i;
+}
+
+/** Moves of the batches that were made anew, all groups of which are to be interpolated. */
+static struct gas_moves *make_moves(const struct gas *g, int level) {
+  const struct gas_level *l = &g->level[level];
+  struct gas_moves *moves = allocate(l->batch_count, sizeof *moves, "batches of groups");
+  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++) {
+    const uint32_t count = l->batch[i].count;
+    moves[i].move = allocate(count, sizeof *moves[i].move, "patch groups");
+    moves[i].data = allocate(count, sizeof(starpu_data_handle_t), "batches of groups");
+    for (uint32_t k = 0; k < count; k++) moves[i].move[k] = (struct gas_move){NO_GROUP, 0};
+  }
+  return moves;
+}
+
+struct gas_moves *old_level_migrate(struct old_level *old, struct gas *g, int level) {
+  uint32_t count, received = 0;
   struct stay *stay = find_stays(old, g, level, &count);
+  struct gas_moves *moves = make_moves(g, level);
   if (comm_size() > 1) exchange(old, g, stay, count);
-  const char *next = old->received;
   for (uint32_t i = 0; i < count; i++) {
     if (stay[i].to != comm_rank()) continue;
+    struct gas_moves *m = &moves[stay[i].new / g->batch];
     const bool mine = stay[i].from == comm_rank();
-    found[stay[i].new - first] = mine ? cells_of(old, g, stay[i].old) : next;
-    if (!mine) next += gas_group_bytes(g);
+    m->move[stay[i].new % g->batch] = (struct gas_move){
+        data_number(m, mine ? cells_of(old, stay[i].old / g->batch) : old->received),
+        mine ? stay[i].old % g->batch : received++};
   }
   free(stay);
-  return found;
+  return moves;
+}
+
+void moves_free(struct gas_moves *moves, uint32_t batches) {
+  for (uint32_t i = 0; i < batches; i++) {
+    free(moves[i].move);
+    free(moves[i].data);
+  }
+  free(moves);
 }

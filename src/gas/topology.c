@@ -154,19 +154,18 @@ int topology_levels(const struct topology *t) {
 struct patch_number topology_patch_neighbour(const struct topology *t, int level, uint32_t group,
                                              int patch, int n) {
   const struct gas_group *g = &t->level[level].group[group];
-  const uint32_t of_patch[3] = {2 * g->place[0] + (uint32_t)(patch & 1),
-                                2 * g->place[1] + (uint32_t)(patch >> 1 & 1),
-                                2 * g->place[2] + (uint32_t)(patch >> 2)};
-  int64_t place[3], of_group[3], toward = 0;
+  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
   struct patch_number found = {0};
-  neighbour_place(of_patch, n, place);
+  int64_t of_group[3];
+  int toward = 0; /* which neighbour of the group */
   for (int c = 2; c >= 0; c--) {
-    of_group[c] = (place[c] & ~(int64_t)1) / 2; /* rounded down */
-    found.patch |= (int)(place[c] & 1) << c;
-    toward = 3 * toward + of_group[c] - g->place[c] + 1;
+    const int place = (patch >> c & 1) + direction[c] + 2; /* of the patch, in groups' halves */
+    found.patch |= (place & 1) << c;
+    of_group[c] = (int64_t)g->place[c] + place / 2 - 1;
+    toward = 3 * toward + place / 2;
   }
-  found.outside = topology_outside(t, level, of_group);
   found.group = g->near[toward];
+  found.outside = found.group == NO_GROUP && topology_outside(t, level, of_group);
   return found;
 }
 

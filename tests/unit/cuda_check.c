@@ -6,7 +6,8 @@
  * for M31 in empty space, `mixed` for several systems of particles of different masses. Without
  * either a small universe is generated, whole forces are also compared with Ewald sums, and all is
  * repeated with isolated systems, those of `mixed`, and gas. The word `gas` stands for gas alone
- * (cuda_check_gas.c). The exit code is 77 where there is no GPU. */
+ * (cuda_check_gas.c), of which `gas regrid` measures regridding alone. The exit code is 77 where there
+ * is no GPU. */
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>
@@ -1980,7 +1981,10 @@ int main(int argc, char **argv) {
   }
   if (argc > 1 && strcmp(argv[1], "gas") == 0) {
     if (!getenv("PHOTONS_BENCHMARK")) return check_gas() > 0;
-    benchmark_gas();
+    if (argc > 2 && strcmp(argv[2], "regrid") == 0)
+      benchmark_regrid();
+    else
+      benchmark_gas();
     return 0;
   }
   const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;

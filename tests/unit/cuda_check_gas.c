@@ -14,6 +14,7 @@
 #include "photons/gas/evolve.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/message.h"
 #include "support/force_set.h"
 #include "tests/unit/cuda_check_gas.h"
 
@@ -89,9 +90,9 @@ struct stages {
   struct gpu *gpu;
   cudaStream_t stream;
   struct twin *twin[GAS_LEVELS_MAX];
-  struct difference prepare, solve, fluxes, close, fix, restricted, speed, sum;
+  struct difference prepare, solve, fluxes, close, fix, restricted, regrid, cut, paste, speed, sum;
   bool same_flags, same_faults;
-  uint32_t faces; /* whose fluxes were replaced */
+  uint32_t faces, interpolated; /* whose fluxes were replaced; groups */
 };
 
 static size_t real_of(const struct stages *s) { return s->g->kernels->real_size; }
@@ -114,13 +115,18 @@ static void compare_device(struct stages *s, struct difference *d, const void *c
   free(back);
 }
 
+/** Cells on the host, whose handle is acquired. */
+static const char *on_host(starpu_data_handle_t cells) {
+  return (const char *)starpu_vector_get_local_ptr(cells);
+}
+
 static void make_twin(const struct stages *s, const struct gas_level *l, const struct gas_batch *b,
                       struct twin *t) {
   const struct gas *g = s->g;
   const size_t cells = b->count * gas_group_bytes(g), blocks = b->count * gas_block_bytes(g),
                fluxes = b->count * gas_fluxes_bytes(g), sides = b->count * gas_sides_bytes(g);
-  t->now = to_device(b->cells[l->now], cells);
-  t->before = to_device(b->cells[1 - l->now], cells);
+  t->now = to_device(on_host(b->handle[l->now]), cells);
+  t->before = to_device(on_host(b->handle[1 - l->now]), cells);
   t->blocks = allocate(blocks, 1, "blocks");
   t->cells = allocate(cells, 1, "cells");
   t->fluxes = allocate(fluxes, 1, "fluxes");
@@ -152,7 +158,7 @@ static size_t list_sources(const struct stages *s, int level, const struct gas_b
     for (uint32_t i = 0; i < list->count; i++, n++) {
       const struct gas_level *l = &s->g->level[from];
       const struct twin *t = &s->twin[from][list->batch[i]];
-      host[n] = l->batch[list->batch[i]].cells[part < 2 ? l->now : 1 - l->now];
+      host[n] = on_host(l->batch[list->batch[i]].handle[part < 2 ? l->now : 1 - l->now]);
       device[n] = part < 2 ? t->now : t->before;
     }
   }
@@ -261,13 +267,193 @@ static void check_sum(struct stages *s, int level, const struct gas_batch *b, st
   CUDA(cudaStreamSynchronize(s->stream));
   for (uint32_t i = 0; i < b->count; i++)
     for (unsigned v = 0; v < g->variables; v++) {
-      const void *cells = (const char *)b->cells[g->level[level].now] + i * gas_group_bytes(g);
+      const void *cells = on_host(b->handle[g->level[level].now]) + i * gas_group_bytes(g);
       double cpu = 0.0;
       for (size_t k = 0; k < GAS_GROUP_CELLS; k++)
         if (g->topology.level[level].group[b->first + i].son[k / GAS_PATCH_CELLS] == NO_GROUP)
           cpu += value(real_of(s), cells, v * GAS_GROUP_CELLS + k);
       compare(&s->sum, sizeof cpu, &cpu, &sum[i][v], sizeof cpu);
     }
+}
+
+/** A message with all groups of two batches. */
+struct ghost_check {
+  enum gpu_ghost_kind kind;
+  uint32_t ghosts, parts;
+  struct gpu_ghost *ghost;
+  size_t bytes;            /* of a group in the batches */
+  const char *from[2];     /* the batches on the host */
+  const char *from_out[2]; /* and on the device */
+  uint32_t groups[2];      /* of the batches */
+  size_t packed_bytes;
+};
+
+static struct ghost_check make_ghosts(const struct stages *s, int level, const struct gas_batch *b,
+                                      const struct twin *t, enum gpu_ghost_kind kind) {
+  const struct gas *g = s->g;
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *batch[] = {&l->batch[0], b};
+  const struct twin *twin[] = {&s->twin[level][0], t};
+  const bool sides = kind == GPU_GHOST_SIDES;
+  struct ghost_check c = {.kind = kind,
+                          .ghosts = batch[0]->count + b->count,
+                          .bytes = sides ? gas_sides_bytes(g) : gas_group_bytes(g)};
+  c.ghost = allocate(c.ghosts, sizeof *c.ghost, "ghosts");
+  uint64_t random = 1;
+  for (uint32_t k = 0, n = 0; k < 2; k++) {
+    c.from[k] = sides ? twin[k]->sides : on_host(batch[k]->handle[l->now]);
+    c.from_out[k] = sides ? twin[k]->sides_out : twin[k]->now;
+    c.groups[k] = batch[k]->count;
+    for (uint32_t i = 0; i < batch[k]->count; i++, n++) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      const uint64_t parts = kind == GPU_GHOST_MEANS ? 1 : sides ? random >> 58 : random;
+      c.ghost[n] = (struct gpu_ghost){k, i, c.parts, (3 * n + 1) % GAS_PATCHES, parts};
+      c.parts += (uint32_t)__builtin_popcountll(parts);
+    }
+  }
+  if (kind == GPU_GHOST_MEANS)
+    c.packed_bytes = (c.parts + GAS_PATCHES - 1) / GAS_PATCHES * gas_group_bytes(g);
+  else
+    c.packed_bytes = c.parts * g->variables * (size_t)GAS_FACE_CELLS * real_of(s);
+  return c;
+}
+
+/** Cell x, y, z of a group. */
+static size_t place_of(size_t variable, size_t x, size_t y, size_t z) {
+  const size_t patch = x / 8 + 2 * (y / 8) + 4 * (z / 8);
+  return ((variable * GAS_PATCHES + patch) * 8 + z % 8) * 64 + y % 8 * 8 + x % 8;
+}
+
+/** Value k of part `part` of a group. */
+static size_t value_of_part(const struct gas *g, enum gpu_ghost_kind kind, size_t part, size_t k) {
+  if (kind == GPU_GHOST_SIDES) return part * g->variables * GAS_FACE_CELLS + k;
+  const size_t cell = k % GAS_FACE_CELLS;
+  return place_of(k / GAS_FACE_CELLS, 4 * (part & 3) + (cell & 3),
+                  4 * (part >> 2 & 3) + (cell >> 2 & 3), 4 * (part >> 4) + (cell >> 4));
+}
+
+/** What the message must hold, and what becomes of zeroed batches by pasting it. */
+static void expect_ghosts(const struct stages *s, const struct ghost_check *c, char *packed,
+                          char *const pasted[2]) {
+  const struct gas *g = s->g;
+  const size_t real = real_of(s), values = g->variables * (size_t)GAS_FACE_CELLS;
+  for (uint32_t i = 0; i < c->ghosts; i++) {
+    const struct gpu_ghost *ghost = &c->ghost[i];
+    const char *from = c->from[ghost->batch] + ghost->group * c->bytes;
+    char *to = pasted[ghost->batch] + ghost->group * c->bytes;
+    if (c->kind == GPU_GHOST_MEANS) {
+      char *group = packed + i / GAS_PATCHES * gas_group_bytes(g);
+      g->kernels->restrict_group(g->variables, from, group, (int)(i % GAS_PATCHES));
+      for (size_t v = 0; v < g->variables; v++)
+        memcpy(to + (v * GAS_PATCHES + ghost->patch) * GAS_PATCH_CELLS * real,
+               group + (v * GAS_PATCHES + i % GAS_PATCHES) * GAS_PATCH_CELLS * real,
+               GAS_PATCH_CELLS * real);
+      continue;
+    }
+    char *next = packed + ghost->first * values * real;
+    for (size_t part = 0; part < 64; part++)
+      for (size_t k = 0; (ghost->parts >> part & 1) && k < values; k++, next += real) {
+        const size_t at = value_of_part(g, c->kind, part, k) * real;
+        memcpy(next, from + at, real);
+        memcpy(to + at, from + at, real);
+      }
+  }
+}
+
+static void check_ghosts(struct stages *s, int level, const struct gas_batch *b, struct twin *t) {
+  for (int kind = GPU_GHOST_CELLS; kind <= GPU_GHOST_MEANS; kind++) {
+    struct ghost_check c = make_ghosts(s, level, b, t, (enum gpu_ghost_kind)kind);
+    char *packed = allocate(c.packed_bytes, 1, "a message"), *pasted[2], *pasted_out[2];
+    for (int k = 0; k < 2; k++) {
+      pasted[k] = allocate(c.groups[k], c.bytes, "ghosts");
+      pasted_out[k] = to_device(pasted[k], c.groups[k] * c.bytes);
+    }
+    char *packed_out = to_device(packed, c.packed_bytes);
+    expect_ghosts(s, &c, packed, pasted);
+    struct gpu_gas g = gpu_gas_of(s, b);
+    g.groups = c.ghosts;
+    struct gpu_message m = {(enum gpu_ghost_kind)kind, c.ghost, c.from_out, 2};
+    gpu_gas_cut(&g, &m, packed_out);
+    compare_device(s, &s->cut, packed, packed_out, c.packed_bytes);
+    m.batch = (const char *const *)pasted_out;
+    gpu_gas_paste(&g, &m, packed_out);
+    for (int k = 0; k < 2; k++) {
+      compare_device(s, &s->paste, pasted[k], pasted_out[k], c.groups[k] * c.bytes);
+      CUDA(cudaFree(pasted_out[k]));
+      free(pasted[k]);
+    }
+    CUDA(cudaFree(packed_out));
+    free(packed);
+    free(c.ghost);
+  }
+}
+
+/** A dense spot in some of the groups. */
+static struct gas_matter *make_matter(uint32_t groups) {
+  struct gas_matter *matter = allocate(groups, sizeof *matter, "densities of particles");
+  for (uint32_t i = 0; i < groups; i += 2) {
+    matter[i].coarse[(977 * i + 1234) % GAS_GROUP_CELLS] = 3.0;
+    matter[i].fine[(1777 * i + 77) % GAS_GROUP_CELLS] = 3.0;
+    matter[i].own[5] = 3.0; /* is part of `coarse` */
+  }
+  return matter;
+}
+
+/** Where the entropy decides everywhere, interpolation and fix-up keep it. */
+static struct gas_physics cold(const struct gas_physics *physics) {
+  struct gas_physics p = *physics;
+  p.dual_energy_switch = 2.0;
+  p.dual_energy_change = 0.1;
+  return p;
+}
+
+/** A new batch whose groups come from two batches and by interpolation in turn. */
+static void check_moves(struct stages *s, int level, const struct gas_batch *b, struct twin *t) {
+  const struct gas *g = s->g;
+  const struct gas_level *l = &g->level[level];
+  const struct gas_tree_level *tree = &g->topology.level[level];
+  const size_t bytes = gas_group_bytes(g), n = b->near.count + 2 * (size_t)b->coarse.count;
+  const char *host[n + 1], *device[n + 1];
+  list_sources(s, level, b, host, device);
+  const char *const old[] = {on_host(b->handle[l->now]), on_host(l->batch[0].handle[1 - l->now])},
+                    *const old_out[] = {t->now, s->twin[level][0].before};
+  const struct block_sources cpu = {
+      .gas = g, .level = level, .coarse = {&b->coarse, host + b->near.count}, .weight = 1.0};
+  struct gpu_sources gpu = {.cells = device + b->near.count, .weight = 1.0};
+  if (level > 0) {
+    gpu.coarse = b->coarse.count;
+    gpu.links = t->links;
+  }
+  memcpy(gpu.boundary, g->topology.boundary, sizeof gpu.boundary);
+  struct gas_move move[b->count];
+  char *cells = allocate(b->count, bytes, "cells"),
+       *block = allocate(1, gas_block_bytes(g), "block");
+  for (uint32_t i = 0; i < b->count; i++) {
+    const uint32_t group = b->first + i, data = i % 2, groups = data ? l->batch[0].count : b->count;
+    move[i] = (struct gas_move){level > 0 && i % 3 == 1 ? NO_GROUP : data, (5 * i + 2) % groups};
+    if (move[i].data == NO_GROUP) {
+      block_refine(&cpu, tree->group[group].father, (int)(tree->key[group] & 7), block,
+                   cells + i * bytes);
+      s->interpolated++;
+    } else {
+      memcpy(cells + i * bytes, old[data] + move[i].group * bytes, bytes);
+    }
+  }
+  char *cells_out = device_memory(b->count * bytes);
+  const struct gpu_gas on_gpu = gpu_gas_of(s, b);
+  gpu_gas_regrid(&on_gpu, &gpu, old_out, 2, move, cells_out);
+  compare_device(s, &s->regrid, cells, cells_out, b->count * bytes);
+  CUDA(cudaFree(cells_out));
+  free(block);
+  free(cells);
+}
+
+static void check_regrid(struct stages *s, int level, const struct gas_batch *b, struct twin *t) {
+  const struct gas_physics physics = s->g->physics;
+  check_moves(s, level, b, t);
+  s->g->physics = cold(&physics);
+  check_moves(s, level, b, t);
+  s->g->physics = physics;
 }
 
 /** Flags of thresholds that some cells reach and others do not. */
@@ -278,29 +464,34 @@ static void check_flags(struct stages *s, const struct gas_batch *b, struct twin
                                               {.loehner = 0.4321, .loehner_filter = 0.01}};
   const struct gpu_gas gpu = gpu_gas_of(s, b);
   uint32_t(*flags)[GAS_PATCHES] = pinned;
-  for (size_t c = 0; c < sizeof criteria / sizeof *criteria; c++) {
-    gpu_gas_flag(&gpu, &criteria[c], 3, t->blocks_out, flags);
+  struct gas_matter *matter = make_matter(b->count),
+                    *matter_out = to_device(matter, b->count * sizeof *matter);
+  for (size_t c = 0; c < 2 * (sizeof criteria / sizeof *criteria); c++) {
+    const struct gas_flags *criterion = &criteria[c / 2];
+    gpu_gas_flag(&gpu, criterion, 3, t->blocks_out, c % 2 ? matter_out : NULL, flags);
     CUDA(cudaStreamSynchronize(s->stream));
     for (uint32_t i = 0; i < b->count; i++) {
       uint32_t cpu[GAS_PATCHES];
-      s->g->kernels->flag(&s->g->physics, &criteria[c], t->blocks + i * gas_block_bytes(s->g), NULL,
-                          3, cpu);
+      double more[GAS_GROUP_CELLS];
+      for (size_t k = 0; k < GAS_GROUP_CELLS; k++) more[k] = matter_density(&matter[i], k);
+      s->g->kernels->flag(&s->g->physics, criterion, t->blocks + i * gas_block_bytes(s->g),
+                          c % 2 ? more : NULL, 3, cpu);
       s->same_flags &= memcmp(cpu, flags[i], sizeof cpu) == 0;
     }
   }
+  CUDA(cudaFree(matter_out));
+  free(matter);
 }
 
-/** The fix-up and restriction of a batch, whose finer batches have been solved. */
-static void check_levels(struct stages *s, int level, const struct gas_batch *b, struct twin *t) {
+/** The fix-up of a batch, whose finer batches have been solved.
+ * @param cells, cells_out  of the batch, on the host and on the device */
+static void check_fix(struct stages *s, const struct gas_batch *b, struct twin *t,
+                      const struct twin *finer, char *cells, char *cells_out) {
   const struct gas *g = s->g;
   const struct gpu_gas gpu = gpu_gas_of(s, b);
-  const struct gas_group *group = &g->topology.level[level].group[b->first];
-  const size_t bytes = b->count * gas_group_bytes(g), face_bytes = gas_sides_bytes(g) / GAS_FACES;
-  const char *sides[b->fine.count + 1], *cells[b->sons.count + 1];
-  for (uint32_t i = 0; i < b->fine.count; i++)
-    sides[i] = s->twin[level + 1][b->fine.batch[i]].sides_out;
-  for (uint32_t i = 0; i < b->sons.count; i++)
-    cells[i] = s->twin[level + 1][b->sons.batch[i]].cells_out;
+  const size_t face_bytes = gas_sides_bytes(g) / GAS_FACES;
+  const char *sides[b->fine.count + 1];
+  for (uint32_t i = 0; i < b->fine.count; i++) sides[i] = finer[b->fine.batch[i]].sides_out;
   const double dt_dh = 0.01;
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++)
@@ -308,17 +499,39 @@ static void check_levels(struct stages *s, int level, const struct gas_batch *b,
         const gas_link_t link = b->link[i].finer[p][face];
         if (link == NO_GROUP) continue;
         s->faces++;
-        const struct twin *f = &s->twin[level + 1][b->fine.batch[link >> GAS_LINK_SHIFT]];
+        const struct twin *f = &finer[b->fine.batch[link >> GAS_LINK_SHIFT]];
         g->kernels->flux_fix(&g->physics, dt_dh, face,
                              t->fluxes + i * gas_fluxes_bytes(g) +
                                  (size_t)(p * GAS_FACES + face) * face_bytes,
                              f->sides + (link & GAS_LINK_MASK) * gas_sides_bytes(g) +
                                  (size_t)(face ^ 1) * face_bytes,
-                             t->cells + i * gas_group_bytes(g), p);
+                             cells + i * gas_group_bytes(g), p);
       }
   if (b->fine.count > 0)
-    gpu_gas_fix(&gpu, dt_dh, t->links, sides, b->fine.count, t->fluxes_out, t->cells_out);
-  compare_device(s, &s->fix, t->cells, t->cells_out, bytes);
+    gpu_gas_fix(&gpu, dt_dh, t->links, sides, b->fine.count, t->fluxes_out, cells_out);
+  compare_device(s, &s->fix, cells, cells_out, b->count * gas_group_bytes(g));
+}
+
+static void check_cold_fix(struct stages *s, const struct gas_batch *b, struct twin *t,
+                           const struct twin *finer) {
+  const struct gas_physics physics = s->g->physics;
+  const size_t bytes = b->count * gas_group_bytes(s->g);
+  char *cells = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes),
+       *cells_out = to_device(cells, bytes);
+  s->g->physics = cold(&physics);
+  check_fix(s, b, t, finer, cells, cells_out);
+  s->g->physics = physics;
+  CUDA(cudaFree(cells_out));
+  free(cells);
+}
+
+static void check_restrict(struct stages *s, int level, const struct gas_batch *b, struct twin *t) {
+  const struct gas *g = s->g;
+  const struct gpu_gas gpu = gpu_gas_of(s, b);
+  const struct gas_group *group = &g->topology.level[level].group[b->first];
+  const char *cells[b->sons.count + 1];
+  for (uint32_t i = 0; i < b->sons.count; i++)
+    cells[i] = s->twin[level + 1][b->sons.batch[i]].cells_out;
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++) {
       const uint32_t son = group[i].son[p];
@@ -328,7 +541,7 @@ static void check_levels(struct stages *s, int level, const struct gas_batch *b,
                                  t->cells + i * gas_group_bytes(g), p);
     }
   if (b->sons.count > 0) gpu_gas_restrict(&gpu, t->links, cells, b->sons.count, t->cells_out);
-  compare_device(s, &s->restricted, t->cells, t->cells_out, bytes);
+  compare_device(s, &s->restricted, t->cells, t->cells_out, b->count * gas_group_bytes(g));
 }
 
 static void check_batch(struct stages *s, int level, uint32_t i) {
@@ -346,7 +559,11 @@ static void check_batch(struct stages *s, int level, uint32_t i) {
   check_flags(s, b, t, pinned);
   CUDA(
       cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g), cudaMemcpyHostToDevice));
-  check_levels(s, level, b, t);
+  check_cold_fix(s, b, t, s->twin[level + 1]);
+  check_fix(s, b, t, s->twin[level + 1], t->cells, t->cells_out);
+  check_restrict(s, level, b, t);
+  check_regrid(s, level, b, t);
+  check_ghosts(s, level, b, t);
   CUDA(
       cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g), cudaMemcpyHostToDevice));
   CUDA(cudaFreeHost(pinned));
@@ -411,6 +628,10 @@ static void check_stages(int solver, int precision) {
   report_good("faces", s.faces > 0);
   report("fix", s.fix, bar);
   report("restrict", s.restricted, bar);
+  report_good("new groups", s.interpolated > 0);
+  report("regrid", s.regrid, bar);
+  report("cut", s.cut, bar);
+  report("paste", s.paste, bar);
   report("speed", s.speed, bar);
   report("sum", s.sum, 1e-13);
   report_good("flags", s.same_flags);
@@ -436,6 +657,7 @@ struct result {
   size_t real, bytes; /* of a number, of a group */
   struct gas_totals begin, end;
   unsigned variables;
+  uint64_t host_bytes; /* that the host took over in regriddings after the start */
 };
 
 static struct result run(const struct parameters *p, bool gpu, int steps) {
@@ -445,15 +667,17 @@ static struct result run(const struct parameters *p, bool gpu, int steps) {
   gas_begin(g, &ic);
   struct result r = {.begin = gas_measure(g)};
   r.end = r.begin;
+  r.host_bytes = g->host_bytes;
   for (int i = 0; i < steps; i++) {
     gas_step(g, 0.4 * r.end.longest_step);
     r.end = gas_measure(g);
   }
+  r.host_bytes = g->host_bytes - r.host_bytes;
   r.levels = topology_levels(&g->topology);
   r.real = g->kernels->real_size;
   r.bytes = gas_group_bytes(g);
   r.variables = g->variables;
-  gas_acquire(g);
+  gas_acquire(g, STARPU_R);
   for (int l = 0; l < r.levels; l++) {
     const struct gas_tree_level *t = &g->topology.level[l];
     r.count[l] = t->count;
@@ -510,6 +734,7 @@ static void check_run(int solver, int precision, bool fused) {
          precisions[precision], fused ? "yes" : "no", STEPS, gpu.levels);
   const bool same = same_topology(&cpu, &gpu);
   report_good("refinement", same);
+  report_good("no copies", gpu.host_bytes == 0);
   struct difference d = {0, 0};
   for (int l = 0; same && l < cpu.levels; l++)
     compare(&d, cpu.real, cpu.cells[l], gpu.cells[l], cpu.count[l] * cpu.bytes);
@@ -568,7 +793,7 @@ static void run_stage(struct bench *b, enum bench_stage stage, bool odd) {
     gpu_gas_sum(&b->g, b->sources.links, cells, (double(*)[GAS_VARIABLES_MAX])(void *)b->pinned);
     break;
   default:
-    gpu_gas_flag(&b->g, &criteria, 4, b->blocks, (uint32_t(*)[GAS_PATCHES])(void *)b->pinned);
+    gpu_gas_flag(&b->g, &criteria, 4, b->blocks, NULL, (uint32_t(*)[GAS_PATCHES])(void *)b->pinned);
   }
 }
 
@@ -650,7 +875,8 @@ struct timing {
   int workers, regrid;
 };
 
-static void measure_run(struct timing t) {
+/** @return seconds of a step */
+static double measure_run(struct timing t) {
   static const char text[] =
       "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nroot = %d, %d, %d\nlevels = %d\n"
       "regrid = %d\nbuffer = 4\nbatch = %u\n%ssolver = %s\nprecision = %s\nfused = %s\n"
@@ -686,6 +912,17 @@ static void measure_run(struct timing t) {
   fflush(stdout);
   gas_free(g);
   engine_stop();
+  return time / t.steps;
+}
+
+/** A step with regridding, and without. */
+static void measure_regridding(struct timing t) {
+  t.regrid = 4;
+  const double with = measure_run(t);
+  t.regrid = 1000;
+  const double without = measure_run(t);
+  printf("  regridding: %.2f ms of a step, %.0f %%\n", 1e3 * (with - without),
+         100.0 * (with - without) / with);
 }
 
 static void measure_runs(int solver, int precision, int cores) {
@@ -715,12 +952,65 @@ static void measure_runs(int solver, int precision, int cores) {
   t.side = 64;
   t.levels = 3;
   t.steps = 8;
-  for (t.regrid = 4; t.regrid <= 1000; t.regrid += 996) measure_run(t);
-  t.regrid = 4;
+  measure_regridding(t);
   t.gpu = false;
   t.batch = 4;
   t.steps = 4;
   measure_run(t);
+}
+
+static double regrid_finest(struct gas *g, int buffer) {
+  const double begin = seconds();
+  g->buffer = buffer;
+  message_begin();
+  gas_regrid(g, g->topology.finest - 1, 1.0, NULL);
+  message_wait();
+  return seconds() - begin;
+}
+
+/** Time of regriddings while nothing else happens: the buffer around flagged cells is wide and narrow
+ * in turn, so that the outermost groups of the finest level come and go. */
+static void measure_regrids(int solver, int levels) {
+  static const char text[] =
+      "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nroot = 64, 64, 64\nlevels = %d\n"
+      "buffer = 4\nbatch = 256\nflag_gradient_pressure = 0.3\nsolver = %s\n[time]\nend = 1\n";
+  enum { REPEATS = 12 };
+  struct parameters p;
+  char given[TEXT];
+  snprintf(given, sizeof given, text, levels, solvers[solver]);
+  parameters_from_text(&p, given, NULL, 0);
+  const struct gas_ic ic = gas_ic_make(&p);
+  start(&p, true);
+  struct gas *g = gas_create(&p);
+  gas_begin(g, &ic);
+  double same = INFINITY, more = INFINITY, fewer = INFINITY;
+  uint32_t most = 0, least = 0;
+  const uint64_t moved = g->host_bytes;
+  for (int i = 0; i < REPEATS; i++) {
+    regrid_finest(g, 4);
+    same = fmin(same, regrid_finest(g, 4));
+    more = fmin(more, regrid_finest(g, 8));
+    most = g->topology.level[levels].count;
+    fewer = fmin(fewer, regrid_finest(g, 4));
+    least = g->topology.level[levels].count;
+  }
+  printf(
+      "  %-6s 64^3 + %d levels: %u groups again %.2f ms, to %u %.2f ms, and back %.2f ms; %.1f MB "
+      "through the host\n",
+      solvers[solver], levels, least, 1e3 * same, most, 1e3 * more, 1e3 * fewer,
+      1e-6 * (double)(g->host_bytes - moved));
+  fflush(stdout);
+  gas_free(g);
+  engine_stop();
+}
+
+void benchmark_regrid(void) {
+  struct timing t = {
+      .side = 64, .levels = 3, .steps = 16, .batch = 256, .gpu = true, .fused = true};
+  puts("the shortest of 12 regriddings of the finest level:");
+  for (int levels = 2; levels <= 4; levels++) measure_regrids(GAS_RTVD, levels);
+  puts("whole steps: seconds of a step, and cell updates a second");
+  for (t.solver = 0; t.solver < SOLVERS; t.solver++) measure_regridding(t);
 }
 
 void benchmark_gas(void) {

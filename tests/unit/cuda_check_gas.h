@@ -7,5 +7,7 @@
 int check_gas(void);
 /** Rates of the stages by sizes of batches, and of whole steps, on GPUs and on cores. */
 void benchmark_gas(void);
+/** Time of regriddings on a GPU, and their share in whole steps. */
+void benchmark_regrid(void);
 
 #endif

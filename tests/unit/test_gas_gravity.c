@@ -274,7 +274,7 @@ static void fill(struct gas *g,
                  double (*density)(const struct gas *g, const double place[3], double cell,
                                    const void *context),
                  const void *context) {
-  gas_acquire(g);
+  gas_acquire(g, STARPU_W);
   for (int l = 0; l < topology_levels(&g->topology); l++)
     for (uint32_t i = 0; i < g->topology.level[l].count; i++) {
       memset(cells_at(g, l, i), 0, gas_group_bytes(g));

@@ -6,6 +6,13 @@
 
 #include "photons/gas/gas.h"
 
+/** Where the groups of a new batch get their cells. */
+struct gas_moves {
+  struct gas_move *move; /**< [group of the batch] its place in `data`; see links.h */
+  uint32_t count;
+  starpu_data_handle_t *data; /**< [count] cells of other groups */
+};
+
 /** Fill the blocks of a batch with its present cells and their ghost cells.
  * @param weight  time of the level within the last step of the next coarser one, 0 .. 1
  * @return the handle of the blocks, one of gas.block */
@@ -27,8 +34,11 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt);
 /** Give refined patches the means of those finer cells that this rank has. */
 void gas_restrict_submit(struct gas *g, int level, uint32_t batch);
-/** Set gas_level.flags from the blocks of a batch. */
-void gas_flag_submit(struct gas *g, int level, uint32_t batch, starpu_data_handle_t block);
+/** Set gas_level.flags of a batch. @param weight  as of gas_prepare_submit() */
+void gas_flag_submit(struct gas *g, int level, uint32_t batch, double weight);
+/** Fill a new batch: copy the groups that stay, interpolate the others from the end of the next
+ * coarser level's step. @param moves  must stay until the task has ended */
+void gas_regrid_submit(struct gas *g, int level, uint32_t batch, const struct gas_moves *moves);
 /** Set gas_level.speed. */
 void gas_cfl_submit(struct gas *g, int level, uint32_t batch);
 /** Set gas_level.sum. */

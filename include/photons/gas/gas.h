@@ -44,10 +44,11 @@ enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 struct gas_batch {
   uint32_t first, count;          /**< groups of the level */
   size_t cell_bytes;              /**< of each of the two, with room so that sizes recur */
-  void *cells[2];                 /**< [group][variable][patch][8][8][8]; see gas_level.now */
-  starpu_data_handle_t handle[2]; /**< of the cells */
-  starpu_data_handle_t fluxes;    /**< [group][patch][face][variable][8][8] of the last step */
-  starpu_data_handle_t sides;     /**< [group][face][variable][8][8]: the mean, over a step of the
+  starpu_data_handle_t handle[2]; /**< cells, [group][variable][patch][8][8][8]; which of the two is
+                                       which: gas_level.now */
+  void *cells[2]; /**< their memory on cores. With GPUs NULL: StarPU finds memory where tasks run */
+  starpu_data_handle_t fluxes; /**< [group][patch][face][variable][8][8] of the last step */
+  starpu_data_handle_t sides;  /**< [group][face][variable][8][8]: the mean, over a step of the
                                        next coarser level, of the fluxes through the groups' sides */
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
   starpu_data_handle_t sheets;    /**< [group][16][16][16] double: pseudo-mass, gravity.h */
@@ -111,11 +112,11 @@ struct gas {
                                   1 without expansion */
   double group_memory;         /**< bytes that a group takes up */
   uint32_t batch;              /**< groups of a batch */
-  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn */
+  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
   starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
                                              block */
-  uint64_t host_bytes; /**< of cells that regriddings took over from StarPU or gave it: GPUs copy
-                            these to or from the host */
+  uint64_t host_bytes; /**< of cells that the host took over from StarPU or gave it in regriddings:
+                            GPUs copy these to or from the host */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
 };
 
@@ -156,15 +157,15 @@ bool gas_is_own(const struct gas *g, int level, uint32_t batch);
 /** The rank that has a group. */
 int gas_owner(const struct gas *g, int level, uint32_t group);
 
-/** Present cells of a group; NULL if another rank has it. No task may write them; handles are
- * acquired or unregistered. */
+/** Present cells of a group, whose handle is acquired; NULL if another rank has it. */
 void *gas_cells(const struct gas *g, int level, uint32_t group);
 
 /** Number of cells at a level that are not refined. */
 uint64_t gas_leaf_cells(const struct gas *g, int level);
 
-/** Take over the memory of all batches from StarPU, after all tasks, and give it back. */
-void gas_acquire(struct gas *g);
+/** Take over the present cells of this rank's batches from StarPU, after all tasks, and give them
+ * back. @param mode  STARPU_R, or STARPU_W to set all of them */
+void gas_acquire(struct gas *g, enum starpu_data_access_mode mode);
 void gas_release(struct gas *g);
 
 /** Divide a level, whose groups are those of the topology, into batches without data. The old ones
@@ -174,10 +175,9 @@ void gas_divide_level(struct gas *g, int level);
 void gas_make_batches(struct gas *g, int level);
 /** Both of these. */
 void gas_make_level(struct gas *g, int level);
-/** Take a level out of the mesh, with its batches as StarPU has them. gas_unregister_level()
- * follows, which leaves the batches their memory, and then gas_free_level(). */
+/** Take a level out of the mesh, with its batches as StarPU has them. gas_free_level() follows, when
+ * no task uses them. */
 struct gas_level gas_take_level(struct gas *g, int level);
-void gas_unregister_level(struct gas_level *l);
 void gas_free_level(struct gas_level *l);
 /** Give a level the groups of a checkpoint, whose cells are to be read. Coarser levels come first.
  * gas_link() follows. @param keys  taken over */

@@ -67,7 +67,7 @@ struct gas_physics {
    * (change of ln(density) in the time in which a cell is crossed at speed 1)^2: the scheme's error
    * where the flow is at rest for a moment, but converges or diverges. Where the entropy decides by
    * dual_energy_switch, interpolation and flux_fix then keep the entropy and not the energy. 0: no
-   * to all of this. On cores alone. */
+   * to all of this. `solve` does so on cores alone. */
   double dual_energy_change;
 };
 
@@ -81,6 +81,13 @@ static inline unsigned gas_variables(const struct gas_physics *physics) {
 struct gas_fault {
   int32_t patch, cell;
   double density, pressure;
+};
+
+/** Densities that particles give to the cells of a group, [z 16][y 16][x 16]. */
+struct gas_matter {
+  double own[GAS_GROUP_CELLS];    /**< of the level's particles */
+  double coarse[GAS_GROUP_CELLS]; /**< the same, and that of coarser levels */
+  double fine[GAS_GROUP_CELLS];   /**< of finer levels */
 };
 
 /** Criteria of refinement; those that are 0 are not used. */

@@ -26,6 +26,13 @@ struct gas_links {
   uint32_t edges; /**< bit 2 axis + side: the box ends there, and is not periodic */
 };
 
+/** Where the cells of a new group come from. */
+struct gas_move {
+  uint32_t data;  /**< which of the arrays of groups that a task reads; NO_GROUP: none of them, they
+                       are interpolated */
+  uint32_t group; /**< in that array */
+};
+
 struct gas;
 struct gas_batch;
 

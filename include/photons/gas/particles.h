@@ -42,12 +42,6 @@ struct gas_particles {
   struct particle_level level[GAS_LEVELS_MAX];
 };
 
-/** Densities that particles give to the cells of a group, [z 16][y 16][x 16]. */
-struct gas_matter {
-  double own[GAS_GROUP_CELLS];    /**< of the level's particles */
-  double coarse[GAS_GROUP_CELLS]; /**< the same, and that of coarser levels */
-  double fine[GAS_GROUP_CELLS];   /**< of finer levels */
-};
 /** The density of all particles in a cell. */
 static inline double matter_density(const struct gas_matter *m, size_t cell) {
   return m->coarse[cell] + m->fine[cell];
