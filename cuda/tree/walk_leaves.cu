@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* walk under short-range forces: one warp for each target leaf. The warp repeats the dual walk, but
- * of the target nodes it visits only its leaf and the leaf's ancestors. A lane judges a pair of (ancestor, source node). A
- * pair to be opened returns to the stack as two pairs, one with each child of the source, or as one
- * pair with the child of the target that holds the leaf. Pairs whose target lies above all leaves
- * of a CUDA block are judged once, by the first warp of the block; from there on each warp
- * continues alone. An expansion accepted by an ancestor is listed by the first leaf below the
- * ancestor. Entries are listed in the order of lanes, which is the same in every run; leaves near
- * each other are mostly consecutive.
+/* walk under short-range forces: one warp for each target leaf. The warp repeats the dual walk,
+ * but of the target nodes it visits only its leaf and the leaf's ancestors. A lane judges a pair
+ * of (ancestor, source node). A pair to be opened returns to the stack as two pairs, one with each
+ * child of the source, or as one pair with the child of the target that holds the leaf. Pairs
+ * whose target lies above all leaves of a CUDA block are judged once, by the first warp of the
+ * block; from there on each warp continues alone. An expansion accepted by an ancestor is listed
+ * by the first leaf below the ancestor. Entries are listed in the order of lanes, which is the
+ * same in every run; leaves near each other are mostly consecutive.
  *
  * The trees of the targets and of the sources differ in depth where only some particles are
  * targets. Then leaves may be empty: their warps do nothing, their nodes are not read, and "first
