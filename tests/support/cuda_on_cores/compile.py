@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for nvcc: compiles a CUDA file for the processor, with the C++ compiler.
+"""Compiles the CUDA files for the processor, with the C++ compiler, into a library.
 
-    compile.py [OPTION...] -c FILE.cu -o FILE.o
+    compile.py LIBRARY.a CUDA_FOLDER INCLUDE_FOLDER...
 
 Launches and dynamic shared memory are rewritten; cuda_on_cores.h has the rest of the language. The
-files of the folder cuda are rewritten into a temporary folder that comes first among the folders of
-includes. Options of nvcc that a C++ compiler does not know are dropped.
+rewritten files are in a folder beside the library. CUDA_FOLDER/include has the headers of CUDA's
+runtime, INCLUDE_FOLDER files that the build makes. The variable CXX names the compiler.
 """
 
 import os
 import re
+import shlex
 import subprocess
 import sys
-import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -63,33 +64,30 @@ def rewrite(text):
     return text
 
 
-def cuda_folder():
-    """Where the headers of CUDA's runtime are."""
-    command = [TOP / "tools/build-starpu.sh", "--find-cuda"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def main():
-    options, source, target, more = [], None, None, iter(sys.argv[1:])
-    for argument in more:
-        if argument in ("-o", "-c"):
-            value = next(more) if argument == "-o" else None
-            target = value or target
-        elif argument.endswith(".cu"):
-            source = argument
-        elif argument.startswith(("-I", "-D")):
-            options.append(argument)
-    with tempfile.TemporaryDirectory() as folder:
-        for path in (TOP / "cuda").rglob("*"):
-            if path.suffix in (".cu", ".cuh", ".h"):
-                to = Path(folder) / path.relative_to(TOP)
-                to.parent.mkdir(parents=True, exist_ok=True)
-                to.write_text(f'#line 1 "{path}"\n' + rewrite(path.read_text()))
-        relative = Path(source).resolve().relative_to(TOP)
-        command = [os.environ.get("CXX", "g++"), "-x", "c++", "-std=c++20", "-O2", "-g", "-fPIC",
-                   "-ffp-contract=off", "-w", f"-I{folder}", *options, f"-I{HERE}/include", f"-I{cuda_folder()}/include",
-                   "-include", f"{HERE}/cuda_on_cores.h", "-c", f"{folder}/{relative}", "-o", target]
-        sys.exit(subprocess.run(command, check=False).returncode)
+    library, cuda, *includes = sys.argv[1:]
+    folder = Path(library).resolve().with_suffix(".files")
+    for path in (TOP / "cuda").rglob("*"):
+        if path.suffix in (".cu", ".cuh", ".h"):
+            to = folder / path.relative_to(TOP)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_text(f'#line 1 "{path}"\n' + rewrite(path.read_text()))
+    folders = [folder, *includes, TOP, TOP / "include", HERE / "include", f"{cuda}/include"]
+    # Products and sums of the GPU may be fused, those of the CPU's kernels are not.
+    command = [*shlex.split(os.environ.get("CXX", "g++")), "-x", "c++", "-std=c++20", "-O2", "-g",
+               "-w", "-ffp-contract=off", *(f"-I{f}" for f in folders), "-c"]
+
+    def compile_one(source):
+        target = folder / (str(source.relative_to(source.parents[2])).replace("/", "_") + ".o")
+        header = [] if source.parent == HERE else ["-include", HERE / "cuda_on_cores.h"]
+        subprocess.run([*command, source, *header, "-o", target], check=True)
+        return target
+
+    sources = [*sorted(folder.rglob("*.cu")), HERE / "cuda_on_cores.cc"]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        objects = list(pool.map(compile_one, sources))
+    Path(library).unlink(missing_ok=True)
+    subprocess.run(["ar", "rcs", library, *objects], check=True)
 
 
 if __name__ == "__main__":

@@ -258,7 +258,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int d) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr, int) {
-  *value = 1;
+  *value = 0;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
@@ -321,6 +321,7 @@ cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
   *p = malloc(bytes ? bytes : 1);
   return *p ? cudaSuccess : cudaErrorMemoryAllocation;
 }
+cudaError_t cudaMallocHost(void **p, size_t bytes) { return cudaHostAlloc(p, bytes, 0); }
 cudaError_t cudaFreeHost(void *p) {
   free(p);
   return cudaSuccess;
