@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiles the CUDA files for the processor, with the C++ compiler, into a library.
+"""Compiles the CUDA files for the processor, with the C++ compiler, into one object file.
 
-    compile.py LIBRARY.a CUDA_FOLDER INCLUDE_FOLDER...
+    compile.py OBJECT.o CUDA_FOLDER INCLUDE_FOLDER...
 
 Launches and dynamic shared memory are rewritten; cuda_on_cores.h has the rest of the language. The
-rewritten files are in a folder beside the library. CUDA_FOLDER/include has the headers of CUDA's
+rewritten files are in a folder beside it. CUDA_FOLDER/include has the headers of CUDA's
 runtime, INCLUDE_FOLDER files that the build makes. The variable CXX names the compiler.
 """
 
@@ -65,8 +65,8 @@ def rewrite(text):
 
 
 def main():
-    library, cuda, *includes = sys.argv[1:]
-    folder = Path(library).resolve().with_suffix(".files")
+    result, cuda, *includes = sys.argv[1:]
+    folder = Path(result).resolve().with_suffix(".files")
     for path in (TOP / "cuda").rglob("*"):
         if path.suffix in (".cu", ".cuh", ".h"):
             to = folder / path.relative_to(TOP)
@@ -86,8 +86,7 @@ def main():
     sources = [*sorted(folder.rglob("*.cu")), HERE / "cuda_on_cores.cc"]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         objects = list(pool.map(compile_one, sources))
-    Path(library).unlink(missing_ok=True)
-    subprocess.run(["ar", "rcs", library, *objects], check=True)
+    subprocess.run(["ld", "-r", "-o", result, *objects], check=True)
 
 
 if __name__ == "__main__":
