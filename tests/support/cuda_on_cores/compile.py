@@ -75,7 +75,7 @@ def main():
     folders = [folder, *includes, TOP, TOP / "include", HERE / "include", f"{cuda}/include"]
     # Products and sums of the GPU may be fused, those of the CPU's kernels are not.
     command = [*shlex.split(os.environ.get("CXX", "g++")), "-x", "c++", "-std=c++20", "-O2", "-g",
-               "-w", "-ffp-contract=off", *(f"-I{f}" for f in folders), "-c"]
+               "-w", "-Wno-psabi", "-ffp-contract=off", *(f"-I{f}" for f in folders), "-c"]
 
     def compile_one(source):
         target = folder / (str(source.relative_to(source.parents[2])).replace("/", "_") + ".o")
