@@ -2,7 +2,7 @@
 /* gas_field: energy in the potential, and the largest acceleration, of each group of a batch.
  *
  * reads  cells; densities of particles; potentials of the batch, its neighbours, and of the next
- *        coarser level
+ *        coarser level; links on GPUs
  * writes gas_level.field */
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +67,20 @@ static void gas_field_cpu(void *buffers[], const struct batch_argument *a) {
   free(addresses);
 }
 
-STAGE_ON_CPU(gas_field, 0xeedd88, "gas");
+static void gas_field_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct surroundings around = surroundings(a);
+  const char **addresses;
+  const struct gpu_potentials from = gpu_potentials_of(
+      &around, buffers, OTHERS, OTHERS + surroundings_count(&around), &addresses);
+  double *blocks = gpu_gas_potential_memory(&g);
+  gpu_gas_potential_blocks(&g, &from, true, blocks);
+  gpu_gas_field(&g, from.links, gas_cell(a->gas, a->level), blocks, VECTOR(void, buffers[CELLS]),
+                a->gas->level[a->level].field + batch_of(a)->first);
+  free(addresses);
+}
+
+STAGE(gas_field, 0xeedd88, "gas");
 
 void gas_field_submit(struct gas *g, int level, uint32_t batch) {
   const struct batch_argument a = {g, level, batch, 0.0, false};
@@ -77,6 +90,7 @@ void gas_field_submit(struct gas *g, int level, uint32_t batch) {
   slots_add(&slots, l->batch[batch].handle[l->now], STARPU_R);
   matter_slot(&slots, g, level, batch);
   surroundings_slots(&slots, &around);
+  slots_add_links(&slots, &l->batch[batch]);
   gas_field_insert(a, slots_task(&slots, PRIORITY_LOW));
   free(slots.data);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_cut packs what another rank needs of groups, to be sent. There, gas_paste copies it to its
  * place. All other cells of ghosts stay undefined. gravity_cut and gravity_paste do the same for
- * self-gravity, which is computed on cores alone.
+ * self-gravity, on cores alone.
  * gas_cut       reads cells or fluxes through sides; writes the packed ones
  * gas_paste     reads the packed ones; writes the same of batches of other ranks, or updates cells of
  *               own ones

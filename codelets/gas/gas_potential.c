@@ -2,7 +2,7 @@
 /* gas_potential: the potential of the groups of a batch of a level finer than the root.
  *
  * reads  cells; densities of particles; potentials of the next coarser level, and of this level's
- *        neighbours if these are to be used; pseudo-mass
+ *        neighbours if these are to be used; pseudo-mass; links and pivots on GPUs
  * writes potential */
 #include <math.h>
 #include <stdlib.h>
@@ -38,15 +38,19 @@ static struct surroundings surroundings(const struct gas_potential_argument *a) 
                                .change = mode == POTENTIAL_CORRECT};
 }
 
+/** Of the sum over a group of the source: what the tolerance is of, where there is less. */
+static double least_source(const struct gas_potential_argument *a) {
+  return a->factor * a->gas->gravity->mean_density * GAS_GROUP_CELLS;
+}
+
 /** Solve a group by relaxation. @param sum  of the source without pseudo-mass */
 static void relax(const struct gas_potential_argument *a, const struct potential_sources *sources,
                   uint32_t group, const double *source, double sum, double *cube) {
   const struct self_gravity *s = a->gas->gravity;
-  const double least = a->factor * s->mean_density * GAS_GROUP_CELLS;
   double block[POISSON_CELLS];
   (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected : potential_block)(sources, group,
                                                                                    block);
-  s->poisson->solve(source, s->tolerance * fmax(sum, least), POISSON_SWEEPS_MAX, block);
+  s->poisson->solve(source, s->tolerance * fmax(sum, least_source(a)), POISSON_SWEEPS_MAX, block);
   potential_inner(block, cube);
 }
 
@@ -82,7 +86,28 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
   free(addresses);
 }
 
-STAGE_ON_CPU(gas_potential, 0x332288, "gas");
+static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
+                              const struct gas_potential_argument *a) {
+  const struct self_gravity *s = a->gas->gravity;
+  const struct gpu_gas g = gpu_gas_of(
+      gpu, &(struct batch_argument){a->gas, a->level, a->batch, 0.0, false});
+  const struct surroundings around = surroundings(a);
+  const size_t first = OTHERS + a->how.massive, links = first + surroundings_count(&around);
+  const char **addresses;
+  const struct gpu_potentials from = gpu_potentials_of(&around, buffers, first, links, &addresses);
+  const struct gpu_density density = gpu_density_of(
+      a->gas, buffers[CELLS], a->how.massive ? buffers[OTHERS] : NULL, a->factor);
+  double *blocks = gpu_gas_potential_memory(&g), *potentials = VECTOR(double, buffers[POTENTIAL]);
+  gpu_gas_potential_blocks(&g, &from, !s->direct, blocks);
+  if (s->direct)
+    gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &density,
+                           blocks, potentials);
+  else
+    gpu_gas_relax(&g, &density, s->tolerance, least_source(a), blocks, potentials);
+  free(addresses);
+}
+
+STAGE(gas_potential, 0x332288, "gas");
 
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how) {
   const struct gas_potential_argument a = {g, level, batch, how, gravity_factor(g, level)};
@@ -98,6 +123,8 @@ void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct poten
   if (how.massive) slots_add(&slots, b->sheets, STARPU_R);
   matter_slot(&slots, g, level, batch);
   surroundings_slots(&slots, &around);
+  slots_add_links(&slots, b);
+  if (g->gravity->pivots) slots_add(&slots, g->gravity->pivots, STARPU_R);
   gas_potential_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);
 }

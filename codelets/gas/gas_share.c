@@ -2,7 +2,7 @@
 /* gas_share: what the next coarser level needs of the potential of a batch.
  *
  * reads  cells; densities of particles; potentials of the batch, its neighbours, and of the next
- *        coarser level; pseudo-mass
+ *        coarser level; pseudo-mass; links on GPUs
  * writes shares */
 #include <stdlib.h>
 
@@ -37,7 +37,22 @@ static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
   free(addresses);
 }
 
-STAGE_ON_CPU(gas_share, 0xcc6677, "gas");
+static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct surroundings around = surroundings(a);
+  const size_t first = OTHERS + a->flag;
+  const char **addresses;
+  const struct gpu_potentials from = gpu_potentials_of(
+      &around, buffers, first, first + surroundings_count(&around), &addresses);
+  const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS],
+                                                    a->flag ? buffers[OTHERS] : NULL, a->weight);
+  double *blocks = gpu_gas_potential_memory(&g);
+  gpu_gas_potential_blocks(&g, &from, true, blocks);
+  gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));
+  free(addresses);
+}
+
+STAGE(gas_share, 0xcc6677, "gas");
 
 void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
   const struct batch_argument a = {g, level, batch, gravity_factor(g, level), massive};
@@ -50,6 +65,7 @@ void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
   if (massive) slots_add(&slots, b->sheets, STARPU_R);
   matter_slot(&slots, g, level, batch);
   surroundings_slots(&slots, &around);
+  slots_add_links(&slots, b);
   gas_share_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

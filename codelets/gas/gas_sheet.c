@@ -3,7 +3,7 @@
  * the finer one's means where that is.
  *
  * reads  cells; densities of particles; potentials of the batch and its neighbours; shares of the
- *        next finer level
+ *        next finer level; links on GPUs
  * writes pseudo-mass, potential */
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,23 @@ static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
   free(addresses);
 }
 
-STAGE_ON_CPU(gas_sheet, 0x882255, "gas");
+static void gas_sheet_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct surroundings around = surroundings(a);
+  const uint32_t finer = batch_of(a)->around.count;
+  const size_t first_finer = NEAR + surroundings_count(&around), links = first_finer + finer;
+  const char **potentials, **shares = slots_addresses(buffers, first_finer, finer);
+  const struct gpu_potentials from = gpu_potentials_of(&around, buffers, NEAR, links, &potentials);
+  const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, a->weight);
+  double *blocks = gpu_gas_potential_memory(&g);
+  gpu_gas_potential_blocks(&g, &from, true, blocks);
+  gpu_gas_sheet(&g, from.links, shares, finer, &density, blocks, VECTOR(double, buffers[SHEETS]),
+                VECTOR(double, buffers[POTENTIAL]));
+  free(potentials);
+  free(shares);
+}
+
+STAGE(gas_sheet, 0x882255, "gas");
 
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
   const struct batch_argument a = {g, level, batch, gravity_factor(g, level), false};
@@ -118,6 +134,7 @@ void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
   for (uint32_t i = 0; i < b->around.count; i++)
     slots_add(&slots, g->level[level + 1].batch[b->around.batch[i]].shares, STARPU_R);
   matter_slot(&slots, g, level, batch);
+  slots_add_links(&slots, b);
   gas_sheet_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

@@ -46,12 +46,37 @@ void surroundings_slots(struct slots *s, const struct surroundings *a) {
   if (n.end > 0) add_list(s, a->gas, a->level - 1, &b->coarse, POTENTIAL_END);
 }
 
+size_t surroundings_count(const struct surroundings *a) {
+  const struct numbers n = numbers_of(a);
+  return n.near + n.begin + n.end;
+}
+
+struct gpu_potentials gpu_potentials_of(const struct surroundings *a, void *buffers[], size_t first,
+                                        size_t links, const char ***addresses) {
+  const struct numbers n = numbers_of(a);
+  *addresses = slots_addresses(buffers, first, surroundings_count(a));
+  return (struct gpu_potentials){.cells = *addresses,
+                                 .near = (uint32_t)n.near,
+                                 .begin = (uint32_t)n.begin,
+                                 .end = (uint32_t)n.end,
+                                 .weight = a->weight,
+                                 .change = a->change,
+                                 .links = VECTOR(const struct gas_links, buffers[links])};
+}
+
+struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, double factor) {
+  return (struct gpu_density){.cells = VECTOR(void, cells),
+                              .mass = mass ? VECTOR(double, mass) : NULL,
+                              .factor = factor,
+                              .mean = gravity_background(g)};
+}
+
 struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],
                                          size_t first, const char ***addresses) {
   const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
   const struct numbers n = numbers_of(a);
   const bool coarse = n.begin + n.end > 0;
-  const char **at = *addresses = slots_addresses(buffers, first, n.near + n.begin + n.end);
+  const char **at = *addresses = slots_addresses(buffers, first, surroundings_count(a));
   return (struct potential_sources){
       .gas = a->gas,
       .level = a->level,

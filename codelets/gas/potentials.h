@@ -28,6 +28,12 @@ void surroundings_slots(struct slots *s, const struct surroundings *a);
 struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],
                                          size_t first, const char ***addresses);
 
+/** Number of these slots. */
+size_t surroundings_count(const struct surroundings *a);
+/** The same sources for a GPU. The links (slots_add_links) are in slot `links`. */
+struct gpu_potentials gpu_potentials_of(const struct surroundings *a, void *buffers[], size_t first,
+                                        size_t links, const char ***addresses);
+
 /** A slot for the densities of a batch's particles, where there are particles. */
 void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch);
 /** Number of these slots. */
@@ -36,6 +42,9 @@ static inline size_t matter_slots(const struct gas *g) { return g->particles != 
  * @param buffers  from this slot on
  * @return factor times the sum of these densities */
 double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source);
+
+/** A source of the potential for a GPU. @param mass  slot of pseudo-mass; NULL: there is none */
+struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, double factor);
 
 /** Group i of a batch's potentials. */
 static inline double *nth_potential(void *buffer, uint32_t i) {

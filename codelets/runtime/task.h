@@ -6,8 +6,8 @@
  *   void NAME_cpu(void *buffers[], const struct NAME_argument *a)
  *   void NAME_gpu(struct gpu *gpu, void *buffers[], const struct NAME_argument *a)
  *   double NAME_work(const struct NAME_argument *a)        amount of work, for performance models
- * and then STAGE(NAME, colour, family), or STAGE_ON_CPU if there is no CUDA version; other members
- * of struct stage may follow the family. The macro defines
+ * and then STAGE(NAME, colour, family), or STAGE_ON_CPU if there is no CUDA version, or STAGE_ON_GPU
+ * if there is no other; members of struct stage may follow the family. The macro defines
  *   void NAME_insert(struct NAME_argument a, struct task task)
  * which submits a task. An enum in the file names the slots of `buffers`. */
 #ifndef PHOTONS_CODELETS_TASK_H
@@ -45,31 +45,40 @@ uint32_t task_footprint(double work);
 
 #define VECTOR(type, buffer) ((type *)STARPU_VECTOR_GET_PTR(buffer))
 
-#define STAGE(kind, stage_colour, ...)                                               \
+#define STAGE_ON_CPU(kind, stage_colour, ...) \
+  STAGE_CPU_FUNCTION(kind)                    \
+  STAGE_WITH(CPU_CODELET(kind##_on_cpu, #kind "_on_cpu"), kind, stage_colour, __VA_ARGS__)
+#define STAGE_ON_GPU(kind, stage_colour, ...) \
+  STAGE_GPU_FUNCTION(kind)                    \
+  STAGE_WITH(GPU_CODELET(kind##_on_gpu), kind, stage_colour, __VA_ARGS__)
+#define STAGE(kind, stage_colour, ...)                                                     \
+  STAGE_CPU_FUNCTION(kind)                                                                 \
+  STAGE_GPU_FUNCTION(kind)                                                                 \
+  STAGE_WITH(CPU_CODELET(kind##_on_cpu, #kind "_on_cpu") GPU_CODELET(kind##_on_gpu), kind, \
+             stage_colour, __VA_ARGS__)
+#define STAGE_CPU_FUNCTION(kind)                             \
+  static void kind##_on_cpu(void *buffers[], void *cl_arg) { \
+    kind##_cpu(buffers, task_argument(cl_arg));              \
+  }
+#define STAGE_GPU_FUNCTION(kind)                                                     \
   static __attribute__((unused)) void kind##_on_gpu(void *buffers[], void *cl_arg) { \
     kind##_gpu(worker_gpu(), buffers, task_argument(cl_arg));                        \
-  }                                                                                  \
-  STAGE_WITH(GPU_CODELET(kind##_on_gpu), kind, stage_colour, __VA_ARGS__)
-#define STAGE_ON_CPU(kind, stage_colour, ...) STAGE_WITH(, kind, stage_colour, __VA_ARGS__)
-#define STAGE_WITH(gpu_codelet, kind, stage_colour, ...)                                          \
-  static void kind##_on_cpu(void *buffers[], void *cl_arg) {                                      \
-    kind##_cpu(buffers, task_argument(cl_arg));                                                   \
-  }                                                                                               \
-  static uint32_t kind##_footprint(struct starpu_task *task) {                                    \
-    return task_footprint(kind##_work(task_argument(task->cl_arg)));                              \
-  }                                                                                               \
-  static struct starpu_perfmodel kind##_model = {                                                 \
-      .type = STARPU_HISTORY_BASED, .symbol = "photons_" #kind, .footprint = kind##_footprint};   \
-  static struct starpu_codelet kind##_codelet = {.name = #kind,                                   \
-                                                 .color = stage_colour,                           \
-                                                 .cpu_funcs = {kind##_on_cpu},                    \
-                                                 .cpu_funcs_name = {#kind "_on_cpu"},             \
-                                                 gpu_codelet.nbuffers = STARPU_VARIABLE_NBUFFERS, \
-                                                 .model = &kind##_model};                         \
-  static struct stage kind##_stage = {.codelet = &kind##_codelet, .family = __VA_ARGS__};         \
-  static void kind##_insert(struct kind##_argument argument, struct task task) {                  \
-    task_submit(&kind##_stage, &task, &argument, sizeof argument);                                \
-  }                                                                                               \
+  }
+#define CPU_CODELET(function, name) .cpu_funcs = {function}, .cpu_funcs_name = {name},
+#define STAGE_WITH(functions, kind, stage_colour, ...)                                          \
+  static uint32_t kind##_footprint(struct starpu_task *task) {                                  \
+    return task_footprint(kind##_work(task_argument(task->cl_arg)));                            \
+  }                                                                                             \
+  static struct starpu_perfmodel kind##_model = {                                               \
+      .type = STARPU_HISTORY_BASED, .symbol = "photons_" #kind, .footprint = kind##_footprint}; \
+  static struct starpu_codelet kind##_codelet = {.name = #kind,                                 \
+                                                 .color = stage_colour,                         \
+                                                 functions.nbuffers = STARPU_VARIABLE_NBUFFERS, \
+                                                 .model = &kind##_model};                       \
+  static struct stage kind##_stage = {.codelet = &kind##_codelet, .family = __VA_ARGS__};       \
+  static void kind##_insert(struct kind##_argument argument, struct task task) {                \
+    task_submit(&kind##_stage, &task, &argument, sizeof argument);                              \
+  }                                                                                             \
   STAGE_REGISTER(kind##_stage)
 
 #endif

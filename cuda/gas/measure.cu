@@ -5,18 +5,6 @@
 
 enum { MEASURE_THREADS = 256, MEASURE_WARPS = MEASURE_THREADS / WARP };
 
-/** Sum of the block's values in a fixed order, in thread 0. */
-static __device__ double block_sum(double a) {
-  __shared__ double of_warp[MEASURE_WARPS];
-  for (int step = WARP / 2; step > 0; step /= 2) a += __shfl_xor_sync(~0u, a, step);
-  __syncthreads();
-  if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = a;
-  __syncthreads();
-  double sum = 0;
-  for (int w = 0; w < MEASURE_WARPS; w++) sum += of_warp[w];
-  return sum;
-}
-
 template <int V, typename real> INLINE void load_cell(const real *cells, int cell, real *u) {
 #pragma unroll
   for (int q = 0; q < V; q++) u[q] = cells[q * GAS_GROUP_CELLS + cell];
@@ -62,9 +50,33 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
     double mine_sum = 0;
     for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS)
       if (!(links[blockIdx.x].refined >> i / GAS_PATCH_CELLS & 1)) mine_sum += (double)mine[i];
-    mine_sum = block_sum(mine_sum);
+    mine_sum = block_sum<MEASURE_WARPS>(mine_sum);
     if (threadIdx.x == 0) sum[blockIdx.x][q] = mine_sum;
   }
+}
+
+/** Energy in the potential, and the largest acceleration. */
+template <typename real>
+static __global__ void __launch_bounds__(MEASURE_THREADS)
+    measure_field(int variables, const struct gas_links *links, double cell, const double *blocks,
+                  const real *cells, struct gas_field *field) {
+  __shared__ unsigned long long largest; /* bits of a positive number, which sort as it does */
+  const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
+  const double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
+  const real *density = cells + (size_t)blockIdx.x * variables * GAS_GROUP_CELLS;
+  double sum = 0, most = 0;
+  if (threadIdx.x == 0) largest = 0;
+  __syncthreads();
+  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS) {
+    const double *p = potential_at(block, i);
+#pragma unroll
+    for (int a = 0; a < 3; a++) most = larger(most, fabs(p[step[a]] - p[-step[a]]));
+    if (!(links[blockIdx.x].refined >> i / GAS_PATCH_CELLS & 1)) sum += *p * (double)density[i];
+  }
+  atomicMax(&largest, (unsigned long long)__double_as_longlong(most));
+  sum = block_sum<MEASURE_WARPS>(sum); /* waits for all threads */
+  if (threadIdx.x == 0)
+    field[blockIdx.x] = {0.5 * sum, __longlong_as_double((long long)largest) / (2.0 * cell)};
 }
 
 /* Flags: src/gas/kernels/flags.h. */
@@ -218,4 +230,16 @@ void gpu_gas_sum(const struct gpu_gas *g, const struct gas_links *links, const v
     sum_cells<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links,
                                                                  (const float *)cells, sum);
   gpu_launched("sum");
+}
+
+void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, double cell,
+                   const double *blocks, const void *cells, struct gas_field *field) {
+  const int variables = (int)gas_variables(&g->physics);
+  if (g->double_precision)
+    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links, cell, blocks,
+                                                                     (const double *)cells, field);
+  else
+    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links, cell, blocks,
+                                                                     (const float *)cells, field);
+  gpu_launched("field");
 }

@@ -84,6 +84,18 @@ INLINE int place_in_group(int x, int y, int z) {
          x % GAS_PATCH_SIDE;
 }
 
+/** Where cell x, y, z of a group is in a block of the potential, [18][18][18]. */
+INLINE int place_in_block(int x, int y, int z) {
+  return ((z + 1) * POISSON_SIDE + y + 1) * POISSON_SIDE + x + 1;
+}
+
+/** The potential of cell i of a group, [patch][8][8][8]. */
+INLINE const double *potential_at(const double *block, int i) {
+  const int patch = i / GAS_PATCH_CELLS;
+  return block + place_in_block((patch & 1) * 8 + i % 8, (patch >> 1 & 1) * 8 + i / 8 % 8,
+                                (patch >> 2) * 8 + i / 64 % 8);
+}
+
 /** The mean of the 2^3 cells of a finer group in a cell of the patch that it refines. */
 template <typename real> INLINE real finer_mean(const real *fine, uint32_t cell) {
   const int x = (int)(cell % 8), y = (int)(cell / 8 % 8), z = (int)(cell / 64);

@@ -88,6 +88,18 @@ static __device__ inline int warp_max(int a) {
   return a;
 }
 
+/** Sum over a block of WARPS warps, the same in all threads and in a fixed order. */
+template <int WARPS> static __device__ double block_sum(double a) {
+  __shared__ double of_warp[WARPS];
+  for (int step = WARP / 2; step > 0; step /= 2) a += __shfl_xor_sync(~0u, a, step);
+  __syncthreads();
+  if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = a;
+  __syncthreads();
+  double sum = 0;
+  for (int w = 0; w < WARPS; w++) sum += of_warp[w];
+  return sum;
+}
+
 /** A copy in device memory; free it with cudaFree(). */
 template <typename T> static T *device_copy(const T *from, size_t n) {
   T *to = NULL;

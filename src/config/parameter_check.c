@@ -386,10 +386,19 @@ static void check_self_gravity(const struct parameters *p, struct parameter_prob
   for (int i = 0; i < 6; i++) same = same && p->gas.boundary[i / 2][i % 2] == first;
   if (p->gas.gravity == GAS_GRAVITY_SELF && !same && sound(problems, row))
     problem_with(problems, row, p, NULL, "needs boundaries that are all periodic, or all outflow");
-  if (p->gas.gravity == GAS_GRAVITY_SELF && p->runtime.gpu == GPU_REQUIRE &&
-      sound(problems, row_of("runtime", "gpu")))
-    problem_with(problems, row_of("runtime", "gpu"), p, NULL,
-                 "self-gravity of gas is computed on CPUs; allowed: auto | no");
+}
+
+/** What has no CUDA versions. */
+static void check_on_cores(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *gpu = row_of("runtime", "gpu");
+  const bool particles = p->ic.source == IC_POINT_MASSES || *p->ic.particles;
+  if (p->runtime.gpu != GPU_REQUIRE || !sound(problems, gpu)) return;
+  if (p->gas.comoving)
+    problem_with(problems, gpu, p, NULL,
+                 "gas.comoving = yes is computed on CPUs; allowed: auto | no");
+  else if (particles)
+    problem_with(problems, gpu, p, NULL,
+                 "particles on the adaptive mesh are computed on CPUs; allowed: auto | no");
 }
 
 /** Particles on the adaptive mesh. */
@@ -471,6 +480,7 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   check_flags(p, problems);
   check_self_gravity(p, problems);
   check_gas_particles(p, problems);
+  check_on_cores(p, problems);
   (p->gas.comoving ? check_comoving : check_static)(p, problems);
 }
 

@@ -196,7 +196,7 @@ void gas_divide_level(struct gas *g, int level) {
       .sum = shared_array(groups, sizeof *l->sum, "sums of groups"),
       .flags = shared_array(groups, sizeof *l->flags, "flags of groups"),
       .fault = shared_array(groups, sizeof *l->fault, "faults of groups"),
-      .field = allocate(groups, sizeof *l->field, "fields of groups"),
+      .field = shared_array(groups, sizeof *l->field, "fields of groups"),
       .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD},
   };
   l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
@@ -250,7 +250,7 @@ void gas_free_level(struct gas_level *l) {
   free_shared(l->sum, l->groups * sizeof *l->sum);
   free_shared(l->flags, l->groups * sizeof *l->flags);
   free_shared(l->fault, l->groups * sizeof *l->fault);
-  free(l->field);
+  free_shared(l->field, l->groups * sizeof *l->field);
   *l = (struct gas_level){0};
 }
 

@@ -10,6 +10,7 @@
 #include "photons/gas/codelets.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/particles.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 
 #define PI 3.14159265358979323846
@@ -30,11 +31,15 @@ struct self_gravity *gravity_make(const struct gas *g, const struct parameters *
       .root = root_poisson_make(g),
   };
   poisson_waves_make(&s->waves);
+  if (engine_gpu())
+    s->pivots = handle_register(s->waves.pivot, GAS_GROUP_CELLS, sizeof *s->waves.pivot);
   return s;
 }
 
 void gravity_free(struct self_gravity *s) {
-  if (s) root_poisson_free(s->root);
+  if (!s) return;
+  root_poisson_free(s->root);
+  handle_drop(&s->pivots);
   free(s);
 }
 
@@ -45,9 +50,10 @@ double gravity_bytes_per_group(const struct parameters *p) {
 }
 
 void gravity_make_batch(struct gas_batch *b) {
-  for (int i = 0; i < POTENTIALS; i++) b->potential[i] = handle_make(b->count, CUBE_BYTES);
-  b->sheets = handle_make(b->count, CUBE_BYTES);
-  b->shares = handle_make(b->count, sizeof(struct poisson_share));
+  for (int i = 0; i < POTENTIALS; i++)
+    b->potential[i] = handle_make(handle_room(b->count), CUBE_BYTES);
+  b->sheets = handle_make(handle_room(b->count), CUBE_BYTES);
+  b->shares = handle_make(handle_room(b->count), sizeof(struct poisson_share));
 }
 
 void gravity_drop_batch(struct gas_batch *b) {
@@ -63,12 +69,13 @@ void gravity_make_ghosts(const struct gas *g, int level) {
   for (uint32_t i = 0; i < potentials->count; i++)
     for (uint32_t k = 0; k < potentials->message[i].batches.count; k++) {
       struct gas_batch *b = &l->batch[potentials->message[i].batches.batch[k]];
-      for (int n = 0; n < POTENTIALS; n++) b->potential[n] = handle_make(b->count, CUBE_BYTES);
+      for (int n = 0; n < POTENTIALS; n++)
+        b->potential[n] = handle_make(handle_room(b->count), CUBE_BYTES);
     }
   for (uint32_t i = 0; i < shares->count; i++)
     for (uint32_t k = 0; k < shares->message[i].batches.count; k++) {
       struct gas_batch *b = &l->batch[shares->message[i].batches.batch[k]];
-      b->shares = handle_make(b->count, sizeof(struct poisson_share));
+      b->shares = handle_make(handle_room(b->count), sizeof(struct poisson_share));
     }
 }
 

@@ -37,6 +37,7 @@ static void link_group(const struct gas *g, int level, const struct gas_batch *b
   const struct topology *t = &g->topology;
   const struct gas_group *me = &t->level[level].group[group];
   links->patch = (uint32_t)(t->level[level].key[group] & 7);
+  for (int c = 0; c < 3; c++) links->place[c] = me->place[c];
   links->edges = edges_of(t, level, me->place);
   for (int n = 0; n < NEIGHBOURS; n++) {
     links->near[n] = link_of(g, &b->near, me->near[n]);
@@ -53,9 +54,12 @@ static void link_group(const struct gas *g, int level, const struct gas_batch *b
     const bool own = refined && gas_owner(g, level + 1, son) == comm_rank();
     links->refined |= (uint32_t)refined << p;
     links->son[p] = link_of(g, &b->sons, own ? son : NO_GROUP);
-    for (int face = 0; face < GAS_FACES; face++)
-      links->finer[p][face] = link_of(g, &b->fine,
-                                      refined ? NO_GROUP : finer_group(t, level, group, p, face));
+    links->share[p] = link_of(g, &b->around, g->gravity ? son : NO_GROUP);
+    for (int face = 0; face < GAS_FACES; face++) {
+      const uint32_t finer = finer_group(t, level, group, p, face);
+      links->finer[p][face] = link_of(g, &b->fine, refined ? NO_GROUP : finer);
+      links->share_beside[p][face] = link_of(g, &b->around, g->gravity ? finer : NO_GROUP);
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include "photons/base/error.h"
 #include "photons/gas/gravity.h"
 #include "photons/gas/particles.h"
+#include "photons/gas/root_gpu.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
@@ -36,6 +37,7 @@ struct root_poisson {
   size_t *bytes;            /* [2][rank] of messages to and from the ranks */
   double *outside, *inside; /* the messages: of own groups, of own planes */
   double *sum;              /* [group] of the source */
+  struct root_gpu *gpu;     /* solves the level in place of the mesh; NULL: the mesh does */
 };
 
 /* Far from the origin: Martinsson & Rodin 2002, Proc. R. Soc. A 458, 2609. */
@@ -204,6 +206,7 @@ struct root_poisson *root_poisson_make(const struct gas *g) {
   root_mesh_init(&r->mesh, cells, !r->periodic);
   for (int c = 0; c < 3; c++) r->eigenvalue[c] = make_eigenvalues(r->mesh.size[c]);
   if (!r->periodic) make_green(r);
+  r->gpu = root_gpu_make(g, r->mesh.size, r->green);
   return r;
 }
 
@@ -217,6 +220,7 @@ double root_poisson_bytes(const struct root_poisson *r) {
 }
 
 void root_poisson_free(struct root_poisson *r) {
+  root_gpu_free(r->gpu);
   root_mesh_free(&r->mesh);
   for (int c = 0; c < 3; c++) free(r->eigenvalue[c]);
   free(r->green);
@@ -329,8 +333,23 @@ static double mean_density(const struct root_poisson *r, const struct gas *g) {
   return sum / gravity_factor(g, 0) / ((double)groups * GAS_GROUP_CELLS);
 }
 
+/** The same on a GPU. */
+static void solve_on_gpu(struct gas *g, const struct root_gpu *r, bool massive) {
+  double sum = 0.0;
+  if (!massive) message_wait(); /* tasks of other levels read the mean density */
+  gas_root_solve_submit(g, r, massive);
+  if (massive) return;
+  message_wait();
+  for (uint32_t i = 0; i < r->groups; i++) sum += r->sum[i];
+  g->gravity->mean_density = sum / ((double)r->groups * GAS_GROUP_CELLS);
+}
+
 void root_poisson_solve(struct gas *g, bool massive) {
   struct root_poisson *r = g->gravity->root;
+  if (r->gpu) {
+    solve_on_gpu(g, r->gpu, massive);
+    return;
+  }
   struct copy copy = {g, r, massive};
   const uint32_t groups = g->topology.level[0].count;
   if (!r->bytes) plan_messages(r, g); /* batches are made after the solver */

@@ -1987,6 +1987,11 @@ int main(int argc, char **argv) {
       benchmark_gas();
     return 0;
   }
+  if (argc > 1 && strcmp(argv[1], "gas-gravity") == 0) {
+    if (!getenv("PHOTONS_BENCHMARK")) return check_gas_gravity() > 0;
+    benchmark_gas_gravity();
+    return 0;
+  }
   const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
   if (file && strcmp(file, "mixed") == 0) {
     check_mixed();
@@ -2011,6 +2016,7 @@ int main(int argc, char **argv) {
     check_isolated();
     check_mixed();
     failures += check_gas();
+    failures += check_gas_gravity();
   }
   return failures > 0;
 }

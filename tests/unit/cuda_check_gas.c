@@ -12,17 +12,12 @@
 #include "photons/config/parameters.h"
 #include "photons/gas/blocks.h"
 #include "photons/gas/evolve.h"
+#include "photons/gas/gravity.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 #include "support/force_set.h"
 #include "tests/unit/cuda_check_gas.h"
-
-#define CUDA(call)                                                                                 \
-  do {                                                                                             \
-    cudaError_t status = (call);                                                                   \
-    if (status != cudaSuccess) fail(EXIT_RUN_FAILED, "%s: %s", #call, cudaGetErrorString(status)); \
-  } while (0)
 
 enum { SOLVERS = 2, PRECISIONS = 2, TEXT = 2000 };
 static const char *const solvers[SOLVERS] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl"};
@@ -34,16 +29,12 @@ static const double stage_bar[PRECISIONS] = {2e-6, 4e-15}, run_bar[PRECISIONS] =
 
 static int failures;
 
-struct difference {
-  double difference2, reference2;
-};
-
 static double value(size_t real, const void *array, size_t i) {
   return real == sizeof(double) ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
 
-static void compare(struct difference *d, size_t real, const void *cpu, const void *gpu,
-                    size_t bytes) {
+void compare_numbers(struct number_difference *d, size_t real, const void *cpu, const void *gpu,
+                     size_t bytes) {
   for (size_t i = 0; i < bytes / real; i++) {
     const double a = value(real, cpu, i), b = value(real, gpu, i);
     d->difference2 += isfinite(b) ? (a - b) * (a - b) : INFINITY;
@@ -51,26 +42,32 @@ static void compare(struct difference *d, size_t real, const void *cpu, const vo
   }
 }
 
-static void report(const char *stage, struct difference d, double bar) {
+bool report_difference(const char *what, struct number_difference d, double bar) {
   const double relative = sqrt(d.difference2 / fmax(d.reference2, 1e-300));
   const bool good = relative <= bar;
-  printf("    %-10s %.1e%s\n", stage, relative, good ? "" : "  TOO LARGE");
-  failures += !good;
+  printf("    %-10s %.1e%s\n", what, relative, good ? "" : "  TOO LARGE");
+  return good;
 }
 
-static void report_good(const char *what, bool good) {
+static void report(const char *stage, struct number_difference d, double bar) {
+  failures += !report_difference(stage, d, bar);
+}
+
+bool report_whether(const char *what, bool good) {
   printf("    %-10s %s\n", what, good ? "as they should be" : "WRONG");
-  failures += !good;
+  return good;
 }
 
-static void *device_memory(size_t bytes) {
+static void report_good(const char *what, bool good) { failures += !report_whether(what, good); }
+
+void *gas_device_memory(size_t bytes) {
   void *memory;
   CUDA(cudaMalloc(&memory, bytes));
   return memory;
 }
 
-static void *to_device(const void *from, size_t bytes) {
-  void *to = device_memory(bytes);
+void *gas_to_device(const void *from, size_t bytes) {
+  void *to = gas_device_memory(bytes);
   CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
   return to;
 }
@@ -90,7 +87,8 @@ struct stages {
   struct gpu *gpu;
   cudaStream_t stream;
   struct twin *twin[GAS_LEVELS_MAX];
-  struct difference prepare, solve, fluxes, close, fix, restricted, regrid, cut, paste, speed, sum;
+  struct number_difference prepare, solve, fluxes, close, fix, restricted, regrid, cut, paste,
+      speed, sum;
   bool same_flags, same_faults;
   uint32_t faces, interpolated; /* whose fluxes were replaced; groups */
 };
@@ -108,10 +106,10 @@ static void *from_device(const struct stages *s, const void *from, size_t bytes)
   return to;
 }
 
-static void compare_device(struct stages *s, struct difference *d, const void *cpu, const void *gpu,
-                           size_t bytes) {
+static void compare_device(struct stages *s, struct number_difference *d, const void *cpu,
+                           const void *gpu, size_t bytes) {
   void *back = from_device(s, gpu, bytes);
-  compare(d, real_of(s), cpu, back, bytes);
+  compare_numbers(d, real_of(s), cpu, back, bytes);
   free(back);
 }
 
@@ -125,17 +123,17 @@ static void make_twin(const struct stages *s, const struct gas_level *l, const s
   const struct gas *g = s->g;
   const size_t cells = b->count * gas_group_bytes(g), blocks = b->count * gas_block_bytes(g),
                fluxes = b->count * gas_fluxes_bytes(g), sides = b->count * gas_sides_bytes(g);
-  t->now = to_device(on_host(b->handle[l->now]), cells);
-  t->before = to_device(on_host(b->handle[1 - l->now]), cells);
+  t->now = gas_to_device(on_host(b->handle[l->now]), cells);
+  t->before = gas_to_device(on_host(b->handle[1 - l->now]), cells);
   t->blocks = allocate(blocks, 1, "blocks");
   t->cells = allocate(cells, 1, "cells");
   t->fluxes = allocate(fluxes, 1, "fluxes");
   t->sides = allocate(sides, 1, "sides");
-  t->blocks_out = device_memory(blocks);
-  t->cells_out = device_memory(cells);
-  t->fluxes_out = device_memory(fluxes);
-  t->sides_out = device_memory(sides);
-  t->links = to_device(b->link, b->count * sizeof *b->link);
+  t->blocks_out = gas_device_memory(blocks);
+  t->cells_out = gas_device_memory(cells);
+  t->fluxes_out = gas_device_memory(fluxes);
+  t->sides_out = gas_device_memory(sides);
+  t->links = gas_to_device(b->link, b->count * sizeof *b->link);
 }
 
 static void free_twin(struct twin *t) {
@@ -251,7 +249,7 @@ static void check_speed(struct stages *s, const struct gas_batch *b, struct twin
                                                    &found);
       s->same_faults &= fault[i].patch == found.patch && (found.patch < 0) == (pass == 0 || i > 0);
       s->same_faults &= found.patch < 0 || found.cell == fault[i].cell;
-      if (found.patch < 0) compare(&s->speed, sizeof cpu, &cpu, &speed[i], sizeof cpu);
+      if (found.patch < 0) compare_numbers(&s->speed, sizeof cpu, &cpu, &speed[i], sizeof cpu);
     }
     memset(broken + wrong, 0, real_of(s)); /* the energy of a cell of the first group is 0 */
   }
@@ -272,7 +270,7 @@ static void check_sum(struct stages *s, int level, const struct gas_batch *b, st
       for (size_t k = 0; k < GAS_GROUP_CELLS; k++)
         if (g->topology.level[level].group[b->first + i].son[k / GAS_PATCH_CELLS] == NO_GROUP)
           cpu += value(real_of(s), cells, v * GAS_GROUP_CELLS + k);
-      compare(&s->sum, sizeof cpu, &cpu, &sum[i][v], sizeof cpu);
+      compare_numbers(&s->sum, sizeof cpu, &cpu, &sum[i][v], sizeof cpu);
     }
 }
 
@@ -366,9 +364,9 @@ static void check_ghosts(struct stages *s, int level, const struct gas_batch *b,
     char *packed = allocate(c.packed_bytes, 1, "a message"), *pasted[2], *pasted_out[2];
     for (int k = 0; k < 2; k++) {
       pasted[k] = allocate(c.groups[k], c.bytes, "ghosts");
-      pasted_out[k] = to_device(pasted[k], c.groups[k] * c.bytes);
+      pasted_out[k] = gas_to_device(pasted[k], c.groups[k] * c.bytes);
     }
-    char *packed_out = to_device(packed, c.packed_bytes);
+    char *packed_out = gas_to_device(packed, c.packed_bytes);
     expect_ghosts(s, &c, packed, pasted);
     struct gpu_gas g = gpu_gas_of(s, b);
     g.groups = c.ghosts;
@@ -439,7 +437,7 @@ static void check_moves(struct stages *s, int level, const struct gas_batch *b, 
       memcpy(cells + i * bytes, old[data] + move[i].group * bytes, bytes);
     }
   }
-  char *cells_out = device_memory(b->count * bytes);
+  char *cells_out = gas_device_memory(b->count * bytes);
   const struct gpu_gas on_gpu = gpu_gas_of(s, b);
   gpu_gas_regrid(&on_gpu, &gpu, old_out, 2, move, cells_out);
   compare_device(s, &s->regrid, cells, cells_out, b->count * bytes);
@@ -465,7 +463,7 @@ static void check_flags(struct stages *s, const struct gas_batch *b, struct twin
   const struct gpu_gas gpu = gpu_gas_of(s, b);
   uint32_t(*flags)[GAS_PATCHES] = pinned;
   struct gas_matter *matter = make_matter(b->count),
-                    *matter_out = to_device(matter, b->count * sizeof *matter);
+                    *matter_out = gas_to_device(matter, b->count * sizeof *matter);
   for (size_t c = 0; c < 2 * (sizeof criteria / sizeof *criteria); c++) {
     const struct gas_flags *criterion = &criteria[c / 2];
     gpu_gas_flag(&gpu, criterion, 3, t->blocks_out, c % 2 ? matter_out : NULL, flags);
@@ -517,7 +515,7 @@ static void check_cold_fix(struct stages *s, const struct gas_batch *b, struct t
   const struct gas_physics physics = s->g->physics;
   const size_t bytes = b->count * gas_group_bytes(s->g);
   char *cells = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes),
-       *cells_out = to_device(cells, bytes);
+       *cells_out = gas_to_device(cells, bytes);
   s->g->physics = cold(&physics);
   check_fix(s, b, t, finer, cells, cells_out);
   s->g->physics = physics;
@@ -569,7 +567,7 @@ static void check_batch(struct stages *s, int level, uint32_t i) {
   CUDA(cudaFreeHost(pinned));
 }
 
-static void start(const struct parameters *p, bool gpu) {
+void start_engine(const struct parameters *p, bool gpu) {
   struct parameters settings = *p;
   settings.runtime.gpu = gpu ? GPU_REQUIRE : GPU_NO;
   engine_start(&settings, NULL);
@@ -600,7 +598,7 @@ static void check_stages(int solver, int precision) {
   char given[TEXT];
   snprintf(given, sizeof given, text, solvers[solver], precisions[precision]);
   parameters_from_text(&p, given, NULL, 0);
-  start(&p, true);
+  start_engine(&p, true);
   const struct gas_ic ic = gas_ic_make(&p);
   struct stages s = {.g = gas_create(&p), .same_flags = true, .same_faults = true};
   gas_begin(s.g, &ic);
@@ -653,8 +651,8 @@ struct result {
   int levels;
   uint32_t count[GAS_LEVELS_MAX];
   uint64_t *keys[GAS_LEVELS_MAX];
-  char *cells[GAS_LEVELS_MAX];
-  size_t real, bytes; /* of a number, of a group */
+  char *cells[GAS_LEVELS_MAX], *potential[GAS_LEVELS_MAX]; /* potential: NULL without gravity */
+  size_t real, bytes;                                      /* of a number, of a group */
   struct gas_totals begin, end;
   unsigned variables;
   uint64_t host_bytes; /* that the host took over in regriddings after the start */
@@ -662,9 +660,10 @@ struct result {
 
 static struct result run(const struct parameters *p, bool gpu, int steps) {
   const struct gas_ic ic = gas_ic_make(p);
-  start(p, gpu);
+  start_engine(p, gpu);
   struct gas *g = gas_create(p);
   gas_begin(g, &ic);
+  if (g->gravity) gravity_solve(g, 0, 1.0);
   struct result r = {.begin = gas_measure(g)};
   r.end = r.begin;
   r.host_bytes = g->host_bytes;
@@ -686,6 +685,10 @@ static struct result run(const struct parameters *p, bool gpu, int steps) {
     r.cells[l] = allocate(t->count, r.bytes, "cells");
     for (uint32_t i = 0; i < t->count; i++)
       memcpy(r.cells[l] + i * r.bytes, gas_cells(g, l, i), r.bytes);
+    if (!g->gravity) continue;
+    r.potential[l] = allocate(t->count, GAS_GROUP_CELLS * r.real, "potentials");
+    for (uint32_t i = 0; i < t->count; i++)
+      gravity_copy_potential(g, l, i, r.potential[l] + i * GAS_GROUP_CELLS * r.real);
   }
   gas_release(g);
   gas_free(g);
@@ -697,6 +700,7 @@ static void free_result(struct result *r) {
   for (int l = 0; l < r->levels; l++) {
     free(r->keys[l]);
     free(r->cells[l]);
+    free(r->potential[l]);
   }
 }
 
@@ -718,30 +722,44 @@ static bool same_topology(const struct result *a, const struct result *b) {
   return same;
 }
 
+int compare_gas_runs(const char *text, const char *name, int steps, double bar) {
+  struct parameters p;
+  parameters_from_text(&p, text, NULL, 0);
+  struct result cpu = run(&p, false, steps), gpu = run(&p, true, steps);
+  struct number_difference cells = {0, 0}, potentials = {0, 0};
+  int wrong = 0;
+  printf("  %s: %d steps on %d levels\n", name, steps, gpu.levels);
+  const bool same = same_topology(&cpu, &gpu);
+  wrong += !report_whether("refinement", same);
+  wrong += !report_whether("no copies", gpu.host_bytes == 0);
+  for (int l = 0; same && l < cpu.levels; l++) {
+    compare_numbers(&cells, cpu.real, cpu.cells[l], gpu.cells[l], cpu.count[l] * cpu.bytes);
+    if (cpu.potential[l])
+      compare_numbers(&potentials, cpu.real, cpu.potential[l], gpu.potential[l],
+                      cpu.count[l] * GAS_GROUP_CELLS * cpu.real);
+  }
+  wrong += !report_difference("cells", cells, bar);
+  if (cpu.potential[0])
+    wrong += !report_difference("potential", potentials, bar);
+  else /* gravity changes momentum and energy */
+    wrong += !report_difference("conserved",
+                                (struct number_difference){lost(&gpu) * lost(&gpu), 1.0}, bar);
+  free_result(&cpu);
+  free_result(&gpu);
+  return wrong;
+}
+
 /** A blast in a periodic box on three levels that follow it, on cores and on GPUs. */
 static void check_run(int solver, int precision, bool fused) {
   static const char text[] =
       "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nroot = 32, 32, 32\nlevels = 2\n"
       "regrid = 2\nbuffer = 4\nbatch = 12\nflag_gradient_pressure = 0.3\nsolver = %s\n"
       "precision = %s\nfused = %s\n[time]\nend = 1\n";
-  enum { STEPS = 10 };
-  struct parameters p;
-  char given[TEXT];
+  char given[TEXT], name[TEXT];
   snprintf(given, sizeof given, text, solvers[solver], precisions[precision], fused ? "yes" : "no");
-  parameters_from_text(&p, given, NULL, 0);
-  struct result cpu = run(&p, false, STEPS), gpu = run(&p, true, STEPS);
-  printf("  %s, %s precision, fused = %s: %d steps on %d levels\n", solvers[solver],
-         precisions[precision], fused ? "yes" : "no", STEPS, gpu.levels);
-  const bool same = same_topology(&cpu, &gpu);
-  report_good("refinement", same);
-  report_good("no copies", gpu.host_bytes == 0);
-  struct difference d = {0, 0};
-  for (int l = 0; same && l < cpu.levels; l++)
-    compare(&d, cpu.real, cpu.cells[l], gpu.cells[l], cpu.count[l] * cpu.bytes);
-  report("cells", d, run_bar[precision]);
-  report("conserved", (struct difference){lost(&gpu) * lost(&gpu), 1.0}, run_bar[precision]);
-  free_result(&cpu);
-  free_result(&gpu);
+  snprintf(name, sizeof name, "%s, %s precision, fused = %s", solvers[solver],
+           precisions[precision], fused ? "yes" : "no");
+  failures += compare_gas_runs(given, name, 10, run_bar[precision]);
 }
 
 int check_gas(void) {
@@ -840,13 +858,13 @@ static void measure_batch(int solver, int precision, uint32_t groups) {
   }
   struct bench b = {0};
   char *cells = random_cells(groups, gas_variables(&physics), real);
-  struct gas_links *links_out = to_device(links, groups * sizeof *links);
+  struct gas_links *links_out = gas_to_device(links, groups * sizeof *links);
   CUDA(cudaStreamCreate(&b.stream));
   b.gpu = gpu_create(b.stream);
-  b.cells[0] = to_device(cells, size * GAS_GROUP_CELLS);
-  b.blocks = device_memory(size * GAS_BLOCK_CELLS);
-  b.fluxes = device_memory(size * GAS_PATCHES * GAS_FACES * GAS_FACE_CELLS);
-  b.sides = device_memory(size * GAS_FACES * GAS_FACE_CELLS);
+  b.cells[0] = gas_to_device(cells, size * GAS_GROUP_CELLS);
+  b.blocks = gas_device_memory(size * GAS_BLOCK_CELLS);
+  b.fluxes = gas_device_memory(size * GAS_PATCHES * GAS_FACES * GAS_FACE_CELLS);
+  b.sides = gas_device_memory(size * GAS_FACES * GAS_FACE_CELLS);
   CUDA(cudaMemset(b.sides, 0, size * GAS_FACES * GAS_FACE_CELLS));
   CUDA(cudaMallocHost((void **)&b.pinned, groups * 8 * sizeof *b.pinned));
   b.g = (struct gpu_gas){b.gpu, physics, precision == GAS_DOUBLE, groups};
@@ -889,7 +907,7 @@ static double measure_run(struct timing t) {
            precisions[t.precision], t.fused ? "yes" : "no", t.workers);
   parameters_from_text(&p, given, NULL, 0);
   const struct gas_ic ic = gas_ic_make(&p);
-  start(&p, t.gpu);
+  start_engine(&p, t.gpu);
   struct gas *g = gas_create(&p);
   gas_begin(g, &ic);
   double dt = 0.4 * gas_measure(g).longest_step, begin = 0.0, updates = 0.0;
@@ -980,7 +998,7 @@ static void measure_regrids(int solver, int levels) {
   snprintf(given, sizeof given, text, levels, solvers[solver]);
   parameters_from_text(&p, given, NULL, 0);
   const struct gas_ic ic = gas_ic_make(&p);
-  start(&p, true);
+  start_engine(&p, true);
   struct gas *g = gas_create(&p);
   gas_begin(g, &ic);
   double same = INFINITY, more = INFINITY, fewer = INFINITY;
@@ -1017,7 +1035,7 @@ void benchmark_gas(void) {
   int cores;
   struct parameters p;
   parameters_from_text(&p, "[box]\nsize = 1\nnpart_side = 2\n", NULL, 0);
-  start(&p, false);
+  start_engine(&p, false);
   cores = (int)engine_workers();
   engine_stop();
   printf("stages: 10^9 cells a second of the groups of a batch\n"

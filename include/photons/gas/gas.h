@@ -30,6 +30,7 @@
 
 struct parameters;
 struct self_gravity;
+struct gas_field;
 struct gas_particles;
 
 /** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
@@ -81,10 +82,7 @@ struct gas_level {
   double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
   uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
   struct gas_fault *fault;          /**< [group], own ones: the first that was found */
-  struct gas_field {
-    double energy;       /**< sum of density * potential / 2 over its cells that are not refined */
-    double acceleration; /**< the largest along an axis */
-  } * field;             /**< [group] of self-gravity */
+  struct gas_field *field;          /**< [group] of self-gravity; poisson.h */
 };
 
 struct gas {

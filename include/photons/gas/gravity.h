@@ -29,6 +29,7 @@ struct self_gravity {
   const struct gravity_kernels *kernels;
   bool direct; /**< groups are solved directly, not by relaxation */
   struct poisson_waves waves;
+  starpu_data_handle_t pivots; /**< waves.pivot, where this rank uses a GPU, else NULL */
   double newton_constant;
   double tolerance;    /**< of the residual, over the sum of 4 pi G density cell^2 */
   int relaxations;     /**< with the values of neighbours of the same level */

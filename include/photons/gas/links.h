@@ -21,8 +21,12 @@ struct gas_links {
   gas_link_t son[GAS_PATCHES];   /**< what refines its patches on this rank, in gas_batch.sons */
   gas_link_t finer[GAS_PATCHES][GAS_FACES]; /**< what refines the neighbour across a face of a
                                                  patch that is not refined, in gas_batch.fine */
-  uint32_t patch;                           /**< of the coarser group, that it refines */
-  uint32_t refined;                         /**< a bit for each patch: it is refined */
+  gas_link_t share[GAS_PATCHES]; /**< of self-gravity: what refines its patches on any rank, in
+                                      gas_batch.around */
+  gas_link_t share_beside[GAS_PATCHES][GAS_FACES]; /**< the same of the neighbours of its patches */
+  uint32_t place[3];                               /**< of struct gas_group */
+  uint32_t patch;                                  /**< of the coarser group, that it refines */
+  uint32_t refined;                                /**< a bit for each patch: it is refined */
   uint32_t edges; /**< bit 2 axis + side: the box ends there, and is not periodic */
 };
 

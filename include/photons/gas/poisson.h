@@ -58,6 +58,12 @@ struct poisson_share {
   double defect[GAS_PATCH_CELLS]; /**< of source - (sum of neighbours - 6 potential) of 2^3 cells */
 };
 
+/** What the host asks about the potential of a group. */
+struct gas_field {
+  double energy;       /**< sum of density * potential / 2 over its cells that are not refined */
+  double acceleration; /**< the largest along an axis */
+};
+
 struct poisson_kernels {
   /** Fills a block from the coarse potential: through three cells along each axis, exact for
    * parabolas. */

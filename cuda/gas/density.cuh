@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The source of the potential, for kernels with one block of threads a group. */
+#ifndef PHOTONS_CUDA_GAS_DENSITY_CUH
+#define PHOTONS_CUDA_GAS_DENSITY_CUH
+
+#include "cuda/gas/real.cuh"
+
+/** struct gpu_density for kernels. */
+template <typename real> struct density_of_groups {
+  const real *cells; /**< [group][variable][patch][8][8][8] */
+  const double *mass;
+  double factor, mean;
+  uint32_t variables;
+};
+
+template <typename real>
+static density_of_groups<real> density_of(const struct gpu_gas *g, const struct gpu_density *d) {
+  return {(const real *)d->cells, d->mass, d->factor, d->mean, gas_variables(&g->physics)};
+}
+
+template <typename real>
+INLINE double density_at(const density_of_groups<real> &d, int x, int y, int z) {
+  return (double)
+      d.cells[(size_t)blockIdx.x * d.variables * GAS_GROUP_CELLS + place_in_group(x, y, z)];
+}
+
+/** The source of a cell of the block's group. */
+template <typename real>
+INLINE double source_at(const density_of_groups<real> &d, int x, int y, int z) {
+  const double more = d.mass ? d.mass[(size_t)blockIdx.x * GAS_GROUP_CELLS +
+                                      (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x]
+                             : 0.0;
+  return d.factor * (density_at(d, x, y, z) - d.mean + more);
+}
+
+#endif
