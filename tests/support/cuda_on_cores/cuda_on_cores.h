@@ -176,6 +176,8 @@ static inline float __fdividef(float a, float b) { return a / b; }
 static inline float rsqrtf(float a) { return 1.0f / sqrtf(a); }
 static inline float rsqrt(float a) { return 1.0f / sqrtf(a); }
 static inline double rsqrt(double a) { return 1.0 / sqrt(a); }
+static inline double sinpi(double a) { return sin(M_PI * a); }
+static inline double cospi(double a) { return cos(M_PI * a); }
 static inline int __float_as_int(float a) { return cores_unpack<int>(cores_pack(a)); }
 static inline float __int_as_float(int a) { return cores_unpack<float>(cores_pack(a)); }
 static inline long long __double_as_longlong(double a) {
