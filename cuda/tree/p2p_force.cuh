@@ -52,9 +52,13 @@ static struct law<real> law_for(const struct gpu_split *tables, const struct p2p
  * that of one rounding; a Newton step would not improve sums of forces. */
 static __device__ inline float
 inverse_root(float a) {
+#ifdef __CUDA_ARCH__
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
   return y;
+#else /* on cores, in tests */
+  return 1.0f / sqrtf(a);
+#endif
 }
 static __device__ inline double inverse_root(double a) { return rsqrt(a); }
 
@@ -66,12 +70,17 @@ static __device__ inline double rounded_product(double a, double b) { return __d
 /** a += f d where u < 1. One predicate guards three instructions: a select would cost a fourth, and
  * a branch would break up the loop. */
 static __device__ inline void add_in_reach(float u, float f, const float d[3], float a[3]) {
+#ifdef __CUDA_ARCH__
   asm("{\n\t.reg .pred in_reach;\n\tsetp.lt.f32 in_reach, %3, 0f3F800000;\n\t"
       "@in_reach fma.rn.f32 %0, %4, %5, %0;\n\t"
       "@in_reach fma.rn.f32 %1, %4, %6, %1;\n\t"
       "@in_reach fma.rn.f32 %2, %4, %7, %2;\n\t}"
       : "+f"(a[0]), "+f"(a[1]), "+f"(a[2])
       : "f"(u), "f"(f), "f"(d[0]), "f"(d[1]), "f"(d[2]));
+#else
+  if (u < 1.0f)
+    for (int c = 0; c < 3; c++) a[c] = fmaf(f, d[c], a[c]);
+#endif
 }
 static __device__ inline void add_in_reach(double u, double f, const double d[3], double a[3]) {
   f = u < 1.0 ? f : 0.0;

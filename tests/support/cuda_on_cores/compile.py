@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compiles the CUDA files for the processor, with the C++ compiler, into one object file.
+
+    compile.py OBJECT.o CUDA_FOLDER INCLUDE_FOLDER...
+
+Launches and dynamic shared memory are rewritten; cuda_on_cores.h has the rest of the language. The
+rewritten files are in a folder beside it. CUDA_FOLDER/include has the headers of CUDA's
+runtime, INCLUDE_FOLDER files that the build makes. The variable CXX names the compiler.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parents[2]
+
+
+def end_of(text, start, opening, closing):
+    """Index behind the bracket that closes the one at start."""
+    depth = 0
+    for i in range(start, len(text)):
+        depth += (text[i] == opening) - (text[i] == closing)
+        if depth == 0:
+            return i + 1
+    raise SystemExit(f"compile.py: no {closing!r} for {opening!r}")
+
+
+def start_of_kernel(text, end):
+    """Where the name of a kernel with its template arguments begins that ends at `end`."""
+    i = end
+    while text[i - 1].isspace():
+        i -= 1
+    if text[i - 1] == ">":
+        depth = 0
+        while True:
+            i -= 1
+            depth += (text[i] == ">") - (text[i] == "<")
+            if depth == 0:
+                break
+    while re.match(r"[\w:]", text[i - 1]):
+        i -= 1
+    return i
+
+
+def rewrite(text):
+    """CUDA's launches and dynamic shared memory in C++."""
+    text = re.sub(r"extern __shared__\s+(?:__align__\(\d+\)\s+)?((?:struct\s+)?\w+)\s+(\w+)\[\];",
+                  r"\1 *\2 = (\1 *)cores_dynamic_memory();", text)
+    while (at := text.find("<<<")) >= 0:
+        close = text.index(">>>", at)
+        arguments = end_of(text, close + 3, "(", ")")
+        start = start_of_kernel(text, at)
+        name = " ".join(text[start:at].split())
+        inner = text[close + 4 : arguments - 1].strip()
+        text = (text[:start]
+                + f"cores_launch(cores_grid({text[at + 3 : close]}), [](auto &...a) {{ {name}(a...); }}"
+                + (", " if inner else "") + inner + ")" + text[arguments:])
+    return text
+
+
+def main():
+    result, cuda, *includes = sys.argv[1:]
+    folder = Path(result).resolve().with_suffix(".files")
+    for path in (TOP / "cuda").rglob("*"):
+        if path.suffix in (".cu", ".cuh", ".h"):
+            to = folder / path.relative_to(TOP)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_text(f'#line 1 "{path}"\n' + rewrite(path.read_text()))
+    folders = [folder, *includes, TOP, TOP / "include", HERE / "include", f"{cuda}/include"]
+    # Products and sums of the GPU may be fused, those of the CPU's kernels are not.
+    command = [*shlex.split(os.environ.get("CXX", "g++")), "-x", "c++", "-std=c++20", "-O2", "-g",
+               "-w", "-Wno-psabi", "-ffp-contract=off", *(f"-I{f}" for f in folders), "-c"]
+
+    def compile_one(source):
+        target = folder / (str(source.relative_to(source.parents[2])).replace("/", "_") + ".o")
+        header = [] if source.parent == HERE else ["-include", HERE / "cuda_on_cores.h"]
+        subprocess.run([*command, source, *header, "-o", target], check=True)
+        return target
+
+    sources = [*sorted(folder.rglob("*.cu")), HERE / "cuda_on_cores.cc"]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        objects = list(pool.map(compile_one, sources))
+    subprocess.run(["ld", "-r", "-o", result, *objects], check=True)
+
+
+if __name__ == "__main__":
+    main()
