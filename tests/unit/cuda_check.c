@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cuda_check [FILE | isolated | mixed] [section.key=value ...]: compares every CUDA stage with its
- * CPU counterpart on the same input, and whole forces. With PHOTONS_BENCHMARK set it measures
- * rates: of P2P, and of the stages of block time steps where a share of the particles is active; of
- * isolated systems, of all stages of a force. FILE is a Gadget snapshot. The word `isolated` stands
- * for M31 in empty space, `mixed` for several systems of particles of different masses. Without
- * either a small universe is generated, whole forces are also compared with Ewald sums, and all is
- * repeated with isolated systems, those of `mixed`, and gas. The word `gas` stands for gas alone
- * (cuda_check_gas.c), of which `gas regrid` measures regridding alone. The exit code is 77 where there
- * is no GPU. */
+/* cuda_check [FILE | WORD] [section.key=value ...]: compares every CUDA stage with its CPU counterpart
+ * on the same input, and whole forces. FILE is a Gadget snapshot. The words:
+ *
+ *   universe      a small universe, which is generated
+ *   isolated      M31 in empty space
+ *   mixed         several systems of particles of different masses
+ *   gas           gas (cuda_check_gas.c)
+ *   gas-gravity   self-gravity of gas (cuda_check_gas_gravity.c)
+ *
+ * Without FILE and WORD all of them are compared, and whole forces with Ewald sums, too. With
+ * PHOTONS_BENCHMARK set it measures rates: of P2P, and of the stages of block time steps where a
+ * share of the particles is active; of isolated systems, of all stages of a force; of gas; with
+ * `gas regrid`, of regridding alone. The exit code is 77 where there is no GPU.
+ *
+ * cuda_check_on_cores is the same program with kernels that run on the processor
+ * (tests/support/cuda_on_cores). Without arguments it compares a smaller universe, and gas. */
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <math.h>
@@ -1974,6 +1981,13 @@ static void check_mixed(void) {
 }
 
 int main(int argc, char **argv) {
+  static char *few[] = {"cuda_check_on_cores", "universe", "box.npart_side=16"};
+  const bool brief = ON_CORES && argc == 1;
+  if (ON_CORES) setenv("STARPU_NCPU", "1", 1); /* two streams of the GPU take a thread each */
+  if (brief) {
+    argc = 3;
+    argv = few;
+  }
   int gpus;
   if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
     puts("no GPU");
@@ -2003,18 +2017,20 @@ int main(int argc, char **argv) {
                                   .count = (size_t)(argc - (file ? 2 : 1))};
   if (file && strcmp(file, "isolated") == 0)
     snprintf(text, sizeof text, "%s", GALAXY);
-  else if (file)
+  else if (file && strcmp(file, "universe") != 0)
     snprintf(text, sizeof text, "[ic]\nsource = gadget\nfile = %s\n", file);
   if (getenv("PHOTONS_BENCHMARK")) {
     benchmark(&setting);
     return 0;
   }
-  if (!file) failures += check_pictures();
+  if (!file || strcmp(file, "universe") == 0) failures += check_pictures();
   check_system(&setting);
   if (!file) {
     check_sets();
     check_isolated();
     check_mixed();
+  }
+  if (!file || brief) {
     failures += check_gas();
     failures += check_gas_gravity();
   }

@@ -722,13 +722,13 @@ static bool same_topology(const struct result *a, const struct result *b) {
   return same;
 }
 
-int compare_gas_runs(const char *text, const char *name, int steps, double bar) {
+int compare_gas_runs(const char *text, const char *name, double bar) {
   struct parameters p;
   parameters_from_text(&p, text, NULL, 0);
-  struct result cpu = run(&p, false, steps), gpu = run(&p, true, steps);
+  struct result cpu = run(&p, false, GAS_STEPS), gpu = run(&p, true, GAS_STEPS);
   struct number_difference cells = {0, 0}, potentials = {0, 0};
   int wrong = 0;
-  printf("  %s: %d steps on %d levels\n", name, steps, gpu.levels);
+  printf("  %s: %d steps on %d levels\n", name, GAS_STEPS, gpu.levels);
   const bool same = same_topology(&cpu, &gpu);
   wrong += !report_whether("refinement", same);
   wrong += !report_whether("no copies", gpu.host_bytes == 0);
@@ -759,7 +759,7 @@ static void check_run(int solver, int precision, bool fused) {
   snprintf(given, sizeof given, text, solvers[solver], precisions[precision], fused ? "yes" : "no");
   snprintf(name, sizeof name, "%s, %s precision, fused = %s", solvers[solver],
            precisions[precision], fused ? "yes" : "no");
-  failures += compare_gas_runs(given, name, 10, run_bar[precision]);
+  failures += compare_gas_runs(given, name, run_bar[precision]);
 }
 
 int check_gas(void) {

@@ -46,8 +46,15 @@ void *gas_to_device(const void *from, size_t bytes);
 
 void start_engine(const struct parameters *p, bool gpu);
 
+/* Whether kernels run on the processor, where they take long, and steps of a run. */
+#ifdef CUDA_ON_CORES
+enum { ON_CORES = 1, GAS_STEPS = 2 };
+#else
+enum { ON_CORES = 0, GAS_STEPS = 10 };
+#endif
+
 /** Run a configuration on cores and on GPUs: refinement, cells and potentials, or without gravity
  * the conserved sums. @return number of differences that are too large */
-int compare_gas_runs(const char *text, const char *name, int steps, double bar);
+int compare_gas_runs(const char *text, const char *name, double bar);
 
 #endif

@@ -140,7 +140,8 @@ static inline uint32_t __reduce_max_sync(uint32_t mask, uint32_t value) {
 }
 
 /* Several GPU workers may launch kernels at the same time. */
-template <typename T, typename U, typename F> static inline T cores_change(T *at, U value, F change) {
+template <typename T, typename U, typename F>
+static inline T cores_change(T *at, U value, F change) {
   T before;
   __atomic_load(at, &before, __ATOMIC_RELAXED);
   for (;;) {
@@ -149,16 +150,17 @@ template <typename T, typename U, typename F> static inline T cores_change(T *at
       return before;
   }
 }
-#define CORES_ATOMIC(name, expression)                                                   \
-  template <typename T, typename U> static inline T name(T *at, U value) {               \
-    return cores_change(at, value, [](T a, T b) -> T { return (T)(expression); });       \
+#define CORES_ATOMIC(name, expression)                                             \
+  template <typename T, typename U> static inline T name(T *at, U value) {         \
+    return cores_change(at, value, [](T a, T b) -> T { return (T)(expression); }); \
   }
 CORES_ATOMIC(atomicAdd, a + b)
 CORES_ATOMIC(atomicMax, a > b ? a : b)
 CORES_ATOMIC(atomicMin, a < b ? a : b)
 CORES_ATOMIC(atomicExch, ((void)a, b))
 CORES_ATOMIC(atomicOr, a | b)
-template <typename T, typename U, typename V> static inline T atomicCAS(T *at, U expected, V value) {
+template <typename T, typename U, typename V>
+static inline T atomicCAS(T *at, U expected, V value) {
   T before = (T)expected, after = (T)value;
   __atomic_compare_exchange(at, &before, &after, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return before;
@@ -202,6 +204,7 @@ using std::abs;
 using std::copysign;
 using std::exp;
 using std::fabs;
+using std::floor;
 using std::fma;
 using std::fmax;
 using std::fmin;
@@ -209,6 +212,5 @@ using std::isfinite;
 using std::log;
 using std::pow;
 using std::sqrt;
-using std::floor;
 
 #endif
