@@ -176,14 +176,14 @@ static void take_spectrum_line(struct run_spectrum *s, const char *line) {
   s->power[s->count++] = power;
 }
 
-static void read_spectrum(struct run_spectrum *s, const char *folder) {
+static void read_spectrum(struct run_spectrum *s, const char *folder, const char *stem) {
   size_t count;
-  long *numbers = results_numbers(folder, "powerspec_", &count);
+  long *numbers = results_numbers(folder, stem, &count);
   *s = (struct run_spectrum){.number = count > 0 ? numbers[count - 1] : -1, .z = NAN};
   free(numbers);
   if (count == 0) return;
   char name[48];
-  snprintf(name, sizeof name, "powerspec_%03ld.txt", s->number);
+  snprintf(name, sizeof name, "%s%03ld.txt", stem, s->number);
   char *text = lines_of(folder, name, FILE_MOST), *rest = text;
   for (const char *line; (line = strsep(&rest, "\n"));) take_spectrum_line(s, line);
   free(text);
@@ -201,7 +201,7 @@ void run_folder_read(struct run_folder *f, const char *path) {
   read_table(&f->statistics, path, "log/statistics.csv");
   read_log(f);
   f->outputs = results_numbers(path, "", &f->outputs_written);
-  read_spectrum(&f->spectrum, path);
+  read_spectrum(&f->spectrum, path, f->gas ? "powerspec_gas_" : "powerspec_");
 }
 
 void run_folder_free(struct run_folder *f) {

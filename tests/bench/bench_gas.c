@@ -112,13 +112,13 @@ static void bench_speed(struct arrays *a, size_t g) {
 static void bench_flag(struct arrays *a, size_t g) {
   const struct gas_flags flags = {.gradient_density = 10.0, .gradient_pressure = 10.0};
   uint32_t masks[GAS_PATCHES];
-  a->kernels->flag(&a->physics, &flags, a->blocks + g * a->block, 4, masks);
+  a->kernels->flag(&a->physics, &flags, a->blocks + g * a->block, NULL, 4, masks);
 }
 
 static void bench_loehner(struct arrays *a, size_t g) {
   const struct gas_flags flags = {.loehner = 1.0, .loehner_filter = 0.01};
   uint32_t masks[GAS_PATCHES];
-  a->kernels->flag(&a->physics, &flags, a->blocks + g * a->block, 4, masks);
+  a->kernels->flag(&a->physics, &flags, a->blocks + g * a->block, NULL, 4, masks);
 }
 
 static void bench_interpolate(struct arrays *a, size_t g) {
