@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kick_rungs: one thread for each active particle. The last CUDA block to finish writes the numbers
- * of particles by rung and the largest numbers. All of these are found with integers, so that they
+/* kick_rungs: a thread kicks every so many active particles. The last CUDA block to finish writes the
+ * numbers of particles by rung and the largest numbers. All of these are found with integers, so that they
  * do not depend on the order of the CUDA blocks. */
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/step/gpu_step.h"
 
-enum { BLOCK = 256 };
+/* Few CUDA blocks, since each adds its findings to those of all. */
+enum { BLOCK = 256, BLOCKS = 1024 };
 
 /** Of a CUDA block, and of the whole kernel. */
 struct findings {
@@ -61,8 +62,10 @@ static __global__ void __launch_bounds__(BLOCK)
   for (uint32_t i = threadIdx.x; i < sizeof block / sizeof(uint32_t); i += BLOCK)
     ((uint32_t *)&block)[i] = 0;
   __syncthreads();
-  const uint32_t j = blockIdx.x * BLOCK + threadIdx.x;
-  add_warp(&block, j < a.active ? kick_by_rung(&k, &a, j) : kicked{0, 0, RUNGS});
+  for (uint32_t first = blockIdx.x * BLOCK; first < a.active; first += gridDim.x * BLOCK) {
+    const uint32_t j = first + threadIdx.x;
+    add_warp(&block, j < a.active ? kick_by_rung(&k, &a, j) : kicked{0, 0, RUNGS});
+  }
   __syncthreads();
   add_block(&totals->sum, &block);
   __threadfence();
@@ -77,7 +80,8 @@ void gpu_kick_rungs(struct gpu *g, const struct rung_kick *kick, const struct ru
   struct totals *totals = (struct totals *)(g->counters + COUNTERS_RUNGS);
   static_assert(sizeof *totals <= (COUNTERS - COUNTERS_RUNGS) * sizeof *g->counters,
                 "more than the counters hold");
-  kick_rungs<<<blocks_for(arrays->active, BLOCK), BLOCK, 0, g->stream>>>(*kick, *arrays, totals);
+  kick_rungs<<<min(blocks_for(arrays->active, BLOCK), (uint32_t)BLOCKS), BLOCK, 0, g->stream>>>(
+      *kick, *arrays, totals);
   gpu_launched("kick_rungs");
   CHECK_CUDA(cudaMemcpyAsync(rungs + kick->top, totals->rungs + kick->top,
                              (RUNGS - kick->top) * sizeof *rungs, cudaMemcpyDeviceToHost,
