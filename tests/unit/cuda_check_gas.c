@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cuda/gas/gpu_gas.h"
+#include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/blocks.h"
@@ -776,12 +776,6 @@ int check_gas(void) {
 
 /* Rates. */
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /** A batch of groups, each of which is its own neighbour on all sides, on the device. */
 struct bench {
   struct gpu *gpu;
@@ -821,10 +815,10 @@ static double stage_rate(struct bench *b, enum bench_stage stage) {
   for (uint32_t i = 0; i < b->g.groups; i++) ((struct gas_fault *)b->pinned)[i].patch = -1;
   run_stage(b, stage, false);
   CUDA(cudaStreamSynchronize(b->stream));
-  const double begin = seconds();
+  const double begin = wall_clock();
   for (int i = 0; i < REPEATS; i++) run_stage(b, stage, i % 2);
   CUDA(cudaStreamSynchronize(b->stream));
-  return 1e-9 * REPEATS * (double)b->g.groups * GAS_GROUP_CELLS / (seconds() - begin);
+  return 1e-9 * REPEATS * (double)b->g.groups * GAS_GROUP_CELLS / (wall_clock() - begin);
 }
 
 /** Gas in random subsonic motion. */
@@ -912,12 +906,12 @@ static double measure_run(struct timing t) {
   gas_begin(g, &ic);
   double dt = 0.4 * gas_measure(g).longest_step, begin = 0.0, updates = 0.0;
   for (int i = 0; i < WARM_UP + t.steps; i++) {
-    if (i == WARM_UP) begin = seconds();
+    if (i == WARM_UP) begin = wall_clock();
     gas_step(g, dt);
     dt = 0.4 * gas_measure(g).longest_step;
     for (int l = 0; i >= WARM_UP && l <= t.levels; l++) updates += (double)g->updates[l];
   }
-  const double time = seconds() - begin;
+  const double time = wall_clock() - begin;
   printf("  %-6s %-7s %4d^3 %d %6d %5u  %-3s  %-8s %9.4f  %.3e  patches", solvers[t.solver],
          precisions[t.precision], t.side, t.levels, t.regrid, t.batch, t.fused ? "yes" : "no",
          t.gpu            ? "GPU"
@@ -978,12 +972,12 @@ static void measure_runs(int solver, int precision, int cores) {
 }
 
 static double regrid_finest(struct gas *g, int buffer) {
-  const double begin = seconds();
+  const double begin = wall_clock();
   g->buffer = buffer;
   message_begin();
   gas_regrid(g, g->topology.finest - 1, 1.0, NULL);
   message_wait();
-  return seconds() - begin;
+  return wall_clock() - begin;
 }
 
 /** Time of regriddings while nothing else happens: the buffer around flagged cells is wide and narrow

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cuda/gas/gpu_gas.h"
+#include "photons/base/clock.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gravity.h"
@@ -542,12 +542,6 @@ int check_gas_gravity(void) {
 
 /* Rates. */
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /** Groups of random density between random ghost cells, each of which is its own neighbour. */
 struct bench {
   struct gpu_gas g;
@@ -611,10 +605,10 @@ static void measure_groups(uint32_t groups) {
   for (int which = 0; which < SOLUTIONS; which++) {
     run_solution(&b, (enum solution)which);
     CUDA(cudaStreamSynchronize(b.stream));
-    const double begin = seconds();
+    const double begin = wall_clock();
     for (int i = 0; i < REPEATS; i++) run_solution(&b, (enum solution)which);
     CUDA(cudaStreamSynchronize(b.stream));
-    printf(" %10.3e", REPEATS * (double)cells / (seconds() - begin));
+    printf(" %10.3e", REPEATS * (double)cells / (wall_clock() - begin));
   }
   printf("\n");
   gpu_free(b.g.gpu);
@@ -637,7 +631,7 @@ static void measure_core(void) {
   printf("  one core      1           ");
   for (int direct = 1; direct >= 0; direct--) {
     const int repeats = direct ? 20000 : 500;
-    const double begin = seconds();
+    const double begin = wall_clock();
     for (int i = 0; i < repeats; i++) {
       memcpy(block, from, sizeof block);
       if (direct)
@@ -645,7 +639,8 @@ static void measure_core(void) {
       else
         k->solve(source, 1e-7 * sum, POISSON_SWEEPS_MAX, block);
     }
-    printf("%s%10.3e", direct ? "" : " ", repeats * (double)GAS_GROUP_CELLS / (seconds() - begin));
+    printf("%s%10.3e", direct ? "" : " ",
+           repeats * (double)GAS_GROUP_CELLS / (wall_clock() - begin));
   }
   printf("\n");
   free(source);
@@ -668,12 +663,12 @@ static void measure_run(bool gpu) {
   gravity_solve(g, 0, 1.0);
   double dt = 0.4 * gas_measure(g).longest_step, begin = 0.0, updates = 0.0;
   for (int i = 0; i <= STEPS; i++) {
-    if (i == 1) begin = seconds(); /* the first step warms up */
+    if (i == 1) begin = wall_clock(); /* the first step warms up */
     gas_step(g, dt);
     dt = 0.4 * gas_measure(g).longest_step;
     for (int l = 0; i > 0 && l <= 2; l++) updates += (double)g->updates[l];
   }
-  const double time = seconds() - begin;
+  const double time = wall_clock() - begin;
   printf("  %-8s %9.4f  %.3e  patches", gpu ? "GPU" : "cores", time / STEPS, updates / time);
   for (int l = 0; l < topology_levels(&g->topology); l++)
     printf(" %u", GAS_PATCHES * g->topology.level[l].count);
