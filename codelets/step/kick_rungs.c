@@ -2,7 +2,7 @@
 /* kick_rungs: kicks the targets of a group by rungs (rungs.h), and finds the same largest numbers
  * as kick.
  *
- * reads   mesh_accelerations; the targets' own accelerations and index, if they have any
+ * reads   mesh_accelerations; the targets' own accelerations, tides and index, if they have any
  * updates momenta, accelerations, rungs
  * writes  group.largest, nbody.rungs */
 #include "codelets/runtime/task.h"
@@ -14,7 +14,7 @@ struct kick_rungs_argument {
   struct group *g;
   struct group_rungs *rungs;
   uint32_t active;
-  bool packed, own; /* the targets have an index, have accelerations of their own */
+  bool packed, own, tide; /* the targets have an index, accelerations of their own, tides */
   struct rung_kick kick;
 };
 enum { MOMENTUM, ACCELERATION, RUNG, MESH, GIVEN, INDEX, SLOTS };
@@ -27,6 +27,7 @@ static struct rung_arrays unwrap(void *buffers[], const struct kick_rungs_argume
       .active = a->active,
       .index = a->packed ? VECTOR(const uint32_t, buffers[INDEX]) : NULL,
       .given = a->own ? VECTOR(const float, buffers[GIVEN]) : NULL,
+      .tide = a->tide ? VECTOR(const float, buffers[GIVEN]) + 3 * (size_t)a->active : NULL,
       .mesh = VECTOR(const float, buffers[MESH]),
       .acceleration = VECTOR(float, buffers[ACCELERATION]),
       .momentum = VECTOR(float, buffers[MOMENTUM]),
@@ -59,7 +60,7 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
       [INDEX] = {t->index, STARPU_R}};
   const bool packed = t->index, own = t->acceleration != g->column[COLUMN_acceleration];
   kick_rungs_insert((struct kick_rungs_argument){n->kernels, g, &n->rungs[g->index], t->count,
-                                                 packed, own, *kick},
+                                                 packed, own, t->tide, *kick},
                     (struct task){.data = data,
                                   .count = packed ? SLOTS
                                            : own  ? INDEX

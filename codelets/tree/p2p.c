@@ -4,7 +4,7 @@
  * reads  the near list, positions, tree and table of leaves of the targets; positions of the
  * neighbours;
  *        where particles differ their masses and types, and the index of the targets
- * writes the targets' accelerations */
+ * writes the targets' accelerations, and their tides if these are wanted */
 #include <math.h>
 #include <stdlib.h>
 
@@ -86,7 +86,8 @@ static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, b
                               .nodes = VECTOR(const struct node, buffers[TREE]),
                               .near = near,
                               .source_x = tables->x,
-                              .source_count = tables->count};
+                              .source_count = tables->count,
+                              .tide = a->e->targets.tide};
   unwrap_properties(buffers, a, tables, &target);
   return target;
 }
@@ -105,7 +106,7 @@ static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
                     ? p2p_exact(law, &target, acceleration)
                     : a->s->kernels->p2p.p2p(law, &target, &tree_scratch(a->s)->p2p, acceleration);
   if (DEBUG_CHECKS)
-    for (size_t i = 0; i < 3 * (size_t)target.count; i++)
+    for (size_t i = 0; i < (size_t)p2p_components(&target) * target.count; i++)
       DEBUG_CHECK(isfinite(acceleration[i]) || !isfinite(a->s->factor), /* motion_check.c tells */
                   "group %u: component %zu is %g", a->g->index, i, (double)acceleration[i]);
 }

@@ -76,12 +76,20 @@ unsigned targets_depth(uint32_t n, unsigned depth, uint32_t leaf) {
  * the same size. */
 static starpu_data_handle_t room_for(size_t n) { return handle_make(handle_room(n), 4); }
 
+/** Whether the direct sums are the whole short-range force, so that they can bound its change. */
+static bool has_tide(const struct short_range *s) { return s->split.kind != SPLIT_NEWTON; }
+
+static starpu_data_handle_t room_for_forces(const struct short_range *s, uint32_t n) {
+  return room_for((has_tide(s) ? P2P_SUMS : 3) * (size_t)n);
+}
+
 void targets_all(struct short_range *s, const struct group *g, bool apart) {
   expansions_of(s, g)->targets = (struct targets){
       .count = g->count,
       .depth = s->domain->depth,
       .position = g->column[COLUMN_position],
-      .acceleration = apart ? room_for(3 * (size_t)g->count) : g->column[COLUMN_acceleration],
+      .acceleration = apart ? room_for_forces(s, g->count) : g->column[COLUMN_acceleration],
+      .tide = apart && has_tide(s),
       .tree = g->tree};
 }
 
@@ -91,9 +99,10 @@ void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t 
   struct targets *t = &expansions_of(s, g)->targets;
   *t = (struct targets){.count = count,
                         .depth = depth,
+                        .tide = has_tide(s),
                         .packed = true,
                         .position = room_for(3 * (size_t)count),
-                        .acceleration = room_for(3 * (size_t)count),
+                        .acceleration = room_for_forces(s, count),
                         .tree = room_for(tree_nodes(depth) * sizeof(struct node) / 4),
                         .index = room_for(count),
                         .first = room_for((1u << depth) + 1)};

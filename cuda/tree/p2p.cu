@@ -126,7 +126,10 @@ static __device__ inline void act_one(const struct law<real> &law, const float *
                   : unsoftened<real, FORM>(law, table, u[j]);
   }
 #pragma unroll
-  for (int j = 0; j < T; j++) add_in_reach(u[j], f[j], d[j], t.a[j]);
+  for (int j = 0; j < T; j++) {
+    add_in_reach(u[j], f[j], d[j], t.a[j], t.tide[j]);
+    if (SOFT && u[j] == real(0)) t.tide[j] -= f[j]; /* the target itself */
+  }
 }
 
 /** The same where masses or softening lengths differ. Of a pair the larger softening counts. */
@@ -150,7 +153,8 @@ act_mixed(const struct law<real> &law, const float *table, const struct source<r
     } else {
       f = unsoftened<real, FORM>(law, table, u);
     }
-    add_in_reach(u, s.mass * f, d, t.a[j]);
+    add_in_reach(u, s.mass * f, d, t.a[j], t.tide[j]);
+    if (SOFT && u == real(0)) t.tide[j] -= s.mass * f; /* the target itself */
   }
 }
 
@@ -222,7 +226,7 @@ template <typename real, bool MIXED, int T> union workspace {
     struct list<real, TILE, false> far;
     struct list<real, CLOSE_TILE, MIXED> close;
   };
-  real sum[3][WARP * T];
+  real sum[P2P_SUMS][WARP * T];
 };
 
 /** A particle as a source, the square of its distance from the targets' box, and its softening
@@ -355,8 +359,8 @@ static __device__ void store(const struct p2p_problem &p, struct targets<real, T
   __syncwarp();
 #pragma unroll
   for (int j = 0; j < T; j++) {
-    for (int c = 0; c < 3; c++) {
-      const real own = t.a[j][c];
+    for (int c = 0; c < P2P_SUMS; c++) {
+      const real own = c < P2P_TIDE ? t.a[j][c] : t.tide[j];
       real total = own;
       for (uint32_t part = 1; part < parts; part++)
         total += __shfl_sync(~0u, own, (lane + part * lanes) % WARP);
@@ -364,11 +368,12 @@ static __device__ void store(const struct p2p_problem &p, struct targets<real, T
     }
   }
   __syncthreads();
-  for (uint32_t k = threadIdx.x; k < 3 * n; k += BLOCK) {
+  for (uint32_t k = threadIdx.x; k < p.components * n; k += BLOCK) {
     const uint32_t c = k / n, i = k % n;
     real total = work[0].sum[c][i];
     for (int w = 1; w < WARPS; w++) total += work[w].sum[c][i];
-    p.acceleration[((size_t)blockIdx.y * 3 + c) * p.count + first + i] = p.factor * float(total);
+    p.acceleration[((size_t)blockIdx.y * p.components + c) * p.count + first + i] = p.factor *
+                                                                                    float(total);
   }
   __syncthreads();
 }
@@ -525,6 +530,7 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   struct p2p_problem p;
   upload_sources(g, law, target, slots, &p);
   p.count = target->count;
+  p.components = p2p_components(target);
   p.depth = target->depth;
   p.first = target->first;
   p.source_depth = target->source_depth;
@@ -540,10 +546,10 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   const bool newton = law->split->kind == SPLIT_NEWTON; /* a warp for each division, not four */
   p.divisions = divisions_for(p.first ? min(leaves, (p.count + 7) / 8) : 1u << level,
                               newton ? WARPS * CUDA_BLOCKS_WANTED : CUDA_BLOCKS_WANTED);
-  p.acceleration = p.divisions == 1
-                       ? acceleration
-                       : (float *)gpu_scratch(g, SCRATCH_PARTS,
-                                              3 * (size_t)p.divisions * p.count * sizeof(float));
+  p.acceleration = p.divisions == 1 ? acceleration
+                                    : (float *)gpu_scratch(g, SCRATCH_PARTS,
+                                                           (size_t)p.components * p.divisions *
+                                                               p.count * sizeof(float));
   p.pairs = (unsigned long long *)(g->counters + COUNTERS_P2P);
   order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(p);
   gpu_launched("order_leaves");
@@ -557,8 +563,9 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
     launch_form<float>(g, tables, law, p, t);
   gpu_launched("p2p");
   if (p.divisions > 1) {
-    add_divisions<<<blocks_for(3 * (uint64_t)p.count, BLOCK), BLOCK, 0, g->stream>>>(
-        3 * p.count, p.divisions, p.acceleration, acceleration);
+    const uint32_t n = p.components * p.count;
+    add_divisions<<<blocks_for(n, BLOCK), BLOCK, 0, g->stream>>>(n, p.divisions, p.acceleration,
+                                                                 acceleration);
     gpu_launched("add_divisions");
   }
   CHECK_CUDA(cudaMemcpyAsync(pairs, g->counters + COUNTERS_P2P, sizeof *pairs,

@@ -30,14 +30,15 @@ struct p2p_problem {
   const uint32_t *index;                 /* of packed targets in their group, or NULL */
   float soft2, soft2_of[PARTICLE_TYPES]; /* the law's support2 or plummer2, and that of each type */
   uint32_t divisions;                    /* parts of the sources of a target block, a power of 2 */
-  float *acceleration;                   /* [division][3][count]: sums of each division */
+  uint32_t components;                   /* of the result: with or without tides */
+  float *acceleration;                   /* [division][components][count]: sums of each division */
   unsigned long long *pairs;
 };
 
 /** Position relative to the centre of the targets' box, in r_cut; mass where particles differ. */
 template <typename real> struct alignas(4 * sizeof(real)) source { real x, y, z, mass; };
 
-template <typename real, int T> struct targets { real x[T], y[T], z[T], a[T][3]; };
+template <typename real, int T> struct targets { real x[T], y[T], z[T], a[T][3], tide[T]; };
 
 /** Division of the sources among the lanes of a warp: a lane takes every parts-th source, beginning
  * with source `part`. */
@@ -118,7 +119,7 @@ load_targets(const struct p2p_problem &p, const uint32_t centre[3], uint32_t fir
     t.x[j] = place(0, i);
     t.y[j] = place(1, i);
     t.z[j] = place(2, i);
-    t.a[j][0] = t.a[j][1] = t.a[j][2] = real(0);
+    t.a[j][0] = t.a[j][1] = t.a[j][2] = t.tide[j] = real(0);
   }
   return t;
 }

@@ -67,24 +67,29 @@ static __device__ inline double inverse_root(double a) { return rsqrt(a); }
 static __device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
 static __device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
 
-/** a += f d where u < 1. One predicate guards three instructions: a select would cost a fourth, and
- * a branch would break up the loop. */
-static __device__ inline void add_in_reach(float u, float f, const float d[3], float a[3]) {
+/** a += f d and tide += f where u < 1. One predicate guards four instructions: a select would cost a
+ * fifth, and a branch would break up the loop. */
+static __device__ inline void add_in_reach(float u, float f, const float d[3], float a[3],
+                                           float &tide) {
 #ifdef __CUDA_ARCH__
-  asm("{\n\t.reg .pred in_reach;\n\tsetp.lt.f32 in_reach, %3, 0f3F800000;\n\t"
-      "@in_reach fma.rn.f32 %0, %4, %5, %0;\n\t"
-      "@in_reach fma.rn.f32 %1, %4, %6, %1;\n\t"
-      "@in_reach fma.rn.f32 %2, %4, %7, %2;\n\t}"
-      : "+f"(a[0]), "+f"(a[1]), "+f"(a[2])
+  asm("{\n\t.reg .pred in_reach;\n\tsetp.lt.f32 in_reach, %4, 0f3F800000;\n\t"
+      "@in_reach fma.rn.f32 %0, %5, %6, %0;\n\t"
+      "@in_reach fma.rn.f32 %1, %5, %7, %1;\n\t"
+      "@in_reach fma.rn.f32 %2, %5, %8, %2;\n\t"
+      "@in_reach add.rn.f32 %3, %5, %3;\n\t}"
+      : "+f"(a[0]), "+f"(a[1]), "+f"(a[2]), "+f"(tide)
       : "f"(u), "f"(f), "f"(d[0]), "f"(d[1]), "f"(d[2]));
 #else
-  if (u < 1.0f)
-    for (int c = 0; c < 3; c++) a[c] = fmaf(f, d[c], a[c]);
+  if (u >= 1.0f) return;
+  for (int c = 0; c < 3; c++) a[c] = fmaf(f, d[c], a[c]);
+  tide += f;
 #endif
 }
-static __device__ inline void add_in_reach(double u, double f, const double d[3], double a[3]) {
+static __device__ inline void add_in_reach(double u, double f, const double d[3], double a[3],
+                                           double &tide) {
   f = u < 1.0 ? f : 0.0;
   for (int c = 0; c < 3; c++) a[c] = fma(f, d[c], a[c]);
+  tide += f;
 }
 
 /** u^-3/2 */

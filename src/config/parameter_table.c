@@ -212,6 +212,7 @@ const struct parameter parameter_table[] = {
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh; with gas.comoving = yes: longest step of the root level", RANGE(1e-6, 1)},
   {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
+  {"time", "eta_tide", REAL, FIELD(time.eta_tide), "0.25", .help = "with step = block in a periodic box: a particle's step may be as long as eta_tide/sqrt(tide), if that is longer than eta allows; the tide is the sum of G m F/d over the sources of its short-range force, and bounds how fast the acceleration changes along a path; 0: eta alone", RANGE(0, 10)},
   {"time", "criterion", WORD(time.criterion), "acceleration", .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
   {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
 

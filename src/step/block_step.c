@@ -52,12 +52,16 @@ static uint8_t deepest_allowed(const struct base_step *b) {
   return rung;
 }
 
-/** The criterion of timeline_adaptive_dlna(), solved for the acceleration. */
+/** The criteria of timeline_adaptive_dlna() and timeline_tide_limit(), solved for the acceleration
+ * and the tide. */
 static void set_limits(const struct base_step *b, struct rung_kick *k) {
   const double a = scale_factor(b, b->tick), dlna = log(b->a1 / b->a0);
   const double one = timeline_adaptive_limit(b->parameters, b->cosmology, a, dlna);
   for (int rung = 0; rung < RUNGS; rung++)
     k->limit[rung] = (float)fmin(pow(ldexp(one, 2 * rung), 2.0), (double)FLT_MAX);
+  const double tide = b->r_cut * timeline_tide_limit(b->parameters, b->cosmology, a, dlna);
+  for (int rung = 0; rung < RUNGS; rung++)
+    k->tide[rung] = (float)fmin(ldexp(tide, 2 * rung), (double)FLT_MAX);
   k->gothic = b->parameters->time.criterion == CRITERION_GOTHIC;
   const double speed = timeline_speed_limit(b->parameters, b->cosmology, a, dlna);
   for (int rung = 0; rung < RUNGS; rung++)
@@ -111,7 +115,8 @@ static void note_fastest(struct nbody *n, bool all) {
 
 struct base_step block_open(struct nbody *n, const struct parameters *p, const struct cosmology *c,
                             double a0, double a1) {
-  struct base_step b = {.parameters = p, .cosmology = c, .a0 = a0, .a1 = a1};
+  struct base_step b = {
+      .parameters = p, .cosmology = c, .r_cut = n->domain.geometry.r_cut, .a0 = a0, .a1 = a1};
   b.mesh_ticks = BASE_TICKS / mesh_policy_forces(p, n->domain.particles.all, nbody_mesh_cells(n));
   struct rung_kick k = kick_at(&b, 0, false, true);
   k.mesh = (float)kick(&b, 0.0, 0.5 * b.mesh_ticks);

@@ -52,6 +52,13 @@ double timeline_adaptive_limit(const struct parameters *p, const struct cosmolog
   return eta_squared(p) * softening_at(p, a) * scale * scale * scale / (per_hubble * per_hubble);
 }
 
+double timeline_tide_limit(const struct parameters *p, const struct cosmology *c, double a,
+                           double dlna) {
+  const double rate = p->time.eta_tide * cosmology_hubble(c, a) / dlna,
+               scale = cosmology_scale(c, a);
+  return rate * rate * scale * scale * scale;
+}
+
 double timeline_speed_limit(const struct parameters *p, const struct cosmology *c, double a,
                             double dlna) {
   return p->time.gothic_eta * softening_at(p, a) * cosmology_hubble(c, a) / dlna;

@@ -66,7 +66,7 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
     const uint32_t end = tree_level_first(t->count, t->depth, t->first, t->depth, leaf + 1);
     for (uint32_t i = tree_level_first(t->count, t->depth, t->first, t->depth, leaf); i < end;
          i++) {
-      double a[3] = {0.0, 0.0, 0.0};
+      double a[P2P_SUMS] = {0.0};
       const float soft2 = p2p_target_soft2(law, t, i);
       for (uint32_t e = t->near->offset[leaf]; e < t->near->offset[leaf + 1]; e++) {
         uint32_t slot = t->near->entry[e] >> (t->source_depth + 1),
@@ -79,14 +79,16 @@ uint64_t p2p_exact(const struct p2p_law *law, const struct p2p_target *t, float 
           double d[3];
           for (size_t c = 0; c < 3; c++)
             d[c] = scale * position_difference(x[c * n + j], t->x[c * t->count + i]);
-          double f = (mass ? (double)mass[j] : 1.0) *
-                     exact_factor(law, (double)fmaxf(soft2, p2p_soft2(law, type, j)),
-                                  d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+          const double u = d[0] * d[0] + d[1] * d[1] + d[2] * d[2],
+                       f = (mass ? (double)mass[j] : 1.0) *
+                           exact_factor(law, (double)fmaxf(soft2, p2p_soft2(law, type, j)), u);
           for (int c = 0; c < 3; c++) a[c] += f * d[c];
+          if (u > 0.0) a[P2P_TIDE] += f;
         }
         pairs += node_end(n, node) - node_first(n, node);
       }
-      for (size_t c = 0; c < 3; c++) acceleration[c * t->count + i] = (float)(t->factor * a[c]);
+      for (size_t c = 0; c < p2p_components(t); c++)
+        acceleration[c * t->count + i] = (float)(t->factor * a[c]);
     }
   }
   return pairs;

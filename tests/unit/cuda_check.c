@@ -70,6 +70,9 @@ struct difference {
 
 static int failures;
 
+/** Tides of direct sums in single and in double precision. */
+static struct difference tides[2] = {{.stage = "tide f32"}, {.stage = "tide f64"}};
+
 static void *device_memory(size_t bytes) {
   void *memory;
   CUDA(cudaMalloc(&memory, bytes ? bytes : 4));
@@ -102,6 +105,13 @@ static void report(const struct difference *d, double limit) {
   const int good = rms <= limit;
   printf("  %-10s %9.2e  %s\n", d->stage, rms, good ? "ok" : "TOO LARGE");
   failures += !good;
+}
+
+static void report_tides(void) {
+  for (int k = 0; k < 2; k++) {
+    report(&tides[k], 5e-6);
+    tides[k] = (struct difference){.stage = tides[k].stage};
+  }
 }
 
 static size_t first_of(const struct bench *b, uint32_t g) {
@@ -556,7 +566,8 @@ static struct p2p_target target_of(const struct nbody *s, const struct group *g,
                              .source_count = sources->count,
                              .source_mass = columns->mass,
                              .source_type = columns->type,
-                             .index = device ? t->index_out : t->index};
+                             .index = device ? t->index_out : t->index,
+                             .tide = s->short_range.split.kind != SPLIT_NEWTON};
 }
 
 static void check_p2p(const struct bench *b, const struct group *g, const struct target_set *t,
@@ -564,21 +575,23 @@ static void check_p2p(const struct bench *b, const struct group *g, const struct
   const struct nbody *s = b->s;
   struct p2p_sources sources = sources_of(b, g);
   struct p2p_scratch scratch = {0};
-  const size_t floats = 3 * (size_t)t->count;
+  struct p2p_target host = target_of(s, g, t, false, &sources),
+                    device = target_of(s, g, t, true, &sources);
+  const size_t forces = P2P_TIDE * (size_t)t->count,
+               floats = p2p_components(&host) * (size_t)t->count;
   float *cpu = allocate(floats, sizeof *cpu, "accelerations"),
         *gpu = allocate(floats, sizeof *gpu, "accelerations");
   float *out = device_memory(floats * sizeof *out);
   uint64_t pairs = 0;
   CUDA(cudaMemset(out, 0xff, floats * sizeof *out));
-  struct p2p_target host = target_of(s, g, t, false, &sources),
-                    device = target_of(s, g, t, true, &sources);
   if (law->kind == P2P_EXACT)
     p2p_exact(law, &host, cpu);
   else
     s->short_range.kernels->p2p.p2p(law, &host, &scratch, cpu);
   gpu_p2p(b->gpu, b->split, law, &device, g->near.count, double_precision, out, &pairs);
   to_host(b, gpu, out, floats * sizeof *gpu);
-  compare(d, cpu, gpu, floats);
+  compare(d, cpu, gpu, forces);
+  compare(&tides[double_precision], cpu + forces, gpu + forces, floats - forces);
   free(cpu);
   free(gpu);
   CUDA(cudaFree(out));
@@ -1058,6 +1071,7 @@ static void report_block(const struct block_difference *d) {
   report(&d->l2p, 1e-6);
   report(&d->p2p, 5e-6);
   report(&d->p2p_double, 5e-6);
+  report_tides();
   printf("  %-10s %" PRIu64 " of %" PRIu64 " rungs differ, %" PRIu64 " wrong counts  %s\n",
          "kick_rungs", d->rung_wrong, d->kicked, d->counts_wrong, kicked ? "ok" : "WRONG");
   report(&d->kick, 1e-6);
@@ -1144,6 +1158,7 @@ static void check_tree(const struct bench *b) {
    * target block on the GPU */
   for (int i = 0; i < 6; i++)
     report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
+  report_tides();
   report(&kick, 1e-6);
   report(&drift, 1e-6);
 }

@@ -87,25 +87,33 @@ static void choose_targets(struct leaf *l, uint32_t n, float scale, bool mixed) 
                                   .source_count = l->count,
                                   .source_mass = mixed ? l->source_mass : NULL,
                                   .source_type = mixed ? l->source_type : NULL,
-                                  .index = l->index};
+                                  .index = l->index,
+                                  .tide = scale == SCALE};
 }
 
-/** Largest difference of the kernel's forces from those in double precision, over the largest
- * force. */
-static double largest_error(const struct p2p_kernels *k, const struct p2p_law *law,
-                            const struct leaf *l) {
-  float exact[3 * MOST], kernel[3 * MOST];
-  struct p2p_scratch scratch = {0};
+/** Largest of the differences between n numbers and those in double precision, over the largest
+ * number. */
+static double difference(const float *kernel, const float *exact, size_t n) {
   double error = 0.0, largest = 0.0;
-  p2p_exact(law, &l->target, exact);
-  k->p2p(law, &l->target, &scratch, kernel);
-  for (size_t i = 0; i < 3 * (size_t)l->target.count; i++) {
-    const double difference = fabs((double)kernel[i] - (double)exact[i]);
-    error = isfinite(difference) ? fmax(error, difference) : INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    const double one = fabs((double)kernel[i] - (double)exact[i]);
+    error = isfinite(one) ? fmax(error, one) : INFINITY;
     largest = fmax(largest, fabs((double)exact[i]));
   }
-  p2p_scratch_free(&scratch);
   return error / largest;
+}
+
+/** The same of the kernel's forces, and of its tides if they are wanted: the larger one. */
+static double largest_error(const struct p2p_kernels *k, const struct p2p_law *law,
+                            const struct leaf *l) {
+  float exact[P2P_SUMS * MOST], kernel[P2P_SUMS * MOST];
+  struct p2p_scratch scratch = {0};
+  const size_t n = l->target.count, tides = P2P_TIDE * n;
+  p2p_exact(law, &l->target, exact);
+  k->p2p(law, &l->target, &scratch, kernel);
+  p2p_scratch_free(&scratch);
+  return fmax(difference(kernel, exact, tides),
+              l->target.tide ? difference(kernel + tides, exact + tides, n) : 0.0);
 }
 
 struct choice {

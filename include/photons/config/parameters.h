@@ -131,7 +131,7 @@ struct parameters {
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
     double max_dlna, min_dlna;
     enum step_criterion criterion;
-    double eta;
+    double eta, eta_tide;
     double gothic_eta; /**< of CRITERION_GOTHIC */
   } time;
   struct {

@@ -18,6 +18,7 @@
 struct base_step {
   const struct parameters *parameters;
   const struct cosmology *cosmology;
+  double r_cut; /**< Mpc/h */
   double a0, a1;
   uint32_t tick;       /**< now, of 2^RUNG_MOST */
   uint32_t mesh_ticks; /**< from one force of the mesh to the next */

@@ -36,6 +36,8 @@ struct rung_kick {
   float open[RUNGS];  /**< over the first half of the step that begins */
   float mesh;         /**< over half of the base step, at its ends */
   float limit[RUNGS]; /**< largest |acceleration|^2 for which the rung's step is short enough */
+  float tide[RUNGS];  /**< largest tide (p2p.h) for which it is short enough; in units of
+                       *   acceleration per r_cut */
   float speed[RUNGS]; /**< gothic: largest |momentum|^2 for which it is short enough */
   bool gothic;        /**< rungs follow the present |acceleration| and |momentum| */
   enum rung_choice choice;
@@ -52,6 +54,8 @@ struct rung_arrays {
   uint32_t active;                /**< particles to be kicked */
   const uint32_t *index;          /**< [active] where they stand in the group; NULL: all of it */
   const float *given;             /**< [3][active] their accelerations; NULL: those of the column */
+  const float *tide;              /**< [active] their tides; NULL: not known
+                                   */
   const float *mesh;              /**< column mesh_acceleration */
   float *acceleration, *momentum; /**< columns */
   uint8_t *rung;                  /**< column */
@@ -69,9 +73,10 @@ static HOST_DEVICE inline float change_ahead(float before2, float now2) {
 }
 
 /** The rung that a particle takes next.
- * @param before2, now2  its |acceleration|^2 at the beginning and at the end of its last step */
+ * @param before2, now2  its |acceleration|^2 at the beginning and at the end of its last step
+ * @param tide  see p2p.h; infinite: not known */
 static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t rung, float before2,
-                                            float now2) {
+                                            float now2, float tide) {
   if (k->choice == RUNG_STAYS) return rung;
   if (k->choice == RUNG_SHIFTS) {
     const int moved = rung + k->shift;
@@ -80,10 +85,14 @@ static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t r
   float a2 = now2;
   uint8_t coarsest = 0;
   if (k->choice != RUNG_BY_ACCELERATION) {
-    if (!k->gothic) a2 *= change_ahead(before2, now2);
+    if (!k->gothic) {
+      const float change = change_ahead(before2, now2);
+      a2 *= change;
+      tide *= change * change * change; /* it changes faster than |a| along an orbit */
+    }
     coarsest = k->choice == RUNG_FOLLOWS && rung > 0 ? (uint8_t)(rung - 1) : rung;
   }
-  while (coarsest < k->deepest && a2 > k->limit[coarsest]) coarsest++;
+  while (coarsest < k->deepest && a2 > k->limit[coarsest] && tide > k->tide[coarsest]) coarsest++;
   return coarsest;
 }
 
@@ -118,7 +127,8 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
     before2 += before * before;
     closed2 += p[c] * p[c];
   }
-  const uint8_t rung = rung_of_speed(k, next_rung(k, old, before2, now2), closed2);
+  const uint8_t rung = rung_of_speed(
+      k, next_rung(k, old, before2, now2, a->tide ? a->tide[j] : HUGE_VALF), closed2);
   for (size_t c = 0; c < 3; c++) {
     p[c] += k->open[rung] * part[c];
     p2 += p[c] * p[c];

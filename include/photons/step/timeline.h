@@ -38,6 +38,12 @@ double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology
  */
 double timeline_adaptive_limit(const struct parameters *p, const struct cosmology *c, double a,
                                double dlna);
+/** The largest tide (p2p.h), (km/s)^2/(Mpc/h)^2, for which time.eta_tide allows a step in ln a. Steps
+ * follow the dynamical time in the place of the acceleration, as in PKDGRAV (Zemp et al. 2007, MNRAS
+ * 376, 273; Grudic & Hopkins 2020, MNRAS 495, 4306): far from the centre of a massive halo the
+ * acceleration is large but hardly changes. */
+double timeline_tide_limit(const struct parameters *p, const struct cosmology *c, double a,
+                           double dlna);
 /** The largest |velocity|, km/s, for which GOTHIC's criterion allows a step in ln a. */
 double timeline_speed_limit(const struct parameters *p, const struct cosmology *c, double a,
                             double dlna);

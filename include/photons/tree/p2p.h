@@ -4,6 +4,7 @@
 #ifndef PHOTONS_P2P_H
 #define PHOTONS_P2P_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,7 +61,15 @@ struct p2p_target {
   const float *const *source_mass;
   const uint8_t *const *source_type;
   const uint32_t *index; /**< place of each target in its group; NULL: targets are the whole group */
+  bool tide;             /**< the tides of the targets are wanted, too */
 };
+
+/** Sums over the sources of a target: the three components of the acceleration, and the tide, the sum
+ * of G m F/d over all sources elsewhere, where F is the force of a unit mass at the distance d. The
+ * tidal tensor of one source has the eigenvalues -F/d, -F/d, and at most 2 F/d: the tide bounds the
+ * change of the acceleration along a path, and its inverse root is a time in which that may change by
+ * itself. Not of Newton's gravity, where far sources are in expansions. */
+enum { P2P_TIDE = 3, P2P_SUMS };
 
 /** Mass of a target. */
 static inline float p2p_target_mass(const struct p2p_target *t, uint32_t i) {
@@ -99,7 +108,8 @@ void p2p_scratch_free(struct p2p_scratch *s);
 struct p2p_kernels {
   /**
    * acceleration = factor * sum over the near list; overwritten.
-   * Component c stands at acceleration + c * count.
+   * Component c stands at acceleration + c * count, and the tide, in units of acceleration per r_cut,
+   * at acceleration + P2P_TIDE * count.
    * @return number of pairs computed: targets times the sources within r_cut of the box of their
    *         block
    */
@@ -112,6 +122,11 @@ struct p2p_kernels {
   void (*potential)(const struct p2p_law *law, const struct p2p_target *target,
                     struct p2p_scratch *scratch, float *potential);
 };
+
+/** Components of the result for these targets. */
+static inline unsigned p2p_components(const struct p2p_target *t) {
+  return t->tide ? P2P_SUMS : P2P_TIDE;
+}
 
 /** The same in double precision with the exact T(x) of the split, pair by pair: the reference
  * (p2p_kernel = exact). */

@@ -19,6 +19,7 @@ struct targets {
   uint32_t count;
   unsigned depth;                                    /**< of their tree */
   starpu_data_handle_t position, acceleration, tree; /**< as those of a group */
+  bool tide;   /**< the accelerations are followed by the tides (p2p.h), for block time steps */
   bool packed; /**< otherwise they are all particles of the group */
   /** Packed: where each stands in its group, and the table of leaves (tree.h). */
   starpu_data_handle_t index, first;
@@ -36,7 +37,8 @@ static inline const uint32_t *targets_first(const struct targets *t, void *buffe
 unsigned targets_depth(uint32_t n, unsigned depth, uint32_t leaf);
 
 /** Make all particles of a group its targets.
- * @param apart  their forces do not overwrite the accelerations of the group */
+ * @param apart  their forces, and in periodic boxes their tides, do not overwrite the accelerations of
+ *         the group */
 void targets_all(struct short_range *s, const struct group *g, bool apart);
 /**
  * Make the active particles of a group its targets, and submit the task that packs them and fits

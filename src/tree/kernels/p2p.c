@@ -317,14 +317,12 @@ static inline void sum_lanes(struct loop loop, vfloat a, float *of_target, int k
 /** Forces of the sources on targets. */
 static inline __attribute__((always_inline)) void
 forces_on_targets(const struct p2p_law *law, struct loop loop, const struct sources *s,
-                  const struct targets *t, float sum[3][P2P_BLOCK]) {
-  vfloat x[VECTORS][3], a[VECTORS][3], own[VECTORS];
+                  const struct targets *t, float sum[P2P_SUMS][P2P_BLOCK]) {
+  vfloat x[VECTORS][3], a[VECTORS][P2P_SUMS], own[VECTORS];
   FOR_VECTORS(k) {
     own[k] = vector_of_targets(loop, t->soft2, k);
-    for (int c = 0; c < 3; c++) {
-      x[k][c] = vector_of_targets(loop, t->x[c], k);
-      a[k][c] = v_set(0.0f);
-    }
+    for (int c = 0; c < 3; c++) x[k][c] = vector_of_targets(loop, t->x[c], k);
+    for (int c = 0; c < P2P_SUMS; c++) a[k][c] = v_set(0.0f);
   }
   for (size_t i = 0; i < s->count; i += loop.many ? QUARTER : LANES) {
     vfloat d[VECTORS][3], u[VECTORS], soft2[VECTORS], f[VECTORS];
@@ -337,16 +335,17 @@ forces_on_targets(const struct p2p_law *law, struct loop loop, const struct sour
     FOR_VECTORS(k) {
       if (loop.mixed) f[k] = f[k] * vector_of_sources(loop, s->mass + i);
       for (int c = 0; c < 3; c++) a[k][c] = v_fma(f[k], d[k][c], a[k][c]);
+      if (loop.law != NEWTON) a[k][P2P_TIDE] += v_keep(v_less(v_set(2.0f * SELF), u[k]), f[k]);
     }
   }
   FOR_VECTORS(k) {
-    for (int c = 0; c < 3; c++) sum_lanes(loop, a[k][c], sum[c], k);
+    for (int c = 0; c < P2P_SUMS; c++) sum_lanes(loop, a[k][c], sum[c], k);
   }
 }
 
 /** Forces, or in the first component the potential, of sources on targets. */
 typedef void pair_function(const struct p2p_law *, const struct sources *, const struct targets *,
-                           float sum[3][P2P_BLOCK]);
+                           float sum[P2P_SUMS][P2P_BLOCK]);
 /** Of up to P2P_BLOCK targets, or NULL; and of up to FEW. */
 struct pair_functions {
   pair_function *many, *few;
@@ -356,7 +355,7 @@ struct pair_functions {
  * and for each law one for particles that differ. */
 #define PAIR_LOOP(name, law_, degree_, plummer_, mixed_, many_)                                 \
   static void name(const struct p2p_law *law, const struct sources *s, const struct targets *t, \
-                   float sum[3][P2P_BLOCK]) {                                                   \
+                   float sum[P2P_SUMS][P2P_BLOCK]) {                                            \
     const struct loop loop = {.law = law_,                                                      \
                               .degree = degree_,                                                \
                               .plummer = plummer_,                                              \
@@ -466,11 +465,11 @@ potential_of_target(const struct p2p_law *law, enum law kind, const struct sourc
 
 /** The potential at FEW targets. */
 static void potential_periodic(const struct p2p_law *law, const struct sources *s,
-                               const struct targets *t, float sum[3][P2P_BLOCK]) {
+                               const struct targets *t, float sum[P2P_SUMS][P2P_BLOCK]) {
   for (int k = 0; k < FEW; k++) sum[0][k] = potential_of_target(law, POLYNOMIAL, s, t, k);
 }
 static void potential_newton(const struct p2p_law *law, const struct sources *s,
-                             const struct targets *t, float sum[3][P2P_BLOCK]) {
+                             const struct targets *t, float sum[P2P_SUMS][P2P_BLOCK]) {
   for (int k = 0; k < FEW; k++) sum[0][k] = potential_of_target(law, NEWTON, s, t, k);
 }
 
@@ -514,10 +513,10 @@ static void block(struct leaf *l, const struct sources *sources, uint32_t first,
     const bool many = end - i > 2 * FEW && l->pair.many;
     const uint32_t slots = many ? P2P_BLOCK : FEW, used = end - i < slots ? end - i : slots;
     const struct targets targets = targets_at(l, i, used, slots);
-    float sum[3][P2P_BLOCK];
+    float sum[P2P_SUMS][P2P_BLOCK];
     (many ? l->pair.many : l->pair.few)(l->law, sources, &targets, sum);
     for (uint32_t k = 0; k < used && l->potential; k++) l->potential[i + k] = sum[0][k];
-    for (size_t c = 0; c < 3 && l->acceleration; c++)
+    for (size_t c = 0; c < p2p_components(l->target) && l->acceleration; c++)
       for (uint32_t k = 0; k < used; k++)
         l->acceleration[c * l->target->count + i + k] = factor * sum[c][k];
     i += used;
