@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* potential: the short-range potential of a group's particles by direct sums over its near list.
- * There is no CUDA version, because energies are seldom computed.
  *
  * reads  the near list; tree and positions of the group; positions of the neighbours, and where
- * particles
- *        differ their masses and types
+ *        particles differ their masses and types
  * writes the potential */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
 #include "photons/tree/codelets.h"
@@ -33,38 +32,64 @@ static double potential_work(const struct potential_argument *a) {
   return (double)a->e->lists.walked.pairs;
 }
 
-static void potential_cpu(void *buffers[], const struct potential_argument *a) {
+/** Tables of the neighbours. */
+struct tables {
+  const uint32_t **x;
+  uint32_t *count;
+  const float **mass;
+  const uint8_t **type;
+};
+
+/** The task's target. Fills in the near list and the tables of sources. */
+static struct p2p_target unwrap(void *buffers[], const struct potential_argument *a, bool on_gpu,
+                                struct interaction_list *near, const struct tables *tables) {
   const struct domain *d = a->s->domain;
   const uint32_t n = a->g->near.count;
-  const uint32_t *x[n];
+  const bool masses = d->particles.has_masses, types = a->s->law.by_type;
+  for (uint32_t i = 0; i < n; i++) {
+    if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
+    if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
+    tables->x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
+    tables->count[i] = d->groups[a->g->near.group[i]].count;
+  }
+  *near = list_unwrap(&a->e->lists, LIST_NEAR, d->depth, buffers + list_slot(a->s, n), on_gpu);
+  return (struct p2p_target){.count = a->g->count,
+                             .depth = d->depth,
+                             .source_depth = d->depth,
+                             .scale = d->geometry.scale,
+                             .x = tables->x[0],
+                             .nodes = VECTOR(const struct node, buffers[TREE]),
+                             .near = near,
+                             .source_x = tables->x,
+                             .source_count = tables->count,
+                             .source_mass = masses ? tables->mass : NULL,
+                             .source_type = types ? tables->type : NULL};
+}
+
+static void potential_cpu(void *buffers[], const struct potential_argument *a) {
+  const uint32_t n = a->g->near.count, *x[n];
   uint32_t count[n];
   const float *mass[n];
   const uint8_t *type[n];
-  const bool masses = d->particles.has_masses, types = a->s->law.by_type;
-  for (uint32_t i = 0; i < n; i++) {
-    if (masses) mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
-    if (types) type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
-    x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
-    count[i] = d->groups[a->g->near.group[i]].count;
-  }
-  const struct interaction_list near = list_unwrap(&a->e->lists, LIST_NEAR, d->depth,
-                                                   buffers + list_slot(a->s, n), false);
-  const struct p2p_target target = {.count = a->g->count,
-                                    .depth = d->depth,
-                                    .source_depth = d->depth,
-                                    .scale = d->geometry.scale,
-                                    .x = x[0],
-                                    .nodes = VECTOR(const struct node, buffers[TREE]),
-                                    .near = &near,
-                                    .source_x = x,
-                                    .source_count = count,
-                                    .source_mass = masses ? mass : NULL,
-                                    .source_type = types ? type : NULL};
+  struct interaction_list near;
+  const struct p2p_target target = unwrap(buffers, a, false, &near,
+                                          &(const struct tables){x, count, mass, type});
   a->s->kernels->p2p.potential(&a->s->law, &target, &tree_scratch(a->s)->p2p,
                                VECTOR(float, buffers[POTENTIAL]));
 }
 
-STAGE_ON_CPU(potential, 0xaa5544, NULL);
+static void potential_gpu(struct gpu *gpu, void *buffers[], const struct potential_argument *a) {
+  const uint32_t n = a->g->near.count, *x[n];
+  uint32_t count[n];
+  const float *mass[n];
+  const uint8_t *type[n];
+  struct interaction_list near;
+  const struct p2p_target target = unwrap(buffers, a, true, &near,
+                                          &(const struct tables){x, count, mass, type});
+  gpu_potential(gpu, &a->s->law, &target, n, VECTOR(float, buffers[POTENTIAL]));
+}
+
+STAGE(potential, 0xaa5544, NULL);
 
 void potential_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);

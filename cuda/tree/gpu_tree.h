@@ -81,6 +81,9 @@ void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, const uin
 void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
              const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs);
+/** The potential of p2p_kernels, in single precision. Targets are all particles of a group. */
+void gpu_potential(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target,
+                   uint32_t slots, float *potential);
 
 #ifdef __cplusplus
 }

@@ -518,6 +518,22 @@ static void upload_sources(struct gpu *g, const struct p2p_law *law,
   for (int k = 0; k < PARTICLE_TYPES; k++) p->soft2_of[k] = law->soft2_of[k];
 }
 
+void p2p_problem_init(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target,
+                      uint32_t slots, const struct device_list *list, struct p2p_problem *p) {
+  *p = {};
+  upload_sources(g, law, target, slots, p);
+  p->count = target->count;
+  p->depth = p->block_level = target->depth;
+  while ((((uint64_t)p->count - 1) >> p->block_level) + 1 > P2P_TARGETS_MOST) p->block_level++;
+  p->first = target->first;
+  p->source_depth = target->source_depth;
+  p->scale = target->scale;
+  p->factor = target->factor;
+  p->x = target->x;
+  p->offset = list->offset;
+  p->entry = list->entry;
+}
+
 void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
              const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs) {
@@ -525,22 +541,11 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   const struct device_list list = gpu_list(g, target->near, leaves);
   CHECK_CUDA(cudaMemsetAsync(g->counters + COUNTERS_P2P, 0, sizeof *g->counters, g->stream));
 
-  unsigned level = target->depth;
-  while ((((uint64_t)target->count - 1) >> level) + 1 > P2P_TARGETS_MOST) level++;
   struct p2p_problem p;
-  upload_sources(g, law, target, slots, &p);
-  p.count = target->count;
+  p2p_problem_init(g, law, target, slots, &list, &p);
   p.components = p2p_components(target);
-  p.depth = target->depth;
-  p.first = target->first;
-  p.source_depth = target->source_depth;
   p.span = lanes_for_leaf(target, slots);
-  p.block_level = level;
-  p.scale = target->scale;
-  p.factor = target->factor;
-  p.x = target->x;
-  p.offset = list.offset;
-  p.entry = list.entry;
+  const unsigned level = p.block_level;
   p.blocks = p.first ? min(leaves, p.count) + p.count / PACKED_MOST : 1u << level;
   p.order = (struct target_block *)gpu_scratch(g, SCRATCH_ORDER, p.blocks * sizeof *p.order);
   const bool newton = law->split->kind == SPLIT_NEWTON; /* a warp for each division, not four */

@@ -5,6 +5,7 @@
 
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
+#include "cuda/tree/lists.cuh"
 #include "cuda/tree/p2p_force.cuh"
 #include "photons/domain/geometry.h"
 
@@ -142,6 +143,11 @@ load_softening(const struct p2p_problem &p, uint32_t first, uint32_t n, uint32_t
   return t;
 }
 
+/** What is known of targets and sources: everything but order, blocks, span, divisions, and what
+ * concerns the result. Copies the tables of the sources to the GPU.
+ * @param slots  number of neighbours */
+void p2p_problem_init(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target,
+                      uint32_t slots, const struct device_list *list, struct p2p_problem *p);
 /** Launch the kernel of Newton's gravity, which has no cutoff: one warp for each target block and
  * division.
  * @param t  targets of a lane, 2 .. 4 */

@@ -7,23 +7,26 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/pinned.h"
 #include "photons/step/codelets.h"
 #include "photons/step/step.h"
 
 /** Each rank fills in its own groups, and all ranks add up all groups in the same order. */
 static struct momentum_sum sum_groups(struct nbody *n) {
   const uint32_t groups = n->domain.group_count;
-  struct momentum_sum *of = allocate(groups, sizeof *of, "sums of momenta"), all = {0};
+  const size_t bytes = groups * sizeof(struct momentum_sum);
+  struct momentum_sum *of = memset(pinned_take(engine_pool(), bytes), 0, bytes), all = {0};
   FOR_GROUPS(&n->domain, g) momentum_sum_submit(g, &of[g->index]);
   message_wait();
-  comm_sum_double((double *)of, groups * sizeof *of / sizeof(double));
+  comm_sum_double((double *)of, bytes / sizeof(double));
   for (uint32_t g = 0; g < groups; g++) {
     for (int c = 0; c < 3; c++) all.vector[c] += of[g].vector[c];
     all.magnitude += of[g].magnitude;
     all.square += of[g].square;
   }
-  free(of);
+  pinned_give_back(engine_pool(), of, bytes);
   return all;
 }
 

@@ -599,6 +599,54 @@ static void check_p2p(const struct bench *b, const struct group *g, const struct
   sources_free(&sources);
 }
 
+static void check_potential(const struct bench *b, const struct group *g,
+                            const struct target_set *all, struct difference *d) {
+  const struct nbody *s = b->s;
+  const struct p2p_law *law = &s->short_range.law;
+  struct p2p_sources sources = sources_of(b, g);
+  struct p2p_scratch scratch = {0};
+  const struct p2p_target host = target_of(s, g, all, false, &sources),
+                          device = target_of(s, g, all, true, &sources);
+  const size_t bytes = g->count * sizeof(float);
+  float *cpu = allocate(g->count, sizeof *cpu, "potentials"),
+        *gpu = allocate(g->count, sizeof *gpu, "potentials"), *out = device_memory(bytes);
+  CUDA(cudaMemset(out, 0xff, bytes));
+  s->short_range.kernels->p2p.potential(law, &host, &scratch, cpu);
+  gpu_potential(b->gpu, law, &device, g->near.count, out);
+  to_host(b, gpu, out, bytes);
+  compare(d, cpu, gpu, g->count);
+  free(cpu);
+  free(gpu);
+  CUDA(cudaFree(out));
+  p2p_scratch_free(&scratch);
+  sources_free(&sources);
+}
+
+/** The sums of a group's momenta, in double precision. */
+static void check_momentum_sum(const struct bench *b, const struct group *g, const float *momentum) {
+  const struct particle_block p = particles_block(&b->s->domain.particles, g->index);
+  struct momentum_sum gpu, cpu = {0};
+  gpu_momentum_sum(b->gpu, g->count, momentum, b->mass ? b->mass + p.first : NULL, &gpu);
+  CUDA(cudaDeviceSynchronize());
+  for (uint32_t i = 0; i < g->count; i++) {
+    const double m = b->mass ? (double)p.relative_mass[i] : 1.0;
+    double square = 0.0;
+    for (int c = 0; c < 3; c++) {
+      const double v = (double)p.p[c][i];
+      cpu.vector[c] += m * v;
+      square += v * v;
+    }
+    cpu.magnitude += m * sqrt(square);
+    cpu.square += m * square;
+  }
+  const double limit = 1e-12 * cpu.magnitude;
+  bool good = fabs(gpu.magnitude - cpu.magnitude) <= limit &&
+              fabs(gpu.square - cpu.square) <= 1e-12 * cpu.square;
+  for (int c = 0; c < 3; c++) good = good && fabs(gpu.vector[c] - cpu.vector[c]) <= limit;
+  if (!good) printf("  group %u: the sums of its momenta DIFFER\n", g->index);
+  failures += !good;
+}
+
 static void check_motion(const struct bench *b, struct group *g, struct difference *kick,
                          struct difference *drift) {
   const struct nbody *s = b->s;
@@ -612,6 +660,7 @@ static void check_motion(const struct bench *b, struct group *g, struct differen
   memcpy(momentum, p.p[0], n * sizeof *momentum);
   memcpy(x, p.x[0], n * sizeof *x);
   float *momentum_out = to_device(momentum, n * sizeof *momentum);
+  check_momentum_sum(b, g, momentum_out);
   uint32_t *x_out = to_device(x, n * sizeof *x);
   const float half = 1e-3f;
   largest[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
@@ -1110,7 +1159,7 @@ static void check_tree(const struct bench *b) {
   struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0},
                     m2l = {"m2l", 0, 0, 0}, l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0},
                     kick = {"kick", 0, 0, 0}, drift = {"drift", 0, 0, 0},
-                    node_mass = {"masses", 0, 0, 0};
+                    potential = {"potential", 0, 0, 0}, node_mass = {"masses", 0, 0, 0};
   struct difference p2p[6] = {{"p2p", 0, 0, 0},     {"p2p f64", 0, 0, 0},   {"table 2", 0, 0, 0},
                               {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
   struct list_difference walk = {0};
@@ -1140,6 +1189,7 @@ static void check_tree(const struct bench *b) {
       check_p2p(b, g, &all, &law, false, &p2p[4]);
       check_p2p(b, g, &all, &law, true, &p2p[5]);
     }
+    check_potential(b, g, &all, &potential);
     check_motion(b, g, &kick, &drift);
     interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_NEAR]);
     interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_FAR]);
@@ -1159,6 +1209,7 @@ static void check_tree(const struct bench *b) {
   for (int i = 0; i < 6; i++)
     report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
   report_tides();
+  report(&potential, 1e-6);
   report(&kick, 1e-6);
   report(&drift, 1e-6);
 }

@@ -3,6 +3,7 @@
 #ifndef PHOTONS_STEP_CODELETS_H
 #define PHOTONS_STEP_CODELETS_H
 
+#include "photons/step/momentum_sum.h"
 #include "photons/step/nbody.h"
 
 /** p += factor * acceleration. @param factor  integral of dt/a, (Mpc/h)/(km/s) */
@@ -13,11 +14,7 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
 /** x += factor * p. @param factor  integral of dt/a^2, (Mpc/h)/(km/s) */
 void drift_submit(struct nbody *n, struct group *g, float factor);
 
-/** Sums over the momenta of a group times masses in units of particles.mass, km/s and (km/s)^2. */
-struct momentum_sum {
-  double vector[3], magnitude, square;
-};
-/** Find the sums. @param[out] sum  written when the task has ended */
+/** Find the sums. @param[out] sum  in page-locked memory (pinned.h), written when the task has ended */
 void momentum_sum_submit(struct group *g, struct momentum_sum *sum);
 
 /** Sums over the particles of one type in a group of an isolated system: of masses, in units of
