@@ -383,9 +383,10 @@ static bool refine_mesh(struct nbody_run *r, double a) {
   if (r->next_mesh_cells == nbody_mesh_cells(r->nbody)) return false;
   nbody_change_mesh(r->nbody, r->next_mesh_cells);
   apply_softening(r, a);
-  step_rebuild(r->nbody);
+  step_sort(r->nbody);
+  sort_policy_rescale(&r->policy, &r->nbody->domain);
   step_forces_anew(r->nbody);
-  note_order(r, (struct sort_choice){.rebuild = true});
+  note_order(r, (struct sort_choice){.sort = true});
   say("the mesh has %u^3 cells from %s on\n", r->next_mesh_cells, cosmology_moment(false, a).text);
   return true;
 }
@@ -459,8 +460,8 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
     apply_softening(r, a1);
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
-  record->rebuilt = refined || choice.rebuild || record->block.rebuilds > 0;
-  record->sorted = choice.sort;
+  record->rebuilt = choice.rebuild || record->block.rebuilds > 0;
+  record->sorted = refined || choice.sort;
   record->escapers = &r->escapers;
   fill_record(r, a1, record);
 }

@@ -54,6 +54,22 @@ void sort_policy_done(struct sort_policy *s, struct sort_choice choice) {
   if (choice.rebuild || choice.sort) s->steps_since_sort = 0;
 }
 
+static double spread(const struct domain *d) {
+  double sum = 0.0;
+  for (uint32_t g = 0; g < d->group_count; g++) {
+    double volume = 1.0;
+    for (int c = 0; c < 3; c++) volume *= 1.0 + (double)d->groups[g].root.half[c];
+    sum += volume;
+  }
+  return sum;
+}
+
+void sort_policy_rescale(struct sort_policy *s, const struct domain *d) {
+  const double before = s->spread;
+  s->spread = spread(d);
+  if (before > 0.0) s->fresh_spread *= s->spread / before;
+}
+
 uint32_t mesh_policy_forces(const struct parameters *p, size_t particles, uint32_t cells) {
   uint32_t forces = 1;
   if (cells == 0 || p->time.step != STEP_BLOCK) return forces;
@@ -82,16 +98,6 @@ uint32_t mesh_policy_choose(const struct parameters *p, size_t particles, uint32
     most = fmax(most, gain);
   }
   return best;
-}
-
-static double spread(const struct domain *d) {
-  double sum = 0.0;
-  for (uint32_t g = 0; g < d->group_count; g++) {
-    double volume = 1.0;
-    for (int c = 0; c < 3; c++) volume *= 1.0 + (double)d->groups[g].root.half[c];
-    sum += volume;
-  }
-  return sum;
 }
 
 static double nanoseconds(const struct work_counts *w) {

@@ -76,6 +76,8 @@ struct sort_choice sort_policy_choose(const struct sort_policy *s, const struct 
                                       size_t particles);
 /** Record what was done. */
 void sort_policy_done(struct sort_policy *s, struct sort_choice choice);
+/** Express the spread in a new r_cut, after the boxes of the groups. */
+void sort_policy_rescale(struct sort_policy *s, const struct domain *d);
 /** Record the work of the last forces on all particles, and the boxes of the groups.
  * @param forces  how often the step did this work: 1, or more with block time steps */
 void sort_policy_account(struct sort_policy *s, const struct domain *d,
