@@ -12,8 +12,11 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
 #include "sheet_part.h"
 #include "src/base/exchange.h"
+
+LOOP_STAGE(sheet_gather, 0x994455, .untimed = true);
 
 enum { ROUND = 1 << 20 };    /* particles of a rank that are sent at a time */
 enum { SIDE_MAX = 1 << 20 }; /* whose cube is a number */
@@ -95,11 +98,35 @@ static bool ids_fit(const struct particles *s, size_t side) {
   return outside == 0.0;
 }
 
+/** Where one rank has all particles, they have places of their own, and the first plane another one
+ * at the end. */
+struct placement {
+  const struct particles *particles;
+  struct sheet *sheet;
+};
+static void place_block(void *context, uint32_t block) {
+  const struct placement *p = context;
+  const struct particle_block b = particles_block(p->particles, block);
+  const size_t row = p->sheet->side * p->sheet->side;
+  for (size_t i = 0; i < b.count; i++) {
+    const size_t place = (size_t)(b.id[i] - 1);
+    for (size_t c = 0; c < 3; c++) {
+      p->sheet->position[place][c] = b.x[c][i];
+      if (place < row) p->sheet->position[p->sheet->side * row + place][c] = b.x[c][i];
+    }
+  }
+}
+
 static struct sheet gather(const struct particles *s, size_t side) {
   struct sheet sheet = {.side = side, .first = comm_first(side, comm_rank())};
   sheet.planes = comm_first(side, comm_rank() + 1) - sheet.first;
   sheet.position = allocate(sheet.planes > 0 ? (sheet.planes + 1) * side * side : 0,
                             sizeof *sheet.position, "the lattice of a picture");
+  if (comm_size() == 1) {
+    loop_run(&sheet_gather_stage, (uint32_t)s->blocks, place_block,
+             &(struct placement){s, &sheet});
+    return sheet;
+  }
   double rounds = ceil((double)s->count / ROUND);
   comm_max_double(&rounds, 1);
   for (size_t k = 0; k < (size_t)rounds; k++)

@@ -89,6 +89,7 @@ static void new_chunk(struct pinned_pool *p, size_t block) {
 }
 
 void *pinned_take(struct pinned_pool *p, size_t bytes) {
+  if (!p) return reallocate(NULL, bytes, 1, "a buffer");
   const unsigned log = size_log(bytes);
   const size_t block = (size_t)1 << log;
   pthread_mutex_lock(&p->lock);
@@ -107,6 +108,10 @@ void *pinned_take(struct pinned_pool *p, size_t bytes) {
 
 void pinned_give_back(struct pinned_pool *p, void *block, size_t bytes) {
   if (!block) return;
+  if (!p) {
+    free(block);
+    return;
+  }
   const unsigned log = size_log(bytes);
   struct link *link = block;
   pthread_mutex_lock(&p->lock);

@@ -92,19 +92,12 @@ void interaction_list_reserve(struct interaction_list *l, uint32_t targets, size
                                                                   : entries + entries / 8 + 1);
   const size_t offset_bytes = ((size_t)targets + 1) * sizeof *l->offset,
                entry_bytes = l->capacity * sizeof *l->entry;
-  l->offset = l->pool ? pinned_take(l->pool, offset_bytes)
-                      : reallocate(NULL, offset_bytes, 1, "interaction offsets");
-  l->entry = l->pool ? pinned_take(l->pool, entry_bytes)
-                     : reallocate(NULL, entry_bytes, 1, "interaction list");
+  l->offset = pinned_take(l->pool, offset_bytes);
+  l->entry = pinned_take(l->pool, entry_bytes);
 }
 
 void interaction_list_free(struct interaction_list *l) {
-  if (l->pool && l->offset) {
-    pinned_give_back(l->pool, l->offset, ((size_t)l->targets + 1) * sizeof *l->offset);
-    pinned_give_back(l->pool, l->entry, l->capacity * sizeof *l->entry);
-  } else {
-    free(l->offset);
-    free(l->entry);
-  }
+  pinned_give_back(l->pool, l->offset, ((size_t)l->targets + 1) * sizeof *l->offset);
+  pinned_give_back(l->pool, l->entry, l->capacity * sizeof *l->entry);
   *l = (struct interaction_list){.pool = l->pool};
 }

@@ -13,7 +13,7 @@ struct pinned_pool;
 struct pinned_pool *pinned_pool_create(void);
 /** Frees all buffers of the pool, too. */
 void pinned_pool_free(struct pinned_pool *p);
-/** A buffer of at least so many bytes, not cleared. */
+/** A buffer of at least so many bytes, not cleared; without a pool from malloc(). */
 void *pinned_take(struct pinned_pool *p, size_t bytes);
 /** the number given to pinned_take(); block may be NULL */
 void pinned_give_back(struct pinned_pool *p, void *block, size_t bytes);
