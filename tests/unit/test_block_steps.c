@@ -206,42 +206,66 @@ static struct rung_kick kick_with_limits(enum rung_choice choice) {
   return k;
 }
 
+/** Where the tide is not known. */
+static uint8_t rung_after(const struct rung_kick *k, uint8_t rung, float before2, float now2) {
+  return next_rung(k, rung, before2, now2, HUGE_VALF);
+}
+
 static void rungs_follow_their_rules(void **state) {
   (void)state;
   struct rung_kick k = kick_with_limits(RUNG_BY_ACCELERATION);
   const float same = 100.0f; /* |a|^2 before: 0 counts as unknown */
-  assert_int_equal(next_rung(&k, 7, same, 0.5f), 0);
-  assert_int_equal(next_rung(&k, 0, same, 1.0f), 0); /* the limit itself is short enough */
-  assert_int_equal(next_rung(&k, 0, same, 1.001f), 1);
-  assert_int_equal(next_rung(&k, 0, same, 60.0f), 3); /* whatever the acceleration was before */
-  assert_int_equal(next_rung(&k, 0, same, 1e30f), 8);
-  assert_int_equal(next_rung(&k, 3, 0.0f, INFINITY), 8);
+  assert_int_equal(rung_after(&k, 7, same, 0.5f), 0);
+  assert_int_equal(rung_after(&k, 0, same, 1.0f), 0); /* the limit itself is short enough */
+  assert_int_equal(rung_after(&k, 0, same, 1.001f), 1);
+  assert_int_equal(rung_after(&k, 0, same, 60.0f), 3); /* whatever the acceleration was before */
+  assert_int_equal(rung_after(&k, 0, same, 1e30f), 8);
+  assert_int_equal(rung_after(&k, 3, 0.0f, INFINITY), 8);
 
   k.choice = RUNG_DEEPENS;
-  assert_int_equal(next_rung(&k, 5, 1.0f, 1.0f), 5); /* never coarser */
-  assert_int_equal(next_rung(&k, 2, 60.0f, 60.0f), 3);
-  assert_int_equal(next_rung(&k, 2, 0.0f, 60.0f), 3);
+  assert_int_equal(rung_after(&k, 5, 1.0f, 1.0f), 5); /* never coarser */
+  assert_int_equal(rung_after(&k, 2, 60.0f, 60.0f), 3);
+  assert_int_equal(rung_after(&k, 2, 0.0f, 60.0f), 3);
   /* Twice the |a| of before: twice as much again is expected, |a|^2 = 120 in the middle. */
-  assert_int_equal(next_rung(&k, 2, 15.0f, 60.0f), 4);
-  assert_int_equal(next_rung(&k, 2, 1e-9f, 60.0f), 5); /* 16 times at most */
-  assert_int_equal(next_rung(&k, 2, 1e9f, 120.0f), 3); /* half at least: 60 */
+  assert_int_equal(rung_after(&k, 2, 15.0f, 60.0f), 4);
+  assert_int_equal(rung_after(&k, 2, 1e-9f, 60.0f), 5); /* 16 times at most */
+  assert_int_equal(rung_after(&k, 2, 1e9f, 120.0f), 3); /* half at least: 60 */
 
   k.choice = RUNG_FOLLOWS;
-  assert_int_equal(next_rung(&k, 5, 1.0f, 1.0f), 4); /* one coarser at a time */
-  assert_int_equal(next_rung(&k, 0, 1.0f, 1.0f), 0);
-  assert_int_equal(next_rung(&k, 3, 60.0f, 60.0f), 3);
-  assert_int_equal(next_rung(&k, 1, 300.0f, 300.0f), 5);
+  assert_int_equal(rung_after(&k, 5, 1.0f, 1.0f), 4); /* one coarser at a time */
+  assert_int_equal(rung_after(&k, 0, 1.0f, 1.0f), 0);
+  assert_int_equal(rung_after(&k, 3, 60.0f, 60.0f), 3);
+  assert_int_equal(rung_after(&k, 1, 300.0f, 300.0f), 5);
 
   k.choice = RUNG_SHIFTS;
   k.shift = 2;
-  assert_int_equal(next_rung(&k, 3, 1.0f, 1e9f), 5);
-  assert_int_equal(next_rung(&k, 7, 1.0f, 1.0f), 8);
+  assert_int_equal(rung_after(&k, 3, 1.0f, 1e9f), 5);
+  assert_int_equal(rung_after(&k, 7, 1.0f, 1.0f), 8);
   k.shift = -2;
-  assert_int_equal(next_rung(&k, 3, 1.0f, 1.0f), 1);
-  assert_int_equal(next_rung(&k, 1, 1.0f, 1.0f), 0);
+  assert_int_equal(rung_after(&k, 3, 1.0f, 1.0f), 1);
+  assert_int_equal(rung_after(&k, 1, 1.0f, 1.0f), 0);
 
   k.choice = RUNG_STAYS;
-  assert_int_equal(next_rung(&k, 3, 1.0f, 1e9f), 3);
+  assert_int_equal(rung_after(&k, 3, 1.0f, 1e9f), 3);
+}
+
+/** Of the acceleration and the tide the one that allows the longer step decides. */
+static void rungs_follow_tides(void **state) {
+  (void)state;
+  struct rung_kick k = kick_with_limits(RUNG_BY_ACCELERATION);
+  const float same = 100.0f, strong = 1e30f;
+  assert_int_equal(next_rung(&k, 0, same, 60.0f, 0.0f), 3); /* no limits: acceleration alone */
+  for (int r = 0; r < RUNGS; r++) k.tide[r] = powf(4.0f, (float)r);
+  assert_int_equal(next_rung(&k, 7, same, strong, 0.5f), 0);
+  assert_int_equal(next_rung(&k, 7, same, 0.5f, strong), 0);
+  assert_int_equal(next_rung(&k, 0, same, strong, 60.0f), 3);
+  assert_int_equal(next_rung(&k, 0, same, strong, NAN), 8);
+
+  k.choice = RUNG_DEEPENS;
+  assert_int_equal(next_rung(&k, 5, strong, strong, 0.5f), 5); /* never coarser */
+  /* Twice the |a| of before: 8 times the tide is expected, 40. */
+  assert_int_equal(next_rung(&k, 0, 0.25f * strong, strong, 5.0f), 3);
+  assert_int_equal(next_rung(&k, 0, 4.0f * strong, strong, 60.0f), 2); /* half: 7.5 */
 }
 
 /** Numbers of a group of MOST particles, of which every third is active. */
@@ -674,6 +698,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(targets_feel_what_all_feel),
       cmocka_unit_test(rungs_follow_their_rules),
+      cmocka_unit_test(rungs_follow_tides),
       cmocka_unit_test(kicks_are_those_of_the_rungs),
       cmocka_unit_test(kicks_tell_what_is_not_finite),
       cmocka_unit_test(energy_errors_fall_with_the_square_of_steps),

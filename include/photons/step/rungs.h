@@ -36,7 +36,7 @@ struct rung_kick {
   float open[RUNGS];  /**< over the first half of the step that begins */
   float mesh;         /**< over half of the base step, at its ends */
   float limit[RUNGS]; /**< largest |acceleration|^2 for which the rung's step is short enough */
-  float tide[RUNGS];  /**< largest tide (p2p.h) for which it is short enough; in units of
+  float tide[RUNGS];  /**< the tide (p2p.h) below which it is short enough, too; in units of
                        *   acceleration per r_cut */
   float speed[RUNGS]; /**< gothic: largest |momentum|^2 for which it is short enough */
   bool gothic;        /**< rungs follow the present |acceleration| and |momentum| */
@@ -54,8 +54,7 @@ struct rung_arrays {
   uint32_t active;                /**< particles to be kicked */
   const uint32_t *index;          /**< [active] where they stand in the group; NULL: all of it */
   const float *given;             /**< [3][active] their accelerations; NULL: those of the column */
-  const float *tide;              /**< [active] their tides; NULL: not known
-                                   */
+  const float *tide;              /**< [active] their tides; NULL: not known */
   const float *mesh;              /**< column mesh_acceleration */
   float *acceleration, *momentum; /**< columns */
   uint8_t *rung;                  /**< column */
@@ -92,7 +91,7 @@ static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t r
     }
     coarsest = k->choice == RUNG_FOLLOWS && rung > 0 ? (uint8_t)(rung - 1) : rung;
   }
-  while (coarsest < k->deepest && a2 > k->limit[coarsest] && tide > k->tide[coarsest]) coarsest++;
+  while (coarsest < k->deepest && a2 > k->limit[coarsest] && !(tide < k->tide[coarsest])) coarsest++;
   return coarsest;
 }
 
