@@ -109,9 +109,10 @@ void sort_policy_account(struct sort_policy *s, const struct domain *d, const st
                          double forces) {
   const double work = nanoseconds(w);
   if (s->steps_since_sort == 0) {
+    /* It grows with the work: halos get denser. */
+    s->loosening *= FORGET * (s->fresh_work > 0.0 ? work / s->fresh_work : 1.0);
     s->fresh_work = work;
     s->sort_debt = 0.0;
-    s->loosening *= FORGET;
   } else {
     const double loss = forces * fmax(work - s->fresh_work, 0.0);
     s->sort_debt += loss;
