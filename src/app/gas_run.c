@@ -104,7 +104,7 @@ static void describe(void *state, FILE *out) {
   const struct gas_run *r = state;
   const struct gas *g = r->gas;
   describe_mesh(out, r->parameters);
-  if (g->particles) fprintf(out, "  particles   %zu\n", gas_particles_count(g->particles));
+  if (g->particles) fprintf(out, "  particles   %zu\n", g->particles->count);
   fprintf(out, "  patches     by level:");
   for (int level = 0; level < topology_levels(&g->topology); level++)
     fprintf(out, " %u", GAS_PATCHES * g->topology.level[level].count);
@@ -356,8 +356,7 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
   printf("\n# what a run would use\n");
   describe_mesh(stdout, p);
   if (particles > 0)
-    printf("  particles   %zu, %.1f MB\n", particles,
-           1e-6 * (double)particles * sizeof(struct gas_particle));
+    printf("  particles   %zu, %.1f MB\n", particles, 1e-6 * gas_particles_bytes(particles));
   const double root = gas_root_memory(p), patch = gas_bytes_per_group(p);
   const double left = gas_installed_memory() - root;
   printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch;\n"

@@ -130,7 +130,8 @@ static void make_particles(struct gas_particle particle[PARTICLES]) {
 
 static void write_mesh(const char *path, size_t real) {
   static struct gas_particle particle[PARTICLES];
-  static const struct gas_particles particles = {.level = {{PARTICLES, particle, 0, NULL, NULL}}};
+  static const struct gas_particles particles = {
+      .count = PARTICLES, .level = {{.count = PARTICLES, .particle = particle}}};
   struct gas_file f = make_file(real);
   make_particles(particle);
   f.particles = &particles;

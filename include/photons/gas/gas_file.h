@@ -77,7 +77,7 @@ struct gas_file gas_checkpoint_open(const char *path, struct parameters *p, bool
 /** Read the gas. @param group says where to put the numbers of this rank's groups */
 void gas_file_read(const char *path, const struct gas_file *f, gas_file_group *group,
                    void *context);
-/** Read the particles. @return [count], to be freed */
+/** Read this rank's part of the particles, an equal one. @return [count], to be freed */
 struct gas_particle *gas_file_read_particles(const char *path, size_t *count);
 
 #endif
