@@ -77,6 +77,14 @@ run_pair 4 pair-four --steps 2
 run_pair 2 pair-four --steps 4 --restart
 same checkpoint.hdf5 16 pair-one pair-four
 
+# Light ones that leave the refined region of a heavy one by almost a cell a step: some are outside
+# their level for a part of a step.
+fast="--set ic.particles=fast.hdf5 --set gas.levels=2 --set gas.flag_density=1000,1000
+  --set gas.buffer=4 --set time.end=1 --set output.checkpoint_minutes=1e-6 --steps 4"
+run_on 1 fast-one $fast empty.ini
+run_on 3 fast-three --set gas.batch=1 $fast empty.ini
+same checkpoint.hdf5 64 fast-one fast-three
+
 # A particle that leaves the box ends all processes, with one message.
 mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" --quiet --set output.dir=edge \
   --set ic.particles=edge.hdf5 --set time.end=1 --set gas.batch=1 empty.ini 2>err

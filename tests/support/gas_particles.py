@@ -30,6 +30,10 @@ def make():
     write("outside.hdf5", position=position + [[0, 0, 0], [0, 0.876, 0]], velocity=velocity, mass=mass)
     away = np.array([[0, 0, 0], [5.0, 0, 0]])
     write("edge.hdf5", position=position, velocity=away, mass=mass)
+    generator = np.random.default_rng(7)
+    fast = generator.choice([-5.0, 5.0], (400, 3))
+    write("fast.hdf5", position=np.vstack([position[:1], generator.uniform(0.5, 0.75, (400, 3))]),
+          velocity=np.vstack([velocity[:1], fast]), mass=np.append(mass[0], np.full(400, 1e-6)))
     generator = np.random.default_rng(3)
     position = generator.normal(0.5, 0.06, (300, 3))
     write("ball.hdf5", position=position, velocity=generator.normal(0, 0.05, (300, 3)),
