@@ -102,9 +102,8 @@ static void copy_matter_means(const struct gas_cut_argument *a, uint32_t i,
   if (cut)
     matter_means(matter, packed);
   else
-    matter_put_means(packed,
-                     (int)(a->gas->topology.level[a->level].key[a->message->item[i].group] & 7),
-                     matter);
+    matter_put_means(
+        packed, (int)(a->gas->topology.level[a->level].key[a->message->item[i].group] & 7), matter);
 }
 
 /** The group whose cells a message's group i is made from, or goes to. */

@@ -54,39 +54,47 @@ static size_t patch_of(const struct gas_file *f, const double position[3]) {
   }
 }
 
-/** A particle in a message. */
+/** A row of a file. */
+struct row {
+  size_t patch;
+  const struct gas_particle *particle;
+};
+
+/** A row in a message. */
 struct parcel {
   size_t patch;
   struct gas_particle particle;
 };
 
 struct file_particles {
-  size_t all, first;      /* rows of the file; the first one of this rank */
-  size_t count, patches;  /* rows of this rank; patches of the file */
-  struct parcel *parcel;  /* [count] in the order of rows */
-  uint64_t *in_patch;     /* [patches] number of particles */
+  size_t all, first;       /* rows of the file; the first one of this rank */
+  size_t count, patches;   /* rows of this rank; patches of the file */
+  struct row *row;         /* [count] in their order */
+  struct parcel *received; /* where their particles are; NULL: where they are in memory */
+  uint64_t *in_patch;      /* [patches] number of particles */
 };
 
-static int compare_parcels(const void *a, const void *b) {
-  const struct parcel *x = a, *y = b;
+static int compare_rows(const void *a, const void *b) {
+  const struct row *x = a, *y = b;
   if (x->patch != y->patch) return x->patch < y->patch ? -1 : 1;
-  return (x->particle.number > y->particle.number) - (x->particle.number < y->particle.number);
+  return (x->particle->number > y->particle->number) - (x->particle->number < y->particle->number);
 }
 
-static void sort_parcels(struct file_particles *s) {
-  if (s->count > 0) qsort(s->parcel, s->count, sizeof *s->parcel, compare_parcels);
+static void sort_rows(struct file_particles *s) {
+  if (s->count > 0) qsort(s->row, s->count, sizeof *s->row, compare_rows);
 }
 
-/** This rank's particles. */
+/** Rows of this rank's particles. */
 static void take_particles(const struct gas_file *f, struct file_particles *s) {
   for (int l = 0; l < GAS_LEVELS_MAX; l++) s->count += f->particles->level[l].count;
-  s->parcel = allocate(s->count, sizeof *s->parcel, "particles of a file");
-  struct parcel *next = s->parcel;
+  s->row = allocate(s->count, sizeof *s->row, "particles of a file");
+  struct row *next = s->row;
   for (int l = 0; l < GAS_LEVELS_MAX; l++)
     for (size_t i = 0; i < f->particles->level[l].count; i++) {
       const struct gas_particle *p = &f->particles->level[l].particle[i];
-      *next++ = (struct parcel){patch_of(f, p->position), *p};
+      *next++ = (struct row){patch_of(f, p->position), p};
     }
+  sort_rows(s);
 }
 
 /** The rank that writes each patch with particles: that of the patch's first row, if rows are dealt
@@ -98,20 +106,31 @@ static int *find_writers(const struct file_particles *s) {
   return writer;
 }
 
-/** Send all particles, which are in order, to the ranks that write them. */
+/** Exchange rows, which are in their order. */
+static void send_rows(struct file_particles *s, const size_t *sent, const size_t *received) {
+  struct parcel *send = allocate(s->count, sizeof *send, "particles of a file");
+  for (size_t i = 0; i < s->count; i++)
+    send[i] = (struct parcel){s->row[i].patch, *s->row[i].particle};
+  free(s->row);
+  s->count = 0;
+  for (int r = 0; r < comm_size(); r++) s->count += received[r] / sizeof *send;
+  s->received = allocate(s->count, sizeof *s->received, "particles of a file");
+  comm_exchange(send, sent, s->received, received);
+  free(send);
+  s->row = allocate(s->count, sizeof *s->row, "particles of a file");
+  for (size_t i = 0; i < s->count; i++)
+    s->row[i] = (struct row){s->received[i].patch, &s->received[i].particle};
+  sort_rows(s);
+}
+
+/** Let the ranks that write rows have them. */
 static void send_to_writers(struct file_particles *s) {
   const size_t ranks = (size_t)comm_size();
   size_t *bytes_of = allocate(2 * ranks, sizeof *bytes_of, "message sizes");
   int *writer = find_writers(s);
-  for (size_t i = 0; i < s->count; i++) bytes_of[writer[s->parcel[i].patch]] += sizeof *s->parcel;
+  for (size_t i = 0; i < s->count; i++) bytes_of[writer[s->row[i].patch]] += sizeof(struct parcel);
   comm_exchange_sizes(bytes_of, bytes_of + ranks);
-  s->count = 0;
-  for (size_t r = 0; r < ranks; r++) s->count += bytes_of[ranks + r] / sizeof *s->parcel;
-  struct parcel *received = allocate(s->count, sizeof *received, "particles of a file");
-  comm_exchange(s->parcel, bytes_of, received, bytes_of + ranks);
-  free(s->parcel);
-  s->parcel = received;
-  sort_parcels(s);
+  send_rows(s, bytes_of, bytes_of + ranks);
   free(writer);
   free(bytes_of);
 }
@@ -122,8 +141,7 @@ struct file_particles *file_particles_sort(const struct gas_file *f) {
   s->patches = tree_first(&f->topology, f->topology.finest + 1);
   s->in_patch = allocate(s->patches, sizeof *s->in_patch, "particles of a file");
   take_particles(f, s);
-  sort_parcels(s);
-  for (size_t i = 0; i < s->count; i++) s->in_patch[s->parcel[i].patch]++;
+  for (size_t i = 0; i < s->count; i++) s->in_patch[s->row[i].patch]++;
   comm_sum_u64(s->in_patch, s->patches);
   if (comm_size() > 1) send_to_writers(s);
   s->first = comm_sum_before(s->count);
@@ -132,7 +150,8 @@ struct file_particles *file_particles_sort(const struct gas_file *f) {
 
 void file_particles_free(struct file_particles *s) {
   if (!s) return;
-  free(s->parcel);
+  free(s->row);
+  free(s->received);
   free(s->in_patch);
   free(s);
 }
@@ -191,7 +210,7 @@ static void write_column(hid_t file, const char *path, const struct file_particl
   union number *values = allocate(PIECE, sizeof *values, "a piece of a gas file");
   for (size_t first = 0, n; first < s->count; first += n) {
     n = s->count - first < PIECE ? s->count - first : PIECE;
-    for (size_t i = 0; i < n; i++) values[i] = number_of(&s->parcel[first + i].particle, column);
+    for (size_t i = 0; i < n; i++) values[i] = number_of(s->row[first + i].particle, column);
     hdf5_write_rows(dataset, path, name, column_type(column), s->first + first, n, 1, values);
   }
   free(values);

@@ -169,8 +169,8 @@ static struct particles share_particles(const struct gas *g, double box) {
   struct place *sent = own_places(g, box, &own);
   const size_t first = comm_sum_before(own);
   for (int r = 0; r < comm_size(); r++)
-    bytes_of[r] = sizeof *sent * common(first, first + own, comm_first(s.all, r),
-                                        comm_first(s.all, r + 1));
+    bytes_of[r] = sizeof *sent *
+                  common(first, first + own, comm_first(s.all, r), comm_first(s.all, r + 1));
   comm_exchange_sizes(bytes_of, bytes_of + ranks);
   comm_exchange(sent, bytes_of, received, bytes_of + ranks);
   for (size_t i = 0; i < s.count; i++)

@@ -139,8 +139,8 @@ void matter_means(const struct gas_matter *m, double mean[GAS_PATCH_CELLS]) {
 }
 
 void matter_put_means(const double mean[GAS_PATCH_CELLS], int patch, struct gas_matter *m) {
-  double *low = m->fine + GAS_PATCH_SIDE * (((patch >> 2) * SIDE + (patch >> 1 & 1)) * SIDE +
-                                            (patch & 1));
+  double *low = m->fine +
+                GAS_PATCH_SIDE * (((patch >> 2) * SIDE + (patch >> 1 & 1)) * SIDE + (patch & 1));
   for (int z = 0; z < GAS_PATCH_SIDE; z++)
     for (int y = 0; y < GAS_PATCH_SIDE; y++, mean += GAS_PATCH_SIDE)
       memcpy(low + (z * SIDE + y) * SIDE, mean, GAS_PATCH_SIDE * sizeof *mean);

@@ -43,9 +43,10 @@ double gas_particles_bytes_per_group(const struct parameters *p) {
 }
 
 double gas_particles_bytes(size_t count) {
-  const size_t bytes = 2 * sizeof(struct gas_particle) + /* also in new groups */
-                       sizeof(struct gas_particle *) + sizeof(struct home) + sizeof(uint32_t);
-  return (double)count * (double)bytes;
+  const size_t one = sizeof(struct gas_particle), row = 2 * sizeof(size_t);
+  const size_t in_new_groups = 2 * one + sizeof(void *) + sizeof(struct home) + sizeof(uint32_t);
+  const size_t in_files = one + row + (comm_size() > 1 ? 2 * (one + sizeof(size_t)) : 0);
+  return (double)count * (double)(in_new_groups > in_files ? in_new_groups : in_files);
 }
 
 void gas_particles_make_ghosts(const struct gas *g, int level) {
@@ -167,13 +168,14 @@ struct lost {
 
 /** The worst that a particle of this rank has met; of several that with the lowest number. */
 static struct lost find_lost(const struct particle_migration *m) {
+  const bool isolated = m->first == 0 && m->gas->topology.boundary[0][0] != GAS_PERIODIC;
   struct lost worst = {.why = NOT_LOST};
   for (size_t i = 0; i < m->count; i++) {
     const struct gas_particle *p = m->particle[i];
     struct lost lost = {.number = p->number};
     memcpy(lost.position, p->position, sizeof lost.position);
     if (m->home[i].group == NO_GROUP) lost.why = NO_HOME;
-    if (m->first == 0 && is_outside(m->gas, p->position)) lost.why = OUTSIDE;
+    if (isolated && is_outside(m->gas, p->position)) lost.why = OUTSIDE;
     if (lost.why > worst.why || (lost.why == worst.why && lost.number < worst.number)) worst = lost;
   }
   return worst;

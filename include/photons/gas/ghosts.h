@@ -20,11 +20,11 @@ struct batch_list {
 enum ghost_kind {
   GHOST_CELLS, /**< present cells, for the ghost cells of blocks of their level and of the next finer
                     one */
-  GHOST_SIDES,      /**< fluxes through sides, for the fix-up of the next coarser level */
-  GHOST_MEANS,      /**< means of the cells of whole groups, for the next coarser level */
-  GHOST_POTENTIALS, /**< of self-gravity: a potential of the cells that GHOST_CELLS has */
-  GHOST_SHARES,     /**< of self-gravity: struct poisson_share, for the next coarser level */
-  GHOST_MATTER,     /**< of particles: gas_matter.coarse of patches, for what refines these */
+  GHOST_SIDES,        /**< fluxes through sides, for the fix-up of the next coarser level */
+  GHOST_MEANS,        /**< means of the cells of whole groups, for the next coarser level */
+  GHOST_POTENTIALS,   /**< of self-gravity: a potential of the cells that GHOST_CELLS has */
+  GHOST_SHARES,       /**< of self-gravity: struct poisson_share, for the next coarser level */
+  GHOST_MATTER,       /**< of particles: gas_matter.coarse of patches, for what refines these */
   GHOST_MATTER_MEANS, /**< of particles: matter_means() of whole groups, for the next coarser level */
   GHOST_KINDS
 };
