@@ -496,6 +496,11 @@ static void read_numbers(hid_t info, const char *path, struct gas_file *f) {
   f->solver = (enum gas_solver)find_number(path, solver_number, 2,
                                            read_int(info, path, "Makefile", "FluScheme"));
   record_read(info, path, "InputPara", "Gamma", H5T_NATIVE_DOUBLE, 0, &f->gamma);
+  if (!read_int(info, path, "KeyInfo", "Particle")) return;
+  int64_t particles;
+  record_read(info, path, "KeyInfo", "Par_NPar", H5T_NATIVE_INT64, 0, &particles);
+  if (particles <= 0) corrupt(path, "an impossible number of particles");
+  f->particle_count = (size_t)particles;
 }
 
 /** An octree of the root level alone. */

@@ -44,6 +44,7 @@ struct gas_file {
   struct gas_file_level level[GAS_LEVELS_MAX];
   struct gas_moment moment;
   const struct gas_particles *particles; /**< written; NULL: there are none, or they are read later */
+  size_t particle_count;                 /**< in a file that is read, of all ranks */
 };
 
 /**
