@@ -166,7 +166,12 @@ struct lost {
   double position[3];
 };
 
-/** The worst that a particle of this rank has met; of several that with the lowest number. */
+/** Of two that have met the same, the one with the lower number. */
+static bool is_worse(const struct lost *a, const struct lost *b) {
+  return a->why != b->why ? a->why > b->why : a->number < b->number;
+}
+
+/** The worst of this rank's particles. */
 static struct lost find_lost(const struct particle_migration *m) {
   const bool isolated = m->first == 0 && m->gas->topology.boundary[0][0] != GAS_PERIODIC;
   struct lost worst = {.why = NOT_LOST};
@@ -176,7 +181,7 @@ static struct lost find_lost(const struct particle_migration *m) {
     memcpy(lost.position, p->position, sizeof lost.position);
     if (m->home[i].group == NO_GROUP) lost.why = NO_HOME;
     if (isolated && is_outside(m->gas, p->position)) lost.why = OUTSIDE;
-    if (lost.why > worst.why || (lost.why == worst.why && lost.number < worst.number)) worst = lost;
+    if (is_worse(&lost, &worst)) worst = lost;
   }
   return worst;
 }
@@ -202,11 +207,11 @@ static void require_places(const struct particle_migration *m) {
   comm_max_u32(&why, 1);
   if (why == NOT_LOST) return;
   struct lost *all = allocate((size_t)comm_size(), sizeof *all, "particles that are lost"),
-              *first = NULL;
+              *worst = all;
   comm_gather_all(&own, sizeof own, all);
-  for (int r = 0; r < comm_size(); r++)
-    if (all[r].why == why && (!first || all[r].number < first->number)) first = &all[r];
-  fail_at(m->gas, first);
+  for (int r = 1; r < comm_size(); r++)
+    if (is_worse(&all[r], worst)) worst = &all[r];
+  fail_at(m->gas, worst);
 }
 
 void gas_particles_settle(struct gas *g, int first, int last) {

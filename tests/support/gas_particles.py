@@ -3,7 +3,7 @@
 became of them.
 
 usage: gas_particles.py make | swarm FILE SIDE SIDE SIDE | circles FOLDER FOLDER | same FOLDER FOLDER |
-       products FOLDER FOLDER"""
+       masses FILE FILE | products FOLDER FOLDER"""
 
 import csv
 import glob
@@ -116,6 +116,14 @@ def same(one, other):
     assert float(rows[-1]["particle_energy"]) > 3 * float(rows[0]["particle_energy"])
 
 
+def masses(begin, end):
+    """All particles of the initial conditions are in a file of a run, with their masses."""
+    with h5py.File(begin) as a, h5py.File(end) as b:
+        number, mass = b["Particle/ParPUid"][()], b["Particle/ParMass"][()]
+        assert np.array_equal(np.sort(number), np.arange(len(a["mass"])))
+        assert np.array_equal(mass, a["mass"][()][number])
+
+
 def products(one, other):
     """Spectra agree to rounding, and pictures but for colours that rounding decides."""
     from matplotlib.pyplot import imread
@@ -130,4 +138,5 @@ def products(one, other):
         assert np.ptp(a) > 0.1 and np.mean(np.abs(a - b) > 0.02) < 1e-3, path
 
 
-{"make": make, "swarm": swarm, "circles": circles, "same": same, "products": products}[sys.argv[1]](*sys.argv[2:])
+{"make": make, "swarm": swarm, "circles": circles, "same": same, "masses": masses,
+ "products": products}[sys.argv[1]](*sys.argv[2:])
