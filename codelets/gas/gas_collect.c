@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_collect: densities of particles of finer levels, in refined patches of a batch.
+/* gas_collect: densities of particles of finer levels, in those refined patches of a batch whose
+ * finer groups are of this rank.
  *
  * reads   densities of the next finer level
  * updates densities */
 #include <stdlib.h>
 
 #include "codelets/gas/batches.h"
+#include "photons/base/comm.h"
 #include "photons/gas/particles.h"
 
 #define gas_collect_argument batch_argument
 enum { MATTER, FINE };
 
 static double gas_collect_work(const struct batch_argument *a) { return batch_work(a); }
-
-/** Means of 2^3 cells of the group that refines a patch. */
-static void collect(const struct gas_matter *fine, int patch, double *density) {
-  enum { SIDE = GAS_GROUP_SIDE };
-  for (int i = 0; i < GAS_PATCH_CELLS; i++) {
-    const int x = i & 7, y = i >> 3 & 7, z = i >> 6;
-    double sum = 0.0;
-    for (int k = 0; k < 8; k++) {
-      const int at = ((2 * z + (k >> 2)) * SIDE + 2 * y + (k >> 1 & 1)) * SIDE + 2 * x + (k & 1);
-      sum += fine->own[at] + fine->fine[at];
-    }
-    density[((z + 8 * (patch >> 2)) * SIDE + y + 8 * (patch >> 1 & 1)) * SIDE + x +
-            8 * (patch & 1)] = 0.125 * sum;
-  }
-}
 
 static void gas_collect_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas *g = a->gas;
@@ -36,8 +23,10 @@ static void gas_collect_cpu(void *buffers[], const struct batch_argument *a) {
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++) {
       const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
-      struct gas_matter *m = VECTOR(struct gas_matter, buffers[MATTER]) + i;
-      if (son != NO_GROUP) collect(matter_of(g, &sons, son), p, m->fine);
+      double mean[GAS_PATCH_CELLS];
+      if (son == NO_GROUP || gas_owner(g, a->level + 1, son) != comm_rank()) continue;
+      matter_means(matter_of(g, &sons, son), mean);
+      matter_put_means(mean, p, VECTOR(struct gas_matter, buffers[MATTER]) + i);
     }
   free(address);
 }

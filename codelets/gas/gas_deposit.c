@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_deposit: densities that particles give to the cells of a batch.
  *
- * reads  particles of the batch and its neighbours; densities of the next coarser level
+ * reads  particles of the batch and its neighbours, of these copies where they are of other ranks;
+ *        densities of the next coarser level
  * writes densities; those of finer levels are 0, or stay if the level is ahead of these */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codelets/gas/batches.h"
+#include "photons/base/error.h"
 #include "photons/gas/particles.h"
 
 #define gas_deposit_argument batch_argument /* flag: ahead of finer levels */
@@ -24,11 +26,25 @@ static void add_coarse(const double *coarse, int patch, double *density) {
   }
 }
 
+/** Densities of batch i of the next coarser level; NULL: it is of another rank, and not needed. */
+static starpu_data_handle_t coarse_matter(const struct batch_argument *a, uint32_t i) {
+  return a->gas->level[a->level - 1].batch[batch_of(a)->coarse.batch[i]].matter;
+}
+
+/** The densities of the next coarser level; NULL where there are none. free() it. */
+static const char **coarse_addresses(void *buffers[], const struct batch_argument *a) {
+  const uint32_t count = batch_of(a)->coarse.count;
+  const char **address = allocate(count, sizeof *address, "task data");
+  for (uint32_t i = 0, slot = COARSE; i < count; i++)
+    if (coarse_matter(a, i)) address[i] = VECTOR(const char, buffers[slot++]);
+  return address;
+}
+
 static void gas_deposit_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
   const struct gas_tree_level *l = &g->topology.level[a->level];
-  const char **address = slots_addresses(buffers, COARSE, b->coarse.count);
+  const char **address = coarse_addresses(buffers, a);
   const struct batch_cells coarse = {&b->coarse, address};
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_matter *m = VECTOR(struct gas_matter, buffers[MATTER]) + i;
@@ -51,9 +67,10 @@ void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead) {
   struct slots slots = {0};
   slots_add(&slots, b->matter, ahead ? STARPU_RW : STARPU_W);
   for (uint32_t i = 0; i < b->coarse.count; i++)
-    slots_add(&slots, g->level[level - 1].batch[b->coarse.batch[i]].matter, STARPU_R);
+    if (coarse_matter(&a, i)) slots_add(&slots, coarse_matter(&a, i), STARPU_R);
   for (uint32_t i = 0; i < b->near.count; i++)
-    slots_add(&slots, g->level[level].batch[b->near.batch[i]].particles, STARPU_R);
+    if (gas_is_own(g, level, b->near.batch[i]))
+      slots_add(&slots, g->level[level].batch[b->near.batch[i]].particles, STARPU_R);
   gas_deposit_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

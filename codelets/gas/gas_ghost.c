@@ -5,15 +5,17 @@
  * gas_cut       reads cells or fluxes through sides; writes the packed ones
  * gas_paste     reads the packed ones; writes the same of batches of other ranks, or updates cells of
  *               own ones
- * gravity_cut   reads a potential or shares; writes the packed ones
- * gravity_paste reads the packed ones; writes the same of batches of other ranks */
+ * gravity_cut   reads a potential, shares or densities of particles; writes the packed ones
+ * gravity_paste reads the packed ones; writes the same of batches of other ranks, or updates
+ *               densities of own ones */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codelets/gas/batches.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/poisson.h"
+#include "photons/gas/particles.h"
 #include "photons/runtime/message.h"
 
 struct gas_cut_argument {
@@ -59,7 +61,7 @@ static void copy_cubes(const struct gas *g, const struct ghost_item *item, char 
       copy_cube(group + v * GAS_GROUP_CELLS * real, packed, __builtin_ctzll(left), real, cut);
 }
 
-/** Cubes of 4^3 cells of the potential of a group, [16][16][16]. */
+/** Cubes of 4^3 cells of the potential of a group or of densities, [16][16][16]. */
 static void copy_potential(const struct ghost_item *item, char *potential, char *packed, bool cut) {
   enum { ROW = 4 * sizeof(double) };
   for (uint64_t left = item->parts; left; left &= left - 1) {
@@ -93,10 +95,21 @@ static void copy_means(const struct gas_cut_argument *a, uint32_t i, char *group
            packed + (v * GAS_PATCHES + i % GAS_PATCHES) * bytes, bytes);
 }
 
+/** Means of the densities of particles. @param matter  of the finer group; where they go: of its
+ * father */
+static void copy_matter_means(const struct gas_cut_argument *a, uint32_t i,
+                              struct gas_matter *matter, double *packed, bool cut) {
+  if (cut)
+    matter_means(matter, packed);
+  else
+    matter_put_means(
+        packed, (int)(a->gas->topology.level[a->level].key[a->message->item[i].group] & 7), matter);
+}
+
 /** The group whose cells a message's group i is made from, or goes to. */
 static uint32_t group_of(const struct gas_cut_argument *a, uint32_t i, bool cut) {
   const uint32_t group = a->message->item[i].group;
-  if (cut || a->kind != GHOST_MEANS) return group;
+  if (cut || !ghost_for_fathers(a->kind)) return group;
   return a->gas->topology.level[a->level].group[group].father;
 }
 
@@ -105,6 +118,7 @@ static size_t bytes_inside(const struct gas *g, enum ghost_kind kind) {
   return kind == GHOST_SIDES        ? gas_sides_bytes(g)
          : kind == GHOST_POTENTIALS ? GAS_GROUP_CELLS * sizeof(double)
          : kind == GHOST_SHARES     ? sizeof(struct poisson_share)
+         : kind >= GHOST_MATTER     ? sizeof(struct gas_matter)
                                     : gas_group_bytes(g);
 }
 
@@ -117,15 +131,19 @@ static void copy_all(void *buffers[], const struct gas_cut_argument *a, bool cut
     const uint32_t group = group_of(a, i, cut);
     while (m->batches.batch[k] != group / g->batch) k++;
     char *inside = nth(buffers[BATCHES + k], bytes, group % g->batch);
-    char *packed = VECTOR(char, buffers[PACKED]);
+    char *packed = VECTOR(char, buffers[PACKED]), *own = packed + item->first * part;
     if (a->kind == GHOST_CELLS)
-      copy_cubes(g, item, inside, packed + item->first * part, cut);
+      copy_cubes(g, item, inside, own, cut);
     else if (a->kind == GHOST_POTENTIALS)
-      copy_potential(item, inside, packed + item->first * part, cut);
-    else if (a->kind != GHOST_MEANS)
-      copy_parts(item, part, inside, packed + item->first * part, cut);
-    else
+      copy_potential(item, inside, own, cut);
+    else if (a->kind == GHOST_MATTER)
+      copy_potential(item, inside + offsetof(struct gas_matter, coarse), own, cut);
+    else if (a->kind == GHOST_MATTER_MEANS)
+      copy_matter_means(a, i, (void *)inside, (void *)own, cut);
+    else if (a->kind == GHOST_MEANS)
       copy_means(a, i, inside, packed, cut);
+    else
+      copy_parts(item, part, inside, own, cut);
   }
 }
 
@@ -196,12 +214,13 @@ static starpu_data_handle_t data_of(const struct gas_cut_argument *a, const stru
   return a->kind == GHOST_SIDES        ? b->sides
          : a->kind == GHOST_POTENTIALS ? b->potential[a->potential]
          : a->kind == GHOST_SHARES     ? b->shares
+         : a->kind >= GHOST_MATTER     ? b->matter
                                        : b->handle[l->now];
 }
 
 /** The slots of a message's batches. */
 static void add_batches(struct slots *slots, const struct gas_cut_argument *a, bool cut) {
-  const bool fathers = !cut && a->kind == GHOST_MEANS;
+  const bool fathers = !cut && ghost_for_fathers(a->kind);
   const struct gas_level *l = &a->gas->level[fathers ? a->level - 1 : a->level];
   const enum starpu_data_access_mode mode = cut ? STARPU_R : fathers ? STARPU_RW : STARPU_W;
   for (uint32_t k = 0; k < a->message->batches.count; k++) {
@@ -215,7 +234,7 @@ static void submit(struct gas_cut_argument a, bool cut) {
   slots_add(&slots, a.message->packed, cut ? STARPU_W : STARPU_R);
   add_batches(&slots, &a, cut);
   const struct task task = slots_task(&slots, PRIORITY_HIGHEST);
-  if (a.kind == GHOST_POTENTIALS || a.kind == GHOST_SHARES)
+  if (a.kind >= GHOST_POTENTIALS)
     cut ? gravity_cut_insert(a, task) : gravity_paste_insert(a, task);
   else
     cut ? gas_cut_insert(a, task) : gas_paste_insert(a, task);

@@ -104,7 +104,7 @@ static void describe(void *state, FILE *out) {
   const struct gas_run *r = state;
   const struct gas *g = r->gas;
   describe_mesh(out, r->parameters);
-  if (g->particles) fprintf(out, "  particles   %zu\n", gas_particles_count(g->particles));
+  if (g->particles) fprintf(out, "  particles   %zu\n", g->particles->count);
   fprintf(out, "  patches     by level:");
   for (int level = 0; level < topology_levels(&g->topology); level++)
     fprintf(out, " %u", GAS_PATCHES * g->topology.level[level].count);
@@ -339,27 +339,28 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
   scheduler_check(p);
   if (comm_rank() == 0) output_folder_check(p->output.dir);
   *now = (struct progress){.a = start_of(p), .start_a = start_of(p)};
+  size_t particles = 0;
   if (checkpoint_path) {
     char *found;
     struct gas_file f = gas_checkpoint_open(checkpoint_path, p, true, &found);
     *now = progress_of(&f, p);
+    particles = f.particle_count;
     topology_free(&f.topology);
     free(found);
   } else if (p->ic.source == IC_ARRAY) {
     struct gas_ic ic = gas_ic_make(p); /* looks at the file */
     gas_ic_free(&ic);
   }
-  const size_t particles = !checkpoint_path && gas_particles_wanted(p) ? gas_particles_look(p) : 0;
+  if (!checkpoint_path && gas_particles_wanted(p)) particles = gas_particles_look(p);
   gas_require_root(p);
   set_timeline(timeline, p, now);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
   describe_mesh(stdout, p);
   if (particles > 0)
-    printf("  particles   %zu, %.1f MB\n", particles,
-           1e-6 * (double)particles * sizeof(struct gas_particle));
+    printf("  particles   %zu, %.1f MB\n", particles, 1e-6 * gas_particles_bytes(particles));
   const double root = gas_root_memory(p), patch = gas_bytes_per_group(p);
-  const double left = gas_installed_memory() - root;
+  const double left = gas_installed_memory() - root - gas_particles_bytes(particles);
   printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch;\n"
          "              %.3g patches have room in the %.1f GB installed\n",
          1e-6 * root, 1e-6 * patch, left / patch, 1e-9 * gas_installed_memory());

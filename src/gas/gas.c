@@ -56,7 +56,7 @@ double gas_memory(const struct gas *g) {
   return groups * g->group_memory +
          (double)comm_size() * (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
          (g->gravity ? root_poisson_bytes(g->gravity->root) : 0.0) +
-         gas_particles_bytes(g->particles);
+         (g->particles ? gas_particles_bytes(g->particles->count) : 0.0);
 }
 
 double gas_root_memory(const struct parameters *p) {
@@ -349,6 +349,7 @@ static void drop_ghosts(const struct gas *g, int level) {
     if (gas_is_own(g, level, i)) continue;
     handle_drop(&b->sides);
     gravity_drop_batch(b);
+    gas_particles_drop_batch(b);
     drop_cells(b);
   }
 }
@@ -367,6 +368,7 @@ static void make_ghosts(const struct gas *g, int level) {
       b->sides = handle_make(handle_room(b->count) * gas_sides_bytes(g), 1);
     }
   if (g->gravity) gravity_make_ghosts(g, level);
+  if (g->particles) gas_particles_make_ghosts(g, level);
 }
 
 static void link_level(struct gas *g, int level) {

@@ -56,6 +56,7 @@ struct transfer {
   const struct gas_file *file;
   const struct parameters *parameters;
   struct provenance provenance;
+  struct file_particles *particles; /* NULL: there are none */
   gas_file_group *group;
   void *context;
 };
@@ -123,7 +124,7 @@ static void write_key_info(hid_t info, const char *path, const struct gas_file *
   add_int(&r, "Gravity", f->gravity);
   add_int(&r, "Particle", f->particles != NULL);
   if (f->particles) {
-    const int64_t particles = (int64_t)gas_particles_count(f->particles);
+    const int64_t particles = (int64_t)f->particles->count;
     record_int64(&r, "Par_NPar", 0, &particles);
   }
   add_int(&r, "NLevel", (int32_t)levels);
@@ -425,11 +426,12 @@ static void write_part(void *context, const struct output_turn *turn) {
   if (first) {
     write_info(file, path, t);
     write_tree(file, path, t->file);
-    if (t->file->particles) file_particles_write(file, path, t->file);
+    if (t->particles) file_particles_create(file, path, t->particles);
     create_grid_data(file, path, t->file);
     write_state(file, path, t);
     provenance_write(file, path, &t->provenance);
   }
+  if (t->particles) file_particles_write(file, path, t->particles);
   transfer_gas(t, file, path, true);
   if (comm_rank() == turn->last) { /* with these the file is complete */
     hdf5_write_text(file, path, "format", format);
@@ -446,9 +448,11 @@ static void write_file(const char *path, const char *previous, const struct para
   struct transfer t = {.file = f,
                        .parameters = p,
                        .provenance = provenance_of(p),
+                       .particles = f->particles ? file_particles_sort(f) : NULL,
                        .group = group,
                        .context = context};
   output_together((char *[]){(char *)path}, 1, previous, write_part, &t);
+  file_particles_free(t.particles);
 }
 
 void gas_file_write(const char *path, const struct parameters *p, const struct gas_file *f,
@@ -492,6 +496,11 @@ static void read_numbers(hid_t info, const char *path, struct gas_file *f) {
   f->solver = (enum gas_solver)find_number(path, solver_number, 2,
                                            read_int(info, path, "Makefile", "FluScheme"));
   record_read(info, path, "InputPara", "Gamma", H5T_NATIVE_DOUBLE, 0, &f->gamma);
+  if (!read_int(info, path, "KeyInfo", "Particle")) return;
+  int64_t particles;
+  record_read(info, path, "KeyInfo", "Par_NPar", H5T_NATIVE_INT64, 0, &particles);
+  if (particles <= 0) corrupt(path, "an impossible number of particles");
+  f->particle_count = (size_t)particles;
 }
 
 /** An octree of the root level alone. */

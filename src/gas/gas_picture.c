@@ -163,7 +163,7 @@ static void draw_column(const struct view *v, double x[3], size_t pixel) {
     const void *cells = gas_cells(g, p.level, p.group);
     cells_long = (uint64_t)1 << (v->finest - p.level);
     if (cells) sum += (double)cells_long * number(g, cells, p.cell, GAS_DENSITY);
-    if (g->particles) of_particles += (double)cells_long * particle_density(g, &p);
+    if (g->particles && cells) of_particles += (double)cells_long * particle_density(g, &p);
   }
   if (g->particles) v->value[PARTICLES][pixel] = of_particles / (double)all * unit_of(g, PARTICLES);
   v->value[COLUMN][pixel] = sum / (double)all * unit_of(g, COLUMN);
@@ -239,16 +239,18 @@ static void write_picture(const struct view *v, int kind, const char *path, size
   free(p.rgb);
 }
 
-/** Take over the densities of particles from tasks, or give them back. */
+/** Take over the densities of own batches' particles from tasks, or give them back. */
 static void hold_matter(const struct gas *g, bool hold) {
-  for (int level = 0; g->particles && level < topology_levels(&g->topology); level++)
-    for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+  for (int level = 0; g->particles && level < topology_levels(&g->topology); level++) {
+    const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+    for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++) {
       const starpu_data_handle_t matter = g->level[level].batch[i].matter;
       if (hold)
         handle_acquire(matter, STARPU_R);
       else
         starpu_data_release(matter);
     }
+  }
 }
 
 void gas_pictures_write(const struct gas *g, const char *folder, size_t number_of, size_t pixels) {

@@ -125,29 +125,69 @@ static void write_gas(const struct spectra *w) {
   fftw_free(mesh);
 }
 
-/** The positions of all particles. @return false: they have different masses */
-static bool copy_particles(const struct gas *g, double box, struct particles *s) {
-  const double mass = g->particles->lightest;
-  size_t i = 0;
-  *s = particles_create_share(gas_particles_count(g->particles), box, mass);
+/** Whether all particles have the same mass. Collective. */
+static bool have_one_mass(const struct gas *g) {
+  uint32_t others = 0;
   for (int l = 0; l < GAS_LEVELS_MAX; l++)
-    for (size_t k = 0; k < g->particles->level[l].count; k++, i++) {
-      const struct gas_particle *p = &g->particles->level[l].particle[k];
-      if (p->mass != mass) return false;
+    for (size_t k = 0; k < g->particles->level[l].count; k++)
+      others |= g->particles->level[l].particle[k].mass != g->particles->lightest;
+  comm_max_u32(&others, 1);
+  return others == 0;
+}
+
+/** A position in a message. */
+struct place {
+  uint32_t x[3];
+};
+
+/** The positions of this rank's particles. */
+static struct place *own_places(const struct gas *g, double box, size_t *count) {
+  *count = 0;
+  for (int l = 0; l < GAS_LEVELS_MAX; l++) *count += g->particles->level[l].count;
+  struct place *place = allocate(*count, sizeof *place, "the power spectrum's particles"),
+               *next = place;
+  for (int l = 0; l < GAS_LEVELS_MAX; l++)
+    for (size_t k = 0; k < g->particles->level[l].count; k++, next++)
       for (size_t c = 0; c < 3; c++)
-        s->position[c * s->count + i] = position_to_integer(p->position[c], box);
-    }
-  return true;
+        next->x[c] = position_to_integer(g->particles->level[l].particle[k].position[c], box);
+  return place;
+}
+
+/** Number of what two ranges have in common. */
+static size_t common(size_t first, size_t end, size_t other_first, size_t other_end) {
+  const size_t low = first > other_first ? first : other_first,
+               high = end < other_end ? end : other_end;
+  return low < high ? high - low : 0;
+}
+
+/** All particles, of which each rank gets an equal part. Collective. */
+static struct particles share_particles(const struct gas *g, double box) {
+  const size_t ranks = (size_t)comm_size();
+  struct particles s = particles_create_share(g->particles->count, box, g->particles->lightest);
+  struct place *received = allocate(s.count, sizeof *received, "the power spectrum's particles");
+  size_t own, *bytes_of = allocate(2 * ranks, sizeof *bytes_of, "message sizes");
+  struct place *sent = own_places(g, box, &own);
+  const size_t first = comm_sum_before(own);
+  for (int r = 0; r < comm_size(); r++)
+    bytes_of[r] = sizeof *sent *
+                  common(first, first + own, comm_first(s.all, r), comm_first(s.all, r + 1));
+  comm_exchange_sizes(bytes_of, bytes_of + ranks);
+  comm_exchange(sent, bytes_of, received, bytes_of + ranks);
+  for (size_t i = 0; i < s.count; i++)
+    for (size_t c = 0; c < 3; c++) s.position[c * s.count + i] = received[i].x[c];
+  free(bytes_of);
+  free(received);
+  free(sent);
+  return s;
 }
 
 static void write_particles(const struct spectra *w) {
-  struct particles s;
-  if (copy_particles(w->gas, w->parameters->box.size, &s)) {
-    size_t count;
-    struct power_bin *bins = power_measure(&s, w->mesh, FOLDS, &count);
-    write_bins(w, "particles", bins, count, &s);
-    free(bins);
-  }
+  if (!have_one_mass(w->gas)) return;
+  struct particles s = share_particles(w->gas, w->parameters->box.size);
+  size_t count;
+  struct power_bin *bins = power_measure(&s, w->mesh, FOLDS, &count);
+  write_bins(w, "particles", bins, count, &s);
+  free(bins);
   particles_free(&s);
 }
 

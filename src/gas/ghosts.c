@@ -17,7 +17,9 @@ enum {
 };
 
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
-  if (kind == GHOST_POTENTIALS) return GAS_FACE_CELLS * sizeof(double); /* a cube of 4^3 cells */
+  if (kind == GHOST_POTENTIALS || kind == GHOST_MATTER)
+    return GAS_FACE_CELLS * sizeof(double); /* a cube of 4^3 cells */
+  if (kind == GHOST_MATTER_MEANS) return GAS_PATCH_CELLS * sizeof(double);
   if (kind == GHOST_SHARES) return sizeof(struct poisson_share);
   const size_t cells = kind == GHOST_MEANS ? GAS_PATCH_CELLS : GAS_FACE_CELLS;
   return g->variables * cells * g->kernels->real_size; /* a cube has as many cells as a face */
@@ -144,6 +146,25 @@ static void receive_sides(struct needs *s, uint32_t father, int patch) {
   }
 }
 
+/** Patches of own groups that other ranks refine; or patches that own groups of the next finer level
+ * refine. */
+static void find_refined(struct needs *s) {
+  const struct gas *g = s->gas;
+  if (s->level == g->topology.finest) return;
+  const int level = s->sent ? s->level : s->level + 1;
+  const struct gas_tree_level *l = &g->topology.level[level];
+  const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
+  for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++) {
+    const uint32_t father = l->group[i].father;
+    if (!s->sent)
+      add_need(s, gas_owner(g, s->level, father), father, cubes((int)(l->key[i] & 7), MYSELF));
+    for (int p = 0; p < GAS_PATCHES && s->sent; p++) {
+      const uint32_t son = l->group[i].son[p];
+      if (son != NO_GROUP) add_need(s, gas_owner(g, level + 1, son), i, cubes(p, MYSELF));
+    }
+  }
+}
+
 static void send_means(struct needs *s, uint32_t group) {
   const uint32_t father = s->gas->topology.level[s->level].group[group].father;
   add_need(s, gas_owner(s->gas, s->level - 1, father), group, 1);
@@ -229,7 +250,7 @@ static void add_batch(struct batch_list *list, uint32_t batch) {
 static void make_message(const struct needs *s, enum ghost_kind kind, struct ghost_message *m,
                          struct ghost_item *item) {
   const struct gas *g = s->gas;
-  const bool to_fathers = kind == GHOST_MEANS && !s->sent;
+  const bool to_fathers = ghost_for_fathers(kind) && !s->sent;
   m->item = item;
   m->batches.batch = allocate(m->count, sizeof *m->batches.batch, "ghosts of gas");
   for (uint32_t i = 0; i < m->count; i++) {
@@ -264,7 +285,9 @@ static struct ghost_messages find(const struct gas *g, int level, enum ghost_kin
     find_cells(&s);
   else if (kind == GHOST_SIDES)
     find_for_coarser(&s, send_sides, receive_sides);
-  else if (kind == GHOST_MEANS)
+  else if (kind == GHOST_MATTER)
+    find_refined(&s);
+  else if (ghost_for_fathers(kind))
     find_for_coarser(&s, send_means, receive_means);
   else
     find_for_coarser(&s, send_shares, receive_shares);
@@ -276,7 +299,7 @@ static struct ghost_messages find(const struct gas *g, int level, enum ghost_kin
 
 struct gas_ghosts ghosts_find(const struct gas *g, int level) {
   struct gas_ghosts ghosts = {0};
-  const int kinds = g->gravity ? GHOST_KINDS : GHOST_POTENTIALS;
+  const int kinds = g->particles ? GHOST_KINDS : g->gravity ? GHOST_MATTER : GHOST_POTENTIALS;
   for (int kind = 0; kind < kinds && comm_size() > 1; kind++) {
     ghosts.sent[kind] = find(g, level, (enum ghost_kind)kind, true);
     ghosts.received[kind] = find(g, level, (enum ghost_kind)kind, false);

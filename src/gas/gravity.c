@@ -202,8 +202,8 @@ void gravity_solve(struct gas *g, int level, double weight) {
 }
 
 static void kick(struct gas *g, int level, double dt, double weight) {
+  gravity_send_around(g, level, weight); /* for particles, too */
   if (g->empty) return;
-  gravity_send_around(g, level, weight);
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
     gas_kick_submit(g, level, i, dt, weight);
   g->level[level].stale = true;

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "particle_waves.h"
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
 #include "photons/gas/particles.h"
 #include "src/io/hdf5_util.h"
 
-/** Two unit masses around the middle of the box, on a circle around each other. */
+/** Two unit masses around the middle of the box, on a circle around each other; rank 0 has them. */
 static void add_point_masses(struct gas *g, const struct parameters *p) {
   const double distance = p->ic.separation * p->gas.length;
   const double speed = sqrt(p->gas.newton_constant / (2.0 * distance));
@@ -23,10 +24,11 @@ static void add_point_masses(struct gas *g, const struct parameters *p) {
     particle[i].position[0] += 0.5 * side * distance;
     particle[i].velocity[1] = side * speed;
   }
-  gas_particles_add(g, particle, 2);
+  gas_particles_add(g, particle, comm_rank() == 0 ? 2 : 0);
 }
 
-/** A dataset of numbers, [rows][columns]; columns 1: one dimension. */
+/** This rank's part of a dataset of numbers, [rows][columns]; columns 1: one dimension.
+ * @param rows  in and out: of the whole dataset; 0: not known */
 static double *read_numbers(hid_t file, const char *path, const char *name, size_t columns,
                             size_t *rows) {
   hsize_t shape[2] = {0, 1};
@@ -45,8 +47,11 @@ static double *read_numbers(hid_t file, const char *path, const char *name, size
     fail(EXIT_BAD_INPUT, "%s: %s has %zu rows, and position %zu", path, name, (size_t)shape[0],
          *rows);
   *rows = shape[0];
-  double *values = allocate(*rows * columns, sizeof *values, "particles");
-  hdf5_read_rows(dataset, path, name, H5T_NATIVE_DOUBLE, 0, *rows, columns, values, NULL);
+  const size_t first = comm_first(*rows, comm_rank()),
+               own = comm_first(*rows, comm_rank() + 1) - first;
+  double *values = allocate(own * columns, sizeof *values, "particles");
+  if (own > 0)
+    hdf5_read_rows(dataset, path, name, H5T_NATIVE_DOUBLE, first, own, columns, values, NULL);
   H5Sclose(space);
   H5Dclose(dataset);
   return values;
@@ -70,7 +75,7 @@ static void check_particle(const char *path, const struct parameters *p,
          (unsigned long long)particle->number, particle->mass);
 }
 
-/** End the program if gas and particles are not all matter. */
+/** End the program if gas and particles of all ranks are not all matter. */
 static void check_universe(const char *path, const struct parameters *p,
                            const struct gas_particle *particle, size_t count) {
   const struct cosmology c = cosmology_from(p);
@@ -79,6 +84,7 @@ static void check_universe(const char *path, const struct parameters *p,
                         (p->gas.root[0] * p->gas.root[0]);
   double mass = 0.0;
   for (size_t i = 0; i < count; i++) mass += particle[i].mass;
+  comm_sum_double(&mass, 1);
   const double found = mass / (volume * comoving_mean_density(&c));
   if (fabs(found - share) > 1e-3 * share)
     fail(EXIT_BAD_INPUT,
@@ -86,18 +92,21 @@ static void check_universe(const char *path, const struct parameters *p,
          found * c.omega_m, share * c.omega_m, c.omega_m);
 }
 
+/** This rank's part of the particles of a file. */
 static struct gas_particle *read_particles(const struct parameters *p, size_t *count) {
   const char *path = p->ic.particles;
   const hid_t file = hdf5_open(path);
-  *count = 0;
-  double *position = read_numbers(file, path, "position", 3, count),
-         *velocity = read_numbers(file, path, "velocity", 3, count),
-         *mass = read_numbers(file, path, "mass", 1, count);
+  size_t all = 0;
+  double *position = read_numbers(file, path, "position", 3, &all),
+         *velocity = read_numbers(file, path, "velocity", 3, &all),
+         *mass = read_numbers(file, path, "mass", 1, &all);
   H5Fclose(file);
+  const size_t first = comm_first(all, comm_rank());
+  *count = comm_first(all, comm_rank() + 1) - first;
   struct gas_particle *particle = allocate(*count, sizeof *particle, "particles");
   for (size_t i = 0; i < *count; i++) {
     particle[i].mass = mass[i];
-    particle[i].number = i;
+    particle[i].number = first + i;
     for (int c = 0; c < 3; c++) {
       particle[i].position[c] = position[3 * i + (size_t)c];
       particle[i].velocity[c] = velocity[3 * i + (size_t)c];
@@ -124,8 +133,11 @@ void gas_particles_begin(struct gas *g, const struct parameters *p) {
 }
 
 size_t gas_particles_look(const struct parameters *p) {
-  size_t count = 2;
+  size_t count;
+  if (p->ic.source == IC_POINT_MASSES) return 2;
   if (p->box.npart_side > 0) return waves_particle_count(p);
-  if (p->ic.source != IC_POINT_MASSES) free(read_particles(p, &count));
-  return count;
+  free(read_particles(p, &count));
+  uint64_t all = count;
+  comm_sum_u64(&all, 1);
+  return all;
 }

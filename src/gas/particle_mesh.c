@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "particle_migrate.h"
+#include "photons/base/comm.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
@@ -49,6 +51,23 @@ static double share_of(const struct cloud *cloud, int k) {
   return share;
 }
 
+uint32_t gas_particles_touched(const struct gas *g, int level, uint32_t group,
+                               const double position[3]) {
+  const struct gas_group *me = &g->topology.level[level].group[group];
+  const struct cloud cloud = cloud_at(g, level, me, position);
+  uint32_t touched = 0;
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+    bool here = me->near[n] != NO_GROUP;
+    for (int c = 0; c < 3; c++) {
+      const int low = cloud.cell[c] - SIDE * direction[c];
+      here = here && low >= -1 && low < SIDE;
+    }
+    touched |= (uint32_t)here << n;
+  }
+  return touched | 1u << MYSELF;
+}
+
 /** Add what a cloud has in a group. @param offset  of the particle's group from this one */
 static void add_cloud(const struct cloud *cloud, double density, const int offset[3],
                       double *cells) {
@@ -75,56 +94,56 @@ void gas_particles_assign(const struct gas *g, int level, uint32_t group,
     const int offset[3] = {SIDE * (n % 3 - 1), SIDE * (n / 3 % 3 - 1), SIDE * (n / 9 - 1)};
     if (near == NO_GROUP) continue;
     for (size_t i = l->first[near]; i < l->first[near + 1]; i++) {
-      const struct cloud cloud = cloud_of(g, level, &groups[near], &l->particle[i]);
-      add_cloud(&cloud, l->particle[i].mass / volume, offset, density);
+      const struct cloud cloud = cloud_of(g, level, &groups[near], &l->all[i]);
+      add_cloud(&cloud, l->all[i].mass / volume, offset, density);
     }
   }
 }
 
-/** The first group of a finer level that is at a key of a level, or after it. */
-static uint32_t first_below(const struct topology *t, int level, uint64_t key, int finer) {
-  const struct gas_tree_level *l = &t->level[finer];
-  uint32_t low = 0, high = l->count;
-  key <<= 3 * (finer - level);
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (l->key[middle] < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+/** Where a particle will be after a time. */
+static void move_on(const struct gas_particle *p, double time, double position[3]) {
+  for (int c = 0; c < 3; c++) position[c] = p->position[c] + time * p->velocity[c];
 }
 
-/** Move the clouds of particles of a finer level that are in a group. @param offset  of this group
- * from that of the densities */
-static void move_clouds(const struct gas *g, int level, uint32_t group, int finer, double time,
-                        const int offset[3], double *density) {
-  const struct topology *t = &g->topology;
-  const struct gas_tree_level *tree = &t->level[level];
-  const struct particle_level *l = &g->particles->level[finer];
-  const double volume = pow(gas_cell(g, level), 3.0);
-  const size_t end = l->first[first_below(t, level, tree->key[group] + 1, finer)];
-  for (size_t i = l->first[first_below(t, level, tree->key[group], finer)]; i < end; i++) {
-    const struct gas_particle *p = &l->particle[i];
-    double position[3];
-    for (int c = 0; c < 3; c++) position[c] = p->position[c] + time * p->velocity[c];
-    const struct cloud before = cloud_of(g, level, &tree->group[group], p);
-    const struct cloud after = cloud_at(g, level, &tree->group[group], position);
-    add_cloud(&before, -p->mass / volume, offset, density);
-    add_cloud(&after, p->mass / volume, offset, density);
-  }
-}
-
-void gas_particles_move_on(const struct gas *g, int level, uint32_t group, double time,
+void gas_particles_move_on(const struct gas *g, int level, uint32_t group,
+                           const struct particle_level *moving, double time,
                            double density[GAS_GROUP_CELLS]) {
+  const struct gas_group *groups = g->topology.level[level].group;
+  const double volume = pow(gas_cell(g, level), 3.0);
   for (int n = 0; n < NEIGHBOURS; n++) {
-    const uint32_t near = g->topology.level[level].group[group].near[n];
+    const uint32_t near = groups[group].near[n];
     const int offset[3] = {SIDE * (n % 3 - 1), SIDE * (n / 3 % 3 - 1), SIDE * (n / 9 - 1)};
     if (near == NO_GROUP) continue;
-    for (int finer = level + 1; finer < topology_levels(&g->topology); finer++)
-      move_clouds(g, level, near, finer, time, offset, density);
+    for (size_t i = moving->first[near]; i < moving->first[near + 1]; i++) {
+      const struct gas_particle *p = &moving->all[i];
+      double position[3];
+      move_on(p, time, position);
+      const struct cloud before = cloud_of(g, level, &groups[near], p);
+      const struct cloud after = cloud_at(g, level, &groups[near], position);
+      add_cloud(&before, -p->mass / volume, offset, density);
+      add_cloud(&after, p->mass / volume, offset, density);
+    }
   }
+}
+
+void matter_means(const struct gas_matter *m, double mean[GAS_PATCH_CELLS]) {
+  for (int i = 0; i < GAS_PATCH_CELLS; i++) {
+    const int x = i & 7, y = i >> 3 & 7, z = i >> 6;
+    double sum = 0.0;
+    for (int k = 0; k < 8; k++) {
+      const int at = ((2 * z + (k >> 2)) * SIDE + 2 * y + (k >> 1 & 1)) * SIDE + 2 * x + (k & 1);
+      sum += m->own[at] + m->fine[at];
+    }
+    mean[i] = 0.125 * sum;
+  }
+}
+
+void matter_put_means(const double mean[GAS_PATCH_CELLS], int patch, struct gas_matter *m) {
+  double *low = m->fine +
+                GAS_PATCH_SIDE * (((patch >> 2) * SIDE + (patch >> 1 & 1)) * SIDE + (patch & 1));
+  for (int z = 0; z < GAS_PATCH_SIDE; z++)
+    for (int y = 0; y < GAS_PATCH_SIDE; y++, mean += GAS_PATCH_SIDE)
+      memcpy(low + (z * SIDE + y) * SIDE, mean, GAS_PATCH_SIDE * sizeof *mean);
 }
 
 /** The acceleration of a cloud. A particle that has strayed from its level may be more than half a
@@ -163,7 +182,7 @@ void gas_particles_push(const struct gas *g, int level, uint32_t group, const do
                         double dt) {
   const struct particle_level *l = &g->particles->level[level];
   for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
-    struct gas_particle *p = &l->particle[i];
+    struct gas_particle *p = &l->all[i];
     const struct cloud cloud = cloud_of(g, level, &g->topology.level[level].group[group], p);
     const double kick = dt > 0.0 ? 0.5 * dt : p->owed;
     double acceleration[3];
@@ -194,78 +213,132 @@ double matter_add(const struct gas_matter *m, double factor, double *source) {
 
 void gas_particles_feel(const struct gas *g, int level, uint32_t group, const double *potential) {
   const struct particle_level *l = &g->particles->level[level];
-  double largest = 0.0;
+  struct particle_sums sums = {0};
   for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
-    const struct cloud cloud = cloud_of(g, level, &g->topology.level[level].group[group],
-                                        &l->particle[i]);
+    const struct gas_particle *p = &l->all[i];
+    const struct cloud cloud = cloud_of(g, level, &g->topology.level[level].group[group], p);
     double acceleration[3];
     accelerate(&cloud, potential, gas_cell(g, level), acceleration);
-    for (int c = 0; c < 3; c++) largest = fmax(largest, fabs(acceleration[c]));
+    sums.mass += p->mass;
+    for (int c = 0; c < 3; c++) {
+      sums.momentum[c] += p->mass * p->velocity[c];
+      sums.kinetic_energy += 0.5 * p->mass * p->velocity[c] * p->velocity[c];
+      sums.speed = fmax(sums.speed, fabs(p->velocity[c]));
+      sums.acceleration = fmax(sums.acceleration, fabs(acceleration[c]));
+    }
   }
-  l->acceleration[group] = largest;
+  l->sums[group] = sums;
+}
+
+/** This rank's batches of a level. */
+static uint32_t first_batch(const struct gas *g, int level) {
+  return gas_first_batch(g, level, comm_rank());
+}
+static uint32_t end_batch(const struct gas *g, int level) {
+  return gas_first_batch(g, level, comm_rank() + 1);
 }
 
 static void deposit_level(struct gas *g, int level, bool ahead) {
-  for (uint32_t i = 0; i < g->level[level].batch_count; i++) gas_deposit_submit(g, level, i, ahead);
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+    gas_deposit_submit(g, level, i, ahead);
+  gas_ghosts_submit(g, level, GHOST_MATTER);
 }
 
 void gas_particles_deposit(struct gas *g, int level) {
   const int finest = topology_levels(&g->topology) - 1;
   for (int l = level; l <= finest; l++) deposit_level(g, l, false);
-  for (int l = finest - 1; l >= level; l--)
-    for (uint32_t i = 0; i < g->level[l].batch_count; i++)
+  for (int l = finest - 1; l >= level; l--) {
+    gas_ghosts_submit(g, l + 1, GHOST_MATTER_MEANS);
+    for (uint32_t i = first_batch(g, l); i < end_batch(g, l); i++)
       if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
+  }
 }
 
 /** A level whose finer ones move on. */
 struct moving {
   const struct gas *gas;
   int level;
+  uint32_t first; /* own group */
+  struct particle_level particles;
   double time;
 };
 
-static void move_group(void *context, uint32_t group) {
+static void move_group(void *context, uint32_t i) {
   const struct moving *m = context;
+  const uint32_t group = m->first + i;
   const struct gas_batch *b = &m->gas->level[m->level].batch[group / m->gas->batch];
   struct gas_matter *matter = (struct gas_matter *)starpu_vector_get_local_ptr(b->matter);
-  gas_particles_move_on(m->gas, m->level, group, m->time, matter[group - b->first].fine);
+  gas_particles_move_on(m->gas, m->level, group, &m->particles, m->time,
+                        matter[group - b->first].fine);
+}
+
+/** A particle of a finer level belongs to the group of this level around it. */
+static void plan_moving(const struct particle_migration *m, size_t i) {
+  const struct gas *g = m->gas;
+  struct home *home = &m->home[i];
+  double position[3];
+  for (; home->level >= m->first; home->level--)
+    home->group = g->topology.level[home->level].group[home->group].father;
+  if (comm_size() == 1) return;
+  move_on(m->particle[i], m->time, position);
+  m->touched[i] = gas_particles_touched(g, home->level, home->group, m->particle[i]->position) |
+                  gas_particles_touched(g, home->level, home->group, position);
+}
+
+/** The particles of the levels finer than this one, by its groups. */
+static struct particle_level finer_particles(const struct gas *g, int level, double time) {
+  struct particle_migration m = migration_begin(g, level + 1, topology_levels(&g->topology) - 1);
+  m.time = time;
+  migration_plan(&m, plan_moving);
+  migration_run(&m);
+  const struct particle_level finer = migration_arrive(&m, level);
+  migration_end(&m);
+  return finer;
 }
 
 void gas_particles_deposit_ahead(struct gas *g, int level, double time) {
   const struct gas_level *l = &g->level[level];
   deposit_level(g, level, true);
   gas_particles_acquire(g, level + 1);
-  for (uint32_t i = 0; i < l->batch_count; i++) handle_acquire(l->batch[i].matter, STARPU_RW);
-  loop_run(&gas_move_on_stage, l->groups, move_group, &(struct moving){g, level, time});
-  for (uint32_t i = 0; i < l->batch_count; i++) starpu_data_release(l->batch[i].matter);
+  struct moving m = {.gas = g,
+                     .level = level,
+                     .first = gas_first_group(g, level, comm_rank()),
+                     .particles = finer_particles(g, level, time),
+                     .time = time};
   gas_particles_release(g, level + 1);
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+    handle_acquire(l->batch[i].matter, STARPU_RW);
+  loop_run(&gas_move_on_stage, gas_first_group(g, level, comm_rank() + 1) - m.first, move_group,
+           &m);
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+    starpu_data_release(l->batch[i].matter);
+  particle_level_free(&m.particles);
 }
 
 /** Submit tasks of the batches that have particles. */
 static void push_level(struct gas *g, int level, double dt, double weight) {
   const struct particle_level *l = &g->particles->level[level];
-  for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
     const struct gas_batch *b = &g->level[level].batch[i];
     if (l->first[b->first] < l->first[b->first + b->count])
       gas_push_submit(g, level, i, dt, weight);
   }
 }
 
-/** Add the particles of a level to the totals. */
+/** Add the particles of a level to the totals, group by group. */
 static void add_level(const struct gas *g, int level, struct particle_totals *t) {
   const struct particle_level *l = &g->particles->level[level];
   const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
   double speed = 0.0, acceleration = 0.0;
-  for (size_t i = 0; i < l->count; i++) {
-    const struct gas_particle *p = &l->particle[i];
-    t->mass += p->mass;
-    for (int c = 0; c < 3; c++) {
-      t->momentum[c] += p->mass * p->velocity[c];
-      t->kinetic_energy += 0.5 * p->mass * p->velocity[c] * p->velocity[c];
-      speed = fmax(speed, fabs(p->velocity[c]));
-    }
+  gas_gather(g, level, l->sums, sizeof *l->sums);
+  for (uint32_t i = 0; i < l->groups; i++) {
+    const struct particle_sums *s = &l->sums[i];
+    t->mass += s->mass;
+    for (int c = 0; c < 3; c++) t->momentum[c] += s->momentum[c];
+    t->kinetic_energy += s->kinetic_energy;
+    speed = fmax(speed, s->speed);
+    acceleration = fmax(acceleration, s->acceleration);
   }
-  for (uint32_t i = 0; i < l->groups; i++) acceleration = fmax(acceleration, l->acceleration[i]);
   if (speed > 0.0) t->longest_step = fmin(t->longest_step, steps * cell / speed);
   if (acceleration > 0.0)
     t->longest_step = fmin(t->longest_step, steps * sqrt(2.0 * cell / acceleration));
@@ -283,9 +356,7 @@ struct particle_totals gas_particles_measure(struct gas *g) {
   struct particle_totals t = {.longest_step = INFINITY};
   for (int level = 0; level < topology_levels(&g->topology); level++)
     push_level(g, level, -1.0, 1.0);
-  message_wait(); /* tasks release their data before they are in the log */
-  gas_particles_acquire(g, 0);
+  message_wait();
   for (int level = 0; level < topology_levels(&g->topology); level++) add_level(g, level, &t);
-  gas_particles_release(g, 0);
   return t;
 }

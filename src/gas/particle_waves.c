@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
@@ -32,12 +33,13 @@ static double mass_of_each(const struct parameters *p) {
   return (1.0 - comoving_gas_share(p)) * comoving_mean_density(&c) * pow(spacing, 3.0);
 }
 
-static struct gas_particle *generate(const struct parameters *p) {
+static struct gas_particle *generate(const struct parameters *p, size_t *count) {
   struct parameters first_order = *p;
   first_order.ic.order = 1;
   const struct cosmology c = cosmology_from(p);
   struct linear_power *power = linear_power_create(p);
   struct particles s = ic_generate(&first_order, &c, power);
+  *count = s.count;
   struct gas_particle *particle = allocate(s.count, sizeof *particle, "particles");
   const double mass = mass_of_each(p);
   for (size_t i = 0; i < s.count; i++) {
@@ -68,10 +70,11 @@ static double into_box(double x, double side) {
 }
 
 /** Particles of the plane wave that gas_ic_at() gives the gas. */
-static struct gas_particle *make_pancake(const struct parameters *p) {
+static struct gas_particle *make_pancake(const struct parameters *p, size_t *count) {
   const struct pancake wave = pancake_make(p);
-  const size_t count = waves_particle_count(p);
-  struct gas_particle *particle = allocate(count, sizeof *particle, "particles");
+  const size_t all = waves_particle_count(p), first = comm_first(all, comm_rank());
+  *count = comm_first(all, comm_rank() + 1) - first;
+  struct gas_particle *particle = allocate(*count, sizeof *particle, "particles");
   double side[3], k[3], square = 0.0;
   for (int c = 0; c < 3; c++) {
     const bool along = p->ic.direction == GAS_DIAGONAL || (int)p->ic.direction == c;
@@ -79,11 +82,11 @@ static struct gas_particle *make_pancake(const struct parameters *p) {
     k[c] = along ? 2.0 * PI / side[c] : 0.0;
     square += k[c] * k[c];
   }
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < *count; i++) {
     double q[3], phase = 0.0;
-    grid_point(p, i, q);
+    grid_point(p, first + i, q);
     for (int c = 0; c < 3; c++) phase += k[c] * (q[c] - 0.5 * side[c]);
-    particle[i] = (struct gas_particle){.mass = mass_of_each(p), .number = i};
+    particle[i] = (struct gas_particle){.mass = mass_of_each(p), .number = first + i};
     for (int c = 0; c < 3; c++) {
       particle[i].position[c] = into_box(q[c] - wave.size * sin(phase) * k[c] / square, side[c]);
       particle[i].velocity[c] = wave.velocity * sin(phase) * k[c] / square;
@@ -93,6 +96,5 @@ static struct gas_particle *make_pancake(const struct parameters *p) {
 }
 
 struct gas_particle *waves_make_particles(const struct parameters *p, size_t *count) {
-  *count = waves_particle_count(p);
-  return p->ic.source == IC_PANCAKE ? make_pancake(p) : generate(p);
+  return p->ic.source == IC_PANCAKE ? make_pancake(p, count) : generate(p, count);
 }

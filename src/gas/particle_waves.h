@@ -10,7 +10,7 @@ size_t waves_particle_count(const struct parameters *p);
 /** The particles of ic.source = generate or pancake at ic.z_init: displaced, in first order, from a
  * grid whose points are corners of the root level's cells where both are equally many. They have
  * the mass of all matter that is not gas.
- * @return [count], numbered from 0 in the order of the grid, z fastest */
+ * @return [count] this rank's part, numbered from 0 in the order of the grid, z fastest */
 struct gas_particle *waves_make_particles(const struct parameters *p, size_t *count);
 
 #endif

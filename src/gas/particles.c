@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "particle_migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/runtime/handle.h"
-#include "photons/runtime/loop.h"
-
-LOOP_STAGE(gas_settle, 0x776655, .family = "gas");
-
-enum { PIECE = 4096 }; /* particles in turn */
 
 bool gas_particles_wanted(const struct parameters *p) {
   return p->ic.source == IC_POINT_MASSES || *p->ic.particles || p->box.npart_side > 0;
@@ -22,21 +18,13 @@ bool gas_particles_wanted(const struct parameters *p) {
 
 struct gas_particles *gas_particles_make(const struct parameters *p) {
   if (!gas_particles_wanted(p)) return NULL;
-  if (comm_size() > 1) fail(EXIT_BAD_USAGE, "particles on the adaptive mesh run on one rank alone");
   struct gas_particles *s = allocate(1, sizeof *s, "particles");
   s->lightest = INFINITY;
   return s;
 }
 
-static void free_level(struct particle_level *l) {
-  free(l->particle);
-  free(l->first);
-  free(l->acceleration);
-  *l = (struct particle_level){0};
-}
-
 void gas_particles_free(struct gas_particles *s) {
-  for (int level = 0; s && level < GAS_LEVELS_MAX; level++) free_level(&s->level[level]);
+  for (int level = 0; s && level < GAS_LEVELS_MAX; level++) particle_level_free(&s->level[level]);
   free(s);
 }
 
@@ -54,46 +42,53 @@ double gas_particles_bytes_per_group(const struct parameters *p) {
   return gas_particles_wanted(p) ? sizeof(struct gas_matter) + sizeof(size_t) : 0.0;
 }
 
-double gas_particles_bytes(const struct gas_particles *s) {
-  return s ? (double)gas_particles_count(s) * sizeof(struct gas_particle) : 0.0;
+double gas_particles_bytes(size_t count) {
+  const size_t one = sizeof(struct gas_particle), row = 2 * sizeof(size_t);
+  const size_t in_new_groups = 2 * one + sizeof(void *) + sizeof(struct home) + sizeof(uint32_t);
+  const size_t in_files = one + row + (comm_size() > 1 ? 2 * (one + sizeof(size_t)) : 0);
+  return (double)count * (double)(in_new_groups > in_files ? in_new_groups : in_files);
 }
 
-size_t gas_particles_count(const struct gas_particles *s) {
-  size_t count = 0;
-  for (int level = 0; level < GAS_LEVELS_MAX; level++) count += s->level[level].count;
-  return count;
+void gas_particles_make_ghosts(const struct gas *g, int level) {
+  const struct ghost_messages *matter = &g->level[level].ghosts.received[GHOST_MATTER];
+  for (uint32_t i = 0; i < matter->count; i++)
+    for (uint32_t k = 0; k < matter->message[i].batches.count; k++) {
+      struct gas_batch *b = &g->level[level].batch[matter->message[i].batches.batch[k]];
+      b->matter = handle_make(b->count, sizeof(struct gas_matter));
+    }
 }
 
 void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_t count) {
-  struct particle_level *l = &g->particles->level[0];
-  l->particle = reallocate(l->particle, l->count + count, sizeof *l->particle, "particles");
-  memcpy(l->particle + l->count, particle, count * sizeof *particle);
+  struct gas_particles *s = g->particles;
+  struct particle_level *l = &s->level[0];
+  double minus_lightest = -s->lightest;
+  uint64_t all = count;
+  l->all = reallocate(l->all, l->count + count, sizeof *l->all, "particles");
+  memcpy(l->all + l->count, particle, count * sizeof *particle);
+  l->particle = l->all;
   l->count += count;
-  for (size_t i = 0; i < count; i++)
-    g->particles->lightest = fmin(g->particles->lightest, particle[i].mass);
-  free(l->first);
-  l->first = NULL;
+  for (size_t i = 0; i < count; i++) minus_lightest = fmax(minus_lightest, -particle[i].mass);
+  comm_max_double(&minus_lightest, 1);
+  comm_sum_u64(&all, 1);
+  s->lightest = -minus_lightest;
+  s->count += all;
 }
 
 static void hold(struct gas *g, int first, bool acquire) {
-  for (int level = first; level <= g->topology.finest; level++)
-    for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+  for (int level = first; level <= g->topology.finest; level++) {
+    const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+    for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++) {
       const starpu_data_handle_t particles = g->level[level].batch[i].particles;
       if (acquire)
         handle_acquire(particles, STARPU_RW);
       else
         starpu_data_release(particles);
     }
+  }
 }
 
 void gas_particles_acquire(struct gas *g, int first) { hold(g, first, true); }
 void gas_particles_release(struct gas *g, int first) { hold(g, first, false); }
-
-/** Where a particle belongs. */
-struct home {
-  int level;
-  uint32_t group; /* NO_GROUP: outside the levels */
-};
 
 /** Whether the eight cells of the cloud at a position inside a group exist. */
 static bool has_cloud(const struct gas *g, int level, const struct gas_group *group,
@@ -148,115 +143,92 @@ static struct home find_home(const struct gas *g, int first, int last, const dou
   return home;
 }
 
-/** Particles on their way to new places. */
-struct settling {
-  const struct gas *gas;
-  int first, last;
-  size_t count;
-  const struct gas_particle **particle; /* [count] */
-  struct home *home;                    /* [count]; at first, where the particle was */
+/** A particle outside the levels stays in its group till the end of a step of the coarser one. */
+static void plan_settling(const struct particle_migration *m, size_t i) {
+  const double *position = m->particle[i]->position;
+  const struct home new = find_home(m->gas, m->first, m->last, position);
+  struct home *home = &m->home[i];
+  if (new.group != NO_GROUP || home->level != m->first) *home = new;
+  if (home->group != NO_GROUP && comm_size() > 1)
+    m->touched[i] = gas_particles_touched(m->gas, home->level, home->group, position);
+}
+
+/** Whether a cloud reaches over a side of an isolated box. */
+static bool is_outside(const struct gas *g, const double position[3]) {
+  const uint32_t group = root_group(g, position);
+  return group == NO_GROUP || !has_cloud(g, 0, &g->topology.level[0].group[group], position);
+}
+
+/** A particle that has no place. */
+struct lost {
+  enum { NOT_LOST, NO_HOME, OUTSIDE } why;
+  uint64_t number;
+  double position[3];
 };
 
-static void find_homes(void *context, uint32_t piece) {
-  const struct settling *s = context;
-  const size_t begin = (size_t)piece * PIECE;
-  for (size_t i = begin; i < begin + PIECE && i < s->count; i++) {
-    const struct home new = find_home(s->gas, s->first, s->last, s->particle[i]->position);
-    if (new.group != NO_GROUP || s->home[i].level != s->first) s->home[i] = new;
+/** Of two that have met the same, the one with the lower number. */
+static bool is_worse(const struct lost *a, const struct lost *b) {
+  return a->why != b->why ? a->why > b->why : a->number < b->number;
+}
+
+/** The worst of this rank's particles. */
+static struct lost find_lost(const struct particle_migration *m) {
+  const bool isolated = m->first == 0 && m->gas->topology.boundary[0][0] != GAS_PERIODIC;
+  struct lost worst = {.why = NOT_LOST};
+  for (size_t i = 0; i < m->count; i++) {
+    const struct gas_particle *p = m->particle[i];
+    struct lost lost = {.number = p->number};
+    memcpy(lost.position, p->position, sizeof lost.position);
+    if (m->home[i].group == NO_GROUP) lost.why = NO_HOME;
+    if (isolated && is_outside(m->gas, p->position)) lost.why = OUTSIDE;
+    if (is_worse(&lost, &worst)) worst = lost;
   }
+  return worst;
 }
 
 /** Particles of finer levels stay above the first one while steps are limited by velocities, unless
  * a fault of the gas has come to them by the potential. */
-static void require_homes(const struct settling *s) {
-  for (size_t i = 0; i < s->count; i++) {
-    if (s->home[i].group != NO_GROUP) continue;
-    gas_require_sound(s->gas);
+_Noreturn static void fail_at(const struct gas *g, const struct lost *lost) {
+  const unsigned long long number = lost->number;
+  if (lost->why == OUTSIDE)
     fail(EXIT_RUN_FAILED,
-         "at %s particle %llu has moved by more than a patch in a step: take a smaller gas.cfl",
-         gas_moment(s->gas).text, (unsigned long long)s->particle[i]->number);
-  }
+         "at %s particle %llu leaves the box at (%g, %g, %g): make gas.length larger",
+         gas_moment(g).text, number, lost->position[0], lost->position[1], lost->position[2]);
+  gas_require_sound(g);
+  fail(EXIT_RUN_FAILED,
+       "at %s particle %llu has moved by more than a patch in a step: take a smaller gas.cfl",
+       gas_moment(g).text, number);
 }
 
-static struct settling take_particles(struct gas *g, int first, int last) {
-  struct settling s = {.gas = g, .first = first, .last = last};
-  for (int level = first; level <= last; level++) s.count += g->particles->level[level].count;
-  s.particle = allocate(s.count, sizeof *s.particle, "particles");
-  s.home = allocate(s.count, sizeof *s.home, "particles");
-  size_t i = 0;
-  for (int level = first; level <= last; level++) {
-    const struct particle_level *l = &g->particles->level[level];
-    uint32_t group = 0;
-    for (size_t k = 0; k < l->count; k++, i++) {
-      while (l->first && k >= l->first[group + 1]) group++;
-      s.particle[i] = &l->particle[k];
-      s.home[i] = (struct home){level, l->first ? group : NO_GROUP};
-    }
-  }
-  return s;
-}
-
-static int compare_numbers(const void *a, const void *b) {
-  const struct gas_particle *x = a, *y = b;
-  return (x->number > y->number) - (x->number < y->number);
-}
-
-/** The particles of a level in their order. */
-static struct particle_level fill_level(const struct settling *s, int level) {
-  const uint32_t groups = s->gas->topology.level[level].count;
-  struct particle_level l = {.groups = groups};
-  size_t *next = allocate(groups + 1, sizeof *next, "particles of groups");
-  l.first = allocate(groups + 1, sizeof *l.first, "particles of groups");
-  l.acceleration = allocate(groups, sizeof *l.acceleration, "accelerations of groups");
-  for (size_t i = 0; i < s->count; i++)
-    if (s->home[i].level == level) l.first[s->home[i].group + 1]++;
-  for (uint32_t i = 0; i < groups; i++) l.first[i + 1] += l.first[i];
-  memcpy(next, l.first, (groups + 1) * sizeof *next);
-  l.count = l.first[groups];
-  l.particle = allocate(l.count, sizeof *l.particle, "particles");
-  for (size_t i = 0; i < s->count; i++)
-    if (s->home[i].level == level) l.particle[next[s->home[i].group]++] = *s->particle[i];
-  free(next);
-  return l;
-}
-
-/** Put the particles of a group into the order of their numbers. */
-static void sort_groups(void *context, uint32_t group) {
-  const struct particle_level *l = context;
-  const size_t begin = l->first[group], end = l->first[group + 1];
-  bool sorted = true;
-  for (size_t i = begin; i + 1 < end; i++)
-    sorted = sorted && l->particle[i].number <= l->particle[i + 1].number;
-  if (!sorted) qsort(l->particle + begin, end - begin, sizeof *l->particle, compare_numbers);
-}
-
-/** A cloud must not reach over a side of an isolated box. */
-static void require_inside(const struct gas *g, const struct settling *s) {
-  const struct gas_group *root = g->topology.level[0].group;
-  for (size_t i = 0; i < s->count && s->first == 0; i++) {
-    const double *x = s->particle[i]->position;
-    const uint32_t group = root_group(g, x);
-    if (group == NO_GROUP || !has_cloud(g, 0, &root[group], x))
-      fail(EXIT_RUN_FAILED,
-           "at %s particle %llu leaves the box at (%g, %g, %g): make gas.length larger",
-           gas_moment(g).text, (unsigned long long)s->particle[i]->number, x[0], x[1], x[2]);
-  }
+/** End the run, on all ranks alike, if a particle has no place. */
+static void require_places(const struct particle_migration *m) {
+  const struct lost own = find_lost(m);
+  uint32_t why = own.why;
+  comm_max_u32(&why, 1);
+  if (why == NOT_LOST) return;
+  struct lost *all = allocate((size_t)comm_size(), sizeof *all, "particles that are lost"),
+              *worst = all;
+  comm_gather_all(&own, sizeof own, all);
+  for (int r = 1; r < comm_size(); r++)
+    if (is_worse(&all[r], worst)) worst = &all[r];
+  fail_at(m->gas, worst);
 }
 
 void gas_particles_settle(struct gas *g, int first, int last) {
-  hold(g, first, true);
-  struct settling s = take_particles(g, first, last);
   struct particle_level new[GAS_LEVELS_MAX];
-  loop_run(&gas_settle_stage, (uint32_t)((s.count + PIECE - 1) / PIECE), find_homes, &s);
-  require_inside(g, &s);
-  require_homes(&s);
-  for (int level = first; level <= last; level++) new[level] = fill_level(&s, level);
+  hold(g, first, true);
+  struct particle_migration m = migration_begin(g, first, last);
+  migration_plan(&m, plan_settling);
+  require_places(&m);
+  migration_run(&m);
   for (int level = first; level <= last; level++) {
-    free_level(&g->particles->level[level]);
-    g->particles->level[level] = new[level];
-    loop_run(&gas_settle_stage, new[level].groups, sort_groups, &new[level]);
+    new[level] = migration_arrive(&m, level);
+    new[level].sums = allocate(new[level].groups, sizeof *new[level].sums, "sums of groups");
   }
-  free(s.particle);
-  free(s.home);
+  for (int level = first; level <= last; level++) {
+    particle_level_free(&g->particles->level[level]);
+    g->particles->level[level] = new[level];
+  }
+  migration_end(&m);
   hold(g, first, false);
 }

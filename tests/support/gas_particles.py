@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Particles for gas_particles.sh and gas_particles_orbit.sh, and what became of them.
+"""Particles for gas_particles.sh, gas_particles_orbit.sh and gas_particles_on_any_ranks.sh, and what
+became of them.
 
-usage: gas_particles.py make | circles FOLDER FOLDER | same FOLDER FOLDER"""
+usage: gas_particles.py make | swarm FILE SIDE SIDE SIDE | circles FOLDER FOLDER | same FOLDER FOLDER |
+       masses FILE FILE | products FOLDER FOLDER"""
 
 import csv
 import glob
@@ -28,10 +30,24 @@ def make():
     write("outside.hdf5", position=position + [[0, 0, 0], [0, 0.876, 0]], velocity=velocity, mass=mass)
     away = np.array([[0, 0, 0], [5.0, 0, 0]])
     write("edge.hdf5", position=position, velocity=away, mass=mass)
+    generator = np.random.default_rng(7)
+    fast = generator.choice([-5.0, 5.0], (400, 3))
+    write("fast.hdf5", position=np.vstack([position[:1], generator.uniform(0.5, 0.75, (400, 3))]),
+          velocity=np.vstack([velocity[:1], fast]), mass=np.append(mass[0], np.full(400, 1e-6)))
     generator = np.random.default_rng(3)
     position = generator.normal(0.5, 0.06, (300, 3))
     write("ball.hdf5", position=position, velocity=generator.normal(0, 0.05, (300, 3)),
           mass=np.full(300, 1e-4))  # fmt: skip
+
+
+def swarm(path, *sides):
+    """Fast particles of different masses all over a box, half of them in its middle."""
+    generator = np.random.default_rng(5)
+    side = np.array([float(s) for s in sides])
+    share = generator.uniform(0, 1, (600, 3))
+    share[::2] = 0.5 + 0.3 * (share[::2] - 0.5)
+    write(path, position=share * side, velocity=generator.normal(0, 1, (600, 3)),
+          mass=generator.uniform(1, 2, 600) * 1e-8)  # fmt: skip
 
 
 def particles(path):
@@ -100,4 +116,27 @@ def same(one, other):
     assert float(rows[-1]["particle_energy"]) > 3 * float(rows[0]["particle_energy"])
 
 
-{"make": make, "circles": circles, "same": same}[sys.argv[1]](*sys.argv[2:])
+def masses(begin, end):
+    """All particles of the initial conditions are in a file of a run, with their masses."""
+    with h5py.File(begin) as a, h5py.File(end) as b:
+        number, mass = b["Particle/ParPUid"][()], b["Particle/ParMass"][()]
+        assert np.array_equal(np.sort(number), np.arange(len(a["mass"])))
+        assert np.array_equal(mass, a["mass"][()][number])
+
+
+def products(one, other):
+    """Spectra agree to rounding, and pictures but for colours that rounding decides."""
+    from matplotlib.pyplot import imread
+
+    for kind in ("gas", "particles"):
+        a, b = (np.loadtxt(f"{folder}/powerspec_{kind}_000.txt") for folder in (one, other))
+        assert len(a) > 5 and np.allclose(a, b, rtol=1e-6, atol=0), kind
+    pictures = sorted(glob.glob(f"{one}/*.png"))
+    assert f"{one}/projection_particles_000.png" in pictures
+    for path in pictures:
+        a, b = (imread(name) for name in (path, path.replace(one, other, 1)))
+        assert np.ptp(a) > 0.1 and np.mean(np.abs(a - b) > 0.02) < 1e-3, path
+
+
+{"make": make, "swarm": swarm, "circles": circles, "same": same, "masses": masses,
+ "products": products}[sys.argv[1]](*sys.argv[2:])

@@ -129,8 +129,11 @@ static void make_particles(struct gas_particle particle[PARTICLES]) {
 }
 
 static void write_mesh(const char *path, size_t real) {
-  static struct gas_particle particle[PARTICLES];
-  static const struct gas_particles particles = {.level = {{PARTICLES, particle, 0, NULL, NULL}}};
+  struct gas_particle particle[PARTICLES];
+  const size_t first = comm_first(PARTICLES, comm_rank()),
+               count = comm_first(PARTICLES, comm_rank() + 1) - first;
+  const struct gas_particles particles = {
+      .count = PARTICLES, .level = {{.count = count, .particle = particle + first}}};
   struct gas_file f = make_file(real);
   make_particles(particle);
   f.particles = &particles;

@@ -118,7 +118,7 @@ static void mass_is_conserved(void **state) {
   for (int i = 0; i < ALL; i++) mass += particle[i].mass;
   struct gas *g = make_mesh(&(struct setup){"periodic", "0.003, 0.006", 2, 1, 4}, particle, ALL);
   assert_int_equal(topology_levels(&g->topology), 3);
-  assert_int_equal(gas_particles_count(g->particles), ALL);
+  assert_int_equal(g->particles->count, ALL);
   for (int l = 0; l < 3; l++) {
     print_message("level %d: %u groups, %zu particles\n", l, g->topology.level[l].count,
                   g->particles->level[l].count);

@@ -46,7 +46,7 @@ void gas_cfl_submit(struct gas *g, int level, uint32_t batch);
 void gas_sum_submit(struct gas *g, int level, uint32_t batch);
 
 /** Kinds of messages, see MESSAGE_KINDS: MESSAGE_GAS + enum ghost_kind. */
-enum { MESSAGE_GAS = 8 };
+enum { MESSAGE_GAS = 16 };
 /** Send and receive all ghosts of a kind and level; for means, those of the level's groups. */
 void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind);
 /** The same of GHOST_POTENTIALS, of one of the potentials of a level. */

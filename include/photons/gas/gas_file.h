@@ -44,6 +44,7 @@ struct gas_file {
   struct gas_file_level level[GAS_LEVELS_MAX];
   struct gas_moment moment;
   const struct gas_particles *particles; /**< written; NULL: there are none, or they are read later */
+  size_t particle_count;                 /**< in a file that is read, of all ranks */
 };
 
 /**
@@ -77,7 +78,7 @@ struct gas_file gas_checkpoint_open(const char *path, struct parameters *p, bool
 /** Read the gas. @param group says where to put the numbers of this rank's groups */
 void gas_file_read(const char *path, const struct gas_file *f, gas_file_group *group,
                    void *context);
-/** Read the particles. @return [count], to be freed */
+/** Read this rank's part of the particles, an equal one. @return [count], to be freed */
 struct gas_particle *gas_file_read_particles(const char *path, size_t *count);
 
 #endif

@@ -13,9 +13,13 @@
  * level in the middle of a step of the coarser one stays in its group till the end of this step.
  *
  * The particles of a level are in the order of groups, those of a group in the order of their
- * numbers, whatever batches and workers there are: sums over them have the same bits. They are
- * computed on cores alone. A task finds them in their level's array; handles of batches, without
- * data of their own, order the tasks. */
+ * numbers, whatever batches, workers and ranks there are: sums over them have the same bits. They
+ * are computed on cores alone. A task finds them in their level's array; handles of batches,
+ * without data of their own, order the tasks.
+ *
+ * A rank has the particles of its own groups. Beside them it has copies of those particles of
+ * other ranks whose clouds touch its groups, as gas_particles_settle() found them. Tasks move own
+ * particles alone, so that copies are up to date for densities until the next step. */
 #ifndef PHOTONS_GAS_PARTICLES_H
 #define PHOTONS_GAS_PARTICLES_H
 
@@ -30,16 +34,24 @@ struct gas_particle {
   uint64_t number;
 };
 
+/** Sums over the particles of a group, and the largest of them along an axis. */
+struct particle_sums {
+  double mass, momentum[3], kinetic_energy;
+  double speed, acceleration;
+};
+
 struct particle_level {
   size_t count;
-  struct gas_particle *particle; /**< [count] */
+  struct gas_particle *particle; /**< [count] of this rank's groups: a part of `all` */
+  struct gas_particle *all;      /**< of all groups, with copies of particles of other ranks */
   uint32_t groups;
-  size_t *first;        /**< [groups + 1] of each group; NULL: there are no groups */
-  double *acceleration; /**< [groups] the largest of the particles along an axis */
+  size_t *first;              /**< [groups + 1] of each group in `all`; NULL: there are no groups */
+  struct particle_sums *sums; /**< [groups] of own ones, when they have been measured */
 };
 
 struct gas_particles {
-  double lightest; /**< the smallest mass of a particle */
+  size_t count;    /**< particles of all ranks */
+  double lightest; /**< the smallest mass of a particle of all ranks */
   struct particle_level level[GAS_LEVELS_MAX];
 };
 
@@ -65,28 +77,31 @@ void gas_particles_free(struct gas_particles *s);
 /** Give a batch its handles, and take them away. */
 void gas_particles_make_batch(struct gas_batch *b);
 void gas_particles_drop_batch(struct gas_batch *b);
-/** Bytes of memory that a group's densities take up, and that all particles do. */
+/** Make room for densities that messages bring from batches of other ranks. */
+void gas_particles_make_ghosts(const struct gas *g, int level);
+/** Bytes of memory that a group's densities take up; and that so many particles do in a run, the
+ * most at a time, without copies for other ranks. */
 double gas_particles_bytes_per_group(const struct parameters *p);
-double gas_particles_bytes(const struct gas_particles *s);
-/** Add particles at the present time, at any places; gas_particles_settle(g, 0, finest) follows.
+double gas_particles_bytes(size_t count);
+/** Add this rank's part of the first particles, at any places; gas_particles_settle(g, 0, finest)
+ * follows. Collective.
  * @param particle  [count], copied */
 void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_t count);
-/** Add those of the initial conditions. */
+/** Add those of the initial conditions. Collective. */
 void gas_particles_begin(struct gas *g, const struct parameters *p);
-/** End the program if the file of the initial conditions is none. @return the number of particles */
+/** End the program if the file of the initial conditions is none. Collective.
+ * @return the number of particles of all ranks */
 size_t gas_particles_look(const struct parameters *p);
-/** The number of all particles. */
-size_t gas_particles_count(const struct gas_particles *s);
 
 /** Give the particles of levels `first` to `last`, which are at the same time, the finest of these
- * levels that they can have, and their groups. The run ends if a particle has left an isolated box.
- */
+ * levels that they can have, and their groups; those whose groups other ranks own go there. The run
+ * ends if a particle has left an isolated box. Collective. */
 void gas_particles_settle(struct gas *g, int first, int last);
 
 /** Give all levels from `level` on, which are at the same time, the densities of the particles. */
 void gas_particles_deposit(struct gas *g, int level);
 /** The same for one level that is ahead of the finer ones by a time: particles of these are taken to
- * move on at their velocities, with clouds of the level. */
+ * move on at their velocities, with clouds of the level. Collective. */
 void gas_particles_deposit_ahead(struct gas *g, int level, double time);
 
 /** Kick the particles of a level for half a step and drift them for the step; or kick them for what
@@ -99,26 +114,36 @@ struct particle_totals {
   double mass, momentum[3], kinetic_energy;
   double longest_step; /**< of the root level, at a Courant number of 1 */
 };
-struct particle_totals gas_particles_measure(struct gas *g);
+struct particle_totals gas_particles_measure(struct gas *g); /**< collective */
 
-/** Take over the particles from tasks, and give them back. */
+/** Take over this rank's particles from tasks, and give them back. */
 void gas_particles_acquire(struct gas *g, int first);
 void gas_particles_release(struct gas *g, int first);
 
 /* The arithmetic of a group. */
 
+/** Which neighbours of a group a cloud touches whose particle belongs to the group: bits 1 << n as of
+ * gas_group.near. MYSELF is always among them. */
+uint32_t gas_particles_touched(const struct gas *g, int level, uint32_t group,
+                               const double position[3]);
 /** Densities of a group from the clouds of its level's particles. */
 void gas_particles_assign(const struct gas *g, int level, uint32_t group,
                           double density[GAS_GROUP_CELLS]);
-/** Add to the densities of a group what moves when particles of finer levels move on for a time. */
-void gas_particles_move_on(const struct gas *g, int level, uint32_t group, double time,
+/** Add to the densities of a group what moves when particles of finer levels move on for a time.
+ * @param moving  the finer levels' particles, by groups of this level */
+void gas_particles_move_on(const struct gas *g, int level, uint32_t group,
+                           const struct particle_level *moving, double time,
                            double density[GAS_GROUP_CELLS]);
+/** The means of 2^3 cells of a group's densities, own and finer ones, [z 8][y 8][x 8]; and put them,
+ * as densities of finer levels, where they are in the group that has this patch. */
+void matter_means(const struct gas_matter *m, double mean[GAS_PATCH_CELLS]);
+void matter_put_means(const double mean[GAS_PATCH_CELLS], int patch, struct gas_matter *m);
 /** Kick the particles of a group, and drift them.
  * @param potential  [WIDE_CELLS]
  * @param dt         of a step that begins; 0: one that ends */
 void gas_particles_push(const struct gas *g, int level, uint32_t group, const double *potential,
                         double dt);
-/** Set particle_level.acceleration of a group. */
+/** Set particle_level.sums of a group. */
 void gas_particles_feel(const struct gas *g, int level, uint32_t group, const double *potential);
 
 #endif

@@ -31,7 +31,7 @@ void message_wait(void);
 
 /** A message's tag is made of its kind (what the message holds) and the number of a thing (a group,
  * a row of a table). Each room defines its own kinds; kinds of different rooms must differ. */
-enum { MESSAGE_KINDS = 16 };
+enum { MESSAGE_KINDS = 32 };
 
 /**
  * Transfer the data of a handle from one rank to another. Called with the same arguments on both

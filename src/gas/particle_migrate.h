@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Particles on their way to groups: to the ranks that own these, as copies to the ranks whose groups
+ * the clouds touch, and into the order of a level. */
+#ifndef PHOTONS_GAS_PARTICLE_MIGRATE_H
+#define PHOTONS_GAS_PARTICLE_MIGRATE_H
+
+#include "photons/gas/particles.h"
+
+/** Where a particle belongs. */
+struct home {
+  int level;
+  uint32_t group; /**< NO_GROUP: to none yet, or to none of the levels in question */
+};
+
+struct particle_parcel;
+
+struct particle_migration {
+  const struct gas *gas;
+  int first, last; /**< levels of the particles */
+  double time;     /**< of use to migration_plan() */
+  size_t count;
+  const struct gas_particle **particle; /**< [count] of this rank; after migration_run() those that
+                                             this rank is to have */
+  struct home *home;                    /**< [count]; at first where the particle was */
+  uint32_t *touched; /**< [count] gas_particles_touched() of the home: whose ranks get copies */
+  struct particle_parcel *received;
+};
+
+/** The own particles of some levels, which stay where they are until migration_end(). */
+struct particle_migration migration_begin(const struct gas *g, int first, int last);
+/** Call a function for each particle, in tasks: it sets home and touched. */
+void migration_plan(struct particle_migration *m,
+                    void (*plan)(const struct particle_migration *m, size_t i));
+/** Send and receive. Collective. */
+void migration_run(struct particle_migration *m);
+/** Copy the particles whose home is a level, in the order of its groups and their numbers; without
+ * particle_level.sums. particle_level_free() the result. */
+struct particle_level migration_arrive(const struct particle_migration *m, int level);
+void migration_end(struct particle_migration *m);
+
+void particle_level_free(struct particle_level *l);
+
+#endif
