@@ -1077,6 +1077,9 @@ static void check_kick_rungs(const struct bench *b, const struct group *g, const
   }
 }
 
+/** Groups that are compared with the CPU's exact kernel, which is slow. */
+static uint32_t exact_groups(const struct nbody *s) { return nbody_has_mesh(s) ? 8 : 2; }
+
 /** One group with so many active particles. */
 static void check_active(const struct bench *b, struct group *g, enum active_choice choice,
                          uint32_t active, uint8_t top, struct walk_scratch *scratch,
@@ -1092,7 +1095,8 @@ static void check_active(const struct bench *b, struct group *g, enum active_cho
   check_walk(b, g, &p.t, &d->walk);
   check_expansions(b, g, &p.t, &d->m2l, &d->l2l, &d->l2p);
   check_p2p(b, g, &p.t, &law, false, &d->p2p);
-  check_p2p(b, g, &p.t, &law, true, &d->p2p_double);
+  law.kind = P2P_EXACT; /* leaves of few targets are wide: floats lose close pairs */
+  if (g->index < exact_groups(s)) check_p2p(b, g, &p.t, &law, true, &d->p2p_double);
   check_kick_rungs(b, g, rung, top, &p, false, RUNG_DEEPENS, d);
   if (active == g->count) { /* at the ends of a base step */
     check_kick_rungs(b, g, rung, top, NULL, true, RUNG_BY_ACCELERATION, d);
@@ -1119,7 +1123,7 @@ static void report_block(const struct block_difference *d) {
   report(&d->l2l, 1e-6);
   report(&d->l2p, 1e-6);
   report(&d->p2p, 5e-6);
-  report(&d->p2p_double, 5e-6);
+  report(&d->p2p_double, 1e-6);
   report_tides();
   printf("  %-10s %" PRIu64 " of %" PRIu64 " rungs differ, %" PRIu64 " wrong counts  %s\n",
          "kick_rungs", d->rung_wrong, d->kicked, d->counts_wrong, kicked ? "ok" : "WRONG");
@@ -1135,7 +1139,7 @@ static void check_block(const struct bench *b) {
                                .l2l = {.stage = "  l2l"},
                                .l2p = {.stage = "  l2p"},
                                .p2p = {.stage = "  p2p"},
-                               .p2p_double = {.stage = "  p2p f64"},
+                               .p2p_double = {.stage = "  exact f64"},
                                .kick = {.stage = "  kick"}};
   for (uint32_t i = 0; i < domain->group_count; i++) {
     struct group *g = &domain->groups[i];
@@ -1164,7 +1168,6 @@ static void check_tree(const struct bench *b) {
                               {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
   struct list_difference walk = {0};
   double extent[3] = {0};
-  const uint32_t exact_most = nbody_has_mesh(s) ? 8 : 2; /* the CPU's exact kernel is slow */
   for (uint32_t i = 0; i < s->domain.group_count; i++) {
     struct group *g = &s->domain.groups[i];
     check_refit(b, g, &refit);
@@ -1185,7 +1188,7 @@ static void check_tree(const struct bench *b) {
     law.table_order = 4;
     check_p2p(b, g, &all, &law, false, &p2p[3]);
     law.kind = P2P_EXACT;
-    if (i < exact_most) {
+    if (i < exact_groups(s)) {
       check_p2p(b, g, &all, &law, false, &p2p[4]);
       check_p2p(b, g, &all, &law, true, &p2p[5]);
     }
@@ -1912,6 +1915,18 @@ static void report_forces(const char *name, const float *cpu, const float *gpu, 
   report(&d, limit);
 }
 
+/** The relative difference that 99 of 100 particles do not exceed. A few took other rungs and are
+ * elsewhere. */
+static void report_most_forces(const char *name, const float *cpu, const float *gpu, size_t count,
+                               double limit) {
+  double *reference = allocate(3 * count, sizeof *reference, "accelerations");
+  for (size_t i = 0; i < 3 * count; i++) reference[i] = (double)cpu[i];
+  const double most = force_compare(gpu, reference, count).p99;
+  printf("  %-10s %9.2e  %s\n", name, most, most <= limit ? "ok" : "TOO LARGE");
+  failures += !(most <= limit);
+  free(reference);
+}
+
 /** Compare all stages, and whole forces. In a base step a particle at the limit between two rungs
  * may get another one, which changes its path by the error of a step. */
 static void check_system(const struct setting *setting) {
@@ -1928,7 +1943,7 @@ static void check_system(const struct setting *setting) {
     printf("  energies differ by %.1e (kinetic) and %.1e (potential)  %s\n", kinetic, potential,
            good ? "ok" : "TOO LARGE");
     failures += !good;
-    report_forces("later", cpu.later, gpu.later, cpu.count, 1e-4);
+    report_most_forces("later", cpu.later, gpu.later, cpu.count, 1e-4);
   }
   outcome_free(&cpu);
   outcome_free(&gpu);
