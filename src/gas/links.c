@@ -13,11 +13,12 @@
 
 /** A set of batches of a level, while it is made. */
 struct batch_set {
-  uint32_t groups;     /* of a batch */
-  uint32_t count;      /* of batches in the set */
-  uint32_t *number;    /* [count] */
-  uint32_t *index;     /* [batch of the level] in the set, or NO_GROUP */
-  uint32_t latest, first; /* the batch that was named last, mostly the next one, too; its first group */
+  uint32_t groups;  /* of a batch */
+  uint32_t count;   /* of batches in the set */
+  uint32_t *number; /* [count] */
+  uint32_t *index;  /* [batch of the level] in the set, or NO_GROUP */
+  uint32_t latest;  /* batch that was named last: mostly the next one, too */
+  uint32_t first;   /* group of that */
 };
 
 enum set { NEAR, COARSE, FINE, SONS, AROUND, SETS };
@@ -101,10 +102,7 @@ static void find_finer(const struct linking *k, uint32_t group, int p, struct ga
   links->son[p] = refined && son >= k->first_son && son < k->end_sons ? son : NO_GROUP;
   links->share[p] = gravity ? son : NO_GROUP;
   for (int face = 0; face < GAS_FACES; face++) {
-    const uint32_t finer = refined && !gravity
-                               ? NO_GROUP
-                               : topology_finer_neighbour(t, k->level, group, p,
-                                                          topology_across(face));
+    const uint32_t finer = topology_finer_neighbour(t, k->level, group, p, topology_across(face));
     links->finer[p][face] = refined ? NO_GROUP : finer;
     links->share_beside[p][face] = gravity ? finer : NO_GROUP;
   }
@@ -134,6 +132,7 @@ static inline void for_all(struct linking *k, struct gas_links *links,
   function(&k->set[COARSE], links->coarse, NEIGHBOURS);
   function(&k->set[SONS], links->son, GAS_PATCHES);
   function(&k->set[FINE], links->finer[0], GAS_PATCHES * GAS_FACES);
+  if (!k->gas->gravity) return;
   function(&k->set[AROUND], links->share, GAS_PATCHES);
   function(&k->set[AROUND], links->share_beside[0], GAS_PATCHES * GAS_FACES);
 }
@@ -192,8 +191,7 @@ void gas_links_make(struct gas *g, int level) {
 
 void gas_links_free(struct gas_batch *b) {
   handle_drop(&b->links);
-  if (b->link)
-    pinned_give_back(engine_pool(), b->link, handle_room(b->count) * sizeof *b->link);
+  if (b->link) pinned_give_back(engine_pool(), b->link, handle_room(b->count) * sizeof *b->link);
   b->link = NULL;
   struct batch_list *const list[] = {&b->near, &b->coarse, &b->fine, &b->sons, &b->around};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {

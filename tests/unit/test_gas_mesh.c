@@ -102,8 +102,7 @@ static void test_buffers(void **state) {
   const uint32_t mask = 1u << MYSELF | 1u << (MYSELF - 1) | 1u << (MYSELF + 1 + 9);
   assert_int_equal(refine_one(&t, 0, 0, 0, mask), 3);
   for (int n = 0; n < NEIGHBOURS; n++)
-    assert_true((topology_finer_neighbour(&t, 0, 0, 0, n) != NO_GROUP) ==
-                (mask >> n & 1));
+    assert_true((topology_finer_neighbour(&t, 0, 0, 0, n) != NO_GROUP) == (mask >> n & 1));
   /* Without flags all goes again. */
   assert_int_equal(refine_one(&t, 0, 0, 0, 0), 0);
   assert_int_equal(topology_levels(&t), 1);
