@@ -18,11 +18,9 @@ static double gas_fix_work(const struct step_argument *a) { return batch_work(&a
 static const char *finer_flux(void *buffers[], const struct batch_argument *a, uint32_t group,
                               int patch, int face) {
   const struct gas *g = a->gas;
-  const struct gas_tree_level *l = &g->topology.level[a->level];
   const struct batch_list *fine = &batch_of(a)->fine;
-  const struct patch_number n = topology_patch_neighbour(&g->topology, a->level, group, patch,
-                                                         topology_across(face));
-  const uint32_t son = n.group == NO_GROUP ? NO_GROUP : l->group[n.group].son[n.patch];
+  const uint32_t son = topology_finer_neighbour(&g->topology, a->level, group, patch,
+                                                topology_across(face));
   if (son == NO_GROUP) return NULL;
   uint32_t i = 0;
   while (fine->batch[i] != son / g->batch) i++;

@@ -194,10 +194,9 @@ void block_fill(const struct block_sources *s, uint32_t group, void *block) {
   int64_t here[3];
   for (int c = 0; c < 3; c++) here[c] = me->place[c];
   for (int n = 0; n < NEIGHBOURS; n++) {
-    const int64_t place[3] = {here[0] + n % 3 - 1, here[1] + n / 3 % 3 - 1, here[2] + n / 9 - 1};
     if (me->near[n] != NO_GROUP)
       copy_neighbour(g, cells_of(g, &s->near, me->near[n]), n, block);
-    else if (!topology_outside(&g->topology, s->level, place))
+    else if (!(me->outside >> n & 1))
       missing |= 1u << n;
   }
   if (missing) fill_from_coarse(s, group, missing, block);

@@ -230,14 +230,6 @@ struct gas_level gas_take_level(struct gas *g, int level) {
   return taken;
 }
 
-static void free_lists(struct gas_batch *b) {
-  free(b->near.batch);
-  free(b->coarse.batch);
-  free(b->fine.batch);
-  free(b->around.batch);
-  free(b->sons.batch);
-}
-
 static void free_batch(struct gas_batch *b) {
   drop_cells(b);
   handle_drop(&b->fluxes);
@@ -245,7 +237,6 @@ static void free_batch(struct gas_batch *b) {
   gravity_drop_batch(b);
   gas_particles_drop_batch(b);
   gas_links_free(b);
-  free_lists(b);
 }
 
 void gas_free_level(struct gas_level *l) {
@@ -265,81 +256,6 @@ void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups
   topology_replace(&g->topology, level, keys, groups);
   gas_make_level(g, level);
   g->level[level].steps = steps;
-}
-
-/** A set of batches of a level, by the numbers of their groups. */
-struct batch_set {
-  uint32_t batch; /* groups of a batch */
-  uint32_t count, room, *number;
-  uint32_t latest; /* first group of the batch that was named last: mostly the next one, too */
-};
-
-static void add_group(struct batch_set *s, uint32_t group) {
-  if (group == NO_GROUP || (s->count > 0 && group - s->latest < s->batch)) return;
-  const uint32_t batch = group / s->batch;
-  uint32_t i = 0;
-  s->latest = batch * s->batch;
-  while (i < s->count && s->number[i] < batch) i++;
-  if (i < s->count && s->number[i] == batch) return;
-  if (s->count == s->room)
-    s->number = reallocate(s->number, s->room = 2 * s->room + 8, sizeof *s->number,
-                           "lists of batches");
-  memmove(s->number + i + 1, s->number + i, (s->count++ - i) * sizeof *s->number);
-  s->number[i] = batch;
-}
-
-static struct batch_list list_of(const struct batch_set *s) {
-  return (struct batch_list){s->count, s->number};
-}
-
-/** The sons of the neighbours of a patch across its faces. */
-static void add_fine(const struct topology *t, int level, uint32_t group, int patch,
-                     struct batch_set *s) {
-  const struct gas_tree_level *l = &t->level[level];
-  for (int face = 0; face < GAS_FACES; face++) {
-    const struct patch_number n = topology_patch_neighbour(t, level, group, patch,
-                                                           topology_across(face));
-    if (n.group != NO_GROUP) add_group(s, l->group[n.group].son[n.patch]);
-  }
-}
-
-/** What is finer below or beside a patch. */
-static void add_finer(const struct gas *g, int level, uint32_t group, int patch,
-                      struct batch_set *sons, struct batch_set *fine) {
-  const uint32_t son = g->topology.level[level].group[group].son[patch];
-  if (son == NO_GROUP)
-    add_fine(&g->topology, level, group, patch, fine);
-  else if (gas_owner(g, level + 1, son) == comm_rank())
-    add_group(sons, son);
-}
-
-static void link_batch(const struct gas *g, int level, struct gas_batch *b) {
-  const struct gas_tree_level *l = &g->topology.level[level];
-  struct batch_set near = {.batch = g->batch}, coarse = near, fine = near, sons = near,
-                   around = near;
-  free_lists(b);
-  for (uint32_t i = b->first; i < b->first + b->count; i++) {
-    const uint32_t father = l->group[i].father;
-    for (int n = 0; n < NEIGHBOURS; n++) {
-      add_group(&near, l->group[i].near[n]);
-      if (father != NO_GROUP)
-        add_group(&coarse,
-                  topology_patch_neighbour(&g->topology, level - 1, father, (int)(l->key[i] & 7), n)
-                      .group);
-    }
-    for (int p = 0; p < GAS_PATCHES; p++) {
-      add_finer(g, level, i, p, &sons, &fine);
-      if (!g->gravity) continue;
-      add_group(&around, l->group[i].son[p]);
-      add_fine(&g->topology, level, i, p, &around);
-    }
-  }
-  b->near = list_of(&near);
-  b->coarse = list_of(&coarse);
-  b->fine = list_of(&fine);
-  b->sons = list_of(&sons);
-  b->around = list_of(&around);
-  gas_links_make(g, level, b);
 }
 
 /** Drop what this rank has of batches of other ranks. */
@@ -373,15 +289,13 @@ static void make_ghosts(const struct gas *g, int level) {
 
 static void link_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
-  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
   ghosts_free(&l->ghosts);
   drop_ghosts(g, level);
   l->ghosts = ghosts_find(g, level);
   l->stale = true;
   for (int k = 0; k < POTENTIALS; k++) l->stale_potential[k] = true;
   make_ghosts(g, level);
-  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
-    link_batch(g, level, &l->batch[i]);
+  gas_links_make(g, level);
 }
 
 void gas_link(struct gas *g, int first, int last) {

@@ -80,17 +80,11 @@ static void need_near(struct needs *s, uint32_t group) {
   }
 }
 
-/** The son of a patch, which may not exist, and neither may the son. */
-static uint32_t son_of(const struct gas *g, int level, struct patch_number n) {
-  return n.group == NO_GROUP ? NO_GROUP : g->topology.level[level].group[n.group].son[n.patch];
-}
-
 /** Cells of an own group that groups of the next finer level need. */
 static void need_by_finer(struct needs *s, uint32_t group) {
   for (int p = 0; p < GAS_PATCHES; p++)
     for (int n = 0; n < NEIGHBOURS; n++) {
-      const uint32_t son = son_of(
-          s->gas, s->level, topology_patch_neighbour(&s->gas->topology, s->level, group, p, n));
+      const uint32_t son = topology_finer_neighbour(&s->gas->topology, s->level, group, p, n);
       if (son != NO_GROUP)
         add_need(s, gas_owner(s->gas, s->level + 1, son), group, cubes(p, opposite(n)));
     }
@@ -129,7 +123,8 @@ static void send_sides(struct needs *s, uint32_t group) {
     const struct patch_number at = topology_patch_neighbour(
         &g->topology, s->level - 1, l->group[group].father, (int)(l->key[group] & 7),
         topology_across(face));
-    if (at.group != NO_GROUP && son_of(g, s->level - 1, at) == NO_GROUP)
+    if (at.group != NO_GROUP &&
+        g->topology.level[s->level - 1].group[at.group].son[at.patch] == NO_GROUP)
       add_need(s, gas_owner(g, s->level - 1, at.group), group, (uint64_t)1 << face);
   }
 }
@@ -139,9 +134,8 @@ static void receive_sides(struct needs *s, uint32_t father, int patch) {
   const struct gas *g = s->gas;
   if (g->topology.level[s->level - 1].group[father].son[patch] != NO_GROUP) return;
   for (int face = 0; face < GAS_FACES; face++) {
-    const uint32_t son = son_of(
-        g, s->level - 1,
-        topology_patch_neighbour(&g->topology, s->level - 1, father, patch, topology_across(face)));
+    const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
+                                                  topology_across(face));
     if (son != NO_GROUP) add_need(s, gas_owner(g, s->level, son), son, (uint64_t)1 << (face ^ 1));
   }
 }
@@ -194,9 +188,8 @@ static void receive_shares(struct needs *s, uint32_t father, int patch) {
   const struct gas *g = s->gas;
   receive_means(s, father, patch);
   for (int face = 0; face < GAS_FACES; face++) {
-    const uint32_t son = son_of(
-        g, s->level - 1,
-        topology_patch_neighbour(&g->topology, s->level - 1, father, patch, topology_across(face)));
+    const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
+                                                  topology_across(face));
     if (son != NO_GROUP) add_need(s, gas_owner(g, s->level, son), son, 1);
   }
 }

@@ -52,14 +52,6 @@ uint32_t topology_find(const struct topology *t, int level, const int64_t place[
   return find_key(&t->level[level], morton_key(image));
 }
 
-bool topology_outside(const struct topology *t, int level, const int64_t place[3]) {
-  for (int c = 0; c < 3; c++)
-    if (t->boundary[c][0] != GAS_PERIODIC &&
-        (place[c] < 0 || place[c] >= (int64_t)t->root[c] << level))
-      return true;
-  return false;
-}
-
 /** place + the direction of neighbour n */
 static void neighbour_place(const uint32_t place[3], int n, int64_t neighbour[3]) {
   const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
@@ -74,6 +66,21 @@ static void link_root(struct topology *t) {
       neighbour_place(l->group[i].place, n, place);
       l->group[i].near[n] = topology_find(t, 0, place);
     }
+}
+
+/** The bits of gas_group.outside. */
+static uint32_t outside_of(const struct topology *t, int level, const uint32_t place[3]) {
+  static const int stride[3] = {1, 3, 9};
+  uint32_t bits = 0;
+  for (int c = 0; c < 3; c++) {
+    const bool low = place[c] == 0, high = place[c] == (t->root[c] << level) - 1;
+    if (t->boundary[c][0] == GAS_PERIODIC || !(low || high)) continue;
+    for (int n = 0; n < NEIGHBOURS; n++) {
+      const int direction = n / stride[c] % 3 - 1;
+      if ((low && direction < 0) || (high && direction > 0)) bits |= 1u << n;
+    }
+  }
+  return bits;
 }
 
 /** Link the groups of a level with those of the next coarser one. Both are in the order of their
@@ -96,13 +103,9 @@ static void link_fathers(struct topology *t, int level) {
 static void link_neighbours(struct topology *t, int level) {
   struct gas_tree_level *l = &t->level[level];
   for (uint32_t i = 0; i < l->count; i++)
-    for (int n = 0; n < NEIGHBOURS; n++) {
-      const struct patch_number at = topology_patch_neighbour(t, level - 1, l->group[i].father,
-                                                              (int)(l->key[i] & 7), n);
-      l->group[i].near[n] = at.group == NO_GROUP
-                                ? NO_GROUP
-                                : t->level[level - 1].group[at.group].son[at.patch];
-    }
+    for (int n = 0; n < NEIGHBOURS; n++)
+      l->group[i].near[n] = topology_finer_neighbour(t, level - 1, l->group[i].father,
+                                                     (int)(l->key[i] & 7), n);
 }
 
 void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t count) {
@@ -114,6 +117,7 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
     struct gas_group *g = &l->group[i];
     morton_place(keys[i], g->place);
     g->father = NO_GROUP;
+    g->outside = outside_of(t, level, g->place);
     for (int p = 0; p < 8; p++) g->son[p] = NO_GROUP;
   }
   if (level == 0) {
@@ -125,10 +129,27 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
   if (level < t->finest) link_fathers(t, level + 1);
 }
 
+/** Fill in topology.step and topology.around. */
+static void make_steps(struct topology *t) {
+  for (int p = 0; p < 8; p++)
+    for (int n = 0; n < NEIGHBOURS; n++) {
+      const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+      int group = 0, patch = 0;
+      for (int c = 2; c >= 0; c--) {
+        const int place = (p >> c & 1) + direction[c] + 2; /* of the patch, in groups' halves */
+        patch |= (place & 1) << c;
+        group = 3 * group + place / 2;
+      }
+      t->step[p][n] = (struct patch_step){(uint8_t)group, (uint8_t)patch};
+      t->around[p] |= 1u << group;
+    }
+}
+
 void topology_init(struct topology *t, const uint32_t root[3],
                    const enum gas_boundary boundary[3][2], int finest) {
   *t = (struct topology){.root = {root[0], root[1], root[2]}, .finest = finest};
   memcpy(t->boundary, boundary, sizeof t->boundary);
+  make_steps(t);
   const uint32_t count = root[0] * root[1] * root[2];
   uint64_t *keys = allocate(count, sizeof *keys, "patch groups");
   for (uint32_t i = 0; i < count; i++)
@@ -151,67 +172,77 @@ int topology_levels(const struct topology *t) {
   return levels;
 }
 
-struct patch_number topology_patch_neighbour(const struct topology *t, int level, uint32_t group,
-                                             int patch, int n) {
-  const struct gas_group *g = &t->level[level].group[group];
-  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-  struct patch_number found = {0};
-  int64_t of_group[3];
-  int toward = 0; /* which neighbour of the group */
-  for (int c = 2; c >= 0; c--) {
-    const int place = (patch >> c & 1) + direction[c] + 2; /* of the patch, in groups' halves */
-    found.patch |= (place & 1) << c;
-    of_group[c] = (int64_t)g->place[c] + place / 2 - 1;
-    toward = 3 * toward + place / 2;
-  }
-  found.group = g->near[toward];
-  found.outside = found.group == NO_GROUP && topology_outside(t, level, of_group);
-  return found;
+/** Take the lowest bit away. @return its number; -1: there is none */
+static int next_bit(uint32_t *bits) {
+  if (*bits == 0) return -1;
+  const int bit = __builtin_ctz(*bits);
+  *bits &= *bits - 1;
+  return bit;
 }
 
-/** Mark the patches that flags and their buffers name. */
+/** Mark the patches that flags and their buffers name: a bit for each patch of a group. */
 static void mark_flagged(const struct topology *t, int level, const uint32_t (*flags)[8],
-                         bool (*wanted)[8]) {
-  for (uint32_t i = 0; i < t->level[level].count; i++)
-    for (int p = 0; p < 8; p++)
-      for (int n = 0; n < NEIGHBOURS; n++) {
-        if (!(flags[i][p] >> n & 1)) continue;
-        const struct patch_number at = topology_patch_neighbour(t, level, i, p, n);
-        if (at.group != NO_GROUP) wanted[at.group][at.patch] = true;
+                         uint8_t *wanted) {
+  const struct gas_tree_level *l = &t->level[level];
+  for (uint32_t i = 0; i < l->count; i++)
+    for (int p = 0; p < 8; p++) {
+      uint32_t left = flags[i][p];
+      for (int n; (n = next_bit(&left)) >= 0;) {
+        const struct patch_step step = t->step[p][n];
+        const uint32_t group = l->group[i].near[step.group];
+        if (group != NO_GROUP) wanted[group] |= (uint8_t)(1u << step.patch);
       }
+    }
+}
+
+/** The neighbours of a group that the neighbourhoods of some of its patches reach.
+ * @param patches  a bit for each of these */
+static uint32_t reached(const struct topology *t, uint32_t patches) {
+  uint32_t groups = 0;
+  for (int p; (p = next_bit(&patches)) >= 0;) groups |= t->around[p];
+  return groups;
+}
+
+static uint32_t refined_patches(const struct gas_group *g) {
+  uint32_t patches = 0;
+  for (int p = 0; p < 8; p++) patches |= (uint32_t)(g->son[p] != NO_GROUP) << p;
+  return patches;
 }
 
 /** Mark the patches whose sons hold refined patches or neighbours of these. */
-static void mark_nested(const struct topology *t, int level, bool (*wanted)[8]) {
+static void mark_nested(const struct topology *t, int level, uint8_t *wanted) {
   const struct gas_tree_level *fine = &t->level[level + 1];
-  for (uint32_t i = 0; i < fine->count; i++)
-    for (int p = 0; p < 8; p++)
-      for (int n = 0; n < NEIGHBOURS && fine->group[i].son[p] != NO_GROUP; n++) {
-        const uint32_t son = topology_patch_neighbour(t, level + 1, i, p, n).group;
-        if (son != NO_GROUP) wanted[fine->group[son].father][fine->key[son] & 7] = true;
-      }
+  for (uint32_t i = 0; i < fine->count; i++) {
+    uint32_t left = reached(t, refined_patches(&fine->group[i]));
+    for (int n; (n = next_bit(&left)) >= 0;) {
+      const uint32_t son = fine->group[i].near[n];
+      if (son != NO_GROUP) wanted[fine->group[son].father] |= (uint8_t)(1u << (fine->key[son] & 7));
+    }
+  }
 }
 
-/** Whether all neighbours of a patch exist or are outside the box. */
-static bool nested(const struct topology *t, int level, uint32_t group, int patch) {
-  for (int n = 0; n < NEIGHBOURS; n++) {
-    const struct patch_number at = topology_patch_neighbour(t, level, group, patch, n);
-    if (at.group == NO_GROUP && !at.outside) return false;
-  }
-  return true;
+/** The patches of a group all of whose neighbours exist or are outside the box. */
+static uint32_t nested_patches(const struct topology *t, const struct gas_group *g) {
+  uint32_t missing = 0, patches = 0;
+  for (int n = 0; n < NEIGHBOURS; n++) missing |= (uint32_t)(g->near[n] == NO_GROUP) << n;
+  missing &= ~g->outside;
+  for (int p = 0; p < 8; p++) patches |= (uint32_t)((t->around[p] & missing) == 0) << p;
+  return patches;
 }
 
 uint64_t *topology_refined(const struct topology *t, int level, const uint32_t (*flags)[8],
                            uint32_t *count) {
   const struct gas_tree_level *l = &t->level[level];
-  bool(*wanted)[8] = allocate(l->count, sizeof *wanted, "flags of patches");
+  uint8_t *wanted = allocate(l->count, sizeof *wanted, "flags of patches");
   mark_flagged(t, level, flags, wanted);
   mark_nested(t, level, wanted);
   uint64_t *keys = allocate((size_t)l->count * 8, sizeof *keys, "patch groups");
   *count = 0;
-  for (uint32_t i = 0; i < l->count; i++)
-    for (int p = 0; p < 8; p++)
-      if (wanted[i][p] && nested(t, level, i, p)) keys[(*count)++] = l->key[i] << 3 | (uint32_t)p;
+  for (uint32_t i = 0; i < l->count; i++) {
+    uint32_t patches = wanted[i];
+    if (patches) patches &= nested_patches(t, &l->group[i]);
+    for (int p; (p = next_bit(&patches)) >= 0;) keys[(*count)++] = l->key[i] << 3 | (uint32_t)p;
+  }
   free(wanted);
   return keys;
 }

@@ -47,7 +47,8 @@ sod() {
 }
 
 # The tube along the diagonal of a cube. Its middle is disturbed from the sides later than at the
-# end. sod_diagonal SOLVER LEVELS END
+# end, and what they have reached is not compared: the shock is beside it up to t = 30 or so.
+# sod_diagonal SOLVER LEVELS END
 sod_diagonal() {
   run "sod-$1-diagonal-$2" "[ic]" "source = sod" "direction = diagonal" \
     "[gas]" "solver = $1" "root = 64, 64, 64" "length = $((64 << $2))" "levels = $2" \
@@ -104,7 +105,7 @@ for problem in ${*:-$all}; do
     ;;
   sod) sod rtvd x 3 110; sod muscl x 3 110 ;;
   axes) for axis in x y z; do sod rtvd $axis 2 50; sod muscl $axis 2 50; done ;;
-  diagonal) sod_diagonal rtvd 2 50; sod_diagonal muscl 2 50 ;;
+  diagonal) sod_diagonal rtvd 2 30; sod_diagonal muscl 2 30 ;;
   sedov) sedov rtvd 2 5; sedov muscl 2 5 ;;
   paper) # as large as in the paper: hours on cores
     sod rtvd x 5 110

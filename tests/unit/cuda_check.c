@@ -2078,6 +2078,7 @@ int main(int argc, char **argv) {
     return 77;
   }
   if (argc > 1 && strcmp(argv[1], "gas") == 0) {
+    if (argc > 2 && strcmp(argv[2], "two-gpus") == 0) return check_gas_on_two_gpus() > 0;
     if (!getenv("PHOTONS_BENCHMARK")) return check_gas() > 0;
     if (argc > 2 && strcmp(argv[2], "regrid") == 0)
       benchmark_regrid();

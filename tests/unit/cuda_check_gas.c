@@ -762,6 +762,41 @@ static void check_run(int solver, int precision, bool fused) {
   failures += compare_gas_runs(given, name, run_bar[precision]);
 }
 
+#ifdef CUDA_ON_CORES
+extern unsigned long cores_launches(int gpu);
+
+/** Runs on two GPUs, neither of which can read the other's memory: small batches, so that both have
+ * some, groups that move between batches, and self-gravity. */
+static void check_two_gpus(void) {
+  static const char text[] =
+      "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nroot = 32, 32, 32\nlevels = 2\n"
+      "regrid = 1\nbuffer = 4\nbatch = 4\nflag_gradient_pressure = 0.3\n%s\n[time]\nend = 1\n";
+  static const char *const more[] = {"solver = rtvd", "fused = no\nprecision = double",
+                                     "gravity = self\nnewton_constant = 0.1"};
+  static const double bar[] = {1e-5, 1e-12, 1e-5};
+  puts("runs of gas on two GPUs:");
+  setenv("CORES_GPUS", "2", 1);
+  setenv("STARPU_NWORKER_PER_CUDA", "1", 1);
+  for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+    char given[TEXT];
+    const unsigned long before[2] = {cores_launches(0), cores_launches(1)};
+    snprintf(given, sizeof given, text, more[i]);
+    failures += compare_gas_runs(given, more[i], bar[i]);
+    report_good("both GPUs", cores_launches(0) > before[0] && cores_launches(1) > before[1]);
+  }
+  unsetenv("CORES_GPUS");
+  unsetenv("STARPU_NWORKER_PER_CUDA");
+}
+#else
+static void check_two_gpus(void) {}
+#endif
+
+int check_gas_on_two_gpus(void) {
+  failures = 0;
+  check_two_gpus();
+  return failures;
+}
+
 int check_gas(void) {
   failures = 0;
   puts("stages of gas:");
@@ -771,6 +806,7 @@ int check_gas(void) {
   for (int solver = 0; solver < SOLVERS; solver++)
     for (int precision = 0; precision < PRECISIONS; precision++)
       for (int fused = 1; fused >= 0; fused--) check_run(solver, precision, fused);
+  check_two_gpus();
   return failures;
 }
 

@@ -13,6 +13,8 @@ struct parameters;
 /** Compare the CUDA stages of gas with the CPU's on the same input, and whole runs with refinement.
  * @return number of differences that are too large */
 int check_gas(void);
+/** The runs on two GPUs alone, where kernels run on the processor. @return as check_gas() */
+int check_gas_on_two_gpus(void);
 /** Rates of the stages by sizes of batches, and of whole steps, on GPUs and on cores. */
 void benchmark_gas(void);
 /** Time of regriddings on a GPU, and their share in whole steps. */

@@ -90,11 +90,6 @@ static uint32_t refine_one(struct topology *t, int level, uint32_t group, int pa
   return count;
 }
 
-/** The son of a patch, or NO_GROUP. */
-static uint32_t son(const struct topology *t, int level, struct patch_number n) {
-  return n.group == NO_GROUP ? NO_GROUP : t->level[level].group[n.group].son[n.patch];
-}
-
 /** A flag refines its patch; its buffers refine the neighbours that they name, and those alone. */
 static void test_buffers(void **state) {
   (void)state;
@@ -107,8 +102,7 @@ static void test_buffers(void **state) {
   const uint32_t mask = 1u << MYSELF | 1u << (MYSELF - 1) | 1u << (MYSELF + 1 + 9);
   assert_int_equal(refine_one(&t, 0, 0, 0, mask), 3);
   for (int n = 0; n < NEIGHBOURS; n++)
-    assert_true((son(&t, 0, topology_patch_neighbour(&t, 0, 0, 0, n)) != NO_GROUP) ==
-                (mask >> n & 1));
+    assert_true((topology_finer_neighbour(&t, 0, 0, 0, n) != NO_GROUP) == (mask >> n & 1));
   /* Without flags all goes again. */
   assert_int_equal(refine_one(&t, 0, 0, 0, 0), 0);
   assert_int_equal(topology_levels(&t), 1);
@@ -169,7 +163,61 @@ static void test_boundaries(void **state) {
   topology_free(&t);
 }
 
-/** Random flags at all levels, many times: levels are nested, and links are right. */
+/** Neighbours of all patches are where their places say. */
+static void check_neighbours(const struct topology *t, int level) {
+  for (uint32_t i = 0; i < t->level[level].count; i++)
+    for (int p = 0; p < 8; p++)
+      for (int n = 0; n < NEIGHBOURS; n++) {
+        const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        int64_t group[3];
+        int patch = 0;
+        bool outside = false;
+        for (int c = 0; c < 3; c++) {
+          const int64_t side = (int64_t)t->root[c] << level;
+          const int64_t place = 2 * (int64_t)t->level[level].group[i].place[c] + (p >> c & 1) +
+                                direction[c];
+          patch |= (int)(place & 1) << c;
+          group[c] = (place + 2) / 2 - 1;
+          outside |= t->boundary[c][0] != GAS_PERIODIC && (group[c] < 0 || group[c] >= side);
+        }
+        const struct patch_number at = topology_patch_neighbour(t, level, i, p, n);
+        assert_int_equal(at.group, topology_find(t, level, group));
+        assert_int_equal(at.patch, patch);
+        assert_int_equal(at.outside, outside);
+      }
+}
+
+/** Whether a patch is to be refined, as topology_refined() defines it. */
+static bool to_refine(const struct topology *t, int level, const uint32_t (*flags)[8], uint32_t i,
+                      int p) {
+  bool wanted = false;
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const struct patch_number at = topology_patch_neighbour(t, level, i, p, n);
+    if (at.group == NO_GROUP && !at.outside) return false;
+    if (at.group != NO_GROUP) wanted |= flags[at.group][at.patch] >> (NEIGHBOURS - 1 - n) & 1;
+  }
+  const uint32_t son = t->level[level].group[i].son[p];
+  for (int q = 0; q < 8 && son != NO_GROUP; q++)
+    for (int n = 0; n < NEIGHBOURS; n++)
+      wanted |= topology_finer_neighbour(t, level + 1, son, q, n) != NO_GROUP;
+  return wanted;
+}
+
+static void check_refined(const struct topology *t, int level, const uint32_t (*flags)[8]) {
+  uint32_t count, k = 0;
+  uint64_t *keys = topology_refined(t, level, flags, &count);
+  for (uint32_t i = 0; i < t->level[level].count; i++)
+    for (int p = 0; p < 8; p++)
+      if (to_refine(t, level, flags, i, p)) {
+        assert_true(k < count);
+        assert_int_equal(keys[k++], t->level[level].key[i] << 3 | (uint32_t)p);
+      }
+  assert_int_equal(k, count);
+  free(keys);
+}
+
+/** Random flags at all levels, many times: levels are nested, links are right, and what is refined is
+ * what the flags and nesting ask for. */
 static void test_random_flags(void **state) {
   (void)state;
   struct topology t;
@@ -183,8 +231,10 @@ static void test_random_flags(void **state) {
       random = random * 1664525 + 1013904223;
       if (random >> 28 < 5) flags[i / 8][i % 8] = 1u << MYSELF | random >> 5;
     }
+    check_refined(&t, level, (const uint32_t(*)[8])flags);
     refine(&t, level, (const uint32_t(*)[8])flags);
     free(flags);
+    for (int l = 0; l <= 3; l++) check_neighbours(&t, l);
     assert_true(nested(&t));
     deepest += t.level[3].count > 0;
     for (int l = 1; l <= 3; l++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the groups around a group are among the batches of a task, as tables: GPUs do not search
- * the octree. Used by CUDA versions of the stages alone. */
+/* Which batches the tasks of a batch read, and where the groups around a group are among them, as
+ * tables: GPUs do not search the octree. Tables are used by CUDA versions of the stages alone. */
 #ifndef PHOTONS_GAS_LINKS_H
 #define PHOTONS_GAS_LINKS_H
 
@@ -40,8 +40,9 @@ struct gas_move {
 struct gas;
 struct gas_batch;
 
-/** Make the table of a batch, whose lists are made, where this rank uses a GPU. */
-void gas_links_make(const struct gas *g, int level, struct gas_batch *b);
+/** Make the lists of a level's own batches, and where this rank uses a GPU their tables. No task uses
+ * those that the batches have; these stay as they are where nothing changes. */
+void gas_links_make(struct gas *g, int level);
 void gas_links_free(struct gas_batch *b);
 
 #endif

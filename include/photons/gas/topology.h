@@ -37,6 +37,7 @@ struct gas_group {
   uint32_t father;           /**< group of the next coarser level; NO_GROUP on the root level */
   uint32_t son[8];           /**< by patch: group of the next finer level, or NO_GROUP */
   uint32_t near[NEIGHBOURS]; /**< groups of its level, or NO_GROUP */
+  uint32_t outside;          /**< a bit for each of NEIGHBOURS: its place is outside the box */
 };
 
 /** The groups of a level, in the order of the Morton keys of their places. */
@@ -46,11 +47,18 @@ struct gas_tree_level {
   struct gas_group *group;
 };
 
+/** A neighbour of a patch: which neighbour of the patch's group has it, and which patch of that. */
+struct patch_step {
+  uint8_t group, patch;
+};
+
 struct topology {
   uint32_t root[3];                            /**< groups of the root level along x, y, z */
   enum gas_boundary boundary[3][2];            /**< at the low and the high side of x, y, z */
   int finest;                                  /**< the finest level that may have groups */
   struct gas_tree_level level[GAS_LEVELS_MAX]; /**< [0 .. finest] */
+  struct patch_step step[8][NEIGHBOURS];       /**< [patch][neighbour of it] */
+  uint32_t around[8]; /**< [patch] a bit for each group that has neighbours of the patch */
 };
 
 /** Morton key of a place: x has the lowest of each three bits. */
@@ -66,17 +74,25 @@ void topology_free(struct topology *t);
  * boundaries there are periodic. @return NO_GROUP: there is none */
 uint32_t topology_find(const struct topology *t, int level, const int64_t place[3]);
 
-/** Whether a place of a level is outside the box. */
-bool topology_outside(const struct topology *t, int level, const int64_t place[3]);
-
 struct patch_number {
   uint32_t group; /**< NO_GROUP: the patch does not exist */
   int patch;      /**< in its group */
   bool outside;   /**< the box */
 };
 /** Neighbour n (one of NEIGHBOURS) of a patch of a group. */
-struct patch_number topology_patch_neighbour(const struct topology *t, int level, uint32_t group,
-                                             int patch, int n);
+static inline struct patch_number topology_patch_neighbour(const struct topology *t, int level,
+                                                           uint32_t group, int patch, int n) {
+  const struct gas_group *g = &t->level[level].group[group];
+  const struct patch_step step = t->step[patch][n];
+  return (struct patch_number){g->near[step.group], step.patch, g->outside >> step.group & 1};
+}
+
+/** What refines neighbour n of a patch of a group. @return NO_GROUP: nothing does */
+static inline uint32_t topology_finer_neighbour(const struct topology *t, int level, uint32_t group,
+                                                int patch, int n) {
+  const struct patch_number at = topology_patch_neighbour(t, level, group, patch, n);
+  return at.group == NO_GROUP ? NO_GROUP : t->level[level].group[at.group].son[at.patch];
+}
 
 /**
  * Which groups level + 1 will have, from the flags of the patches of `level`. A patch is refined

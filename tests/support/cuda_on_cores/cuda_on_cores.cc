@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A GPU whose kernels run on the processor (cuda_on_cores.h): its threads, and the functions of
+/* GPUs whose kernels run on the processor (cuda_on_cores.h): their threads, and the functions of
  * CUDA's runtime and of cuFFT that this project and StarPU call. All of them are done when they
- * return. Device memory is memory of the host, which begins with NaN. */
+ * return. Device memory is memory of the host, which begins with NaN. The variable CORES_GPUS is
+ * the number of GPUs, 1 by default. They have no access to each other's memory: a kernel must not get
+ * a pointer to another GPU's. Pointers in memory are not looked at. */
 #include <cuda_runtime.h>
 #include <cufft.h>
 #include <fftw3.h>
@@ -173,7 +175,10 @@ struct cores_grid {
   size_t shared;
 };
 
-void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments) {
+static void check_arguments(const void *arguments, size_t bytes);
+
+void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments, size_t bytes) {
+  check_arguments(arguments, bytes);
   if (!block) {
     block = new cuda_block;
     block->stacks = (char *)mmap(nullptr, THREADS_MOST * STACK, PROT_READ | PROT_WRITE,
@@ -214,15 +219,30 @@ void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments) 
 /* ---- CUDA's runtime ---- */
 
 namespace {
+enum { GPUS_MOST = 4 };
+struct allocation {
+  size_t bytes;
+  int device;
+};
 std::mutex lock;
-std::map<char *, size_t> allocations;
-size_t used;
+std::map<char *, allocation> allocations;
+size_t used[GPUS_MOST];
+unsigned long launches[GPUS_MOST];
 thread_local int device;
 const size_t MEMORY = size_t(8) << 30;
 
 int devices() {
   const char *text = getenv("CORES_GPUS");
-  return text ? atoi(text) : 1;
+  const int count = text ? atoi(text) : 1;
+  return count < GPUS_MOST ? count : GPUS_MOST;
+}
+
+/** The allocation with an address; NULL: there is none. */
+const allocation *allocation_of(const void *p) {
+  auto next = allocations.upper_bound((char *)p);
+  if (next == allocations.begin()) return nullptr;
+  --next;
+  return (const char *)p < next->first + next->second.bytes ? &next->second : nullptr;
 }
 
 void copy_rows(char *to, size_t to_stride, const char *from, size_t from_stride, size_t width,
@@ -231,14 +251,32 @@ void copy_rows(char *to, size_t to_stride, const char *from, size_t from_stride,
 }
 } // namespace
 
+static void check_arguments(const void *arguments, size_t bytes) {
+  const std::lock_guard<std::mutex> guard(lock);
+  launches[device]++;
+  for (size_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *)) {
+    const void *p;
+    memcpy(&p, (const char *)arguments + at, sizeof p);
+    const allocation *a = allocation_of(p);
+    if (a && a->device != device) stop("a kernel gets memory of another GPU");
+  }
+}
+
+/** Kernels that a GPU has run. */
+extern "C" unsigned long cores_launches(int gpu) {
+  const std::lock_guard<std::mutex> guard(lock);
+  return launches[gpu];
+}
+
 extern "C" {
 cudaError_t cudaGetDeviceCount(int *count) {
   *count = devices();
   return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 cudaError_t cudaSetDevice(int d) {
+  if (d < 0 || d >= devices()) return cudaErrorInvalidDevice;
   device = d;
-  return d < devices() ? cudaSuccess : cudaErrorInvalidDevice;
+  return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int *d) {
   *d = device;
@@ -283,12 +321,12 @@ cudaError_t cudaRuntimeGetVersion(int *v) {
 cudaError_t cudaMalloc(void **p, size_t bytes) {
   const std::lock_guard<std::mutex> guard(lock);
   *p = nullptr;
-  if (used + bytes > MEMORY) return cudaErrorMemoryAllocation;
+  if (used[device] + bytes > MEMORY) return cudaErrorMemoryAllocation;
   void *memory;
   if (posix_memalign(&memory, 256, bytes ? bytes : 1)) return cudaErrorMemoryAllocation;
   if (bytes < 64 << 20) memset(memory, 0xff, bytes);
-  allocations[(char *)memory] = bytes;
-  used += bytes;
+  allocations[(char *)memory] = {bytes, device};
+  used[device] += bytes;
   *p = memory;
   return cudaSuccess;
 }
@@ -297,8 +335,8 @@ cudaError_t cudaFree(void *p) {
   if (!p) return cudaSuccess;
   const auto found = allocations.find((char *)p);
   if (found == allocations.end()) stop("cudaFree() of what cudaMalloc() did not give");
-  used -= found->second;
-  if (found->second < 64 << 20) memset(p, 0xff, found->second);
+  used[found->second.device] -= found->second.bytes;
+  if (found->second.bytes < 64 << 20) memset(p, 0xff, found->second.bytes);
   allocations.erase(found);
   free(p);
   return cudaSuccess;
@@ -307,7 +345,7 @@ cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t) { return cudaM
 cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return cudaFree(p); }
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
   *total = MEMORY;
-  *available = MEMORY - used;
+  *available = MEMORY - used[device];
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int) {
@@ -335,11 +373,9 @@ cudaError_t cudaHostGetDevicePointer(void **out, void *p, unsigned) {
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p) {
   const std::lock_guard<std::mutex> guard(lock);
   memset(a, 0, sizeof *a);
-  auto next = allocations.upper_bound((char *)p);
-  const bool ours = next != allocations.begin() &&
-                    (--next, (char *)p < next->first + next->second);
-  a->type = ours ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-  a->device = 0;
+  const allocation *found = allocation_of(p);
+  a->type = found ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+  a->device = found ? found->device : 0;
   a->devicePointer = (void *)p;
   return cudaSuccess;
 }

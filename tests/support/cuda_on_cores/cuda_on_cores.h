@@ -52,14 +52,14 @@ struct cores_grid {
   cores_grid(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr)
       : grid(grid), block(block), shared(shared) {}
 };
-void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments);
+void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments, size_t bytes);
 void *cores_dynamic_memory();
 
 template <typename Kernel, typename... A>
 void cores_launch(const cores_grid &grid, Kernel, A... arguments) {
   std::tuple<A...> all(arguments...);
   cores_run(
-      grid, [](void *a) { std::apply(Kernel(), *(std::tuple<A...> *)a); }, &all);
+      grid, [](void *a) { std::apply(Kernel(), *(std::tuple<A...> *)a); }, &all, sizeof all);
 }
 
 template <typename Kernel>
