@@ -139,13 +139,14 @@ INLINE uint32_t reach(int cell, int buffer) {
   return mask;
 }
 
-/** @param more  density that is added where it is compared; -INFINITY: there is none */
+/** @param more  density of particles; -INFINITY: there are none */
 template <typename real>
 INLINE bool is_flagged(const struct gas_flags &f, const real *density, const real *pressure,
                        double more) {
   const real filter = (real)f.loehner_filter;
   return (f.density > 0 &&
           (density[0] > (real)f.density || (double)density[0] + more > f.density)) ||
+         (f.particles > 0 && more > f.particles) ||
          (f.gradient_density > 0 && relative_gradient(density) >= (real)f.gradient_density) ||
          (f.gradient_pressure > 0 && relative_gradient(pressure) >= (real)f.gradient_pressure) ||
          (f.loehner > 0 && (loehner_estimate(density, filter) >= (real)f.loehner ||

@@ -28,13 +28,13 @@ template <typename real> INLINE bool is_positive(real a) { return a > 0 && isfin
 /** struct gas_physics in the precision of the cells. */
 template <typename real> struct constants {
   real gamma, thermal; /* thermal: gamma - 1, pressure over thermal energy */
-  real minmod, dual_energy_switch;
+  real minmod, dual_energy_switch, least_heat;
   bool keeps_entropy; /* also where fluxes are corrected and cells are interpolated */
 };
 
 template <typename real> constants<real> constants_of(const struct gas_physics *p) {
   return {(real)p->gamma, (real)(p->gamma - 1.0), (real)p->minmod,
-          p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0,
+          p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0, (real)p->least_heat,
           p->solver == GAS_MUSCL && p->dual_energy_change > 0.0};
 }
 
@@ -68,13 +68,25 @@ template <int V, typename real> INLINE real pressure_of(const constants<real> &c
   return c.thermal * thermal;
 }
 
-/** Energy and entropy made to agree: the one that is less exact follows the other. */
-template <typename real> INLINE void reconcile_entropy(const constants<real> &c, real *u) {
+/** Energy and entropy made to agree: the one that is less exact follows the other.
+ * @param change  gas_physics.dual_energy_change/(dt/dh)^2
+ * @param denser  by which the density has risen in the step */
+template <typename real>
+INLINE void reconcile_entropy(const constants<real> &c, real change, real denser, real *u) {
   const real thermal = thermal_energy(u), density = power(u[0], c.thermal);
-  if (entropy_decides(c, u, thermal))
+  if (entropy_decides(c, u, thermal) || thermal * u[0] < change * denser * denser)
     u[4] += divide(u[5] * density, c.thermal) - thermal;
   else
     u[5] = divide(c.thermal * thermal, density);
+}
+
+/** Give a cell that is colder the least heat, with the same velocity. */
+template <int V, typename real> INLINE void keep_warm(const constants<real> &c, real *u) {
+  const real least = c.least_heat * u[0];
+  if (c.least_heat > 0 && pressure_of<V>(c, u) < least) {
+    u[4] += divide(least, c.thermal) - thermal_energy(u);
+    if (V == 6) u[V - 1] = divide(least, power(u[0], c.thermal));
+  }
 }
 
 /** Where cell x, y, z of a group is in [patch][8][8][8]. */

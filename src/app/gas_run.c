@@ -307,7 +307,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
 }
 
 bool gas_run_on_cores(const struct parameters *p) {
-  return p->gas.comoving || gas_particles_wanted(p);
+  return gas_particles_wanted(p);
 }
 
 struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,

@@ -393,12 +393,9 @@ static void check_self_gravity(const struct parameters *p, struct parameter_prob
 /** What has no CUDA versions. */
 static void check_on_cores(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *gpu = row_of("runtime", "gpu");
-  const bool particles = p->ic.source == IC_POINT_MASSES || *p->ic.particles;
-  if (p->runtime.gpu != GPU_REQUIRE || !sound(problems, gpu)) return;
-  if (p->gas.comoving)
-    problem_with(problems, gpu, p, NULL,
-                 "gas.comoving = yes is computed on CPUs; allowed: auto | no");
-  else if (particles)
+  const bool particles = p->ic.source == IC_POINT_MASSES || *p->ic.particles ||
+                         p->box.npart_side > 0;
+  if (p->runtime.gpu == GPU_REQUIRE && sound(problems, gpu) && particles)
     problem_with(problems, gpu, p, NULL,
                  "particles on the adaptive mesh are computed on CPUs; allowed: auto | no");
 }

@@ -2075,6 +2075,7 @@ int main(int argc, char **argv) {
     benchmark_gas_gravity();
     return 0;
   }
+  if (argc > 1 && strcmp(argv[1], "gas-cosmology") == 0) return check_gas_cosmology() > 0;
   const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
   if (file && strcmp(file, "mixed") == 0) {
     check_mixed();
@@ -2102,6 +2103,7 @@ int main(int argc, char **argv) {
   if (!file || brief) {
     failures += check_gas();
     failures += check_gas_gravity();
+    failures += check_gas_cosmology();
   }
   return failures > 0;
 }

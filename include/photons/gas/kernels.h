@@ -67,10 +67,10 @@ struct gas_physics {
    * (change of ln(density) in the time in which a cell is crossed at speed 1)^2: the scheme's error
    * where the flow is at rest for a moment, but converges or diverges. Where the entropy decides by
    * dual_energy_switch, interpolation and flux_fix then keep the entropy and not the energy. 0: no
-   * to all of this. `solve` does so on cores alone. */
+   * to all of this. */
   double dual_energy_change;
   /** After solve and flux_fix pressure over density is at least this: gas with less is warmed.
-   * 0: it may have any. On cores alone. */
+   * 0: it may have any. */
   double least_heat;
 };
 
