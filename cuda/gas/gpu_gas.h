@@ -41,8 +41,15 @@ struct gpu_ghost {
   uint32_t patch;        /**< of the coarser group, that it refines */
   uint64_t parts;
 };
-/** What a message has of its groups. */
-enum gpu_ghost_kind { GPU_GHOST_CELLS, GPU_GHOST_SIDES, GPU_GHOST_MEANS };
+/** What a message has of its groups; the same as enum ghost_kind. */
+enum gpu_ghost_kind {
+  GPU_GHOST_CELLS,
+  GPU_GHOST_SIDES,
+  GPU_GHOST_MEANS,
+  GPU_GHOST_POTENTIALS,
+  GPU_GHOST_SHARES,
+  GPU_GHOST_KINDS
+};
 /** The groups of a message, g->groups of them, and its batches. */
 struct gpu_message {
   enum gpu_ghost_kind kind;
