@@ -182,12 +182,8 @@ static void copy_on_gpu(struct gpu *gpu, void *buffers[], const struct gas_cut_a
   const char **batch = slots_addresses(buffers, BATCHES, m->batches.count);
   const struct gpu_gas g = {gpu, a->gas->physics, a->gas->kernels->real_size == sizeof(double),
                             m->count};
-  static const enum gpu_ghost_kind kinds[GHOST_KINDS] = {[GHOST_CELLS] = GPU_GHOST_CELLS,
-                                                         [GHOST_SIDES] = GPU_GHOST_SIDES,
-                                                         [GHOST_MEANS] = GPU_GHOST_MEANS,
-                                                         [GHOST_POTENTIALS] = GPU_GHOST_POTENTIALS,
-                                                         [GHOST_SHARES] = GPU_GHOST_SHARES};
-  const struct gpu_message message = {.kind = kinds[a->kind],
+  _Static_assert((int)GPU_GHOST_KINDS == (int)GHOST_KINDS, "the kinds are the same");
+  const struct gpu_message message = {.kind = (enum gpu_ghost_kind)a->kind,
                                       .ghost = ghost,
                                       .batch = batch,
                                       .batches = m->batches.count};

@@ -101,11 +101,20 @@ INLINE int place_in_block(int x, int y, int z) {
   return ((z + 1) * POISSON_SIDE + y + 1) * POISSON_SIDE + x + 1;
 }
 
+struct cell_place {
+  int x, y, z;
+};
+
+/** Where cell i of [patch][8][8][8] is in its group. */
+INLINE struct cell_place place_of_cell(int i) {
+  const int patch = i / GAS_PATCH_CELLS;
+  return {(patch & 1) * 8 + i % 8, (patch >> 1 & 1) * 8 + i / 8 % 8, (patch >> 2) * 8 + i / 64 % 8};
+}
+
 /** The potential of cell i of a group, [patch][8][8][8]. */
 INLINE const double *potential_at(const double *block, int i) {
-  const int patch = i / GAS_PATCH_CELLS;
-  return block + place_in_block((patch & 1) * 8 + i % 8, (patch >> 1 & 1) * 8 + i / 8 % 8,
-                                (patch >> 2) * 8 + i / 64 % 8);
+  const struct cell_place c = place_of_cell(i);
+  return block + place_in_block(c.x, c.y, c.z);
 }
 
 /** The mean of the 2^3 cells of a finer group in a cell of the patch that it refines. */
@@ -113,6 +122,19 @@ template <typename real> INLINE real finer_mean(const real *fine, uint32_t cell)
   const int x = (int)(cell % 8), y = (int)(cell / 8 % 8), z = (int)(cell / 64);
   const real *f = fine + place_in_group(2 * x, 2 * y, 2 * z);
   return (((f[0] + f[1]) + (f[8] + f[9])) + ((f[64] + f[65]) + (f[72] + f[73]))) / 8;
+}
+
+/** The mean of the 2^3 cells of a finer group's densities in cell x, y, z of the patch that it refines:
+ * own and finer ones. */
+INLINE double matter_mean(const struct gas_matter &fine, int x, int y, int z) {
+  double sum = 0.0;
+#pragma unroll
+  for (int k = 0; k < 8; k++) {
+    const int at = ((2 * z + (k >> 2)) * GAS_GROUP_SIDE + 2 * y + (k >> 1 & 1)) * GAS_GROUP_SIDE +
+                   2 * x + (k & 1);
+    sum += fine.own[at] + fine.fine[at];
+  }
+  return 0.125 * sum;
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cuda_check gas-cosmology: gas in an expanding universe on GPUs beside that on cores. */
+/* cuda_check gas-cosmology: gas in an expanding universe, and particles on the mesh, on GPUs beside
+ * those on cores. */
 #include <stdio.h>
 
 #include "photons/config/choices.h"
@@ -22,9 +23,18 @@ int check_gas_cosmology(void) {
   } runs[] = {
       {"waves", "root = 32, 32, 32\nlevels = 1\nflag_density = 1.6\n[box]\nsize = 25\n"
                 "[ic]\nsource = generate\nz_init = 24\n"},
+      {"gas and dark matter",
+       "root = 32, 32, 32\nlevels = 1\nflag_particles = 2.2\n[box]\nsize = 25\n"
+       "npart_side = 32\n[ic]\nsource = generate\nz_init = 24\n"},
       {"a pancake that crosses itself, with a floor of temperature",
        "root = 32, 16, 16\nlevels = 2\nflag_density = 2, 4\ntemperature_floor = 1e5\n[box]\nsize = 64\n"
        "[ic]\nsource = pancake\nz_caustic = 1\nz_init = 1.2\ntemperature = 100\n"}};
+  static const char masses[] =
+      "[run]\nsystem = gas\n[ic]\nsource = point_masses\nseparation = 0.25\n[gas]\nsolver = none\n"
+      "root = 32, 32, 32\nlevels = 2\nflag_density = 1000, 10000\nbuffer = 4\nbatch = 5\n"
+      "gravity = self\nprecision = double\nx_low = outflow\n"
+      "x_high = outflow\ny_low = outflow\ny_high = outflow\nz_low = outflow\nz_high = outflow\n"
+      "[time]\nend = 1\n";
   int failures = 0;
   puts("runs of gas in an expanding universe:");
   for (int precision = 0; precision < PRECISIONS; precision++)
@@ -34,5 +44,7 @@ int check_gas_cosmology(void) {
       snprintf(name, sizeof name, "%s, %s precision", runs[i].name, precisions[precision]);
       failures += compare_gas_runs(given, name, bar[precision], entropy_bar[precision]);
     }
+  failures += compare_gas_runs(masses, "two particles in empty space", bar[GAS_DOUBLE],
+                               bar[GAS_DOUBLE]);
   return failures;
 }

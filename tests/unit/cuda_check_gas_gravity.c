@@ -385,7 +385,8 @@ static void check_field(struct prepared *t) {
   struct gas_field *field;
   CUDA(cudaMallocHost((void **)&field, t->b->count * sizeof *field));
   gpu_gas_field(&gpu, (const struct gas_links *)(void *)t->d->links.device, cell,
-                (const double *)(void *)t->blocks.device, t->d->cells, field);
+                (const double *)(void *)t->blocks.device,
+                &(struct gpu_density){.cells = t->d->cells}, field);
   CUDA(cudaStreamSynchronize(t->s->stream));
   for (uint32_t i = 0; i < t->b->count; i++) {
     struct gas_field cpu = {0};

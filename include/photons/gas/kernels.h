@@ -86,6 +86,21 @@ struct gas_fault {
   double density, pressure;
 };
 
+/** A particle on the mesh; particles.h. */
+struct gas_particle {
+  double position[3]; /**< 0 .. side of the box */
+  double velocity[3];
+  double mass;
+  double owed; /**< time for which the kick that ends its step is still to come */
+  uint64_t number;
+};
+
+/** Sums over the particles of a group, and the largest of them along an axis. */
+struct particle_sums {
+  double mass, momentum[3], kinetic_energy;
+  double speed, acceleration;
+};
+
 /** Densities that particles give to the cells of a group, [z 16][y 16][x 16]. */
 struct gas_matter {
   double own[GAS_GROUP_CELLS];    /**< of the level's particles */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables of particles for the CUDA versions of the stages that have clouds. */
+#ifndef PHOTONS_CODELETS_GAS_CLOUDS_H
+#define PHOTONS_CODELETS_GAS_CLOUDS_H
+
+#include "codelets/gas/batches.h"
+#include "photons/gas/particles.h"
+
+/** The box as particles of a level see it. */
+struct gpu_particle_box particle_box_of(const struct gas *g, int level);
+
+struct cloud_tables {
+  struct gpu_clouds clouds;
+  uint32_t *first;
+  struct gpu_particle_range *range;
+  size_t room; /**< ranges */
+};
+
+/** The particles of a batch's level in the groups of gas_batch.near.
+ * @param near  the particles of these batches, in device memory; not read where there are none */
+struct cloud_tables clouds_near(const struct batch_argument *a, const char *const *near);
+void cloud_tables_free(struct cloud_tables *t);
+
+#endif
