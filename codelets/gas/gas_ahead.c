@@ -23,9 +23,8 @@ static void gas_ahead_gpu(struct gpu *gpu, void *buffers[], const struct gas_ahe
   const struct gpu_gas g = gpu_gas_of(gpu, &a->a);
   const char **batch = slots_addresses(buffers, PARTICLES, clouds.batches);
   clouds.batch = batch;
-  gpu_gas_move_on(&g, &clouds,
-                  VECTOR(const struct gas_links, buffers[PARTICLES + clouds.batches]), a->a.weight,
-                  VECTOR(struct gas_matter, buffers[MATTER]));
+  gpu_gas_move_on(&g, &clouds, VECTOR(const struct gas_links, buffers[PARTICLES + clouds.batches]),
+                  a->a.weight, VECTOR(struct gas_matter, buffers[MATTER]));
   free(batch);
   cloud_tables_free(a->tables);
   free(a->tables);

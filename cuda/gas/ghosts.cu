@@ -128,8 +128,8 @@ static void copy_in(const struct gpu_gas *g, const struct gpu_message *m, bool c
     copy_matter_means<<<g->groups, GHOST_THREADS, 0, g->gpu->stream>>>(
         cut, ghosts, (struct gas_matter *const *)batch, (double *)packed);
   else
-    copy_parts<<<g->groups, GHOST_THREADS, 0, g->gpu->stream>>>(
-        parts_of(m->kind, variables), cut, ghosts, batch, (real *)packed);
+    copy_parts<<<g->groups, GHOST_THREADS, 0, g->gpu->stream>>>(parts_of(m->kind, variables), cut,
+                                                                ghosts, batch, (real *)packed);
   gpu_launched("ghosts");
 }
 

@@ -115,8 +115,8 @@ struct gpu_potentials {
 /** A source of the potential. */
 struct gpu_density {
   const void *cells;
-  const double *mass;  /**< pseudo-mass; may be NULL */
-  double factor, mean; /**< source = factor (density - mean + pseudo-mass) */
+  const double *mass;              /**< pseudo-mass; may be NULL */
+  double factor, mean;             /**< source = factor (density - mean + pseudo-mass) */
   const struct gas_matter *matter; /**< [group] densities of particles; NULL: there are none */
 };
 

@@ -238,8 +238,8 @@ void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, doubl
                    const double *blocks, const struct gpu_density *density,
                    struct gas_field *field) {
   if (g->double_precision)
-    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(
-        density_of<double>(g, density), links, cell, blocks, field);
+    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(density_of<double>(g, density),
+                                                                     links, cell, blocks, field);
   else
     measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(density_of<float>(g, density),
                                                                      links, cell, blocks, field);

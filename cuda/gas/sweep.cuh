@@ -20,7 +20,7 @@ template <typename real> struct sweep {
   bool last;
   const real *from;
   real *to, *fluxes;
-  uint32_t *fault; /* [group] the first cell that is not physical after the last sweep */
+  uint32_t *fault;    /* [group] the first cell that is not physical after the last sweep */
   const real *blocks; /* cells before the first sweep */
   real change;        /* of reconcile_entropy() */
 };
@@ -129,8 +129,7 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
       },
       [&](int i, real *u) {
         int place = i * along;
-        if (s.last)
-          place = finish_cell<V>(s, group, x, AXIS == 1 ? i : o, AXIS == 1 ? o : i, u);
+        if (s.last) place = finish_cell<V>(s, group, x, AXIS == 1 ? i : o, AXIS == 1 ? o : i, u);
 #pragma unroll
         for (int q = 0; q < V; q++) to[variable_of<AXIS>(q) * left + place] = u[q];
       });

@@ -69,7 +69,7 @@ static void place_level(struct gas *g, int level, bool placed) {
                  end = placed ? l->first[b->first + b->count] : 0;
     handle_unregister(&b->particles);
     if (first < end)
-      b->particles = handle_register(l->all + first, end - first, sizeof *l->all);
+      b->particles = handle_register_room(l->all + first, end - first, sizeof *l->all);
     else if (gas_is_own(g, level, i))
       starpu_void_data_register(&b->particles);
   }

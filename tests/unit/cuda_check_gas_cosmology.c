@@ -21,15 +21,15 @@ int check_gas_cosmology(void) {
       "precision = %s\n%s\n[time]\nz_end = 0\n";
   static const struct {
     const char *name, *more;
-  } runs[] = {
-      {"waves", "root = 32, 32, 32\nlevels = 1\nflag_density = 1.5\n[box]\nsize = 25\n"
-                "[ic]\nsource = generate\nz_init = 24\n"},
-      {"gas and dark matter",
-       "root = 32, 32, 32\nlevels = 1\nflag_particles = 1.6\n[box]\nsize = 25\n"
-       "npart_side = 32\n[ic]\nsource = generate\nz_init = 24\n"},
-      {"a pancake that crosses itself, with a floor of temperature",
-       "root = 32, 16, 16\nlevels = 2\nflag_density = 2, 4\ntemperature_floor = 1e5\n[box]\nsize = 64\n"
-       "[ic]\nsource = pancake\nz_caustic = 1\nz_init = 1.2\ntemperature = 100\n"}};
+  } runs[] = {{"waves", "root = 32, 32, 32\nlevels = 1\nflag_density = 1.5\n[box]\nsize = 25\n"
+                        "[ic]\nsource = generate\nz_init = 24\n"},
+              {"gas and dark matter",
+               "root = 32, 32, 32\nlevels = 1\nflag_particles = 1.6\n[box]\nsize = 25\n"
+               "npart_side = 32\n[ic]\nsource = generate\nz_init = 24\n"},
+              {"a pancake that crosses itself, with a floor of temperature",
+               "root = 32, 16, 16\nlevels = 2\nflag_density = 2, 4\ntemperature_floor = "
+               "1e5\n[box]\nsize = 64\n"
+               "[ic]\nsource = pancake\nz_caustic = 1\nz_init = 1.2\ntemperature = 100\n"}};
   static const char masses[] =
       "[run]\nsystem = gas\n[ic]\nsource = point_masses\nseparation = 0.25\n[gas]\nsolver = none\n"
       "root = 32, 32, 32\nlevels = 2\nflag_density = 1000, 10000\nbuffer = 4\nbatch = 5\n"

@@ -421,7 +421,8 @@ static void check_ghosts(struct stages *s, const struct gas_batch *b, const stru
   const size_t group = from->bytes / b->count / sizeof(double), values = shares ? group : 64;
   const double *inside = (const double *)(void *)from->host;
   struct gpu_ghost *ghost = allocate(b->count, sizeof *ghost, "ghosts");
-  double *packed = allocate(b->count * (shares ? values : GAS_GROUP_CELLS), sizeof *packed, "message"),
+  double *packed = allocate(b->count * (shares ? values : GAS_GROUP_CELLS), sizeof *packed,
+                            "message"),
          *pasted = allocate(from->bytes, 1, "ghosts"), *back = allocate(from->bytes, 1, "ghosts");
   uint32_t parts = 0;
   for (uint32_t i = 0; i < b->count; i++) {
