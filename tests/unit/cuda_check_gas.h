@@ -60,6 +60,6 @@ enum { ON_CORES = 0, GAS_STEPS = 10 };
  * the conserved sums.
  * @param entropy_bar  of the entropy alone
  * @return number of differences that are too large */
-int compare_gas_runs(const char *text, const char *name, double bar, double entropy_bar);
+int compare_gas_runs(const char *text, const char *name, int steps, double bar, double entropy_bar);
 
 #endif

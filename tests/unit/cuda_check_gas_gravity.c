@@ -581,7 +581,7 @@ static void check_runs(int precision) {
     snprintf(given, sizeof given, text, runs[i].source, precisions[precision], runs[i].poisson,
              runs[i].more);
     snprintf(name, sizeof name, "%s, %s precision", runs[i].name, precisions[precision]);
-    failures += compare_gas_runs(given, name, run_bar[precision], run_bar[precision]);
+    failures += compare_gas_runs(given, name, GAS_STEPS, run_bar[precision], run_bar[precision]);
   }
 }
 
