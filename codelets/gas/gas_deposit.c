@@ -38,9 +38,9 @@ static starpu_data_handle_t near_particles(const struct batch_argument *a, uint3
 
 /** What a list's batches have; NULL where they have nothing. free() it.
  * @param[in,out] slot  the first, and what follows */
-static const char **addresses(void *buffers[], const struct batch_argument *a, uint32_t count,
-                              starpu_data_handle_t (*of)(const struct batch_argument *a, uint32_t i),
-                              size_t *slot) {
+static const char **
+addresses(void *buffers[], const struct batch_argument *a, uint32_t count,
+          starpu_data_handle_t (*of)(const struct batch_argument *a, uint32_t i), size_t *slot) {
   const char **address = allocate(count, sizeof *address, "task data");
   for (uint32_t i = 0; i < count; i++)
     if (of(a, i)) address[i] = VECTOR(const char, buffers[(*slot)++]);

@@ -104,9 +104,9 @@ static __global__ void __launch_bounds__(GHOST_THREADS)
     if (cut)
       means[i] = matter_mean(*matter, x, y, z);
     else
-      matter->fine[((z + 8 * (ghost.patch >> 2)) * GAS_GROUP_SIDE + y +
-                    8 * (ghost.patch >> 1 & 1)) * GAS_GROUP_SIDE + x + 8 * (ghost.patch & 1)] =
-          means[i];
+      matter->fine[((z + 8 * (ghost.patch >> 2)) * GAS_GROUP_SIDE + y + 8 * (ghost.patch >> 1 & 1)) *
+                       GAS_GROUP_SIDE +
+                   x + 8 * (ghost.patch & 1)] = means[i];
   }
 }
 

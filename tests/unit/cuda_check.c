@@ -623,7 +623,8 @@ static void check_potential(const struct bench *b, const struct group *g,
 }
 
 /** The sums of a group's momenta, in double precision. */
-static void check_momentum_sum(const struct bench *b, const struct group *g, const float *momentum) {
+static void check_momentum_sum(const struct bench *b, const struct group *g,
+                               const float *momentum) {
   const struct particle_block p = particles_block(&b->s->domain.particles, g->index);
   struct momentum_sum gpu, cpu = {0};
   gpu_momentum_sum(b->gpu, g->count, momentum, b->mass ? b->mass + p.first : NULL, &gpu);
