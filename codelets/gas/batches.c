@@ -53,10 +53,14 @@ struct gpu_sources gpu_sources_of(const struct batch_argument *a, const char *co
   return s;
 }
 
-struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a) {
+struct gpu_gas gpu_gas_closing(struct gpu *gpu, const struct batch_argument *a, double least_heat) {
   const struct gas *g = a->gas;
-  return (struct gpu_gas){gpu, g->physics, g->kernels->real_size == sizeof(double),
+  return (struct gpu_gas){gpu, physics_of(g, least_heat), g->kernels->real_size == sizeof(double),
                           batch_of(a)->count};
+}
+
+struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a) {
+  return gpu_gas_closing(gpu, a, 0.0);
 }
 
 struct task slots_task(const struct slots *s, enum priority priority) {

@@ -30,8 +30,9 @@ static inline struct gas_physics physics_of(const struct gas *g, double least_he
   return physics;
 }
 
-/** What the CUDA versions know of a batch. */
+/** What the CUDA versions know of a batch, and those of stages that close a step. */
 struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a);
+struct gpu_gas gpu_gas_closing(struct gpu *gpu, const struct batch_argument *a, double least_heat);
 
 static inline struct gas_batch *batch_of(const struct batch_argument *a) {
   return &a->gas->level[a->level].batch[a->batch];

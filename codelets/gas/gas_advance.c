@@ -55,7 +55,7 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
   const struct gas_batch *b = batch_of(&a->a);
   const size_t first = first_source(&a->a), links = first + source_slots(b, a->begin);
   const char **cells = slots_addresses(buffers, first, links - first);
-  const struct gpu_gas g = gpu_gas_of(gpu, &a->a);
+  const struct gpu_gas g = gpu_gas_closing(gpu, &a->a, a->least_heat);
   const struct gpu_sources sources = gpu_sources_of(&a->a, cells, a->begin,
                                                     VECTOR(const struct gas_links, buffers[links]));
   void *blocks = gpu_gas_blocks(&g), *fluxes = VECTOR(void, buffers[FLUXES]);

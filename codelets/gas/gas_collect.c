@@ -2,7 +2,7 @@
 /* gas_collect: densities of particles of finer levels, in those refined patches of a batch whose
  * finer groups are of this rank.
  *
- * reads   densities of the next finer level
+ * reads   densities of the next finer level; links on GPUs
  * updates densities */
 #include <stdlib.h>
 
@@ -31,7 +31,16 @@ static void gas_collect_cpu(void *buffers[], const struct batch_argument *a) {
   free(address);
 }
 
-STAGE_ON_CPU(gas_collect, 0xaa8855, "gas");
+static void gas_collect_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const uint32_t sons = batch_of(a)->sons.count;
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const char **finer = slots_addresses(buffers, FINE, sons);
+  gpu_gas_collect(&g, VECTOR(const struct gas_links, buffers[FINE + sons]), finer, sons,
+                  VECTOR(struct gas_matter, buffers[MATTER]));
+  free(finer);
+}
+
+STAGE(gas_collect, 0xaa8855, "gas");
 
 void gas_collect_submit(struct gas *g, int level, uint32_t batch) {
   const struct batch_argument a = {g, level, batch, 0.0, false};
@@ -40,6 +49,7 @@ void gas_collect_submit(struct gas *g, int level, uint32_t batch) {
   slots_add(&slots, b->matter, STARPU_RW);
   for (uint32_t i = 0; i < b->sons.count; i++)
     slots_add(&slots, g->level[level + 1].batch[b->sons.batch[i]].matter, STARPU_R);
+  slots_add_links(&slots, b);
   gas_collect_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

@@ -2,14 +2,13 @@
 /* gas_deposit: densities that particles give to the cells of a batch.
  *
  * reads  particles of the batch and its neighbours, of these copies where they are of other ranks;
- *        densities of the next coarser level
+ *        densities of the next coarser level; links on GPUs
  * writes densities; those of finer levels are 0, or stay if the level is ahead of these */
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/gas/batches.h"
+#include "codelets/gas/clouds.h"
 #include "photons/base/error.h"
-#include "photons/gas/particles.h"
 
 #define gas_deposit_argument batch_argument /* flag: ahead of finer levels */
 enum { MATTER, COARSE };
@@ -31,12 +30,20 @@ static starpu_data_handle_t coarse_matter(const struct batch_argument *a, uint32
   return a->gas->level[a->level - 1].batch[batch_of(a)->coarse.batch[i]].matter;
 }
 
-/** The densities of the next coarser level; NULL where there are none. free() it. */
-static const char **coarse_addresses(void *buffers[], const struct batch_argument *a) {
-  const uint32_t count = batch_of(a)->coarse.count;
+/** Particles of batch i of the level; NULL: they are of another rank, and there are no copies for
+ * GPUs. */
+static starpu_data_handle_t near_particles(const struct batch_argument *a, uint32_t i) {
+  return a->gas->level[a->level].batch[batch_of(a)->near.batch[i]].particles;
+}
+
+/** What a list's batches have; NULL where they have nothing. free() it.
+ * @param[in,out] slot  the first, and what follows */
+static const char **
+addresses(void *buffers[], const struct batch_argument *a, uint32_t count,
+          starpu_data_handle_t (*of)(const struct batch_argument *a, uint32_t i), size_t *slot) {
   const char **address = allocate(count, sizeof *address, "task data");
-  for (uint32_t i = 0, slot = COARSE; i < count; i++)
-    if (coarse_matter(a, i)) address[i] = VECTOR(const char, buffers[slot++]);
+  for (uint32_t i = 0; i < count; i++)
+    if (of(a, i)) address[i] = VECTOR(const char, buffers[(*slot)++]);
   return address;
 }
 
@@ -44,7 +51,8 @@ static void gas_deposit_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
   const struct gas_tree_level *l = &g->topology.level[a->level];
-  const char **address = coarse_addresses(buffers, a);
+  size_t slot = COARSE;
+  const char **address = addresses(buffers, a, b->coarse.count, coarse_matter, &slot);
   const struct batch_cells coarse = {&b->coarse, address};
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_matter *m = VECTOR(struct gas_matter, buffers[MATTER]) + i;
@@ -59,7 +67,21 @@ static void gas_deposit_cpu(void *buffers[], const struct batch_argument *a) {
   free(address);
 }
 
-STAGE_ON_CPU(gas_deposit, 0xccaa55, "gas");
+static void gas_deposit_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gas_batch *b = batch_of(a);
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  size_t slot = COARSE;
+  const char **coarse = addresses(buffers, a, b->coarse.count, coarse_matter, &slot),
+             **near = addresses(buffers, a, b->near.count, near_particles, &slot);
+  struct cloud_tables tables = clouds_near(a, near);
+  gpu_gas_deposit(&g, &tables.clouds, VECTOR(const struct gas_links, buffers[slot]), coarse,
+                  b->coarse.count, a->flag, VECTOR(struct gas_matter, buffers[MATTER]));
+  cloud_tables_free(&tables);
+  free(near);
+  free(coarse);
+}
+
+STAGE(gas_deposit, 0xccaa55, "gas");
 
 void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead) {
   const struct batch_argument a = {g, level, batch, 0.0, ahead};
@@ -69,8 +91,8 @@ void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead) {
   for (uint32_t i = 0; i < b->coarse.count; i++)
     if (coarse_matter(&a, i)) slots_add(&slots, coarse_matter(&a, i), STARPU_R);
   for (uint32_t i = 0; i < b->near.count; i++)
-    if (gas_is_own(g, level, b->near.batch[i]))
-      slots_add(&slots, g->level[level].batch[b->near.batch[i]].particles, STARPU_R);
+    if (near_particles(&a, i)) slots_add(&slots, near_particles(&a, i), STARPU_R);
+  slots_add_links(&slots, b);
   gas_deposit_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

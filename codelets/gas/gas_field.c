@@ -70,12 +70,15 @@ static void gas_field_cpu(void *buffers[], const struct batch_argument *a) {
 static void gas_field_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct surroundings around = surroundings(a);
+  const size_t first = OTHERS + matter_slots(a->gas);
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(
-      &around, buffers, OTHERS, OTHERS + surroundings_count(&around), &addresses);
+      &around, buffers, first, first + surroundings_count(&around), &addresses);
+  const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[OTHERS],
+                                                    1.0);
   double *blocks = gpu_gas_potential_memory(&g);
   gpu_gas_potential_blocks(&g, &from, true, blocks);
-  gpu_gas_field(&g, from.links, gas_cell(a->gas, a->level), blocks, VECTOR(void, buffers[CELLS]),
+  gpu_gas_field(&g, from.links, gas_cell(a->gas, a->level), blocks, &density,
                 a->gas->level[a->level].field + batch_of(a)->first);
   free(addresses);
 }

@@ -56,7 +56,7 @@ static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct step_argu
   const struct batch_argument *a = &argument->a;
   const uint32_t fine = batch_of(a)->fine.count;
   const char **sides = slots_addresses(buffers, SIDES, fine);
-  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
   gpu_gas_fix(&g, a->weight / gas_cell(a->gas, a->level),
               VECTOR(const struct gas_links, buffers[SIDES + fine]), sides, fine,
               VECTOR(void, buffers[FLUXES]), VECTOR(void, buffers[CELLS]));

@@ -18,6 +18,13 @@ static double gas_flag_work(const struct batch_argument *a) { return batch_work(
 /** Without particles there is no slot MATTER. */
 static size_t first_source(const struct gas *g) { return g->particles ? MATTER + 1 : MATTER; }
 
+/** The criteria, for the masses of the particles that there are. */
+static struct gas_flags criteria(const struct batch_argument *a) {
+  struct gas_flags flags = a->gas->flags[a->level];
+  if (a->gas->particles) flags.particles *= a->gas->particles->lightest;
+  return flags;
+}
+
 /** The density of particles in the cells of group i. @return NULL: there are no particles */
 static const double *density_of(void *buffers[], const struct gas *g, uint32_t i,
                                 double density[GAS_GROUP_CELLS]) {
@@ -33,8 +40,7 @@ static void gas_flag_cpu(void *buffers[], const struct batch_argument *a) {
   const char **cells = slots_addresses(buffers, first_source(g), source_slots(b, a->weight));
   const struct block_sources sources = block_sources_of(a, cells, a->weight);
   char *block = solve_scratch(buffers[SCRATCH]) + g->kernels->scratch_bytes;
-  struct gas_flags flags = g->flags[a->level];
-  if (g->particles) flags.particles *= g->particles->lightest;
+  const struct gas_flags flags = criteria(a);
   for (uint32_t i = 0; i < b->count; i++) {
     double density[GAS_GROUP_CELLS];
     block_fill(&sources, b->first + i, block);
@@ -52,9 +58,10 @@ static void gas_flag_gpu(struct gpu *gpu, void *buffers[], const struct batch_ar
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct gpu_sources sources = gpu_sources_of(a, cells, a->weight,
                                                     VECTOR(const struct gas_links, buffers[links]));
+  const struct gas_flags flags = criteria(a);
   void *blocks = gpu_gas_blocks(&g);
   gpu_gas_prepare(&g, &sources, blocks);
-  gpu_gas_flag(&g, &gas->flags[a->level], gas->buffer, blocks,
+  gpu_gas_flag(&g, &flags, gas->buffer, blocks,
                gas->particles ? VECTOR(const struct gas_matter, buffers[MATTER]) : NULL,
                gas->level[a->level].flags + b->first);
   free(cells);

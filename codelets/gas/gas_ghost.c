@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_cut packs what another rank needs of groups, to be sent. There, gas_paste copies it to its
  * place. All other cells of ghosts stay undefined. gravity_cut and gravity_paste do the same for
- * self-gravity, on cores alone.
+ * self-gravity.
  * gas_cut       reads cells or fluxes through sides; writes the packed ones
  * gas_paste     reads the packed ones; writes the same of batches of other ranks, or updates cells of
  *               own ones
@@ -182,9 +182,8 @@ static void copy_on_gpu(struct gpu *gpu, void *buffers[], const struct gas_cut_a
   const char **batch = slots_addresses(buffers, BATCHES, m->batches.count);
   const struct gpu_gas g = {gpu, a->gas->physics, a->gas->kernels->real_size == sizeof(double),
                             m->count};
-  const struct gpu_message message = {.kind = a->kind == GHOST_CELLS   ? GPU_GHOST_CELLS
-                                              : a->kind == GHOST_SIDES ? GPU_GHOST_SIDES
-                                                                       : GPU_GHOST_MEANS,
+  _Static_assert((int)GPU_GHOST_KINDS == (int)GHOST_KINDS, "the kinds are the same");
+  const struct gpu_message message = {.kind = (enum gpu_ghost_kind)a->kind,
                                       .ghost = ghost,
                                       .batch = batch,
                                       .batches = m->batches.count};
@@ -203,10 +202,13 @@ static void gas_paste_gpu(struct gpu *gpu, void *buffers[], const struct gas_pas
   copy_on_gpu(gpu, buffers, a, false);
 }
 
+#define gravity_cut_gpu gas_cut_gpu
+#define gravity_paste_gpu gas_paste_gpu
+
 STAGE(gas_cut, 0x99bbcc, "gas");
 STAGE(gas_paste, 0xbbddee, "gas");
-STAGE_ON_CPU(gravity_cut, 0x99bbaa, "gas");
-STAGE_ON_CPU(gravity_paste, 0xbbddcc, "gas");
+STAGE(gravity_cut, 0x99bbaa, "gas");
+STAGE(gravity_paste, 0xbbddcc, "gas");
 
 /** The data of a batch that a message is made from, or goes to. */
 static starpu_data_handle_t data_of(const struct gas_cut_argument *a, const struct gas_level *l,

@@ -92,11 +92,12 @@ static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_gas g = gpu_gas_of(
       gpu, &(struct batch_argument){a->gas, a->level, a->batch, 0.0, false});
   const struct surroundings around = surroundings(a);
-  const size_t first = OTHERS + a->how.massive, links = first + surroundings_count(&around);
+  const size_t matter = OTHERS + a->how.massive, first = matter + matter_slots(a->gas),
+               links = first + surroundings_count(&around);
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(&around, buffers, first, links, &addresses);
   const struct gpu_density density = gpu_density_of(
-      a->gas, buffers[CELLS], a->how.massive ? buffers[OTHERS] : NULL, a->factor);
+      a->gas, buffers[CELLS], a->how.massive ? buffers[OTHERS] : NULL, buffers[matter], a->factor);
   double *blocks = gpu_gas_potential_memory(&g), *potentials = VECTOR(double, buffers[POTENTIAL]);
   gpu_gas_potential_blocks(&g, &from, !s->direct, blocks);
   if (s->direct)

@@ -2,11 +2,14 @@
 /* gas_push: kicks the particles of a batch by the gradient of the potential, and drifts them; or finds
  * their largest acceleration.
  *
- * reads   potentials of the batch, its neighbours, and of the next coarser level
- * updates particles */
+ * reads   potentials of the batch, its neighbours, and of the next coarser level; links on GPUs
+ * updates particles
+ * writes  particle_level.sums */
 #include <stdlib.h>
 
+#include "codelets/gas/clouds.h"
 #include "codelets/gas/potentials.h"
+#include "photons/base/error.h"
 #include "photons/gas/particles.h"
 
 struct gas_push_argument {
@@ -47,7 +50,27 @@ static void gas_push_cpu(void *buffers[], const struct gas_push_argument *a) {
   free(addresses);
 }
 
-STAGE_ON_CPU(gas_push, 0xddaa22, "gas");
+static void gas_push_gpu(struct gpu *gpu, void *buffers[], const struct gas_push_argument *a) {
+  const struct batch_argument *batch = &a->batch;
+  const struct gas_batch *b = batch_of(batch);
+  const struct particle_level *l = &batch->gas->particles->level[batch->level];
+  const struct gpu_gas g = gpu_gas_of(gpu, batch);
+  const struct gpu_particle_box box = particle_box_of(batch->gas, batch->level);
+  const struct surroundings around = surroundings(a);
+  const size_t links = POTENTIALS_AROUND + surroundings_count(&around);
+  const char **addresses;
+  const struct gpu_potentials from = gpu_potentials_of(&around, buffers, POTENTIALS_AROUND, links,
+                                                       &addresses);
+  uint32_t *first = allocate(b->count + 1, sizeof *first, "particles of groups");
+  for (uint32_t i = 0; i <= b->count; i++)
+    first[i] = (uint32_t)(l->first[b->first + i] - l->first[b->first]);
+  gpu_gas_push(&g, &box, batch->weight, from.links, first, gpu_gas_potential_wide(&g, &from),
+               VECTOR(struct gas_particle, buffers[PARTICLES]), l->sums + b->first);
+  free(first);
+  free(addresses);
+}
+
+STAGE(gas_push, 0xddaa22, "gas");
 
 void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double weight) {
   const struct gas_push_argument a = {{g, level, batch, dt, false}, weight};
@@ -55,6 +78,7 @@ void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double
   struct slots slots = {0};
   slots_add(&slots, g->level[level].batch[batch].particles, STARPU_RW);
   surroundings_slots(&slots, &around);
+  slots_add_links(&slots, &g->level[level].batch[batch]);
   gas_push_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);
 }

@@ -2,8 +2,8 @@
 /* gas_root_solve: the potential of the whole root level, on a GPU. On cores loops over the mesh's
  * planes take the place of this stage (src/gas/root_poisson.c).
  *
- * reads  cells, pseudo-mass and links of all batches of the root level; the Green function's
- *        transform
+ * reads  cells, densities of particles, pseudo-mass and links of all batches of the root level; the
+ *        Green function's transform
  * writes potentials of all these batches, the mesh of the transforms, root_gpu.sum */
 #include <stdlib.h>
 
@@ -16,9 +16,13 @@ struct gas_root_solve_argument {
   double factor; /* gravity_factor() */
   bool massive;
 };
-enum { MESH, BATCHES }; /* of each batch potential, cells, links and pseudo-mass; then GREEN */
+/* Of each batch potential, cells, links, and if there are any densities of particles and
+ * pseudo-mass; then GREEN. */
+enum { MESH, BATCHES };
 
-static size_t slots_of_batch(const struct gas_root_solve_argument *a) { return a->massive ? 4 : 3; }
+static size_t slots_of_batch(const struct gas_root_solve_argument *a) {
+  return 3 + matter_slots(a->gas) + a->massive;
+}
 
 static double gas_root_solve_work(const struct gas_root_solve_argument *a) {
   return a->gas->level[0].groups;
@@ -27,12 +31,14 @@ static double gas_root_solve_work(const struct gas_root_solve_argument *a) {
 /** Copy a batch to or from the mesh. @param buffers  of this batch */
 static void copy_batch(struct gpu *gpu, void *buffers[], const struct gas_root_solve_argument *a,
                        uint32_t batch, double *mesh, bool put) {
-  enum { POTENTIAL, CELLS, LINKS, MASS };
+  enum { POTENTIAL, CELLS, LINKS, MATTER };
+  const size_t mass = MATTER + matter_slots(a->gas);
   const struct gpu_root *root = a->root->worker[worker_number()];
   const struct gpu_gas g = gpu_gas_of(gpu, &(struct batch_argument){a->gas, 0, batch, 0.0, false});
   const struct gas_links *links = VECTOR(const struct gas_links, buffers[LINKS]);
-  struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS],
-                                              a->massive ? buffers[MASS] : NULL, a->factor);
+  struct gpu_density density = gpu_density_of(
+      a->gas, buffers[CELLS], a->massive ? buffers[mass] : NULL,
+      a->gas->particles ? buffers[MATTER] : NULL, a->factor);
   density.mean = 0.0; /* what does not attract is the wave of number 0 */
   if (put)
     gpu_root_put(root, &g, &density, links, mesh,
@@ -67,6 +73,7 @@ void gas_root_solve_submit(struct gas *g, const struct root_gpu *r, bool massive
     slots_add(&slots, potential_handle(g, 0, i, POTENTIAL_END), STARPU_W);
     slots_add(&slots, l->batch[i].handle[l->now], STARPU_R);
     slots_add_links(&slots, &l->batch[i]);
+    matter_slot(&slots, g, 0, i);
     if (massive) slots_add(&slots, l->batch[i].sheets, STARPU_R);
   }
   if (r->green) slots_add(&slots, r->green, STARPU_R);

@@ -40,12 +40,12 @@ static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
 static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct surroundings around = surroundings(a);
-  const size_t first = OTHERS + a->flag;
+  const size_t matter = OTHERS + a->flag, first = matter + matter_slots(a->gas);
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(
       &around, buffers, first, first + surroundings_count(&around), &addresses);
-  const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS],
-                                                    a->flag ? buffers[OTHERS] : NULL, a->weight);
+  const struct gpu_density density = gpu_density_of(
+      a->gas, buffers[CELLS], a->flag ? buffers[OTHERS] : NULL, buffers[matter], a->weight);
   double *blocks = gpu_gas_potential_memory(&g);
   gpu_gas_potential_blocks(&g, &from, true, blocks);
   gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));

@@ -107,10 +107,12 @@ static void gas_sheet_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct surroundings around = surroundings(a);
   const uint32_t finer = batch_of(a)->around.count;
-  const size_t first_finer = NEAR + surroundings_count(&around), links = first_finer + finer;
+  const size_t first_finer = NEAR + surroundings_count(&around), matter = first_finer + finer,
+               links = matter + matter_slots(a->gas);
   const char **potentials, **shares = slots_addresses(buffers, first_finer, finer);
   const struct gpu_potentials from = gpu_potentials_of(&around, buffers, NEAR, links, &potentials);
-  const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, a->weight);
+  const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[matter],
+                                                    a->weight);
   double *blocks = gpu_gas_potential_memory(&g);
   gpu_gas_potential_blocks(&g, &from, true, blocks);
   gpu_gas_sheet(&g, from.links, shares, finer, &density, blocks, VECTOR(double, buffers[SHEETS]),

@@ -28,7 +28,7 @@ static void gas_solve_cpu(void *buffers[], const struct step_argument *argument)
 
 static void gas_solve_gpu(struct gpu *gpu, void *buffers[], const struct step_argument *argument) {
   const struct batch_argument *a = &argument->a;
-  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
   gpu_gas_solve(&g, a->weight / gas_cell(a->gas, a->level), a->flag, VECTOR(void, buffers[BLOCKS]),
                 VECTOR(void, buffers[CELLS]), VECTOR(void, buffers[FLUXES]),
                 &a->gas->level[a->level].fault[batch_of(a)->first]);

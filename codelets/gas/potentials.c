@@ -64,11 +64,14 @@ struct gpu_potentials gpu_potentials_of(const struct surroundings *a, void *buff
                                  .links = VECTOR(const struct gas_links, buffers[links])};
 }
 
-struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, double factor) {
+struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, void *matter,
+                                  double factor) {
   return (struct gpu_density){.cells = VECTOR(void, cells),
                               .mass = mass ? VECTOR(double, mass) : NULL,
                               .factor = factor,
-                              .mean = gravity_background(g)};
+                              .mean = gravity_background(g),
+                              .matter = g->particles ? VECTOR(const struct gas_matter, matter)
+                                                     : NULL};
 }
 
 struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],

@@ -43,8 +43,11 @@ static inline size_t matter_slots(const struct gas *g) { return g->particles != 
  * @return factor times the sum of these densities */
 double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source);
 
-/** A source of the potential for a GPU. @param mass  slot of pseudo-mass; NULL: there is none */
-struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, double factor);
+/** A source of the potential for a GPU.
+ * @param mass    slot of pseudo-mass; NULL: there is none
+ * @param matter  slot of particles' densities, where there are particles */
+struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, void *matter,
+                                  double factor);
 
 /** Group i of a batch's potentials. */
 static inline double *nth_potential(void *buffer, uint32_t i) {

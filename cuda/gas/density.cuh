@@ -10,18 +10,27 @@ template <typename real> struct density_of_groups {
   const real *cells; /**< [group][variable][patch][8][8][8] */
   const double *mass;
   double factor, mean;
+  const struct gas_matter *matter;
   uint32_t variables;
 };
 
 template <typename real>
 static density_of_groups<real> density_of(const struct gpu_gas *g, const struct gpu_density *d) {
-  return {(const real *)d->cells, d->mass, d->factor, d->mean, gas_variables(&g->physics)};
+  return {(const real *)d->cells,    d->mass, d->factor, d->mean, d->matter,
+          gas_variables(&g->physics)};
 }
 
+/** The density of particles in cell i of the block's group, [z 16][y 16][x 16]. */
+template <typename real> INLINE double matter_at(const density_of_groups<real> &d, int i) {
+  return d.matter ? d.matter[blockIdx.x].coarse[i] + d.matter[blockIdx.x].fine[i] : 0.0;
+}
+
+/** The density of gas and particles. */
 template <typename real>
 INLINE double density_at(const density_of_groups<real> &d, int x, int y, int z) {
   return (double)
-      d.cells[(size_t)blockIdx.x * d.variables * GAS_GROUP_CELLS + place_in_group(x, y, z)];
+             d.cells[(size_t)blockIdx.x * d.variables * GAS_GROUP_CELLS + place_in_group(x, y, z)] +
+         matter_at(d, (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x);
 }
 
 /** The source of a cell of the block's group. */

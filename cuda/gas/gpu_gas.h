@@ -41,8 +41,17 @@ struct gpu_ghost {
   uint32_t patch;        /**< of the coarser group, that it refines */
   uint64_t parts;
 };
-/** What a message has of its groups. */
-enum gpu_ghost_kind { GPU_GHOST_CELLS, GPU_GHOST_SIDES, GPU_GHOST_MEANS };
+/** What a message has of its groups; the same as enum ghost_kind. */
+enum gpu_ghost_kind {
+  GPU_GHOST_CELLS,
+  GPU_GHOST_SIDES,
+  GPU_GHOST_MEANS,
+  GPU_GHOST_POTENTIALS,
+  GPU_GHOST_SHARES,
+  GPU_GHOST_MATTER,
+  GPU_GHOST_MATTER_MEANS,
+  GPU_GHOST_KINDS
+};
 /** The groups of a message, g->groups of them, and its batches. */
 struct gpu_message {
   enum gpu_ghost_kind kind;
@@ -106,8 +115,9 @@ struct gpu_potentials {
 /** A source of the potential. */
 struct gpu_density {
   const void *cells;
-  const double *mass;  /**< pseudo-mass; may be NULL */
-  double factor, mean; /**< source = factor (density - mean + pseudo-mass) */
+  const double *mass;              /**< pseudo-mass; may be NULL */
+  double factor, mean;             /**< source = factor (density - mean + pseudo-mass) */
+  const struct gas_matter *matter; /**< [group] densities of particles; NULL: there are none */
 };
 
 /** Memory in which a task has potential blocks, until the next call. */
@@ -139,7 +149,59 @@ void gpu_gas_kick(const struct gpu_gas *g, double factor, const double *blocks, 
 /** @param cell   side of a cell
  * @param field  in pinned host memory */
 void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, double cell,
-                   const double *blocks, const void *cells, struct gas_field *field);
+                   const double *blocks, const struct gpu_density *density,
+                   struct gas_field *field);
+
+/* Particles: photons/gas/particles.h. */
+
+/** The box as particles of a level see it. */
+struct gpu_particle_box {
+  double cell;        /**< side of a cell of the level */
+  double side[3];     /**< of the box */
+  uint32_t groups[3]; /**< of the level in the box, if it were there everywhere */
+  bool periodic[3];
+};
+/** Particles that follow each other in a batch. */
+struct gpu_particle_range {
+  uint32_t batch; /**< of gpu_clouds.batch */
+  uint32_t first, count;
+};
+/** The particles of groups near those of a batch; tables are in host memory. */
+struct gpu_clouds {
+  struct gpu_particle_box box;
+  double mass;    /**< of all particles, or more */
+  uint32_t near;  /**< batches of gas_batch.near */
+  uint32_t group; /**< groups of a batch, or more */
+  /** [near (group + 1) + 1] ranges before those of group i of near batch k: [k (group + 1) + i] */
+  const uint32_t *first;
+  const struct gpu_particle_range *range; /**< [ranges] */
+  uint32_t ranges, batches;
+  const char *const *batch; /**< [batches] struct gas_particle in device memory */
+};
+
+/** Densities that particles give to a batch.
+ * @param coarse, batches  densities of the next coarser level; 0: there is none
+ * @param ahead            densities of finer levels stay; else they become 0 */
+void gpu_gas_deposit(const struct gpu_gas *g, const struct gpu_clouds *c,
+                     const struct gas_links *links, const char *const *coarse, uint32_t batches,
+                     bool ahead, struct gas_matter *matter);
+/** Let the particles of ranges, which are of finer levels, move on for a time: add what that changes
+ * to the densities of finer levels. */
+void gpu_gas_move_on(const struct gpu_gas *g, const struct gpu_clouds *c,
+                     const struct gas_links *links, double time, struct gas_matter *matter);
+/** @param finer, batches  densities of the next finer level */
+void gpu_gas_collect(const struct gpu_gas *g, const struct gas_links *links,
+                     const char *const *finer, uint32_t batches, struct gas_matter *matter);
+/** Potentials with two ghost cells a side, [group][z 20][y 20][x 20].
+ * @return memory that lasts until the next call */
+double *gpu_gas_potential_wide(const struct gpu_gas *g, const struct gpu_potentials *p);
+/** Kick and drift as gas_particles_push(); with dt < 0 find sums as gas_particles_feel(), of groups that
+ * have particles.
+ * @param first  [group + 1] in host memory: particles before those of a group
+ * @param sums   [group] in pinned host memory */
+void gpu_gas_push(const struct gpu_gas *g, const struct gpu_particle_box *box, double dt,
+                  const struct gas_links *links, const uint32_t *first, const double *wide,
+                  struct gas_particle *particle, struct particle_sums *sums);
 
 /* The root level, on one rank. */
 

@@ -81,6 +81,7 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
     if (is_physical<V>(c, fixed)) {
       if (V == 6 && c.keeps_entropy && entropy_decides(c, before, thermal_energy(before)))
         fixed[4] += lost_energy<V>(c, fixed);
+      keep_warm<V>(c, fixed);
 #pragma unroll
       for (int q = 0; q < V; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the host asks about groups: speeds of signals, sums, and which patches are to be refined.
  * One block a group. */
-#include "cuda/gas/real.cuh"
+#include "cuda/gas/density.cuh"
 
 enum { MEASURE_THREADS = 256, MEASURE_WARPS = MEASURE_THREADS / WARP };
 
@@ -58,12 +58,11 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
 /** Energy in the potential, and the largest acceleration. */
 template <typename real>
 static __global__ void __launch_bounds__(MEASURE_THREADS)
-    measure_field(int variables, const struct gas_links *links, double cell, const double *blocks,
-                  const real *cells, struct gas_field *field) {
+    measure_field(const __grid_constant__ density_of_groups<real> d, const struct gas_links *links,
+                  double cell, const double *blocks, struct gas_field *field) {
   __shared__ unsigned long long largest; /* bits of a positive number, which sort as it does */
   const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
   const double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
-  const real *density = cells + (size_t)blockIdx.x * variables * GAS_GROUP_CELLS;
   double sum = 0, most = 0;
   if (threadIdx.x == 0) largest = 0;
   __syncthreads();
@@ -71,7 +70,10 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
     const double *p = potential_at(block, i);
 #pragma unroll
     for (int a = 0; a < 3; a++) most = larger(most, fabs(p[step[a]] - p[-step[a]]));
-    if (!(links[blockIdx.x].refined >> i / GAS_PATCH_CELLS & 1)) sum += *p * (double)density[i];
+    if (!(links[blockIdx.x].refined >> i / GAS_PATCH_CELLS & 1)) {
+      const struct cell_place c = place_of_cell(i);
+      sum += *p * density_at(d, c.x, c.y, c.z);
+    }
   }
   atomicMax(&largest, (unsigned long long)__double_as_longlong(most));
   sum = block_sum<MEASURE_WARPS>(sum); /* waits for all threads */
@@ -139,13 +141,14 @@ INLINE uint32_t reach(int cell, int buffer) {
   return mask;
 }
 
-/** @param more  density that is added where it is compared; -INFINITY: there is none */
+/** @param more  density of particles; -INFINITY: there are none */
 template <typename real>
 INLINE bool is_flagged(const struct gas_flags &f, const real *density, const real *pressure,
                        double more) {
   const real filter = (real)f.loehner_filter;
   return (f.density > 0 &&
           (density[0] > (real)f.density || (double)density[0] + more > f.density)) ||
+         (f.particles > 0 && more > f.particles) ||
          (f.gradient_density > 0 && relative_gradient(density) >= (real)f.gradient_density) ||
          (f.gradient_pressure > 0 && relative_gradient(pressure) >= (real)f.gradient_pressure) ||
          (f.loehner > 0 && (loehner_estimate(density, filter) >= (real)f.loehner ||
@@ -164,10 +167,9 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
              *of_block = pressure + (size_t)blockIdx.x * GAS_BLOCK_CELLS;
   for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS) {
     const int patch = i / GAS_PATCH_CELLS, cell = i % GAS_PATCH_CELLS;
-    const int x = (patch & 1) * 8 + cell % 8, y = (patch >> 1 & 1) * 8 + cell / 8 % 8,
-              z = (patch >> 2) * 8 + cell / 64;
-    const int at = GAS_GHOSTS + x + (GAS_GHOSTS + y) * STEP_Y + (GAS_GHOSTS + z) * STEP_Z,
-              inner = (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x;
+    const struct cell_place c = place_of_cell(i);
+    const int at = GAS_GHOSTS + c.x + (GAS_GHOSTS + c.y) * STEP_Y + (GAS_GHOSTS + c.z) * STEP_Z,
+              inner = (c.z * GAS_GROUP_SIDE + c.y) * GAS_GROUP_SIDE + c.x;
     const double more = matter ? matter[blockIdx.x].coarse[inner] + matter[blockIdx.x].fine[inner]
                                : -INFINITY;
     if (is_flagged(f, density + at, of_block + at, more))
@@ -233,13 +235,13 @@ void gpu_gas_sum(const struct gpu_gas *g, const struct gas_links *links, const v
 }
 
 void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, double cell,
-                   const double *blocks, const void *cells, struct gas_field *field) {
-  const int variables = (int)gas_variables(&g->physics);
+                   const double *blocks, const struct gpu_density *density,
+                   struct gas_field *field) {
   if (g->double_precision)
-    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links, cell, blocks,
-                                                                     (const double *)cells, field);
+    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(density_of<double>(g, density),
+                                                                     links, cell, blocks, field);
   else
-    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links, cell, blocks,
-                                                                     (const float *)cells, field);
+    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(density_of<float>(g, density),
+                                                                     links, cell, blocks, field);
   gpu_launched("field");
 }

@@ -157,10 +157,6 @@ enum {
   CHECK = 8 /* sweeps after which a residual that rounding holds up is noticed */
 };
 
-struct cell_place {
-  int x, y, z;
-};
-
 /** Cell k of a thread, of one colour: the cells of a block with x + y + z even, or odd. */
 INLINE struct cell_place cell_of_colour(int colour, int k) {
   const int number = (int)threadIdx.x + RELAX_THREADS * k;

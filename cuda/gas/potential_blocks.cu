@@ -99,7 +99,7 @@ INLINE double interpolated(const double *coarse, int x, int y, int z) {
   return parabola(along_x[0], along_x[1], along_x[2], x);
 }
 
-/** Where a cell of a block is. */
+/** Where a cell of a block, or of a wider cube, is: x, y, z as in a block. */
 struct spot {
   int x, y, z;
   int outside;   /* along how many axes it is a ghost cell */
@@ -107,15 +107,17 @@ struct spot {
   int cell;      /* of this neighbour */
 };
 
-INLINE struct spot spot_of(int i) {
-  const int at[3] = {i % SIDE, i / SIDE % SIDE, i / (SIDE * SIDE)};
-  struct spot p = {at[0], at[1], at[2], 0, 0, 0};
+/** Cell i of a cube with so many ghost cells a side. */
+template <int GHOSTS> INLINE struct spot spot_of(int i) {
+  enum { WIDTH = INNER + 2 * GHOSTS };
+  const int at[3] = {i % WIDTH - GHOSTS, i / WIDTH % WIDTH - GHOSTS, i / (WIDTH * WIDTH) - GHOSTS};
+  struct spot p = {at[0] + 1, at[1] + 1, at[2] + 1, 0, 0, 0};
 #pragma unroll
   for (int c = 2; c >= 0; c--) {
-    const int direction = at[c] == 0 ? -1 : at[c] == SIDE - 1 ? 1 : 0;
+    const int direction = at[c] < 0 ? -1 : at[c] >= INNER ? 1 : 0;
     p.outside += direction != 0;
     p.neighbour = 3 * p.neighbour + 1 + direction;
-    p.cell = INNER * p.cell + ((at[c] - 1) & (INNER - 1));
+    p.cell = INNER * p.cell + (at[c] & (INNER - 1));
   }
   return p;
 }
@@ -134,7 +136,7 @@ static __global__ void __launch_bounds__(FILL_THREADS)
   double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
   if (interpolates) around_group(s, l, false, coarse);
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
-    const struct spot p = spot_of(i);
+    const struct spot p = spot_of<1>(i);
     if (p.outside == 0 && !inner) continue;
     const gas_link_t near = group_at(s, l, p);
     block[i] = near != NO_GROUP                ? group_of(s.near, near)[p.cell]
@@ -145,10 +147,49 @@ static __global__ void __launch_bounds__(FILL_THREADS)
   if (!s.change) return;
   around_group(s, l, true, coarse);
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
-    const struct spot p = spot_of(i);
+    const struct spot p = spot_of<1>(i);
     if (p.outside == 0 && !inner) continue;
     if (group_at(s, l, p) != NO_GROUP) block[i] += interpolated(coarse, p.x, p.y, p.z);
   }
+}
+
+/** Cubes with two ghost cells a side. */
+static __global__ void __launch_bounds__(FILL_THREADS)
+    fill_wide(const __grid_constant__ potentials s, double *wide) {
+  __shared__ double coarse[POISSON_COARSE_CELLS];
+  const struct gas_links &l = s.links[blockIdx.x];
+  const bool interpolates = s.begin || s.end;
+  double *cube = wide + (size_t)blockIdx.x * WIDE_CELLS;
+  if (interpolates) around_group(s, l, false, coarse);
+  for (int i = (int)threadIdx.x; i < WIDE_CELLS; i += FILL_THREADS) {
+    const struct spot p = spot_of<WIDE_GHOSTS>(i);
+    const gas_link_t near = l.near[p.neighbour];
+    cube[i] = near != NO_GROUP ? group_of(s.near, near)[p.cell]
+              : interpolates   ? interpolated(coarse, p.x, p.y, p.z)
+                               : 0.0;
+  }
+  if (!interpolates) beyond_box(l.edges, WIDE_SIDE, WIDE_GHOSTS, cube);
+}
+
+/** The table of batches is in scratch memory. */
+static potentials upload(const struct gpu_gas *g, const struct gpu_potentials *p) {
+  const size_t batches = (size_t)p->near + p->begin + p->end, bytes = batches * sizeof *p->cells;
+  const double **table = (const double **)gpu_scratch(g->gpu, SCRATCH_TABLE, bytes);
+  gpu_upload(g->gpu, table, p->cells, bytes);
+  return {p->near > 0 ? table : NULL,
+          p->begin > 0 ? table + p->near : NULL,
+          p->end > 0 ? table + p->near + p->begin : NULL,
+          p->weight,
+          p->change,
+          p->links};
+}
+
+double *gpu_gas_potential_wide(const struct gpu_gas *g, const struct gpu_potentials *p) {
+  double *wide = (double *)gpu_scratch(g->gpu, SCRATCH_CELLS,
+                                       (size_t)g->groups * WIDE_CELLS * sizeof *wide);
+  fill_wide<<<g->groups, FILL_THREADS, 0, g->gpu->stream>>>(upload(g, p), wide);
+  gpu_launched("wide potentials");
+  return wide;
 }
 
 double *gpu_gas_potential_memory(const struct gpu_gas *g) {
@@ -158,15 +199,6 @@ double *gpu_gas_potential_memory(const struct gpu_gas *g) {
 
 void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p, bool inner,
                               double *blocks) {
-  const size_t batches = (size_t)p->near + p->begin + p->end, bytes = batches * sizeof *p->cells;
-  const double **table = (const double **)gpu_scratch(g->gpu, SCRATCH_TABLE, bytes);
-  gpu_upload(g->gpu, table, p->cells, bytes);
-  const potentials s = {p->near > 0 ? table : NULL,
-                        p->begin > 0 ? table + p->near : NULL,
-                        p->end > 0 ? table + p->near + p->begin : NULL,
-                        p->weight,
-                        p->change,
-                        p->links};
-  fill_blocks<<<g->groups, FILL_THREADS, 0, g->gpu->stream>>>(s, inner, blocks);
+  fill_blocks<<<g->groups, FILL_THREADS, 0, g->gpu->stream>>>(upload(g, p), inner, blocks);
   gpu_launched("potential blocks");
 }

@@ -28,14 +28,14 @@ template <typename real> INLINE bool is_positive(real a) { return a > 0 && isfin
 /** struct gas_physics in the precision of the cells. */
 template <typename real> struct constants {
   real gamma, thermal; /* thermal: gamma - 1, pressure over thermal energy */
-  real minmod, dual_energy_switch;
+  real minmod, dual_energy_switch, least_heat;
   bool keeps_entropy; /* also where fluxes are corrected and cells are interpolated */
 };
 
 template <typename real> constants<real> constants_of(const struct gas_physics *p) {
-  return {(real)p->gamma, (real)(p->gamma - 1.0), (real)p->minmod,
-          p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0,
-          p->solver == GAS_MUSCL && p->dual_energy_change > 0.0};
+  return {(real)p->gamma,      (real)(p->gamma - 1.0),
+          (real)p->minmod,     p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0,
+          (real)p->least_heat, p->solver == GAS_MUSCL && p->dual_energy_change > 0.0};
 }
 
 /* u: density, momentum in any order of axes, energy, and entropy where V is 6. */
@@ -68,13 +68,25 @@ template <int V, typename real> INLINE real pressure_of(const constants<real> &c
   return c.thermal * thermal;
 }
 
-/** Energy and entropy made to agree: the one that is less exact follows the other. */
-template <typename real> INLINE void reconcile_entropy(const constants<real> &c, real *u) {
+/** Energy and entropy made to agree: the one that is less exact follows the other.
+ * @param change  gas_physics.dual_energy_change/(dt/dh)^2
+ * @param denser  by which the density has risen in the step */
+template <typename real>
+INLINE void reconcile_entropy(const constants<real> &c, real change, real denser, real *u) {
   const real thermal = thermal_energy(u), density = power(u[0], c.thermal);
-  if (entropy_decides(c, u, thermal))
+  if (entropy_decides(c, u, thermal) || thermal * u[0] < change * denser * denser)
     u[4] += divide(u[5] * density, c.thermal) - thermal;
   else
     u[5] = divide(c.thermal * thermal, density);
+}
+
+/** Give a cell that is colder the least heat, with the same velocity. */
+template <int V, typename real> INLINE void keep_warm(const constants<real> &c, real *u) {
+  const real least = c.least_heat * u[0];
+  if (c.least_heat > 0 && pressure_of<V>(c, u) < least) {
+    u[4] += divide(least, c.thermal) - thermal_energy(u);
+    if (V == 6) u[V - 1] = divide(least, power(u[0], c.thermal));
+  }
 }
 
 /** Where cell x, y, z of a group is in [patch][8][8][8]. */
@@ -89,11 +101,20 @@ INLINE int place_in_block(int x, int y, int z) {
   return ((z + 1) * POISSON_SIDE + y + 1) * POISSON_SIDE + x + 1;
 }
 
+struct cell_place {
+  int x, y, z;
+};
+
+/** Where cell i of [patch][8][8][8] is in its group. */
+INLINE struct cell_place place_of_cell(int i) {
+  const int patch = i / GAS_PATCH_CELLS;
+  return {(patch & 1) * 8 + i % 8, (patch >> 1 & 1) * 8 + i / 8 % 8, (patch >> 2) * 8 + i / 64 % 8};
+}
+
 /** The potential of cell i of a group, [patch][8][8][8]. */
 INLINE const double *potential_at(const double *block, int i) {
-  const int patch = i / GAS_PATCH_CELLS;
-  return block + place_in_block((patch & 1) * 8 + i % 8, (patch >> 1 & 1) * 8 + i / 8 % 8,
-                                (patch >> 2) * 8 + i / 64 % 8);
+  const struct cell_place c = place_of_cell(i);
+  return block + place_in_block(c.x, c.y, c.z);
 }
 
 /** The mean of the 2^3 cells of a finer group in a cell of the patch that it refines. */
@@ -101,6 +122,19 @@ template <typename real> INLINE real finer_mean(const real *fine, uint32_t cell)
   const int x = (int)(cell % 8), y = (int)(cell / 8 % 8), z = (int)(cell / 64);
   const real *f = fine + place_in_group(2 * x, 2 * y, 2 * z);
   return (((f[0] + f[1]) + (f[8] + f[9])) + ((f[64] + f[65]) + (f[72] + f[73]))) / 8;
+}
+
+/** The mean of the 2^3 cells of a finer group's densities in cell x, y, z of the patch that it refines:
+ * own and finer ones. */
+INLINE double matter_mean(const struct gas_matter &fine, int x, int y, int z) {
+  double sum = 0.0;
+#pragma unroll
+  for (int k = 0; k < 8; k++) {
+    const int at = ((2 * z + (k >> 2)) * GAS_GROUP_SIDE + 2 * y + (k >> 1 & 1)) * GAS_GROUP_SIDE +
+                   2 * x + (k & 1);
+    sum += fine.own[at] + fine.fine[at];
+  }
+  return 0.125 * sum;
 }
 
 #endif

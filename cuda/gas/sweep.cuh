@@ -20,7 +20,9 @@ template <typename real> struct sweep {
   bool last;
   const real *from;
   real *to, *fluxes;
-  uint32_t *fault; /* [group] the first cell that is not physical after the last sweep */
+  uint32_t *fault;    /* [group] the first cell that is not physical after the last sweep */
+  const real *blocks; /* cells before the first sweep */
+  real change;        /* of reconcile_entropy() */
 };
 
 /** The variable that is number q in a column: the momentum along the sweep comes first. */
@@ -85,11 +87,17 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
   }
 }
 
-/** What follows the last sweep. @param place  of the cell in the group */
+/** What follows the last sweep. @return the place of cell x, y, z in the group */
 template <int V, typename real>
-INLINE void finish_cell(const sweep<real> &s, uint32_t group, int place, real *u) {
-  if (V == 6) reconcile_entropy(s.c, u);
+INLINE int finish_cell(const sweep<real> &s, uint32_t group, int x, int y, int z, real *u) {
+  const int place = place_in_group(x, y, z);
+  const int at = ((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
+                 GAS_GHOSTS;
+  if (V == 6)
+    reconcile_entropy(s.c, s.change, u[0] - s.blocks[(size_t)group * V * GAS_BLOCK_CELLS + at], u);
+  keep_warm<V>(s.c, u);
   if (!is_physical<V>(s.c, u)) atomicMin(&s.fault[group], (uint32_t)place);
+  return place;
 }
 
 template <int V, typename real> INLINE real *fluxes_of(const sweep<real> &s, uint32_t group) {
@@ -121,10 +129,7 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
       },
       [&](int i, real *u) {
         int place = i * along;
-        if (s.last) {
-          place = AXIS == 1 ? place_in_group(x, i, o) : place_in_group(x, o, i);
-          finish_cell<V>(s, group, place, u);
-        }
+        if (s.last) place = finish_cell<V>(s, group, x, AXIS == 1 ? i : o, AXIS == 1 ? o : i, u);
 #pragma unroll
         for (int q = 0; q < V; q++) to[variable_of<AXIS>(q) * left + place] = u[q];
       });
@@ -162,7 +167,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
           for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
         },
         [&](int i, real *u) {
-          if (s.last) finish_cell<V>(s, group, place_in_group(i, y, z), u);
+          if (s.last) finish_cell<V>(s, group, i, y, z, u);
 #pragma unroll
           for (int q = 0; q < V; q++) mine[q * ROW_THREADS * ROW_ROOM + i] = u[q];
         });
@@ -236,7 +241,9 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    (const real *)blocks,
                    NULL,
                    (real *)fluxes,
-                   first};
+                   first,
+                   (const real *)blocks,
+                   (real)(g->physics.dual_energy_change / (dt_dh * dt_dh))};
   for (int i = 0; i < 3; i++) {
     const int axis = reversed ? 2 - i : i;
     s.last = i == 2;

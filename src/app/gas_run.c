@@ -306,10 +306,6 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
   if (g->particles) restore_particles(g, path);
 }
 
-bool gas_run_on_cores(const struct parameters *p) {
-  return p->gas.comoving || gas_particles_wanted(p);
-}
-
 struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
                              struct progress *now, struct timeline *timeline) {
   struct gas_run *r = allocate(1, sizeof *r, "the run");

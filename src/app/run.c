@@ -361,7 +361,6 @@ static int run_dry(struct run *r) {
 
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
-  if (run_of_gas(p) && gas_run_on_cores(p)) p->runtime.gpu = GPU_NO;
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   if (options->dry_run) return run_dry(&r);
   if (run_of_gas(p))

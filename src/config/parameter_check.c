@@ -390,19 +390,6 @@ static void check_self_gravity(const struct parameters *p, struct parameter_prob
     problem_with(problems, row, p, NULL, "needs boundaries that are all periodic, or all outflow");
 }
 
-/** What has no CUDA versions. */
-static void check_on_cores(const struct parameters *p, struct parameter_problems *problems) {
-  const struct parameter *gpu = row_of("runtime", "gpu");
-  const bool particles = p->ic.source == IC_POINT_MASSES || *p->ic.particles;
-  if (p->runtime.gpu != GPU_REQUIRE || !sound(problems, gpu)) return;
-  if (p->gas.comoving)
-    problem_with(problems, gpu, p, NULL,
-                 "gas.comoving = yes is computed on CPUs; allowed: auto | no");
-  else if (particles)
-    problem_with(problems, gpu, p, NULL,
-                 "particles on the adaptive mesh are computed on CPUs; allowed: auto | no");
-}
-
 /** Particles on the adaptive mesh. */
 static void check_gas_particles(const struct parameters *p, struct parameter_problems *problems) {
   const bool alone = p->ic.source == IC_POINT_MASSES || p->ic.source == IC_PARTICLES;
@@ -511,7 +498,6 @@ static void check_gas(const struct parameters *p, struct parameter_problems *pro
   check_flags(p, problems);
   check_self_gravity(p, problems);
   check_gas_particles(p, problems);
-  check_on_cores(p, problems);
   (p->gas.comoving ? check_comoving : check_static)(p, problems);
 }
 

@@ -177,13 +177,12 @@ static void make_batch(const struct gas *g, struct gas_batch *b) {
   if (g->particles) gas_particles_make_batch(b);
 }
 
-/** Zeroed memory that tasks on cores and GPUs write to. */
-static void *shared_array(size_t count, size_t size, const char *what) {
+void *gas_shared_array(size_t count, size_t size, const char *what) {
   if (!engine_gpu()) return allocate(count, size, what);
   return memset(pinned_take(engine_pool(), count * size + 1), 0, count * size);
 }
 
-static void free_shared(void *array, size_t bytes) {
+void gas_free_shared(void *array, size_t bytes) {
   if (!engine_gpu())
     free(array);
   else
@@ -197,11 +196,11 @@ void gas_divide_level(struct gas *g, int level) {
       .groups = groups,
       .batch_count = (groups + g->batch - 1) / g->batch,
       .steps = l->steps,
-      .speed = shared_array(groups, sizeof *l->speed, "speeds of groups"),
-      .sum = shared_array(groups, sizeof *l->sum, "sums of groups"),
-      .flags = shared_array(groups, sizeof *l->flags, "flags of groups"),
-      .fault = shared_array(groups, sizeof *l->fault, "faults of groups"),
-      .field = shared_array(groups, sizeof *l->field, "fields of groups"),
+      .speed = gas_shared_array(groups, sizeof *l->speed, "speeds of groups"),
+      .sum = gas_shared_array(groups, sizeof *l->sum, "sums of groups"),
+      .flags = gas_shared_array(groups, sizeof *l->flags, "flags of groups"),
+      .fault = gas_shared_array(groups, sizeof *l->fault, "faults of groups"),
+      .field = gas_shared_array(groups, sizeof *l->field, "fields of groups"),
       .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD},
   };
   l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
@@ -242,11 +241,11 @@ static void free_batch(struct gas_batch *b) {
 void gas_free_level(struct gas_level *l) {
   for (uint32_t i = 0; i < l->batch_count; i++) free_batch(&l->batch[i]);
   free(l->batch);
-  free_shared(l->speed, l->groups * sizeof *l->speed);
-  free_shared(l->sum, l->groups * sizeof *l->sum);
-  free_shared(l->flags, l->groups * sizeof *l->flags);
-  free_shared(l->fault, l->groups * sizeof *l->fault);
-  free_shared(l->field, l->groups * sizeof *l->field);
+  gas_free_shared(l->speed, l->groups * sizeof *l->speed);
+  gas_free_shared(l->sum, l->groups * sizeof *l->sum);
+  gas_free_shared(l->flags, l->groups * sizeof *l->flags);
+  gas_free_shared(l->fault, l->groups * sizeof *l->fault);
+  gas_free_shared(l->field, l->groups * sizeof *l->field);
   *l = (struct gas_level){0};
 }
 

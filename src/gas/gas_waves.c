@@ -63,7 +63,7 @@ struct gas_waves *gas_waves_make(const struct parameters *p) {
                           .velocity = a * a * cosmology_hubble(&c, a) * g.f1,
                           .heat = comoving_initial_heat(p),
                           .gamma = p->gas.gamma};
-  displacement_shift(&d, 0.5);
+  displacement_average(&d);
   displacement_contrast(&d);
   w->field[CONTRAST] = gather_field(&d);
   for (unsigned axis = 0; axis < 3; axis++) {

@@ -7,6 +7,7 @@
 #include "photons/base/comm.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/particles.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
@@ -299,6 +300,11 @@ static struct particle_level finer_particles(const struct gas *g, int level, dou
 void gas_particles_deposit_ahead(struct gas *g, int level, double time) {
   const struct gas_level *l = &g->level[level];
   deposit_level(g, level, true);
+  if (engine_gpu() && comm_size() == 1) { /* the GPU has all particles */
+    for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+      gas_ahead_submit(g, level, i, time);
+    return;
+  }
   gas_particles_acquire(g, level + 1);
   struct moving m = {.gas = g,
                      .level = level,

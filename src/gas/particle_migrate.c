@@ -157,7 +157,7 @@ struct particle_level migration_arrive(const struct particle_migration *m, int l
     if (m->home[i].level == level) l.first[m->home[i].group + 1]++;
   for (uint32_t i = 0; i < groups; i++) l.first[i + 1] += l.first[i];
   memcpy(next, l.first, (groups + 1) * sizeof *next);
-  l.all = allocate(l.first[groups], sizeof *l.all, "particles");
+  l.all = gas_shared_array(l.first[groups], sizeof *l.all, "particles");
   for (size_t i = 0; i < m->count; i++)
     if (m->home[i].level == level) l.all[next[m->home[i].group]++] = *m->particle[i];
   free(next);
@@ -177,8 +177,8 @@ void migration_end(struct particle_migration *m) {
 }
 
 void particle_level_free(struct particle_level *l) {
-  free(l->all);
+  gas_free_shared(l->all, (l->first ? l->first[l->groups] : l->count) * sizeof *l->all);
   free(l->first);
-  free(l->sums);
+  gas_free_shared(l->sums, l->groups * sizeof *l->sums);
   *l = (struct particle_level){0};
 }

@@ -10,6 +10,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 
 bool gas_particles_wanted(const struct parameters *p) {
@@ -34,7 +35,7 @@ void gas_particles_make_batch(struct gas_batch *b) {
 }
 
 void gas_particles_drop_batch(struct gas_batch *b) {
-  handle_drop(&b->particles);
+  handle_unregister(&b->particles);
   handle_drop(&b->matter);
 }
 
@@ -58,19 +59,42 @@ void gas_particles_make_ghosts(const struct gas *g, int level) {
     }
 }
 
+/** Tell StarPU which part of a level's array the particles of each batch are, or that they are to move,
+ * for which they come back from GPUs. No task uses them. */
+static void place_level(struct gas *g, int level, bool placed) {
+  const struct particle_level *l = &g->particles->level[level];
+  for (uint32_t i = 0; engine_gpu() && i < g->level[level].batch_count; i++) {
+    struct gas_batch *b = &g->level[level].batch[i];
+    const size_t first = placed ? l->first[b->first] : 0,
+                 end = placed ? l->first[b->first + b->count] : 0;
+    handle_unregister(&b->particles);
+    if (first < end)
+      b->particles = handle_register_room(l->all + first, end - first, sizeof *l->all);
+    else if (gas_is_own(g, level, i))
+      starpu_void_data_register(&b->particles);
+  }
+}
+
 void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_t count) {
   struct gas_particles *s = g->particles;
-  struct particle_level *l = &s->level[0];
-  double minus_lightest = -s->lightest;
+  struct particle_level *l = &s->level[0], new = {.count = l->count + count};
+  double minus_lightest = -s->lightest, mass = 0.0;
   uint64_t all = count;
-  l->all = reallocate(l->all, l->count + count, sizeof *l->all, "particles");
-  memcpy(l->all + l->count, particle, count * sizeof *particle);
-  l->particle = l->all;
-  l->count += count;
-  for (size_t i = 0; i < count; i++) minus_lightest = fmax(minus_lightest, -particle[i].mass);
+  new.all = new.particle = gas_shared_array(new.count, sizeof *particle, "particles");
+  place_level(g, 0, false);
+  if (l->count > 0) memcpy(new.all, l->particle, l->count * sizeof *particle);
+  if (count > 0) memcpy(new.all + l->count, particle, count * sizeof *particle);
+  particle_level_free(l);
+  *l = new;
+  for (size_t i = 0; i < count; i++) {
+    minus_lightest = fmax(minus_lightest, -particle[i].mass);
+    mass += particle[i].mass;
+  }
   comm_max_double(&minus_lightest, 1);
+  comm_sum_double(&mass, 1);
   comm_sum_u64(&all, 1);
   s->lightest = -minus_lightest;
+  s->mass += mass;
   s->count += all;
 }
 
@@ -223,12 +247,15 @@ void gas_particles_settle(struct gas *g, int first, int last) {
   migration_run(&m);
   for (int level = first; level <= last; level++) {
     new[level] = migration_arrive(&m, level);
-    new[level].sums = allocate(new[level].groups, sizeof *new[level].sums, "sums of groups");
-  }
-  for (int level = first; level <= last; level++) {
-    particle_level_free(&g->particles->level[level]);
-    g->particles->level[level] = new[level];
+    new[level].sums = gas_shared_array(new[level].groups, sizeof *new[level].sums,
+                                       "sums of groups");
   }
   migration_end(&m);
   hold(g, first, false);
+  for (int level = first; level <= last; level++) {
+    place_level(g, level, false);
+    particle_level_free(&g->particles->level[level]);
+    g->particles->level[level] = new[level];
+    place_level(g, level, true);
+  }
 }

@@ -166,6 +166,20 @@ void topology_free(struct topology *t) {
   }
 }
 
+uint32_t topology_first_below(const struct topology *t, int level, uint64_t key, int finer) {
+  const struct gas_tree_level *l = &t->level[finer];
+  uint32_t low = 0, high = l->count;
+  key <<= 3 * (finer - level);
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (l->key[middle] < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 int topology_levels(const struct topology *t) {
   int levels = 0;
   while (levels <= t->finest && t->level[levels].count > 0) levels++;

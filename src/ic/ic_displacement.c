@@ -172,26 +172,32 @@ struct displacement displacement_create(const struct parameters *p,
   return d;
 }
 
-/* Multiply by exp(i k x). */
-static void shift_plane(void *context, uint32_t plane) {
+/* The mean of cos(k x) over a cell in whose middle it is 1. */
+static double cell_window(const struct displacement *d, double frequency) {
+  const double x = M_PI * frequency / (double)d->fft.n;
+  return x == 0.0 ? 1.0 : sin(x) / x;
+}
+
+/* Multiply by the mean of exp(i k x) over a cell whose lowest corner is x = 0. */
+static void average_plane(void *context, uint32_t plane) {
   const struct loop *l = context;
   const struct displacement *d = l->d;
   fftw_complex *mode = l->out + plane * plane_modes(d);
   for (size_t i = 0; i < d->fft.n; i++)
     for (size_t k = 0; k < d->fft.kz; k++, mode++) {
-      const double phase = l->factor *
-                           (frequency(d, i) + frequency(d, d->fft.first + plane) + frequency(d, k));
-      const double re = (*mode)[0], im = (*mode)[1];
+      const double q[3] = {frequency(d, i), frequency(d, d->fft.first + plane), frequency(d, k)};
+      const double phase = M_PI / (double)d->fft.n * (q[0] + q[1] + q[2]);
+      const double window = cell_window(d, q[0]) * cell_window(d, q[1]) * cell_window(d, q[2]);
+      const double re = window * (*mode)[0], im = window * (*mode)[1];
       (*mode)[0] = re * cos(phase) - im * sin(phase);
       (*mode)[1] = re * sin(phase) + im * cos(phase);
     }
 }
 
-void displacement_shift(struct displacement *d, double cells) {
+void displacement_average(struct displacement *d) {
   for (int order = 0; order < 2 && d->modes[order]; order++) {
-    struct loop loop = {
-        .d = d, .out = d->modes[order], .factor = 2.0 * M_PI * cells / (double)d->fft.n};
-    for_planes(shift_plane, &loop);
+    struct loop loop = {.d = d, .out = d->modes[order]};
+    for_planes(average_plane, &loop);
   }
 }
 

@@ -54,9 +54,9 @@ struct displacement {
 struct displacement displacement_create(const struct parameters *p,
                                         const struct linear_power *power, const struct growth *g,
                                         size_t mesh, bool between);
-/** Give the mesh points other places: from now on fields are those at this part of a cell from the
- * points along each axis. */
-void displacement_shift(struct displacement *d, double cells);
+/** Give the mesh cells in the place of points: from now on fields are means over those cells of which
+ * the points are the lowest corners. */
+void displacement_average(struct displacement *d);
 /** Compute minus the divergence of the first-order displacement, the density contrast of linear
  * theory, into field[0]. Collective. */
 void displacement_contrast(struct displacement *d);

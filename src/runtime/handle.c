@@ -21,6 +21,13 @@ starpu_data_handle_t handle_register(void *data, size_t count, size_t size) {
   return handle;
 }
 
+starpu_data_handle_t handle_register_room(void *data, size_t count, size_t size) {
+  starpu_data_handle_t handle;
+  starpu_vector_data_register_allocsize(&handle, STARPU_MAIN_RAM, (uintptr_t)data, checked(count),
+                                        size, handle_room(count) * size);
+  return handle;
+}
+
 starpu_data_handle_t handle_make(size_t count, size_t size) {
   starpu_data_handle_t handle;
   starpu_vector_data_register(&handle, -1, 0, checked(count), size);

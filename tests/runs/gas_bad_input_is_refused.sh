@@ -50,13 +50,15 @@ refused 2 '[output] times = 0.05, 0.2: after time.end = 0.1' config.ini --set ou
 refused 2 '[ic] file: not given, but needed with ic.source = array' config.ini \
   --set ic.source=array
 refused 2 'cannot read it: No such file' config.ini --set ic.source=array --set ic.file=none.hdf5
-# What has no CUDA versions. Self-gravity has them: only a GPU is missing, or CUDA.
-refused 2 'gas.comoving = yes is computed on CPUs; allowed: auto | no' \
-  "$PHOTONS_SOURCE/params/gas/pancake.ini" --set runtime.gpu=require
-refused 2 'particles on the adaptive mesh are computed on CPUs; allowed: auto | no' \
-  "$PHOTONS_SOURCE/params/gas/point_masses.ini" --set runtime.gpu=require
+# All of gas has CUDA versions: only a GPU is missing, or CUDA.
 "$PHOTONS" --dry-run --quiet --set gas.gravity=self --set runtime.gpu=require config.ini >out 2>err ||
   complain "self-gravity on a GPU is refused: $(cat err)"
+"$PHOTONS" --dry-run --quiet --set runtime.gpu=require --set output.dir=expands \
+  "$PHOTONS_SOURCE/params/gas/pancake.ini" >out 2>err ||
+  complain "an expanding universe on a GPU is refused: $(cat err)"
+"$PHOTONS" --dry-run --quiet --set runtime.gpu=require --set output.dir=masses \
+  "$PHOTONS_SOURCE/params/gas/point_masses.ini" >out 2>err ||
+  complain "particles on a GPU are refused: $(cat err)"
 # What belongs to particles, and what belongs to gas.
 refused 2 '[ic] source = generate: is of particles' config.ini --set ic.source=generate
 for key in gravity.theta=0.7 time.eta=0.01; do

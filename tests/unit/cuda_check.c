@@ -623,7 +623,8 @@ static void check_potential(const struct bench *b, const struct group *g,
 }
 
 /** The sums of a group's momenta, in double precision. */
-static void check_momentum_sum(const struct bench *b, const struct group *g, const float *momentum) {
+static void check_momentum_sum(const struct bench *b, const struct group *g,
+                               const float *momentum) {
   const struct particle_block p = particles_block(&b->s->domain.particles, g->index);
   struct momentum_sum gpu, cpu = {0};
   gpu_momentum_sum(b->gpu, g->count, momentum, b->mass ? b->mass + p.first : NULL, &gpu);
@@ -2091,6 +2092,7 @@ int main(int argc, char **argv) {
     benchmark_gas_gravity();
     return 0;
   }
+  if (argc > 1 && strcmp(argv[1], "gas-cosmology") == 0) return check_gas_cosmology() > 0;
   const char *file = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
   if (file && strcmp(file, "mixed") == 0) {
     check_mixed();
@@ -2118,6 +2120,7 @@ int main(int argc, char **argv) {
   if (!file || brief) {
     failures += check_gas();
     failures += check_gas_gravity();
+    failures += check_gas_cosmology();
   }
   return failures > 0;
 }

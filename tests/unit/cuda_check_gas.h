@@ -25,7 +25,10 @@ int check_gas_gravity(void);
 /** Rates of the solution of patch groups on a GPU and on a core, and of whole steps. */
 void benchmark_gas_gravity(void);
 
-/* What both have in common. */
+/** Runs in an expanding universe. */
+int check_gas_cosmology(void);
+
+/* What these have in common. */
 
 #define CUDA(call)                                                                                 \
   do {                                                                                             \
@@ -56,7 +59,9 @@ enum { ON_CORES = 0, GAS_STEPS = 10 };
 #endif
 
 /** Run a configuration on cores and on GPUs: refinement, cells and potentials, or without gravity
- * the conserved sums. @return number of differences that are too large */
-int compare_gas_runs(const char *text, const char *name, double bar);
+ * the conserved sums.
+ * @param entropy_bar  of the entropy alone
+ * @return number of differences that are too large */
+int compare_gas_runs(const char *text, const char *name, int steps, double bar, double entropy_bar);
 
 #endif

@@ -50,7 +50,7 @@ struct stages {
   struct batch_data *data[GAS_LEVELS_MAX];
   uint32_t random;
   struct number_difference blocks, ghosts, solved, relaxed, shares, mass, means, kicked, energy,
-      acceleration;
+      acceleration, cut, paste;
   uint32_t beyond, sheets; /* faces at ends of the box; patches beside refined ones */
 };
 
@@ -385,7 +385,8 @@ static void check_field(struct prepared *t) {
   struct gas_field *field;
   CUDA(cudaMallocHost((void **)&field, t->b->count * sizeof *field));
   gpu_gas_field(&gpu, (const struct gas_links *)(void *)t->d->links.device, cell,
-                (const double *)(void *)t->blocks.device, t->d->cells, field);
+                (const double *)(void *)t->blocks.device,
+                &(struct gpu_density){.cells = t->d->cells}, field);
   CUDA(cudaStreamSynchronize(t->s->stream));
   for (uint32_t i = 0; i < t->b->count; i++) {
     struct gas_field cpu = {0};
@@ -402,6 +403,56 @@ static void check_field(struct prepared *t) {
                     sizeof(double));
   }
   CUDA(cudaFreeHost(field));
+}
+
+/** Where value k of a part is in a group. */
+static size_t value_of_part(enum gpu_ghost_kind kind, size_t part, size_t k) {
+  if (kind == GPU_GHOST_SHARES) return k;
+  const size_t x = 4 * (part & 3) + (k & 3), y = 4 * (part >> 2 & 3) + (k >> 2 & 3),
+               z = 4 * (part >> 4) + (k >> 4);
+  return (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x;
+}
+
+/** A message with parts of all groups of a batch, from its potentials or its shares. */
+static void check_ghosts(struct stages *s, const struct gas_batch *b, const struct batch_data *d,
+                         enum gpu_ghost_kind kind) {
+  const bool shares = kind == GPU_GHOST_SHARES;
+  const struct mirrored *from = shares ? &d->shares : &d->now;
+  const size_t group = from->bytes / b->count / sizeof(double), values = shares ? group : 64;
+  const double *inside = (const double *)(void *)from->host;
+  struct gpu_ghost *ghost = allocate(b->count, sizeof *ghost, "ghosts");
+  double *packed = allocate(b->count * (shares ? values : GAS_GROUP_CELLS), sizeof *packed,
+                            "message"),
+         *pasted = allocate(from->bytes, 1, "ghosts"), *back = allocate(from->bytes, 1, "ghosts");
+  uint32_t parts = 0;
+  for (uint32_t i = 0; i < b->count; i++) {
+    const uint64_t of_group = shares ? 1 : 0x8000400020001u * (i + 3);
+    ghost[i] = (struct gpu_ghost){.group = i, .first = parts, .parts = of_group};
+    for (size_t part = 0; part < 64; part++)
+      for (size_t k = 0; (of_group >> part & 1) && k < values; k++) {
+        const size_t at = i * group + value_of_part(kind, part, k);
+        packed[parts * values + k] = pasted[at] = inside[at];
+        if (k + 1 == values) parts++;
+      }
+  }
+  double *packed_out = gas_device_memory(parts * values * sizeof *packed),
+         *pasted_out = gas_to_device(back, from->bytes); /* zeros */
+  const char *const batches[] = {from->device}, *const to[] = {(char *)pasted_out};
+  const struct gpu_gas g = gpu_gas_of_batch(s, b);
+  gpu_gas_cut(&g, &(struct gpu_message){kind, ghost, batches, 1}, packed_out);
+  gpu_gas_paste(&g, &(struct gpu_message){kind, ghost, to, 1}, packed_out);
+  copy_back(s, back, pasted_out, from->bytes);
+  compare_numbers(&s->paste, sizeof *back, pasted, back, from->bytes);
+  free(back);
+  back = allocate(parts * values, sizeof *back, "message");
+  copy_back(s, back, packed_out, parts * values * sizeof *back);
+  compare_numbers(&s->cut, sizeof *back, packed, back, parts * values * sizeof *back);
+  CUDA(cudaFree(packed_out));
+  CUDA(cudaFree(pasted_out));
+  free(ghost);
+  free(packed);
+  free(pasted);
+  free(back);
 }
 
 static void check_batch(struct stages *s, int level, uint32_t number) {
@@ -434,6 +485,8 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
     check_solution(&t, false, massive);
     check_shares(&t, massive);
   }
+  check_ghosts(s, b, d, GPU_GHOST_POTENTIALS);
+  check_ghosts(s, b, d, GPU_GHOST_SHARES);
   check_sheets(&t);
   check_kick(&t);
   check_field(&t);
@@ -493,6 +546,8 @@ static void check_stages(int precision, bool periodic) {
   failures += !report_difference("kick", s.kicked, cell_bar[precision]);
   failures += !report_difference("energy", s.energy, solution_bar);
   failures += !report_difference("gradient", s.acceleration, potential_bar);
+  failures += !report_difference("cut", s.cut, 0.0);
+  failures += !report_difference("paste", s.paste, 0.0);
   for (int l = 0; l < levels; l++) {
     for (uint32_t i = 0; i < s.g->level[l].batch_count; i++) free_data(&s.data[l][i]);
     free(s.data[l]);
@@ -526,7 +581,7 @@ static void check_runs(int precision) {
     snprintf(given, sizeof given, text, runs[i].source, precisions[precision], runs[i].poisson,
              runs[i].more);
     snprintf(name, sizeof name, "%s, %s precision", runs[i].name, precisions[precision]);
-    failures += compare_gas_runs(given, name, run_bar[precision]);
+    failures += compare_gas_runs(given, name, GAS_STEPS, run_bar[precision], run_bar[precision]);
   }
 }
 

@@ -11,10 +11,6 @@
 struct solver gas_run_create(struct parameters *p, const char *checkpoint, struct progress *now,
                              struct timeline *timeline);
 
-/** Whether a run of gas uses no GPU, because it has parts without CUDA versions in all of its
- * steps. */
-bool gas_run_on_cores(const struct parameters *p);
-
 /** As nbody_run_dry(). */
 void gas_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
                  struct timeline *timeline);

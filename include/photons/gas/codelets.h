@@ -81,6 +81,9 @@ void gas_field_submit(struct gas *g, int level, uint32_t batch);
 /** Set gas_batch.matter from the particles of the level and the densities of the next coarser one.
  * @param ahead  the level is ahead of the finer ones, whose densities stay; else they become 0 */
 void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead);
+/** Let the particles of finer levels move on for a time: add what that changes to gas_batch.matter. On
+ * a GPU; on cores a loop takes the place of this stage. */
+void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time);
 /** Add the densities of the next finer level to gas_batch.matter. */
 void gas_collect_submit(struct gas *g, int level, uint32_t batch);
 /** Kick particles, by POTENTIAL_END, and drift them, as gas_particles_open() does with dt > 0 and

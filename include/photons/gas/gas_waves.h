@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cosmological initial conditions of gas that is all matter: density and velocity of linear theory
- * on the root level, with the random phases of particles of the same seed (photons/ic/ic.h). */
+ * on the root level, as means over its cells, with the random phases of particles of the same seed (photons/ic/ic.h). */
 #ifndef PHOTONS_GAS_WAVES_H
 #define PHOTONS_GAS_WAVES_H
 

@@ -67,10 +67,10 @@ struct gas_physics {
    * (change of ln(density) in the time in which a cell is crossed at speed 1)^2: the scheme's error
    * where the flow is at rest for a moment, but converges or diverges. Where the entropy decides by
    * dual_energy_switch, interpolation and flux_fix then keep the entropy and not the energy. 0: no
-   * to all of this. `solve` does so on cores alone. */
+   * to all of this. */
   double dual_energy_change;
   /** After solve and flux_fix pressure over density is at least this: gas with less is warmed.
-   * 0: it may have any. On cores alone. */
+   * 0: it may have any. */
   double least_heat;
 };
 
@@ -84,6 +84,21 @@ static inline unsigned gas_variables(const struct gas_physics *physics) {
 struct gas_fault {
   int32_t patch, cell;
   double density, pressure;
+};
+
+/** A particle on the mesh; particles.h. */
+struct gas_particle {
+  double position[3]; /**< 0 .. side of the box */
+  double velocity[3];
+  double mass;
+  double owed; /**< time for which the kick that ends its step is still to come */
+  uint64_t number;
+};
+
+/** Sums over the particles of a group, and the largest of them along an axis. */
+struct particle_sums {
+  double mass, momentum[3], kinetic_energy;
+  double speed, acceleration;
 };
 
 /** Densities that particles give to the cells of a group, [z 16][y 16][x 16]. */

@@ -13,9 +13,11 @@
  * level in the middle of a step of the coarser one stays in its group till the end of this step.
  *
  * The particles of a level are in the order of groups, those of a group in the order of their
- * numbers, whatever batches, workers and ranks there are: sums over them have the same bits. They
- * are computed on cores alone. A task finds them in their level's array; handles of batches,
- * without data of their own, order the tasks.
+ * numbers, whatever batches, workers and ranks there are: sums over them have the same bits. Tasks
+ * on cores find them in their level's array. Where this rank uses a GPU, the handles of batches are
+ * those of their parts of the array, so that StarPU copies particles to the GPU and back; else the
+ * handles have no data, and order the tasks. GPUs add up densities as integers
+ * (cuda/gas/particles.cu): their bits are the same from run to run, but not those of cores.
  *
  * A rank has the particles of its own groups. Beside them it has copies of those particles of
  * other ranks whose clouds touch its groups, as gas_particles_settle() found them. Tasks move own
@@ -25,20 +27,6 @@
 
 #include "photons/gas/blocks.h"
 #include "photons/gas/poisson.h"
-
-struct gas_particle {
-  double position[3]; /**< 0 .. side of the box */
-  double velocity[3];
-  double mass;
-  double owed; /**< time for which the kick that ends its step is still to come */
-  uint64_t number;
-};
-
-/** Sums over the particles of a group, and the largest of them along an axis. */
-struct particle_sums {
-  double mass, momentum[3], kinetic_energy;
-  double speed, acceleration;
-};
 
 struct particle_level {
   size_t count;
@@ -52,6 +40,7 @@ struct particle_level {
 struct gas_particles {
   size_t count;    /**< particles of all ranks */
   double lightest; /**< the smallest mass of a particle of all ranks */
+  double mass;     /**< of all particles of all ranks */
   struct particle_level level[GAS_LEVELS_MAX];
 };
 

@@ -109,6 +109,9 @@ uint64_t *topology_refined(const struct topology *t, int level, const uint32_t (
 /** Give a level these groups. The level takes the keys over, and all links are made anew. */
 void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t count);
 
+/** The first group of a finer level that is at a key of a level, or after it. */
+uint32_t topology_first_below(const struct topology *t, int level, uint64_t key, int finer);
+
 /** Number of levels with groups. */
 int topology_levels(const struct topology *t);
 

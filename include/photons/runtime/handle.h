@@ -9,6 +9,8 @@
 
 /** A handle for `count` elements of `size` bytes in host memory. */
 starpu_data_handle_t handle_register(void *data, size_t count, size_t size);
+/** The same, of which copies on GPUs have the size handle_room(count). */
+starpu_data_handle_t handle_register_room(void *data, size_t count, size_t size);
 /** A handle for data that StarPU allocates on the device of the first task that writes the data. */
 starpu_data_handle_t handle_make(size_t count, size_t size);
 /** The size to register for at least n elements. Sizes grow in steps of about an eighth, so that
