@@ -879,7 +879,7 @@ static void check_two_gpus(void) {
     char given[TEXT];
     const unsigned long before[2] = {cores_launches(0), cores_launches(1)};
     snprintf(given, sizeof given, text, more[i]);
-    failures += compare_gas_runs(given, more[i], bar[i]);
+    failures += compare_gas_runs(given, more[i], GAS_STEPS, bar[i], bar[i]);
     report_good("both GPUs", cores_launches(0) > before[0] && cores_launches(1) > before[1]);
   }
   unsetenv("CORES_GPUS");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cuda_check gas-gravity: self-gravity of gas on GPUs beside that on cores. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "photons/config/parameters.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gravity.h"
+#include "photons/gas/particles.h"
 #include "photons/gas/potential_blocks.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
@@ -50,7 +52,7 @@ struct stages {
   struct batch_data *data[GAS_LEVELS_MAX];
   uint32_t random;
   struct number_difference blocks, ghosts, solved, relaxed, shares, mass, means, kicked, energy,
-      acceleration, cut, paste;
+      acceleration, cut, paste, means_of_matter;
   uint32_t beyond, sheets; /* faces at ends of the box; patches beside refined ones */
 };
 
@@ -408,16 +410,47 @@ static void check_field(struct prepared *t) {
 /** Where value k of a part is in a group. */
 static size_t value_of_part(enum gpu_ghost_kind kind, size_t part, size_t k) {
   if (kind == GPU_GHOST_SHARES) return k;
+  const size_t first = kind == GPU_GHOST_MATTER ? offsetof(struct gas_matter, coarse) / 8 : 0;
   const size_t x = 4 * (part & 3) + (k & 3), y = 4 * (part >> 2 & 3) + (k >> 2 & 3),
                z = 4 * (part >> 4) + (k >> 4);
-  return (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x;
+  return first + (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x;
 }
 
-/** A message with parts of all groups of a batch, from its potentials or its shares. */
-static void check_ghosts(struct stages *s, const struct gas_batch *b, const struct batch_data *d,
+/** Means of densities of all groups of a batch, from the first ones to the last ones. */
+static void check_means(struct stages *s, const struct gas_batch *b, const struct mirrored *from) {
+  const struct gas_matter *matter = (const struct gas_matter *)(void *)from->host;
+  struct gpu_ghost *ghost = allocate(b->count, sizeof *ghost, "ghosts");
+  const size_t bytes = b->count * sizeof(double[GAS_PATCH_CELLS]);
+  double(*packed)[GAS_PATCH_CELLS] = allocate(bytes, 1, "message");
+  struct gas_matter *pasted = allocate(b->count, sizeof *pasted, "ghosts");
+  double *packed_out = gas_device_memory(bytes);
+  struct gas_matter *pasted_out = gas_to_device(pasted, from->bytes); /* zeros */
+  for (uint32_t i = 0; i < b->count; i++) {
+    ghost[i] = (struct gpu_ghost){.group = i, .first = i, .patch = (3 * i + 1) % 8, .parts = 1};
+    matter_means(&matter[i], packed[i]);
+    matter_put_means(packed[i], (int)ghost[i].patch, &pasted[i]);
+  }
+  const char *const batches[] = {from->device}, *const to[] = {(char *)pasted_out};
+  const struct gpu_gas g = gpu_gas_of_batch(s, b);
+  gpu_gas_cut(&g, &(struct gpu_message){GPU_GHOST_MATTER_MEANS, ghost, batches, 1}, packed_out);
+  gpu_gas_paste(&g, &(struct gpu_message){GPU_GHOST_MATTER_MEANS, ghost, to, 1}, packed_out);
+  char *back = allocate(from->bytes, 1, "ghosts");
+  copy_back(s, back, packed_out, bytes);
+  compare_numbers(&s->means_of_matter, sizeof(double), packed, back, bytes);
+  copy_back(s, back, pasted_out, from->bytes);
+  compare_numbers(&s->means_of_matter, sizeof(double), pasted, back, from->bytes);
+  CUDA(cudaFree(packed_out));
+  CUDA(cudaFree(pasted_out));
+  free(ghost);
+  free(packed);
+  free(pasted);
+  free(back);
+}
+
+/** A message with parts of all groups of a batch: of potentials, shares or densities of particles. */
+static void check_ghosts(struct stages *s, const struct gas_batch *b, const struct mirrored *from,
                          enum gpu_ghost_kind kind) {
   const bool shares = kind == GPU_GHOST_SHARES;
-  const struct mirrored *from = shares ? &d->shares : &d->now;
   const size_t group = from->bytes / b->count / sizeof(double), values = shares ? group : 64;
   const double *inside = (const double *)(void *)from->host;
   struct gpu_ghost *ghost = allocate(b->count, sizeof *ghost, "ghosts");
@@ -485,8 +518,12 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
     check_solution(&t, false, massive);
     check_shares(&t, massive);
   }
-  check_ghosts(s, b, d, GPU_GHOST_POTENTIALS);
-  check_ghosts(s, b, d, GPU_GHOST_SHARES);
+  struct mirrored matter = random_numbers(s, b->count * sizeof(struct gas_matter));
+  check_ghosts(s, b, &d->now, GPU_GHOST_POTENTIALS);
+  check_ghosts(s, b, &d->shares, GPU_GHOST_SHARES);
+  check_ghosts(s, b, &matter, GPU_GHOST_MATTER);
+  check_means(s, b, &matter);
+  free_mirrored(&matter);
   check_sheets(&t);
   check_kick(&t);
   check_field(&t);
@@ -548,6 +585,7 @@ static void check_stages(int precision, bool periodic) {
   failures += !report_difference("gradient", s.acceleration, potential_bar);
   failures += !report_difference("cut", s.cut, 0.0);
   failures += !report_difference("paste", s.paste, 0.0);
+  failures += !report_difference("matter", s.means_of_matter, potential_bar);
   for (int l = 0; l < levels; l++) {
     for (uint32_t i = 0; i < s.g->level[l].batch_count; i++) free_data(&s.data[l][i]);
     free(s.data[l]);
