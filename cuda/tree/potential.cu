@@ -114,7 +114,8 @@ static __device__ void act_on(const struct potential_problem &q, uint32_t leaf,
  * lanes with fewer targets repeat the last one. */
 static __device__ void potential_at(const struct potential_problem &q, uint32_t leaf,
                                     uint32_t first, uint32_t n, const struct reach &reach,
-                                    struct source_of_potential *kept, float sum[2][WARPS][TARGETS]) {
+                                    struct source_of_potential *kept,
+                                    float sum[2][WARPS][TARGETS]) {
   const struct p2p_problem &p = q.p;
   const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   struct potential_targets t;
@@ -138,7 +139,8 @@ static __device__ void potential_at(const struct potential_problem &q, uint32_t 
       all += sum[0][w][k];
       others += sum[1][w][k];
     }
-    if (others > 0.0f) all = fmaf(others, potential_of(q.law, 0.0f, target_soft2(p, first + k)), all);
+    if (others > 0.0f)
+      all = fmaf(others, potential_of(q.law, 0.0f, target_soft2(p, first + k)), all);
     q.potential[first + k] = all;
   }
   __syncthreads();

@@ -123,8 +123,7 @@ static struct sheet gather(const struct particles *s, size_t side) {
   sheet.position = allocate(sheet.planes > 0 ? (sheet.planes + 1) * side * side : 0,
                             sizeof *sheet.position, "the lattice of a picture");
   if (comm_size() == 1) {
-    loop_run(&sheet_gather_stage, (uint32_t)s->blocks, place_block,
-             &(struct placement){s, &sheet});
+    loop_run(&sheet_gather_stage, (uint32_t)s->blocks, place_block, &(struct placement){s, &sheet});
     return sheet;
   }
   double rounds = ceil((double)s->count / ROUND);

@@ -85,7 +85,7 @@ static inline struct patch_number topology_patch_neighbour(const struct topology
   const struct gas_group *g = &t->level[level].group[group];
   const struct patch_step step = t->step[patch][n];
   return (struct patch_number){g->near[step.group], step.patch,
-                              (g->outside >> step.group & 1) != 0};
+                               (g->outside >> step.group & 1) != 0};
 }
 
 /** What refines neighbour n of a patch of a group. @return NO_GROUP: nothing does */

@@ -91,7 +91,8 @@ static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t r
     }
     coarsest = k->choice == RUNG_FOLLOWS && rung > 0 ? (uint8_t)(rung - 1) : rung;
   }
-  while (coarsest < k->deepest && a2 > k->limit[coarsest] && !(tide < k->tide[coarsest])) coarsest++;
+  while (coarsest < k->deepest && a2 > k->limit[coarsest] && !(tide < k->tide[coarsest]))
+    coarsest++;
   return coarsest;
 }
 
