@@ -143,7 +143,7 @@ if mount -t tmpfs -o size=600k none disk 2>/dev/null; then
   [ -e disk/run/snap_000.hdf5 ] && complain 'a full disk: half a snapshot'
   grep -q 'No space left on device' err || complain 'a full disk: not said'
   rm -rf disk/run
-  expect 1 'slice_000.png: No space left on device' disk/run config.ini
+  expect 1 '_000.png: No space left on device' disk/run config.ini
 fi
 
 # Memory: more than there is, and less than there is but more than a limit allows.
