@@ -78,9 +78,11 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
       before[q] = u[q * GAS_GROUP_CELLS];
       fixed[q] = before[q] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
     }
+    if (V == 6 && c.keeps_entropy &&
+        (entropy_decides(c, before, thermal_energy(before)) ||
+         entropy_decides(c, fixed, thermal_energy(fixed))))
+      fixed[4] += lost_energy<V>(c, fixed);
     if (is_physical<V>(c, fixed)) {
-      if (V == 6 && c.keeps_entropy && entropy_decides(c, before, thermal_energy(before)))
-        fixed[4] += lost_energy<V>(c, fixed);
       keep_warm<V>(c, fixed);
 #pragma unroll
       for (int q = 0; q < V; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
