@@ -4,7 +4,7 @@
  * slab and one column; identifiers say `block`.)
  *
  * updates the density's tiles, which become those of spectrum 0
- * writes  the tiles of the other spectra */
+ * writes  the tiles of the other spectra, and the column's sum of potentials */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
@@ -17,7 +17,7 @@ struct fft_x_argument {
   const struct long_range *l;
   uint32_t column;
 };
-/* Slots: the column's tiles, [set][spectrum][slab]. */
+/* Slots: the column's tiles, [set][spectrum][slab], and its sum of potentials. */
 
 static double fft_x_work(const struct fft_x_argument *a) {
   return (double)block_size(a->l->mesh, 0, a->column);
@@ -40,7 +40,8 @@ static void fft_x_cpu(void *buffers[], const struct fft_x_argument *a) {
   float complex *out[slots(a->l)];
   const float complex *in[a->l->sets * a->l->mesh->slabs];
   unwrap(buffers, a->l, in, out);
-  mesh_fft_x(a->l->mesh, a->column, in, out, a->l->fft[worker_number()]);
+  mesh_fft_x(a->l->mesh, a->column, in, out, VECTOR(double, buffers[slots(a->l)]),
+             a->l->fft[worker_number()]);
 }
 
 static void fft_x_gpu(struct gpu *gpu, void *buffers[], const struct fft_x_argument *a) {
@@ -48,14 +49,15 @@ static void fft_x_gpu(struct gpu *gpu, void *buffers[], const struct fft_x_argum
   float complex *out[slots(a->l)];
   const float complex *in[a->l->sets * a->l->mesh->slabs];
   unwrap(buffers, a->l, in, out);
-  gpu_fft_x(a->l->gpu[worker_number()], a->column, in, out);
+  gpu_fft_x(a->l->gpu[worker_number()], a->column, in, out,
+            VECTOR(double, buffers[slots(a->l)]));
 }
 
 STAGE(fft_x, 0x4444aa, "pm");
 
 void fft_x_submit(struct long_range *l, uint32_t column) {
   const struct mesh *m = l->mesh;
-  struct starpu_data_descr *data = allocate(slots(l), sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(slots(l) + 1, sizeof *data, "task data");
   size_t n = 0;
   for (uint32_t set = 0; set < l->sets; set++)
     for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
@@ -63,6 +65,7 @@ void fft_x_submit(struct long_range *l, uint32_t column) {
         data[n++] = (struct starpu_data_descr){
             l->block_handle[block_row(l, set, spectrum, slab, column)],
             spectrum == 0 ? STARPU_RW : STARPU_W};
+  data[n++] = (struct starpu_data_descr){l->potential_handle[column], STARPU_W};
   fft_x_insert((struct fft_x_argument){l, column},
                (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH});
   free(data);

@@ -4,7 +4,7 @@
  * each kz. */
 #include "cuda/mesh/blocks.cuh"
 
-enum { BLOCK = 128 };
+enum { WARPS = 4, BLOCK = WARPS * WARP };
 
 static __device__ inline int signed_index(const struct mesh &m, uint32_t n) {
   return n <= m.cells / 2 ? (int)n : (int)n - (int)m.cells;
@@ -51,14 +51,16 @@ static __device__ inline float2 times(float2 a, float2 b) {
 }
 
 /** Density to the potential phi (fd4) or to -i phi (spectral), written to `field`; the same times
- * k_x to x_field. `shifted`: density of the shifted mesh, NULL without interlacing. */
+ * k_x to x_field. `shifted`: density of the shifted mesh, NULL without interlacing. The sum of -phi
+ * n^* of a row goes to energy[ky][x]. */
 static __global__ void green(const struct device_mesh d, uint32_t first_ky, float2 *field,
-                             const float2 *shifted, float2 *x_field) {
+                             const float2 *shifted, float2 *x_field, double *energy) {
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
   const int kx = signed_index(m, r.x), ky = signed_index(m, r.ky);
   const float *table = m.green + (size_t)(kx * kx) + (size_t)(ky * ky);
   const float window = m.window[kx < 0 ? -kx : kx] * m.window[r.ky];
+  double sum = 0.0;
   for (uint32_t z = threadIdx.x; z < m.kz; z += BLOCK) {
     float2 n = field[r.in_column + z];
     if (shifted) {
@@ -69,11 +71,23 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
       n.y += other.y;
     }
     const float scale = table[(size_t)z * z] * window * m.window[z];
+    sum += mode_weight(&m, z) * (double)((n.x * n.x + n.y * n.y) * scale);
     n = {n.x * scale, n.y * scale};
     const float2 result = m.gradient == GRADIENT_SPECTRAL ? float2{-n.y, n.x} : float2{-n.x, -n.y};
     field[r.in_column + z] = result;
     if (x_field) x_field[r.in_column + z] = {result.x * m.wave[r.x], result.y * m.wave[r.x]};
   }
+  sum = block_sum<WARPS>(sum);
+  if (threadIdx.x == 0) energy[(size_t)blockIdx.x * m.cells + r.x] = sum;
+}
+
+/** Sum up the rows of a ky, a CUDA block for each. */
+static __global__ void add_rows(uint32_t cells, const double *of_row, double *energy) {
+  double sum = 0.0;
+  for (uint32_t x = threadIdx.x; x < cells; x += BLOCK)
+    sum += of_row[(size_t)blockIdx.x * cells + x];
+  sum = block_sum<WARPS>(sum);
+  if (threadIdx.x == 0) energy[blockIdx.x] = sum;
 }
 
 /** The same for the second set: the field on the shifted mesh. */
@@ -123,7 +137,8 @@ static void scatter_spectra(const struct column_work *c, float2 *const *out) {
   scatter<<<c->grid, BLOCK, 0, c->g->gpu->stream>>>(d, c->first_ky, c->result, out);
 }
 
-void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, float *const *out) {
+void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, float *const *out,
+               double *energy) {
   const struct mesh *m = g->mesh;
   const uint32_t sets = m->interlace ? 2 : 1, slabs = m->slabs;
   const uint32_t first_ky = column_first(m, column), width = column_first(m, column + 1) - first_ky;
@@ -144,6 +159,8 @@ void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, floa
                                 lines,
                                 lines + size,
                                 lines + 2 * size};
+  double *of_row = (double *)gpu_scratch(g->gpu, SCRATCH_PARTS,
+                                         (size_t)width * m->cells * sizeof *of_row);
   float2 *x_field = m->gradient == GRADIENT_SPECTRAL ? c.work : NULL;
   gather<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, from, c.field);
   transform(&c, c.field, c.field, CUFFT_FORWARD);
@@ -152,7 +169,8 @@ void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, floa
     transform(&c, c.result, c.result, CUFFT_FORWARD);
   }
   green<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field,
-                                              m->interlace ? c.result : NULL, x_field);
+                                              m->interlace ? c.result : NULL, x_field, of_row);
+  add_rows<<<width, BLOCK, 0, g->gpu->stream>>>(m->cells, of_row, energy);
   scatter_spectra(&c, to);
   if (m->interlace) {
     shift_back<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field, x_field);

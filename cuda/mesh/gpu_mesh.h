@@ -32,7 +32,7 @@ void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n,
 void gpu_fft_yz(struct gpu_mesh *g, uint32_t slab_number, float *slab,
                 float complex *const *blocks);
 void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float complex *const *in,
-               float complex *const *out);
+               float complex *const *out, double *energy);
 void gpu_ifft_yz(struct gpu_mesh *g, uint32_t slab_number, uint32_t field,
                  const float complex *const *blocks, float *slab);
 /** Copy planes [y][row] of slabs to the field box, one after the other: see mesh_cut_plane(). */

@@ -4,7 +4,6 @@
 #include <gsl/gsl_integration.h>
 #include <math.h>
 
-#include "photons/analysis/analysis.h"
 #include "photons/base/error.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/step/potential.h"
@@ -26,11 +25,6 @@ static double mean_pair_potential(const struct split *s) {
   }
   gsl_integration_glfixed_table_free(rule);
   return 4.0 * M_PI * sum;
-}
-
-/** The long-range potential of a mode over its density, 4 pi S(k)/k^2. */
-static double long_range_weight(const void *split, double k) {
-  return 4.0 * M_PI * split_mesh_factor(split, k) / (k * k);
 }
 
 /** The potential per unit of step_pair_potential() in isolated systems, (km/s)^2. */
@@ -60,14 +54,9 @@ double potential_energy(struct nbody *n, double a) {
   const double count = (double)s->all, volume = s->box * s->box * s->box, cut = split->r_cut;
   const double pairs = step_pair_potential(n, false, NULL, NULL) / cut -
                        count * count / volume * cut * cut * mean_pair_potential(split);
-  domain_acquire_positions(&n->domain);
-  /* Sums over ranks differ in the last bits, which the rounding drops. */
-  const double modes = (double)(float)power_sum(s, n->long_range.mesh->cells, long_range_weight,
-                                                split);
-  domain_release_positions(&n->domain);
-  /* The modes contain the potential of each particle's own smoothed cloud. */
+  /* The potential on the mesh contains that of each particle's own smoothed cloud. */
   const double self = count * split_series_derivative(split, 0, 0.0) / cut;
   const double lattice = LATTICE * count * cbrt(count) / s->box;
   return -0.5 * GRAVITY * s->mass * s->mass / a *
-         (pairs + count * count / volume * modes - self - lattice);
+         (pairs + long_range_potential(&n->long_range) - self - lattice);
 }

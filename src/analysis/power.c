@@ -99,14 +99,11 @@ static void measurement_end(struct measurement *m) {
   free(m->square);
 }
 
-double power_sum_memory(size_t particles, size_t mesh) {
+double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
   const size_t planes = comm_first(mesh, 1);
+  if (!p->output.power_spectrum) return 0.0;
   return power_mesh_memory(particles, mesh) +
          (double)part_count(planes) * (double)shell_count(mesh) * sizeof(struct shell);
-}
-
-double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
-  return p->output.power_spectrum ? power_sum_memory(particles, mesh) : 0.0;
 }
 
 /* Modes. */
@@ -237,19 +234,6 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
   }
   measurement_end(&m);
   return bins;
-}
-
-double power_sum(const struct particles *s, size_t mesh,
-                 double (*weight)(const void *context, double k), const void *context) {
-  struct measurement m = measurement_begin(s, mesh);
-  const double fundamental = 2.0 * M_PI / s->box;
-  double sum = 0.0;
-  measure_fold(&m, 0);
-  for (size_t n2 = 1; n2 < shell_count(mesh); n2++)
-    if (m.shell[n2].modes > 0.0)
-      sum += 2.0 * m.shell[n2].power * weight(context, fundamental * sqrt((double)n2));
-  measurement_end(&m);
-  return sum;
 }
 
 void power_write(const char *path, const struct power_bin *bins, size_t count,

@@ -71,8 +71,7 @@ static double rebuild(double particles) {
 
 static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {
   const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
-  const double energy = p->output.energy_steps > 0 ? power_sum_memory(particles, mesh) : 0.0;
-  return heads + larger(power_memory(p, particles, mesh), energy) * (double)comm_size() +
+  return heads + power_memory(p, particles, mesh) * (double)comm_size() +
          image_memory(p, particles);
 }
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/mesh/gpu_mesh.h"
 #include "photons/base/debug_check.h"
@@ -145,6 +146,13 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
   l->groups = allocate(d->group_count, sizeof *l->groups, "groups");
   create_slabs(l);
+  l->potential = allocate(cells, sizeof *l->potential, "sums of potentials");
+  l->potential_handle = allocate(l->mesh->columns, sizeof *l->potential_handle, "column handles");
+  for (uint32_t c = 0; c < l->mesh->columns; c++) {
+    const uint32_t first = column_first(l->mesh, c), width = column_first(l->mesh, c + 1) - first;
+    if (column_owner(l->mesh, c) == comm_rank())
+      l->potential_handle[c] = handle_register(l->potential + first, width, sizeof *l->potential);
+  }
   l->slab_sum = allocate((size_t)l->sets * l->mesh->slabs, sizeof *l->slab_sum, "sums of slabs");
   l->fft = allocate(engine_workers(), sizeof *l->fft, "FFT scratch");
   l->gpu = allocate(engine_workers(), sizeof(struct gpu_mesh *), "mesh tables");
@@ -163,14 +171,32 @@ void long_range_free(struct long_range *l) {
   free(l->groups);
   for (size_t i = 0; i < slab_rows(l); i++) handle_drop(&l->slab_handle[i]);
   for (size_t i = 0; i < block_rows(l); i++) handle_drop(&l->block_handle[i]);
+  for (uint32_t c = 0; c < l->mesh->columns; c++) handle_drop(&l->potential_handle[c]);
   pages_free(&l->memory);
   for (uint32_t w = 0; w < engine_workers(); w++) free(l->fft[w]);
-  void *const tables[] = {l->slab_handle, l->block_handle, l->fft, l->gpu, l->slab_sum};
+  void *const tables[] = {l->slab_handle, l->block_handle, l->potential_handle, l->potential,
+                          l->fft,         l->gpu,          l->slab_sum};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
   mesh_free(l->mesh);
 }
 
 void long_range_rest(const struct long_range *l) { pages_rest(&l->memory); }
+
+double long_range_potential(const struct long_range *l) {
+  const struct mesh *m = l->mesh;
+  double *of_ky = allocate(m->cells, sizeof *of_ky, "sums of potentials"), sum = 0.0;
+  for (uint32_t c = 0; c < m->columns; c++) {
+    if (column_owner(m, c) != comm_rank()) continue; /* zeros, to which others are added exactly */
+    const uint32_t first = column_first(m, c);
+    handle_acquire(l->potential_handle[c], STARPU_R);
+    memcpy(of_ky + first, l->potential + first, (column_first(m, c + 1) - first) * sizeof *of_ky);
+    starpu_data_release(l->potential_handle[c]);
+  }
+  comm_sum_double(of_ky, m->cells);
+  for (uint32_t ky = 0; ky < m->cells; ky++) sum += of_ky[ky];
+  free(of_ky);
+  return sum;
+}
 
 void long_range_check_mass(const struct long_range *l) {
   if (scheduler_any_gpu()) return; /* slabs are on the GPU */

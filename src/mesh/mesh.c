@@ -338,19 +338,24 @@ static void add_lines(const struct mesh *m, const struct lines *l, const float c
 }
 
 /* Density to potential phi (fd4), or to -i phi (spectral), which times k_i is the acceleration
- * along i. */
-static void apply_green(const struct mesh *m, const struct lines *l, float (*factor)[LINES],
-                        float complex *density) {
+ * along i.
+ * @return sum of -phi n^* over the modes of these lines and their complex conjugates */
+static double apply_green(const struct mesh *m, const struct lines *l, float (*factor)[LINES],
+                          float complex *density) {
+  double energy[LINES] = {0.0}, sum = 0.0;
   potential_factor(m, l, factor);
   for (uint32_t x = 0; x < m->cells; x++) {
     const float *scale = factor[x <= m->cells / 2 ? x : m->cells - x];
     float *n = (float *)(density + (size_t)x * LINE_STRIDE);
     for (uint32_t i = 0; i < l->count; i++) {
       const float re = n[2 * i] * scale[i], im = n[2 * i + 1] * scale[i];
+      energy[i] += (double)(n[2 * i] * re + n[2 * i + 1] * im);
       n[2 * i] = m->gradient == GRADIENT_SPECTRAL ? -im : -re;
       n[2 * i + 1] = m->gradient == GRADIENT_SPECTRAL ? re : -im;
     }
   }
+  for (uint32_t i = 0; i < l->count; i++) sum += mode_weight(m, l->z + i) * energy[i];
+  return sum;
 }
 
 static void multiply_wave(const struct mesh *m, const struct lines *l, const float complex *from,
@@ -400,9 +405,10 @@ static uint32_t lines_count(const struct mesh *m, uint32_t z) {
   return m->kz - z < LINES ? m->kz - z : LINES;
 }
 
-/* From the densities to what scatter_fields() needs, in a->field. */
-static void make_potential(const struct mesh *m, const struct lines *l, const struct along_x *a,
-                           const float complex *const *in) {
+/* From the densities to what scatter_fields() needs, in a->field.
+ * @return see apply_green() */
+static double make_potential(const struct mesh *m, const struct lines *l, const struct along_x *a,
+                             const float complex *const *in) {
   const fftwf_plan forward = m->plans->x_forward[l->count < LINES];
   gather(m, l, in, a->work);
   fftwf_execute_dft(forward, a->work, a->field);
@@ -414,14 +420,19 @@ static void make_potential(const struct mesh *m, const struct lines *l, const st
     multiply_phase(m, l, 1.0f, a->result);
     add_lines(m, l, a->result, a->field);
   }
-  apply_green(m, l, a->factor, a->field);
+  return apply_green(m, l, a->factor, a->field);
+}
+
+static void clear_energy(const struct mesh *m, uint32_t c, double *energy) {
+  memset(energy, 0, (column_first(m, c + 1) - column_first(m, c)) * sizeof *energy);
 }
 
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
-                float complex *const *out, void *scratch) {
+                float complex *const *out, double *energy, void *scratch) {
   const struct along_x a = along_x(m, scratch);
+  clear_energy(m, c, energy);
   FOR_LINES(m, c, l) {
-    make_potential(m, &l, &a, in);
+    energy[l.ky - column_first(m, c)] += make_potential(m, &l, &a, in);
     scatter_fields(m, &l, a.field, a.work, a.result, out);
     if (!m->interlace) continue;
     multiply_phase(m, &l, -1.0f, a.field);
@@ -430,10 +441,11 @@ void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in
 }
 
 void mesh_potential_x(const struct mesh *m, uint32_t c, const float complex *const *in,
-                      float complex *const *potential, void *scratch) {
+                      float complex *const *potential, double *energy, void *scratch) {
   const struct along_x a = along_x(m, scratch);
+  clear_energy(m, c, energy);
   FOR_LINES(m, c, l) {
-    make_potential(m, &l, &a, in);
+    energy[l.ky - column_first(m, c)] += make_potential(m, &l, &a, in);
     scatter(m, &l, a.field, potential);
   }
 }

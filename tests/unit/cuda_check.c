@@ -90,13 +90,14 @@ static void to_host(const struct bench *b, void *to, const void *from, size_t by
   CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
 }
 
+static void compare_one(struct difference *d, double cpu, double gpu) {
+  const double difference = isfinite(gpu) ? cpu - gpu : INFINITY;
+  d->difference2 += difference * difference;
+  d->reference2 += cpu * cpu;
+  d->largest = fmax(d->largest, fabs(difference));
+}
 static void compare(struct difference *d, const float *cpu, const float *gpu, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    const double difference = isfinite(gpu[i]) ? (double)cpu[i] - (double)gpu[i] : INFINITY;
-    d->difference2 += difference * difference;
-    d->reference2 += (double)cpu[i] * (double)cpu[i];
-    d->largest = fmax(d->largest, fabs(difference));
-  }
+  for (size_t i = 0; i < n; i++) compare_one(d, (double)cpu[i], (double)gpu[i]);
 }
 
 /* Each stage's rounding differs only by the order of sums and by fused operations. */
@@ -1290,6 +1291,7 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
 }
 
 static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green,
+                         struct difference *potential,
                          struct difference *inverse) {
   const struct nbody *s = b->s;
   const struct mesh *m = s->long_range.mesh;
@@ -1309,8 +1311,15 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
         in[set * m->slabs + slab] = a->block[block_row(&s->long_range, set, 0, slab, c)];
         in_gpu[set * m->slabs + slab] = a->block_out[block_row(&s->long_range, set, 0, slab, c)];
       }
-    mesh_fft_x(m, c, in, out, fft);
-    gpu_fft_x(b->mesh, c, in_gpu, out_gpu);
+    const uint32_t width = column_first(m, c + 1) - column_first(m, c);
+    double *energy = allocate(width, 2 * sizeof *energy, "sums of potentials"), *energy_gpu;
+    CUDA(cudaMalloc((void **)&energy_gpu, width * sizeof *energy));
+    mesh_fft_x(m, c, in, out, energy, fft);
+    gpu_fft_x(b->mesh, c, in_gpu, out_gpu, energy_gpu);
+    to_host(b, energy + width, energy_gpu, width * sizeof *energy);
+    for (uint32_t i = 0; i < width; i++) compare_one(potential, energy[i], energy[width + i]);
+    CUDA(cudaFree(energy_gpu));
+    free(energy);
     for (uint32_t i = 0; i < rows; i++) {
       const size_t size = block_size(m, i % m->slabs, c);
       float complex *back = allocate(size, sizeof *back, "block");
@@ -1405,14 +1414,16 @@ static void check_mesh(const struct bench *b) {
   }
   struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0},
                     transform = {"fft_yz", 0, 0, 0}, green = {"fft_x", 0, 0, 0},
+                    potential = {"fft_x potential", 0, 0, 0},
                     inverse = {"ifft_yz", 0, 0, 0}, read = {"pm_read", 0, 0, 0};
   check_density(b, &a, &assign, &add, &transform);
-  check_fields(b, &a, &green, &inverse);
+  check_fields(b, &a, &green, &potential, &inverse);
   check_read(b, &a, &read);
   report(&assign, 1e-6);
   report(&add, 1e-6);
   report(&transform, 1e-6);
   report(&green, 1e-6);
+  report(&potential, 1e-6);
   report(&inverse, 1e-6);
   report(&read, 1e-6);
   for (size_t i = 0; i < slabs; i++) {

@@ -14,6 +14,7 @@
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/engine.h"
 #include "photons/step/layzer_irvine.h"
+#include "photons/step/step.h"
 #include "support/ewald.h"
 #include "support/force_set.h"
 #include "support/starpu_fixture.h"
@@ -63,6 +64,7 @@ static double measured(const char *settings, struct particles particles) {
            settings);
   parameters_from_text(&p, text, NULL, 0);
   struct nbody *n = nbody_create(&p, particles);
+  step_first_forces(n);
   const double energy = potential_energy(n, A);
   nbody_free(n);
   return energy;

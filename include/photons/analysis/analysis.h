@@ -34,18 +34,6 @@ struct power_bin {
 struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds,
                                 size_t *count);
 
-/**
- * Sum over all modes k != 0 below the Nyquist frequency of a mesh (k and -k both count) of
- * |delta_k|^2 weight(k), where delta_k = sum_j exp(-i k x_j)/N. Collective, on the mesh of
- * power_measure() without folds.
- * @param mesh    cells a side, >= 4
- * @param weight  of a mode; k in h/Mpc
- */
-double power_sum(const struct particles *s, size_t mesh,
-                 double (*weight)(const void *context, double k), const void *context);
-/** Most bytes that power_sum() needs on one rank besides the particles. Local. */
-double power_sum_memory(size_t particles, size_t mesh);
-
 /** Most bytes that power_measure() needs on one rank besides the particles; 0 if the parameters ask
  * for no power spectrum. Local. */
 double power_memory(const struct parameters *p, size_t particles, size_t mesh);

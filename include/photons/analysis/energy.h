@@ -7,8 +7,8 @@
 
 /**
  * Potential energy of the density contrast, W = 1/2 sum_i m phi(x_i)/a, by the same split as
- * forces: its short-range part from all pairs in reach, its long-range part from the modes of a
- * mesh of the size of the force's. A particle does not attract itself; all its periodic images do.
+ * forces: its short-range part from all pairs in reach, its long-range part from the modes of
+ * the mesh at the last forces, which must have been those at the present positions. A particle does not attract itself; all its periodic images do.
  * The mean density has no potential, and a cubic lattice of particles, which stands for a smooth
  * universe, has none either: its energy, a constant over a, is subtracted. Of an isolated system it
  * is that of all pairs, 1/2 sum_i m phi(x_i), by the same lists and expansions as forces. All

@@ -70,6 +70,8 @@ struct long_range {
                                            for slabs of other ranks */
   starpu_data_handle_t *block_handle; /**< transpose blocks by block_row(), of this rank's slabs and
                                            columns */
+  double *potential; /**< [ky] of this rank's columns: sums of potentials; see mesh_fft_x() */
+  starpu_data_handle_t *potential_handle; /**< [column] its part of `potential` */
   double *slab_sum;      /**< [set][slab] sums of densities, for long_range_check_mass() */
   void **fft;            /**< [worker] scratch memory of mesh_scratch_bytes() */
   struct gpu_mesh **gpu; /**< [worker] tables and plans on the worker's GPU; NULL for CPU workers */
@@ -122,6 +124,11 @@ static inline size_t mesh_memory_room(size_t bytes) { return (bytes + 63) / 64 *
 void long_range_leave(struct long_range *l);
 /** Give the memory of the mesh back until the next forces. All tasks must have ended. */
 void long_range_rest(const struct long_range *l);
+
+/** The sum over all particles of minus their potential on the mesh at the last forces with the mesh,
+ * per unit of G m, (Mpc/h)^-1. It includes that of each particle's own smoothed cloud. The same on
+ * any number of ranks. Collective. */
+double long_range_potential(const struct long_range *l);
 
 /** With --enable-debug-checks, after forces computed on cores: the density of each set adds up to
  * all particles. Collective. */

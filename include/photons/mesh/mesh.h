@@ -111,6 +111,11 @@ static HOST_DEVICE inline uint64_t assignment_offset(const struct mesh *m, uint3
   uint64_t halves = (uint64_t)(m->assignment == ASSIGN_TSC) + shifted;
   return ((uint64_t)((2 * m->cells - before - origin) % m->cells) << 32) + (halves << 31);
 }
+/** How many modes of the whole mesh a mode with this kz stands for, over the sets whose densities
+ * are added up. */
+static HOST_DEVICE inline double mode_weight(const struct mesh *m, uint32_t kz) {
+  return (kz == 0 || kz == m->cells / 2 ? 1.0 : 2.0) / (m->interlace ? 2.0 : 1.0);
+}
 /** Floats from one plane of a slab to the next: nine cache lines more than the rows need, so that
  * the planes that a particle touches do not compete for the same cache sets when N is a power of
  * two. */
@@ -188,18 +193,22 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab,
  * @param in   [sets][slabs] transpose blocks of the density; set 1 is the mesh shifted by half a
  *         cell
  * @param out  [sets][spectra][slabs] transpose blocks; may be the same memory as in
+ * @param[out] energy  [ky of the column] sum of -phi_k n_k^* over all modes k and -k of this ky, per
+ *         unit of G m, (Mpc/h)^-1: the sum of all particles' potentials on the mesh, each that of its
+ *         own smoothed cloud included
  */
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
-                float complex *const *out, void *scratch);
+                float complex *const *out, double *energy, void *scratch);
 /**
  * mesh_fft_x() in two parts, with the same rounding: its forward transforms and Green's function,
  * whose result stays in wave numbers; and the inverse transforms of one set.
  * @param in         [sets][slabs]
  * @param potential  [slabs] transpose blocks; may be the same memory as some of `in`
+ * @param[out] energy  as of mesh_fft_x()
  * @param out        [spectra][slabs] of this set
  */
 void mesh_potential_x(const struct mesh *m, uint32_t c, const float complex *const *in,
-                      float complex *const *potential, void *scratch);
+                      float complex *const *potential, double *energy, void *scratch);
 void mesh_fields_x(const struct mesh *m, uint32_t c, uint32_t set,
                    const float complex *const *potential, float complex *const *out, void *scratch);
 
