@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk, walk_fill: the interaction lists of a group with its neighbours. On a CPU, walk writes the
  * lists into host memory. On a GPU, walk counts the entries and writes their offsets; the host
- * waits for the counts and makes handles of that size; walk_fill writes the entries.
+ * waits for the counts. If the group has had targets in a tree of this depth before, handles for
+ * somewhat more entries than it had then were made beforehand, and walk has written the lists there
+ * if they fit. Otherwise the host makes handles of the right size, and walk_fill writes the entries.
  *
  * walk      reads the trees of the targets and of all neighbours, and if masses differ those of
- *           their nodes; writes counts, and on a GPU offsets
+ *           their nodes; writes counts, and on a GPU offsets and, if there are handles, entries
  * walk_fill reads these trees and the offsets; writes the entries of both lists */
 #include <math.h>
 #include <stdlib.h>
@@ -149,10 +151,16 @@ static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argumen
   uint32_t count[n];
   const float *mass[n];
   const struct target_tree tree = unwrap(buffers + WALK_TREES, a, trees, count, mass);
-  const size_t offset = WALK_TREES + tree_slots(a->s, n);
+  const size_t offset = WALK_TREES + tree_slots(a->s, n), near = offset + 1, far = offset + 2;
+  struct list_room room = {0};
+  if (a->lists->entry[LIST_NEAR])
+    room = (struct list_room){.near = STARPU_VECTOR_GET_NX(buffers[near]),
+                              .far = STARPU_VECTOR_GET_NX(buffers[far]),
+                              .near_entry = VECTOR(uint32_t, buffers[near]),
+                              .far_entry = VECTOR(uint32_t, buffers[far])};
   gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n,
            trees, count, masses_differ(a) ? mass : NULL, VECTOR(uint32_t, buffers[offset]),
-           &a->lists->walked);
+           &room, &a->lists->walked);
   a->lists->on_gpu = true;
 }
 
@@ -188,10 +196,12 @@ static void add_trees(struct short_range *s, const struct group *g,
 static void walk_submit(struct short_range *s, struct group *g) {
   struct lists *l = &expansions_of(s, g)->lists;
   size_t count = WALK_TREES + tree_slots(s, g->near.count);
-  struct starpu_data_descr *data = allocate(count + 1, sizeof *data, "task data");
+  struct starpu_data_descr *data = allocate(count + 1 + LISTS, sizeof *data, "task data");
   data[WALK_LISTS] = (struct starpu_data_descr){l->walk, STARPU_W};
   add_trees(s, g, data + WALK_TREES);
   if (l->offset) data[count++] = (struct starpu_data_descr){l->offset, STARPU_W};
+  for (int kind = 0; kind < LISTS; kind++)
+    if (l->entry[kind]) data[count++] = (struct starpu_data_descr){l->entry[kind], STARPU_W};
   walk_insert((struct walk_argument){s, g, l, &expansions_of(s, g)->targets},
               (struct task){.data = data,
                             .count = count,
@@ -217,16 +227,37 @@ static void fill_submit(struct short_range *s, struct group *g) {
 
 bool lists_wait(void) { return engine_gpu(); }
 
-void lists_begin(struct short_range *s, struct group *g) {
-  if (lists_wait()) walk_submit(s, g);
+/** Entries for which there is room where so many are wanted. The size is rounded: StarPU reuses freed
+ * memory for data of the same size. */
+static uint32_t room_for(uint64_t entries) {
+  const size_t room = entries == 0 ? 1 : handle_room(entries);
+  return room > UINT32_MAX ? UINT32_MAX : (uint32_t)room;
 }
 
-/** A handle for so many entries, of a rounded size: StarPU reuses freed memory for data of the same
- * size. */
-static starpu_data_handle_t room_for(uint64_t entries) {
-  interactions_check(entries);
-  const size_t room = entries == 0 ? 1 : handle_room(entries);
-  return handle_make(room > UINT32_MAX ? UINT32_MAX : room, sizeof(uint32_t));
+static void make_handles(struct lists *l, uint64_t near, uint64_t far) {
+  l->entry[LIST_NEAR] = handle_make(room_for(near), sizeof(uint32_t));
+  l->entry[LIST_FAR] = handle_make(room_for(far), sizeof(uint32_t));
+}
+
+static struct list_lengths *last_lengths(struct short_range *s, const struct group *g) {
+  struct group_expansions *e = expansions_of(s, g);
+  return &e->lists.last[e->targets.depth];
+}
+
+void lists_begin(struct short_range *s, struct group *g) {
+  if (!lists_wait()) return;
+  const struct list_lengths *last = last_lengths(s, g);
+  /* an eighth more */
+  if (last->near > 0 && !s->acceptance.newton && last->near < UINT32_MAX / 2)
+    make_handles(&expansions_of(s, g)->lists, last->near + last->near / 8,
+                 last->far + last->far / 8);
+  walk_submit(s, g);
+}
+
+/** Whether the walk found room for its entries. */
+static bool written(const struct lists *l) {
+  return l->entry[LIST_NEAR] && l->walked.entries <= starpu_vector_get_nx(l->entry[LIST_NEAR]) &&
+         l->walked.interactions <= starpu_vector_get_nx(l->entry[LIST_FAR]);
 }
 
 void lists_make(struct short_range *s, struct group *g) {
@@ -238,9 +269,16 @@ void lists_make(struct short_range *s, struct group *g) {
   if (starpu_data_acquire_on_node(l->walk, STARPU_ACQUIRE_NO_NODE, STARPU_R) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not wait for a walk");
   starpu_data_release_on_node(l->walk, STARPU_ACQUIRE_NO_NODE);
+  if (l->on_gpu) {
+    interactions_check(l->walked.entries);
+    interactions_check(l->walked.interactions);
+    *last_lengths(s, g) = (struct list_lengths){(uint32_t)l->walked.entries,
+                                                (uint32_t)l->walked.interactions};
+    if (written(l)) return;
+  }
+  for (int kind = 0; kind < LISTS; kind++) handle_release(&l->entry[kind]);
   if (!l->on_gpu) return;
-  l->entry[LIST_NEAR] = room_for(l->walked.entries);
-  l->entry[LIST_FAR] = room_for(l->walked.interactions);
+  make_handles(l, l->walked.entries, l->walked.interactions);
   fill_submit(s, g);
 }
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "photons/base/host_device.h"
 #include "photons/domain/tree.h"
 #include "photons/runtime/gpu.h"
 #include "photons/tree/fmm.h"
@@ -40,19 +41,33 @@ void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float sca
 void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
              float *multipole);
 
+/** Memory for the entries of lists. */
+struct list_room {
+  uint32_t near, far; /**< entries that fit */
+  uint32_t *near_entry, *far_entry;
+};
+/** Whether lists of these lengths fit. */
+static HOST_DEVICE inline bool list_room_suffices(const struct list_room *r, const struct walk_result *lengths) {
+  return r->near_entry && lengths->entries <= r->near && lengths->interactions <= r->far;
+}
+
 /** The walk in two passes: the first finds the lengths of the lists, the caller allocates memory
  * for them, and the second writes their entries.
  * @param count, depth, first, nodes  of the targets
  * @param slots, source_nodes, source_count, source_mass  neighbours, the group itself first
  * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1
  *         numbers
+ * @param room    memory for lists of an expected length, or {0}. If list_room_suffices() the first
+ *         pass has written both lists there, and no second pass is needed. Only for short-range
+ *         forces
  * @param result  in pinned host memory. Its entries and interactions are the lists' lengths, which
  *         must be below 2^32 for the second pass
  * @param lengths  what the first pass has found */
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
-              const float *const *source_mass, uint32_t *offset, struct walk_result *result);
+              const float *const *source_mass, uint32_t *offset, const struct list_room *room,
+              struct walk_result *result);
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
                    const uint32_t *first, const struct node *nodes, uint32_t slots,
                    const struct node *const *source_nodes, const uint32_t *source_count,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk, walk_fill: two passes of a walk. The first finds the lengths of the lists, the second writes
- * their entries. */
+ * their entries. Where lists have an expected length, the first pass keeps the entries that it finds
+ * and moves them to their places when the lengths of all lists are known. */
 #include "cuda/tree/walk.cuh"
 
-enum { SCAN_BLOCK = 1024 };
+enum { SCAN_BLOCK = 1024, MOVE_BLOCK = 256, MOVE_BLOCKS = 256 };
 
 /** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
  * list. */
@@ -41,6 +42,40 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
   (blockIdx.x == 0 ? p.result->entries : p.result->interactions) = before;
 }
 
+/** Move entries that were kept to their places: a warp for each block of a near list, a thread for
+ * each entry of a far list. */
+static __global__ void __launch_bounds__(MOVE_BLOCK)
+    move_kept(const __grid_constant__ struct walk_problem p) {
+  const uint32_t thread = blockIdx.x * MOVE_BLOCK + threadIdx.x, threads = gridDim.x * MOVE_BLOCK;
+  if (!list_room_suffices(&p.room, p.result)) return;
+  for (uint32_t b = thread / WARP; b < p.result->near_blocks; b += threads / WARP) {
+    const struct near_block block = p.block[b];
+    const uint32_t first = p.near_offset[block.leaf] + block.first,
+                   n = min(p.near_offset[block.leaf + 1] - first, (uint32_t)NEAR_BLOCK);
+    for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP)
+      p.room.near_entry[first + i] = p.near_kept[(size_t)b * NEAR_BLOCK + i];
+  }
+  for (uint32_t i = thread; i < p.result->far_kept; i += threads) {
+    const struct kept_entry kept = p.far_kept[i];
+    p.room.far_entry[p.far_offset[kept.target] + kept.place] = kept.entry;
+  }
+}
+
+/** Memory for entries that are kept: as many as the lists may have, and each leaf's last block may
+ * hold a single one. */
+static void make_kept(struct gpu *g, struct walk_problem *p, const struct list_room *room) {
+  if (!room->near_entry) return;
+  p->room = *room;
+  p->blocks_most = room->near / NEAR_BLOCK + (1u << p->depth);
+  const size_t near_bytes = (size_t)p->blocks_most * NEAR_BLOCK * sizeof *p->near_kept;
+  char *kept = (char *)gpu_scratch(g, SCRATCH_LIST,
+                                   near_bytes + p->blocks_most * sizeof *p->block +
+                                       room->far * sizeof *p->far_kept);
+  p->near_kept = (uint32_t *)kept;
+  p->block = (struct near_block *)(kept + near_bytes);
+  p->far_kept = (struct kept_entry *)(p->block + p->blocks_most);
+}
+
 /** Copy the tables of the sources to the GPU. */
 static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a, uint32_t count,
                                       unsigned depth, const uint32_t *first,
@@ -59,7 +94,7 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
   p.first = first;
   p.slots = slots;
   p.nodes = nodes;
-  p.room = table;
+  p.pairs_room = table;
   p.result = (struct walk_result *)(table + room);
   const float **masses = (const float **)(p.result + 1);
   p.source_mass = source_mass ? masses : NULL;
@@ -76,15 +111,21 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
-              const float *const *source_mass, uint32_t *offset, struct walk_result *result) {
-  const struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
-                                           source_count, source_mass, offset);
+              const float *const *source_mass, uint32_t *offset, const struct list_room *room,
+              struct walk_result *result) {
+  struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
+                                     source_count, source_mass, offset);
+  make_kept(g, &p, room);
   CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
   CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
                              g->stream));
   (a->newton ? walk_pairs_count : walk_leaves_count)(g, a, &p);
   scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
   gpu_launched("scan");
+  if (p.room.near_entry) {
+    move_kept<<<MOVE_BLOCKS, MOVE_BLOCK, 0, g->stream>>>(p);
+    gpu_launched("move_kept");
+  }
   CHECK_CUDA(cudaMemcpyAsync(result, p.result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));
 }
 

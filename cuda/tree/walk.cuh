@@ -6,6 +6,17 @@
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/tree/gpu_tree.h"
 
+/* The counting pass of walk_leaves_ can keep what it finds until the places in the lists are known.
+ * Entries of a leaf's near list are kept in blocks. */
+enum { NEAR_BLOCK = 64 };
+struct near_block {
+  uint32_t leaf, first; /* of its list, entries from `first` on */
+};
+/** An entry of a far list. */
+struct kept_entry {
+  uint32_t target, place, entry; /* entry number `place` of the list of node `target` */
+};
+
 struct walk_problem {
   uint32_t count, slots;
   unsigned depth; /* of the targets' tree; that of the sources' trees is in struct acceptance */
@@ -17,8 +28,13 @@ struct walk_problem {
   uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
                                          other */
   uint32_t *near, *far;
+  struct list_room room;  /* memory for lists in the counting pass, or none */
+  struct near_block *block; /* [blocks_most] */
+  uint32_t blocks_most;
+  uint32_t *near_kept;        /* [blocks_most][NEAR_BLOCK] entries of near lists */
+  struct kept_entry *far_kept; /* [room.far] */
   struct walk_result *result; /* pairs and visits, added up in the counting pass */
-  void *room;                 /* memory for walk_pairs_ */
+  void *pairs_room;           /* memory for walk_pairs_ */
 };
 
 /** Read a node in two loads. */

@@ -100,17 +100,55 @@ static __device__ inline uint32_t levels_where_first(const struct walk_problem &
   return __ballot_sync(~0u, first);
 }
 
-/** Findings of a warp: entries of its near list, and this lane's part of the sums. */
+/** What becomes of the entries that are found: only their number is wanted; they are written to their
+ * places; or they are kept until their places are known. */
+enum entries { COUNTED, WRITTEN, KEPT };
+
+/** Findings of a warp: entries of its near list, the block where the last of them are kept, and this
+ * lane's part of the sums. */
 struct found {
-  uint32_t near_at, near;
+  uint32_t near_at, near, block;
   unsigned long long pairs, visits;
 };
+
+/** Keep the next entries of the near list, those of the given lanes. */
+static __device__ inline void keep_near(const struct walk_problem &p, uint32_t leaf, uint32_t lanes,
+                                        uint32_t entry, struct found &found) {
+  const uint32_t lane = threadIdx.x % WARP, n = __popc(lanes), last = found.near + n - 1,
+                 old = found.block;
+  if (n == 0) return;
+  static_assert(NEAR_BLOCK >= WARP, "a turn fills at most one block");
+  const bool fresh = found.near % NEAR_BLOCK == 0 || found.near / NEAR_BLOCK < last / NEAR_BLOCK;
+  if (fresh) {
+    if (lane == 0) {
+      found.block = atomicAdd(&p.result->near_blocks, 1);
+      if (found.block < p.blocks_most)
+        p.block[found.block] = {leaf, last / NEAR_BLOCK * NEAR_BLOCK};
+    }
+    found.block = __shfl_sync(~0u, found.block, 0);
+  }
+  const uint32_t at = found.near + __popc(lanes & lanes_before()),
+                 block = at / NEAR_BLOCK < last / NEAR_BLOCK ? old : found.block;
+  if ((lanes >> lane & 1) && block < p.blocks_most)
+    p.near_kept[(size_t)block * NEAR_BLOCK + at % NEAR_BLOCK] = entry;
+}
+
+/** Keep an entry of a far list on each of the given lanes, of which this is one. */
+static __device__ inline void keep_far(const struct walk_problem &p, uint32_t lanes,
+                                       const struct kept_entry &entry) {
+  const int leader = __ffs((int)lanes) - 1;
+  uint32_t at = 0;
+  if ((int)(threadIdx.x % WARP) == leader)
+    at = atomicAdd(&p.result->far_kept, (uint32_t)__popc(lanes));
+  at = __shfl_sync(lanes, at, leader) + __popc(lanes & lanes_before());
+  if (at < p.room.far) p.far_kept[at] = entry;
+}
 
 /** One turn: judge the topmost pairs of the stack, and as many pairs of `roots` as lanes are left.
  * Children whose target has the level `parting` go to `parted`, other children to the stack.
  * @param first_levels  from levels_where_first()
  * @param root  gives a pair by its number */
-template <bool FILL, typename Root>
+template <enum entries ENTRIES, typename Root>
 static __device__ inline void
 take_turn(const struct walk_problem &p, const struct acceptance &a, uint32_t leaf,
           uint32_t first_levels, const struct workspace &w, struct stack &stack, uint32_t roots,
@@ -161,13 +199,15 @@ take_turn(const struct walk_problem &p, const struct acceptance &a, uint32_t lea
   }
   stack.top += children;
   const uint32_t near_lanes = __ballot_sync(~0u, near), far_lanes = __ballot_sync(~0u, far);
-  if (FILL && near)
+  if (ENTRIES == KEPT) keep_near(p, leaf, near_lanes, entry, found);
+  if (ENTRIES == WRITTEN && near)
     p.near[found.near_at + found.near + __popc(near_lanes & lanes_before())] = entry;
   found.near += __popc(near_lanes);
   if (far) {
     const uint32_t same = __match_any_sync(far_lanes, level), before = w.far[level],
                    rank = __popc(same & lanes_before());
-    if (FILL) p.far[p.far_offset[target] + before + rank] = entry;
+    if (ENTRIES == WRITTEN) p.far[p.far_offset[target] + before + rank] = entry;
+    if (ENTRIES == KEPT) keep_far(p, far_lanes, {target, before + rank, entry});
     __syncwarp(far_lanes);
     if (rank == 0) w.far[level] = before + __popc(same);
   }
@@ -193,7 +233,7 @@ static __device__ void store_lengths(const struct walk_problem &p, unsigned dept
   atomicAdd((unsigned long long *)&p.result->visits, found.visits);
 }
 
-template <bool FILL>
+template <enum entries ENTRIES>
 static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     walk(const __grid_constant__ struct walk_problem p,
          const __grid_constant__ struct acceptance acceptance) {
@@ -224,7 +264,7 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
   }
   const uint32_t first_levels = leaf < leaves ? levels_where_first(p, leaf) : 0;
   __syncthreads();
-  struct found found = {FILL && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0};
+  struct found found = {ENTRIES == WRITTEN && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0, 0};
   uint32_t slot = 0, none = 0;
   const auto root_of = [&](uint32_t i) { return pair{(slot + i) << (source_depth + 1) | 1, 0}; };
   for (bool last = false; !last;) {
@@ -238,7 +278,7 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
       } else {
         while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
           const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
-          take_turn<FILL>(p, a, leaf, first_levels, w, common, fresh, root_of, parting, roots, n,
+          take_turn<ENTRIES>(p, a, leaf, first_levels, w, common, fresh, root_of, parting, roots, n,
                           found);
           slot += fresh;
         }
@@ -253,27 +293,27 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     for (uint32_t done = 0; has_leaf && w.stack.top + (root_count - done) > 0;) {
       const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), root_count - done);
       const auto root = [&](uint32_t i) { return roots[done + i]; };
-      take_turn<FILL>(p, a, leaf, first_levels, w, w.stack, fresh, root, ~0u, nullptr, none, found);
+      take_turn<ENTRIES>(p, a, leaf, first_levels, w, w.stack, fresh, root, ~0u, nullptr, none, found);
       done += fresh;
     }
     __syncthreads();
   }
-  if constexpr (!FILL)
+  if constexpr (ENTRIES != WRITTEN)
     if (leaf < leaves) store_lengths(p, depth, parting, leaf, has_leaf, first_levels, w, found);
 }
 
-template <bool FILL>
+template <enum entries ENTRIES>
 static void launch(struct gpu *g, const struct acceptance *a, const struct walk_problem *p) {
-  walk<FILL>
+  walk<ENTRIES>
       <<<blocks_for(1u << p->depth, WARPS), BLOCK, shared_bytes(p->depth, a->depth), g->stream>>>(
           *p, *a);
   gpu_launched("walk");
 }
 
 void walk_leaves_count(struct gpu *g, const struct acceptance *a, const struct walk_problem *p) {
-  launch<false>(g, a, p);
+  p->room.near_entry ? launch<KEPT>(g, a, p) : launch<COUNTED>(g, a, p);
 }
 
 void walk_leaves_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *p) {
-  launch<true>(g, a, p);
+  launch<WRITTEN>(g, a, p);
 }

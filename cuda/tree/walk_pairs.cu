@@ -323,7 +323,7 @@ static struct problem problem_of(struct gpu *g, const struct acceptance *a,
   p.entry_bits = a->depth + 1;
   while (p.slots > 1u << (p.entry_bits - a->depth - 1)) p.entry_bits++;
   p.waiting = frontier_room(p.slots);
-  p.frontier[0] = (struct pair *)p.room;
+  p.frontier[0] = (struct pair *)p.pairs_room;
   p.frontier[1] = p.frontier[0] + p.waiting;
   p.progress = (struct progress *)(p.frontier[1] + p.waiting);
   CHECK_CUDA(cudaMemsetAsync(p.progress, 0, sizeof *p.progress, g->stream));

@@ -388,6 +388,28 @@ static size_t offsets_of(const struct target_set *t) {
   return (1u << t->depth) + 1 + tree_nodes(t->depth) + 1;
 }
 
+/** Lists that the first pass has written are those of the second pass; if there is too little room,
+ * nothing is written. */
+static void check_kept(const struct bench *b, const struct list_room *room,
+                       const struct walk_result *wanted, const struct walk_result *found,
+                       const struct interaction_list *near, const struct interaction_list *far) {
+  const bool fits = room->near >= near->entries;
+  uint32_t *near_kept = allocate(near->entries, sizeof *near_kept, "near list"),
+           *far_kept = allocate(far->entries, sizeof *far_kept, "far list");
+  to_host(b, near_kept, room->near_entry, near->entries * sizeof *near_kept);
+  to_host(b, far_kept, room->far_entry, far->entries * sizeof *far_kept);
+  bool good = wanted->entries == found->entries && wanted->interactions == found->interactions &&
+              list_room_suffices(room, found) == fits;
+  for (uint32_t i = 0; i < near->entries; i++) good &= near_kept[i] == (fits ? near->entry[i] : 0);
+  for (uint32_t i = 0; i < far->entries; i++) good &= far_kept[i] == (fits ? far->entry[i] : 0);
+  if (!good) printf("  walk with room for %u of %u entries: WRONG\n", room->near, near->entries);
+  failures += !good;
+  free(near_kept);
+  free(far_kept);
+  CUDA(cudaFree(room->near_entry));
+  CUDA(cudaFree(room->far_entry));
+}
+
 /** Compare the GPU's lists with those in g->lists. Call after walk_group(). */
 static void check_walk(const struct bench *b, const struct group *g, const struct target_set *t,
                        struct list_difference *d) {
@@ -403,7 +425,7 @@ static void check_walk(const struct bench *b, const struct group *g, const struc
   const size_t offset_bytes = offsets_of(t) * sizeof(uint32_t);
   uint32_t *offset = device_memory(offset_bytes);
   gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, offset,
-           result);
+           &(struct list_room){0}, result);
   CUDA(cudaStreamSynchronize(b->stream));
   const size_t near_bytes = result->entries * sizeof(uint32_t),
                far_bytes = result->interactions * sizeof(uint32_t);
@@ -420,6 +442,18 @@ static void check_walk(const struct bench *b, const struct group *g, const struc
   to_host(b, near.offset, offset, offset_bytes);
   to_host(b, near.entry, near_entry, near_bytes);
   to_host(b, far.entry, far_entry, far_bytes);
+  for (uint32_t lacking = 0; lacking < 2 && !a->newton && result->entries > 0; lacking++) {
+    const struct walk_result lengths = *result;
+    const struct list_room room = {.near = (uint32_t)lengths.entries - lacking,
+                                   .far = (uint32_t)lengths.interactions,
+                                   .near_entry = device_memory(near_bytes),
+                                   .far_entry = device_memory(far_bytes)};
+    CUDA(cudaMemset(room.near_entry, 0, near_bytes));
+    CUDA(cudaMemset(room.far_entry, 0, far_bytes));
+    gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
+             offset, &room, result);
+    check_kept(b, &room, &lengths, result, &near, &far);
+  }
   compare_lists(d, &s->short_range.groups[g->index].lists.host[LIST_NEAR], &near, leaves);
   compare_lists(d, &s->short_range.groups[g->index].lists.host[LIST_FAR], &far,
                 tree_nodes(t->depth));
@@ -1566,7 +1600,7 @@ static void walk_active(const struct bench *b, struct gpu *gpu, struct active_gr
                   mass, a->offset, a->result, a->near.entry, a->far.entry);
   else
     gpu_walk(gpu, acceptance, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
-             a->offset, a->result);
+             a->offset, &(struct list_room){0}, a->result);
 }
 
 /** Memory for the lists that the first pass of the walk has measured. */

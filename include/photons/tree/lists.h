@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The interaction lists of a group: written by walks, read by direct sums and expansions. A walk on
- * a CPU writes the lists into host memory. A walk on a GPU only counts the entries; when the host
- * knows their numbers, a second task fills handles of that size. A codelet that reads a list need
+ * a CPU writes the lists into host memory. A walk on a GPU counts the entries, and writes lists of
+ * about the expected length; else, when the host knows their numbers, a second task fills handles of
+ * that size. A codelet that reads a list need
  * not know which way it was made. */
 #ifndef PHOTONS_TREE_LISTS_H
 #define PHOTONS_TREE_LISTS_H
@@ -15,6 +16,12 @@
 /** Near: pairs of leaves for direct sums. Far: pairs of nodes for expansions. */
 enum list_kind { LIST_NEAR, LIST_FAR, LISTS };
 
+enum { LIST_DEPTHS = 32 }; /**< more than trees have levels */
+
+struct list_lengths {
+  uint32_t near, far;
+};
+
 struct lists {
   struct interaction_list host[LISTS]; /**< of a walk on a core */
   struct walk_result walked;           /**< counts of the last walk */
@@ -24,6 +31,8 @@ struct lists {
   starpu_data_handle_t offset;         /**< GPU: offsets of both lists; NULL: no GPU in use */
   starpu_data_handle_t entry[LISTS];   /**< GPU: entries, from the filling to the end of the
                                         *   reader */
+  struct list_lengths last[LIST_DEPTHS]; /**< GPU: by the depth of the targets' tree, lengths of the
+                                          *   last lists */
 };
 
 struct short_range;

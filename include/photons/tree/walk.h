@@ -127,6 +127,7 @@ struct walk_result {
   uint64_t entries;      /**< entries of the near list */
   uint64_t visits;       /**< pairs of nodes judged */
   uint32_t longest;      /**< of a walk on a GPU: entries of the longest list */
+  uint32_t near_blocks, far_kept; /**< of a walk on a GPU that keeps entries: blocks and entries */
 };
 
 struct walk_kernels {
