@@ -49,8 +49,7 @@ static void fft_x_gpu(struct gpu *gpu, void *buffers[], const struct fft_x_argum
   float complex *out[slots(a->l)];
   const float complex *in[a->l->sets * a->l->mesh->slabs];
   unwrap(buffers, a->l, in, out);
-  gpu_fft_x(a->l->gpu[worker_number()], a->column, in, out,
-            VECTOR(double, buffers[slots(a->l)]));
+  gpu_fft_x(a->l->gpu[worker_number()], a->column, in, out, VECTOR(double, buffers[slots(a->l)]));
 }
 
 STAGE(fft_x, 0x4444aa, "pm");

@@ -159,8 +159,8 @@ static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argumen
                               .near_entry = VECTOR(uint32_t, buffers[near]),
                               .far_entry = VECTOR(uint32_t, buffers[far])};
   gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n,
-           trees, count, masses_differ(a) ? mass : NULL, VECTOR(uint32_t, buffers[offset]),
-           &room, &a->lists->walked);
+           trees, count, masses_differ(a) ? mass : NULL, VECTOR(uint32_t, buffers[offset]), &room,
+           &a->lists->walked);
   a->lists->on_gpu = true;
 }
 

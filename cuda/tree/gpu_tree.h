@@ -47,7 +47,8 @@ struct list_room {
   uint32_t *near_entry, *far_entry;
 };
 /** Whether lists of these lengths fit. */
-static HOST_DEVICE inline bool list_room_suffices(const struct list_room *r, const struct walk_result *lengths) {
+static HOST_DEVICE inline bool list_room_suffices(const struct list_room *r,
+                                                  const struct walk_result *lengths) {
   return r->near_entry && lengths->entries <= r->near && lengths->interactions <= r->far;
 }
 

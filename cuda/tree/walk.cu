@@ -4,7 +4,7 @@
  * and moves them to their places when the lengths of all lists are known. */
 #include "cuda/tree/walk.cuh"
 
-enum { SCAN_BLOCK = 1024, MOVE_BLOCK = 256, MOVE_BLOCKS = 256 };
+enum { SCAN_BLOCK = 1024, SCAN_EACH = 8, MOVE_BLOCK = 256, MOVE_BLOCKS = 256 };
 
 /** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
  * list. */
@@ -16,10 +16,17 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
                  warp = threadIdx.x / WARP;
   uint64_t before = 0;
   uint32_t longest = 0;
-  for (uint32_t first = 0; first < n; first += SCAN_BLOCK) {
-    const uint32_t i = first + threadIdx.x, length = i < n ? offset[i] : 0;
-    uint64_t sum = length;
-    longest = max(longest, length);
+  for (uint32_t first = 0; first < n; first += SCAN_BLOCK * SCAN_EACH) {
+    const uint32_t i = first + threadIdx.x * SCAN_EACH;
+    uint32_t length[SCAN_EACH];
+    uint64_t own = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < SCAN_EACH; k++) {
+      length[k] = i + k < n ? offset[i + k] : 0;
+      own += length[k];
+      longest = max(longest, length[k]);
+    }
+    uint64_t sum = own;
     for (uint32_t step = 1; step < WARP; step *= 2) {
       const uint64_t other = __shfl_up_sync(~0u, sum, step);
       sum += lane >= step ? other : 0;
@@ -31,7 +38,12 @@ static __global__ void __launch_bounds__(SCAN_BLOCK)
       if (k == warp) sum += total;
       total += warp_sum[k];
     }
-    if (i < n) offset[i] = (uint32_t)(before + sum - length);
+    uint64_t at = before + sum - own;
+#pragma unroll
+    for (uint32_t k = 0; k < SCAN_EACH; k++) {
+      if (i + k < n) offset[i + k] = (uint32_t)at;
+      at += length[k];
+    }
     before += total;
     __syncthreads();
   }
@@ -108,6 +120,11 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
   return p;
 }
 
+/** Whether the criterion accepts no pair of nodes. */
+static bool no_expansions(const struct acceptance *a) {
+  return a->theta == 0.0f && a->theta_first == 0.0f;
+}
+
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
@@ -119,8 +136,11 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
   CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
   CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
                              g->stream));
-  (a->newton ? walk_pairs_count : walk_leaves_count)(g, a, &p);
-  scan<<<2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
+  (a->newton          ? walk_pairs_count
+   : no_expansions(a) ? walk_reach_count
+                      : walk_leaves_count)(g, a, &p);
+  /* without expansions all lengths and offsets of far lists are zero, as they are already */
+  scan<<<no_expansions(a) ? 1 : 2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
   gpu_launched("scan");
   if (p.room.near_entry) {
     move_kept<<<MOVE_BLOCKS, MOVE_BLOCK, 0, g->stream>>>(p);
@@ -142,5 +162,5 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, un
   if (a->newton)
     walk_pairs_fill(g, a, &p, lengths);
   else
-    walk_leaves_fill(g, a, &p);
+    (no_expansions(a) ? walk_reach_fill : walk_leaves_fill)(g, a, &p);
 }

@@ -28,13 +28,13 @@ struct walk_problem {
   uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
                                          other */
   uint32_t *near, *far;
-  struct list_room room;  /* memory for lists in the counting pass, or none */
+  struct list_room room;    /* memory for lists in the counting pass, or none */
   struct near_block *block; /* [blocks_most] */
   uint32_t blocks_most;
-  uint32_t *near_kept;        /* [blocks_most][NEAR_BLOCK] entries of near lists */
+  uint32_t *near_kept;         /* [blocks_most][NEAR_BLOCK] entries of near lists */
   struct kept_entry *far_kept; /* [room.far] */
-  struct walk_result *result; /* pairs and visits, added up in the counting pass */
-  void *pairs_room;           /* memory for walk_pairs_ */
+  struct walk_result *result;  /* pairs and visits, added up in the counting pass */
+  void *pairs_room;            /* memory for walk_pairs_ */
 };
 
 /** Read a node in two loads. */
@@ -67,10 +67,68 @@ static __device__ inline float target_mass(const struct walk_problem &p, uint32_
                                    : (float)tree_node_count(p.count, p.depth, p.first, node);
 }
 
+/** What becomes of the entries that are found: only their number is wanted; they are written to their
+ * places; or they are kept until their places are known. */
+enum entries { COUNTED, WRITTEN, KEPT };
+
+/** A warp's near list. */
+struct near_found {
+  uint32_t at;    /* its place in the list of all leaves, if that is known */
+  uint32_t count; /* entries found so far */
+  uint32_t block; /* where the last of them are kept */
+};
+
+/** Keep the next entries of a near list, those of the given lanes. */
+static __device__ inline void keep_near(const struct walk_problem &p, uint32_t leaf, uint32_t lanes,
+                                        uint32_t entry, struct near_found &found) {
+  const uint32_t lane = threadIdx.x % WARP, old = found.block;
+  if (lanes == 0) return;
+  static_assert(NEAR_BLOCK >= WARP, "the lanes begin at most one block");
+  const uint32_t last = (found.count + __popc(lanes) - 1) / NEAR_BLOCK;
+  if (found.count % NEAR_BLOCK == 0 || found.count / NEAR_BLOCK < last) {
+    if (lane == 0) {
+      found.block = atomicAdd(&p.result->near_blocks, 1);
+      if (found.block < p.blocks_most) p.block[found.block] = {leaf, last * NEAR_BLOCK};
+    }
+    found.block = __shfl_sync(~0u, found.block, 0);
+  }
+  const uint32_t at = found.count + __popc(lanes & lanes_before()),
+                 block = at / NEAR_BLOCK < last ? old : found.block;
+  if ((lanes >> lane & 1) && block < p.blocks_most)
+    p.near_kept[(size_t)block * NEAR_BLOCK + at % NEAR_BLOCK] = entry;
+}
+
+/** Add the entries of the given lanes to a near list. */
+template <enum entries ENTRIES>
+static __device__ inline void add_near(const struct walk_problem &p, uint32_t leaf, uint32_t lanes,
+                                       uint32_t entry, struct near_found &found) {
+  if (ENTRIES == KEPT) keep_near(p, leaf, lanes, entry, found);
+  if (ENTRIES == WRITTEN && (lanes >> threadIdx.x % WARP & 1))
+    p.near[found.at + found.count + __popc(lanes & lanes_before())] = entry;
+  found.count += __popc(lanes);
+}
+
+/** Store the length of a leaf's near list, and add up the pairs and visits of the warp's lanes. */
+static __device__ inline void store_near(const struct walk_problem &p, uint32_t leaf, bool has_leaf,
+                                         uint32_t count, unsigned long long pairs,
+                                         unsigned long long visits) {
+  for (int step = WARP / 2; step > 0; step /= 2) {
+    pairs += __shfl_xor_sync(~0u, pairs, step);
+    visits += __shfl_xor_sync(~0u, visits, step);
+  }
+  if (threadIdx.x % WARP > 0) return;
+  if (has_leaf) p.near_offset[leaf] = count;
+  atomicAdd((unsigned long long *)&p.result->pairs, pairs);
+  atomicAdd((unsigned long long *)&p.result->visits, visits);
+}
+
 /** Count: add to the lengths of the lists, which are zero at the start, and to the result. Fill:
  * write the entries.
- * walk_leaves_ is the one for short-range forces: a warp for each leaf. walk_pairs_ judges each
- * pair of nodes once: its other costs pay where walks begin far above the leaves. */
+ * walk_reach_ is the one for short-range forces without expansions, walk_leaves_ that for such forces
+ * with expansions: both have a warp for each leaf. walk_pairs_ judges each pair of nodes once: its
+ * other costs pay where walks begin far above the leaves. */
+void walk_reach_count(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
+void walk_reach_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
 void walk_leaves_count(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
 void walk_leaves_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
 /** Bytes of walk_problem.room. */

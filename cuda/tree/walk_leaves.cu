@@ -100,38 +100,11 @@ static __device__ inline uint32_t levels_where_first(const struct walk_problem &
   return __ballot_sync(~0u, first);
 }
 
-/** What becomes of the entries that are found: only their number is wanted; they are written to their
- * places; or they are kept until their places are known. */
-enum entries { COUNTED, WRITTEN, KEPT };
-
-/** Findings of a warp: entries of its near list, the block where the last of them are kept, and this
- * lane's part of the sums. */
+/** Findings of a warp: its near list, and this lane's part of the sums. */
 struct found {
-  uint32_t near_at, near, block;
+  struct near_found near;
   unsigned long long pairs, visits;
 };
-
-/** Keep the next entries of the near list, those of the given lanes. */
-static __device__ inline void keep_near(const struct walk_problem &p, uint32_t leaf, uint32_t lanes,
-                                        uint32_t entry, struct found &found) {
-  const uint32_t lane = threadIdx.x % WARP, n = __popc(lanes), last = found.near + n - 1,
-                 old = found.block;
-  if (n == 0) return;
-  static_assert(NEAR_BLOCK >= WARP, "a turn fills at most one block");
-  const bool fresh = found.near % NEAR_BLOCK == 0 || found.near / NEAR_BLOCK < last / NEAR_BLOCK;
-  if (fresh) {
-    if (lane == 0) {
-      found.block = atomicAdd(&p.result->near_blocks, 1);
-      if (found.block < p.blocks_most)
-        p.block[found.block] = {leaf, last / NEAR_BLOCK * NEAR_BLOCK};
-    }
-    found.block = __shfl_sync(~0u, found.block, 0);
-  }
-  const uint32_t at = found.near + __popc(lanes & lanes_before()),
-                 block = at / NEAR_BLOCK < last / NEAR_BLOCK ? old : found.block;
-  if ((lanes >> lane & 1) && block < p.blocks_most)
-    p.near_kept[(size_t)block * NEAR_BLOCK + at % NEAR_BLOCK] = entry;
-}
 
 /** Keep an entry of a far list on each of the given lanes, of which this is one. */
 static __device__ inline void keep_far(const struct walk_problem &p, uint32_t lanes,
@@ -199,10 +172,7 @@ take_turn(const struct walk_problem &p, const struct acceptance &a, uint32_t lea
   }
   stack.top += children;
   const uint32_t near_lanes = __ballot_sync(~0u, near), far_lanes = __ballot_sync(~0u, far);
-  if (ENTRIES == KEPT) keep_near(p, leaf, near_lanes, entry, found);
-  if (ENTRIES == WRITTEN && near)
-    p.near[found.near_at + found.near + __popc(near_lanes & lanes_before())] = entry;
-  found.near += __popc(near_lanes);
+  add_near<ENTRIES>(p, leaf, near_lanes, entry, found.near);
   if (far) {
     const uint32_t same = __match_any_sync(far_lanes, level), before = w.far[level],
                    rank = __popc(same & lanes_before());
@@ -219,18 +189,10 @@ take_turn(const struct walk_problem &p, const struct acceptance &a, uint32_t lea
 static __device__ void store_lengths(const struct walk_problem &p, unsigned depth, unsigned parting,
                                      uint32_t leaf, bool has_leaf, uint32_t first_levels,
                                      const struct workspace &w, struct found found) {
-  const uint32_t lane = threadIdx.x % WARP;
-  for (uint32_t level = lane; level <= depth; level += WARP)
+  for (uint32_t level = threadIdx.x % WARP; level <= depth; level += WARP)
     if ((first_levels >> level & 1) && (level < parting ? threadIdx.x < WARP : has_leaf))
       p.far_offset[ancestor_of(leaf, depth, level)] = w.far[level];
-  for (int step = WARP / 2; step > 0; step /= 2) {
-    found.pairs += __shfl_xor_sync(~0u, found.pairs, step);
-    found.visits += __shfl_xor_sync(~0u, found.visits, step);
-  }
-  if (lane > 0) return;
-  if (has_leaf) p.near_offset[leaf] = found.near;
-  atomicAdd((unsigned long long *)&p.result->pairs, found.pairs);
-  atomicAdd((unsigned long long *)&p.result->visits, found.visits);
+  store_near(p, leaf, has_leaf, found.near.count, found.pairs, found.visits);
 }
 
 template <enum entries ENTRIES>
@@ -264,7 +226,7 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
   }
   const uint32_t first_levels = leaf < leaves ? levels_where_first(p, leaf) : 0;
   __syncthreads();
-  struct found found = {ENTRIES == WRITTEN && has_leaf ? p.near_offset[leaf] : 0, 0, 0, 0, 0};
+  struct found found = {{ENTRIES == WRITTEN && has_leaf ? p.near_offset[leaf] : 0, 0, 0}, 0, 0};
   uint32_t slot = 0, none = 0;
   const auto root_of = [&](uint32_t i) { return pair{(slot + i) << (source_depth + 1) | 1, 0}; };
   for (bool last = false; !last;) {
@@ -279,7 +241,7 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
         while (common.top + (p.slots - slot) > 0 && n <= ROOTS - WARP) {
           const uint32_t fresh = min(WARP - min(common.top, (uint32_t)WARP), p.slots - slot);
           take_turn<ENTRIES>(p, a, leaf, first_levels, w, common, fresh, root_of, parting, roots, n,
-                          found);
+                             found);
           slot += fresh;
         }
       }
@@ -293,7 +255,8 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
     for (uint32_t done = 0; has_leaf && w.stack.top + (root_count - done) > 0;) {
       const uint32_t fresh = min(WARP - min(w.stack.top, (uint32_t)WARP), root_count - done);
       const auto root = [&](uint32_t i) { return roots[done + i]; };
-      take_turn<ENTRIES>(p, a, leaf, first_levels, w, w.stack, fresh, root, ~0u, nullptr, none, found);
+      take_turn<ENTRIES>(p, a, leaf, first_levels, w, w.stack, fresh, root, ~0u, nullptr, none,
+                         found);
       done += fresh;
     }
     __syncthreads();

@@ -27,9 +27,11 @@
  * only where they replaced more than this share of all pairs in the last forces on all particles:
  * what makes the multipoles of all groups costs more than the few pairs of few active particles. GPUs
  * never use them in sub-steps: there they took 18 % of the time to replace 1 % of the pairs (512^3
- * particles in 100 Mpc/h, z = 0.5 to 0.2, one H200). */
+ * particles in 100 Mpc/h, z = 0.5 to 0.2, one H200). In forces on all particles GPUs use them under
+ * the same condition, and in every so many base steps to find out. */
 #define PAIRS_REPLACED 4096.0
 #define SHARE_WORTHWHILE 0.1
+enum { TRIAL_INTERVAL = 16 };
 
 static double scale_factor(const struct base_step *b, double tick) {
   return b->a0 * exp(log(b->a1 / b->a0) * (tick / BASE_TICKS));
@@ -113,10 +115,19 @@ static void note_fastest(struct nbody *n, bool all) {
   }
 }
 
+/** Whether expansions replaced enough pairs in the last forces on all particles. */
+static bool expansions_pay(const struct work_counts *last) {
+  return PAIRS_REPLACED * (double)last->interactions > SHARE_WORTHWHILE * (double)last->pairs;
+}
+
 struct base_step block_open(struct nbody *n, const struct parameters *p, const struct cosmology *c,
                             double a0, double a1) {
   struct base_step b = {
       .parameters = p, .cosmology = c, .r_cut = n->domain.geometry.r_cut, .a0 = a0, .a1 = a1};
+  if (n->block.dlna == 0.0) { /* the first forces were computed with expansions */
+    const struct work_counts first = short_range_work(&n->short_range);
+    n->block.expansions = expansions_pay(&first);
+  }
   b.mesh_ticks = BASE_TICKS / mesh_policy_forces(p, n->domain.particles.all, nbody_mesh_cells(n));
   struct rung_kick k = kick_at(&b, 0, false, true);
   k.mesh = (float)kick(&b, 0.0, 0.5 * b.mesh_ticks);
@@ -268,7 +279,8 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
     domain_find_neighbours(&n->domain);
   }
   /* Isolated systems always use expansions: without them a force costs N^2. */
-  short_range_expansions(&n->short_range, !nbody_has_mesh(n) || n->block.expansions);
+  short_range_expansions(&n->short_range,
+                         !nbody_has_mesh(n) || (n->block.expansions && !engine_gpu()));
   forces_submit(n, mesh, choose_active, &top);
   FOR_GROUPS(&n->domain, g)
   if (g->targets > 0) {
@@ -311,9 +323,10 @@ void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *)
   struct rung_kick k = kick_at(b, 0, true, false);
   k.mesh = (float)kick(b, BASE_TICKS - 0.5 * b->mesh_ticks, BASE_TICKS);
   k.choice = RUNG_FOLLOWS;
-  short_range_expansions(&n->short_range, true);
+  const bool expansions = !nbody_has_mesh(n) || !engine_gpu() || n->block.expansions ||
+                          n->step % TRIAL_INTERVAL == 0;
+  short_range_expansions(&n->short_range, expansions);
   step_all_forces(n, close_base, &k, meanwhile, context);
   account(n, b, 0);
-  const double replaced = PAIRS_REPLACED * (double)b->last.interactions;
-  n->block.expansions = !engine_gpu() && replaced > SHARE_WORTHWHILE * (double)b->last.pairs;
+  if (expansions) n->block.expansions = expansions_pay(&b->last);
 }

@@ -104,6 +104,7 @@ static void add_up(struct nbody *n, struct group *g, const void *kick) {
 }
 
 void step_forces_anew(struct nbody *n) {
+  short_range_expansions(&n->short_range, true); /* as after a restart */
   if (n->rungs)
     step_all_forces(n, add_up, &(const struct rung_kick){0}, NULL, NULL);
   else

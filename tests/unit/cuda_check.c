@@ -467,6 +467,19 @@ static void check_walk(const struct bench *b, const struct group *g, const struc
   CUDA(cudaFreeHost(result));
 }
 
+/** The same where no pair of nodes is accepted. */
+static void check_reach(const struct bench *b, const struct group *g, const struct target_set *t,
+                        struct walk_scratch *scratch, struct list_difference *d) {
+  struct short_range *s = &b->s->short_range;
+  struct lists *lists = &s->groups[g->index].lists;
+  if (s->acceptance.newton) return;
+  short_range_expansions(s, false);
+  walk_group(b, g, t, scratch);
+  check_walk(b, g, t, d);
+  short_range_expansions(s, true);
+  for (int kind = 0; kind < LISTS; kind++) interaction_list_free(&lists->host[kind]);
+}
+
 /* Pairs at the edge of the criterion are decided by rounding, which differs between processors. */
 static void report_walk(const char *stage, const struct list_difference *d) {
   const double different = (double)d->different / (double)d->entries;
@@ -1127,6 +1140,7 @@ static void check_active(const struct bench *b, struct group *g, enum active_cho
   struct p2p_law law = s->short_range.law;
   law.kind = P2P_POLYNOMIAL;
   check_pack(b, g, rung, top, &p, d);
+  check_reach(b, g, &p.t, scratch, &d->walk);
   walk_group(b, g, &p.t, scratch);
   check_walk(b, g, &p.t, &d->walk);
   check_expansions(b, g, &p.t, &d->m2l, &d->l2l, &d->l2p);
@@ -1211,6 +1225,7 @@ static void check_tree(const struct bench *b) {
     check_sort(b, g, extent);
     check_multipoles(b, g, &p2m, &m2m);
     const struct target_set all = all_of(b, g);
+    check_reach(b, g, &all, &scratch, &walk);
     walk_group(b, g, &all, &scratch);
     check_walk(b, g, &all, &walk);
     check_expansions(b, g, &all, &m2l, &l2l, &l2p);
@@ -1325,8 +1340,7 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
 }
 
 static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green,
-                         struct difference *potential,
-                         struct difference *inverse) {
+                         struct difference *potential, struct difference *inverse) {
   const struct nbody *s = b->s;
   const struct mesh *m = s->long_range.mesh;
   void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
@@ -1448,8 +1462,8 @@ static void check_mesh(const struct bench *b) {
   }
   struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0},
                     transform = {"fft_yz", 0, 0, 0}, green = {"fft_x", 0, 0, 0},
-                    potential = {"fft_x potential", 0, 0, 0},
-                    inverse = {"ifft_yz", 0, 0, 0}, read = {"pm_read", 0, 0, 0};
+                    potential = {"fft_x potential", 0, 0, 0}, inverse = {"ifft_yz", 0, 0, 0},
+                    read = {"pm_read", 0, 0, 0};
   check_density(b, &a, &assign, &add, &transform);
   check_fields(b, &a, &green, &potential, &inverse);
   check_read(b, &a, &read);

@@ -20,7 +20,8 @@ struct group_rungs {
 /** What block time steps know at the end of a base step, which checkpoints contain. */
 struct block_state {
   double dlna;        /**< the base step in ln a that rungs belong to; 0: there are no rungs yet */
-  int64_t expansions; /**< whether sub-steps use expansions */
+  int64_t expansions; /**< whether expansions replace enough pairs: on cores sub-steps then use them,
+                       *   on GPUs forces on all particles do */
 };
 
 struct nbody {

@@ -64,6 +64,19 @@ static HOST_DEVICE inline float plain_product(float a, float b) {
 #endif
 }
 
+/** The verdict without expansions: whether a pair of nodes is to be opened. */
+static HOST_DEVICE inline bool nodes_in_reach(float scale, const struct node *t,
+                                              const struct node *s) {
+  float gap2 = 0.0f;
+  for (int c = 0; c < 3; c++) {
+    const float d = plain_product(fabsf((float)position_difference(s->centre[c], t->centre[c])),
+                                  scale);
+    const float gap = fmaxf(d - (t->half[c] + s->half[c]), 0.0f);
+    gap2 += plain_product(gap, gap);
+  }
+  return gap2 < R_CUT_SQUARED;
+}
+
 /** Judge a pair of nodes: out of reach (DROP), to be computed by expansions (ACCEPT), or to be
  * opened (OPEN). The verdict is the same with target and source exchanged, and so is the order of
  * opening: expansions between A and B act both ways, so that momentum is conserved.
