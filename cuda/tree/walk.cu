@@ -134,7 +134,7 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
                                      source_count, source_mass, offset);
   make_kept(g, &p, room);
   CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
-  CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + 1 + tree_nodes(depth)) * sizeof *offset,
+  CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + tree_nodes(depth) + 2) * sizeof *offset,
                              g->stream));
   (a->newton          ? walk_pairs_count
    : no_expansions(a) ? walk_reach_count
