@@ -6,6 +6,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 
 LOOP_STAGE(gas_settle, 0x776655, .family = "gas");
@@ -157,7 +158,7 @@ struct particle_level migration_arrive(const struct particle_migration *m, int l
     if (m->home[i].level == level) l.first[m->home[i].group + 1]++;
   for (uint32_t i = 0; i < groups; i++) l.first[i + 1] += l.first[i];
   memcpy(next, l.first, (groups + 1) * sizeof *next);
-  l.all = gas_shared_array(l.first[groups], sizeof *l.all, "particles");
+  l.all = gas_shared_room(l.first[groups] * sizeof *l.all, "particles");
   for (size_t i = 0; i < m->count; i++)
     if (m->home[i].level == level) l.all[next[m->home[i].group]++] = *m->particle[i];
   free(next);
@@ -177,7 +178,10 @@ void migration_end(struct particle_migration *m) {
 }
 
 void particle_level_free(struct particle_level *l) {
+  for (uint32_t i = 0; i < l->batches; i++) handle_drop(&l->handle[i]); /* waits for their tasks */
   gas_free_shared(l->all, (l->first ? l->first[l->groups] : l->count) * sizeof *l->all);
+  free(l->handle);
+  free(l->key);
   free(l->first);
   gas_free_shared(l->sums, l->groups * sizeof *l->sums);
   *l = (struct particle_level){0};

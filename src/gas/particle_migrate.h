@@ -5,6 +5,7 @@
 #define PHOTONS_GAS_PARTICLE_MIGRATE_H
 
 #include "photons/gas/particles.h"
+#include "photons/runtime/stage.h"
 
 /** Where a particle belongs. */
 struct home {
@@ -39,5 +40,9 @@ struct particle_level migration_arrive(const struct particle_migration *m, int l
 void migration_end(struct particle_migration *m);
 
 void particle_level_free(struct particle_level *l);
+/** The number of particles of a batch of this rank; 0 for other batches. */
+size_t particle_batch_count(const struct gas *g, const struct particle_level *l, uint32_t batch);
+
+extern struct stage gas_settle_stage;
 
 #endif

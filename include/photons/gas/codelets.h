@@ -86,6 +86,12 @@ void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead);
 void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time);
 /** Add the densities of the next finer level to gas_batch.matter. */
 void gas_collect_submit(struct gas *g, int level, uint32_t batch);
+struct gas_leaving;
+struct gas_arriving;
+/** List the particles of an old batch that may have left their groups (settling.h). */
+void gas_leave_submit(const struct gas_leaving *leaving, uint32_t batch);
+/** Make the particles of a new batch. Both arguments must stay until the tasks have ended. */
+void gas_arrive_submit(const struct gas_arriving *arriving, uint32_t batch);
 /** Kick particles, by POTENTIAL_END, and drift them, as gas_particles_open() does with dt > 0 and
  * gas_particles_close() with dt = 0; or, with dt < 0, set particle_level.acceleration. */
 void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
