@@ -258,7 +258,10 @@ static void check_arguments(const void *arguments, size_t bytes) {
     const void *p;
     memcpy(&p, (const char *)arguments + at, sizeof p);
     const allocation *a = allocation_of(p);
-    if (a && a->device != device) stop("a kernel gets memory of another GPU");
+    if (a && a->device != device) {
+      fprintf(stderr, "cuda_on_cores: byte %zu of %zu of a kernel's arguments is %p\n", at, bytes, p);
+      stop("a kernel gets memory of another GPU");
+    }
   }
 }
 
