@@ -47,7 +47,7 @@ static void gas_leave_cpu(void *buffers[], const struct gas_leave_argument *a) {
     struct gas_leaver *next = s->leaver + r.before + begin;
     for (size_t i = begin; i < end; i++) {
       const struct gas_particle *p = &s->from->all[r.particles[0] + i];
-      if (may_leave(&fence, cell, p->position)) *next++ = (struct gas_leaver){*p, i};
+      if (may_leave_till(&fence, cell, s->time, p)) *next++ = (struct gas_leaver){*p, i};
     }
     s->leavers[r.first + k] = (uint32_t)(next - (s->leaver + r.before + begin));
   }
@@ -60,7 +60,7 @@ static void gas_leave_gpu(struct gpu *gpu, void *buffers[], const struct gas_lea
   uint32_t *first = allocate(r.count + 1, sizeof *first, "particles of groups");
   for (uint32_t k = 0; k < r.count; k++) fence[k] = gas_fence_of(s, r.first + k);
   for (uint32_t k = 0; k <= r.count; k++) first[k] = (uint32_t)(r.particles[k] - r.particles[0]);
-  gpu_gas_leave(gpu, r.count, gas_cell(s->gas, s->level), fence, first,
+  gpu_gas_leave(gpu, r.count, gas_cell(s->gas, s->level), s->time, fence, first,
                 VECTOR(const struct gas_particle, buffers[PARTICLES]), s->leaver + r.before,
                 s->leavers + r.first);
   free(first);

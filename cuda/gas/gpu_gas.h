@@ -205,12 +205,13 @@ void gpu_gas_push(const struct gpu_gas *g, const struct gpu_particle_box *box, d
                   struct gas_particle *particle, struct particle_sums *sums);
 
 /** List the particles that may leave their groups. The order of a group's leavers is not fixed.
- * @param cell    side of a cell of the level
+ * @param cell, time  side of a cell of the groups' level; gas_leaving.time
  * @param fence   [groups], and first [groups + 1]: particles before those of a group; both in host
  *                memory
  * @param leaver  those of a group begin where its particles do; and leavers: [groups] their numbers;
  *                both in pinned host memory */
-void gpu_gas_leave(struct gpu *gpu, uint32_t groups, double cell, const struct gas_fence *fence,
+void gpu_gas_leave(struct gpu *gpu, uint32_t groups, double cell, double time,
+                   const struct gas_fence *fence,
                    const uint32_t *first, const struct gas_particle *particle,
                    struct gas_leaver *leaver, uint32_t *leavers);
 /** Make the particles of a new batch. @param old  [s->batches] particles of old batches */

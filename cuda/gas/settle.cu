@@ -5,7 +5,7 @@
 enum { SETTLE_THREADS = 256 };
 
 static __global__ void __launch_bounds__(SETTLE_THREADS)
-    leave(double cell, const struct gas_fence *fences, const uint32_t *first,
+    leave(double cell, double time, const struct gas_fence *fences, const uint32_t *first,
           const struct gas_particle *particle, struct gas_leaver *leaver, uint32_t *leavers) {
   __shared__ uint32_t count;
   const struct gas_fence fence = fences[blockIdx.x];
@@ -13,7 +13,7 @@ static __global__ void __launch_bounds__(SETTLE_THREADS)
   if (threadIdx.x == 0) count = 0;
   __syncthreads();
   for (uint32_t i = begin + threadIdx.x; i < end; i += SETTLE_THREADS) {
-    if (!may_leave(&fence, cell, particle[i].position)) continue;
+    if (!may_leave_till(&fence, cell, time, &particle[i])) continue;
     struct gas_leaver *l = leaver + begin + atomicAdd(&count, 1u);
     l->particle = particle[i];
     l->index = i;
@@ -50,13 +50,14 @@ static __global__ void __launch_bounds__(SETTLE_THREADS)
   }
 }
 
-void gpu_gas_leave(struct gpu *gpu, uint32_t groups, double cell, const struct gas_fence *fence,
+void gpu_gas_leave(struct gpu *gpu, uint32_t groups, double cell, double time,
+                   const struct gas_fence *fence,
                    const uint32_t *first, const struct gas_particle *particle,
                    struct gas_leaver *leaver, uint32_t *leavers) {
   const size_t fences = groups * sizeof *fence;
   char *table = (char *)gpu_scratch(gpu, SCRATCH_TABLE, fences + (groups + 1) * sizeof *first);
   gpu_upload_pair(gpu, table, fence, fences, first, (groups + 1) * sizeof *first);
-  leave<<<groups, SETTLE_THREADS, 0, gpu->stream>>>(cell, (const struct gas_fence *)table,
+  leave<<<groups, SETTLE_THREADS, 0, gpu->stream>>>(cell, time, (const struct gas_fence *)table,
                                                     (const uint32_t *)(table + fences), particle,
                                                     leaver, leavers);
   gpu_launched("leave");

@@ -116,6 +116,7 @@ static void add_received(struct particle_migration *m, size_t count) {
 
 void migration_run(struct particle_migration *m) {
   const size_t ranks = (size_t)comm_size(), bytes = sizeof(struct particle_parcel);
+  m->kept = m->count;
   if (ranks == 1) return;
   size_t *bytes_of = allocate(2 * ranks, sizeof *bytes_of, "message sizes"), sent = 0, arrived = 0;
   count_sent(m, bytes_of);
@@ -127,6 +128,7 @@ void migration_run(struct particle_migration *m) {
   struct particle_parcel *send = allocate(sent, bytes, "particles for other ranks");
   m->received = allocate(arrived, bytes, "particles of other ranks");
   pack(m, bytes_of, send);
+  m->kept = m->count;
   comm_exchange(send, bytes_of, m->received, bytes_of + ranks);
   add_received(m, arrived);
   free(send);

@@ -141,23 +141,6 @@ static void require_places(const struct particle_migration *m) {
   fail_at(m->gas, worst);
 }
 
-struct gas_fence gas_fence_of(const struct gas_leaving *s, uint32_t group) {
-  const struct gas *g = s->gas;
-  const uint32_t now = s->now[group];
-  struct gas_fence fence = {.open = now == NO_GROUP || gas_owner(g, s->level, now) != comm_rank()};
-  if (fence.open) return fence;
-  const struct gas_group *me = &g->topology.level[s->level].group[now];
-  memcpy(fence.place, me->place, sizeof fence.place);
-  fence.open = s->level > 0 && me->outside != 0; /* clouds must also keep away from sides of the box */
-  for (int n = 0; n < NEIGHBOURS; n++)
-    if (me->near[n] != NO_GROUP &&
-        (comm_size() == 1 || gas_owner(g, s->level, me->near[n]) == comm_rank()))
-      fence.inside |= 1u << n;
-  for (int p = 0; p < GAS_PATCHES && s->level < s->last; p++)
-    if (me->son[p] != NO_GROUP) fence.refined |= 1u << p;
-  return fence;
-}
-
 /** Where a listed particle was. */
 struct origin {
   int level;
@@ -189,30 +172,11 @@ static uint32_t *number_groups(const struct gas_tree_level *tree, const struct p
   return now;
 }
 
-static size_t leavers_bytes(const struct particle_level *l) {
-  return l->count * sizeof(struct gas_leaver);
-}
-
 static void list_leavers(struct settling *s, const struct gas *g, int level, int last) {
   const struct particle_level *l = &g->particles->level[level];
   s->leaving = (struct gas_leaving){.gas = g, .level = level, .last = last, .from = l};
   s->leaving.now = number_groups(&g->topology.level[level], l);
-  if (!l->first) return;
-  s->leaving.leaver = gas_shared_room(leavers_bytes(l), "particles");
-  s->leaving.leavers = gas_shared_array(l->groups, sizeof *s->leaving.leavers, "particles");
-  for (uint32_t b = 0; b < l->batches; b++)
-    if (particle_batch_count(g, l, b) > 0) gas_leave_submit(&s->leaving, b);
-}
-
-/** Wait for the lists. @return the number of particles in them */
-static size_t count_leavers(const struct settling *s) {
-  const struct particle_level *l = s->leaving.from;
-  size_t count = 0;
-  if (!l->first) return l->count;
-  for (uint32_t b = 0; b < l->batches; b++)
-    if (particle_batch_count(s->leaving.gas, l, b) > 0) handle_wait(l->handle[b]);
-  for (uint32_t i = l->own_first; i < l->own_end; i++) count += s->leaving.leavers[i];
-  return count;
+  leaving_begin(&s->leaving);
 }
 
 /** Add a listed particle, for which there is room. */
@@ -227,10 +191,10 @@ static void add_level(const struct settling *s, struct particle_migration *m,
                       struct origin *origin) {
   const struct particle_level *l = s->leaving.from;
   const int level = s->leaving.level;
-  for (size_t i = 0; !l->first && i < l->count; i++)
+  for (size_t i = 0; !l->first && i < l->count; i++) /* they have no groups yet */
     add_particle(m, origin, (struct origin){level, NO_GROUP, 0}, NO_GROUP, &l->particle[i]);
   for (uint32_t group = l->own_first; group < l->own_end; group++) {
-    const struct gas_leaver *leaver = s->leaving.leaver + l->first[group] - l->first[l->own_first];
+    const struct gas_leaver *leaver = leaving_of(&s->leaving, group);
     for (uint32_t k = 0; k < s->leaving.leavers[group]; k++)
       add_particle(m, origin, (struct origin){level, group, (uint32_t)leaver[k].index},
                    s->leaving.now[group], &leaver[k].particle);
@@ -242,7 +206,7 @@ static struct particle_migration find_listed(const struct gas *g, const struct s
                                              int first, int last, struct origin **origin) {
   struct particle_migration m = {.gas = g, .first = first, .last = last};
   size_t count = 0;
-  for (int l = first; l <= last; l++) count += count_leavers(&level[l]);
+  for (int l = first; l <= last; l++) count += leaving_count(&level[l].leaving);
   m.particle = allocate(count, sizeof *m.particle, "particles");
   m.home = allocate(count, sizeof *m.home, "particles");
   m.touched = allocate(count, sizeof *m.touched, "particles");
@@ -467,9 +431,7 @@ static void end_settling(struct gas *g, struct settling *s) {
   free(s->before);
   free(s->gone);
   free(s->gone_first);
-  free((void *)(uintptr_t)s->leaving.now);
-  gas_free_shared(s->leaving.leavers, l->groups * sizeof *s->leaving.leavers);
-  gas_free_shared(s->leaving.leaver, leavers_bytes(l));
+  leaving_end(&s->leaving);
   particle_level_free(l);
   *l = s->new;
 }

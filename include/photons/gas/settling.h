@@ -40,6 +40,16 @@ static HOST_DEVICE inline bool may_leave(const struct gas_fence *f, double cell,
   return f->refined >> patch & 1;
 }
 
+/** The same of a particle that is at its place and also moves on for a time. */
+static HOST_DEVICE inline bool may_leave_till(const struct gas_fence *f, double cell, double time,
+                                              const struct gas_particle *p) {
+  double later[3];
+  if (may_leave(f, cell, p->position)) return true;
+  if (time == 0.0) return false;
+  for (int c = 0; c < 3; c++) later[c] = p->position[c] + time * p->velocity[c];
+  return may_leave(f, cell, later);
+}
+
 /** A particle that may leave its group. */
 struct gas_leaver {
   struct gas_particle particle;
@@ -69,16 +79,18 @@ struct gas_arrivals {
 struct gas;
 struct particle_level;
 
-/** What gas_leave tasks of a level have in common. */
+/** What gas_leave tasks of a level's particles have in common. */
 struct gas_leaving {
   const struct gas *gas;
-  int level, last; /**< last: the finest level that may take particles over */
   const struct particle_level *from;
-  const uint32_t *now;       /**< [from->groups] which group of the topology each is; or NO_GROUP */
+  int level;      /**< of the groups that are to be left */
+  int last;       /**< the finest level that may take particles over */
+  uint32_t *now;  /**< [from->groups] which of these groups the particles are in; or NO_GROUP */
+  double time;    /**< also particles are listed that leave if they move on for this time */
   struct gas_leaver *leaver; /**< [from->count] those of each group begin where its particles do */
   uint32_t *leavers;         /**< [from->groups] number of these; both in pinned memory */
 };
-/** The fence of a group of a level's particles. */
+/** The fence of particles of group `group` of `from`. */
 struct gas_fence gas_fence_of(const struct gas_leaving *s, uint32_t group);
 
 /** What gas_arrive tasks of a level have in common. */
