@@ -86,19 +86,19 @@ static void deposit_on_cores(struct gas *g, int level, double time) {
 }
 
 /** List this rank's particles of a finer level that touch other ranks' groups of a level, or will. */
-static struct gas_leaving list_finer(const struct gas *g, int finer, int level, double time) {
-  struct gas_leaving s = {.gas = g,
-                          .from = &g->particles->level[finer],
-                          .level = level,
-                          .last = level,
-                          .time = time};
-  s.now = allocate(s.from->groups, sizeof *s.now, "particles of groups");
-  for (uint32_t i = 0; i < s.from->groups; i++) {
-    s.now[i] = i;
-    for (int l = finer; l > level; l--) s.now[i] = g->topology.level[l].group[s.now[i]].father;
+static void list_finer(struct gas_leaving *s, const struct gas *g, int finer, int level,
+                       double time) {
+  *s = (struct gas_leaving){.gas = g,
+                            .from = &g->particles->level[finer],
+                            .level = level,
+                            .last = level,
+                            .time = time};
+  s->now = allocate(s->from->groups, sizeof *s->now, "particles of groups");
+  for (uint32_t i = 0; i < s->from->groups; i++) {
+    s->now[i] = i;
+    for (int l = finer; l > level; l--) s->now[i] = g->topology.level[l].group[s->now[i]].father;
   }
-  leaving_begin(&s);
-  return s;
+  leaving_begin(s);
 }
 
 /** Add the listed particles of a level, for which there is room. */
@@ -116,7 +116,7 @@ static struct particle_level foreign_particles(const struct gas *g, int level, d
   const int end = topology_levels(&g->topology);
   struct particle_migration m = {.gas = g, .first = level + 1, .last = end - 1, .time = time};
   size_t count = 0;
-  for (int l = level + 1; l < end; l++) list[l] = list_finer(g, l, level, time);
+  for (int l = level + 1; l < end; l++) list_finer(&list[l], g, l, level, time);
   for (int l = level + 1; l < end; l++) count += leaving_count(&list[l]);
   m.particle = allocate(count, sizeof *m.particle, "particles");
   m.home = allocate(count, sizeof *m.home, "particles");

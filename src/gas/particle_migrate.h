@@ -46,7 +46,8 @@ void particle_level_free(struct particle_level *l);
 size_t particle_batch_count(const struct gas *g, const struct particle_level *l, uint32_t batch);
 
 /** List the particles of `from` that may leave their groups: submit the tasks, wait for them, and free
- * the lists and gas_leaving.now. Particles that have no groups yet are not listed, but counted. */
+ * the lists and gas_leaving.now. Particles that have no groups yet are not listed, but counted.
+ * @param s  stays where it is until leaving_end() */
 void leaving_begin(struct gas_leaving *s);
 size_t leaving_count(const struct gas_leaving *s);
 /** Those of a group of `from`; gas_leaving.leavers has their number. */
