@@ -418,12 +418,12 @@ static void submit_arrivals(struct settling *s, const struct particle_migration 
 
 /** Wait for a level's particles. */
 static void end_settling(struct gas *g, struct settling *s) {
-  struct particle_level *l = &g->particles->level[s->leaving.level];
+  const int level = s->leaving.level;
+  struct particle_level *l = &g->particles->level[level];
   for (uint32_t i = 0; i < s->new.batches; i++) {
     handle_wait(s->new.handle[i]);
     gas_free_shared(s->arrivals[i].memory, s->arrivals[i].bytes);
     free(s->arrivals[i].batch);
-    g->level[s->leaving.level].batch[i].particles = s->new.handle[i];
   }
   free(s->arrivals);
   free(s->arrival);
@@ -432,8 +432,9 @@ static void end_settling(struct gas *g, struct settling *s) {
   free(s->gone);
   free(s->gone_first);
   leaving_end(&s->leaving);
-  particle_level_free(l);
+  particle_level_free(l); /* waits for tasks, which look at what follows */
   *l = s->new;
+  for (uint32_t i = 0; i < l->batches; i++) g->level[level].batch[i].particles = l->handle[i];
 }
 
 void gas_particles_settle(struct gas *g, int first, int last) {
