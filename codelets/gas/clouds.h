@@ -19,8 +19,8 @@ struct cloud_tables {
   struct gpu_clouds clouds;
   uint32_t *first;
   struct gpu_particle_range *range;
-  size_t room;               /**< ranges */
-  struct cloud_batch *batch; /**< [clouds.batches] of clouds_below() */
+  size_t room;                          /**< ranges */
+  struct cloud_batch *batch;            /**< [clouds.batches] of clouds_below() */
   const struct particle_level *foreign; /**< while they are made: of clouds_below() */
 };
 

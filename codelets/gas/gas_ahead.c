@@ -48,8 +48,10 @@ void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
   slots_add(&slots, b->matter, STARPU_RW);
   for (uint32_t i = 0; i < tables->clouds.batches; i++) {
     const struct cloud_batch *from = &tables->batch[i];
-    slots_add(&slots, from->level == CLOUD_FOREIGN ? foreign->handle[0]
-                                                   : g->particles->level[from->level].handle[from->batch], STARPU_R);
+    slots_add(&slots,
+              from->level == CLOUD_FOREIGN ? foreign->handle[0]
+                                           : g->particles->level[from->level].handle[from->batch],
+              STARPU_R);
   }
   slots_add_links(&slots, b);
   gas_ahead_insert((struct gas_ahead_argument){a, tables}, slots_task(&slots, PRIORITY_HIGH));

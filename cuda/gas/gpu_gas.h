@@ -211,9 +211,9 @@ void gpu_gas_push(const struct gpu_gas *g, const struct gpu_particle_box *box, d
  * @param leaver  those of a group begin where its particles do; and leavers: [groups] their numbers;
  *                both in pinned host memory */
 void gpu_gas_leave(struct gpu *gpu, uint32_t groups, double cell, double time,
-                   const struct gas_fence *fence,
-                   const uint32_t *first, const struct gas_particle *particle,
-                   struct gas_leaver *leaver, uint32_t *leavers);
+                   const struct gas_fence *fence, const uint32_t *first,
+                   const struct gas_particle *particle, struct gas_leaver *leaver,
+                   uint32_t *leavers);
 /** Make the particles of a new batch. @param old  [s->batches] particles of old batches */
 void gpu_gas_arrive(struct gpu *gpu, uint32_t groups, const struct gas_arrivals *s,
                     const char *const *old, struct gas_particle *particle);

@@ -34,7 +34,8 @@ struct arrivals {
 static __global__ void __launch_bounds__(SETTLE_THREADS)
     arrive(const __grid_constant__ arrivals s, struct gas_particle *particle) {
   const struct gas_arrival g = s.group[blockIdx.x];
-  const struct gas_particle *old = g.olds > 0 ? s.old[g.from] : NULL, *arrival = s.particle + g.arrival;
+  const struct gas_particle *old = g.olds > 0 ? s.old[g.from] : NULL,
+                            *arrival = s.particle + g.arrival;
   const uint32_t *leaver = s.leaver + g.leaver;
   struct gas_particle *to = particle + g.first;
   for (uint32_t i = threadIdx.x; i < g.olds; i += SETTLE_THREADS) {
@@ -51,9 +52,9 @@ static __global__ void __launch_bounds__(SETTLE_THREADS)
 }
 
 void gpu_gas_leave(struct gpu *gpu, uint32_t groups, double cell, double time,
-                   const struct gas_fence *fence,
-                   const uint32_t *first, const struct gas_particle *particle,
-                   struct gas_leaver *leaver, uint32_t *leavers) {
+                   const struct gas_fence *fence, const uint32_t *first,
+                   const struct gas_particle *particle, struct gas_leaver *leaver,
+                   uint32_t *leavers) {
   const size_t fences = groups * sizeof *fence;
   char *table = (char *)gpu_scratch(gpu, SCRATCH_TABLE, fences + (groups + 1) * sizeof *first);
   gpu_upload_pair(gpu, table, fence, fences, first, (groups + 1) * sizeof *first);

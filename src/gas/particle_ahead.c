@@ -88,11 +88,8 @@ static void deposit_on_cores(struct gas *g, int level, double time) {
 /** List this rank's particles of a finer level that touch other ranks' groups of a level, or will. */
 static void list_finer(struct gas_leaving *s, const struct gas *g, int finer, int level,
                        double time) {
-  *s = (struct gas_leaving){.gas = g,
-                            .from = &g->particles->level[finer],
-                            .level = level,
-                            .last = level,
-                            .time = time};
+  *s = (struct gas_leaving){
+      .gas = g, .from = &g->particles->level[finer], .level = level, .last = level, .time = time};
   s->now = allocate(s->from->groups, sizeof *s->now, "particles of groups");
   for (uint32_t i = 0; i < s->from->groups; i++) {
     s->now[i] = i;

@@ -26,7 +26,8 @@ struct particle_migration {
   struct home *home;                    /**< [count]; at first where the particle was */
   uint32_t *touched; /**< [count] gas_particles_touched() of the home: whose ranks get copies */
   struct particle_parcel *received;
-  size_t kept; /**< after migration_run(): this rank's own particles, which are the first in the list */
+  size_t
+      kept; /**< after migration_run(): this rank's own particles, which are the first in the list */
 };
 
 /** The own particles of some levels, which stay where they are until migration_end(). */

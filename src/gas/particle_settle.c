@@ -155,8 +155,8 @@ struct settling {
   size_t *gone_first; /* [groups before + 1] */
   uint32_t *gone;     /* indices of the particles that leave each group, rising */
   struct particle_level new;
-  uint32_t *before;      /* [new.groups] the group's number before, or NO_GROUP */
-  size_t *arrival_first; /* [new.groups + 1] */
+  uint32_t *before;                    /* [new.groups] the group's number before, or NO_GROUP */
+  size_t *arrival_first;               /* [new.groups + 1] */
   const struct gas_particle **arrival; /* those that arrive in each group, by their numbers */
   struct gas_arriving arriving;
   struct gas_arrivals *arrivals; /* [new.batches] */
@@ -273,8 +273,7 @@ static int compare_arrivals(const void *a, const void *b) {
 static void sort_arrivals(void *context, uint32_t group) {
   const struct settling *s = context;
   const size_t first = s->arrival_first[group], end = s->arrival_first[group + 1];
-  if (end > first + 1)
-    qsort(s->arrival + first, end - first, sizeof *s->arrival, compare_arrivals);
+  if (end > first + 1) qsort(s->arrival + first, end - first, sizeof *s->arrival, compare_arrivals);
 }
 
 /** The listed particles that arrive in each group of a level. */

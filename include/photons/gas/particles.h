@@ -33,7 +33,7 @@ struct particle_level {
   struct gas_particle *particle; /**< [count] of this rank's groups: a part of `all` */
   struct gas_particle *all;      /**< of all groups, with copies of particles of other ranks */
   uint32_t groups;
-  size_t *first;               /**< [groups + 1] of each group in `all`; NULL: there are no groups */
+  size_t *first; /**< [groups + 1] of each group in `all`; NULL: there are no groups */
   uint32_t own_first, own_end; /**< this rank's groups */
   uint64_t *key;               /**< [groups] which groups these are: gas_tree_level.key */
   uint32_t batches;

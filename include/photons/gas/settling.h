@@ -83,10 +83,10 @@ struct particle_level;
 struct gas_leaving {
   const struct gas *gas;
   const struct particle_level *from;
-  int level;      /**< of the groups that are to be left */
-  int last;       /**< the finest level that may take particles over */
-  uint32_t *now;  /**< [from->groups] which of these groups the particles are in; or NO_GROUP */
-  double time;    /**< also particles are listed that leave if they move on for this time */
+  int level;     /**< of the groups that are to be left */
+  int last;      /**< the finest level that may take particles over */
+  uint32_t *now; /**< [from->groups] which of these groups the particles are in; or NO_GROUP */
+  double time;   /**< also particles are listed that leave if they move on for this time */
   struct gas_leaver *leaver; /**< [from->count] those of each group begin where its particles do */
   uint32_t *leavers;         /**< [from->groups] number of these; both in pinned memory */
 };
