@@ -80,17 +80,27 @@ static uint32_t number_of(struct cloud_tables *t, int level, uint32_t batch) {
   return n;
 }
 
-/** Of group i of a near batch: the particles of finer levels. */
+/** Of group i of a near batch: the particles of finer levels, this rank's and foreign ones. */
 static void add_finer(struct cloud_tables *t, const struct batch_argument *a, uint32_t k,
                       const struct gas_batch *near, uint32_t i) {
   const struct gas *g = a->gas;
   const uint64_t key = g->topology.level[a->level].key[near->first + i];
+  const struct particle_level *foreign = t->foreign;
   (void)k;
+  if (foreign) {
+    const size_t *first = &foreign->first[near->first + i];
+    if (first[0] < first[1])
+      add_range(t, (struct gpu_particle_range){number_of(t, CLOUD_FOREIGN, 0), (uint32_t)first[0],
+                                               (uint32_t)(first[1] - first[0])});
+  }
   for (int level = a->level + 1; level < topology_levels(&g->topology); level++) {
-    const size_t *particles = g->particles->level[level].first;
-    const uint32_t end = topology_first_below(&g->topology, a->level, key + 1, level);
+    const struct particle_level *l = &g->particles->level[level];
+    const size_t *particles = l->first;
+    uint32_t end = topology_first_below(&g->topology, a->level, key + 1, level);
     uint32_t group = topology_first_below(&g->topology, a->level, key, level);
     if (group == end) break; /* nor are there still finer groups */
+    if (group < l->own_first) group = l->own_first;
+    if (end > l->own_end) end = l->own_end;
     for (uint32_t next; group < end; group = next) {
       const uint32_t batch = group / g->batch, first = batch * g->batch;
       next = end < first + g->batch ? end : first + g->batch;
@@ -102,8 +112,10 @@ static void add_finer(struct cloud_tables *t, const struct batch_argument *a, ui
   }
 }
 
-struct cloud_tables clouds_below(const struct batch_argument *a) {
+struct cloud_tables clouds_below(const struct batch_argument *a,
+                                 const struct particle_level *foreign) {
   struct cloud_tables t = make_tables(a);
+  t.foreign = foreign;
   add_groups(&t, a, add_finer);
   return t;
 }

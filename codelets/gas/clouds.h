@@ -9,25 +9,29 @@
 /** The box as particles of a level see it. */
 struct gpu_particle_box particle_box_of(const struct gas *g, int level);
 
+enum { CLOUD_FOREIGN = -1 };
 /** A batch with particles. */
 struct cloud_batch {
-  int level;
+  int level; /**< CLOUD_FOREIGN: all particles of finer levels that other ranks have */
   uint32_t batch;
 };
 struct cloud_tables {
   struct gpu_clouds clouds;
   uint32_t *first;
   struct gpu_particle_range *range;
-  size_t room;               /**< ranges */
-  struct cloud_batch *batch; /**< [clouds.batches] of clouds_below() */
+  size_t room;                          /**< ranges */
+  struct cloud_batch *batch;            /**< [clouds.batches] of clouds_below() */
+  const struct particle_level *foreign; /**< while they are made: of clouds_below() */
 };
 
 /** The particles of a batch's level in the groups of gas_batch.near.
  * @param near  the particles of these batches, in device memory; not read where there are none */
 struct cloud_tables clouds_near(const struct batch_argument *a, const char *const *near);
 /** The particles of finer levels in these groups. clouds.batch is to be set: the particles of the
- * batches that `batch` names, in device memory. */
-struct cloud_tables clouds_below(const struct batch_argument *a);
+ * batches that `batch` names, in device memory.
+ * @param foreign  of gas_ahead_submit() */
+struct cloud_tables clouds_below(const struct batch_argument *a,
+                                 const struct particle_level *foreign);
 void cloud_tables_free(struct cloud_tables *t);
 
 #endif

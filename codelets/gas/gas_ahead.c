@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_ahead: what densities of a level that is ahead of the finer ones change by the motion of these
  * levels' particles, on a GPU. On cores a loop over groups takes the place of this stage
- * (src/gas/particle_mesh.c).
+ * (src/gas/particle_ahead.c).
  *
- * reads   particles of finer levels in the groups of the batch and near it; links
+ * reads   particles of finer levels in the groups of the batch and near it, of this rank and of others;
+ *         links
  * updates densities */
 #include <stdlib.h>
 
@@ -32,12 +33,13 @@ static void gas_ahead_gpu(struct gpu *gpu, void *buffers[], const struct gas_ahe
 
 STAGE_ON_GPU(gas_ahead, 0x998866, "gas");
 
-void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time) {
+void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
+                      const struct particle_level *foreign) {
   const struct batch_argument a = {g, level, batch, time, false};
   const struct gas_batch *b = batch_of(&a);
   struct cloud_tables *tables = allocate(1, sizeof *tables, "particles of groups");
   struct slots slots = {0};
-  *tables = clouds_below(&a);
+  *tables = clouds_below(&a, foreign);
   if (tables->clouds.ranges == 0) {
     cloud_tables_free(tables);
     free(tables);
@@ -46,7 +48,10 @@ void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time) {
   slots_add(&slots, b->matter, STARPU_RW);
   for (uint32_t i = 0; i < tables->clouds.batches; i++) {
     const struct cloud_batch *from = &tables->batch[i];
-    slots_add(&slots, g->level[from->level].batch[from->batch].particles, STARPU_R);
+    slots_add(&slots,
+              from->level == CLOUD_FOREIGN ? foreign->handle[0]
+                                           : g->particles->level[from->level].handle[from->batch],
+              STARPU_R);
   }
   slots_add_links(&slots, b);
   gas_ahead_insert((struct gas_ahead_argument){a, tables}, slots_task(&slots, PRIORITY_HIGH));

@@ -10,6 +10,7 @@
 #include "photons/gas/kernels.h"
 #include "photons/gas/links.h"
 #include "photons/gas/poisson.h"
+#include "photons/gas/settling.h"
 #include "photons/runtime/gpu.h"
 
 #ifdef __cplusplus
@@ -202,6 +203,20 @@ double *gpu_gas_potential_wide(const struct gpu_gas *g, const struct gpu_potenti
 void gpu_gas_push(const struct gpu_gas *g, const struct gpu_particle_box *box, double dt,
                   const struct gas_links *links, const uint32_t *first, const double *wide,
                   struct gas_particle *particle, struct particle_sums *sums);
+
+/** List the particles that may leave their groups. The order of a group's leavers is not fixed.
+ * @param cell, time  side of a cell of the groups' level; gas_leaving.time
+ * @param fence   [groups], and first [groups + 1]: particles before those of a group; both in host
+ *                memory
+ * @param leaver  those of a group begin where its particles do; and leavers: [groups] their numbers;
+ *                both in pinned host memory */
+void gpu_gas_leave(struct gpu *gpu, uint32_t groups, double cell, double time,
+                   const struct gas_fence *fence, const uint32_t *first,
+                   const struct gas_particle *particle, struct gas_leaver *leaver,
+                   uint32_t *leavers);
+/** Make the particles of a new batch. @param old  [s->batches] particles of old batches */
+void gpu_gas_arrive(struct gpu *gpu, uint32_t groups, const struct gas_arrivals *s,
+                    const char *const *old, struct gas_particle *particle);
 
 /* The root level, on one rank. */
 

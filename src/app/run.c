@@ -253,7 +253,7 @@ static int run_steps(struct run *r) {
   r->stopped = asked_to_stop(&e) && !at_end(r);
   /* Who has checkpoints wants the last one, too: it knows that the run has ended. */
   const bool keeps = r->parameters->output.checkpoint_minutes > 0.0 || r->saved_step >= 0;
-  if (unsaved(r) && (r->stopped || keeps)) write_checkpoint(r);
+  if (unsaved(r) && (!at_end(r) || keeps)) write_checkpoint(r); /* --steps stops a run, too */
   if (r->stopped) say_stopped(r, &e);
   return r->stopped && e.signal > 0.0 ? 128 + (int)e.signal : 0;
 }

@@ -177,9 +177,14 @@ static void make_batch(const struct gas *g, struct gas_batch *b) {
   if (g->particles) gas_particles_make_batch(b);
 }
 
+void *gas_shared_room(size_t bytes, const char *what) {
+  if (!engine_gpu()) return reallocate(NULL, bytes + 1, 1, what);
+  return pinned_take(engine_pool(), bytes + 1);
+}
+
 void *gas_shared_array(size_t count, size_t size, const char *what) {
   if (!engine_gpu()) return allocate(count, size, what);
-  return memset(pinned_take(engine_pool(), count * size + 1), 0, count * size);
+  return memset(gas_shared_room(count * size, what), 0, count * size);
 }
 
 void gas_free_shared(void *array, size_t bytes) {

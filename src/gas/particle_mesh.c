@@ -12,8 +12,6 @@
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
 
-LOOP_STAGE(gas_move_on, 0x998866, .family = "gas");
-
 enum { SIDE = GAS_GROUP_SIDE };
 
 /** The eight cells of a cloud. */
@@ -101,8 +99,7 @@ void gas_particles_assign(const struct gas *g, int level, uint32_t group,
   }
 }
 
-/** Where a particle will be after a time. */
-static void move_on(const struct gas_particle *p, double time, double position[3]) {
+void particle_move_on(const struct gas_particle *p, double time, double position[3]) {
   for (int c = 0; c < 3; c++) position[c] = p->position[c] + time * p->velocity[c];
 }
 
@@ -118,7 +115,7 @@ void gas_particles_move_on(const struct gas *g, int level, uint32_t group,
     for (size_t i = moving->first[near]; i < moving->first[near + 1]; i++) {
       const struct gas_particle *p = &moving->all[i];
       double position[3];
-      move_on(p, time, position);
+      particle_move_on(p, time, position);
       const struct cloud before = cloud_of(g, level, &groups[near], p);
       const struct cloud after = cloud_at(g, level, &groups[near], position);
       add_cloud(&before, -p->mass / volume, offset, density);
@@ -239,7 +236,7 @@ static uint32_t end_batch(const struct gas *g, int level) {
   return gas_first_batch(g, level, comm_rank() + 1);
 }
 
-static void deposit_level(struct gas *g, int level, bool ahead) {
+void gas_particles_deposit_level(struct gas *g, int level, bool ahead) {
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
     gas_deposit_submit(g, level, i, ahead);
   gas_ghosts_submit(g, level, GHOST_MATTER);
@@ -247,78 +244,12 @@ static void deposit_level(struct gas *g, int level, bool ahead) {
 
 void gas_particles_deposit(struct gas *g, int level) {
   const int finest = topology_levels(&g->topology) - 1;
-  for (int l = level; l <= finest; l++) deposit_level(g, l, false);
+  for (int l = level; l <= finest; l++) gas_particles_deposit_level(g, l, false);
   for (int l = finest - 1; l >= level; l--) {
     gas_ghosts_submit(g, l + 1, GHOST_MATTER_MEANS);
     for (uint32_t i = first_batch(g, l); i < end_batch(g, l); i++)
       if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
   }
-}
-
-/** A level whose finer ones move on. */
-struct moving {
-  const struct gas *gas;
-  int level;
-  uint32_t first; /* own group */
-  struct particle_level particles;
-  double time;
-};
-
-static void move_group(void *context, uint32_t i) {
-  const struct moving *m = context;
-  const uint32_t group = m->first + i;
-  const struct gas_batch *b = &m->gas->level[m->level].batch[group / m->gas->batch];
-  struct gas_matter *matter = (struct gas_matter *)starpu_vector_get_local_ptr(b->matter);
-  gas_particles_move_on(m->gas, m->level, group, &m->particles, m->time,
-                        matter[group - b->first].fine);
-}
-
-/** A particle of a finer level belongs to the group of this level around it. */
-static void plan_moving(const struct particle_migration *m, size_t i) {
-  const struct gas *g = m->gas;
-  struct home *home = &m->home[i];
-  double position[3];
-  for (; home->level >= m->first; home->level--)
-    home->group = g->topology.level[home->level].group[home->group].father;
-  if (comm_size() == 1) return;
-  move_on(m->particle[i], m->time, position);
-  m->touched[i] = gas_particles_touched(g, home->level, home->group, m->particle[i]->position) |
-                  gas_particles_touched(g, home->level, home->group, position);
-}
-
-/** The particles of the levels finer than this one, by its groups. */
-static struct particle_level finer_particles(const struct gas *g, int level, double time) {
-  struct particle_migration m = migration_begin(g, level + 1, topology_levels(&g->topology) - 1);
-  m.time = time;
-  migration_plan(&m, plan_moving);
-  migration_run(&m);
-  const struct particle_level finer = migration_arrive(&m, level);
-  migration_end(&m);
-  return finer;
-}
-
-void gas_particles_deposit_ahead(struct gas *g, int level, double time) {
-  const struct gas_level *l = &g->level[level];
-  deposit_level(g, level, true);
-  if (engine_gpu() && comm_size() == 1) { /* the GPU has all particles */
-    for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
-      gas_ahead_submit(g, level, i, time);
-    return;
-  }
-  gas_particles_acquire(g, level + 1);
-  struct moving m = {.gas = g,
-                     .level = level,
-                     .first = gas_first_group(g, level, comm_rank()),
-                     .particles = finer_particles(g, level, time),
-                     .time = time};
-  gas_particles_release(g, level + 1);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
-    handle_acquire(l->batch[i].matter, STARPU_RW);
-  loop_run(&gas_move_on_stage, gas_first_group(g, level, comm_rank() + 1) - m.first, move_group,
-           &m);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
-    starpu_data_release(l->batch[i].matter);
-  particle_level_free(&m.particles);
 }
 
 /** Submit tasks of the batches that have particles. */

@@ -6,6 +6,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 
 LOOP_STAGE(gas_settle, 0x776655, .family = "gas");
@@ -115,6 +116,7 @@ static void add_received(struct particle_migration *m, size_t count) {
 
 void migration_run(struct particle_migration *m) {
   const size_t ranks = (size_t)comm_size(), bytes = sizeof(struct particle_parcel);
+  m->kept = m->count;
   if (ranks == 1) return;
   size_t *bytes_of = allocate(2 * ranks, sizeof *bytes_of, "message sizes"), sent = 0, arrived = 0;
   count_sent(m, bytes_of);
@@ -126,6 +128,7 @@ void migration_run(struct particle_migration *m) {
   struct particle_parcel *send = allocate(sent, bytes, "particles for other ranks");
   m->received = allocate(arrived, bytes, "particles of other ranks");
   pack(m, bytes_of, send);
+  m->kept = m->count;
   comm_exchange(send, bytes_of, m->received, bytes_of + ranks);
   add_received(m, arrived);
   free(send);
@@ -157,7 +160,7 @@ struct particle_level migration_arrive(const struct particle_migration *m, int l
     if (m->home[i].level == level) l.first[m->home[i].group + 1]++;
   for (uint32_t i = 0; i < groups; i++) l.first[i + 1] += l.first[i];
   memcpy(next, l.first, (groups + 1) * sizeof *next);
-  l.all = gas_shared_array(l.first[groups], sizeof *l.all, "particles");
+  l.all = gas_shared_room(l.first[groups] * sizeof *l.all, "particles");
   for (size_t i = 0; i < m->count; i++)
     if (m->home[i].level == level) l.all[next[m->home[i].group]++] = *m->particle[i];
   free(next);
@@ -177,7 +180,10 @@ void migration_end(struct particle_migration *m) {
 }
 
 void particle_level_free(struct particle_level *l) {
+  for (uint32_t i = 0; i < l->batches; i++) handle_drop(&l->handle[i]); /* waits for their tasks */
   gas_free_shared(l->all, (l->first ? l->first[l->groups] : l->count) * sizeof *l->all);
+  free(l->handle);
+  free(l->key);
   free(l->first);
   gas_free_shared(l->sums, l->groups * sizeof *l->sums);
   *l = (struct particle_level){0};

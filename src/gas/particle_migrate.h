@@ -5,6 +5,8 @@
 #define PHOTONS_GAS_PARTICLE_MIGRATE_H
 
 #include "photons/gas/particles.h"
+#include "photons/gas/settling.h"
+#include "photons/runtime/stage.h"
 
 /** Where a particle belongs. */
 struct home {
@@ -24,6 +26,8 @@ struct particle_migration {
   struct home *home;                    /**< [count]; at first where the particle was */
   uint32_t *touched; /**< [count] gas_particles_touched() of the home: whose ranks get copies */
   struct particle_parcel *received;
+  size_t
+      kept; /**< after migration_run(): this rank's own particles, which are the first in the list */
 };
 
 /** The own particles of some levels, which stay where they are until migration_end(). */
@@ -39,5 +43,23 @@ struct particle_level migration_arrive(const struct particle_migration *m, int l
 void migration_end(struct particle_migration *m);
 
 void particle_level_free(struct particle_level *l);
+/** The number of particles of a batch of this rank; 0 for other batches. */
+size_t particle_batch_count(const struct gas *g, const struct particle_level *l, uint32_t batch);
+
+/** List the particles of `from` that may leave their groups: submit the tasks, wait for them, and free
+ * the lists and gas_leaving.now. Particles that have no groups yet are not listed, but counted.
+ * @param s  stays where it is until leaving_end() */
+void leaving_begin(struct gas_leaving *s);
+size_t leaving_count(const struct gas_leaving *s);
+/** Those of a group of `from`; gas_leaving.leavers has their number. */
+const struct gas_leaver *leaving_of(const struct gas_leaving *s, uint32_t group);
+void leaving_end(struct gas_leaving *s);
+
+/** Where a particle will be after a time. */
+void particle_move_on(const struct gas_particle *p, double time, double position[3]);
+/** gas_particles_deposit() for one level. @param ahead  as of gas_deposit_submit() */
+void gas_particles_deposit_level(struct gas *g, int level, bool ahead);
+
+extern struct stage gas_settle_stage;
 
 #endif

@@ -66,3 +66,10 @@ void handle_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mo
   if (starpu_data_acquire(handle, mode) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
 }
+
+void handle_wait(starpu_data_handle_t handle) {
+  if (!handle) return;
+  if (starpu_data_acquire_on_node(handle, STARPU_ACQUIRE_NO_NODE, STARPU_RW) != 0)
+    fail(EXIT_RUN_FAILED, "StarPU could not wait for the tasks of data");
+  starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
+}

@@ -43,7 +43,7 @@ for file in timings statistics; do
 done
 [ -e none/snap_000.hdf5.tmp ] && complain '--steps 0 again: an unfinished file is still there'
 "$PHOTONS" --steps 1 --set output.dir=none config.ini >out 2>err || complain "--steps 1: $?"
-refused 2 'holds results of another run, such as none/log/timings.csv' \
+refused 2 'holds results of another run, such as none/checkpoint.hdf5' \
   --steps 1 --set output.dir=none config.ini
 "$PHOTONS" config.ini >out 2>err || complain "the run: exit code $?"
 grep -q '^results in run: .*snap_' out || complain 'the last lines name no snapshots'

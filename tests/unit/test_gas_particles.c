@@ -214,6 +214,46 @@ static void many_particles_are_refined(void **state) {
   }
 }
 
+/** The host looks at the particles that may leave their groups, and at no others. Wherever particles
+ * go, what results is what a new start gives. */
+static void only_leavers_are_seen(void **state) {
+  (void)state;
+  static struct gas_particle particle[ALL];
+  const struct setup setup = {"periodic", "0.003, 0.006", 2, 1, 4};
+  make_clump(particle, false);
+  struct gas *g = make_mesh(&setup, particle, ALL);
+  gas_particles_settle(g, 0, 2);
+  print_message("%zu of %d particles were seen\n", g->particles->seen, ALL);
+  assert_true(g->particles->seen > 0 && g->particles->seen < ALL / 4);
+  gas_particles_acquire(g, 0);
+  for (int l = 0; l < 3; l++)
+    for (size_t i = 0; i < g->particles->level[l].count; i++) {
+      struct gas_particle *p = &g->particles->level[l].particle[i];
+      if (p->number % 10 != 0) continue;
+      p->position[0] = fmod(p->position[0] + 0.4 * (double)p->number, 32.0);
+      p->position[1] = fmod(p->position[1] + 0.1 * (double)p->number, 32.0);
+      particle[p->number].position[0] = p->position[0];
+      particle[p->number].position[1] = p->position[1];
+    }
+  gas_particles_release(g, 0);
+  gas_particles_settle(g, 0, 2);
+  print_message("%zu of %d particles were seen when %d had moved\n", g->particles->seen, ALL,
+                ALL / 10);
+  assert_true(g->particles->seen >= ALL / 20 && g->particles->seen < ALL / 2);
+  struct gas_particles *settled = g->particles, *fresh = allocate(1, sizeof *fresh, "particles");
+  g->particles = fresh;
+  gas_particles_add(g, particle, ALL);
+  gas_particles_settle(g, 0, 2);
+  for (int l = 0; l < 3; l++) {
+    const struct particle_level *a = &settled->level[l], *b = &fresh->level[l];
+    assert_int_equal(a->count, b->count);
+    assert_memory_equal(a->first, b->first, (a->groups + 1) * sizeof *a->first);
+    assert_memory_equal(a->particle, b->particle, a->count * sizeof *a->particle);
+  }
+  gas_particles_free(settled);
+  gas_free(g);
+}
+
 /** Let all particles be at rest and give them their accelerations as velocities. */
 static void accelerate_all(struct gas *g) {
   const int levels = topology_levels(&g->topology);
@@ -332,6 +372,7 @@ int main(void) {
       cmocka_unit_test(mass_is_conserved),     cmocka_unit_test(order_does_not_matter),
       cmocka_unit_test(momentum_is_conserved), cmocka_unit_test(wave_attracts),
       cmocka_unit_test(masses_attract),        cmocka_unit_test(many_particles_are_refined),
+      cmocka_unit_test(only_leavers_are_seen),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -54,7 +54,8 @@ struct gas_batch {
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
   starpu_data_handle_t sheets;    /**< [group][16][16][16] double: pseudo-mass, gravity.h */
   starpu_data_handle_t shares;    /**< [group] struct poisson_share: for the next coarser level */
-  starpu_data_handle_t particles; /**< those of the groups; particles.h: on cores without data */
+  starpu_data_handle_t particles; /**< those of the groups, of struct particle_level; on cores without
+                                       data */
   starpu_data_handle_t matter;    /**< [group] struct gas_matter: densities of particles */
   struct batch_list near;         /**< of this level: with the groups and their neighbours */
   struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
@@ -195,6 +196,8 @@ void gas_gather(const struct gas *g, int level, void *values, size_t bytes);
 
 /** Zeroed memory that the host and tasks on cores and GPUs write to; free it with gas_free_shared(). */
 void *gas_shared_array(size_t count, size_t size, const char *what);
+/** The same, of which the bytes are not set. */
+void *gas_shared_room(size_t bytes, const char *what);
 /** @param array  may be NULL. @param bytes  count times size */
 void gas_free_shared(void *array, size_t bytes);
 

@@ -33,14 +33,19 @@ struct particle_level {
   struct gas_particle *particle; /**< [count] of this rank's groups: a part of `all` */
   struct gas_particle *all;      /**< of all groups, with copies of particles of other ranks */
   uint32_t groups;
-  size_t *first;              /**< [groups + 1] of each group in `all`; NULL: there are no groups */
-  struct particle_sums *sums; /**< [groups] of own ones, when they have been measured */
+  size_t *first; /**< [groups + 1] of each group in `all`; NULL: there are no groups */
+  uint32_t own_first, own_end; /**< this rank's groups */
+  uint64_t *key;               /**< [groups] which groups these are: gas_tree_level.key */
+  uint32_t batches;
+  starpu_data_handle_t *handle; /**< [batches] the same as gas_batch.particles; NULL: nothing */
+  struct particle_sums *sums;   /**< [groups] of own ones, when they have been measured */
 };
 
 struct gas_particles {
   size_t count;    /**< particles of all ranks */
   double lightest; /**< the smallest mass of a particle of all ranks */
   double mass;     /**< of all particles of all ranks */
+  size_t seen;     /**< particles that the host has looked at in the last gas_particles_settle() */
   struct particle_level level[GAS_LEVELS_MAX];
 };
 

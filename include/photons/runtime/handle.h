@@ -30,5 +30,7 @@ void handle_unregister(starpu_data_handle_t *handle);
 
 /** Wait until the host may access the data; starpu_data_release() ends the access. */
 void handle_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode);
+/** Wait for the tasks that use the data. These stay where they are. */
+void handle_wait(starpu_data_handle_t handle);
 
 #endif

@@ -175,10 +175,10 @@ struct cores_grid {
   size_t shared;
 };
 
-static void check_arguments(const void *arguments, size_t bytes);
+static void count_launch();
 
-void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments, size_t bytes) {
-  check_arguments(arguments, bytes);
+void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments) {
+  count_launch();
   if (!block) {
     block = new cuda_block;
     block->stacks = (char *)mmap(nullptr, THREADS_MOST * STACK, PROT_READ | PROT_WRITE,
@@ -251,15 +251,19 @@ void copy_rows(char *to, size_t to_stride, const char *from, size_t from_stride,
 }
 } // namespace
 
-static void check_arguments(const void *arguments, size_t bytes) {
+void cores_check_pointers(const void *argument, size_t bytes) {
   const std::lock_guard<std::mutex> guard(lock);
-  launches[device]++;
   for (size_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *)) {
     const void *p;
-    memcpy(&p, (const char *)arguments + at, sizeof p);
+    memcpy(&p, (const char *)argument + at, sizeof p);
     const allocation *a = allocation_of(p);
     if (a && a->device != device) stop("a kernel gets memory of another GPU");
   }
+}
+
+static void count_launch() {
+  const std::lock_guard<std::mutex> guard(lock);
+  launches[device]++;
 }
 
 /** Kernels that a GPU has run. */

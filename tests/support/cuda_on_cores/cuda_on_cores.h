@@ -52,14 +52,29 @@ struct cores_grid {
   cores_grid(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr)
       : grid(grid), block(block), shared(shared) {}
 };
-void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments, size_t bytes);
+void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments);
 void *cores_dynamic_memory();
+
+/** End the program if a pointer among these bytes is into another GPU's memory. */
+void cores_check_pointers(const void *argument, size_t bytes);
+
+/** Look at an argument that may hold pointers: one of their alignment. Padding, and the words of a table
+ * of which only a part is filled, hold what was there before. */
+template <typename T> void cores_check_argument(T &argument) {
+  if constexpr (alignof(T) >= alignof(void *) && (std::is_pointer_v<T> || std::is_class_v<T>)) {
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(&argument);
+#endif
+    cores_check_pointers(&argument, sizeof argument);
+  }
+}
 
 template <typename Kernel, typename... A>
 void cores_launch(const cores_grid &grid, Kernel, A... arguments) {
+  (cores_check_argument(arguments), ...);
   std::tuple<A...> all(arguments...);
   cores_run(
-      grid, [](void *a) { std::apply(Kernel(), *(std::tuple<A...> *)a); }, &all, sizeof all);
+      grid, [](void *a) { std::apply(Kernel(), *(std::tuple<A...> *)a); }, &all);
 }
 
 template <typename Kernel>
