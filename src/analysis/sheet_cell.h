@@ -10,11 +10,12 @@
 
 enum { FAR = 1 << 29 };  /* position units; corners of a tetrahedron with shared edges are nearer */
 enum { TETRAHEDRA = 6 }; /* of a cell */
-/** Tetrahedra deposited by their edges: those inside the box in y, and those that its border
- * cuts. */
-enum kind { INSIDE, CUT, KINDS, NOT_BY_EDGES = KINDS };
+/** How a tetrahedron is deposited: by its edges, which the border of the box does not cut in y, or
+ * cuts; by itself; or not at all, because the slice has nothing of it. */
+enum kind { INSIDE, CUT, KINDS, BY_ITSELF = KINDS, OUTSIDE };
+/** What of a body the slice has. */
+enum share { NOTHING, SOME, ALL };
 
-/** Whether tetrahedra may be deposited by their edges. */
 static HOST_DEVICE inline bool is_whole(const struct sheet_part *p) {
   return p->extent == UINT32_MAX;
 }
@@ -68,10 +69,31 @@ static HOST_DEVICE inline void deposit_images(const struct sheet_part *p,
   }
 }
 
-/** Find the jumps at the edges of a tetrahedron (edges.h). Small and thin ones are not deposited by
- * edges. */
+/** What the slice has of the body between some corners, in the box and in those below and above
+ * it. */
+static HOST_DEVICE inline enum share share_of(const struct sheet_part *p,
+                                              const uint32_t *const corner[], int corners) {
+  if (is_whole(p)) return ALL;
+  const int64_t origin = (int64_t)(uint32_t)(corner[0][2] - p->low);
+  int64_t low = origin, high = origin;
+  for (int k = 1; k < corners; k++) {
+    const int64_t z = origin + position_difference(corner[k][2], corner[0][2]);
+    low = z < low ? z : low;
+    high = z > high ? z : high;
+  }
+  for (int image = -1; image <= 1; image++) {
+    const int64_t begin = image * ((int64_t)1 << 32), end = begin + (int64_t)p->extent + 1;
+    if (high > begin && low < end) return low >= begin && high <= end ? ALL : SOME;
+  }
+  return NOTHING;
+}
+
+/** Find how a tetrahedron is deposited, and the jumps at its edges (edges.h). By itself are those
+ * that are small, thin, or cut by a face of the slice. */
 static HOST_DEVICE inline enum kind find_jumps(const struct sheet_part *p,
                                                const uint32_t *const corner[4], double jump[6]) {
+  const enum share share = share_of(p, corner, 4);
+  if (share != ALL) return share == SOME ? BY_ITSELF : OUTSIDE;
   int64_t at[4][2];
   bool near = true, one_pixel = true, cut = false;
   long pixel[4][2];
@@ -85,7 +107,7 @@ static HOST_DEVICE inline enum kind find_jumps(const struct sheet_part *p,
     }
     cut |= at[k][1] != (int64_t)corner[k][1];
   }
-  if (!near || one_pixel || !edges_find_jumps(at, p->scale, p->mass, jump)) return NOT_BY_EDGES;
+  if (!near || one_pixel || !edges_find_jumps(at, p->scale, p->mass, jump)) return BY_ITSELF;
   return cut ? CUT : INSIDE;
 }
 
