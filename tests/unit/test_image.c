@@ -381,12 +381,16 @@ static double *map_one_by_one(enum shape shape, size_t side, double shift,
                                   .map = map};
   for (size_t cell = 0; cell < side * row; cell++)
     for (int t = 0; t < TETRAHEDRA; t++) {
-      const uint32_t *vertex[4];
+      struct vertex v[4];
       int c[4];
       tetrahedron_corners(t, c);
       for (int k = 0; k < 4; k++)
-        vertex[k] = corner_at(&part, cell / row, cell / side % side, cell % side, c[k]);
-      deposit_images(&part, vertex);
+        v[k] = vertex_near(&part, corner_at(&part, cell / row, cell / side % side, cell % side, 0),
+                           corner_at(&part, cell / row, cell / side % side, cell % side, c[k]));
+      for (int image = -1; image <= 1; image++) {
+        const double low = image * POSITION_TURN;
+        tetrahedron_deposit(v, part.mass, low, low + (double)part.extent + 1.0, part.pixels, map);
+      }
     }
   columns_integrate(map, projection->pixels, projection->pixels);
   for (size_t k = 0; k < values; k++) result[k] = (double)(int64_t)map[k] * unit;
@@ -395,7 +399,9 @@ static double *map_one_by_one(enum shape shape, size_t side, double shift,
   return result;
 }
 
-/* Tetrahedra inside the box, or inside a slice, are deposited by the edges that they share. */
+/* Tetrahedra are deposited by the edges that they share, those that a face of the slice cuts by the
+ * edges of pieces. Vertices of pieces are rounded to 2^-32 of the box, which moves mass where many
+ * tetrahedra are seen nearly edge-on. */
 static void test_edges(void **state) {
   (void)state;
   static const struct {
@@ -414,7 +420,7 @@ static void test_edges(void **state) {
                                        slices[k][0], slices[k][1]);
       double *expected = map_one_by_one(cases[i].shape, side, 0.3, &projection);
       for (size_t j = 0; j < pixels * pixels; j++) most = fmax(most, fabs(map[j] - expected[j]));
-      assert_true(most < 1e-6 * mean);
+      assert_true(most < (k == 0 ? 1e-6 : 1e-5) * mean);
       if (k < 2) assert_true(fabs(sum_of(map, pixels) / all - 1.0) < 1e-6);
       free(map);
       free(expected);
