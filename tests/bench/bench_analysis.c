@@ -30,7 +30,6 @@ static void watch_print(const char *what, struct stopwatch w) {
 }
 
 int main(void) {
-  const size_t PIX = (size_t)atoi(getenv("PIX"));
   const char *snapshot = getenv("PHOTONS_BENCH_SNAPSHOT");
   if (!snapshot || !*snapshot) snapshot = force_set_path("late.hdf5");
   start_starpu_for_tests();
@@ -59,16 +58,16 @@ int main(void) {
     free(power_measure(&s, (size_t)lround(cbrt((double)s.count)), 2, &bins));
     watch_print("power spectrum", watch);
     watch = watch_start();
-    struct image image = {.path = "bench_analysis.png", .pixels = PIX, .a = 1.0, .thickness = 1.0};
-    image_write(&s, &image);
+    struct image image = {.path = "bench_analysis.png", .pixels = 1024, .a = 1.0, .thickness = 1.0};
+    images_write(&s, &image, 1);
     watch_print("picture, smoothed", watch);
     watch = watch_start();
     image.lattice = (size_t)lround(cbrt((double)s.count));
-    image_write(&s, &image);
+    images_write(&s, &image, 1);
     watch_print("picture of the sheet", watch);
     watch = watch_start();
     image.thickness = 0.05;
-    image_write(&s, &image);
+    images_write(&s, &image, 1);
     watch_print("slice of the sheet", watch);
     printf("(%zu halos, the largest of %llu particles)\n", catalogue->count,
            catalogue->count ? (unsigned long long)catalogue->halo[0].count : 0);

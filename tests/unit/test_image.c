@@ -44,7 +44,8 @@ static struct decoded decode(void) {
 
 /** A picture of particles without a lattice. */
 static void draw(const struct particles *s, size_t pixels, double thickness) {
-  image_write(s, &(struct image){.path = path, .pixels = pixels, .a = 0.5, .thickness = thickness});
+  images_write(s, &(struct image){.path = path, .pixels = pixels, .a = 0.5, .thickness = thickness},
+               1);
 }
 
 static int brightness(const struct decoded *d, size_t column, size_t row) {
@@ -180,14 +181,14 @@ static void compare_pictures(const char *name, size_t lattice, double thickness,
   struct image image = {
       .path = kept, .pixels = 256, .lattice = lattice, .a = 1.0, .thickness = thickness};
   struct particles s = make(3);
-  image_write(&s, &image);
+  images_write(&s, &image, 1);
   particles_free(&s);
   comm_barrier();
   size_t length = read_all(kept, first, sizeof first);
   comm_barrier();
   s = make(64);
   image.path = path;
-  image_write(&s, &image);
+  images_write(&s, &image, 1);
   particles_free(&s);
   comm_barrier();
   assert_true(length > 1000 && length < sizeof first);
@@ -263,8 +264,8 @@ static void test_deterministic(void **state) {
 /** The map of a lattice's sheet. */
 static double *map_of(struct particles s, size_t side, size_t pixels, uint32_t low,
                       uint32_t extent) {
-  double *map = sheet_project(&s, side, &(struct projection){pixels, low, extent});
-  assert_non_null(map);
+  double *map;
+  assert_true(sheet_project(&s, side, 1, &(struct projection){pixels, low, extent}, &map));
   particles_free(&s);
   return map;
 }
@@ -321,9 +322,10 @@ static void test_no_lattice(void **state) {
   (void)state;
   struct particles s = make_lattice(8, 3, UNIFORM, 0.0);
   const struct projection all = {64, 0, UINT32_MAX};
-  assert_null(sheet_project(&s, 7, &all));
+  double *map;
+  assert_false(sheet_project(&s, 7, 1, &all, &map));
   if (s.count > 0) s.id[0] += comm_rank() == 0 ? 512 : 0;
-  assert_null(sheet_project(&s, 8, &all));
+  assert_false(sheet_project(&s, 8, 1, &all, &map));
   particles_free(&s);
 }
 
