@@ -103,9 +103,9 @@ double image_memory(const struct parameters *p, size_t particles) {
                pixels = image > frame ? image : frame;
   const double reach = DISPLACEMENT / (1.0 + p->time.z_end) / fmax(p->box.size, DISPLACEMENT);
   const bool lattice = p->ic.source == IC_GENERATE && !p->ic.glass[0];
-  const double drawn = p->output.images && p->analysis.slice > 0.0 ? 2.0 : 1.0;
-  return drawn * 3.0 * (double)(pixels * pixels) +
-         (drawn - 1.0) * sizeof(double) * (double)(pixels * pixels) * comm_size() +
-         (lattice ? sheet_memory(particles, pixels, reach)
-                  : (double)comm_size() * smoothed_memory(pixels));
+  const double values = (double)(pixels * pixels), ranks = comm_size(),
+               drawn = p->output.images && p->analysis.slice > 0.0 ? 2.0 : 1.0;
+  const double waiting = (drawn - 1.0) * ranks * sizeof(double); /* the first map, for the second */
+  return (3.0 * drawn + waiting) * values +
+         (lattice ? sheet_memory(particles, pixels, reach) : ranks * smoothed_memory(pixels));
 }

@@ -150,12 +150,10 @@ static struct sheet gather(const struct particles *s, size_t side) {
   return sheet;
 }
 
-/** The most maps that the deposit of the sheet's parts has use for. */
-static size_t useful_parts(void) {
-  enum { EACH = 4 }; /* parts of a core: they differ by their time */
-  const size_t streams = starpu_is_initialized() ? starpu_cuda_worker_get_count() : 0,
-               cores = starpu_is_initialized() ? starpu_cpu_worker_get_count() : 1;
-  return streams > 0 ? 2 * streams : EACH * cores;
+/** The most parts that the sheet is worth cutting into: GPUs are busy with few. */
+static size_t most_parts(const struct sheet *sheet) {
+  const size_t streams = starpu_is_initialized() ? starpu_cuda_worker_get_count() : 0;
+  return streams > 0 && 2 * streams < sheet->planes ? 2 * streams : sheet->planes;
 }
 
 /** Planes of cells that one task deposits, and the positions of their corners. */
@@ -201,7 +199,7 @@ bool sheet_project(const struct particles *s, size_t side, size_t count,
   if (!ids_fit(s, side)) return false;
   struct sheet sheet = gather(s, side);
   const double unit = (double)s->all / ALL_UNITS;
-  const size_t useful = useful_parts(), most = useful < sheet.planes ? useful : sheet.planes;
+  const size_t most = most_parts(&sheet);
   struct part *part = NULL;
   uint32_t parts = 0;
   for (size_t i = 0; i < count; i++) {
