@@ -73,7 +73,7 @@ enum { IMAGES_MOST = 2 };
  */
 void images_write(const struct particles *s, const struct image *image, size_t count);
 
-/** Bytes that the pictures of an output take on all ranks together; 0 where the parameters ask for none.
+/** Bytes that the pictures of an output take on all ranks together; 0 where there are none.
  * Local. */
 double image_memory(const struct parameters *p, size_t particles);
 
