@@ -43,7 +43,7 @@ static __device__ inline void add_jumps(const struct sheet_part &p, const struct
     for (int k = 0; k < 4; k++) vertex[k] = corner_at(&p, cell.i, cell.j, cell.k, c[k]);
     double jump[6];
     const enum kind kind = find_jumps(&p, vertex, jump);
-    if (kind != NOT_BY_EDGES) sum[kind] += jump[edge_between(from, to)];
+    if (kind < KINDS) sum[kind] += jump[edge_between(from, to)];
   }
 }
 
@@ -89,15 +89,13 @@ static __global__ void __launch_bounds__(BLOCK)
   const uint32_t *vertex[4];
   for (int k = 0; k < 4; k++) vertex[k] = corner_at(&p, cell.i, cell.j, cell.k, c[k]);
   double jump[6];
-  if (!is_whole(&p) || find_jumps(&p, vertex, jump) == NOT_BY_EDGES) deposit_images(&p, vertex);
+  if (find_jumps(&p, vertex, jump) == BY_ITSELF) deposit_images(&p, vertex);
 }
 
 void gpu_sheet_deposit(struct gpu *gpu, const struct sheet_part *part) {
   const uint32_t blocks = blocks_for(part->planes * part->side * part->side, BLOCK);
-  if (is_whole(part)) {
-    deposit_edges<<<dim3(blocks, EDGES), BLOCK, 0, gpu->stream>>>(*part);
-    gpu_launched("sheet_deposit");
-  }
+  deposit_edges<<<dim3(blocks, EDGES), BLOCK, 0, gpu->stream>>>(*part);
+  gpu_launched("sheet_deposit");
   deposit_tetrahedra<<<dim3(blocks, TETRAHEDRA), BLOCK, 0, gpu->stream>>>(*part);
   gpu_launched("sheet_deposit");
 }

@@ -28,11 +28,9 @@ static HOST_DEVICE inline size_t wrap(long i, size_t pixels) {
   return (size_t)(i < 0 ? i + n : i >= n ? i - n : i);
 }
 
-/** The nearest number of units; half a unit is rounded away from zero, so that rounding has no
+/** The nearest number of units; of two equally near ones the even one, so that rounding has no
  * bias. */
-static HOST_DEVICE inline uint64_t units(double mass) {
-  return (uint64_t)(int64_t)(mass + copysign(0.5, mass));
-}
+static HOST_DEVICE inline uint64_t units(double mass) { return (uint64_t)llrint(mass); }
 
 /** On a GPU other threads may add to the same number. */
 static HOST_DEVICE inline void add_units(uint64_t *to, uint64_t d) {

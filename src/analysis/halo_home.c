@@ -6,7 +6,21 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/loop.h"
 #include "src/base/exchange.h"
+
+/* On any thread. */
+static uint64_t atomic_add_u64(uint64_t *to, uint64_t n) {
+  return __atomic_fetch_add(to, n, __ATOMIC_RELAXED);
+}
+static void atomic_add_u32(uint32_t *to, uint32_t n) {
+  __atomic_fetch_add(to, n, __ATOMIC_RELAXED);
+}
+static void atomic_min_u64(uint64_t *to, uint64_t value) {
+  uint64_t now = __atomic_load_n(to, __ATOMIC_RELAXED);
+  while (value < now &&
+         !__atomic_compare_exchange_n(to, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
 
 int halo_compare(const void *a, const void *b) {
   const struct halo *x = a, *y = b;
@@ -18,6 +32,30 @@ void halo_find_block(const struct particles *s, size_t i, struct particle_block 
   if (i - block->first < block->count) return;
   *block = particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) -
                                   s->first_block);
+}
+
+/** Consecutive particles of this rank, first .. end - 1, of one FoF group. */
+struct run {
+  size_t first, end;
+};
+
+/** Find the first run of particles first .. end - 1. Particles of a FoF group mostly follow each
+ * other, so that tasks rarely meet at the numbers of one group. */
+static struct run run_from(const struct fof *f, size_t first, size_t end) {
+  struct run r = {first, first + 1};
+  while (r.end < end && f->head[r.end] == f->head[first]) r.end++;
+  return r;
+}
+
+/** Call a function for each run of an ORB group. */
+static void visit_runs(const struct fof *f, uint32_t block,
+                       void (*visit)(void *context, const struct run *run), void *context) {
+  const struct particle_block b = particles_block(f->particles, block);
+  struct run r = {b.first, b.first};
+  while (r.end < b.first + b.count) {
+    r = run_from(f, r.end, b.first + b.count);
+    visit(context, &r);
+  }
 }
 
 /** A FoF group that has members on this rank and its home on another. */
@@ -134,28 +172,69 @@ static void exchange_guests(struct halo_home *home, const struct away_list *away
   free(guests);
 }
 
-/** Sort the members whose halos are elsewhere by the list, and find the lowest ids of the halos at
- * home here. */
-static void look_through(struct halo_home *home, const uint32_t *slot,
-                         const struct away_list *away) {
-  const struct particles *s = home->fof->particles;
-  uint64_t *next = allocate(away->count, sizeof *next, "halo members"), sends = 0;
+/** What tasks know that look through the particles. Their order changes neither sums nor lowest ids.
+ * It changes the order of members in their lists, which are sorted later. */
+struct search {
+  struct halo_home *home;
+  uint32_t *slot; /* [head] */
+  uint64_t *next; /* [list] where the next member is stored */
+};
+
+static void count_run(void *context, const struct run *run) {
+  const struct search *s = context;
+  atomic_add_u32(&s->slot[s->home->fof->head[run->first]], (uint32_t)(run->end - run->first));
+}
+static void count_block(void *context, uint32_t block) {
+  const struct search *s = context;
+  visit_runs(s->home->fof, block, count_run, context);
+}
+
+/** Store a run in one of the lists in @p list. */
+static void list_run(const struct search *s, const struct run *run, size_t number, uint32_t *list) {
+  uint64_t at = atomic_add_u64(&s->next[number], run->end - run->first);
+  for (size_t i = run->first; i < run->end; i++) list[at++] = (uint32_t)i;
+}
+
+static void look_at_run(void *context, const struct run *run) {
+  const struct search *s = context;
+  const uint32_t number = s->slot[s->home->fof->head[run->first]];
+  if (number == 0) return;
+  if (number > s->home->count) {
+    list_run(s, run, number - s->home->count - 1, s->home->sent);
+    return;
+  }
+  const uint64_t *id = s->home->fof->particles->id;
+  uint64_t lowest = UINT64_MAX;
+  for (size_t i = run->first; i < run->end; i++) lowest = id[i] < lowest ? id[i] : lowest;
+  atomic_min_u64(&s->home->halo[number - 1].lowest_id, lowest);
+}
+static void look_at_block(void *context, uint32_t block) {
+  const struct search *s = context;
+  visit_runs(s->home->fof, block, look_at_run, context);
+}
+
+/** List the members whose halos are elsewhere by these halos, and find the lowest ids of the halos
+ * at home here. */
+static void look_through(struct halo_home *home, uint32_t *slot, const struct away_list *away) {
+  struct search search = {home, slot, allocate(away->count, sizeof *search.next, "halo members")};
+  uint64_t sends = 0;
   for (size_t k = 0; k < away->count; k++) {
-    next[k] = sends;
+    search.next[k] = sends;
     sends += away->list[k].is_halo ? away->list[k].count : 0;
   }
   home->sent = allocate(sends, sizeof *home->sent, "halo members");
-  for (size_t i = 0; i < s->count; i++) {
-    const uint32_t number = slot[home->fof->head[i]];
-    if (number == 0) continue;
-    if (number > home->count) {
-      home->sent[next[number - home->count - 1]++] = (uint32_t)i;
-      continue;
-    }
-    struct halo *h = &home->halo[number - 1];
-    if (s->id[i] < h->lowest_id) h->lowest_id = s->id[i];
-  }
-  free(next);
+  loop_run(&halos_stage, (uint32_t)home->fof->particles->blocks, look_at_block, &search);
+  free(search.next);
+}
+
+static void take_run(void *context, const struct run *run) {
+  const struct search *s = context;
+  const uint32_t number = s->slot[s->home->fof->head[run->first]];
+  if (number > 0 && number <= s->home->count) list_run(s, run, number - 1, s->home->member);
+}
+static void take_block(void *context, uint32_t block) {
+  const struct search *s = context;
+  visit_runs(s->home->fof, block, take_run, context);
 }
 
 struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
@@ -163,7 +242,9 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
   struct halo_home home = {
       .fof = f, .guests_from = exchange_counts(), .sent_to = exchange_counts()};
   uint32_t *slot = allocate(s->count, sizeof *slot, "halo numbers");
-  for (size_t i = 0; i < s->count; i++) slot[f->head[i]]++;
+  struct search search = {&home, slot, NULL};
+  const uint32_t blocks = (uint32_t)s->blocks;
+  loop_run(&halos_stage, blocks, count_block, &search);
   struct away_list away = count_spans(f, min_members, slot);
   list_halos(&home, min_members, slot, &away);
   look_through(&home, slot, &away);
@@ -188,10 +269,8 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
     home.members += home.halo[h].count;
   }
   home.member = allocate(home.members, sizeof *home.member, "halo members");
-  for (size_t i = 0; i < s->count; i++) {
-    const uint32_t number = slot[f->head[i]];
-    if (number > 0 && number <= home.count) home.member[next[number - 1]++] = (uint32_t)i;
-  }
+  search.next = next;
+  loop_run(&halos_stage, blocks, take_block, &search);
   for (size_t i = 0; i < guests; i++)
     home.member[next[slot[home.guest[i].label - first] - 1]++] = (uint32_t)(s->count + i);
   free(next);

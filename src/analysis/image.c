@@ -9,6 +9,7 @@
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/loop.h"
 #include "sheet.h"
 
 #define DARKEST 0.005 /* fraction of the pixels that are black, */
@@ -62,17 +63,36 @@ static void draw(double *map, const struct image *image, double mean, double box
   free(p.rgb);
 }
 
-void image_write(const struct particles *s, const struct image *image) {
+static struct projection projection_of(const struct image *image) {
   const double extent = fmin(image->thickness, 1.0) * POSITION_TURN - 1.0;
-  const struct projection projection = {.pixels = image->pixels,
-                                        .low = (uint32_t)(0.5 * POSITION_TURN - 0.5 * extent),
-                                        .extent = (uint32_t)extent};
-  double *map = image->lattice > 0 ? sheet_project(s, image->lattice, &projection) : NULL;
-  if (!map) map = smoothed_project(s, &projection);
-  const double mean = (double)s->all * fmin(image->thickness, 1.0) /
+  return (struct projection){.pixels = image->pixels,
+                             .low = (uint32_t)(0.5 * POSITION_TURN - 0.5 * extent),
+                             .extent = (uint32_t)extent};
+}
+
+struct drawing {
+  const struct particles *particles;
+  const struct image *image; /* [image] */
+  double **map;
+};
+
+static void draw_image(void *context, uint32_t i) {
+  const struct drawing *d = context;
+  const struct image *image = &d->image[i];
+  const double mean = (double)d->particles->all * fmin(image->thickness, 1.0) /
                       (double)(image->pixels * image->pixels);
-  if (comm_rank() == 0) draw(map, image, mean, s->box);
-  free(map);
+  draw(d->map[i], image, mean, d->particles->box);
+}
+
+void images_write(const struct particles *s, const struct image *image, size_t count) {
+  struct projection projection[IMAGES_MOST] = {{0}};
+  double *map[IMAGES_MOST];
+  for (size_t i = 0; i < count; i++) projection[i] = projection_of(&image[i]);
+  if (image->lattice == 0 || !sheet_project(s, image->lattice, count, projection, map))
+    for (size_t i = 0; i < count; i++) map[i] = smoothed_project(s, &projection[i]);
+  struct drawing drawing = {s, image, map};
+  if (comm_rank() == 0) loop_run(&image_stage, (uint32_t)count, draw_image, &drawing);
+  for (size_t i = 0; i < count; i++) free(map[i]);
 }
 
 double image_memory(const struct parameters *p, size_t particles) {
@@ -83,7 +103,9 @@ double image_memory(const struct parameters *p, size_t particles) {
                pixels = image > frame ? image : frame;
   const double reach = DISPLACEMENT / (1.0 + p->time.z_end) / fmax(p->box.size, DISPLACEMENT);
   const bool lattice = p->ic.source == IC_GENERATE && !p->ic.glass[0];
-  return 3.0 * (double)(pixels * pixels) + (lattice
-                                                ? sheet_memory(particles, pixels, reach)
-                                                : (double)comm_size() * smoothed_memory(pixels));
+  const double values = (double)(pixels * pixels), ranks = comm_size(),
+               drawn = p->output.images && p->analysis.slice > 0.0 ? 2.0 : 1.0;
+  const double waiting = (drawn - 1.0) * ranks * sizeof(double); /* the first map, for the second */
+  return (3.0 * drawn + waiting) * values +
+         (lattice ? sheet_memory(particles, pixels, reach) : ranks * smoothed_memory(pixels));
 }

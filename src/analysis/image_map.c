@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -12,10 +13,12 @@ LOOP_STAGE(image, 0xaa4466, .untimed = true);
 
 #define MAPS_MAX (256.0 * 1048576.0) /* most bytes of all maps on one host */
 enum { PARTS_MAX = 32, BANDS = 64 };
+enum { CORE_PARTS = 4 }; /* for each core: parts differ by their time */
 
 static double choose_parts(double values, double most) {
   const double fitting = MAPS_MAX / (double)comm_host_size() / (values * sizeof(uint64_t));
-  return floor(fmax(1.0, fmin(fmin(PARTS_MAX, most), fitting)));
+  const double cores = (double)sysconf(_SC_NPROCESSORS_ONLN) / (double)comm_host_size();
+  return floor(fmax(1.0, fmin(fmin(fmin(PARTS_MAX, CORE_PARTS * cores), most), fitting)));
 }
 
 struct maps maps_create(size_t values, size_t most) {

@@ -4,6 +4,7 @@
 #include "sheet.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -13,6 +14,7 @@
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
+#include "photons/runtime/pages.h"
 #include "sheet_part.h"
 #include "src/base/exchange.h"
 
@@ -24,7 +26,8 @@ enum { SIDE_MAX = 1 << 20 }; /* whose cube is a number */
 
 struct sheet {
   size_t side, first, planes; /* planes of cells first .. first + planes - 1 are on this rank */
-  uint32_t (*position)[3];    /* [planes + 1][side][side] */
+  uint32_t (*position)[3];    /* [planes + 1][side][side], in these pages */
+  struct pages pages;
 };
 
 /** A particle on its way, and its place among the positions of the rank that receives it. */
@@ -89,11 +92,24 @@ static void exchange_range(struct sheet *sheet, const struct range *r) {
   free(count);
 }
 
+struct id_check {
+  const struct particles *particles;
+  atomic_bool outside;
+};
+static void check_block(void *context, uint32_t block) {
+  struct id_check *c = context;
+  const struct particle_block b = particles_block(c->particles, block);
+  uint64_t most = 0;
+  for (size_t i = 0; i < b.count; i++) most = b.id[i] - 1 > most ? b.id[i] - 1 : most;
+  if (most >= c->particles->all) atomic_store(&c->outside, true);
+}
+
 /** Whether the ids may be numbers of a lattice's points. Ids differ. */
 static bool ids_fit(const struct particles *s, size_t side) {
   const bool cube = side <= SIDE_MAX && s->all == side * side * side;
-  double outside = cube ? 0.0 : 1.0;
-  for (size_t i = 0; i < s->count; i++) outside += s->id[i] - 1 >= s->all;
+  struct id_check check = {.particles = s};
+  if (cube) loop_run(&sheet_gather_stage, (uint32_t)s->blocks, check_block, &check);
+  double outside = !cube || check.outside ? 1.0 : 0.0;
   comm_max_double(&outside, 1);
   return outside == 0.0;
 }
@@ -120,8 +136,9 @@ static void place_block(void *context, uint32_t block) {
 static struct sheet gather(const struct particles *s, size_t side) {
   struct sheet sheet = {.side = side, .first = comm_first(side, comm_rank())};
   sheet.planes = comm_first(side, comm_rank() + 1) - sheet.first;
-  sheet.position = allocate(sheet.planes > 0 ? (sheet.planes + 1) * side * side : 0,
-                            sizeof *sheet.position, "the lattice of a picture");
+  const size_t points = sheet.planes > 0 ? (sheet.planes + 1) * side * side : 0;
+  sheet.pages = pages_create(points * sizeof *sheet.position, "the lattice of a picture");
+  sheet.position = (void *)sheet.pages.start;
   if (comm_size() == 1) {
     loop_run(&sheet_gather_stage, (uint32_t)s->blocks, place_block, &(struct placement){s, &sheet});
     return sheet;
@@ -133,50 +150,82 @@ static struct sheet gather(const struct particles *s, size_t side) {
   return sheet;
 }
 
-/** Deposit the parts of the sheet as tasks, and wait for these tasks. If StarPU does not run, the
- * calling thread deposits them. */
-static void deposit_parts(const struct sheet_part *whole, struct maps *maps) {
-  const size_t row = whole->side * whole->side;
-  starpu_data_handle_t handles[maps->parts][2];
-  for (uint32_t k = 0; k < maps->parts; k++) {
-    const size_t first = block_first(whole->planes, maps->parts, k);
-    struct sheet_part part = *whole;
-    part.planes = block_first(whole->planes, maps->parts, k + 1) - first;
-    part.position = whole->position + first * row;
-    part.map = maps->map + k * maps->values;
-    if (!starpu_is_initialized()) {
-      sheet_deposit(&part);
-      continue;
-    }
-    handles[k][0] = handle_register((void *)(uintptr_t)part.position, (part.planes + 1) * row,
-                                    sizeof *part.position);
-    handles[k][1] = handle_register(part.map, maps->values, sizeof *part.map);
-    sheet_deposit_submit(&part, handles[k][0], handles[k][1]);
-  }
-  if (!starpu_is_initialized()) return;
-  for (uint32_t k = 0; k < maps->parts; k++)
-    for (int i = 0; i < 2; i++) handle_unregister(&handles[k][i]);
+/** The most parts that the sheet is worth cutting into: GPUs are busy with few. */
+static size_t most_parts(const struct sheet *sheet) {
+  const size_t streams = starpu_is_initialized() ? starpu_cuda_worker_get_count() : 0;
+  return streams > 0 && 2 * streams < sheet->planes ? 2 * streams : sheet->planes;
 }
 
-double *sheet_project(const struct particles *s, size_t side, const struct projection *p) {
-  if (!ids_fit(s, side)) return NULL;
+/** Planes of cells that one task deposits, and the positions of their corners. */
+struct part {
+  size_t first, planes;
+  starpu_data_handle_t position; /* if StarPU runs */
+};
+
+static struct part part_of(const struct sheet *sheet, uint32_t parts, uint32_t k) {
+  const size_t row = sheet->side * sheet->side;
+  struct part p = {.first = block_first(sheet->planes, parts, k)};
+  p.planes = block_first(sheet->planes, parts, k + 1) - p.first;
+  if (starpu_is_initialized())
+    p.position = handle_register(sheet->position + p.first * row, (p.planes + 1) * row,
+                                 sizeof *sheet->position);
+  return p;
+}
+
+/** Deposit the parts of the sheet as tasks, and wait for these tasks. If StarPU does not run, the
+ * calling thread deposits them. */
+static void deposit_parts(const struct sheet *sheet, const struct part *part,
+                          const struct sheet_part *whole, struct maps *maps) {
+  starpu_data_handle_t handle[maps->parts];
+  for (uint32_t k = 0; k < maps->parts; k++) {
+    struct sheet_part p = *whole;
+    p.planes = part[k].planes;
+    p.position = (const uint32_t(*)[3])(sheet->position +
+                                        part[k].first * sheet->side * sheet->side);
+    p.map = maps->map + k * maps->values;
+    if (!starpu_is_initialized()) {
+      sheet_deposit(&p);
+      continue;
+    }
+    handle[k] = handle_register(p.map, maps->values, sizeof *p.map);
+    sheet_deposit_submit(&p, part[k].position, handle[k]);
+  }
+  if (!starpu_is_initialized()) return;
+  for (uint32_t k = 0; k < maps->parts; k++) handle_unregister(&handle[k]);
+}
+
+bool sheet_project(const struct particles *s, size_t side, size_t count,
+                   const struct projection p[], double *map[]) {
+  if (!ids_fit(s, side)) return false;
   struct sheet sheet = gather(s, side);
   const double unit = (double)s->all / ALL_UNITS;
-  struct maps maps = maps_create(p->pixels * p->pixels, sheet.planes);
-  if (sheet.planes > 0)
-    deposit_parts(&(struct sheet_part){.side = side,
-                                       .planes = sheet.planes,
-                                       .scale = (double)p->pixels / POSITION_TURN,
-                                       .mass = 1.0 / 6.0 / unit,
-                                       .pixels = p->pixels,
-                                       .low = p->low,
-                                       .extent = p->extent,
-                                       .position = (const uint32_t(*)[3])sheet.position},
-                  &maps);
-  free(sheet.position);
-  maps_sum(&maps);
-  columns_integrate(maps.map, p->pixels, p->pixels);
-  return maps_convert(&maps, unit);
+  const size_t most = most_parts(&sheet);
+  struct part *part = NULL;
+  uint32_t parts = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct maps maps = maps_create(p[i].pixels * p[i].pixels, most);
+    if (!part && sheet.planes > 0) {
+      parts = maps.parts;
+      part = allocate(parts, sizeof *part, "parts of a picture's lattice");
+      for (uint32_t k = 0; k < parts; k++) part[k] = part_of(&sheet, parts, k);
+    }
+    if (sheet.planes > 0)
+      deposit_parts(&sheet, part,
+                    &(struct sheet_part){.side = side,
+                                         .scale = (double)p[i].pixels / POSITION_TURN,
+                                         .mass = 1.0 / 6.0 / unit,
+                                         .pixels = p[i].pixels,
+                                         .low = p[i].low,
+                                         .extent = p[i].extent},
+                    &maps);
+    maps_sum(&maps);
+    columns_integrate(maps.map, p[i].pixels, p[i].pixels);
+    map[i] = maps_convert(&maps, unit);
+  }
+  for (uint32_t k = 0; k < parts; k++) handle_unregister(&part[k].position);
+  free(part);
+  pages_free(&sheet.pages);
+  return true;
 }
 
 double sheet_memory(size_t particles, size_t pixels, double reach) {

@@ -326,6 +326,36 @@ static HOST_DEVICE inline bool cut_piece(struct piece *piece, const double plane
   return false;
 }
 
+/** A tetrahedron that is cut along two planes. */
+struct cutting {
+  double planes[2];
+  struct piece stack[PIECES_MOST];
+  int left; /* on the stack */
+};
+
+/** @param mass  of the tetrahedron
+ * @param low, high  z of the planes */
+static HOST_DEVICE inline void cutting_begin(struct cutting *c, const struct vertex v[4],
+                                             double mass, double low, double high) {
+  c->planes[0] = low;
+  c->planes[1] = high;
+  for (int k = 0; k < 4; k++) c->stack[0].v[k] = v[k];
+  c->stack[0].mass = mass;
+  c->left = 1;
+}
+
+/** @return the next piece between the planes; it is valid until the next call; NULL: there is none
+ */
+static HOST_DEVICE inline const struct piece *cutting_next(struct cutting *c) {
+  while (c->left > 0) {
+    while (cut_piece(&c->stack[c->left - 1], c->planes, &c->stack[c->left])) c->left++;
+    const struct piece *p = &c->stack[--c->left];
+    const double middle = 0.25 * (p->v[0].z + p->v[1].z + p->v[2].z + p->v[3].z);
+    if (middle > c->planes[0] && middle < c->planes[1]) return p;
+  }
+  return NULL;
+}
+
 /**
  * Add to each pixel the mass of the tetrahedron in the column of the pixel between z = low and
  * z = high. The masses of all pixels sum up to the mass between the two planes, but for rounding to
@@ -338,21 +368,9 @@ static HOST_DEVICE inline void tetrahedron_deposit(const struct vertex v[4], dou
                                                    double low, double high, size_t pixels,
                                                    uint64_t *map) {
   const struct pixel_map t = {pixels, map};
-  const double planes[2] = {low, high};
-  struct piece stack[PIECES_MOST];
-  for (int k = 0; k < 4; k++) stack[0].v[k] = v[k];
-  stack[0].mass = mass;
-  int left = 1;
-  while (left > 0) {
-    struct piece *p = &stack[left - 1];
-    if (cut_piece(p, planes, &stack[left])) {
-      left++;
-      continue;
-    }
-    const double middle = 0.25 * (p->v[0].z + p->v[1].z + p->v[2].z + p->v[3].z);
-    if (middle > planes[0] && middle < planes[1]) deposit_whole(&t, p->v, p->mass);
-    left--;
-  }
+  struct cutting cutting;
+  cutting_begin(&cutting, v, mass, low, high);
+  for (const struct piece *p; (p = cutting_next(&cutting));) deposit_whole(&t, p->v, p->mass);
 }
 
 #endif

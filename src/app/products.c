@@ -105,17 +105,14 @@ void products_draw_frame(const struct products *o, const char *path) {
   image.pixels = (size_t)o->parameters->output.movie_pixels;
   image.low = FRAME_LOW;
   image.high = FRAME_HIGH;
-  image_write(o->particles, &image);
+  images_write(o->particles, &image, 1);
 }
 
 static void write_images(const struct products *o) {
   const struct name density = name_of(o, "density", "png"), slice = name_of(o, "slice", "png");
-  struct image image = image_of(o, density.path);
-  image_write(o->particles, &image);
-  if (o->parameters->analysis.slice <= 0.0) return;
-  image.path = slice.path;
-  image.thickness = o->parameters->analysis.slice;
-  image_write(o->particles, &image);
+  struct image image[2] = {image_of(o, density.path), image_of(o, slice.path)};
+  image[1].thickness = o->parameters->analysis.slice;
+  images_write(o->particles, image, image[1].thickness > 0.0 ? 2 : 1);
 }
 
 void products_write_positions(struct products *o) {

@@ -59,12 +59,16 @@ int main(void) {
     watch_print("power spectrum", watch);
     watch = watch_start();
     struct image image = {.path = "bench_analysis.png", .pixels = 1024, .a = 1.0, .thickness = 1.0};
-    image_write(&s, &image);
+    images_write(&s, &image, 1);
     watch_print("picture, smoothed", watch);
     watch = watch_start();
     image.lattice = (size_t)lround(cbrt((double)s.count));
-    image_write(&s, &image);
+    images_write(&s, &image, 1);
     watch_print("picture of the sheet", watch);
+    watch = watch_start();
+    image.thickness = 0.05;
+    images_write(&s, &image, 1);
+    watch_print("slice of the sheet", watch);
     printf("(%zu halos, the largest of %llu particles)\n", catalogue->count,
            catalogue->count ? (unsigned long long)catalogue->halo[0].count : 0);
     halo_catalogue_free(catalogue);

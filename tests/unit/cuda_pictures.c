@@ -133,7 +133,8 @@ static double *project(bool gpu, size_t side, const struct projection *projectio
       for (size_t c = 0; c < 3; c++) b.x[c][i] = position[c];
     }
   }
-  double *map = sheet_project(&s, side, projection);
+  double *map;
+  if (!sheet_project(&s, side, 1, projection, &map)) fail(EXIT_RUN_FAILED, "no lattice");
   *gpu_tasks = 0;
   for (uint32_t w = 0; w < engine_workers(); w++) {
     struct starpu_profiling_worker_info info;

@@ -61,16 +61,19 @@ struct image {
                          the picture where low >= high */
 };
 
+enum { IMAGES_MOST = 2 };
+
 /**
- * Write a PNG of the logarithm of the projected density over the mean, with redshift, depth, a
+ * Write PNGs of the logarithm of the projected density over the mean, with redshift, depth, a
  * scale bar and a colour bar; rank 0 writes. With a lattice the density is that of the phase-space
  * sheet; without one, or if the ids are not those of the lattice, particles are smoothed as widely
- * as those about them are apart. The picture is the same for any number of ranks and workers, and
+ * as those about them are apart. The pictures are the same for any number of ranks and workers, and
  * any order of the particles.
+ * @param image  [count <= IMAGES_MOST], of one lattice and with the same number of pixels
  */
-void image_write(const struct particles *s, const struct image *image);
+void images_write(const struct particles *s, const struct image *image, size_t count);
 
-/** Bytes that a picture takes on all ranks together; 0 where the parameters ask for none.
+/** Bytes that the pictures of an output take on all ranks together; 0 where there are none.
  * Local. */
 double image_memory(const struct parameters *p, size_t particles);
 
