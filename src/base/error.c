@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -125,6 +126,16 @@ _Noreturn static void fail_memory(size_t count, size_t size, const char *what) {
 void *allocate(size_t count, size_t size, const char *what) {
   void *block = calloc(count ? count : 1, size ? size : 1);
   if (!block) fail_memory(count, size, what);
+  return block;
+}
+
+void *allocate_large(size_t count, size_t size, const char *what) {
+  const size_t huge_page = (size_t)2 << 20, bytes = count * size;
+  char *block = allocate(count, size, what);
+  const size_t before = (huge_page - (uintptr_t)block % huge_page) % huge_page;
+  /* A block of this size is a mapping of its own, whose pages nobody has touched. */
+  if (bytes >= before + huge_page)
+    (void)madvise(block + before, (bytes - before) / huge_page * huge_page, MADV_HUGEPAGE);
   return block;
 }
 

@@ -45,6 +45,10 @@ void messages_to(int descriptor);
  */
 void *allocate(size_t count, size_t size, const char *what);
 
+/** Like allocate(), for large arrays of which every element will be written: in huge pages where the
+ * system has them, which take less time to get, to lock and to find. To be freed by free(). */
+void *allocate_large(size_t count, size_t size, const char *what);
+
 /** Like allocate(), for an existing allocation (or NULL); new bytes are not cleared. */
 void *reallocate(void *block, size_t count, size_t size, const char *what);
 
