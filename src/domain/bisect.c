@@ -51,60 +51,91 @@ static size_t chunk_first(const struct splitting *b, uint32_t chunk) {
   return block_first(b->count, b->chunks, chunk);
 }
 
-/* For each particle i of a chunk; it is in the range `of`. */
-#define FOR_PARTICLES(b, chunk, of, i)                                                      \
-  for (size_t i = chunk_first((b), (chunk)), end = chunk_first((b), (chunk) + 1); i < end;) \
-    for (const struct particle_block of = particles_block_of((b)->particles, i);            \
-         i < end && i < of.first + of.count; i++)
+/** Particles of a chunk that follow each other and are in one node, which is being split. */
+struct run {
+  const struct splitting *b;
+  uint32_t chunk, cut;
+  const uint32_t *x[3];
+  uint32_t *node;
+  size_t count;
+};
+
+/** Call function() for all runs of a chunk. In most orders runs are long. */
+static void for_runs(const struct splitting *b, uint32_t chunk,
+                     void (*function)(const struct run *run)) {
+  for (size_t i = chunk_first(b, chunk), end = chunk_first(b, chunk + 1); i < end;) {
+    const struct particle_block of = particles_block_of(b->particles, i);
+    const size_t stop = of.first + of.count < end ? of.first + of.count : end;
+    for (size_t next; i < stop; i = next) {
+      for (next = i + 1; next < stop && b->node[next] == b->node[i];) next++;
+      const int32_t cut = b->cut_of[b->node[i]];
+      const size_t k = i - of.first;
+      if (cut >= 0)
+        function(&(struct run){b,
+                               chunk,
+                               (uint32_t)cut,
+                               {of.x[0] + k, of.x[1] + k, of.x[2] + k},
+                               b->node + i,
+                               next - i});
+    }
+  }
+}
+
+static void measure_run(const struct run *run) {
+  const size_t row = (size_t)run->chunk * run->b->cuts + run->cut;
+  for (int c = 0; c < 3; c++) {
+    uint32_t low = run->b->low[row][c], high = run->b->high[row][c];
+    for (size_t i = 0; i < run->count; i++) {
+      const uint32_t x = run->x[c][i];
+      low = x < low ? x : low;
+      high = x > high ? x : high;
+    }
+    run->b->low[row][c] = low;
+    run->b->high[row][c] = high;
+  }
+}
 
 static void measure_boxes(void *context, uint32_t chunk) {
   const struct splitting *b = context;
-  uint32_t(*low)[3] = b->low + (size_t)chunk * b->cuts,
-  (*high)[3] = b->high + (size_t)chunk * b->cuts;
-  memset(low, 0xff, b->cuts * sizeof *low);
-  memset(high, 0, b->cuts * sizeof *high);
-  FOR_PARTICLES(b, chunk, of, i) {
-    const int32_t k = b->cut_of[b->node[i]];
-    if (k < 0) continue;
-    for (int c = 0; c < 3; c++) {
-      const uint32_t x = of.x[c][i - of.first];
-      if (x < low[k][c]) low[k][c] = x;
-      if (x > high[k][c]) high[k][c] = x;
-    }
+  memset(b->low + (size_t)chunk * b->cuts, 0xff, b->cuts * sizeof *b->low);
+  memset(b->high + (size_t)chunk * b->cuts, 0, b->cuts * sizeof *b->high);
+  for_runs(b, chunk, measure_run);
+}
+
+static void count_run(const struct run *run) {
+  const struct splitting *b = run->b;
+  const struct cut *cut = &b->cut[run->cut];
+  const uint32_t *x = run->x[cut->axis];
+  uint64_t *histogram = b->histogram + ((size_t)run->chunk * b->cuts + run->cut) * DIGIT_VALUES;
+  const unsigned shift = digit_shift[b->digit];
+  if (b->digit == 0) {
+    for (size_t i = 0; i < run->count; i++) histogram[x[i] >> shift]++;
+    return;
   }
+  const unsigned known = digit_shift[b->digit - 1];
+  for (size_t i = 0; i < run->count; i++)
+    if ((x[i] ^ cut->value) >> known == 0) histogram[(x[i] - cut->value) >> shift]++;
 }
 
 static void count_digits(void *context, uint32_t chunk) {
   const struct splitting *b = context;
-  uint64_t *histogram = b->histogram + (size_t)chunk * b->cuts * DIGIT_VALUES;
-  memset(histogram, 0, (size_t)b->cuts * DIGIT_VALUES * sizeof *histogram);
-  const unsigned shift = digit_shift[b->digit];
-  FOR_PARTICLES(b, chunk, of, i) {
-    const int32_t k = b->cut_of[b->node[i]];
-    if (k < 0) continue;
-    const uint32_t x = of.x[b->cut[k].axis][i - of.first];
-    if (b->digit > 0 && ((x ^ b->cut[k].value) >> digit_shift[b->digit - 1]) != 0) continue;
-    const uint32_t digit = (x >> shift) &
-                           (b->digit == DIGITS - 1 ? (1u << 10) - 1 : DIGIT_VALUES - 1);
-    histogram[(size_t)k * DIGIT_VALUES + digit]++;
+  memset(b->histogram + (size_t)chunk * b->cuts * DIGIT_VALUES, 0,
+         (size_t)b->cuts * DIGIT_VALUES * sizeof *b->histogram);
+  for_runs(b, chunk, count_run);
+}
+
+static void send_run(const struct run *run) {
+  const struct cut *cut = &run->b->cut[run->cut];
+  const uint32_t *x = run->x[cut->axis], child = 2 * *run->node;
+  uint64_t *ties = &run->b->ties[(size_t)run->chunk * run->b->cuts + run->cut];
+  for (size_t i = 0; i < run->count; i++) {
+    const bool tied = x[i] == cut->value && *ties > 0;
+    *ties -= tied;
+    run->node[i] = child + !(x[i] < cut->value || tied);
   }
 }
 
-static void send_down(void *context, uint32_t chunk) {
-  const struct splitting *b = context;
-  uint64_t *ties = b->ties + (size_t)chunk * b->cuts;
-  FOR_PARTICLES(b, chunk, of, i) {
-    const int32_t k = b->cut_of[b->node[i]];
-    if (k < 0) continue;
-    const uint32_t x = of.x[b->cut[k].axis][i - of.first], value = b->cut[k].value;
-    bool left = x < value;
-    if (x == value && ties[k] > 0) {
-      left = true;
-      ties[k]--;
-    }
-    b->node[i] = 2 * b->node[i] + !left;
-  }
-}
+static void send_down(void *context, uint32_t chunk) { for_runs(context, chunk, send_run); }
 
 static void choose_axes(struct splitting *b, struct domain *d, unsigned level) {
   loop_run(&rebuild_stage, b->chunks, measure_boxes, b);
@@ -182,8 +213,8 @@ static void split_level(struct splitting *b, struct domain *d, unsigned level) {
   const size_t rows = (size_t)b->chunks * b->cuts;
   b->low = allocate(rows, sizeof *b->low, "boxes of the domain decomposition");
   b->high = allocate(rows, sizeof *b->high, "boxes of the domain decomposition");
-  b->histogram = allocate(rows * DIGIT_VALUES, sizeof *b->histogram,
-                          "counts of the domain decomposition");
+  b->histogram = allocate_large(rows * DIGIT_VALUES, sizeof *b->histogram,
+                                "counts of the domain decomposition");
   b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
   choose_axes(b, d, level);
   for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b);

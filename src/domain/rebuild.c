@@ -356,7 +356,8 @@ void orb_rebuild(struct domain *d, bool trees) {
     take_positions(&r);
   }
   FOR_PARTICLE_COLUMNS(p, k) {
-    if (k != COLUMN_position || !trees) rearrange(&r, k); /* else positions are taken from the keys */
+    if (k != COLUMN_position || !trees)
+      rearrange(&r, k); /* else positions are taken from the keys */
   }
   orb_parts_free(&r.parts);
   free(r.from);
