@@ -129,13 +129,16 @@ void *allocate(size_t count, size_t size, const char *what) {
   return block;
 }
 
-void *allocate_large(size_t count, size_t size, const char *what) {
-  const size_t huge_page = (size_t)2 << 20, bytes = count * size;
-  char *block = allocate(count, size, what);
-  const size_t before = (huge_page - (uintptr_t)block % huge_page) % huge_page;
-  /* A block of this size is a mapping of its own, whose pages nobody has touched. */
+void use_huge_pages(void *block, size_t bytes) {
+  const size_t huge_page = (size_t)2 << 20,
+               before = (huge_page - (uintptr_t)block % huge_page) % huge_page;
   if (bytes >= before + huge_page)
-    (void)madvise(block + before, (bytes - before) / huge_page * huge_page, MADV_HUGEPAGE);
+    (void)madvise((char *)block + before, (bytes - before) / huge_page * huge_page, MADV_HUGEPAGE);
+}
+
+void *allocate_large(size_t count, size_t size, const char *what) {
+  void *block = allocate(count, size, what);
+  use_huge_pages(block, count * size);
   return block;
 }
 
