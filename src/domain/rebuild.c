@@ -40,6 +40,7 @@ struct rebuild {
   const void *array;                    /* its array in the old order */
   char *rows;                           /* its rows as packed or received; NULL without `place` */
   char *permuted;                       /* its array in the new order */
+  char *room;                           /* for one column; NULL with several ranks */
 };
 
 static size_t chunk_first(const struct rebuild *r, uint32_t chunk) {
@@ -262,8 +263,8 @@ static void copy_chunk(void *context, uint32_t chunk) {
   memcpy(copy->to + first, copy->from + first, block_first(copy->bytes, CHUNKS, chunk + 1) - first);
 }
 
-/** Put a column in its new order. If its memory is registered with StarPU, the memory is kept;
- * otherwise new memory replaces it. */
+/** Put a column in its new order, in its own memory unless this rank has another number of particles
+ * now. */
 static void rearrange(struct rebuild *r, enum particle_column_index column) {
   struct particles *p = &r->domain->particles;
   void *old = particles_column(p, column);
@@ -271,24 +272,41 @@ static void rearrange(struct rebuild *r, enum particle_column_index column) {
   r->array = old;
   const size_t size = particle_column_bytes(r->column);
   if (r->place) {
-    r->rows = allocate_large(r->old.count, size, "particles by part");
+    r->rows = r->room ? r->room : allocate_large(r->old.count, size, "particles by part");
     loop_run(&rebuild_stage, CHUNKS, pack_rows, r);
     if (comm_size() > 1) r->rows = move_rows(r, r->rows, size);
   }
-  const bool room = r->rows && r->count == r->old.count; /* the column itself takes the new order */
-  r->permuted = room ? old : allocate_large(r->count, size, "particles in their new order");
+  if (!r->rows)
+    r->permuted = r->room;
+  else if (r->count == r->old.count)
+    r->permuted = old;
+  else
+    r->permuted = allocate_large(r->count, size, "particles in their new order");
   loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_rows, r);
-  free(r->rows);
+  if (r->rows != r->room) free(r->rows);
   r->rows = NULL;
-  if (room) return;
-  if (r->domain->registered) {
+  if (r->permuted == r->room) {
     struct copy copy = {old, r->permuted, r->count * size};
     loop_run(&rebuild_stage, CHUNKS, copy_chunk, &copy);
-    free(r->permuted);
-  } else {
+  } else if (r->permuted != old) {
     particles_set_column(p, column, r->permuted);
     free(old);
   }
+}
+
+/** Rearrange all columns. One rank does so with the same room for each of them. */
+static void rearrange_all(struct rebuild *r, bool positions) {
+  const struct particles *p = &r->domain->particles;
+  size_t widest = 0;
+  FOR_PARTICLE_COLUMNS(p, k) {
+    const size_t bytes = particle_column_bytes(&particle_columns[k]);
+    widest = bytes > widest ? bytes : widest;
+  }
+  if (comm_size() == 1) r->room = allocate_large(r->count, widest, "particles in their new order");
+  FOR_PARTICLE_COLUMNS(p, k) {
+    if (k != COLUMN_position || positions) rearrange(r, k);
+  }
+  free(r->room);
 }
 
 static void number_keys(void *context, uint32_t chunk) {
@@ -353,12 +371,9 @@ void orb_rebuild(struct domain *d, bool trees) {
   if (trees) {
     loop_run(&rebuild_stage, r.own_parts, split_part, &r);
     loop_run(&rebuild_stage, (uint32_t)p->blocks, split_group, &r);
-    take_positions(&r);
+    take_positions(&r); /* from the keys */
   }
-  FOR_PARTICLE_COLUMNS(p, k) {
-    if (k != COLUMN_position || !trees)
-      rearrange(&r, k); /* else positions are taken from the keys */
-  }
+  rearrange_all(&r, !trees);
   orb_parts_free(&r.parts);
   free(r.from);
   free(r.arrive);
