@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The upper levels of the domain decomposition, or all of them. All ranks and workers split a level together:
- * particles are counted, not moved. */
+/* The upper levels of the domain decomposition, or all of them. All ranks and workers split a level
+ * together: particles are counted, not moved. */
 #include "bisect.h"
 
 #include <stdlib.h>

@@ -25,8 +25,9 @@ struct orb_parts {
 };
 
 /** Split the particles of all ranks, by exact medians along the longest side, down to parts of one
- * owner each, or down to groups. No particle is moved: a median is found digit by digit from counts, which are summed
- * over ranks and workers. Ties keep the order of the particles over all ranks. Collective. */
+ * owner each, or down to groups. No particle is moved: a median is found digit by digit from counts,
+ * which are summed over ranks and workers. Ties keep the order of the particles over all ranks.
+ * Collective. */
 struct orb_parts orb_split(struct domain *d, bool groups);
 void orb_parts_free(struct orb_parts *p);
 

@@ -22,7 +22,7 @@ enum {
 };
 enum { GPU_GROUP_LARGEST = 2097152, GPU_GROUPS_WANTED = 16 }; /* with GPUs: fewer, larger tasks */
 
-enum { SORTED_GROUPS_MOST = 4096 };
+enum { SORTED_GROUPS_MOST = 4096 }; /* groups that tasks sort after a rebuild */
 enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
 
 LOOP_STAGE(rebuild, 0x808080);

@@ -14,7 +14,6 @@
 #include "photons/base/error.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
-#include "photons/runtime/pages.h"
 
 enum { CHUNKS = 64 };
 
