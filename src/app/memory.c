@@ -17,8 +17,10 @@
 #define PROGRAM_BYTES 24e6
 #define MPI_BYTES 20e6
 #define GROUP_BYTES 65e3
-/* Of a particle while groups are cut (src/domain/rebuild.c): its key, and a number in an order. */
+/* Of a particle while groups are cut (src/domain/rebuild.c): its key, its position on the way, and a
+ * number in an order. */
 #define KEY_BYTES 16.0
+#define COLUMN_BYTES 12.0
 #define NUMBER_BYTES 4.0
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -62,11 +64,11 @@ static double initial_conditions(const struct parameters *p) {
   return 2.0 * (double)p->ic.order * n * n * (n + 2.0) * sizeof(double);
 }
 
-/** Keys and each particle's node; then, less than that, a copy of one column. Several ranks have
- * two copies of the keys on their way. */
+/** Keys and each particle's node; then, less than that, a copy of one column. With GPUs there are no
+ * keys. Several ranks have two copies of the keys or of a column on their way. */
 static double rebuild(double particles) {
-  return comm_size() > 1 ? particles * (2.0 * KEY_BYTES + NUMBER_BYTES)
-                         : particles * (KEY_BYTES + NUMBER_BYTES);
+  const double moved = scheduler_any_gpu() ? COLUMN_BYTES : KEY_BYTES;
+  return particles * ((comm_size() > 1 ? 2.0 : 1.0) * moved + NUMBER_BYTES);
 }
 
 static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {

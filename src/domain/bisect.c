@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The upper levels of the domain decomposition. All ranks and workers split a level together:
- * particles are counted, not moved. */
+/* The upper levels of the domain decomposition, or all of them. All ranks and workers split a level
+ * together: particles are counted, not moved. */
 #include "bisect.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ enum {
   DIGITS = 3,
   DIGIT_VALUES = 1 << 11,
   CHUNK_LEAST = 1 << 14,
-  CHUNKS_MOST = 64
+  CHUNKS_MOST = 64,
+  ROWS_MOST = 1 << 13 /* histograms of all chunks, 128 MiB */
 };
 static const unsigned digit_shift[DIGITS] = {21, 10, 0};
 
@@ -35,12 +36,13 @@ struct splitting {
   const struct particles *particles;
   size_t count;
   uint32_t *node; /* [particle] its node of the ORB tree, heap order */
-  uint32_t chunks;
+  uint32_t chunks, chunks_most;
   struct cut *cut;
   uint32_t cuts;
   int32_t *cut_of;                /* [heap node] its cut; -1 if it is not split now */
   uint32_t (*low)[3], (*high)[3]; /* [chunk][cut] boxes */
   uint64_t *histogram;            /* [chunk][cut][DIGIT_VALUES] */
+  uint64_t *sum;                  /* [cut][DIGIT_VALUES] of all chunks, then of all ranks */
   uint64_t *ties;                 /* [chunk][cut] particles at the median that go left */
   int digit;
 };
@@ -49,60 +51,91 @@ static size_t chunk_first(const struct splitting *b, uint32_t chunk) {
   return block_first(b->count, b->chunks, chunk);
 }
 
-/* For each particle i of a chunk; it is in the range `of`. */
-#define FOR_PARTICLES(b, chunk, of, i)                                                      \
-  for (size_t i = chunk_first((b), (chunk)), end = chunk_first((b), (chunk) + 1); i < end;) \
-    for (const struct particle_block of = particles_block_of((b)->particles, i);            \
-         i < end && i < of.first + of.count; i++)
+/** Particles of a chunk that follow each other and are in one node, which is being split. */
+struct run {
+  const struct splitting *b;
+  uint32_t chunk, cut;
+  const uint32_t *x[3];
+  uint32_t *node;
+  size_t count;
+};
+
+/** Call function() for all runs of a chunk. In most orders runs are long. */
+static void for_runs(const struct splitting *b, uint32_t chunk,
+                     void (*function)(const struct run *run)) {
+  for (size_t i = chunk_first(b, chunk), end = chunk_first(b, chunk + 1); i < end;) {
+    const struct particle_block of = particles_block_of(b->particles, i);
+    const size_t stop = of.first + of.count < end ? of.first + of.count : end;
+    for (size_t next; i < stop; i = next) {
+      for (next = i + 1; next < stop && b->node[next] == b->node[i];) next++;
+      const int32_t cut = b->cut_of[b->node[i]];
+      const size_t k = i - of.first;
+      if (cut >= 0)
+        function(&(struct run){b,
+                               chunk,
+                               (uint32_t)cut,
+                               {of.x[0] + k, of.x[1] + k, of.x[2] + k},
+                               b->node + i,
+                               next - i});
+    }
+  }
+}
+
+static void measure_run(const struct run *run) {
+  const size_t row = (size_t)run->chunk * run->b->cuts + run->cut;
+  for (int c = 0; c < 3; c++) {
+    uint32_t low = run->b->low[row][c], high = run->b->high[row][c];
+    for (size_t i = 0; i < run->count; i++) {
+      const uint32_t x = run->x[c][i];
+      low = x < low ? x : low;
+      high = x > high ? x : high;
+    }
+    run->b->low[row][c] = low;
+    run->b->high[row][c] = high;
+  }
+}
 
 static void measure_boxes(void *context, uint32_t chunk) {
   const struct splitting *b = context;
-  uint32_t(*low)[3] = b->low + (size_t)chunk * b->cuts,
-  (*high)[3] = b->high + (size_t)chunk * b->cuts;
-  memset(low, 0xff, b->cuts * sizeof *low);
-  memset(high, 0, b->cuts * sizeof *high);
-  FOR_PARTICLES(b, chunk, of, i) {
-    const int32_t k = b->cut_of[b->node[i]];
-    if (k < 0) continue;
-    for (int c = 0; c < 3; c++) {
-      const uint32_t x = of.x[c][i - of.first];
-      if (x < low[k][c]) low[k][c] = x;
-      if (x > high[k][c]) high[k][c] = x;
-    }
+  memset(b->low + (size_t)chunk * b->cuts, 0xff, b->cuts * sizeof *b->low);
+  memset(b->high + (size_t)chunk * b->cuts, 0, b->cuts * sizeof *b->high);
+  for_runs(b, chunk, measure_run);
+}
+
+static void count_run(const struct run *run) {
+  const struct splitting *b = run->b;
+  const struct cut *cut = &b->cut[run->cut];
+  const uint32_t *x = run->x[cut->axis];
+  uint64_t *histogram = b->histogram + ((size_t)run->chunk * b->cuts + run->cut) * DIGIT_VALUES;
+  const unsigned shift = digit_shift[b->digit];
+  if (b->digit == 0) {
+    for (size_t i = 0; i < run->count; i++) histogram[x[i] >> shift]++;
+    return;
   }
+  const unsigned known = digit_shift[b->digit - 1];
+  for (size_t i = 0; i < run->count; i++)
+    if ((x[i] ^ cut->value) >> known == 0) histogram[(x[i] - cut->value) >> shift]++;
 }
 
 static void count_digits(void *context, uint32_t chunk) {
   const struct splitting *b = context;
-  uint64_t *histogram = b->histogram + (size_t)chunk * b->cuts * DIGIT_VALUES;
-  memset(histogram, 0, (size_t)b->cuts * DIGIT_VALUES * sizeof *histogram);
-  const unsigned shift = digit_shift[b->digit];
-  FOR_PARTICLES(b, chunk, of, i) {
-    const int32_t k = b->cut_of[b->node[i]];
-    if (k < 0) continue;
-    const uint32_t x = of.x[b->cut[k].axis][i - of.first];
-    if (b->digit > 0 && ((x ^ b->cut[k].value) >> digit_shift[b->digit - 1]) != 0) continue;
-    const uint32_t digit = (x >> shift) &
-                           (b->digit == DIGITS - 1 ? (1u << 10) - 1 : DIGIT_VALUES - 1);
-    histogram[(size_t)k * DIGIT_VALUES + digit]++;
+  memset(b->histogram + (size_t)chunk * b->cuts * DIGIT_VALUES, 0,
+         (size_t)b->cuts * DIGIT_VALUES * sizeof *b->histogram);
+  for_runs(b, chunk, count_run);
+}
+
+static void send_run(const struct run *run) {
+  const struct cut *cut = &run->b->cut[run->cut];
+  const uint32_t *x = run->x[cut->axis], child = 2 * *run->node;
+  uint64_t *ties = &run->b->ties[(size_t)run->chunk * run->b->cuts + run->cut];
+  for (size_t i = 0; i < run->count; i++) {
+    const bool tied = x[i] == cut->value && *ties > 0;
+    *ties -= tied;
+    run->node[i] = child + !(x[i] < cut->value || tied);
   }
 }
 
-static void send_down(void *context, uint32_t chunk) {
-  const struct splitting *b = context;
-  uint64_t *ties = b->ties + (size_t)chunk * b->cuts;
-  FOR_PARTICLES(b, chunk, of, i) {
-    const int32_t k = b->cut_of[b->node[i]];
-    if (k < 0) continue;
-    const uint32_t x = of.x[b->cut[k].axis][i - of.first], value = b->cut[k].value;
-    bool left = x < value;
-    if (x == value && ties[k] > 0) {
-      left = true;
-      ties[k]--;
-    }
-    b->node[i] = 2 * b->node[i] + !left;
-  }
-}
+static void send_down(void *context, uint32_t chunk) { for_runs(context, chunk, send_run); }
 
 static void choose_axes(struct splitting *b, struct domain *d, unsigned level) {
   loop_run(&rebuild_stage, b->chunks, measure_boxes, b);
@@ -119,18 +152,25 @@ static void choose_axes(struct splitting *b, struct domain *d, unsigned level) {
     b->cut[k].axis = side_to_cut(level, d->group_count, b->low[k], b->high[k]);
 }
 
+static void add_histograms(void *context, uint32_t k) {
+  const struct splitting *b = context;
+  for (uint32_t chunk = 0; chunk < b->chunks; chunk++) {
+    const uint64_t *row = b->histogram + ((size_t)chunk * b->cuts + k) * DIGIT_VALUES;
+    for (size_t i = 0; i < DIGIT_VALUES; i++) b->sum[(size_t)k * DIGIT_VALUES + i] += row[i];
+  }
+}
+
 /** Find one more digit of every median. On return histograms hold each chunk's own counts, and ties
  * hold the counts at the digit found. */
 static void choose_digit(struct splitting *b) {
   loop_run(&rebuild_stage, b->chunks, count_digits, b);
   const size_t size = (size_t)b->cuts * DIGIT_VALUES;
-  uint64_t *sum = allocate(size, sizeof *sum, "counts of the domain decomposition");
-  for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
-    for (size_t i = 0; i < size; i++) sum[i] += b->histogram[chunk * size + i];
-  comm_sum_u64(sum, size);
+  b->sum = allocate(size, sizeof *b->sum, "counts of the domain decomposition");
+  loop_run(&rebuild_stage, b->cuts, add_histograms, b);
+  comm_sum_u64(b->sum, size);
   for (uint32_t k = 0; k < b->cuts; k++) {
     struct cut *cut = &b->cut[k];
-    const uint64_t *row = sum + (size_t)k * DIGIT_VALUES;
+    const uint64_t *row = b->sum + (size_t)k * DIGIT_VALUES;
     uint32_t digit = 0;
     /* The digit at which the cumulated count first exceeds `left`; the last digit if all particles
      * go left. */
@@ -140,7 +180,7 @@ static void choose_digit(struct splitting *b) {
       b->ties[(size_t)chunk * b->cuts + k] =
           b->histogram[chunk * size + (size_t)k * DIGIT_VALUES + digit];
   }
-  free(sum);
+  free(b->sum);
 }
 
 /** Of the particles at the median the first `left` ones, in the order of ranks and chunks, go left.
@@ -168,11 +208,13 @@ static void share_ties(struct splitting *b) {
 }
 
 static void split_level(struct splitting *b, struct domain *d, unsigned level) {
+  const uint32_t most = ROWS_MOST / b->cuts + 1;
+  b->chunks = most < b->chunks_most ? most : b->chunks_most;
   const size_t rows = (size_t)b->chunks * b->cuts;
   b->low = allocate(rows, sizeof *b->low, "boxes of the domain decomposition");
   b->high = allocate(rows, sizeof *b->high, "boxes of the domain decomposition");
-  b->histogram = allocate(rows * DIGIT_VALUES, sizeof *b->histogram,
-                          "counts of the domain decomposition");
+  b->histogram = allocate_large(rows * DIGIT_VALUES, sizeof *b->histogram,
+                                "counts of the domain decomposition");
   b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
   choose_axes(b, d, level);
   for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b);
@@ -191,11 +233,11 @@ static void groups_below(const struct domain *d, unsigned level, uint32_t node, 
   *end = (uint32_t)block_first(d->group_count, (size_t)1 << level, (size_t)node + 1);
 }
 
-static bool is_part(const struct domain *d, unsigned level, uint32_t node) {
+static bool is_part(const struct domain *d, bool groups, unsigned level, uint32_t node) {
   uint32_t first, end;
   groups_below(d, level, node, &first, &end);
   return end - first == 1 ||
-         (level >= LEVELS_TOGETHER && group_owner(d, first) == group_owner(d, end - 1));
+         (!groups && level >= LEVELS_TOGETHER && group_owner(d, first) == group_owner(d, end - 1));
 }
 
 static int compare_parts(const void *a, const void *b) {
@@ -205,34 +247,47 @@ static int compare_parts(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static void take_parts(void *context, uint32_t chunk) {
+  const struct splitting *b = context;
+  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++)
+    b->node[i] = (uint32_t)b->cut_of[b->node[i]];
+}
+
 /** Sort the parts by their groups, and replace each particle's node by its part. */
 static void number_parts(struct orb_parts *parts, struct splitting *b) {
   qsort(parts->part, parts->count, sizeof *parts->part, compare_parts);
   for (uint32_t i = 0; i < parts->count; i++)
     b->cut_of[(1u << parts->part[i].level) + parts->part[i].index] = (int32_t)i;
-  for (size_t i = 0; i < b->count; i++) b->node[i] = (uint32_t)b->cut_of[b->node[i]];
+  loop_run(&rebuild_stage, b->chunks, take_parts, b);
   parts->part_of = b->node;
 }
 
-struct orb_parts orb_split(struct domain *d) {
+static void set_to_root(void *context, uint32_t chunk) {
+  const struct splitting *b = context;
+  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) b->node[i] = 1;
+}
+
+struct orb_parts orb_split(struct domain *d, bool groups) {
   const size_t count = d->particles.count;
   struct orb_parts parts = {0};
   struct splitting b = {.particles = &d->particles, .count = count};
-  b.chunks = count / CHUNK_LEAST < CHUNKS_MOST ? (uint32_t)(count / CHUNK_LEAST) + 1 : CHUNKS_MOST;
-  b.node = allocate(count, sizeof *b.node, "nodes of the particles");
+  b.chunks_most = count / CHUNK_LEAST < CHUNKS_MOST ? (uint32_t)(count / CHUNK_LEAST) + 1
+                                                    : CHUNKS_MOST;
+  b.chunks = b.chunks_most;
+  b.node = allocate_large(count, sizeof *b.node, "nodes of the particles");
   b.cut_of = allocate(2 * (size_t)d->group_count, sizeof *b.cut_of,
                       "nodes of the domain decomposition");
   b.cut = allocate(d->group_count, sizeof *b.cut, "cuts of the domain decomposition");
   parts.part = allocate(d->group_count, sizeof *parts.part, "parts of the domain");
   uint32_t *open = allocate(d->group_count, sizeof *open, "nodes to split"), opened = 1;
-  for (size_t i = 0; i < count; i++) b.node[i] = 1;
+  loop_run(&rebuild_stage, b.chunks, set_to_root, &b);
   for (unsigned level = 0; opened > 0; level++) {
     const size_t nodes = (size_t)1 << level;
     memset(b.cut_of, 0xff, 2 * (size_t)d->group_count * sizeof *b.cut_of);
     b.cuts = 0;
     for (uint32_t i = 0; i < opened; i++) {
       const uint32_t node = open[i];
-      if (is_part(d, level, node)) {
+      if (is_part(d, groups, level, node)) {
         uint32_t first, end;
         groups_below(d, level, node, &first, &end);
         parts.part[parts.count++] = (struct orb_part){level, node, group_owner(d, first)};

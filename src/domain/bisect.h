@@ -3,6 +3,7 @@
 #ifndef PHOTONS_BISECT_H
 #define PHOTONS_BISECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,9 +25,10 @@ struct orb_parts {
 };
 
 /** Split the particles of all ranks, by exact medians along the longest side, down to parts of one
- * owner each. No particle is moved: a median is found digit by digit from counts, which are summed
- * over ranks and workers. Ties keep the order of the particles over all ranks. Collective. */
-struct orb_parts orb_split(struct domain *d);
+ * owner each, or down to groups. No particle is moved: a median is found digit by digit from counts,
+ * which are summed over ranks and workers. Ties keep the order of the particles over all ranks.
+ * Collective. */
+struct orb_parts orb_split(struct domain *d, bool groups);
 void orb_parts_free(struct orb_parts *p);
 
 #endif

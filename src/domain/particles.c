@@ -31,9 +31,9 @@ void particles_set_column(struct particles *s, enum particle_column_index column
 
 static void allocate_columns(struct particles *s, int first, int end) {
   for (int k = first; k < end; k++)
-    particles_set_column(
-        s, k,
-        allocate(s->count, particle_column_bytes(&particle_columns[k]), particle_columns[k].name));
+    particles_set_column(s, k,
+                         allocate_large(s->count, particle_column_bytes(&particle_columns[k]),
+                                        particle_columns[k].name));
 }
 
 static struct particles allocate_particles(struct particles s) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rebuild of the domain: particles are sorted into groups and leaves by orthogonal recursive
  * bisection and moved to the ranks that own them. */
+#include "rebuild.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,26 +18,28 @@
 enum { CHUNKS = 64 };
 
 /** The state of a rebuild. Particles pass through three orders: the old order; the order by part (a
- * part is split further by one rank), in which they are sent; the new order. With one rank nothing
- * is sent, and arrays go from the old order to the new order at once. */
+ * part is split further by one rank), in which they are sent; the new order. Where nothing is sent
+ * and parts are split further, arrays go from the old order to the new order at once. Where parts
+ * are groups, and tasks sort them later, the order by part is the new order: there are no keys. */
 struct rebuild {
   struct domain *domain;
   struct particles old;
   struct orb_parts parts;
   struct key *keys; /* key.index: place in the order that decides ties, from which the other columns
-                     * are rearranged */
-  uint32_t *from;   /* [count] this index alone, in the new order */
+                     * are rearranged; NULL: parts are groups */
+  uint32_t *from;   /* [count] this index alone, in the new order; NULL: the order by part */
   size_t count;     /* particles of this rank after the rebuild */
   size_t *send, *receive; /* [rank] particles */
   size_t *next;           /* [chunk][part] place, by part, of the next particle */
-  uint32_t *place;        /* [old count] place in the order by part */
+  uint32_t *place;        /* [old count] place in the order by part; NULL: this order is skipped */
   size_t *arrive;         /* [source rank][own part] particles */
   uint32_t first_part, own_parts;
   size_t *part_first;                   /* [own part] first of its particles on this rank */
   const struct particle_column *column; /* the column being moved */
   const void *array;                    /* its array in the old order */
-  char *rows;                           /* its rows as packed or received; NULL for one rank */
+  char *rows;                           /* its rows as packed or received; NULL without `place` */
   char *permuted;                       /* its array in the new order */
+  char *room;                           /* for one column; NULL with several ranks */
 };
 
 static size_t chunk_first(const struct rebuild *r, uint32_t chunk) {
@@ -54,27 +58,29 @@ static void count_parts(void *context, uint32_t chunk) {
     next[r->parts.part_of[i]]++;
 }
 
-static void sort_keys(void *context, uint32_t chunk) {
+static void sort_chunk(void *context, uint32_t chunk) {
   const struct rebuild *r = context;
   size_t *next = r->next + (size_t)chunk * r->parts.count;
   for (size_t i = chunk_first(r, chunk), end = chunk_first(r, chunk + 1); i < end;) {
     const struct particle_block b = old_block(r, i);
     for (; i < end && i < b.first + b.count; i++) {
       const size_t place = next[r->parts.part_of[i]]++, k = i - b.first;
-      r->keys[place] = (struct key){{b.x[0][k], b.x[1][k], b.x[2][k]}, (uint32_t)i};
+      if (r->keys) r->keys[place] = (struct key){{b.x[0][k], b.x[1][k], b.x[2][k]}, (uint32_t)i};
       if (r->place) r->place[i] = (uint32_t)place;
     }
   }
 }
 
 /**
- * Make keys, sorted by part, and inside a part by the old order.
+ * Make keys, if parts are split further, and places. The order is by part, and inside a part the old
+ * order. Places take the memory of the numbers of parts.
  * @param of_part  [part] on return: particles of this rank in each part
  */
-static void make_keys(struct rebuild *r, size_t *of_part) {
+static void sort_by_part(struct rebuild *r, bool trees, size_t *of_part) {
   r->next = allocate((size_t)CHUNKS * r->parts.count, sizeof *r->next, "parts");
-  r->keys = allocate(r->old.count, sizeof *r->keys, "keys of the domain decomposition");
-  if (comm_size() > 1) r->place = allocate(r->old.count, sizeof *r->place, "places by part");
+  if (trees)
+    r->keys = allocate_large(r->old.count, sizeof *r->keys, "keys of the domain decomposition");
+  if (!trees || comm_size() > 1) r->place = r->parts.part_of;
   loop_run(&rebuild_stage, CHUNKS, count_parts, r);
   size_t sum = 0;
   for (uint32_t p = 0; p < r->parts.count; p++)
@@ -84,7 +90,7 @@ static void make_keys(struct rebuild *r, size_t *of_part) {
       sum += n;
       of_part[p] += n;
     }
-  loop_run(&rebuild_stage, CHUNKS, sort_keys, r);
+  loop_run(&rebuild_stage, CHUNKS, sort_chunk, r);
   free(r->next);
 }
 
@@ -97,11 +103,11 @@ static char *move_rows(const struct rebuild *r, char *sorted, size_t size) {
     bytes[p] = r->send[p] * size;
     bytes[processes + p] = r->receive[p] * size;
   }
-  char *received = allocate(r->count, size, "particles on the way"), *from = received;
+  char *received = allocate_large(r->count, size, "particles on the way"), *from = received;
   comm_exchange(sorted, bytes, received, bytes + processes);
   free(sorted);
   free(bytes);
-  char *rows = allocate(r->count, size, "particles on the way");
+  char *rows = allocate_large(r->count, size, "particles on the way");
   size_t *next = allocate(r->own_parts, sizeof *next, "parts");
   memcpy(next, r->part_first, r->own_parts * sizeof *next);
   for (int p = 0; p < processes; p++)
@@ -193,16 +199,17 @@ static void pack_rows(void *context, uint32_t chunk) {
   }
 }
 
-/** Write a group's particles in the new order, from rows or, for one rank, from the old order. */
+/** Write a group's particles in the new order, from rows or from the old order. Most particles are
+ * from the range of the old order where the one before is from. */
 #define UNPACK(type)                                                                        \
   for (size_t i = 0; i < b.count; i++) {                                                    \
-    const size_t from = r->from[b.first + i];                                               \
+    const size_t from = r->from ? r->from[b.first + i] : b.first + i;                       \
     const type *in;                                                                         \
     size_t step = 1;                                                                        \
     if (r->rows) {                                                                          \
       in = (const type *)(const void *)r->rows + components * from;                         \
     } else {                                                                                \
-      const struct particle_block old = old_block(r, from);                                 \
+      if (from - old.first >= old.count) old = old_block(r, from);                          \
       in = (const type *)r->array + components * old.first + (from - old.first);            \
       step = old.count;                                                                     \
     }                                                                                       \
@@ -212,6 +219,7 @@ static void pack_rows(void *context, uint32_t chunk) {
 
 static void unpack_rows(void *context, uint32_t g) {
   const struct rebuild *r = context;
+  struct particle_block old = {0};
   const struct particle_block b = particles_block(&r->domain->particles, g);
   const size_t components = r->column->components, size = r->column->size;
   if (size == 8)
@@ -235,9 +243,9 @@ static void take_positions(struct rebuild *r) {
   struct particles *p = &r->domain->particles;
   if (r->count != r->old.count) {
     free(p->position);
-    p->position = allocate(3 * r->count, sizeof *p->position, "particle positions");
+    p->position = allocate_large(3 * r->count, sizeof *p->position, "particle positions");
   }
-  r->from = allocate(r->count, sizeof *r->from, "the order of particles");
+  r->from = allocate_large(r->count, sizeof *r->from, "the order of particles");
   loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_position, r);
   free(r->keys);
 }
@@ -254,31 +262,50 @@ static void copy_chunk(void *context, uint32_t chunk) {
   memcpy(copy->to + first, copy->from + first, block_first(copy->bytes, CHUNKS, chunk + 1) - first);
 }
 
-/** Put a column in its new order. If its memory is registered with StarPU, the memory is kept;
- * otherwise new memory replaces it. */
+/** Put a column in its new order, in its own memory unless this rank has another number of particles
+ * now. */
 static void rearrange(struct rebuild *r, enum particle_column_index column) {
   struct particles *p = &r->domain->particles;
   void *old = particles_column(p, column);
   r->column = &particle_columns[column];
   r->array = old;
   const size_t size = particle_column_bytes(r->column);
-  if (comm_size() > 1) {
-    r->rows = allocate(r->old.count, size, "particles by part");
+  if (r->place) {
+    r->rows = r->room ? r->room : allocate_large(r->old.count, size, "particles by part");
     loop_run(&rebuild_stage, CHUNKS, pack_rows, r);
-    r->rows = move_rows(r, r->rows, size);
+    if (comm_size() > 1) r->rows = move_rows(r, r->rows, size);
   }
-  r->permuted = allocate(r->count, size, "particles in their new order");
+  if (!r->rows)
+    r->permuted = r->room;
+  else if (r->count == r->old.count)
+    r->permuted = old;
+  else
+    r->permuted = allocate_large(r->count, size, "particles in their new order");
   loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_rows, r);
-  free(r->rows);
+  if (r->rows != r->room) free(r->rows);
   r->rows = NULL;
-  if (r->domain->registered) {
+  if (r->permuted == r->room) {
     struct copy copy = {old, r->permuted, r->count * size};
     loop_run(&rebuild_stage, CHUNKS, copy_chunk, &copy);
-    free(r->permuted);
-  } else {
+  } else if (r->permuted != old) {
     particles_set_column(p, column, r->permuted);
     free(old);
   }
+}
+
+/** Rearrange all columns. One rank does so with the same room for each of them. */
+static void rearrange_all(struct rebuild *r, bool positions) {
+  const struct particles *p = &r->domain->particles;
+  size_t widest = 0;
+  FOR_PARTICLE_COLUMNS(p, k) {
+    const size_t bytes = particle_column_bytes(&particle_columns[k]);
+    widest = bytes > widest ? bytes : widest;
+  }
+  if (comm_size() == 1) r->room = allocate_large(r->count, widest, "particles in their new order");
+  FOR_PARTICLE_COLUMNS(p, k) {
+    if (k != COLUMN_position || positions) rearrange(r, k);
+  }
+  free(r->room);
 }
 
 static void number_keys(void *context, uint32_t chunk) {
@@ -288,15 +315,9 @@ static void number_keys(void *context, uint32_t chunk) {
     r->keys[i].index = (uint32_t)i;
 }
 
-/** Make keys, sorted by part, and send them to the owners of the parts. Their new indices keep the
- * order of the particles of all ranks, which decides ties. */
+/** Send keys to the owners of the parts. Their new indices keep the order of the particles of all
+ * ranks, which decides ties. */
 static void move_keys(struct rebuild *r) {
-  size_t *of_part = allocate(r->parts.count, sizeof *of_part, "parts");
-  make_keys(r, of_part);
-  plan_moves(r, of_part);
-  free(of_part);
-  free(r->parts.part_of);
-  r->parts.part_of = NULL;
   if (comm_size() == 1) return;
   r->keys = (struct key *)(void *)move_rows(r, (char *)r->keys, sizeof *r->keys);
   loop_run(&rebuild_stage, CHUNKS, number_keys, r);
@@ -325,28 +346,35 @@ static void check_rebuilt(const struct particles *p, uint64_t ids_before) {
   DEBUG_CHECK(sum_of_ids(p) == ids_before, "ids of %zu particles changed", p->all);
 }
 
-void domain_rebuild(struct domain *d) {
+void orb_rebuild(struct domain *d, bool trees) {
   struct particles *p = &d->particles;
   const uint64_t ids = DEBUG_CHECKS ? sum_of_ids(p) : 0;
   struct rebuild r = {.domain = d, .old = *p};
   if (p->count > UINT32_MAX)
     fail(EXIT_RUN_FAILED, "%zu particles on one rank are more than 2^32: use more ranks", p->count);
-  r.parts = orb_split(d);
-  move_keys(&r);
+  r.parts = orb_split(d, !trees);
+  size_t *of_part = allocate(r.parts.count, sizeof *of_part, "parts");
+  sort_by_part(&r, trees, of_part);
+  plan_moves(&r, of_part);
+  free(of_part);
+  if (!r.place) {
+    free(r.parts.part_of);
+    r.parts.part_of = NULL;
+  }
+  if (trees) move_keys(&r);
   p->all_blocks = d->group_count;
   p->first_block = group_first(d, comm_rank());
   p->blocks = group_first(d, comm_rank() + 1) - p->first_block;
   p->count = r.count;
   p->sorted = true;
-  loop_run(&rebuild_stage, r.own_parts, split_part, &r);
-  loop_run(&rebuild_stage, (uint32_t)p->blocks, split_group, &r);
-  take_positions(&r);
-  FOR_PARTICLE_COLUMNS(p, k) {
-    if (k != COLUMN_position) rearrange(&r, k); /* positions are taken from the keys */
+  if (trees) {
+    loop_run(&rebuild_stage, r.own_parts, split_part, &r);
+    loop_run(&rebuild_stage, (uint32_t)p->blocks, split_group, &r);
+    take_positions(&r); /* from the keys */
   }
+  rearrange_all(&r, !trees);
   orb_parts_free(&r.parts);
   free(r.from);
-  free(r.place);
   free(r.arrive);
   free(r.part_first);
   free(r.send);

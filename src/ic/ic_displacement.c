@@ -16,11 +16,13 @@ static size_t plane_modes(const struct displacement *d) { return d->fft.n * d->f
 
 /* Allocate without touching the memory: tasks touch it first. */
 static void *allocate_planes(const struct displacement *d, size_t planes) {
-  fftw_complex *modes = fftw_alloc_complex(planes * plane_modes(d) + 1);
+  const size_t count = planes * plane_modes(d) + 1;
+  fftw_complex *modes = fftw_alloc_complex(count);
   if (!modes)
     fail(EXIT_RUN_FAILED,
          "not enough memory for initial conditions: 4 meshes of %zu x %zu^2 cells, %.1f GiB each",
          d->fft.planes, d->fft.n, (double)(planes * plane_modes(d)) * sizeof *modes / 1073741824.0);
+  use_huge_pages(modes, count * sizeof *modes);
   return modes;
 }
 

@@ -3,6 +3,7 @@
 #include "hdf5_checksum.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,12 @@
 #include "photons/base/comm.h"
 #include "photons/base/input_file.h"
 #include "photons/io/provenance.h"
+#include "photons/runtime/loop.h"
 
 _Static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 gives its final values since xxHash 0.8.0");
+
+LOOP_STAGE(checksum, 0x998877, .untimed = true);
+enum { PART = 1 << 17 }; /* rows of a task */
 
 static const char of_rows[] = "xxh3_rows", of_attributes[] = "xxh3_attributes";
 
@@ -28,7 +33,7 @@ static inline uint64_t sum_rows(const unsigned char *rows, size_t bytes, size_t 
   return sum;
 }
 
-uint64_t checksum_rows(const void *rows, size_t row_bytes, size_t first, size_t count) {
+static uint64_t sum_part(const void *rows, size_t row_bytes, size_t first, size_t count) {
   switch (row_bytes) {
   case 4: return sum_rows(rows, 4, first, count);
   case 8: return sum_rows(rows, 8, first, count);
@@ -36,6 +41,27 @@ uint64_t checksum_rows(const void *rows, size_t row_bytes, size_t first, size_t 
   case 24: return sum_rows(rows, 24, first, count);
   default: return sum_rows(rows, row_bytes, first, count);
   }
+}
+
+/** Rows that the workers sum together. */
+struct summing {
+  const char *rows;
+  size_t row_bytes, first, count;
+  _Atomic uint64_t sum; /* modulo 2^64: the order of the parts does not matter */
+};
+
+static void sum_on_worker(void *context, uint32_t part) {
+  struct summing *s = context;
+  const size_t begin = (size_t)part * PART, n = s->count - begin < PART ? s->count - begin : PART;
+  atomic_fetch_add(&s->sum,
+                   sum_part(s->rows + begin * s->row_bytes, s->row_bytes, s->first + begin, n));
+}
+
+uint64_t checksum_rows(const void *rows, size_t row_bytes, size_t first, size_t count) {
+  if (count <= PART) return sum_part(rows, row_bytes, first, count);
+  struct summing s = {.rows = rows, .row_bytes = row_bytes, .first = first, .count = count};
+  loop_run(&checksum_stage, (uint32_t)((count + PART - 1) / PART), sum_on_worker, &s);
+  return s.sum;
 }
 
 void hdf5_checksum_begin(hid_t dataset, const char *path) {

@@ -84,9 +84,7 @@ void step_refit(struct nbody *n) {
 }
 
 void step_rebuild(struct nbody *n) {
-  domain_acquire(&n->domain);
   domain_rebuild(&n->domain);
-  domain_release(&n->domain);
   step_refit(n);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Mesh transforms and initial conditions on several processes: their tests pass, and the particles
-# are those of one process bit by bit.
+# Mesh transforms, initial conditions and groups on several processes: their tests pass, and the
+# particles are those of one process bit by bit.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_mpi
 OMPI_MCA_hwloc_base_binding_policy=none # all else is set for every test
@@ -15,7 +15,7 @@ run() {
   grep '^checksum' err >"$number" || complain "$name on $number processes: no checksums"
 }
 
-for name in test_slab_fft test_ic test_gadget; do
+for name in test_slab_fft test_ic test_gadget test_groups; do
   run $name 1 env STARPU_NCPU=2 "$unit_tests/$name"
   for processes in 2 3; do
     run $name $processes env STARPU_NCPU=1 mpirun -n $processes "$unit_tests/$name"

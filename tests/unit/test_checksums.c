@@ -72,6 +72,20 @@ static void test_rows(void **state) {
   }
 }
 
+/** Many rows are summed in parts. */
+static void parts_make_the_whole(void **state) {
+  (void)state;
+  enum { ROWS = 300001, CUT = 100000 };
+  uint64_t *rows = malloc(ROWS * sizeof *rows);
+  assert_non_null(rows);
+  for (uint64_t i = 0; i < ROWS; i++) rows[i] = i * i;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < ROWS; i += CUT)
+    sum += checksum_rows(rows + i, sizeof *rows, i, ROWS - i < CUT ? ROWS - i : CUT);
+  assert_true(checksum_rows(rows, sizeof *rows, 0, ROWS) == sum);
+  free(rows);
+}
+
 /** A file, and the result of reading it undamaged. */
 struct subject {
   const char *path;
@@ -325,6 +339,7 @@ static void test_checkpoint_changes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_make_the_whole),
       cmocka_unit_test(test_known_sums),
       cmocka_unit_test(test_rows),
       cmocka_unit_test_teardown(test_snapshot_damage, scratch_empty),

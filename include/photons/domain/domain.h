@@ -92,25 +92,25 @@ struct domain {
 };
 
 /**
- * Make a domain that owns the particles, with no groups in memory yet. This is enough for
- * domain_rebuild().
+ * Make a domain that owns the particles, with no groups in memory yet.
  * @param geometry  only neighbours and ghosts need its r_cut
  */
 struct domain domain_make(struct particles particles, const struct domain_layout *layout,
                           struct geometry geometry);
-/** Allocate the groups and register their handles. Calls domain_rebuild() first if the particles
- * are not sorted into groups. */
+/** Allocate the groups and register their handles. Particles that are not sorted into groups are
+ * sorted first, as by domain_rebuild(). */
 void domain_start(struct domain *d);
 /** Free a domain and its particles. */
 void domain_free(struct domain *d);
 
 /**
  * Sort the particles of all ranks into groups and trees (ORB by exact medians along the longest
- * side; ties keep the order of the particles), and move them to the owners of their groups.
- * Collective. If handles are registered: between domain_acquire() and domain_release().
+ * side; ties keep the order of the particles), and move them to the owners of their groups. Waits
+ * for all tasks first. With GPUs tasks that the function submits sort the particles of a group (see
+ * sort_submit()). A refit must follow. Collective.
  */
 void domain_rebuild(struct domain *d);
-/** The same for particles without a domain, e.g. those of a snapshot. */
+/** The same for particles without a domain, e.g. those of a snapshot. The host sorts all. */
 void domain_sort_particles(struct particles *p, const struct domain_layout *layout);
 
 /** First group of a rank; the number of groups for rank comm_size(). */
