@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/** Stages of gas: those that a run of gas never runs have no columns. */
-static bool of_gas(uint32_t stage) {
+bool stage_of_gas(uint32_t stage) {
   const char *family = stage_at(stage)->family;
   return family && strcmp(family, "gas") == 0;
 }
@@ -15,7 +14,10 @@ void gas_timings_header(FILE *out, bool comoving) {
           "peak_rss_bytes",
           comoving ? "a,z,dlna" : "time,dt");
   for (uint32_t i = 0; i < stage_count(); i++)
-    if (of_gas(i)) fprintf(out, ",%s_s", stage_name(stage_at(i)));
+    if (stage_of_gas(i)) fprintf(out, ",%s_s", stage_name(stage_at(i)));
+  fprintf(out, ",gpu_idle_share");
+  for (uint32_t i = 0; i < stage_count(); i++)
+    if (stage_of_gas(i)) fprintf(out, ",gpu_%s_s", stage_name(stage_at(i)));
   fprintf(out, "\n");
 }
 
@@ -41,17 +43,20 @@ static void by_level(FILE *out, const uint64_t *number, int levels) {
 }
 
 void gas_timings_row(FILE *out, const struct step_record *record, const struct usage *cores,
-                     double peak_bytes) {
+                     const struct usage *gpus, double peak_bytes) {
   const struct gas_record *g = record->gas;
   write_moment(out, record);
   fprintf(out, ",%.9g,%.6g,%.6g", record->isolated ? g->dt : record->dlna, record->wall,
           (double)record->kicked / record->wall);
   by_level(out, g->patches, g->levels);
   by_level(out, g->updates, g->levels);
-  fprintf(out, ",%.4g,%.4g,%.0f", usage_idle_share(cores, record->wall), usage_imbalance(cores),
-          peak_bytes);
+  fprintf(out, ",%.4g,%.4g,%.0f", usage_idle_share(cores, record->wall),
+          usage_imbalance(gpus->units ? gpus : cores), peak_bytes);
   for (uint32_t i = 0; i < stage_count(); i++)
-    if (of_gas(i)) fprintf(out, ",%.6g", cores->seconds[i]);
+    if (stage_of_gas(i)) fprintf(out, ",%.6g", cores->seconds[i]);
+  fprintf(out, ",%.4g", usage_idle_share(gpus, record->wall));
+  for (uint32_t i = 0; i < stage_count(); i++)
+    if (stage_of_gas(i)) fprintf(out, ",%.6g", gpus->seconds[i]);
   fprintf(out, "\n");
 }
 

@@ -11,9 +11,11 @@
 
 void gas_timings_header(FILE *out, bool comoving);
 void gas_statistics_header(FILE *out, bool comoving);
+/** Whether only runs of gas run a stage: no other run's log has columns for it. */
+bool stage_of_gas(uint32_t stage);
 /** @param peak_bytes  resident memory, all processes */
 void gas_timings_row(FILE *out, const struct step_record *record, const struct usage *cores,
-                     double peak_bytes);
+                     const struct usage *gpus, double peak_bytes);
 void gas_statistics_row(FILE *out, const struct step_record *record);
 
 #endif

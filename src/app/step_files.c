@@ -60,9 +60,11 @@ static void write_timings_header(FILE *out, bool isolated) {
   fprintf(out, ",wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
                "rebuilt,sorted,idle_share,"
                "imbalance,peak_rss_bytes,sub_steps,rung_particles,rung_kicked,rung_pairs");
-  for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",%s_s", stage_name(stage_at(i)));
+  for (uint32_t i = 0; i < stage_count(); i++)
+    if (!stage_of_gas(i)) fprintf(out, ",%s_s", stage_name(stage_at(i)));
   fprintf(out, ",gpu_idle_share");
-  for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",gpu_%s_s", stage_name(stage_at(i)));
+  for (uint32_t i = 0; i < stage_count(); i++)
+    if (!stage_of_gas(i)) fprintf(out, ",gpu_%s_s", stage_name(stage_at(i)));
   fprintf(out, "\n");
 }
 
@@ -138,7 +140,7 @@ static void write_moment(FILE *out, const struct step_record *record) {
 static void write_timings(FILE *out, const struct step_record *record, const struct usage *cores,
                           const struct usage *gpus, double peak_bytes) {
   if (record->gas) {
-    gas_timings_row(out, record, cores, peak_bytes);
+    gas_timings_row(out, record, cores, gpus, peak_bytes);
     return;
   }
   write_moment(out, record);
@@ -152,9 +154,11 @@ static void write_timings(FILE *out, const struct step_record *record, const str
   write_by_rung(out, record->rungs);
   write_by_rung(out, record->block.particles);
   write_by_rung(out, record->block.pairs);
-  for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",%.6g", cores->seconds[i]);
+  for (uint32_t i = 0; i < stage_count(); i++)
+    if (!stage_of_gas(i)) fprintf(out, ",%.6g", cores->seconds[i]);
   fprintf(out, ",%.4g", usage_idle_share(gpus, record->wall));
-  for (uint32_t i = 0; i < stage_count(); i++) fprintf(out, ",%.6g", gpus->seconds[i]);
+  for (uint32_t i = 0; i < stage_count(); i++)
+    if (!stage_of_gas(i)) fprintf(out, ",%.6g", gpus->seconds[i]);
   fprintf(out, "\n");
 }
 

@@ -2,12 +2,20 @@
 #include "photons/gas/evolve.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/comm.h"
+#include "photons/base/error.h"
 #include "photons/gas/codelets.h"
 #include "photons/gas/gravity.h"
 #include "photons/gas/particles.h"
 #include "photons/runtime/message.h"
+
+/** With self-gravity steps are divided where the Courant number would be larger: above 1 they are not
+ * stable. */
+#define COURANT_MOST 0.75
+enum { DIVISIONS_MOST = 64 };
 
 static bool has_groups(const struct gas *g, int level) {
   return level <= g->topology.finest && g->topology.level[level].count > 0;
@@ -94,22 +102,67 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
   return cosmology_after_drift(&g->universe, g->time, s.root_end * root->length);
 }
 
+/** Largest speed of a signal on a level that gas_cfl has measured. Collective. */
+static double fastest_signal(const struct gas *g, int level) {
+  const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
+  double fastest = 0.0;
+  for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++)
+    fastest = fmax(fastest, g->level[level].speed[i]);
+  comm_max_double(&fastest, 1);
+  return fastest;
+}
+
+/** Whether a level divides steps that have become too long. Their length was chosen before the step of
+ * the root level, and in its course gravity can make gas too fast. */
+static bool divides(const struct gas *g, int level) {
+  return level > 0 && g->gravity && g->individual && !g->empty;
+}
+
+/** Into how many equal parts a step of a level is to be divided, a power of two. */
+static int divisions(struct gas *g, int level, double dt) {
+  const uint32_t first = gas_first_group(g, level, comm_rank()),
+                 groups = gas_first_group(g, level, comm_rank() + 1) - first;
+  struct gas_fault *fault = g->level[level].fault + first;
+  int parts = 1;
+  if (!divides(g, level)) return parts;
+  /* A kick can leave a cold cell of single precision without pressure, which the next solution
+   * mends: only what other stages find, or what lasts to the end of the step, is a fault. */
+  struct gas_fault *before = allocate((size_t)groups + 1, sizeof *before, "faults of gas");
+  message_wait();
+  message_begin();
+  memcpy(before, fault, groups * sizeof *before);
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+    gas_cfl_submit(g, level, i);
+  message_wait();
+  message_begin();
+  memcpy(fault, before, groups * sizeof *before);
+  free(before);
+  const double courant = dt * fastest_signal(g, level) / gas_cell(g, level);
+  while (courant > COURANT_MOST * parts && parts < DIVISIONS_MOST) parts *= 2;
+  return parts;
+}
+
 static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
   const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);
+  g->level[level].dt = dt;
   if (g->gravity) gravity_open(g, level, dt, s.begin);
   if (!g->empty) solve_level(g, level, dt, s, scale);
   count_step(g, level);
   g->scale = scale;
   if (g->gravity) gravity_predict(g, level, dt, s.end);
   if (has_groups(g, level + 1)) {
-    const int steps = g->individual ? 2 : 1;
-    for (int i = 0; i < steps && has_groups(g, level + 1); i++)
+    int steps = g->individual ? 2 : 1;
+    for (int i = 0; i < steps && has_groups(g, level + 1); i++) {
+      const int parts = divisions(g, level + 1, dt / steps);
+      steps *= parts;
+      i *= parts;
       advance(g, level + 1, root, finer_step(s, i, steps));
+    }
     g->scale = scale;
     if (!g->empty) correct_level(g, level, dt);
   }
   if (g->gravity) {
-    if (level == 0 || s.end < 1.0) gravity_close(g, level, dt, s.end);
+    if (level == 0 || s.end < 1.0) gravity_close(g, level, s.end);
   } else if (level < g->topology.finest && g->level[level].steps % g->regrid == 0) {
     gas_regrid(g, level, s.end, NULL);
   }
@@ -136,6 +189,18 @@ void gas_step_to(struct gas *g, double end) {
   take_step(g, (struct root_step){gas_step_length(g, end), end});
 }
 
+/** Note the Courant number of a level in its last step, unless its next one would be divided. @return
+ * the longest step of the root level at a Courant number of 1 */
+static double account_speed(const struct gas *g, int level, struct gas_totals *t) {
+  const double cell = gas_cell(g, level), speed = fastest_signal(g, level),
+               courant = g->level[level].dt * speed / cell;
+  if (courant > t->courant && !divides(g, level)) {
+    t->courant = courant;
+    t->courant_level = level;
+  }
+  return (g->individual ? 1 << level : 1) * cell / speed;
+}
+
 struct gas_totals gas_measure(struct gas *g) {
   struct gas_totals t = {0};
   double limit = -INFINITY; /* minus the longest step */
@@ -153,9 +218,7 @@ struct gas_totals gas_measure(struct gas *g) {
   for (int level = 0; level < levels; level++) {
     const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
     const struct gas_level *l = &g->level[level];
-    const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
-    for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++)
-      limit = fmax(limit, -steps * cell / l->speed[i]);
+    if (!g->empty) limit = fmax(limit, -account_speed(g, level, &t));
     gas_gather(g, level, l->sum, sizeof *l->sum);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++)
       for (unsigned v = 0; v < g->variables; v++)
@@ -170,7 +233,7 @@ struct gas_totals gas_measure(struct gas *g) {
     }
   }
   comm_max_double(&limit, 1);
-  t.stable_step = t.longest_step = -limit;
+  t.longest_step = -limit;
   if (g->particles) {
     t.particles = gas_particles_measure(g);
     t.longest_step = fmin(t.longest_step, t.particles.longest_step);

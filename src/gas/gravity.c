@@ -229,12 +229,12 @@ static void restrict_levels(struct gas *g, int level) {
   for (int l = finest(g) - 1; l >= level && !g->empty; l--) gas_restrict_level(g, l);
 }
 
-void gravity_close(struct gas *g, int level, double dt, double weight) {
+void gravity_close(struct gas *g, int level, double weight) {
   bool changed = false;
   if (g->particles) gas_particles_settle(g, level, g->topology.finest);
   gravity_solve(g, level, weight);
   for (int l = level; l <= finest(g); l++) {
-    kick(g, l, 0.5 * dt / (g->individual ? 1 << (l - level) : 1), l == level ? weight : 1.0);
+    kick(g, l, 0.5 * g->level[l].dt, l == level ? weight : 1.0);
     if (g->particles) gas_particles_close(g, l, l == level ? weight : 1.0);
   }
   restrict_levels(g, level);

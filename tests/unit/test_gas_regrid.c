@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Regridding: groups that stay have their cells, batches that stay have their handles, the host takes
- * over no cells, and nothing moves where nothing changes. */
+ * over no cells, and nothing moves where nothing changes. Steps of levels: divided where the gas has
+ * become too fast. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +14,7 @@
 #include "photons/config/parameters.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_ic.h"
+#include "photons/gas/gravity.h"
 #include "photons/runtime/message.h"
 
 #include <cmocka.h>
@@ -151,9 +154,46 @@ static void cells_do_not_depend_on_batches(void **state) {
   copy_free(&first);
 }
 
+/** With self-gravity a step whose Courant number would be too large is divided on finer levels. A
+ * short step, and all steps without gravity, are not. */
+static void steps_that_are_too_long_are_divided(void **state) {
+  (void)state;
+  static const struct {
+    const char *gravity;
+    double courant;
+    int64_t steps;
+  } cases[] = {{"self", 0.5, 2}, {"self", 0.9, 4}, {"self", 1.9, 8}, {"none", 0.9, 2}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[600];
+    struct parameters p;
+    snprintf(text, sizeof text,
+             "[run]\nsystem = gas\n[ic]\nsource = collapse\n[gas]\nroot = 32, 32, 32\n"
+             "precision = double\nregrid = 100\nlevels = 1\nflag_density = 0.5\ngravity = %s\n"
+             "[time]\nend = 1\n",
+             cases[i].gravity);
+    parameters_from_text(&p, text, NULL, 0);
+    const struct gas_ic ic = gas_ic_make(&p);
+    struct gas *g = gas_create(&p);
+    gas_begin(g, &ic);
+    if (g->gravity) gravity_solve(g, 0, 1.0);
+    const struct gas_totals before = gas_measure(g);
+    const double dt = cases[i].courant * before.longest_step;
+    gas_step(g, dt);
+    const struct gas_totals after = gas_measure(g);
+    print_message("Courant number %.1f, gravity %s: %d steps, then %.2f on level %d\n",
+                  cases[i].courant, cases[i].gravity, (int)g->level[1].steps, after.courant,
+                  after.courant_level);
+    assert_int_equal(g->level[1].steps, cases[i].steps);
+    assert_true(g->level[1].dt == dt / (double)cases[i].steps);
+    assert_true(fabs(after.conserved[GAS_DENSITY] / before.conserved[GAS_DENSITY] - 1.0) < 1e-13);
+    gas_free(g);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(same_flags_move_nothing),
                                      cmocka_unit_test(groups_that_stay_are_kept),
-                                     cmocka_unit_test(cells_do_not_depend_on_batches)};
+                                     cmocka_unit_test(cells_do_not_depend_on_batches),
+                                     cmocka_unit_test(steps_that_are_too_long_are_divided)};
   return cmocka_run_group_tests(tests, start, stop);
 }

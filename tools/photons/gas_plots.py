@@ -307,11 +307,13 @@ SMALL = 0.02  # stages with a smaller share are drawn as one
 
 
 def stage_shares(timings):
-    """Shares of the stages in their busy time, {name: [step]}, the largest first; the small ones
-    together are "other"."""
-    busy = {name.removesuffix("_s").removeprefix("gas_"): seconds
-            for name, seconds in timings.items()
-            if name.endswith("_s") and name not in ("wall_s", "updates_per_s")}  # fmt: skip
+    """Shares of the stages in their busy time, on cores and GPUs, {name: [step]}, the largest first;
+    the small ones together are "other"."""
+    busy = {}
+    for name, seconds in timings.items():
+        if name.endswith("_s") and name not in ("wall_s", "updates_per_s"):
+            stage = name.removesuffix("_s").removeprefix("gpu_").removeprefix("gas_")
+            busy[stage] = busy.get(stage, 0) + seconds
     whole = np.maximum(sum(busy.values(), np.zeros_like(timings["step"])), 1e-300)
     shares = {name: seconds / whole for name, seconds in busy.items()}
     large = {name: share for name, share in shares.items() if share.mean() >= SMALL}

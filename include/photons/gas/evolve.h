@@ -11,9 +11,11 @@
 struct gas_totals {
   double conserved[GAS_VARIABLES_MAX]; /**< integrals over the volume, by variable */
   double longest_step;                 /**< of the root level, at a Courant number of 1 */
-  double stable_step;                  /**< the same, of the gas alone */
-  double potential_energy;             /**< of self-gravity; 0 without it */
-  struct particle_totals particles;    /**< 0 without particles */
+  double courant;          /**< largest Courant number of the gas in the last steps of levels
+                                            that do not divide theirs */
+  int courant_level;       /**< and its level */
+  double potential_energy; /**< of self-gravity; 0 without it */
+  struct particle_totals particles; /**< 0 without particles */
 };
 
 /** The state after a step, for logs. */
@@ -32,7 +34,9 @@ struct gas_totals gas_measure(struct gas *g);
 /**
  * One step of the root level. With steps of their own, levels follow each other as in Schive et al.
  * (2010), section 2.1: a level is advanced, then the finer one twice by half the step; then the
- * level is corrected, and the topology of the finer one follows the flags.
+ * level is corrected, and the topology of the finer one follows the flags. With self-gravity the
+ * finer one takes twice as many steps, or four times, and so on, where its gas has become too fast
+ * for two.
  * @param dt  in comoving coordinates the drift (cosmology_drift()) from gas.time on
  */
 void gas_step(struct gas *g, double dt);

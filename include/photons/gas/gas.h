@@ -77,6 +77,7 @@ struct gas_level {
   int potential[POTENTIALS];        /**< which of the batches' potentials is which */
   bool stale_potential[POTENTIALS]; /**< by their numbers in batches: the same as `stale` */
   int64_t steps;                    /**< taken */
+  double dt;                        /**< of the last of them */
   bool stale;                       /**< present cells have changed since ghosts were sent */
   struct gas_ghosts ghosts;         /**< messages of the level */
   double *speed;                    /**< [group], own ones: largest c_s + |v_i| */
@@ -98,8 +99,9 @@ struct gas {
                                                in units of gas_particles.lightest */
   int buffer;                             /**< cells around a flagged one */
   int64_t regrid;                         /**< steps of a level from one regridding to the next */
-  bool individual;                        /**< a level takes two steps in one of the next coarser */
-  bool fused;                             /**< one task prepares, solves and closes a batch */
+  bool individual; /**< a level takes two steps, or more if need be, in one of
+                                               the next coarser */
+  bool fused;      /**< one task prepares, solves and closes a batch */
   bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
                         conserved; for tests */
   unsigned variables;

@@ -67,7 +67,7 @@ void gravity_open(struct gas *g, int level, double dt, double weight);
 void gravity_predict(struct gas *g, int level, double dt, double weight);
 /** After a step of a level and of all finer ones: solve them, kick them for the second half of
  * their steps, and let the topology follow the flow. */
-void gravity_close(struct gas *g, int level, double dt, double weight);
+void gravity_close(struct gas *g, int level, double weight);
 
 /** Copy the present potential of an own group, [patch][z][y][x] in the precision of the cells. No
  * task writes it. */
