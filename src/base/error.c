@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -126,19 +125,6 @@ _Noreturn static void fail_memory(size_t count, size_t size, const char *what) {
 void *allocate(size_t count, size_t size, const char *what) {
   void *block = calloc(count ? count : 1, size ? size : 1);
   if (!block) fail_memory(count, size, what);
-  return block;
-}
-
-void use_huge_pages(void *block, size_t bytes) {
-  const size_t huge_page = (size_t)2 << 20,
-               before = (huge_page - (uintptr_t)block % huge_page) % huge_page;
-  if (bytes >= before + huge_page)
-    (void)madvise((char *)block + before, (bytes - before) / huge_page * huge_page, MADV_HUGEPAGE);
-}
-
-void *allocate_large(size_t count, size_t size, const char *what) {
-  void *block = allocate(count, size, what);
-  use_huge_pages(block, count * size);
   return block;
 }
 
