@@ -34,8 +34,8 @@ struct gas_totals gas_measure(struct gas *g);
 /**
  * One step of the root level. With steps of their own, levels follow each other as in Schive et al.
  * (2010), section 2.1: a level is advanced, then the finer one twice by half the step; then the
- * level is corrected, and the topology of the finer one follows the flags. With self-gravity the
- * finer one takes twice as many steps, or four times, and so on, where its gas has become too fast
+ * level is corrected, and the topology of the finer one follows the flags. With self-gravity and without
+ * particles the finer one takes twice as many steps, or four times, and so on, where its gas has become too fast
  * for two.
  * @param dt  in comoving coordinates the drift (cosmology_drift()) from gas.time on
  */
