@@ -247,10 +247,10 @@ static struct list_lengths *last_lengths(struct short_range *s, const struct gro
 void lists_begin(struct short_range *s, struct group *g) {
   if (!lists_wait()) return;
   const struct list_lengths *last = last_lengths(s, g);
+  const uint64_t near = last->near, far = last->far;
   /* an eighth more */
-  if (last->near > 0 && !s->acceptance.newton && last->near < UINT32_MAX / 2)
-    make_handles(&expansions_of(s, g)->lists, last->near + last->near / 8,
-                 last->far + last->far / 8);
+  if (near > 0 && !s->acceptance.newton && near < UINT32_MAX / 2)
+    make_handles(&expansions_of(s, g)->lists, near + near / 8, far + far / 8);
   walk_submit(s, g);
 }
 
