@@ -78,10 +78,12 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
       before[q] = u[q * GAS_GROUP_CELLS];
       fixed[q] = before[q] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
     }
-    if (V == 6 && c.keeps_entropy &&
-        (entropy_decides(c, before, thermal_energy(before)) ||
-         entropy_decides(c, fixed, thermal_energy(fixed))))
+    const real thermal = thermal_energy(fixed);
+    const bool cold = entropy_decides(c, fixed, thermal);
+    if (V == 6 && c.keeps_entropy && (cold || entropy_decides(c, before, thermal_energy(before))))
       fixed[4] += lost_energy<V>(c, fixed);
+    else if (V == 6 && !cold)
+      fixed[V - 1] = divide(c.thermal * thermal, power(fixed[0], c.thermal));
     if (is_physical<V>(c, fixed)) {
       keep_warm<V>(c, fixed);
 #pragma unroll

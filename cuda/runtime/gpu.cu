@@ -15,13 +15,33 @@ const char *gpu_last_error(void) {
   return error == cudaSuccess ? NULL : cudaGetErrorString(error);
 }
 
+static cudaMemPool_t default_pool(void) {
+  int device;
+  cudaMemPool_t pool;
+  CHECK_CUDA(cudaGetDevice(&device));
+  CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
+  return pool;
+}
+
+/** Other memory for more bytes. If there is none, what the pool keeps in smaller pieces is given back
+ * first. */
+static void grow_scratch(struct gpu *g, struct scratch *s, size_t bytes) {
+  if (s->data) CHECK_CUDA(cudaFreeAsync(s->data, g->stream));
+  g->count_bytes((int64_t)bytes - (int64_t)s->bytes);
+  s->bytes = bytes;
+  if (cudaMallocAsync(&s->data, bytes, g->stream) != cudaErrorMemoryAllocation) {
+    gpu_launched("scratch memory");
+    return;
+  }
+  (void)cudaGetLastError();
+  CHECK_CUDA(cudaDeviceSynchronize());
+  CHECK_CUDA(cudaMemPoolTrimTo(default_pool(), 0));
+  CHECK_CUDA(cudaMallocAsync(&s->data, bytes, g->stream));
+}
+
 void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes) {
   struct scratch *s = &g->scratch[use];
-  if (bytes > s->bytes) {
-    if (s->data) CHECK_CUDA(cudaFreeAsync(s->data, g->stream));
-    s->bytes = bytes + bytes / 4 + 4096;
-    CHECK_CUDA(cudaMallocAsync(&s->data, s->bytes, g->stream));
-  }
+  if (bytes > s->bytes) grow_scratch(g, s, bytes + bytes / 4 + 4096);
   return s->data;
 }
 
@@ -60,15 +80,14 @@ void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_by
   gpu_upload(g, to, both, first_bytes + second_bytes);
 }
 
-struct gpu *gpu_create(cudaStream_t stream) {
+static void count_nothing(int64_t bytes) { (void)bytes; }
+
+struct gpu *gpu_create(cudaStream_t stream, void (*count_bytes)(int64_t bytes)) {
   struct gpu *g = (struct gpu *)allocate(1, sizeof *g, "state of a GPU worker");
+  uint64_t keep = UINT64_MAX; /* freed scratch memory stays in the pool */
   g->stream = stream;
-  int device;
-  cudaMemPool_t pool;
-  uint64_t keep = UINT64_MAX; /* freed scratch memory returns to the pool, never to the driver */
-  CHECK_CUDA(cudaGetDevice(&device));
-  CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
-  CHECK_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  g->count_bytes = count_bytes ? count_bytes : count_nothing;
+  CHECK_CUDA(cudaMemPoolSetAttribute(default_pool(), cudaMemPoolAttrReleaseThreshold, &keep));
   CHECK_CUDA(cudaMalloc((void **)&g->counters, COUNTERS * sizeof *g->counters));
   CHECK_CUDA(cudaMemset(g->counters, 0, COUNTERS * sizeof *g->counters));
   CHECK_CUDA(cudaDeviceSynchronize());
@@ -78,8 +97,10 @@ struct gpu *gpu_create(cudaStream_t stream) {
 void gpu_free(struct gpu *g) {
   if (!g) return;
   CHECK_CUDA(cudaStreamSynchronize(g->stream));
-  for (int i = 0; i < SCRATCH_USES; i++)
+  for (int i = 0; i < SCRATCH_USES; i++) {
     if (g->scratch[i].data) CHECK_CUDA(cudaFreeAsync(g->scratch[i].data, g->stream));
+    g->count_bytes(-(int64_t)g->scratch[i].bytes);
+  }
   CHECK_CUDA(cudaFree(g->counters));
   free(g);
 }

@@ -43,6 +43,7 @@ enum { COUNTERS_P2P = 0, COUNTERS_KICK = 1, COUNTERS_RUNGS = 4, COUNTERS = 32 };
 
 struct gpu {
   cudaStream_t stream;
+  void (*count_bytes)(int64_t bytes);
   uint64_t *counters; /* [COUNTERS] */
   struct scratch scratch[SCRATCH_USES];
 };

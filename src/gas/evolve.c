@@ -113,10 +113,9 @@ static double fastest_signal(const struct gas *g, int level) {
 }
 
 /** Whether a level divides steps that have become too long. Their length was chosen before the step of
- * the root level, and in its course gravity can make gas too fast. Not with particles: on a GPU
- * cosmology_dm.ini reached its end without divided steps, and failed at z = 1.65 with them. */
+ * the root level, and in its course gravity can make gas too fast. */
 static bool divides(const struct gas *g, int level) {
-  return level > 0 && g->gravity && g->individual && !g->empty && !g->particles;
+  return level > 0 && g->gravity && g->individual && !g->empty;
 }
 
 /** Into how many equal parts a step of a level is to be divided, a power of two. */

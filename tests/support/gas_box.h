@@ -158,7 +158,7 @@ static inline double box_speed(struct gas_box *b) {
         box_put(b->kernels, b->group, q * GAS_GROUP_CELLS + i, b->u[q * cells + first + i]);
     struct gas_fault fault;
     const double here = b->kernels->largest_speed(&b->physics, b->group, &fault);
-    if (fault.patch < 0 && here > speed) speed = here;
+    if (here > speed) speed = here;
     if (fault.patch >= 0 && b->fault.patch < 0) b->fault = fault;
   }
   return speed;

@@ -174,7 +174,7 @@ static struct bench bench_create(struct nbody *s) {
   const int order = s->short_range.acceptance.order;
   struct bench b = {.s = s};
   CUDA(cudaStreamCreate(&b.stream));
-  b.gpu = gpu_create(b.stream);
+  b.gpu = gpu_create(b.stream, NULL);
   b.split = gpu_split_create(&s->short_range.split);
   if (nbody_has_mesh(s)) b.mesh = gpu_mesh_create(b.gpu, s->long_range.mesh);
   b.x = to_device(s->domain.particles.position, 3 * n * sizeof *b.x);
@@ -1728,7 +1728,7 @@ static void measure(const struct bench *b) {
   puts("                                              one stream                      two streams");
   cudaStream_t second;
   CUDA(cudaStreamCreate(&second));
-  struct gpu *gpu[STREAMS_MOST] = {b->gpu, gpu_create(second)};
+  struct gpu *gpu[STREAMS_MOST] = {b->gpu, gpu_create(second, NULL)};
   const char *which = getenv("PHOTONS_BENCHMARK");
   const bool all = which && strcmp(which, "all") == 0;
   for (int precision = 0; precision < 2; precision++) {

@@ -559,7 +559,7 @@ static void check_stages(int precision, bool periodic) {
   gas_begin(s.g, &ic);
   hold_cells(s.g, true);
   CUDA(cudaStreamCreate(&s.stream));
-  s.gpu = gpu_create(s.stream);
+  s.gpu = gpu_create(s.stream, NULL);
   const int levels = topology_levels(&s.g->topology);
   printf("  %s precision, %s, %d levels: difference of CUDA from CPU, relative\n",
          precisions[precision], periodic ? "periodic" : "in empty space", levels);
@@ -687,7 +687,7 @@ static void measure_groups(uint32_t groups) {
   for (size_t i = 0; i < VARIABLES * cells; i++) density[i] = (float)numbers[i % blocks];
   poisson_waves_make(&b.gravity.waves);
   CUDA(cudaStreamCreate(&b.stream));
-  b.g.gpu = gpu_create(b.stream);
+  b.g.gpu = gpu_create(b.stream, NULL);
   b.cells = gas_to_device(density, VARIABLES * cells * sizeof *density);
   b.blocks = gas_to_device(numbers, blocks * sizeof *numbers);
   b.potentials = gas_to_device(numbers, cells * sizeof *numbers);

@@ -66,7 +66,7 @@ static void deposit(const struct sheet_part *part, size_t points, uint64_t *cpu,
   CUDA(cudaMalloc(&position, points * sizeof *p.position));
   CUDA(cudaMalloc(&map, bytes));
   CUDA(cudaMemcpy(position, part->position, points * sizeof *p.position, cudaMemcpyHostToDevice));
-  struct gpu *worker = gpu_create(stream);
+  struct gpu *worker = gpu_create(stream, NULL);
   p.position = (const uint32_t(*)[3])position;
   p.map = map;
   for (int turn = 0; turn < 2; turn++) { /* the first one loads the kernels */

@@ -138,8 +138,7 @@ struct gas_kernels {
   void (*solve)(const struct gas_physics *physics, double dt_dh, bool reversed, const void *block,
                 void *group, void *fluxes, void *scratch, struct gas_fault *fault);
 
-  /** The largest c_s + max(|v_x|, |v_y|, |v_z|) of the cells of a group. If fault->patch is not -1
-   * the result means nothing. */
+  /** The largest c_s + max(|v_x|, |v_y|, |v_z|) of the cells of a group that are physical. */
   double (*largest_speed)(const struct gas_physics *physics, const void *group,
                           struct gas_fault *fault);
 

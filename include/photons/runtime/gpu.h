@@ -10,6 +10,7 @@
 #define PHOTONS_RUNTIME_GPU_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,8 +20,10 @@ extern "C" {
 struct gpu;
 struct CUstream_st; /* cudaStream_t points to one */
 
-/** To be called on the thread of the worker that will use it, with the worker's stream. */
-struct gpu *gpu_create(struct CUstream_st *stream);
+/** To be called on the thread of the worker that will use it, with the worker's stream.
+ * @param count_bytes  is told of scratch memory that is taken, or with a minus sign given back; or
+ *                     NULL */
+struct gpu *gpu_create(struct CUstream_st *stream, void (*count_bytes)(int64_t bytes));
 void gpu_free(struct gpu *g);
 
 /** What CUDA says of the last error that the calling thread met; NULL: there was none. */

@@ -147,8 +147,9 @@ static void flux_add(unsigned variables, const void *fluxes, double weight, void
 /* Corrects one cell, unless that leaves no positive pressure: a strong shock that runs into cold
  * coarser cells would do so. With keeps_entropy, where the entropy decides before or after, the energy
  * follows it: the correction of the energy is mostly that of the kinetic energy's error. An energy below
- * the kinetic one would be negative after a kick against the flow. Gas below least_heat is warmed. u:
- * of the cell, group and fluxes: from one variable to the next */
+ * the kinetic one would be negative after a kick against the flow. Elsewhere the entropy follows the
+ * energy: corrected by itself it can be negative, and decides after the next kick. Gas below least_heat
+ * is warmed. u: of the cell, group and fluxes: from one variable to the next */
 static void fix_cell(const struct constants *c, unsigned variables, real factor, const real *was,
                      const real *is, real *u) {
   real fixed[GAS_VARIABLES_MAX] = {0};
@@ -156,9 +157,12 @@ static void fix_cell(const struct constants *c, unsigned variables, real factor,
     fixed[q] = u[q * GAS_GROUP_CELLS] + factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
   const struct cell before = cell_at(u, GAS_GROUP_CELLS, 0, c->has_entropy),
                     after = cell_at(fixed, 1, 0, c->has_entropy);
-  if (c->keeps_entropy && (entropy_decides(c, before, thermal_energy(before)) ||
-                           entropy_decides(c, after, thermal_energy(after))))
+  const real thermal = thermal_energy(after);
+  const bool cold = entropy_decides(c, after, thermal);
+  if (c->keeps_entropy && (cold || entropy_decides(c, before, thermal_energy(before))))
     fixed[GAS_ENERGY] += lost_energy(c, after);
+  else if (c->has_entropy && !cold)
+    fixed[GAS_ENTROPY] = c->thermal * thermal / pow(after.density, c->thermal);
   if (!is_physical(c, cell_at(fixed, 1, 0, c->has_entropy))) return;
   if (c->least_heat > 0) {
     const struct cell warm = warmed(c, cell_at(fixed, 1, 0, c->has_entropy));

@@ -265,17 +265,18 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
   *fault = good ? (struct gas_fault){.patch = -1} : first_fault(&c, group);
 }
 
+/* Of the cells that are physical. */
 static double largest_speed(const struct gas_physics *physics, const void *group,
                             struct gas_fault *fault) {
   const struct constants c = constants_of(physics);
   *fault = all_physical(&c, group) ? (struct gas_fault){.patch = -1} : first_fault(&c, group);
-  if (fault->patch >= 0) return 0;
   real speed = 0;
 #pragma omp simd reduction(max : speed)
   for (int i = 0; i < GAS_GROUP_CELLS; i++) {
     const struct cell a = cell_at(group, GAS_GROUP_CELLS, (size_t)i, c.has_entropy);
     const real m = largest(largest(fabs(a.momentum[0]), fabs(a.momentum[1])), fabs(a.momentum[2]));
-    speed = largest(speed, m / a.density + sqrt(c.gamma * pressure_of(&c, a) / a.density));
+    const real own = m / a.density + sqrt(c.gamma * pressure_of(&c, a) / a.density);
+    speed = largest(speed, is_physical(&c, a) ? own : 0);
   }
   return (double)speed;
 }
