@@ -359,6 +359,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int) {
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, enum cudaMemPoolAttr, void *) {
   return cudaSuccess;
 }
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
   *p = malloc(bytes ? bytes : 1);
   return *p ? cudaSuccess : cudaErrorMemoryAllocation;
