@@ -125,9 +125,10 @@ def conservation(folder, name):
     ]
 
 
-def waves(folder):
+def waves(folder, kind):
+    """Runs of a kind: along the diagonal of a cube, "acoustic", or along x, "wave"."""
     found = {}
-    for name, path in runs(folder, "acoustic-*"):
+    for name, path in runs(folder, f"{kind}-*"):
         _, solver, side = name.split("-")
         mesh = gas.Mesh(path)
         errors = gas_problems.problem_of(mesh).errors()
@@ -136,7 +137,7 @@ def waves(folder):
     for (solver, side), error in sorted(found.items()):
         before = found.get((solver, side // 2))
         order = f"{np.log2(before / error):.2f}" if before else ""
-        rows.append([solver, f"{side}³", f"{error:.3e}", order])
+        rows.append([solver, side, f"{error:.3e}", order])
     return rows
 
 
@@ -167,11 +168,12 @@ def beside_gamer(folder, line):
 
 
 def main(folder, line=None):
-    show(
-        "Standing waves",
-        ["solver", "cells", "L1(ρ) over the amplitude", "order"],
-        waves(folder),
-    )
+    for kind, where in (("acoustic", "the diagonal"), ("wave", "x")):
+        show(
+            f"Standing waves along {where}",
+            ["solver", "cells of a side", "L1(ρ) over the amplitude", "order"],
+            waves(folder, kind),
+        )
     show(
         "Tubes",
         ["run", "P*", "u*", "ρ* left, right", "plateaus", "rarefaction", "shock, width",

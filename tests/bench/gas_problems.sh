@@ -30,6 +30,13 @@ acoustic() {
     "[time]" "end = 0.5773502691896258"
 }
 
+# The same along x: a column of SIDE cells.
+# wave SOLVER SIDE
+wave() {
+  run "wave-$1-$2" "[ic]" "source = acoustic" "direction = x" "amplitude = 1e-6" \
+    "[gas]" "solver = $1" "precision = double" "root = $2, 16, 16" "length = $2" "[time]" "end = $2"
+}
+
 # The tube along an axis: 64 root cells and LEVELS finer levels.
 # sod SOLVER AXIS LEVELS END
 sod() {
@@ -102,6 +109,7 @@ for problem in ${*:-$all}; do
     ;;
   acoustic)
     for side in 32 64 128; do acoustic rtvd $side; acoustic muscl $side; done
+    for side in 32 64 128 256 512; do wave rtvd $side; wave muscl $side; done
     ;;
   sod) sod rtvd x 3 110; sod muscl x 3 110 ;;
   axes) for axis in x y z; do sod rtvd $axis 2 50; sod muscl $axis 2 50; done ;;
