@@ -29,9 +29,12 @@ enum {
 };
 
 /* Mean number of targets of a leaf. Sources are gathered once for a leaf: with fewer targets this
- * would cost more than the forces; with more, leaves would be wide, and in isolated systems wide
- * targets have few far nodes. */
-enum { TARGETS_A_LEAF = 32, TARGETS_ISOLATED = 16 };
+ * would cost more than the forces. */
+enum { TARGETS_A_LEAF = 32 };
+/* In isolated systems wide targets have few far nodes. The active particles are where the system is
+ * dense, so that a tree of few levels would have nearly all of them in a few wide leaves. It has
+ * leaves for so many times their number, the most of them empty. */
+enum { LEAVES_ISOLATED_LOG2 = 3 };
 
 static double pack_work(const struct pack_argument *a) { return a->count; }
 
@@ -93,9 +96,15 @@ void targets_all(struct short_range *s, const struct group *g, bool apart) {
       .tree = g->tree};
 }
 
+static unsigned packed_depth(const struct short_range *s, uint32_t count) {
+  const unsigned depth = s->domain->depth;
+  if (s->split.kind != SPLIT_NEWTON) return targets_depth(count, depth, TARGETS_A_LEAF);
+  const unsigned levels = targets_depth(count, depth, 1) + LEAVES_ISOLATED_LOG2;
+  return levels < depth ? levels : depth;
+}
+
 void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t count) {
-  const unsigned depth = targets_depth(
-      count, s->domain->depth, s->split.kind == SPLIT_NEWTON ? TARGETS_ISOLATED : TARGETS_A_LEAF);
+  const unsigned depth = packed_depth(s, count);
   struct targets *t = &expansions_of(s, g)->targets;
   *t = (struct targets){.count = count,
                         .depth = depth,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk, walk_fill: the interaction lists of a group with its neighbours. On a CPU, walk writes the
  * lists into host memory. On a GPU, walk counts the entries and writes their offsets; the host
- * waits for the counts. If the group has had targets in a tree of this depth before, handles for
- * somewhat more entries than it had then were made beforehand, and walk has written the lists there
+ * waits for the counts. If the group has had about as many targets before, handles for
+ * somewhat more entries than they had were made beforehand, and walk has written the lists there
  * if they fit. Otherwise the host makes handles of the right size, and walk_fill writes the entries.
  *
  * walk      reads the trees of the targets and of all neighbours, and if masses differ those of
@@ -239,25 +239,30 @@ static void make_handles(struct lists *l, uint64_t near, uint64_t far) {
   l->entry[LIST_FAR] = handle_make(room_for(far), sizeof(uint32_t));
 }
 
+/** Lengths of the last lists of about as many targets: twice as many are told apart. */
 static struct list_lengths *last_lengths(struct short_range *s, const struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
-  return &e->lists.last[e->targets.depth];
+  unsigned bits = 0;
+  while (bits < 32 && (e->targets.count - 1) >> bits > 0) bits++;
+  return &e->lists.last[bits];
+}
+
+/** Entries to be expected: an eighth more than the last time, and more for more targets. */
+static uint64_t expected(uint32_t last, uint32_t last_targets, uint32_t targets) {
+  const uint64_t more = targets > last_targets ? targets - last_targets : 0;
+  return last + last / 8 + last * more / last_targets;
 }
 
 void lists_begin(struct short_range *s, struct group *g) {
   if (!lists_wait()) return;
+  struct group_expansions *e = expansions_of(s, g);
   const struct list_lengths *last = last_lengths(s, g);
-  const uint64_t near = last->near, far = last->far;
-  /* an eighth more */
-  if (near > 0 && !s->acceptance.newton && near < UINT32_MAX / 2)
-    make_handles(&expansions_of(s, g)->lists, near + near / 8, far + far / 8);
+  if (last->targets > 0) {
+    const uint64_t near = expected(last->near, last->targets, e->targets.count),
+                   far = expected(last->far, last->targets, e->targets.count);
+    if (near + far < UINT32_MAX / 2) make_handles(&e->lists, near, far);
+  }
   walk_submit(s, g);
-}
-
-/** Whether the walk found room for its entries. */
-static bool written(const struct lists *l) {
-  return l->entry[LIST_NEAR] && l->walked.entries <= starpu_vector_get_nx(l->entry[LIST_NEAR]) &&
-         l->walked.interactions <= starpu_vector_get_nx(l->entry[LIST_FAR]);
 }
 
 void lists_make(struct short_range *s, struct group *g) {
@@ -272,9 +277,10 @@ void lists_make(struct short_range *s, struct group *g) {
   if (l->on_gpu) {
     interactions_check(l->walked.entries);
     interactions_check(l->walked.interactions);
-    *last_lengths(s, g) = (struct list_lengths){(uint32_t)l->walked.entries,
+    *last_lengths(s, g) = (struct list_lengths){expansions_of(s, g)->targets.count,
+                                                (uint32_t)l->walked.entries,
                                                 (uint32_t)l->walked.interactions};
-    if (written(l)) return;
+    if (l->walked.written) return;
   }
   for (int kind = 0; kind < LISTS; kind++) handle_release(&l->entry[kind]);
   if (!l->on_gpu) return;

@@ -60,6 +60,7 @@ static __global__ void __launch_bounds__(MOVE_BLOCK)
     move_kept(const __grid_constant__ struct walk_problem p) {
   const uint32_t thread = blockIdx.x * MOVE_BLOCK + threadIdx.x, threads = gridDim.x * MOVE_BLOCK;
   if (!list_room_suffices(&p.room, p.result)) return;
+  if (thread == 0) p.result->written = 1;
   for (uint32_t b = thread / WARP; b < p.result->near_blocks; b += threads / WARP) {
     const struct near_block block = p.block[b];
     const uint32_t first = p.near_offset[block.leaf] + block.first,
@@ -75,9 +76,16 @@ static __global__ void __launch_bounds__(MOVE_BLOCK)
 
 /** Memory for entries that are kept: as many as the lists may have, and each leaf's last block may
  * hold a single one. */
-static void make_kept(struct gpu *g, struct walk_problem *p, const struct list_room *room) {
-  if (!room->near_entry) return;
+static void make_kept(struct gpu *g, struct walk_problem *p, const struct list_room *room,
+                      bool newton) {
+  const size_t both = (size_t)room->near + room->far;
+  if (!room->near_entry || both > UINT32_MAX) return;
   p->room = *room;
+  p->kept_most = newton ? (uint32_t)both : room->far;
+  if (newton) {
+    p->far_kept = (struct kept_entry *)gpu_scratch(g, SCRATCH_LIST, both * sizeof *p->far_kept);
+    return;
+  }
   p->blocks_most = room->near / NEAR_BLOCK + (1u << p->depth);
   const size_t near_bytes = (size_t)p->blocks_most * NEAR_BLOCK * sizeof *p->near_kept;
   char *kept = (char *)gpu_scratch(g, SCRATCH_LIST,
@@ -89,25 +97,22 @@ static void make_kept(struct gpu *g, struct walk_problem *p, const struct list_r
 }
 
 /** Copy the tables of the sources to the GPU. */
-static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a, uint32_t count,
-                                      unsigned depth, const uint32_t *first,
+static struct walk_problem problem_of(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first,
                                       const struct node *nodes, uint32_t slots,
                                       const struct node *const *source_nodes,
                                       const uint32_t *source_count, const float *const *source_mass,
                                       uint32_t *offset) {
   struct walk_problem p = {};
-  const size_t room = a->newton ? walk_pairs_room(slots) : 0;
   char *table = (char *)gpu_scratch(
       g, SCRATCH_TABLE,
       sizeof *p.result +
-          slots * (sizeof *source_nodes + sizeof *source_mass + sizeof *source_count) + room);
+          slots * (sizeof *source_nodes + sizeof *source_mass + sizeof *source_count));
   p.count = count;
   p.depth = depth;
   p.first = first;
   p.slots = slots;
   p.nodes = nodes;
-  p.pairs_room = table;
-  p.result = (struct walk_result *)(table + room);
+  p.result = (struct walk_result *)table;
   const float **masses = (const float **)(p.result + 1);
   p.source_mass = source_mass ? masses : NULL;
   p.source_nodes = (const struct node *const *)(masses + (source_mass ? slots : 0));
@@ -125,27 +130,42 @@ static bool no_expansions(const struct acceptance *a) {
   return a->theta == 0.0f && a->theta_first == 0.0f;
 }
 
+void walk_clear(struct gpu *g, const struct walk_problem *p) {
+  CHECK_CUDA(cudaMemsetAsync(p->result, 0, sizeof *p->result, g->stream));
+  CHECK_CUDA(cudaMemsetAsync(p->near_offset, 0,
+                             ((1u << p->depth) + tree_nodes(p->depth) + 2) * sizeof *p->near_offset,
+                             g->stream));
+}
+
+void walk_scan(struct gpu *g, const struct acceptance *a, const struct walk_problem *p) {
+  /* without expansions all lengths and offsets of far lists are zero, as they are already */
+  scan<<<no_expansions(a) ? 1 : 2, SCAN_BLOCK, 0, g->stream>>>(1u << p->depth, *p);
+  gpu_launched("scan");
+}
+
+/** The first pass of a walk with a cutoff. */
+static void count_in_reach(struct gpu *g, const struct acceptance *a,
+                           const struct walk_problem *p) {
+  walk_clear(g, p);
+  (no_expansions(a) ? walk_reach_count : walk_leaves_count)(g, a, p);
+  walk_scan(g, a, p);
+  if (!p->room.near_entry) return;
+  move_kept<<<MOVE_BLOCKS, MOVE_BLOCK, 0, g->stream>>>(*p);
+  gpu_launched("move_kept");
+}
+
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
               const float *const *source_mass, uint32_t *offset, const struct list_room *room,
               struct walk_result *result) {
-  struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
+  struct walk_problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes,
                                      source_count, source_mass, offset);
-  make_kept(g, &p, room);
-  CHECK_CUDA(cudaMemsetAsync(p.result, 0, sizeof *p.result, g->stream));
-  CHECK_CUDA(cudaMemsetAsync(offset, 0, ((1u << depth) + tree_nodes(depth) + 2) * sizeof *offset,
-                             g->stream));
-  (a->newton          ? walk_pairs_count
-   : no_expansions(a) ? walk_reach_count
-                      : walk_leaves_count)(g, a, &p);
-  /* without expansions all lengths and offsets of far lists are zero, as they are already */
-  scan<<<no_expansions(a) ? 1 : 2, SCAN_BLOCK, 0, g->stream>>>(1u << depth, p);
-  gpu_launched("scan");
-  if (p.room.near_entry) {
-    move_kept<<<MOVE_BLOCKS, MOVE_BLOCK, 0, g->stream>>>(p);
-    gpu_launched("move_kept");
-  }
+  make_kept(g, &p, room, a->newton);
+  if (a->newton)
+    walk_pairs_count(g, a, &p);
+  else
+    count_in_reach(g, a, &p);
   CHECK_CUDA(cudaMemcpyAsync(result, p.result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));
 }
 
@@ -155,7 +175,7 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, un
                    const float *const *source_mass, const uint32_t *offset,
                    const struct walk_result *lengths, uint32_t *near, uint32_t *far) {
   if (lengths->longest == 0) return;
-  struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
+  struct walk_problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes,
                                      source_count, source_mass, (uint32_t *)offset);
   p.near = near;
   p.far = far;

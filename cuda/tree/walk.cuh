@@ -12,7 +12,8 @@ enum { NEAR_BLOCK = 64 };
 struct near_block {
   uint32_t leaf, first; /* of its list, entries from `first` on */
 };
-/** An entry of a far list. */
+/** An entry of a far list; in walk_pairs_ of any list, with the list's row in the place of the
+ * target. */
 struct kept_entry {
   uint32_t target, place, entry; /* entry number `place` of the list of node `target` */
 };
@@ -32,9 +33,9 @@ struct walk_problem {
   struct near_block *block; /* [blocks_most] */
   uint32_t blocks_most;
   uint32_t *near_kept;         /* [blocks_most][NEAR_BLOCK] entries of near lists */
-  struct kept_entry *far_kept; /* [room.far] */
+  struct kept_entry *far_kept; /* [kept_most] */
+  uint32_t kept_most;
   struct walk_result *result;  /* pairs and visits, added up in the counting pass */
-  void *pairs_room;            /* memory for walk_pairs_ */
 };
 
 /** Read a node in two loads. */
@@ -122,8 +123,12 @@ static __device__ inline void store_near(const struct walk_problem &p, uint32_t 
   atomicAdd((unsigned long long *)&p.result->visits, visits);
 }
 
+/** Set the lengths of the lists, and the result, to zero. */
+void walk_clear(struct gpu *g, const struct walk_problem *p);
+/** Turn the lengths of the lists into offsets. */
+void walk_scan(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
 /** Count: add to the lengths of the lists, which are zero at the start, and to the result. Fill:
- * write the entries.
+ * write the entries. walk_pairs_count() does all that gpu_walk() is to do.
  * walk_reach_ is the one for short-range forces without expansions, walk_leaves_ that for such forces
  * with expansions: both have a warp for each leaf. walk_pairs_ judges each pair of nodes once: its
  * other costs pay where walks begin far above the leaves. */
@@ -131,8 +136,6 @@ void walk_reach_count(struct gpu *g, const struct acceptance *a, const struct wa
 void walk_reach_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
 void walk_leaves_count(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
 void walk_leaves_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
-/** Bytes of walk_problem.room. */
-size_t walk_pairs_room(uint32_t slots);
 void walk_pairs_count(struct gpu *g, const struct acceptance *a, const struct walk_problem *p);
 /** @param lengths  what the counting pass has found */
 void walk_pairs_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *p,

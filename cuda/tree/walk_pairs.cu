@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk of isolated systems: the dual walk of src/tree/kernels/walk.c. Each pair of nodes is judged
- * once, by one thread. A pair to be opened becomes one or two pairs for later turns.
- *
- * A first kernel, of one CUDA block, goes down from the roots, generation after generation, until
- * there is work for the whole GPU. Then, in several phases, each CUDA block takes some of the pairs
- * that are left and walks on with a stack of its own. As some pairs lead to much more work than
- * others, a block gives back what is left of its pairs after some turns, except in the last phase.
+ * once, by one thread, turn after turn. A turn is a kernel that judges the pairs of a queue. The
+ * parts of pairs to be opened are the queue of the next turn. Parts for which the queue has no room
+ * wait aside, and are taken when the queue has become short.
  *
  * The order in which entries are found differs from run to run. They are sorted, so that lists are
- * the same in every run, and leaves near each other follow each other: each list by a warp, or
- * where one is long all of them together.
+ * the same in every run, and leaves near each other follow each other: short lists by a warp, long
+ * ones by a CUDA block, or, where one is longer still, all entries together in a second pass.
  *
  * The trees of the targets and of the sources differ in depth where only some particles are
  * targets. Then nodes of the targets may be empty, and their boxes are not read. */
@@ -18,17 +15,16 @@
 #include "cuda/tree/walk.cuh"
 
 enum {
-  FIRST_BLOCK = 1024, /* threads of the first kernel */
-  ENOUGH = 4096,      /* pairs that are work for the whole GPU */
-  PHASES = 4,
-  FEW = 100000,   /* judgements that need one phase only */
-  BLOCK = 128,    /* threads of a CUDA block of a phase */
-  BLOCKS = 1024,  /* CUDA blocks of a phase */
-  CHUNK = 32,     /* pairs that such a block takes at a time */
-  TURNS = 16,     /* after which it gives back the others */
-  ROOM = 1 << 18, /* pairs that can wait for a phase */
-  LONG = 1024,    /* entries of a list that a warp can sort */
-  SORT_BLOCK = 128
+  BLOCK = 256,
+  QUEUE_MOST = 1 << 18, /* pairs of a turn: work for the whole GPU */
+  QUEUE_LEAST = 1 << 12,
+  WAITING = 8,     /* pairs that can wait at first, in queues */
+  TURNS = 64,      /* that follow each other before the host looks whether pairs are left */
+  SORT_BLOCK = 128,
+  SHORT = 256,     /* entries of a list that a warp sorts */
+  LONG = 8192,     /* entries of a list that a CUDA block can sort */
+  LONG_BLOCK = 256,
+  LONG_BLOCKS = 528
 };
 
 /** A pair to be judged. It may be part of a larger one whose larger node could not be opened: it is
@@ -40,258 +36,271 @@ struct pair {
 };
 enum { TARGET_BITS = 22, LEVEL_BITS = 5 };
 
-/** What the kernels of a walk tell each other. */
-struct alignas(uint64_t) progress {
-  uint32_t pairs[PHASES + 1]; /* that wait for each phase */
-  uint32_t chunk[PHASES];     /* the next ones to be taken */
-  uint32_t frontier;          /* 0 or 1: where those of phase 0 are */
-  uint32_t entries;           /* found */
+/** What the kernels of a walk tell each other, and the host. */
+struct progress {
+  uint32_t pairs[2]; /* in the queues; that of turn number t is t % 2 */
+  uint32_t turn;
+  uint32_t waiting; /* pairs that wait, but for those that the present turn takes, which follow them */
+  uint32_t taken;
+  uint32_t done;    /* CUDA blocks that have ended their part of the turn */
+  uint32_t left;    /* pairs of any kind */
+  uint32_t lost;    /* whether there was no room for pairs to wait */
+  uint32_t entries; /* found */
+  uint32_t long_rows; /* lists that a CUDA block is to sort */
 };
 
 struct problem : walk_problem {
-  uint32_t *near_place, *far_place; /* of the next entries of short lists, to be sorted */
-  uint64_t *key; /* long lists: rows and entries, unsorted. Rows are the near lists of all leaves,
-                    then the far lists of all nodes */
+  uint64_t *key; /* all lists in one: rows and entries, unsorted. Rows are the near lists of all
+                    leaves, then the far lists of all nodes */
   unsigned entry_bits;
-  struct pair *frontier[2]; /* [frontier_room()] */
-  uint32_t waiting;         /* pairs that can wait */
+  uint32_t queue_room, waiting_room; /* pairs */
+  struct pair *queue[2], *waiting;
   struct progress *progress;
+  uint32_t *long_row; /* [rows] */
 };
 
-/** Mask of the lanes behind this one. */
-static __device__ inline uint32_t lanes_behind() { return ~1u << threadIdx.x % WARP; }
-
-/** What a walk is for: the lengths of the lists, or their entries, if all lists are short or not.
- */
-enum pass { COUNT, FILL_SHORT, FILL_LONG };
+/** What a walk is for: the lengths of the lists, and entries if there is memory for them; or all
+ * entries. */
+enum pass { KEEP, FILL };
 
 /** What a thread has counted. */
 struct counts {
   unsigned long long pairs, visits;
 };
 
-/** Store the keys of entries that threads of this warp have found. Every lane of the warp calls
- * this. */
-static __device__ inline void append(const struct problem &p, bool mine, uint64_t row,
-                                     uint32_t entry) {
-  const uint32_t lanes = __ballot_sync(~0u, mine);
-  if (lanes == 0) return;
-  uint32_t at = 0;
-  if (threadIdx.x % WARP == 0) at = atomicAdd(&p.progress->entries, __popc(lanes));
-  at = __shfl_sync(~0u, at, 0);
-  if (mine) p.key[at + __popc(lanes & lanes_before())] = row << p.entry_bits | entry;
-}
+/** What has become of a pair. */
+struct judged {
+  struct pair child[2]; /* what is left of it, if `opened` */
+  bool opened, found;
+  uint32_t row; /* the list to which it belongs, if `found` */
+};
 
-/** Judge a pair and put it on a list, if it belongs there. Every lane of the warp calls this.
- * @param active  whether this thread has a pair
- * @param[out] child  pairs that are left of it
- * @return their number */
-template <enum pass PASS>
-static __device__ inline uint32_t judge_pair(const struct problem &p, const struct acceptance &a,
-                                             bool active, const struct pair &pair,
-                                             struct pair child[2], struct counts &counts) {
+static __device__ inline struct judged judge_pair(const struct problem &p,
+                                                  const struct acceptance &a,
+                                                  const struct pair &pair, struct counts &counts) {
   const uint32_t leaves = 1u << p.depth, source_leaves = 1u << a.depth,
                  target = pair.target & ((1u << TARGET_BITS) - 1), entry = pair.entry,
-                 source = entry & (2 * source_leaves - 1), slot = entry >> (a.depth + 1);
-  bool near = false, far = false;
-  uint32_t children = 0;
-  const uint32_t targets = active ? tree_node_count(p.count, p.depth, p.first, target) : 0;
-  if (targets > 0) {
-    const struct node t = load_node(p.nodes + target), s = load_node(p.source_nodes[slot] + source);
-    const uint32_t level = node_level(target), source_level = node_level(source);
-    uint32_t of_targets = pair.target >> TARGET_BITS & 31,
-             of_sources = pair.target >> (TARGET_BITS + LEVEL_BITS);
-    const enum verdict verdict = judge(&a, &t, &s, target_mass(p, target >> (level - of_targets)),
-                                       mass_of(p, slot, source >> (source_level - of_sources)));
-    counts.visits++;
-    far = verdict == ACCEPT;
-    near = verdict == OPEN && target >= leaves && source >= source_leaves;
-    if (near)
-      counts.pairs += (unsigned long long)particles_of(p.source_count[slot], source) * targets;
-    if (verdict == OPEN && !near) {
-      /* The larger node, if it is the other one, keeps its level: see walk.c. */
-      const bool larger = t.radius >= s.radius,
-                 split = opens_target(p.depth, target, t.radius, a.depth, source, s.radius);
-      if (split && larger) of_targets = level + 1;
-      if (!split && !larger) of_sources = source_level + 1;
-      const uint32_t levels = of_targets << TARGET_BITS | of_sources << (TARGET_BITS + LEVEL_BITS);
-      children = 2;
-      child[0] = {split ? entry : entry + source, (split ? 2 * target : target) | levels};
-      child[1] = {split ? entry : entry + source + 1, (split ? 2 * target + 1 : target) | levels};
+                 source = entry & (2 * source_leaves - 1), slot = entry >> (a.depth + 1),
+                 targets = tree_node_count(p.count, p.depth, p.first, target);
+  struct judged j = {};
+  if (targets == 0) return j;
+  const struct node t = load_node(p.nodes + target), s = load_node(p.source_nodes[slot] + source);
+  const uint32_t level = node_level(target), source_level = node_level(source);
+  uint32_t of_targets = pair.target >> TARGET_BITS & 31,
+           of_sources = pair.target >> (TARGET_BITS + LEVEL_BITS);
+  const enum verdict verdict = judge(&a, &t, &s, target_mass(p, target >> (level - of_targets)),
+                                     mass_of(p, slot, source >> (source_level - of_sources)));
+  counts.visits++;
+  const bool near = verdict == OPEN && target >= leaves && source >= source_leaves;
+  if (near)
+    counts.pairs += (unsigned long long)particles_of(p.source_count[slot], source) * targets;
+  j.found = near || verdict == ACCEPT;
+  j.row = near ? target - leaves : leaves + target;
+  j.opened = verdict == OPEN && !near;
+  /* The larger node, if it is the other one, keeps its level: see walk.c. */
+  const bool larger = t.radius >= s.radius,
+             split = opens_target(p.depth, target, t.radius, a.depth, source, s.radius);
+  if (split && larger) of_targets = level + 1;
+  if (!split && !larger) of_sources = source_level + 1;
+  const uint32_t levels = of_targets << TARGET_BITS | of_sources << (TARGET_BITS + LEVEL_BITS);
+  j.child[0] = {split ? entry : entry + source, (split ? 2 * target : target) | levels};
+  j.child[1] = {split ? entry : entry + source + 1, (split ? 2 * target + 1 : target) | levels};
+  return j;
+}
+
+/** Places in an array that others fill at the same time, for the threads of a CUDA block that want
+ * one. Every thread of the block calls this.
+ * @param filled  the number of places taken so far */
+static __device__ inline uint32_t claim(uint32_t *filled, bool wanted, uint32_t *sums) {
+  const uint32_t lanes = __ballot_sync(~0u, wanted), warp = threadIdx.x / WARP;
+  if (threadIdx.x % WARP == 0) sums[warp] = __popc(lanes);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    uint32_t total = 0;
+    for (uint32_t k = 0; k < BLOCK / WARP; k++) total += sums[k];
+    uint32_t at = total > 0 ? atomicAdd(filled, total) : 0;
+    for (uint32_t k = 0; k < BLOCK / WARP; k++) {
+      const uint32_t n = sums[k];
+      sums[k] = at;
+      at += n;
     }
   }
-  if constexpr (PASS == COUNT) {
-    if (near) atomicAdd(&p.near_offset[target - leaves], 1);
-    if (far) atomicAdd(&p.far_offset[target], 1);
-  } else if constexpr (PASS == FILL_SHORT) {
-    if (near) p.near[atomicAdd(&p.near_place[target - leaves], 1)] = entry;
-    if (far) p.far[atomicAdd(&p.far_place[target], 1)] = entry;
-  } else {
-    append(p, near || far, near ? target - leaves : leaves + target, entry);
-  }
-  return children;
-}
-
-/** Every thread of the CUDA block puts its children on top of each other, those of the first thread
- * topmost.
- * @param sums  [warps of the block] shared memory, which no thread reads any more
- * @param[out] total  children of all threads
- * @return how many children of other threads are below this thread's */
-static __device__ inline uint32_t stack_children(uint32_t children, uint32_t *sums,
-                                                 uint32_t &total) {
-  const uint32_t two = __ballot_sync(~0u, children > 0), warp = threadIdx.x / WARP;
-  if (threadIdx.x % WARP == 0) sums[warp] = 2 * __popc(two);
   __syncthreads();
-  uint32_t below = 2 * __popc(two & lanes_behind());
-  total = 0;
-  for (uint32_t k = 0; k < blockDim.x / WARP; k++) {
-    if (k > warp) below += sums[k];
-    total += sums[k];
-  }
-  return below;
+  return sums[warp] + __popc(lanes & lanes_before());
 }
 
-/** Add up what the threads of a warp have counted. */
+/** Put what is left of pairs into the next queue, or aside. */
+static __device__ inline void push(const struct problem &p, uint32_t to, const struct judged &j,
+                                   uint32_t *sums) {
+  const uint32_t at = 2 * claim(&p.progress->pairs[to], j.opened, sums);
+  struct pair *place = p.queue[to] + at;
+  const bool wait = j.opened && at >= p.queue_room;
+  const uint32_t lanes = __ballot_sync(~0u, wait);
+  if (lanes != 0) { /* seldom */
+    uint32_t aside = 0;
+    if (threadIdx.x % WARP == 0) aside = atomicAdd(&p.progress->waiting, 2 * __popc(lanes));
+    aside = __shfl_sync(~0u, aside, 0) + 2 * __popc(lanes & lanes_before());
+    if (wait && aside >= p.waiting_room) return; /* end_turn() finds out */
+    if (wait) place = p.waiting + aside;
+  }
+  if (!j.opened) return;
+  place[0] = j.child[0];
+  place[1] = j.child[1];
+}
+
+template <enum pass PASS>
+static __device__ inline void store_entry(const struct problem &p, const struct judged &j,
+                                          uint32_t entry, uint32_t *sums) {
+  const uint32_t leaves = 1u << p.depth;
+  const uint32_t at = claim(&p.progress->entries, j.found, sums);
+  if (!j.found) return;
+  if (PASS == FILL) {
+    p.key[at] = (uint64_t)j.row << p.entry_bits | entry;
+  } else {
+    uint32_t *length = j.row < leaves ? p.near_offset + j.row : p.far_offset + (j.row - leaves);
+    const uint32_t place = atomicAdd(length, 1);
+    if (at < p.kept_most) p.far_kept[at] = {j.row, place, entry};
+  }
+}
+
+/** Add up what the threads of a CUDA block have counted. */
 static __device__ inline void add_counts(struct walk_result *result, struct counts counts) {
+  __shared__ struct counts of_warp[BLOCK / WARP];
   for (int step = WARP / 2; step > 0; step /= 2) {
     counts.pairs += __shfl_xor_sync(~0u, counts.pairs, step);
     counts.visits += __shfl_xor_sync(~0u, counts.visits, step);
   }
-  if (threadIdx.x % WARP > 0) return;
-  atomicAdd((unsigned long long *)&result->pairs, counts.pairs);
-  atomicAdd((unsigned long long *)&result->visits, counts.visits);
-}
-
-/** Copy the criterion to shared memory, where threads read different places of its table. */
-static __device__ inline void share(struct acceptance *to, const struct acceptance &from) {
-  for (uint32_t i = threadIdx.x; i < sizeof from / sizeof(uint32_t); i += blockDim.x)
-    ((uint32_t *)to)[i] = ((const uint32_t *)&from)[i];
+  if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = counts;
   __syncthreads();
-}
-
-/** Down from the roots, one generation of pairs after the other, until there are ENOUGH. */
-template <enum pass PASS>
-static __global__ void __launch_bounds__(FIRST_BLOCK)
-    walk_roots(const __grid_constant__ struct problem p,
-               const __grid_constant__ struct acceptance acceptance) {
-  __shared__ struct acceptance a;
-  __shared__ uint32_t sums[2][FIRST_BLOCK / WARP];
-  share(&a, acceptance);
-  struct counts counts = {0, 0};
-  uint32_t pairs = p.slots, from = 0, turn = 0;
-  for (uint32_t slot = threadIdx.x; slot < pairs; slot += FIRST_BLOCK)
-    p.frontier[0][slot] = {slot << (a.depth + 1) | 1, 1};
-  __syncthreads();
-  while (pairs > 0 && pairs < ENOUGH) {
-    uint32_t next = 0;
-    for (uint32_t done = 0; done < pairs; done += FIRST_BLOCK) {
-      const uint32_t i = done + threadIdx.x;
-      struct pair pair = {1, 1}, child[2];
-      if (i < pairs) pair = p.frontier[from][i];
-      const uint32_t children = judge_pair<PASS>(p, a, i < pairs, pair, child, counts);
-      uint32_t total;
-      const uint32_t at = next + stack_children(children, sums[turn++ & 1], total);
-      for (uint32_t k = 0; k < children; k++) p.frontier[1 - from][at + k] = child[k];
-      next += total;
-    }
-    from = 1 - from;
-    pairs = next;
-    __syncthreads();
-  }
-  add_counts(p.result, counts);
   if (threadIdx.x > 0) return;
-  p.progress->pairs[0] = pairs;
-  p.progress->frontier = from;
-}
-
-/* Bound on the depth of the stack. Children are put on top, those of the topmost pairs topmost, and
- * the topmost pairs are taken first, so that generations rise from the bottom of the stack to its
- * top. Pairs of generation k are made only from pairs of generation k - 1 that are taken after all
- * pairs of higher generations; then at most 2 BLOCK pairs of generations >= k exist together. The
- * next turn that reaches generation k takes from it as many pairs as the higher generations lack to
- * BLOCK, which leaves at most BLOCK. After any turn, therefore, each generation has at most BLOCK
- * pairs, except that the newest have 2 BLOCK together. A path opens each level of either tree once.
- */
-static HOST_DEVICE inline uint32_t stack_room(unsigned depth, unsigned source_depth) {
-  return BLOCK * (depth + source_depth + 2);
-}
-
-/** Leave the pairs of a stack to the next phase. @return whether there is room for them */
-static __device__ inline bool give_back(const struct problem &p, unsigned phase,
-                                        const struct pair *stack, uint32_t top) {
-  __shared__ uint32_t place;
-  if (threadIdx.x == 0) {
-    uint32_t *waiting = &p.progress->pairs[phase + 1], seen = *(volatile uint32_t *)waiting;
-    place = ~0u;
-    while (place == ~0u && seen + top <= p.waiting) {
-      const uint32_t before = atomicCAS(waiting, seen, seen + top);
-      if (before == seen) place = seen;
-      seen = before;
-    }
+  for (uint32_t k = 1; k < BLOCK / WARP; k++) {
+    counts.pairs += of_warp[k].pairs;
+    counts.visits += of_warp[k].visits;
   }
-  __syncthreads();
-  if (place == ~0u) return false;
-  struct pair *to = p.frontier[(p.progress->frontier + phase + 1) & 1] + place;
-  for (uint32_t i = threadIdx.x; i < top; i += BLOCK) to[i] = stack[i];
-  __syncthreads();
-  return true;
+  if (counts.pairs > 0) atomicAdd((unsigned long long *)&result->pairs, counts.pairs);
+  if (counts.visits > 0) atomicAdd((unsigned long long *)&result->visits, counts.visits);
 }
 
-/** Walk on from the pairs that the kernel before has left. */
+/** The last CUDA block of a turn finds out what the next one judges: its queue, and where that is
+ * short some of the pairs that wait. These are so few that their parts find room in the queue. */
+static __device__ inline void end_turn(const struct problem &p, uint32_t from) {
+  volatile struct progress *g = p.progress;
+  if (g->waiting > p.waiting_room) g->lost = 1;
+  const uint32_t next = min(2 * g->pairs[1 - from], p.queue_room), half = p.queue_room / 2,
+                 taken = next < half ? min(g->waiting, half - next) : 0;
+  g->left = next + g->waiting;
+  g->pairs[from] = 0;
+  g->pairs[1 - from] = next;
+  g->waiting -= taken;
+  g->taken = taken;
+  g->done = 0;
+  g->turn++;
+}
+
 template <enum pass PASS>
-static __global__ void __launch_bounds__(BLOCK)
-    walk(const __grid_constant__ struct problem p,
-         const __grid_constant__ struct acceptance acceptance, unsigned phase, bool last) {
-  extern __shared__ struct pair stack[];
-  __shared__ struct acceptance a;
-  __shared__ uint32_t sums[2][BLOCK / WARP], chunk;
-  const uint32_t pairs = p.progress->pairs[phase];
-  if (blockIdx.x * CHUNK >= pairs) return;
-  const struct pair *frontier = p.frontier[(p.progress->frontier + phase) & 1];
-  share(&a, acceptance);
+static __global__ void __launch_bounds__(BLOCK, 4)
+    walk_turn(const __grid_constant__ struct problem p, const __grid_constant__ struct acceptance a) {
+  __shared__ uint32_t child_sums[BLOCK / WARP], entry_sums[BLOCK / WARP];
+  const struct progress *g = p.progress;
+  /* No CUDA block changes these before all have read them. */
+  const uint32_t from = g->turn % 2, queued = g->pairs[from], pairs = queued + g->taken,
+                 aside = g->taken > 0 ? g->waiting : 0;
+  if (pairs == 0) return;
   struct counts counts = {0, 0};
-  for (;;) {
-    if (threadIdx.x == 0) chunk = atomicAdd(&p.progress->chunk[phase], 1);
-    __syncthreads();
-    const uint32_t first = chunk * CHUNK;
-    if (first >= pairs) break;
-    uint32_t top = min(pairs - first, (uint32_t)CHUNK), turn = 0;
-    if (threadIdx.x < top) stack[threadIdx.x] = frontier[first + threadIdx.x];
-    __syncthreads();
-    while (top > 0) {
-      const uint32_t taken = min(top, (uint32_t)BLOCK);
-      const bool active = threadIdx.x < taken;
-      struct pair pair = {1, 1}, child[2];
-      if (active) pair = stack[top - 1 - threadIdx.x];
-      const uint32_t children = judge_pair<PASS>(p, a, active, pair, child, counts);
-      uint32_t total;
-      const uint32_t below = stack_children(children, sums[turn++ & 1], total);
-      top -= taken;
-      for (uint32_t k = 0; k < children; k++) stack[top + below + k] = child[k];
-      top += total;
-      __syncthreads();
-      if (turn % TURNS == 0 && !last && top > CHUNK && give_back(p, phase, stack, top)) top = 0;
+  for (uint32_t first = blockIdx.x * BLOCK; first < pairs; first += gridDim.x * BLOCK) {
+    const uint32_t i = first + threadIdx.x;
+    struct pair pair = {};
+    struct judged j = {};
+    if (i < pairs) {
+      pair = i < queued ? p.queue[from][i] : p.waiting[aside + (i - queued)];
+      j = judge_pair(p, a, pair, counts);
     }
+    push(p, 1 - from, j, child_sums);
+    store_entry<PASS>(p, j, pair.entry, entry_sums);
   }
+  __threadfence();
   add_counts(p.result, counts);
+  if (threadIdx.x == 0 && atomicAdd(&p.progress->done, 1) == gridDim.x - 1) end_turn(p, from);
+}
+
+/** The first queue: the root of the targets with that of each source. */
+static __global__ void begin_walk(const __grid_constant__ struct problem p, unsigned source_depth) {
+  for (uint32_t slot = threadIdx.x; slot < p.slots; slot += BLOCK)
+    p.queue[0][slot] = {slot << (source_depth + 1) | 1, 1};
+  if (threadIdx.x == 0) p.progress->pairs[0] = p.progress->left = p.slots;
+}
+
+/** Move entries that were kept to their places. */
+static __global__ void __launch_bounds__(BLOCK) move_pairs(const __grid_constant__ struct problem p) {
+  const uint32_t leaves = 1u << p.depth, thread = blockIdx.x * BLOCK + threadIdx.x,
+                 entries = p.progress->entries;
+  if (!list_room_suffices(&p.room, p.result) || p.result->longest > LONG) return;
+  if (thread == 0) p.result->written = 1;
+  for (uint32_t i = thread; i < entries; i += gridDim.x * BLOCK) {
+    const struct kept_entry kept = p.far_kept[i];
+    if (kept.target < leaves)
+      p.room.near_entry[p.near_offset[kept.target] + kept.place] = kept.entry;
+    else
+      p.room.far_entry[p.far_offset[kept.target - leaves] + kept.place] = kept.entry;
+  }
+}
+
+/** The list of a row. */
+struct row_list {
+  uint32_t *entry, count;
+};
+static __device__ inline struct row_list list_of(const struct problem &p, uint32_t row) {
+  const uint32_t leaves = 1u << p.depth,
+                 *offset = row < leaves ? p.near_offset + row : p.far_offset + (row - leaves);
+  return {(row < leaves ? p.room.near_entry : p.room.far_entry) + offset[0], offset[1] - offset[0]};
 }
 
 /** A warp sorts a list: an entry's place is the number of smaller ones. */
 static __global__ void __launch_bounds__(SORT_BLOCK)
     sort_short(const __grid_constant__ struct problem p) {
-  __shared__ uint32_t copies[SORT_BLOCK / WARP][LONG];
-  const uint32_t lane = threadIdx.x % WARP, leaves = 1u << p.depth,
-                 row = (blockIdx.x * SORT_BLOCK + threadIdx.x) / WARP;
-  if (row >= 3 * leaves) return;
-  const uint32_t *offset = row < leaves ? p.near_offset + row : p.far_offset + (row - leaves);
-  uint32_t *list = (row < leaves ? p.near : p.far) + offset[0], *copy = copies[threadIdx.x / WARP];
-  const uint32_t n = offset[1] - offset[0];
-  for (uint32_t i = lane; i < n; i += WARP) copy[i] = list[i];
+  __shared__ uint32_t copies[SORT_BLOCK / WARP][SHORT];
+  const uint32_t lane = threadIdx.x % WARP, row = (blockIdx.x * SORT_BLOCK + threadIdx.x) / WARP;
+  if (!p.result->written || row >= 3u << p.depth) return;
+  const struct row_list list = list_of(p, row);
+  uint32_t *copy = copies[threadIdx.x / WARP];
+  if (list.count > SHORT) {
+    if (lane == 0) p.long_row[atomicAdd(&p.progress->long_rows, 1)] = row;
+    return;
+  }
+  for (uint32_t i = lane; i < list.count; i += WARP) copy[i] = list.entry[i];
   __syncwarp();
-  for (uint32_t i = lane; i < n; i += WARP) {
+  for (uint32_t i = lane; i < list.count; i += WARP) {
     uint32_t smaller = 0;
-    for (uint32_t k = 0; k < n; k++) smaller += copy[k] < copy[i];
-    list[smaller] = copy[i];
+    for (uint32_t k = 0; k < list.count; k++) smaller += copy[k] < copy[i];
+    list.entry[smaller] = copy[i];
+  }
+}
+
+/** A CUDA block sorts a list (Batcher 1968, AFIPS 32, 307). */
+static __global__ void __launch_bounds__(LONG_BLOCK)
+    sort_long(const __grid_constant__ struct problem p) {
+  __shared__ uint32_t key[LONG];
+  for (uint32_t k = blockIdx.x; k < p.progress->long_rows; k += gridDim.x) {
+    const struct row_list list = list_of(p, p.long_row[k]);
+    uint32_t n = SHORT;
+    while (n < list.count) n *= 2;
+    for (uint32_t i = threadIdx.x; i < n; i += LONG_BLOCK)
+      key[i] = i < list.count ? list.entry[i] : ~0u;
+    for (uint32_t run = 2; run <= n; run *= 2)
+      for (uint32_t step = run / 2; step > 0; step /= 2) {
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i < n / 2; i += LONG_BLOCK) {
+          const uint32_t low = 2 * step * (i / step) + i % step, high = low + step, a = key[low],
+                         b = key[high];
+          if ((a > b) == !(low & run)) {
+            key[low] = b;
+            key[high] = a;
+          }
+        }
+      }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < list.count; i += LONG_BLOCK) list.entry[i] = key[i];
+    __syncthreads();
   }
 }
 
@@ -308,81 +317,94 @@ static __global__ void take_entries(const uint64_t *key, uint64_t near, uint64_t
     far_entry[i - near] = entry;
 }
 
-static uint32_t frontier_room(uint32_t slots) { return slots > ROOM ? slots : (uint32_t)ROOM; }
-
-size_t walk_pairs_room(uint32_t slots) {
-  return 2 * (size_t)frontier_room(slots) * sizeof(struct pair) + sizeof(struct progress);
-}
-
-static struct problem problem_of(struct gpu *g, const struct acceptance *a,
-                                 const struct walk_problem *walk) {
+static struct problem problem_of(const struct acceptance *a, const struct walk_problem *walk) {
   if (walk->depth >= TARGET_BITS)
     fail(EXIT_RUN_FAILED, "a tree of %u levels is too deep for a walk on a GPU", walk->depth);
   struct problem p = {};
   (struct walk_problem &)p = *walk;
   p.entry_bits = a->depth + 1;
   while (p.slots > 1u << (p.entry_bits - a->depth - 1)) p.entry_bits++;
-  p.waiting = frontier_room(p.slots);
-  p.frontier[0] = (struct pair *)p.pairs_room;
-  p.frontier[1] = p.frontier[0] + p.waiting;
-  p.progress = (struct progress *)(p.frontier[1] + p.waiting);
-  CHECK_CUDA(cudaMemsetAsync(p.progress, 0, sizeof *p.progress, g->stream));
+  p.queue_room = QUEUE_LEAST;
+  while (p.queue_room < QUEUE_MOST && (p.queue_room < p.count || p.queue_room < p.slots))
+    p.queue_room *= 2;
+  while (p.queue_room < p.slots) p.queue_room *= 2;
   return p;
 }
 
+/** Memory for so many pairs to wait, and for all that a walk begins with. */
+static void begin(struct gpu *g, struct problem *p, uint32_t waiting_room, unsigned source_depth) {
+  p->waiting_room = waiting_room;
+  p->queue[0] = (struct pair *)gpu_scratch(
+      g, SCRATCH_PAIRS,
+      (2 * (size_t)p->queue_room + waiting_room) * sizeof(struct pair) + sizeof *p->progress);
+  p->queue[1] = p->queue[0] + p->queue_room;
+  p->waiting = p->queue[1] + p->queue_room;
+  p->progress = (struct progress *)(p->waiting + waiting_room);
+  CHECK_CUDA(cudaMemsetAsync(p->progress, 0, sizeof *p->progress, g->stream));
+  begin_walk<<<1, BLOCK, 0, g->stream>>>(*p, source_depth);
+  gpu_launched("begin_walk");
+}
+
+/** Judge all pairs. The host waits until none is left. @return whether there was room for all */
 template <enum pass PASS>
-static void launch(struct gpu *g, const struct acceptance *a, const struct problem &p,
-                   unsigned phases) {
-  walk_roots<PASS><<<1, FIRST_BLOCK, 0, g->stream>>>(p, *a);
-  gpu_launched("walk_roots");
-  const size_t bytes = stack_room(p.depth, a->depth) * sizeof(struct pair);
-  for (unsigned phase = 0; phase < phases; phase++) {
-    walk<PASS><<<BLOCKS, BLOCK, bytes, g->stream>>>(p, *a, phase, phase + 1 == phases);
-    gpu_launched("walk");
+static bool judge_all(struct gpu *g, const struct acceptance *a, const struct problem &p) {
+  struct progress now = {};
+  uint64_t pairs = p.slots;
+  for (unsigned turns = p.depth + a->depth + 1; ; turns = TURNS) {
+    for (unsigned turn = 0; turn < turns; turn++) {
+      if (pairs > p.queue_room) pairs = p.queue_room;
+      walk_turn<PASS><<<blocks_for(pairs, BLOCK), BLOCK, 0, g->stream>>>(p, *a);
+      gpu_launched("walk_turn");
+      pairs *= 2;
+    }
+    CHECK_CUDA(cudaMemcpyAsync(&now, p.progress, sizeof now, cudaMemcpyDeviceToHost, g->stream));
+    CHECK_CUDA(cudaStreamSynchronize(g->stream));
+    if (now.lost) return false;
+    if (now.left == 0) return true;
+  }
+}
+
+template <enum pass PASS>
+static void walk_all(struct gpu *g, const struct acceptance *a, struct problem &p) {
+  for (uint32_t waiting = WAITING * p.queue_room;; waiting *= 2) {
+    if (PASS == KEEP) walk_clear(g, &p);
+    begin(g, &p, waiting, a->depth);
+    if (judge_all<PASS>(g, a, p)) return;
   }
 }
 
 void walk_pairs_count(struct gpu *g, const struct acceptance *a, const struct walk_problem *walk) {
-  launch<COUNT>(g, a, problem_of(g, a, walk), PHASES);
-}
-
-/** Fill lists of which none is long. */
-static void fill_short(struct gpu *g, const struct acceptance *a, struct problem p,
-                       unsigned phases) {
-  const uint32_t leaves = 1u << p.depth;
-  const size_t bytes = (leaves + 1 + tree_nodes(p.depth)) * sizeof *p.near_place;
-  p.near_place = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, bytes);
-  p.far_place = p.near_place + leaves + 1;
-  CHECK_CUDA(
-      cudaMemcpyAsync(p.near_place, p.near_offset, bytes, cudaMemcpyDeviceToDevice, g->stream));
-  launch<FILL_SHORT>(g, a, p, phases);
-  sort_short<<<blocks_for(3ull * leaves * WARP, SORT_BLOCK), SORT_BLOCK, 0, g->stream>>>(p);
+  struct problem p = problem_of(a, walk);
+  walk_all<KEEP>(g, a, p);
+  walk_scan(g, a, &p);
+  if (!p.room.near_entry) return;
+  const uint32_t rows = 3u << p.depth;
+  p.long_row = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, rows * sizeof *p.long_row);
+  move_pairs<<<blocks_for(p.queue_room, BLOCK), BLOCK, 0, g->stream>>>(p);
+  gpu_launched("move_pairs");
+  sort_short<<<blocks_for((uint64_t)rows * WARP, SORT_BLOCK), SORT_BLOCK, 0, g->stream>>>(p);
   gpu_launched("sort_short");
+  sort_long<<<LONG_BLOCKS, LONG_BLOCK, 0, g->stream>>>(p);
+  gpu_launched("sort_long");
 }
 
-static void fill_long(struct gpu *g, const struct acceptance *a, struct problem p, unsigned phases,
-                      const struct walk_result *lengths) {
+void walk_pairs_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *walk,
+                     const struct walk_result *lengths) {
+  struct problem p = problem_of(a, walk);
   const uint64_t all = lengths->entries + lengths->interactions;
+  if (all > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "%llu interactions of a group are too many for a walk on a GPU; a smaller "
+         "runtime.group_size divides them", (unsigned long long)all);
   const int bits = (int)(p.entry_bits + p.depth + 2); /* of leaves and twice as many nodes */
   size_t cub_bytes = 0;
   cub::DoubleBuffer<uint64_t> keys;
   CHECK_CUDA(cub::DeviceRadixSort::SortKeys(NULL, cub_bytes, keys, all, 0, bits, g->stream));
   p.key = (uint64_t *)gpu_scratch(g, SCRATCH_SORT, 2 * all * sizeof *p.key + cub_bytes);
   keys = cub::DoubleBuffer<uint64_t>(p.key, p.key + all);
-  launch<FILL_LONG>(g, a, p, phases);
+  walk_all<FILL>(g, a, p);
   CHECK_CUDA(
       cub::DeviceRadixSort::SortKeys(p.key + 2 * all, cub_bytes, keys, all, 0, bits, g->stream));
   take_entries<<<blocks_for(all, 256), 256, 0, g->stream>>>(keys.Current(), lengths->entries, all,
                                                             p.entry_bits, p.near, p.far);
   gpu_launched("take_entries");
-}
-
-void walk_pairs_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *walk,
-                     const struct walk_result *lengths) {
-  const struct problem p = problem_of(g, a, walk);
-  const unsigned phases = lengths->visits > FEW ? PHASES : 1;
-  if (lengths->longest <= LONG)
-    fill_short(g, a, p, phases);
-  else
-    fill_long(g, a, p, phases, lengths);
 }

@@ -16,10 +16,10 @@
 /** Near: pairs of leaves for direct sums. Far: pairs of nodes for expansions. */
 enum list_kind { LIST_NEAR, LIST_FAR, LISTS };
 
-enum { LIST_DEPTHS = 32 }; /**< more than trees have levels */
+enum { LIST_SIZES = 33 }; /**< numbers of targets are told apart by their bits */
 
 struct list_lengths {
-  uint32_t near, far;
+  uint32_t targets, near, far;
 };
 
 struct lists {
@@ -31,8 +31,8 @@ struct lists {
   starpu_data_handle_t offset;         /**< GPU: offsets of both lists; NULL: no GPU in use */
   starpu_data_handle_t entry[LISTS];   /**< GPU: entries, from the filling to the end of the
                                         *   reader */
-  struct list_lengths last[LIST_DEPTHS]; /**< GPU: by the depth of the targets' tree, lengths of the
-                                          *   last lists */
+  struct list_lengths last[LIST_SIZES]; /**< GPU: lengths of the last lists of about so many targets
+                                         */
 };
 
 struct short_range;

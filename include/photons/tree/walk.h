@@ -141,6 +141,7 @@ struct walk_result {
   uint64_t visits;       /**< pairs of nodes judged */
   uint32_t longest;      /**< of a walk on a GPU: entries of the longest list */
   uint32_t near_blocks, far_kept; /**< of a walk on a GPU that keeps entries: blocks and entries */
+  uint32_t written; /**< of a walk on a GPU: whether the lists had room, and have their entries */
 };
 
 struct walk_kernels {
