@@ -18,7 +18,8 @@ enum {
   BLOCK = 256,
   QUEUE_MOST = 1 << 18, /* pairs of a turn: work for the whole GPU */
   QUEUE_LEAST = 1 << 12,
-  WAITING = 8,     /* pairs that can wait at first, in queues */
+  WAITING = 8,     /* pairs that can wait at first, in queues, and the most */
+  WAITING_MOST = 1 << 30,
   TURNS = 64,      /* that follow each other before the host looks whether pairs are left */
   SORT_BLOCK = 128,
   SHORT = 256,     /* entries of a list that a warp sorts */
@@ -37,7 +38,7 @@ struct pair {
 enum { TARGET_BITS = 22, LEVEL_BITS = 5 };
 
 /** What the kernels of a walk tell each other, and the host. */
-struct progress {
+struct alignas(uint64_t) progress {
   uint32_t pairs[2]; /* in the queues; that of turn number t is t % 2 */
   uint32_t turn;
   uint32_t waiting; /* pairs that wait, but for those that the present turn takes, which follow them */
@@ -185,9 +186,11 @@ static __device__ inline void add_counts(struct walk_result *result, struct coun
  * short some of the pairs that wait. These are so few that their parts find room in the queue. */
 static __device__ inline void end_turn(const struct problem &p, uint32_t from) {
   volatile struct progress *g = p.progress;
-  if (g->waiting > p.waiting_room) g->lost = 1;
-  const uint32_t next = min(2 * g->pairs[1 - from], p.queue_room), half = p.queue_room / 2,
-                 taken = next < half ? min(g->waiting, half - next) : 0;
+  const bool lost = g->waiting > p.waiting_room; /* then the walk is given up */
+  const uint32_t next = lost ? 0 : min(2 * g->pairs[1 - from], p.queue_room),
+                 half = p.queue_room / 2,
+                 taken = next < half && !lost ? min(g->waiting, half - next) : 0;
+  g->lost = lost;
   g->left = next + g->waiting;
   g->pairs[from] = 0;
   g->pairs[1 - from] = next;
@@ -331,15 +334,16 @@ static struct problem problem_of(const struct acceptance *a, const struct walk_p
   return p;
 }
 
-/** Memory for so many pairs to wait, and for all that a walk begins with. */
-static void begin(struct gpu *g, struct problem *p, uint32_t waiting_room, unsigned source_depth) {
-  p->waiting_room = waiting_room;
-  p->queue[0] = (struct pair *)gpu_scratch(
-      g, SCRATCH_PAIRS,
-      (2 * (size_t)p->queue_room + waiting_room) * sizeof(struct pair) + sizeof *p->progress);
+/** Memory for at least so many pairs to wait, and for all that a walk begins with. */
+static void begin(struct gpu *g, struct problem *p, size_t waiting_least, unsigned source_depth) {
+  const size_t other = 2 * (size_t)p->queue_room * sizeof(struct pair) + sizeof *p->progress;
+  p->progress = (struct progress *)gpu_scratch(g, SCRATCH_PAIRS,
+                                               other + waiting_least * sizeof(struct pair));
+  const size_t room = (g->scratch[SCRATCH_PAIRS].bytes - other) / sizeof(struct pair);
+  p->waiting_room = room < WAITING_MOST ? (uint32_t)room : (uint32_t)WAITING_MOST;
+  p->queue[0] = (struct pair *)(p->progress + 1);
   p->queue[1] = p->queue[0] + p->queue_room;
   p->waiting = p->queue[1] + p->queue_room;
-  p->progress = (struct progress *)(p->waiting + waiting_room);
   CHECK_CUDA(cudaMemsetAsync(p->progress, 0, sizeof *p->progress, g->stream));
   begin_walk<<<1, BLOCK, 0, g->stream>>>(*p, source_depth);
   gpu_launched("begin_walk");
@@ -366,10 +370,12 @@ static bool judge_all(struct gpu *g, const struct acceptance *a, const struct pr
 
 template <enum pass PASS>
 static void walk_all(struct gpu *g, const struct acceptance *a, struct problem &p) {
-  for (uint32_t waiting = WAITING * p.queue_room;; waiting *= 2) {
+  for (size_t waiting = WAITING * (size_t)p.queue_room;; waiting = 2 * (size_t)p.waiting_room) {
     if (PASS == KEEP) walk_clear(g, &p);
     begin(g, &p, waiting, a->depth);
     if (judge_all<PASS>(g, a, p)) return;
+    if (p.waiting_room == WAITING_MOST)
+      fail(EXIT_RUN_FAILED, "a walk on a GPU opens too many pairs of nodes at a time");
   }
 }
 

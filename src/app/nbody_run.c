@@ -32,7 +32,7 @@ struct nbody_run {
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
-  struct rebuild_policy rebuilds;  /* of isolated systems with block time steps */
+  struct renewal_policy renewals;  /* of isolated systems with block time steps */
   struct block_state block;        /* of a checkpoint */
   uint32_t mesh_cells;             /* of a checkpoint; 0: there is none */
   uint32_t next_mesh_cells;        /* of the mesh in the next steps */
@@ -139,7 +139,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     particles = checkpoint_read(checkpoint, p, &state);
     p->box.size = particles.box;
     r->policy = state.policy;
-    r->rebuilds = state.rebuilds;
+    r->renewals = state.renewals;
     r->block = state.block;
     r->mesh_cells = (uint32_t)state.mesh_cells;
     r->next_mesh_cells = (uint32_t)state.next_mesh_cells;
@@ -361,7 +361,7 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
 /** Tell the policies what was done. */
 static void note_order(struct nbody_run *r, struct sort_choice choice) {
   sort_policy_done(&r->policy, choice);
-  if (choice.rebuild) r->rebuilds = (struct rebuild_policy){0};
+  if (choice.rebuild) r->renewals = (struct renewal_policy){0};
 }
 
 /** Before a step: take particles beyond box.escape_radius out of the system. */
@@ -403,9 +403,9 @@ static void reorder(struct nbody_run *r, struct sort_choice *choice) {
   note_order(r, *choice);
 }
 
-/** Whether new groups are made where the work demands them, inside base steps, too, instead of
- * sorts and rebuilds at their ends. */
-static bool rebuilds_within(const struct parameters *p) {
+/** Whether trees and groups are renewed where the work demands it, inside base steps, too, instead
+ * of at their ends. */
+static bool renews_within(const struct parameters *p) {
   return isolated(p) && p->time.step == STEP_BLOCK && p->runtime.sort_interval == 0 &&
          p->runtime.rebuild_interval == 0;
 }
@@ -414,7 +414,7 @@ static bool rebuilds_within(const struct parameters *p) {
 static void block_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice,
                        void (*meanwhile)(void *), struct step_record *record) {
   struct base_step b = block_open(r->nbody, r->parameters, &r->cosmology, a0, a1);
-  b.policy = rebuilds_within(r->parameters) ? &r->rebuilds : NULL;
+  b.policy = renews_within(r->parameters) ? &r->renewals : NULL;
   block_rungs(r->nbody, record->rungs);
   while (block_advance(r->nbody, &b)) {}
   reorder(r, choice);
@@ -443,7 +443,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
-  struct sort_choice choice = rebuilds_within(p)
+  struct sort_choice choice = renews_within(p)
                                   ? (struct sort_choice){false, false}
                                   : sort_policy_choose(&r->policy, p,
                                                        r->nbody->domain.particles.all);
@@ -461,7 +461,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
   record->rebuilt = choice.rebuild || record->block.rebuilds > 0;
-  record->sorted = refined || choice.sort;
+  record->sorted = refined || choice.sort || record->block.sorts > 0;
   record->escapers = &r->escapers;
   fill_record(r, a1, record);
 }
@@ -509,7 +509,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .outputs_done = now->outputs_done,
                                      .last_output = now->last_output,
                                      .policy = r->policy,
-                                     .rebuilds = r->rebuilds,
+                                     .renewals = r->renewals,
                                      .block = r->nbody->block,
                                      .mesh_cells = nbody_mesh_cells(r->nbody),
                                      .next_mesh_cells = r->next_mesh_cells,

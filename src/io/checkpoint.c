@@ -17,7 +17,7 @@
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
 
-static const char format[] = "photons-starpu checkpoint 7";
+static const char format[] = "photons-starpu checkpoint 8";
 
 static const struct {
   const char *name;
@@ -36,9 +36,12 @@ static const struct {
     {"loosening", offsetof(struct checkpoint_state, policy.loosening), false},
     {"spread", offsetof(struct checkpoint_state, policy.spread), false},
     {"fresh_spread", offsetof(struct checkpoint_state, policy.fresh_spread), false},
-    {"rebuild_debt", offsetof(struct checkpoint_state, rebuilds.debt), false},
-    {"rebuilt_work", offsetof(struct checkpoint_state, rebuilds.fresh_work), false},
-    {"looseness", offsetof(struct checkpoint_state, rebuilds.looseness), false},
+    {"trees_debt", offsetof(struct checkpoint_state, renewals.of[RENEW_TREES].debt), false},
+    {"new_trees_work", offsetof(struct checkpoint_state, renewals.of[RENEW_TREES].fresh_work), false},
+    {"trees_looseness", offsetof(struct checkpoint_state, renewals.of[RENEW_TREES].looseness), false},
+    {"groups_debt", offsetof(struct checkpoint_state, renewals.of[RENEW_GROUPS].debt), false},
+    {"new_groups_work", offsetof(struct checkpoint_state, renewals.of[RENEW_GROUPS].fresh_work), false},
+    {"groups_looseness", offsetof(struct checkpoint_state, renewals.of[RENEW_GROUPS].looseness), false},
     {"base_dlna", offsetof(struct checkpoint_state, block.dlna), false},
     {"expansions", offsetof(struct checkpoint_state, block.expansions), true},
     {"mesh_cells", offsetof(struct checkpoint_state, mesh_cells), true},

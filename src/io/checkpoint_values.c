@@ -47,9 +47,14 @@ void checkpoint_check_state(const char *path, const struct parameters *p,
   require(path, "loosening", state->policy.loosening, -HUGE_VAL, HUGE_VAL);
   require(path, "spread", state->policy.spread, 0.0, HUGE_VAL);
   require(path, "fresh_spread", state->policy.fresh_spread, 0.0, HUGE_VAL);
-  require(path, "rebuild_debt", state->rebuilds.debt, 0.0, HUGE_VAL);
-  require(path, "rebuilt_work", state->rebuilds.fresh_work, 0.0, HUGE_VAL);
-  require(path, "looseness", state->rebuilds.looseness, 0.0, HUGE_VAL);
+  for (int k = 0; k < RENEWALS; k++) {
+    static const char *const debt[] = {"trees_debt", "groups_debt"},
+                      *const work[] = {"new_trees_work", "new_groups_work"},
+                      *const looseness[] = {"trees_looseness", "groups_looseness"};
+    require(path, debt[k], state->renewals.of[k].debt, 0.0, HUGE_VAL);
+    require(path, work[k], state->renewals.of[k].fresh_work, 0.0, HUGE_VAL);
+    require(path, looseness[k], state->renewals.of[k].looseness, 0.0, HUGE_VAL);
+  }
   require(path, "energy_a", state->energy.a, 0.0, last);
   require(path, "energy_kinetic", state->energy.kinetic, 0.0, HUGE_VAL);
   require(path, "energy_work", state->energy.work, isolated ? -HUGE_VAL : 0.0, HUGE_VAL);

@@ -214,7 +214,7 @@ static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
   b->work.interactions += b->last.interactions;
   b->work.visits += b->last.visits;
   if (b->policy)
-    rebuild_policy_account(b->policy, b->fresh, top, &b->last, active, n->domain.particles.all);
+    renewal_policy_account(b->policy, &b->fresh, top, &b->last, active, n->domain.particles.all);
 }
 
 static void count_rungs(struct nbody *n) {
@@ -229,12 +229,9 @@ static void count_rungs(struct nbody *n) {
   domain_release(&n->domain);
 }
 
-/** Make new groups where the policy says so. In isolated systems all groups have drifted to the
- * present tick, because each is in reach of the active particles. */
-static void rebuild_if_due(struct nbody *n, struct base_step *b, uint8_t top) {
-  if (!b->policy ||
-      !rebuild_policy_due(b->policy, b->fresh, top, count_targets(n), n->domain.particles.all))
-    return;
+/** Make new groups. In isolated systems all groups have drifted to the present tick, because each is
+ * in reach of the active particles. */
+static void renew_groups(struct nbody *n, struct base_step *b, uint8_t top) {
   double fastest = 0.0;
   FOR_GROUPS(&n->domain, g) {
     DEBUG_CHECK(n->rungs[g->index].tick == b->tick, "group %u waits at tick %u of %u", g->index,
@@ -251,8 +248,22 @@ static void rebuild_if_due(struct nbody *n, struct base_step *b, uint8_t top) {
     g->moved = 0.0f;
   }
   domain_find_neighbours(&n->domain);
-  rebuild_policy_done(b->policy, b->fresh);
   b->rebuilds++;
+}
+
+/** Sort, or make new groups, where the policy says so. */
+static void renew(struct nbody *n, struct base_step *b, uint8_t top) {
+  if (!b->policy) return;
+  const enum renewal renewal = renewal_policy_choose(b->policy, &b->fresh, top, count_targets(n),
+                                                     n->domain.particles.all);
+  if (renewal == RENEW_NOTHING) return;
+  if (renewal == RENEW_GROUPS) {
+    renew_groups(n, b, top);
+  } else {
+    step_sort(n);
+    b->sorts++;
+  }
+  renewal_policy_done(b->policy, &b->fresh, renewal);
 }
 
 /** Inside a base step: kick all particles by the force of the mesh. */
@@ -309,7 +320,7 @@ bool block_advance(struct nbody *n, struct base_step *b) {
   n->a = scale_factor(b, next);
   FOR_GROUPS(&n->domain, g) g->targets = active_of(n, g, top);
   drift_wanted(n, b);
-  rebuild_if_due(n, b, top);
+  renew(n, b, top);
   if (next == BASE_TICKS) return false;
   kick_active(n, b, top);
   return true;

@@ -15,7 +15,7 @@ static const struct cost {
   double pair, interaction, visit, sort, rebuild; /* the last two: per particle */
   double cell, deposit; /* of the mesh, in a force on all particles: per cell, per particle */
 } core_cost = {0.5, 25.0, 6.0, 100.0, 500.0, 57.0, 240.0},
-  gpu_cost = {0.001, 0.01, 0.05, 2.0, 500.0, 0.15, 0.6};
+  gpu_cost = {0.001, 0.03, 0.05, 2.0, 20.0, 0.15, 0.6};
 
 static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
 
@@ -124,25 +124,41 @@ void sort_policy_account(struct sort_policy *s, const struct domain *d, const st
   s->steps_since_rebuild++;
 }
 
-bool rebuild_policy_due(const struct rebuild_policy *s, const double *fresh, int top,
-                        uint64_t active, size_t particles) {
+static double renewal_cost(enum renewal renewal, size_t particles) {
+  return (renewal == RENEW_TREES ? cost()->sort : cost()->rebuild) * (double)particles;
+}
+
+/** Whether the extra work pays for the renewal. */
+static bool renewal_due(const struct renewal_state *s, const double *fresh, int top,
+                        uint64_t active, double price) {
   const double expected = top == 0 && s->fresh_work > 0.0 ? s->fresh_work
                                                           : fresh[top] * (double)active;
-  return s->debt + s->looseness * expected >= cost()->rebuild * (double)particles;
+  return s->debt + s->looseness * expected >= price;
 }
 
-void rebuild_policy_done(struct rebuild_policy *s, double *fresh) {
-  *s = (struct rebuild_policy){0};
-  for (int k = 0; k < RUNGS; k++) fresh[k] = 0.0;
+enum renewal renewal_policy_choose(const struct renewal_policy *s, const struct fresh_work *fresh,
+                                   int top, uint64_t active, size_t particles) {
+  for (int k = RENEWALS; k-- > 0;) /* new groups have new trees, too */
+    if (renewal_due(&s->of[k], fresh->of[k], top, active,
+                    renewal_cost((enum renewal)k, particles)))
+      return (enum renewal)k;
+  return RENEW_NOTHING;
 }
 
-void rebuild_policy_account(struct rebuild_policy *s, double *fresh, int top,
-                            const struct work_counts *w, uint64_t active, size_t particles) {
-  const double work = nanoseconds(w);
+void renewal_policy_done(struct renewal_policy *s, struct fresh_work *fresh, enum renewal renewed) {
+  for (int k = 0; k <= (int)renewed; k++) {
+    s->of[k] = (struct renewal_state){0};
+    for (int rung = 0; rung < RUNGS; rung++) fresh->of[k][rung] = 0.0;
+  }
+}
+
+/** Record work. @return what the work would have been after a renewal */
+static double account(struct renewal_state *s, double *fresh, int top, double work,
+                      uint64_t active, double price) {
   double new_work = top == 0 ? s->fresh_work : fresh[top] * (double)active;
   if (new_work > 0.0) {
     /* Few particles say little about the trees. */
-    const double weight = work / (work + cost()->rebuild * (double)particles);
+    const double weight = work / (work + price);
     s->looseness += weight * (work / new_work - 1.0 - s->looseness);
     s->looseness = fmax(s->looseness, 0.0);
   } else {
@@ -151,4 +167,13 @@ void rebuild_policy_account(struct rebuild_policy *s, double *fresh, int top,
     if (top == 0) s->fresh_work = new_work;
   }
   s->debt = fmax(s->debt + work - new_work, 0.0);
+  return new_work;
+}
+
+void renewal_policy_account(struct renewal_policy *s, struct fresh_work *fresh, int top,
+                            const struct work_counts *w, uint64_t active, size_t particles) {
+  double work = nanoseconds(w);
+  for (int k = 0; k < RENEWALS; k++)
+    work = account(&s->of[k], fresh->of[k], top, work, active,
+                   renewal_cost((enum renewal)k, particles));
 }

@@ -53,7 +53,8 @@ static const struct checkpoint_state there = {.a = 0.1 + 0.2,
                                               .policy.spread = 2.0 / 7.0,
                                               .policy.fresh_spread = 1e-30,
                                               .policy.fresh_work = 1e30,
-                                              .rebuilds = {1.0 / 7.0, 1e20, 0.3},
+                                              .renewals.of = {{1.0 / 7.0, 1e20, 0.3},
+                                                              {2.0 / 7.0, 3e20, 0.7}},
                                               .energy = {0.3, 1.0 / 7.0, 2.0 / 3.0, -1e-5},
                                               .wall_seconds = 1e-7};
 
@@ -76,9 +77,7 @@ static inline bool same_state(const struct checkpoint_state *s) {
          s->policy.loosening == there.policy.loosening && s->policy.spread == there.policy.spread &&
          s->policy.fresh_spread == there.policy.fresh_spread &&
          s->policy.fresh_work == there.policy.fresh_work &&
-         s->rebuilds.debt == there.rebuilds.debt &&
-         s->rebuilds.fresh_work == there.rebuilds.fresh_work &&
-         s->rebuilds.looseness == there.rebuilds.looseness && s->wall_seconds == there.wall_seconds;
+         memcmp(&s->renewals, &there.renewals, sizeof there.renewals) == 0 && s->wall_seconds == there.wall_seconds;
 }
 
 /** Write a checkpoint of the state `there`. */

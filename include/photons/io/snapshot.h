@@ -37,7 +37,7 @@ struct checkpoint_state {
   int64_t outputs_done;      /**< outputs written: the number of the next */
   double last_output;        /**< scale factor of the last one; 0: none */
   struct sort_policy policy; /**< of the N-body solver */
-  struct rebuild_policy rebuilds;
+  struct renewal_policy renewals;
   struct block_state block; /**< of the N-body solver */
   int64_t mesh_cells;       /**< a side, of the N-body solver; 0: there is no mesh, */
   int64_t next_mesh_cells;  /**< and from the next step on */

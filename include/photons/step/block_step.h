@@ -22,13 +22,13 @@ struct base_step {
   double a0, a1;
   uint32_t tick;       /**< now, of 2^RUNG_MOST */
   uint32_t mesh_ticks; /**< from one force of the mesh to the next */
-  /** When block_advance() makes new groups. NULL, as block_open() leaves it: never. Only of
+  /** When block_advance() sorts or makes new groups. NULL, as block_open() leaves it: never. Only of
    * isolated systems, where all groups drift together. */
-  struct rebuild_policy *policy;
-  double fresh[RUNGS]; /**< see rebuild_policy_account() */
+  struct renewal_policy *policy;
+  struct fresh_work fresh;
 
   /* What was done, of all ranks: */
-  uint32_t sub_steps, rebuilds;
+  uint32_t sub_steps, sorts, rebuilds;
   uint64_t
       particles[RUNGS];  /**< kicked at the ends of steps, by the coarsest rung active with them */
   uint64_t pairs[RUNGS]; /**< of their forces */

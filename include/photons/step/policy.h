@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "photons/domain/domain.h"
+#include "photons/step/rungs.h"
 #include "photons/tree/short_range.h"
 
 struct parameters;
@@ -25,28 +26,34 @@ struct sort_policy {
   double fresh_spread; /**< and after the last rebuild */
 };
 
-/** The policy of rebuilds in isolated systems with block time steps. Trees loosen within a base
- * step, so that it decides before the forces of every step, by the rule of GOTHIC (Miki & Umemura
- * 2017, New Astron. 52, 65): the extra work since the last rebuild pays for a rebuild. Which
- * particles are active differs from step to step. Work is therefore compared between steps in which
- * particles of the same rungs are active. Checkpoints contain the state. */
-struct rebuild_policy {
-  double debt;       /**< extra work since the last rebuild */
-  double fresh_work; /**< of forces on all particles with new trees; 0: not known */
-  double looseness;  /**< work over that with new trees, minus 1, of the last forces */
+/** What isolated systems with block time steps renew, also within a base step: the trees, by a
+ * sort; or groups and trees, by a rebuild. */
+enum renewal { RENEW_TREES, RENEW_GROUPS, RENEWALS, RENEW_NOTHING = RENEWALS };
+/** The policy of these renewals. The centre of a galaxy turns many times within a base step, so that
+ * the policy decides before the forces of every step, by the rule of GOTHIC (Miki & Umemura 2017,
+ * New Astron. 52, 65): what is renewed is what the extra work since the last renewal pays for. The
+ * extra work of old groups is that of sorted trees over that of new groups. Which particles are
+ * active differs from step to step. Work is therefore compared between steps in which particles of
+ * the same rungs are active. Checkpoints contain the state. */
+struct renewal_policy {
+  struct renewal_state {
+    double debt;       /**< extra work since the last renewal */
+    double fresh_work; /**< of forces on all particles after a renewal; 0: not known */
+    double looseness;  /**< work over that after a renewal, minus 1, of the last forces */
+  } of[RENEWALS];
 };
-/** Whether to rebuild before the next forces, on `active` particles of rung `top` and deeper.
- * @param fresh  [RUNGS] see rebuild_policy_account() */
-bool rebuild_policy_due(const struct rebuild_policy *s, const double *fresh, int top,
-                        uint64_t active, size_t particles);
-/** Record a rebuild. */
-void rebuild_policy_done(struct rebuild_policy *s, double *fresh);
-/**
- * Record the work of forces on `active` particles of rung `top` and deeper.
- * @param[in,out] fresh  [RUNGS] work of an active particle with new trees, by `top`; 0: not known.
- *                       It belongs to one base step, at whose beginning it is 0
- */
-void rebuild_policy_account(struct rebuild_policy *s, double *fresh, int top,
+/** Work of an active particle after a renewal, by the coarsest active rung; 0: not known. It belongs
+ * to one base step, at whose beginning it is 0. */
+struct fresh_work {
+  double of[RENEWALS][RUNGS];
+};
+/** What to renew before the next forces, on `active` particles of rung `top` and deeper. */
+enum renewal renewal_policy_choose(const struct renewal_policy *s, const struct fresh_work *fresh,
+                                   int top, uint64_t active, size_t particles);
+/** Record a renewal. */
+void renewal_policy_done(struct renewal_policy *s, struct fresh_work *fresh, enum renewal renewed);
+/** Record the work of forces on `active` particles of rung `top` and deeper. */
+void renewal_policy_account(struct renewal_policy *s, struct fresh_work *fresh, int top,
                             const struct work_counts *work, uint64_t active, size_t particles);
 
 /**
