@@ -6,7 +6,7 @@
  *
  * The order in which entries are found differs from run to run. They are sorted, so that lists are
  * the same in every run, and leaves near each other follow each other: short lists by a warp, long
- * ones by a CUDA block, or, where one is longer still, all entries together in a second pass.
+ * ones by a CUDA block, or, in a second pass, all entries together.
  *
  * The trees of the targets and of the sources differ in depth where only some particles are
  * targets. Then nodes of the targets may be empty, and their boxes are not read. */
@@ -16,14 +16,16 @@
 
 enum {
   BLOCK = 256,
-  QUEUE_MOST = 1 << 18, /* pairs of a turn: work for the whole GPU */
+  BLOCKS_MOST = 1056,   /* CUDA blocks of a turn: work for the whole GPU */
+  QUEUE_MOST = 1 << 20, /* pairs of a turn */
   QUEUE_LEAST = 1 << 12,
+  QUEUE_OF_TARGET = 8,
   WAITING = 8,     /* pairs that can wait at first, in queues, and the most */
   WAITING_MOST = 1 << 30,
   TURNS = 64,      /* that follow each other before the host looks whether pairs are left */
   SORT_BLOCK = 128,
   SHORT = 256,     /* entries of a list that a warp sorts */
-  LONG = 8192,     /* entries of a list that a CUDA block can sort */
+  TILE = 8192,     /* entries that a CUDA block sorts in shared memory */
   LONG_BLOCK = 256,
   LONG_BLOCKS = 528
 };
@@ -237,7 +239,7 @@ static __global__ void begin_walk(const __grid_constant__ struct problem p, unsi
 static __global__ void __launch_bounds__(BLOCK) move_pairs(const __grid_constant__ struct problem p) {
   const uint32_t leaves = 1u << p.depth, thread = blockIdx.x * BLOCK + threadIdx.x,
                  entries = p.progress->entries;
-  if (!list_room_suffices(&p.room, p.result) || p.result->longest > LONG) return;
+  if (!list_room_suffices(&p.room, p.result)) return;
   if (thread == 0) p.result->written = 1;
   for (uint32_t i = thread; i < entries; i += gridDim.x * BLOCK) {
     const struct kept_entry kept = p.far_kept[i];
@@ -279,31 +281,55 @@ static __global__ void __launch_bounds__(SORT_BLOCK)
   }
 }
 
-/** A CUDA block sorts a list (Batcher 1968, AFIPS 32, 307). */
+/** A step of a sorting network, by a CUDA block: compare the n keys in pairs, `step` apart; or
+ * mirrored in runs of 2 * step. The smaller key of a pair comes first, so that there may be pairs
+ * without a second key. */
+static __device__ inline void compare_keys(uint32_t *key, uint32_t n, uint32_t step, bool mirrored) {
+  __syncthreads();
+  for (uint32_t i = threadIdx.x;; i += LONG_BLOCK) {
+    const uint32_t first = 2 * step * (i / step), k = i % step, low = first + k,
+                   high = first + (mirrored ? 2 * step - 1 - k : k + step);
+    if (first + step >= n) break;
+    if (high >= n) continue;
+    const uint32_t a = key[low], b = key[high];
+    if (a > b) {
+      key[low] = b;
+      key[high] = a;
+    }
+  }
+}
+
+/** Bring the n keys of a list from runs of length `from`, in which they are sorted, to runs of
+ * length `to`, for all steps that are shorter than a tile in CUDA shared memory. */
+static __device__ inline void merge_in_tiles(uint32_t *list, uint32_t n, uint32_t from, uint32_t to,
+                                             uint32_t *tile) {
+  for (uint32_t first = 0; first < n; first += TILE) {
+    const uint32_t here = min(n - first, (uint32_t)TILE);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < here; i += LONG_BLOCK) tile[i] = list[first + i];
+    for (uint32_t run = 2 * from; run <= to; run *= 2) {
+      if (run <= TILE) compare_keys(tile, here, run / 2, true);
+      for (uint32_t step = min(run / 4, (uint32_t)TILE / 2); step > 0; step /= 2)
+        compare_keys(tile, here, step, false);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < here; i += LONG_BLOCK) list[first + i] = tile[i];
+  }
+}
+
+/** A CUDA block sorts a list by merging runs (Batcher 1968, AFIPS 32, 307). */
 static __global__ void __launch_bounds__(LONG_BLOCK)
     sort_long(const __grid_constant__ struct problem p) {
-  __shared__ uint32_t key[LONG];
+  __shared__ uint32_t tile[TILE];
   for (uint32_t k = blockIdx.x; k < p.progress->long_rows; k += gridDim.x) {
     const struct row_list list = list_of(p, p.long_row[k]);
-    uint32_t n = SHORT;
-    while (n < list.count) n *= 2;
-    for (uint32_t i = threadIdx.x; i < n; i += LONG_BLOCK)
-      key[i] = i < list.count ? list.entry[i] : ~0u;
-    for (uint32_t run = 2; run <= n; run *= 2)
-      for (uint32_t step = run / 2; step > 0; step /= 2) {
-        __syncthreads();
-        for (uint32_t i = threadIdx.x; i < n / 2; i += LONG_BLOCK) {
-          const uint32_t low = 2 * step * (i / step) + i % step, high = low + step, a = key[low],
-                         b = key[high];
-          if ((a > b) == !(low & run)) {
-            key[low] = b;
-            key[high] = a;
-          }
-        }
-      }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < list.count; i += LONG_BLOCK) list.entry[i] = key[i];
-    __syncthreads();
+    merge_in_tiles(list.entry, list.count, 1, TILE, tile);
+    for (uint32_t run = 2 * TILE; run / 2 < list.count; run *= 2) {
+      compare_keys(list.entry, list.count, run / 2, true);
+      for (uint32_t step = run / 4; step >= TILE; step /= 2)
+        compare_keys(list.entry, list.count, step, false);
+      merge_in_tiles(list.entry, list.count, run / 2, run, tile);
+    }
   }
 }
 
@@ -328,8 +354,7 @@ static struct problem problem_of(const struct acceptance *a, const struct walk_p
   p.entry_bits = a->depth + 1;
   while (p.slots > 1u << (p.entry_bits - a->depth - 1)) p.entry_bits++;
   p.queue_room = QUEUE_LEAST;
-  while (p.queue_room < QUEUE_MOST && (p.queue_room < p.count || p.queue_room < p.slots))
-    p.queue_room *= 2;
+  while (p.queue_room < QUEUE_MOST && p.queue_room / QUEUE_OF_TARGET < p.count) p.queue_room *= 2;
   while (p.queue_room < p.slots) p.queue_room *= 2;
   return p;
 }
@@ -356,10 +381,9 @@ static bool judge_all(struct gpu *g, const struct acceptance *a, const struct pr
   uint64_t pairs = p.slots;
   for (unsigned turns = p.depth + a->depth + 1; ; turns = TURNS) {
     for (unsigned turn = 0; turn < turns; turn++) {
-      if (pairs > p.queue_room) pairs = p.queue_room;
       walk_turn<PASS><<<blocks_for(pairs, BLOCK), BLOCK, 0, g->stream>>>(p, *a);
       gpu_launched("walk_turn");
-      pairs *= 2;
+      if (pairs < BLOCKS_MOST * BLOCK / 2) pairs *= 2;
     }
     CHECK_CUDA(cudaMemcpyAsync(&now, p.progress, sizeof now, cudaMemcpyDeviceToHost, g->stream));
     CHECK_CUDA(cudaStreamSynchronize(g->stream));
