@@ -97,9 +97,9 @@ static void make_kept(struct gpu *g, struct walk_problem *p, const struct list_r
 }
 
 /** Copy the tables of the sources to the GPU. */
-static struct walk_problem problem_of(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first,
-                                      const struct node *nodes, uint32_t slots,
-                                      const struct node *const *source_nodes,
+static struct walk_problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
+                                      const uint32_t *first, const struct node *nodes,
+                                      uint32_t slots, const struct node *const *source_nodes,
                                       const uint32_t *source_count, const float *const *source_mass,
                                       uint32_t *offset) {
   struct walk_problem p = {};

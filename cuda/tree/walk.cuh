@@ -35,7 +35,7 @@ struct walk_problem {
   uint32_t *near_kept;         /* [blocks_most][NEAR_BLOCK] entries of near lists */
   struct kept_entry *far_kept; /* [kept_most] */
   uint32_t kept_most;
-  struct walk_result *result;  /* pairs and visits, added up in the counting pass */
+  struct walk_result *result; /* pairs and visits, added up in the counting pass */
 };
 
 /** Read a node in two loads. */

@@ -20,12 +20,12 @@ enum {
   QUEUE_MOST = 1 << 20, /* pairs of a turn */
   QUEUE_LEAST = 1 << 12,
   QUEUE_OF_TARGET = 8,
-  WAITING = 8,     /* pairs that can wait at first, in queues, and the most */
+  WAITING = 8, /* pairs that can wait at first, in queues, and the most */
   WAITING_MOST = 1 << 30,
-  TURNS = 64,      /* that follow each other before the host looks whether pairs are left */
+  TURNS = 64, /* that follow each other before the host looks whether pairs are left */
   SORT_BLOCK = 128,
-  SHORT = 256,     /* entries of a list that a warp sorts */
-  TILE = 8192,     /* entries that a CUDA block sorts in shared memory */
+  SHORT = 256, /* entries of a list that a warp sorts */
+  TILE = 8192, /* entries that a CUDA block sorts in shared memory */
   LONG_BLOCK = 256,
   LONG_BLOCKS = 528
 };
@@ -43,12 +43,13 @@ enum { TARGET_BITS = 22, LEVEL_BITS = 5 };
 struct alignas(uint64_t) progress {
   uint32_t pairs[2]; /* in the queues; that of turn number t is t % 2 */
   uint32_t turn;
-  uint32_t waiting; /* pairs that wait, but for those that the present turn takes, which follow them */
+  uint32_t
+      waiting; /* pairs that wait, but for those that the present turn takes, which follow them */
   uint32_t taken;
-  uint32_t done;    /* CUDA blocks that have ended their part of the turn */
-  uint32_t left;    /* pairs of any kind */
-  uint32_t lost;    /* whether there was no room for pairs to wait */
-  uint32_t entries; /* found */
+  uint32_t done;      /* CUDA blocks that have ended their part of the turn */
+  uint32_t left;      /* pairs of any kind */
+  uint32_t lost;      /* whether there was no room for pairs to wait */
+  uint32_t entries;   /* found */
   uint32_t long_rows; /* lists that a CUDA block is to sort */
 };
 
@@ -111,31 +112,43 @@ static __device__ inline struct judged judge_pair(const struct problem &p,
   return j;
 }
 
-/** Places in an array that others fill at the same time, for the threads of a CUDA block that want
- * one. Every thread of the block calls this.
- * @param filled  the number of places taken so far */
-static __device__ inline uint32_t claim(uint32_t *filled, bool wanted, uint32_t *sums) {
-  const uint32_t lanes = __ballot_sync(~0u, wanted), warp = threadIdx.x / WARP;
-  if (threadIdx.x % WARP == 0) sums[warp] = __popc(lanes);
+/** Places in the next queue and among the entries. */
+struct places {
+  uint32_t children, entry;
+};
+
+/** Claim places for what the threads of a CUDA block have of pairs. Every thread calls this.
+ * @param of_warp  [warps of the block] shared memory */
+static __device__ inline struct places claim(const struct problem &p, uint32_t to,
+                                             const struct judged &j, struct places *of_warp) {
+  const uint32_t opened = __ballot_sync(~0u, j.opened), found = __ballot_sync(~0u, j.found),
+                 warp = threadIdx.x / WARP;
+  if (threadIdx.x % WARP == 0) of_warp[warp] = {2u * __popc(opened), (uint32_t)__popc(found)};
   __syncthreads();
   if (threadIdx.x == 0) {
-    uint32_t total = 0;
-    for (uint32_t k = 0; k < BLOCK / WARP; k++) total += sums[k];
-    uint32_t at = total > 0 ? atomicAdd(filled, total) : 0;
+    struct places all = {0, 0};
     for (uint32_t k = 0; k < BLOCK / WARP; k++) {
-      const uint32_t n = sums[k];
-      sums[k] = at;
-      at += n;
+      const struct places n = of_warp[k];
+      of_warp[k] = all;
+      all.children += n.children;
+      all.entry += n.entry;
+    }
+    const struct places first = {atomicAdd(&p.progress->pairs[to], all.children),
+                                 atomicAdd(&p.progress->entries, all.entry)};
+    for (uint32_t k = 0; k < BLOCK / WARP; k++) {
+      of_warp[k].children += first.children;
+      of_warp[k].entry += first.entry;
     }
   }
   __syncthreads();
-  return sums[warp] + __popc(lanes & lanes_before());
+  const struct places at = of_warp[warp];
+  return {at.children + 2 * __popc(opened & lanes_before()),
+          at.entry + __popc(found & lanes_before())};
 }
 
-/** Put what is left of pairs into the next queue, or aside. */
+/** Put what is left of pairs into the next queue, or aside. Every lane of the warp calls this. */
 static __device__ inline void push(const struct problem &p, uint32_t to, const struct judged &j,
-                                   uint32_t *sums) {
-  const uint32_t at = 2 * claim(&p.progress->pairs[to], j.opened, sums);
+                                   uint32_t at) {
   struct pair *place = p.queue[to] + at;
   const bool wait = j.opened && at >= p.queue_room;
   const uint32_t lanes = __ballot_sync(~0u, wait);
@@ -153,9 +166,8 @@ static __device__ inline void push(const struct problem &p, uint32_t to, const s
 
 template <enum pass PASS>
 static __device__ inline void store_entry(const struct problem &p, const struct judged &j,
-                                          uint32_t entry, uint32_t *sums) {
+                                          uint32_t entry, uint32_t at) {
   const uint32_t leaves = 1u << p.depth;
-  const uint32_t at = claim(&p.progress->entries, j.found, sums);
   if (!j.found) return;
   if (PASS == FILL) {
     p.key[at] = (uint64_t)j.row << p.entry_bits | entry;
@@ -189,8 +201,7 @@ static __device__ inline void add_counts(struct walk_result *result, struct coun
 static __device__ inline void end_turn(const struct problem &p, uint32_t from) {
   volatile struct progress *g = p.progress;
   const bool lost = g->waiting > p.waiting_room; /* then the walk is given up */
-  const uint32_t next = lost ? 0 : min(2 * g->pairs[1 - from], p.queue_room),
-                 half = p.queue_room / 2,
+  const uint32_t next = lost ? 0 : min(g->pairs[1 - from], p.queue_room), half = p.queue_room / 2,
                  taken = next < half && !lost ? min(g->waiting, half - next) : 0;
   g->lost = lost;
   g->left = next + g->waiting;
@@ -204,8 +215,9 @@ static __device__ inline void end_turn(const struct problem &p, uint32_t from) {
 
 template <enum pass PASS>
 static __global__ void __launch_bounds__(BLOCK, 4)
-    walk_turn(const __grid_constant__ struct problem p, const __grid_constant__ struct acceptance a) {
-  __shared__ uint32_t child_sums[BLOCK / WARP], entry_sums[BLOCK / WARP];
+    walk_turn(const __grid_constant__ struct problem p,
+              const __grid_constant__ struct acceptance a) {
+  __shared__ struct places of_warp[BLOCK / WARP];
   const struct progress *g = p.progress;
   /* No CUDA block changes these before all have read them. */
   const uint32_t from = g->turn % 2, queued = g->pairs[from], pairs = queued + g->taken,
@@ -220,8 +232,9 @@ static __global__ void __launch_bounds__(BLOCK, 4)
       pair = i < queued ? p.queue[from][i] : p.waiting[aside + (i - queued)];
       j = judge_pair(p, a, pair, counts);
     }
-    push(p, 1 - from, j, child_sums);
-    store_entry<PASS>(p, j, pair.entry, entry_sums);
+    const struct places at = claim(p, 1 - from, j, of_warp);
+    push(p, 1 - from, j, at.children);
+    store_entry<PASS>(p, j, pair.entry, at.entry);
   }
   __threadfence();
   add_counts(p.result, counts);
@@ -236,7 +249,8 @@ static __global__ void begin_walk(const __grid_constant__ struct problem p, unsi
 }
 
 /** Move entries that were kept to their places. */
-static __global__ void __launch_bounds__(BLOCK) move_pairs(const __grid_constant__ struct problem p) {
+static __global__ void __launch_bounds__(BLOCK)
+    move_pairs(const __grid_constant__ struct problem p) {
   const uint32_t leaves = 1u << p.depth, thread = blockIdx.x * BLOCK + threadIdx.x,
                  entries = p.progress->entries;
   if (!list_room_suffices(&p.room, p.result)) return;
@@ -284,7 +298,8 @@ static __global__ void __launch_bounds__(SORT_BLOCK)
 /** A step of a sorting network, by a CUDA block: compare the n keys in pairs, `step` apart; or
  * mirrored in runs of 2 * step. The smaller key of a pair comes first, so that there may be pairs
  * without a second key. */
-static __device__ inline void compare_keys(uint32_t *key, uint32_t n, uint32_t step, bool mirrored) {
+static __device__ inline void compare_keys(uint32_t *key, uint32_t n, uint32_t step,
+                                           bool mirrored) {
   __syncthreads();
   for (uint32_t i = threadIdx.x;; i += LONG_BLOCK) {
     const uint32_t first = 2 * step * (i / step), k = i % step, low = first + k,
@@ -379,7 +394,7 @@ template <enum pass PASS>
 static bool judge_all(struct gpu *g, const struct acceptance *a, const struct problem &p) {
   struct progress now = {};
   uint64_t pairs = p.slots;
-  for (unsigned turns = p.depth + a->depth + 1; ; turns = TURNS) {
+  for (unsigned turns = p.depth + a->depth + 1;; turns = TURNS) {
     for (unsigned turn = 0; turn < turns; turn++) {
       walk_turn<PASS><<<blocks_for(pairs, BLOCK), BLOCK, 0, g->stream>>>(p, *a);
       gpu_launched("walk_turn");
@@ -423,8 +438,10 @@ void walk_pairs_fill(struct gpu *g, const struct acceptance *a, const struct wal
   struct problem p = problem_of(a, walk);
   const uint64_t all = lengths->entries + lengths->interactions;
   if (all > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "%llu interactions of a group are too many for a walk on a GPU; a smaller "
-         "runtime.group_size divides them", (unsigned long long)all);
+    fail(EXIT_RUN_FAILED,
+         "%llu interactions of a group are too many for a walk on a GPU; a smaller "
+         "runtime.group_size divides them",
+         (unsigned long long)all);
   const int bits = (int)(p.entry_bits + p.depth + 2); /* of leaves and twice as many nodes */
   size_t cub_bytes = 0;
   cub::DoubleBuffer<uint64_t> keys;

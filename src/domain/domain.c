@@ -16,11 +16,19 @@
 enum {
   LEAF_DEFAULT = 64,
   LEAF_ISOLATED = 16,
+  LEAF_ISOLATED_GPU = 32, /* pairs cost less there, walks more */
   GROUP_LARGEST = 16384,
   GROUP_SMALLEST = 2048,
   GROUPS_WANTED = 32
 };
-enum { GPU_GROUP_LARGEST = 2097152, GPU_GROUPS_WANTED = 16 }; /* with GPUs: fewer, larger tasks */
+/* With GPUs there are fewer, larger tasks. In isolated systems all groups meet all groups in every
+ * step, however few particles are active: there are as many groups as a GPU has streams. */
+enum {
+  GPU_GROUP_LARGEST = 2097152,
+  GPU_GROUPS_WANTED = 16,
+  GPU_GROUP_LARGEST_ISOLATED = 1 << 24,
+  GPU_GROUPS_ISOLATED = 4
+};
 
 enum { SORTED_GROUPS_MOST = 4096 }; /* groups that tasks sort after a rebuild */
 enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
@@ -36,14 +44,20 @@ static unsigned halvings(size_t n, size_t most) {
 }
 
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles) {
+  const bool gpu = scheduler_any_gpu(), isolated = p->box.boundary == BOUNDARY_ISOLATED;
   struct domain_layout l = {.leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size
-                                         : p->box.boundary == BOUNDARY_ISOLATED ? LEAF_ISOLATED
-                                                                                : LEAF_DEFAULT};
-  const bool gpu = scheduler_any_gpu();
-  const uint32_t largest = gpu ? GPU_GROUP_LARGEST : GROUP_LARGEST;
+                                         : !isolated          ? LEAF_DEFAULT
+                                         : gpu                ? LEAF_ISOLATED_GPU
+                                                              : LEAF_ISOLATED};
+  const uint32_t largest = !gpu       ? GROUP_LARGEST
+                           : isolated ? GPU_GROUP_LARGEST_ISOLATED
+                                      : GPU_GROUP_LARGEST,
+                 wanted = !gpu       ? GROUPS_WANTED
+                          : isolated ? GPU_GROUPS_ISOLATED
+                                     : GPU_GROUPS_WANTED;
   size_t group_size = (size_t)p->runtime.group_size;
   if (group_size == 0) {
-    group_size = particles / (gpu ? GPU_GROUPS_WANTED : GROUPS_WANTED);
+    group_size = particles / wanted;
     group_size = group_size < GROUP_SMALLEST ? GROUP_SMALLEST
                  : group_size > largest      ? largest
                                              : group_size;

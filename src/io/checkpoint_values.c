@@ -49,8 +49,8 @@ void checkpoint_check_state(const char *path, const struct parameters *p,
   require(path, "fresh_spread", state->policy.fresh_spread, 0.0, HUGE_VAL);
   for (int k = 0; k < RENEWALS; k++) {
     static const char *const debt[] = {"trees_debt", "groups_debt"},
-                      *const work[] = {"new_trees_work", "new_groups_work"},
-                      *const looseness[] = {"trees_looseness", "groups_looseness"};
+                             *const work[] = {"new_trees_work", "new_groups_work"},
+                             *const looseness[] = {"trees_looseness", "groups_looseness"};
     require(path, debt[k], state->renewals.of[k].debt, 0.0, HUGE_VAL);
     require(path, work[k], state->renewals.of[k].fresh_work, 0.0, HUGE_VAL);
     require(path, looseness[k], state->renewals.of[k].looseness, 0.0, HUGE_VAL);

@@ -139,8 +139,7 @@ static bool renewal_due(const struct renewal_state *s, const double *fresh, int 
 enum renewal renewal_policy_choose(const struct renewal_policy *s, const struct fresh_work *fresh,
                                    int top, uint64_t active, size_t particles) {
   for (int k = RENEWALS; k-- > 0;) /* new groups have new trees, too */
-    if (renewal_due(&s->of[k], fresh->of[k], top, active,
-                    renewal_cost((enum renewal)k, particles)))
+    if (renewal_due(&s->of[k], fresh->of[k], top, active, renewal_cost((enum renewal)k, particles)))
       return (enum renewal)k;
   return RENEW_NOTHING;
 }
@@ -153,8 +152,8 @@ void renewal_policy_done(struct renewal_policy *s, struct fresh_work *fresh, enu
 }
 
 /** Record work. @return what the work would have been after a renewal */
-static double account(struct renewal_state *s, double *fresh, int top, double work,
-                      uint64_t active, double price) {
+static double account(struct renewal_state *s, double *fresh, int top, double work, uint64_t active,
+                      double price) {
   double new_work = top == 0 ? s->fresh_work : fresh[top] * (double)active;
   if (new_work > 0.0) {
     /* Few particles say little about the trees. */

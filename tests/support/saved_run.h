@@ -39,24 +39,24 @@ static inline struct particles make_particles(size_t count, size_t blocks) {
   return s;
 }
 
-static const struct checkpoint_state there = {.a = 0.1 + 0.2,
-                                              .start_a = 0.02,
-                                              .step = INT64_C(1) << 40,
-                                              .outputs_done = 3,
-                                              .last_output = 1.0 / 7.0,
-                                              .mesh_cells = 8,
-                                              .next_mesh_cells = 12,
-                                              .policy.steps_since_sort = 3,
-                                              .policy.steps_since_rebuild = 5,
-                                              .policy.sort_debt = 1.0 / 3.0,
-                                              .policy.loosening = -1e-3,
-                                              .policy.spread = 2.0 / 7.0,
-                                              .policy.fresh_spread = 1e-30,
-                                              .policy.fresh_work = 1e30,
-                                              .renewals.of = {{1.0 / 7.0, 1e20, 0.3},
-                                                              {2.0 / 7.0, 3e20, 0.7}},
-                                              .energy = {0.3, 1.0 / 7.0, 2.0 / 3.0, -1e-5},
-                                              .wall_seconds = 1e-7};
+static const struct checkpoint_state there = {
+    .a = 0.1 + 0.2,
+    .start_a = 0.02,
+    .step = INT64_C(1) << 40,
+    .outputs_done = 3,
+    .last_output = 1.0 / 7.0,
+    .mesh_cells = 8,
+    .next_mesh_cells = 12,
+    .policy.steps_since_sort = 3,
+    .policy.steps_since_rebuild = 5,
+    .policy.sort_debt = 1.0 / 3.0,
+    .policy.loosening = -1e-3,
+    .policy.spread = 2.0 / 7.0,
+    .policy.fresh_spread = 1e-30,
+    .policy.fresh_work = 1e30,
+    .renewals.of = {{1.0 / 7.0, 1e20, 0.3}, {2.0 / 7.0, 3e20, 0.7}},
+    .energy = {0.3, 1.0 / 7.0, 2.0 / 3.0, -1e-5},
+    .wall_seconds = 1e-7};
 
 static inline bool same_particles(const struct particles *a, const struct particles *b) {
   return a->all == b->all && a->all_blocks == b->all_blocks && a->count == b->count &&
@@ -77,7 +77,8 @@ static inline bool same_state(const struct checkpoint_state *s) {
          s->policy.loosening == there.policy.loosening && s->policy.spread == there.policy.spread &&
          s->policy.fresh_spread == there.policy.fresh_spread &&
          s->policy.fresh_work == there.policy.fresh_work &&
-         memcmp(&s->renewals, &there.renewals, sizeof there.renewals) == 0 && s->wall_seconds == there.wall_seconds;
+         memcmp(&s->renewals, &there.renewals, sizeof there.renewals) == 0 &&
+         s->wall_seconds == there.wall_seconds;
 }
 
 /** Write a checkpoint of the state `there`. */

@@ -61,10 +61,11 @@ static struct outcome evolve(bool rebuild) {
   o.work = b.work;
   o.energy_error = fabs(total_energy(n) / before - 1.0);
   nbody_free(n);
-  print_message("%u sorts, %u rebuilds in %u steps: %.4g pairs, %.4g expansions, %.4g visits, energy "
-                "%.1e\n",
-                o.sorts, o.rebuilds, o.sub_steps, (double)o.work.pairs, (double)o.work.interactions,
-                (double)o.work.visits, o.energy_error);
+  print_message(
+      "%u sorts, %u rebuilds in %u steps: %.4g pairs, %.4g expansions, %.4g visits, energy "
+      "%.1e\n",
+      o.sorts, o.rebuilds, o.sub_steps, (double)o.work.pairs, (double)o.work.interactions,
+      (double)o.work.visits, o.energy_error);
   return o;
 }
 
