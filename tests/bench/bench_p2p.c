@@ -57,11 +57,11 @@ static const struct variant {
   enum isa isa;
   const char *name; /* as in PHOTONS_ISA */
   int lanes;
-  /** Instructions of arithmetic for one vector of pairs with a polynomial of degree 7: 3 differences,
-   * 3 for their squares, 4 for Newton's force less the long range (5 where the estimate of the root
-   * is rougher), 8 for the polynomial, 3 sums. */
+  /** Instructions of arithmetic for one vector of pairs with a polynomial of degree 7: 3
+   * differences, 3 for their squares, 4 for Newton's force less the long range (5 where the estimate
+   * of the root is rougher), 8 for the polynomial, 3 sums. */
   int periodic;
-  /** The same for Newton's force with Plummer's softening, which is one in the polynomial's place. */
+  /** The same for Newton's force: Plummer's softening, one, takes the polynomial's place. */
   int newton;
   float (*peak)(void);
 } variants[] = {

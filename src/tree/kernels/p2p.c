@@ -215,19 +215,19 @@ enum law { POLYNOMIAL, TABLE, NEWTON };
 /** What a pair loop computes: constants where it is compiled.
  *
  * With few targets a vector holds LANES sources and one target, which is the same in all lanes, and
- * there are VECTORS of targets. With many, each of SHARES targets has SHARE lanes of the vector for
- * as many sources, the same for each target, and there are VECTORS of sources. */
+ * there are VECTORS of targets. With many, each quarter of a vector has a target of its own and the
+ * same QUARTER sources, and there are VECTORS of sources. */
 struct loop {
   enum law law;
   int degree;   /* of the polynomial */
   bool plummer; /* Plummer's softening, else the spline */
   bool mixed;   /* masses or softening lengths differ */
-  bool many;    /* targets: SHARES, else FEW */
+  bool many;    /* targets: MANY, else FEW */
   int vectors;  /* VECTORS, or 1 */
 };
 /* As the registers allow: AVX-512 has 32, others have 16. */
-enum { VECTORS = LANES == 16 ? 2 : 1, FEW = VECTORS };
-_Static_assert(P2P_BLOCK % SHARES == 0, "a block fills vectors of targets");
+enum { VECTORS = LANES == 16 ? 2 : 1, FEW = VECTORS, MANY = 4 };
+_Static_assert(P2P_BLOCK % MANY == 0, "a block fills vectors of targets");
 #define FOR_VECTORS(k) _Pragma("GCC unroll 2") for (int k = 0; k < loop.vectors; k++)
 
 /** Added to squared distances, so that the force of a target on itself is finite times zero. Other
@@ -285,13 +285,13 @@ static inline vfloat vector_of_targets(struct loop loop, const float *of_target,
 }
 /** Vector k of the sources' numbers. */
 static inline vfloat vector_of_sources(struct loop loop, const float *of_source, int k) {
-  return loop.many ? v_repeat(of_source + SHARE * (ptrdiff_t)k) : v_load(of_source);
+  return loop.many ? v_repeat(of_source + QUARTER * (ptrdiff_t)k) : v_load(of_source);
 }
 
 /** Write the sums over the sources' lanes for vector k of the targets. */
 static inline void sum_lanes(struct loop loop, vfloat a, float *of_target, int k) {
   if (loop.many)
-    v_sum_shares(a, of_target);
+    v_sum_quarters(a, of_target);
   else
     of_target[k] = v_sum(a);
 }
@@ -301,12 +301,11 @@ struct pairs {
   vfloat d[VECTORS][3];  /* from target to source */
   vfloat u[VECTORS];     /* squared distance, in units of r_cut^2 */
   vfloat v[VECTORS];     /* the same with Plummer's softening */
-  vfloat y[VECTORS];     /* estimate of 1/sqrt(v) */
   vfloat soft2[VECTORS]; /* of mixed pairs their softening, as law's support2 or plummer2 */
 };
 
-/** F/d times FORCE_UNIT; zero beyond r_cut and of a target on itself, except for Newton's
- * gravity. */
+/** F/d times FORCE_UNIT; zero beyond r_cut and of a target on itself, except for Newton's gravity.
+ * One comparison of ranks finds both, and none of them calls for softening. */
 static inline __attribute__((always_inline)) void force_vectors(const struct p2p_law *law,
                                                                 struct loop loop,
                                                                 const struct pairs *p,
@@ -315,17 +314,18 @@ static inline __attribute__((always_inline)) void force_vectors(const struct p2p
   vint rank[VECTORS];
   long_range(law, loop, p->u, h);
   FOR_VECTORS(k) {
-    const vfloat y2 = p->y[k] * p->y[k];
+    const vfloat y = v_rsqrt_rough(p->v[k]), y2 = y * y;
     rank[k] = v_rank(p->u[k], ELSEWHERE);
-    f[k] = v_fms(y2 * p->y[k], cube_correction(p->v[k], y2), h[k]);
+    f[k] = v_fms(y2 * y, cube_correction(p->v[k], y2), h[k]);
     if (loop.law != NEWTON)
       f[k] = v_keep(v_is_lower(rank[k], v_rank(v_set(R_CUT_SQUARED), ELSEWHERE)), f[k]);
   }
   if (loop.plummer) return;
   if (loop.mixed) {
-    FOR_VECTORS(k)
-    if (v_any(v_is_lower(rank[k], v_rank(p->soft2[k], ELSEWHERE))))
-      f[k] = soften(law, loop.law, p->u[k], p->soft2[k], f[k]);
+    FOR_VECTORS(k) {
+      if (v_any(v_is_lower(rank[k], v_rank(p->soft2[k], ELSEWHERE))))
+        f[k] = soften(law, loop.law, p->u[k], p->soft2[k], f[k]);
+    }
     return;
   }
   vint nearest = rank[0];
@@ -347,17 +347,17 @@ pairs_at(const struct p2p_law *law, struct loop loop, const struct sources *s, s
     if (loop.mixed) p.soft2[k] = v_max(vector_of_sources(loop, s->soft2 + i, k), own[j]);
     p.v[k] = p.u[k];
     if (loop.plummer) p.v[k] += loop.mixed ? p.soft2[k] : v_set(law->plummer2);
-    p.y[k] = v_rsqrt_rough(p.v[k]);
   }
   return p;
 }
 
-/** Forces of the sources on targets. */
+/** Forces of the sources on targets. The distances of the next pairs are computed before the forces
+ * of these: a processor that waits for one has the other to do. */
 static inline __attribute__((always_inline)) void
 forces_on_targets(const struct p2p_law *law, struct loop loop, const struct sources *s,
                   const struct targets *t, float sum[P2P_SUMS][P2P_BLOCK]) {
   const int targets = loop.many ? 1 : loop.vectors; /* vectors of them */
-  const size_t step = loop.many ? (size_t)(SHARE * loop.vectors) : LANES;
+  const size_t step = loop.many ? (size_t)(QUARTER * loop.vectors) : LANES;
   vfloat x[VECTORS][3], a[VECTORS][P2P_SUMS], own[VECTORS];
 #pragma GCC unroll 2
   for (int k = 0; k < targets; k++) {
@@ -387,7 +387,7 @@ forces_on_targets(const struct p2p_law *law, struct loop loop, const struct sour
 /** Forces, or in the first component the potential, of sources on targets. */
 typedef void pair_function(const struct p2p_law *, const struct sources *, const struct targets *,
                            float sum[P2P_SUMS][P2P_BLOCK]);
-/** Of up to SHARES targets, or NULL; and of up to FEW. */
+/** Of up to MANY targets, or NULL; and of up to FEW. */
 struct pair_functions {
   pair_function *many, *few;
 };
@@ -551,8 +551,8 @@ static struct targets targets_at(const struct leaf *l, uint32_t first, uint32_t 
 static void block(struct leaf *l, const struct sources *sources, uint32_t first, uint32_t end) {
   const float factor = (float)((double)l->target->factor / FORCE_UNIT);
   for (uint32_t i = first; i < end;) {
-    const bool many = end - i > P2P_BLOCK / 2 && l->pair.many;
-    const uint32_t slots = many ? SHARES : FEW, used = end - i < slots ? end - i : slots;
+    const bool many = end - i > MANY / 2 && l->pair.many;
+    const uint32_t slots = many ? MANY : FEW, used = end - i < slots ? end - i : slots;
     const struct targets targets = targets_at(l, i, used, slots);
     float sum[P2P_SUMS][P2P_BLOCK];
     (many ? l->pair.many : l->pair.few)(l->law, sources, &targets, sum);
