@@ -9,6 +9,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/** What v_rank() takes away from the bits of a float, so that those of `least` become INT32_MIN. */
+static inline int32_t v_rank_zero(float least) {
+  uint32_t bits;
+  memcpy(&bits, &least, sizeof bits);
+  return (int32_t)(bits ^ 0x80000000u);
+}
+
 #if defined __AVX512F__
 
 #include <immintrin.h>
@@ -55,6 +62,13 @@ static inline void v_sum_quarters(vfloat a, float sum[4]) {
   const __m512i first = _mm512_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12);
   _mm_storeu_ps(sum, _mm512_castps512_ps128(_mm512_permutexvar_ps(first, a)));
 }
+/** Positive floats as integers in the same order, except that those below `least` come last. */
+static inline vint v_rank(vfloat a, float least) {
+  return _mm512_sub_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(v_rank_zero(least)));
+}
+/** The lower one in each lane. */
+static inline vint v_lower(vint a, vint b) { return _mm512_min_epi32(a, b); }
+static inline vmask v_is_lower(vint a, vint b) { return _mm512_cmplt_epi32_mask(a, b); }
 /** The first n lanes. */
 static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask) ~(~0u << n); }
 /** The lanes whose bit is set. */
@@ -68,11 +82,13 @@ static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   return _mm512_cvtepi32_ps(
       _mm512_sub_epi32(_mm512_maskz_loadu_epi32(m, p), _mm512_set1_epi32((int)c)));
 }
-/** Store the lanes in m contiguously at p. All LANES floats at p may be written; the caller
- * advances p by v_count(m). */
-static inline void v_compress(float *p, vmask m, vfloat a) {
-  _mm512_storeu_ps(p, _mm512_maskz_compress_ps(m, a));
+/** The order that brings the lanes in m to the front, for v_permute(). What follows them is any
+ * lane. Zen 4 takes 5 cycles for each compression and one for a permutation. */
+static inline vint v_order(vmask m) {
+  return _mm512_maskz_compress_epi32(
+      m, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
 }
+static inline vfloat v_permute(vfloat a, vint order) { return _mm512_permutexvar_ps(order, a); }
 static inline uint32_t v_count(vmask m) { return (uint32_t)__builtin_popcount(m); }
 
 #elif defined __AVX2__
@@ -127,6 +143,13 @@ static inline void v_sum_quarters(vfloat a, float sum[4]) {
   const __m256i first = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
   _mm_storeu_ps(sum, _mm256_castps256_ps128(_mm256_permutevar8x32_ps(a, first)));
 }
+static inline vint v_rank(vfloat a, float least) {
+  return _mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(v_rank_zero(least)));
+}
+static inline vint v_lower(vint a, vint b) { return _mm256_min_epi32(a, b); }
+static inline vmask v_is_lower(vint a, vint b) {
+  return _mm256_castsi256_ps(_mm256_cmpgt_epi32(b, a));
+}
 static inline vmask v_first(uint32_t n) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(n > 8 ? 8 : (int)n), lane));
@@ -147,16 +170,16 @@ static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
 static inline uint32_t v_count(vmask m) {
   return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_ps(m));
 }
-static inline void v_compress(float *p, vmask m, vfloat a) {
-  /* Byte k of the permutation is the k-th set bit of the mask: spread the mask to bytes, then
-   * gather 0..7 by pext (BMI2). */
+static inline vint v_order(vmask m) {
+  /* Byte k of the order is the k-th set bit of the mask: spread the mask to bytes, then gather 0..7
+   * by pext (BMI2). */
   unsigned bits = (unsigned)_mm256_movemask_ps(m);
   uint64_t spread = 0x0101010101010101u;
   spread = __builtin_ia32_pdep_di(bits, spread) * 0xff;
   uint64_t order = __builtin_ia32_pext_di(0x0706050403020100u, spread);
-  __m256i index = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order));
-  _mm256_storeu_ps(p, _mm256_permutevar8x32_ps(a, index));
+  return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order));
 }
+static inline vfloat v_permute(vfloat a, vint order) { return _mm256_permutevar8x32_ps(a, order); }
 
 #else
 
@@ -196,6 +219,12 @@ enum { QUARTER = LANES / 4 };
 static inline vfloat v_repeat(const float *p) { return v_set(*p); }
 static inline vfloat v_spread(const float p[4]) { return v_load(p); }
 static inline void v_sum_quarters(vfloat a, float sum[4]) { v_store(sum, a); }
+static inline vint v_rank(vfloat a, float least) { return (vint)a - v_rank_zero(least); }
+static inline vint v_lower(vint a, vint b) {
+  const vint less = a < b;
+  return (less & a) | (~less & b);
+}
+static inline vmask v_is_lower(vint a, vint b) { return a < b; }
 static inline vmask v_first(uint32_t n) {
   int32_t k = n > 4 ? 4 : (int32_t)n;
   return (vint){0, 1, 2, 3} < k;
@@ -211,12 +240,13 @@ static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   return a;
 }
 static inline uint32_t v_count(vmask m) { return (uint32_t) - (m[0] + m[1] + m[2] + m[3]); }
-static inline void v_compress(float *p, vmask m, vfloat a) {
-  uint32_t n = 0;
-  for (int i = 0; i < LANES; i++) {
-    p[n] = a[i];
-    n += (uint32_t)-m[i];
-  }
+static inline vint v_order(vmask m) {
+  vint order = {0};
+  for (int i = 0, n = 0; i < LANES; n -= m[i++]) order[n] = i;
+  return order;
+}
+static inline vfloat v_permute(vfloat a, vint order) {
+  return (vfloat){a[order[0]], a[order[1]], a[order[2]], a[order[3]]};
 }
 
 #endif

@@ -40,40 +40,52 @@ static inline vfloat outside(const struct reach *r, int axis, vfloat x) {
   return x - v_min(v_max(x, v_set(r->low[axis])), v_set(r->high[axis]));
 }
 
-static inline vmask in_reach(const struct reach *r, vfloat dx, vfloat dy, vfloat dz) {
-  const vfloat ex = outside(r, 0, dx), ey = outside(r, 1, dy), ez = outside(r, 2, dz);
+static inline vmask in_reach(const struct reach *r, const vfloat d[3]) {
+  const vfloat ex = outside(r, 0, d[0]), ey = outside(r, 1, d[1]), ez = outside(r, 2, d[2]);
   return v_less(v_fma(ex, ex, v_fma(ey, ey, ez * ez)), v_set(R_CUT_SQUARED));
 }
 
-static inline void append(struct sources *s, vmask keep, vfloat dx, vfloat dy, vfloat dz) {
-  v_compress(s->x[0] + s->count, keep, dx);
-  v_compress(s->x[1] + s->count, keep, dy);
-  v_compress(s->x[2] + s->count, keep, dz);
+/** A vector of sources. */
+struct candidates {
+  vfloat d[3];
+  vfloat mass, soft2; /* where particles differ */
+};
+
+/** Append the candidates that are kept. All LANES places are written. */
+static inline void append(struct sources *s, vmask keep, const struct candidates *c) {
+  const vint order = v_order(keep);
+  for (int k = 0; k < 3; k++) v_store(s->x[k] + s->count, v_permute(c->d[k], order));
+  if (s->mass) {
+    v_store(s->mass + s->count, v_permute(c->mass, order));
+    v_store(s->soft2 + s->count, v_permute(c->soft2, order));
+  }
   s->count += v_count(keep);
 }
 
 /** Units of r_cut. Even Newton's force from there is below what floats resolve. */
 #define FAR_AWAY 1e6f
 
-/** Fill up the last vector with sources that are far from all targets. */
+/** Fill up the last vector with sources that are far from all targets, and one more, since pair
+ * loops read ahead. */
 static void pad(struct sources *s) {
-  for (int c = 0; c < 3; c++) v_store(s->x[c] + s->count, v_set(FAR_AWAY));
-  if (!s->mass) return;
-  v_store(s->mass + s->count, v_set(0.0f));
-  v_store(s->soft2 + s->count, v_set(0.0f));
+  for (size_t i = s->count; i <= s->count + LANES; i += LANES) {
+    for (int c = 0; c < 3; c++) v_store(s->x[c] + i, v_set(FAR_AWAY));
+    if (!s->mass) continue;
+    v_store(s->mass + i, v_set(0.0f));
+    v_store(s->soft2 + i, v_set(0.0f));
+  }
 }
 
-/** Append masses and softening to those of a list, whose count has not yet grown. The arrays have
- * `left` particles. */
-static inline void append_properties(struct sources *s, vmask keep, const struct p2p_law *law,
-                                     const float *mass, const uint8_t *type, uint32_t left) {
+/** Masses and softening of candidates, of which the arrays have `left`. */
+static inline void load_properties(struct candidates *c, const struct p2p_law *law,
+                                   const float *mass, const uint8_t *type, uint32_t left) {
   float masses[LANES] = {0.0f}, soft2[LANES] = {0.0f};
   for (uint32_t k = 0; k < LANES && k < left; k++) {
     masses[k] = mass ? mass[k] : 1.0f;
     soft2[k] = p2p_soft2(law, type, k);
   }
-  v_compress(s->mass + s->count, keep, v_load(masses));
-  v_compress(s->soft2 + s->count, keep, v_load(soft2));
+  c->mass = v_load(masses);
+  c->soft2 = v_load(soft2);
 }
 
 /** Gather the sources on the leaf's near list within reach, relative to `origin` (position
@@ -81,18 +93,18 @@ static inline void append_properties(struct sources *s, vmask keep, const struct
 static inline __attribute__((always_inline)) struct sources
 gather_some(const struct p2p_law *law, const struct p2p_target *t, bool mixed, uint32_t leaf,
             const uint32_t *centre, const struct reach *box, struct p2p_scratch *scratch) {
-  const struct reach reach = *box; /* copies stay in registers */
+  const bool all = law->split->kind == SPLIT_NEWTON; /* are within reach */
+  const struct reach reach = *box;                   /* copies stay in registers */
   const uint32_t origin[3] = {centre[0], centre[1], centre[2]};
   const uint32_t node_mask = tree_nodes(t->source_depth) - 1, begin = t->near->offset[leaf],
                  stop = t->near->offset[leaf + 1];
   const vfloat unit = v_set(t->scale);
   size_t most = 0;
   for (uint32_t e = begin; e < stop; e++) {
-    uint32_t n = t->source_count[t->near->entry[e] >> (t->source_depth + 1)],
-             node = t->near->entry[e] & node_mask;
-    most += node_end(n, node) - node_first(n, node);
+    const uint32_t n = t->source_count[t->near->entry[e] >> (t->source_depth + 1)];
+    most += (n >> node_level(t->near->entry[e] & node_mask)) + 1;
   }
-  p2p_scratch_reserve(scratch, most + 2 * LANES, 1);
+  p2p_scratch_reserve(scratch, most + 2 * LANES, 1); /* with padding */
   struct sources out = mixed ? mixed_list_of_level(scratch, 0) : list_of_level(scratch, 0);
   for (uint32_t e = begin; e < stop; e++) {
     uint32_t slot = t->near->entry[e] >> (t->source_depth + 1),
@@ -102,14 +114,12 @@ gather_some(const struct p2p_law *law, const struct p2p_target *t, bool mixed, u
     const float *mass = mixed && t->source_mass ? t->source_mass[slot] : NULL;
     const uint8_t *type = mixed && t->source_type ? t->source_type[slot] : NULL;
     for (uint32_t i = first; i < end; i += LANES) {
-      vmask valid = v_first(end - i);
-      vfloat dx = v_difference(x + i, origin[0], valid) * unit;
-      vfloat dy = v_difference(y + i, origin[1], valid) * unit;
-      vfloat dz = v_difference(z + i, origin[2], valid) * unit;
-      const vmask keep = v_both(valid, in_reach(&reach, dx, dy, dz));
-      if (mixed)
-        append_properties(&out, keep, law, mass ? mass + i : NULL, type ? type + i : NULL, end - i);
-      append(&out, keep, dx, dy, dz);
+      const vmask valid = v_first(end - i);
+      struct candidates c = {.d = {v_difference(x + i, origin[0], valid) * unit,
+                                   v_difference(y + i, origin[1], valid) * unit,
+                                   v_difference(z + i, origin[2], valid) * unit}};
+      if (mixed) load_properties(&c, law, mass ? mass + i : NULL, type ? type + i : NULL, end - i);
+      append(&out, all ? valid : v_both(valid, in_reach(&reach, c.d)), &c);
     }
   }
   pad(&out);
@@ -134,13 +144,9 @@ filter_some(const struct sources *sources, bool mixed, const struct reach *box,
   const struct reach reach = *box;
   struct sources out = mixed ? mixed_list_of_level(scratch, level) : list_of_level(scratch, level);
   for (size_t i = 0; i < in.count; i += LANES) { /* sources of the padding are out of reach */
-    vfloat dx = v_load(in.x[0] + i), dy = v_load(in.x[1] + i), dz = v_load(in.x[2] + i);
-    const vmask keep = in_reach(&reach, dx, dy, dz);
-    if (mixed) {
-      v_compress(out.mass + out.count, keep, v_load(in.mass + i));
-      v_compress(out.soft2 + out.count, keep, v_load(in.soft2 + i));
-    }
-    append(&out, keep, dx, dy, dz);
+    struct candidates c = {.d = {v_load(in.x[0] + i), v_load(in.x[1] + i), v_load(in.x[2] + i)}};
+    if (mixed) c.mass = v_load(in.mass + i), c.soft2 = v_load(in.soft2 + i);
+    append(&out, in_reach(&reach, c.d), &c);
   }
   pad(&out);
   return out;
@@ -208,24 +214,26 @@ enum law { POLYNOMIAL, TABLE, NEWTON };
 
 /** What a pair loop computes: constants where it is compiled.
  *
- * With few targets a vector holds LANES sources and one target, which is the same in all lanes.
- * With many, each quarter of a vector has a target of its own and the same QUARTER sources. Either
- * way there are VECTORS of targets. */
+ * With few targets a vector holds LANES sources and one target, which is the same in all lanes, and
+ * there are VECTORS of targets. With many, each quarter of a vector has a target of its own and the
+ * same QUARTER sources, and there are VECTORS of sources. */
 struct loop {
   enum law law;
   int degree;   /* of the polynomial */
   bool plummer; /* Plummer's softening, else the spline */
   bool mixed;   /* masses or softening lengths differ */
-  bool many;    /* targets: P2P_BLOCK, else FEW */
+  bool many;    /* targets: MANY, else FEW */
   int vectors;  /* VECTORS, or 1 */
 };
-enum { VECTORS = 2, FEW = VECTORS };
-_Static_assert(P2P_BLOCK == 4 * VECTORS, "a block is a target for each quarter");
+/* As the registers allow: AVX-512 has 32, others have 16. */
+enum { VECTORS = LANES == 16 ? 2 : 1, FEW = VECTORS, MANY = 4 };
+_Static_assert(P2P_BLOCK % MANY == 0, "a block fills vectors of targets");
 #define FOR_VECTORS(k) _Pragma("GCC unroll 2") for (int k = 0; k < loop.vectors; k++)
 
 /** Added to squared distances, so that the force of a target on itself is finite times zero. Other
- * squared distances are larger, because one position unit is 2^-32 of the box. */
+ * squared distances are larger than ELSEWHERE, because one position unit is 2^-32 of the box. */
 #define SELF 1e-21f
+#define ELSEWHERE (2.0f * SELF)
 
 /** Of the power k of u - 1/2. */
 static inline float coefficient(const float *c, int k) {
@@ -256,41 +264,14 @@ static inline __attribute__((always_inline)) void long_range(const struct p2p_la
 }
 
 /** F/d times FORCE_UNIT with the softened pairs put right. Kept out of the pair loop, since it is
- * rare outside the centres of halos; a target by itself needs none of it. */
+ * rare outside the centres of halos. */
 static __attribute__((noinline)) vfloat soften(const struct p2p_law *law, enum law kind, vfloat u,
                                                vfloat support2, vfloat f) {
   const struct loop one = {.law = kind, .degree = law->split->p2p_degree, .vectors = 1};
-  const vmask softened = v_less(u, support2);
+  const vmask softened = v_both(v_less(v_set(ELSEWHERE), u), v_less(u, support2));
   vfloat at[VECTORS] = {u}, h[VECTORS]; /* one of them is used */
-  if (!v_any(v_both(softened, v_less(v_set(2.0f * SELF), u)))) return f;
   long_range(law, one, at, h);
   return v_select(softened, spline_vector(u, support2) - h[0], f);
-}
-
-/** F/d times FORCE_UNIT for vectors of squared distances (units of r_cut^2); zero beyond r_cut,
- * except for Newton's gravity.
- * @param soft2  of mixed pairs their softening, as law's support2 or plummer2 */
-static inline __attribute__((always_inline)) void
-force_vectors(const struct p2p_law *law, struct loop loop, const vfloat u[VECTORS],
-              const vfloat soft2[VECTORS], vfloat f[VECTORS]) {
-  vfloat v[VECTORS], y[VECTORS], h[VECTORS], nearest = v_set(1.0f);
-  FOR_VECTORS(k) {
-    v[k] = u[k];
-    if (loop.plummer) v[k] += loop.mixed ? soft2[k] : v_set(law->plummer2);
-    y[k] = v_rsqrt_rough(v[k]);
-  }
-  long_range(law, loop, u, h);
-  FOR_VECTORS(k) {
-    const vfloat y2 = y[k] * y[k];
-    f[k] = v_fms(y2 * y[k], cube_correction(v[k], y2), h[k]);
-    if (loop.law != NEWTON) f[k] = v_keep(v_less(u[k], v_set(R_CUT_SQUARED)), f[k]);
-  }
-  if (loop.plummer) return;
-  FOR_VECTORS(k) nearest = v_min(nearest, loop.mixed ? (vfloat)(u[k] - soft2[k]) : u[k]);
-  if (__builtin_expect(v_any(v_less(nearest, v_set(loop.mixed ? 0.0f : law->support2))), 0))
-    FOR_VECTORS(k) {
-      f[k] = soften(law, loop.law, u[k], loop.mixed ? soft2[k] : v_set(law->support2), f[k]);
-    }
 }
 
 /** Targets: their positions relative to the origin, softening (p2p_soft2()) and masses. */
@@ -300,45 +281,105 @@ struct targets {
 
 /** Vector k of the targets' numbers. */
 static inline vfloat vector_of_targets(struct loop loop, const float *of_target, int k) {
-  return loop.many ? v_spread(of_target + 4 * (ptrdiff_t)k) : v_set(of_target[k]);
+  return loop.many ? v_spread(of_target) : v_set(of_target[k]);
 }
-static inline vfloat vector_of_sources(struct loop loop, const float *of_source) {
-  return loop.many ? v_repeat(of_source) : v_load(of_source);
+/** Vector k of the sources' numbers. */
+static inline vfloat vector_of_sources(struct loop loop, const float *of_source, int k) {
+  return loop.many ? v_repeat(of_source + QUARTER * (ptrdiff_t)k) : v_load(of_source);
 }
 
 /** Write the sums over the sources' lanes for vector k of the targets. */
 static inline void sum_lanes(struct loop loop, vfloat a, float *of_target, int k) {
   if (loop.many)
-    v_sum_quarters(a, of_target + 4 * (ptrdiff_t)k);
+    v_sum_quarters(a, of_target);
   else
     of_target[k] = v_sum(a);
 }
 
-/** Forces of the sources on targets. */
+/** Vectors of pairs. */
+struct pairs {
+  vfloat d[VECTORS][3];  /* from target to source */
+  vfloat u[VECTORS];     /* squared distance, in units of r_cut^2 */
+  vfloat v[VECTORS];     /* the same with Plummer's softening */
+  vfloat soft2[VECTORS]; /* of mixed pairs their softening, as law's support2 or plummer2 */
+};
+
+/** F/d times FORCE_UNIT; zero beyond r_cut and of a target on itself, except for Newton's gravity.
+ * One comparison of ranks finds both, and none of them calls for softening. */
+static inline __attribute__((always_inline)) void force_vectors(const struct p2p_law *law,
+                                                                struct loop loop,
+                                                                const struct pairs *p,
+                                                                vfloat f[VECTORS]) {
+  vfloat h[VECTORS];
+  vint rank[VECTORS];
+  long_range(law, loop, p->u, h);
+  FOR_VECTORS(k) {
+    const vfloat y = v_rsqrt_rough(p->v[k]), y2 = y * y;
+    rank[k] = v_rank(p->u[k], ELSEWHERE);
+    f[k] = v_fms(y2 * y, cube_correction(p->v[k], y2), h[k]);
+    if (loop.law != NEWTON)
+      f[k] = v_keep(v_is_lower(rank[k], v_rank(v_set(R_CUT_SQUARED), ELSEWHERE)), f[k]);
+  }
+  if (loop.plummer) return;
+  if (loop.mixed) {
+    FOR_VECTORS(k) {
+      if (v_any(v_is_lower(rank[k], v_rank(p->soft2[k], ELSEWHERE))))
+        f[k] = soften(law, loop.law, p->u[k], p->soft2[k], f[k]);
+    }
+    return;
+  }
+  vint nearest = rank[0];
+  FOR_VECTORS(k) nearest = v_lower(nearest, rank[k]);
+  if (__builtin_expect(v_any(v_is_lower(nearest, v_rank(v_set(law->support2), ELSEWHERE))), 0))
+    FOR_VECTORS(k) f[k] = soften(law, loop.law, p->u[k], v_set(law->support2), f[k]);
+}
+
+/** The pairs of the targets with the sources from number i on. */
+static inline __attribute__((always_inline)) struct pairs
+pairs_at(const struct p2p_law *law, struct loop loop, const struct sources *s, size_t i,
+         vfloat x[VECTORS][3], const vfloat own[VECTORS]) {
+  struct pairs p;
+  FOR_VECTORS(k) {
+    const int j = loop.many ? 0 : k;
+    vfloat *d = p.d[k];
+    for (int c = 0; c < 3; c++) d[c] = vector_of_sources(loop, s->x[c] + i, k) - x[j][c];
+    p.u[k] = v_fma(d[0], d[0], v_fma(d[1], d[1], v_fma(d[2], d[2], v_set(SELF))));
+    if (loop.mixed) p.soft2[k] = v_max(vector_of_sources(loop, s->soft2 + i, k), own[j]);
+    p.v[k] = p.u[k];
+    if (loop.plummer) p.v[k] += loop.mixed ? p.soft2[k] : v_set(law->plummer2);
+  }
+  return p;
+}
+
+/** Forces of the sources on targets. The distances of the next pairs are computed before the forces
+ * of these: a processor that waits for one has the other to do. */
 static inline __attribute__((always_inline)) void
 forces_on_targets(const struct p2p_law *law, struct loop loop, const struct sources *s,
                   const struct targets *t, float sum[P2P_SUMS][P2P_BLOCK]) {
+  const int targets = loop.many ? 1 : loop.vectors; /* vectors of them */
+  const size_t step = loop.many ? (size_t)(QUARTER * loop.vectors) : LANES;
   vfloat x[VECTORS][3], a[VECTORS][P2P_SUMS], own[VECTORS];
-  FOR_VECTORS(k) {
+#pragma GCC unroll 2
+  for (int k = 0; k < targets; k++) {
     own[k] = vector_of_targets(loop, t->soft2, k);
     for (int c = 0; c < 3; c++) x[k][c] = vector_of_targets(loop, t->x[c], k);
     for (int c = 0; c < P2P_SUMS; c++) a[k][c] = v_set(0.0f);
   }
-  for (size_t i = 0; i < s->count; i += loop.many ? QUARTER : LANES) {
-    vfloat d[VECTORS][3], u[VECTORS], soft2[VECTORS], f[VECTORS];
+  struct pairs next = pairs_at(law, loop, s, 0, x, own);
+  for (size_t i = 0; i < s->count; i += step) {
+    const struct pairs p = next;
+    vfloat f[VECTORS];
+    next = pairs_at(law, loop, s, i + step, x, own);
+    force_vectors(law, loop, &p, f);
     FOR_VECTORS(k) {
-      for (int c = 0; c < 3; c++) d[k][c] = vector_of_sources(loop, s->x[c] + i) - x[k][c];
-      u[k] = v_fma(d[k][0], d[k][0], v_fma(d[k][1], d[k][1], v_fma(d[k][2], d[k][2], v_set(SELF))));
-      if (loop.mixed) soft2[k] = v_max(vector_of_sources(loop, s->soft2 + i), own[k]);
-    }
-    force_vectors(law, loop, u, soft2, f);
-    FOR_VECTORS(k) {
-      if (loop.mixed) f[k] = f[k] * vector_of_sources(loop, s->mass + i);
-      for (int c = 0; c < 3; c++) a[k][c] = v_fma(f[k], d[k][c], a[k][c]);
-      if (loop.law != NEWTON) a[k][P2P_TIDE] += v_keep(v_less(v_set(2.0f * SELF), u[k]), f[k]);
+      const int j = loop.many ? 0 : k;
+      if (loop.mixed) f[k] = f[k] * vector_of_sources(loop, s->mass + i, k);
+      for (int c = 0; c < 3; c++) a[j][c] = v_fma(f[k], p.d[k][c], a[j][c]);
+      if (loop.law != NEWTON) a[j][P2P_TIDE] += f[k];
     }
   }
-  FOR_VECTORS(k) {
+#pragma GCC unroll 2
+  for (int k = 0; k < targets; k++) {
     for (int c = 0; c < P2P_SUMS; c++) sum_lanes(loop, a[k][c], sum[c], k);
   }
 }
@@ -346,7 +387,7 @@ forces_on_targets(const struct p2p_law *law, struct loop loop, const struct sour
 /** Forces, or in the first component the potential, of sources on targets. */
 typedef void pair_function(const struct p2p_law *, const struct sources *, const struct targets *,
                            float sum[P2P_SUMS][P2P_BLOCK]);
-/** Of up to P2P_BLOCK targets, or NULL; and of up to FEW. */
+/** Of up to MANY targets, or NULL; and of up to FEW. */
 struct pair_functions {
   pair_function *many, *few;
 };
@@ -510,8 +551,8 @@ static struct targets targets_at(const struct leaf *l, uint32_t first, uint32_t 
 static void block(struct leaf *l, const struct sources *sources, uint32_t first, uint32_t end) {
   const float factor = (float)((double)l->target->factor / FORCE_UNIT);
   for (uint32_t i = first; i < end;) {
-    const bool many = end - i > 2 * FEW && l->pair.many;
-    const uint32_t slots = many ? P2P_BLOCK : FEW, used = end - i < slots ? end - i : slots;
+    const bool many = end - i > MANY / 2 && l->pair.many;
+    const uint32_t slots = many ? MANY : FEW, used = end - i < slots ? end - i : slots;
     const struct targets targets = targets_at(l, i, used, slots);
     float sum[P2P_SUMS][P2P_BLOCK];
     (many ? l->pair.many : l->pair.few)(l->law, sources, &targets, sum);
