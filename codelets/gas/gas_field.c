@@ -16,7 +16,7 @@ enum { CELLS, OTHERS };
 static double gas_field_work(const struct batch_argument *a) { return batch_work(a); }
 
 static struct surroundings surroundings(const struct batch_argument *a) {
-  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, false, false};
+  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, POTENTIAL_END, false};
 }
 
 /** Sum of density times potential / 2 of particles in a patch. */
@@ -77,7 +77,7 @@ static void gas_field_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
   const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[OTHERS],
                                                     1.0);
   double *blocks = gpu_gas_potential_memory(&g);
-  gpu_gas_potential_blocks(&g, &from, true, blocks);
+  gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_field(&g, from.links, gas_cell(a->gas, a->level), blocks, &density,
                 a->gas->level[a->level].field + batch_of(a)->first);
   free(addresses);

@@ -17,7 +17,7 @@ static double gas_kick_work(const struct gas_kick_argument *a) { return batch_wo
 
 static struct surroundings surroundings(const struct gas_kick_argument *a) {
   return (struct surroundings){a->batch.gas, a->batch.level, a->batch.batch, true,
-                               true,         a->weight,      false,          false};
+                               true,         a->weight,      POTENTIAL_END,  false};
 }
 
 /** Time / (2 cell). */
@@ -48,7 +48,7 @@ static void gas_kick_gpu(struct gpu *gpu, void *buffers[], const struct gas_kick
   const struct gpu_potentials from = gpu_potentials_of(
       &around, buffers, first, first + surroundings_count(&around), &addresses);
   double *blocks = gpu_gas_potential_memory(&g);
-  gpu_gas_potential_blocks(&g, &from, true, blocks);
+  gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_kick(&g, kick_factor(a), blocks, VECTOR(void, buffers[CELLS]));
   free(addresses);
 }

@@ -27,7 +27,8 @@ static struct surroundings surroundings(const struct gas_push_argument *a) {
                                .batch = a->batch.batch,
                                .near = true,
                                .coarse = true,
-                               .weight = a->weight};
+                               .weight = a->weight,
+                               .which = POTENTIAL_END};
 }
 
 static void gas_push_cpu(void *buffers[], const struct gas_push_argument *a) {

@@ -14,7 +14,7 @@ enum { SHARES, CELLS, OTHERS };
 static double gas_share_work(const struct batch_argument *a) { return batch_work(a); }
 
 static struct surroundings surroundings(const struct batch_argument *a) {
-  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, false, false};
+  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, POTENTIAL_END, false};
 }
 
 static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
@@ -47,7 +47,7 @@ static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
   const struct gpu_density density = gpu_density_of(
       a->gas, buffers[CELLS], a->flag ? buffers[OTHERS] : NULL, buffers[matter], a->weight);
   double *blocks = gpu_gas_potential_memory(&g);
-  gpu_gas_potential_blocks(&g, &from, true, blocks);
+  gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));
   free(addresses);
 }

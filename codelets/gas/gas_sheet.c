@@ -84,7 +84,8 @@ static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, ui
 }
 
 static struct surroundings surroundings(const struct batch_argument *a) {
-  return (struct surroundings){.gas = a->gas, .level = a->level, .batch = a->batch, .near = true};
+  return (struct surroundings){
+      .gas = a->gas, .level = a->level, .batch = a->batch, .near = true, .which = POTENTIAL_END};
 }
 
 static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
@@ -114,7 +115,7 @@ static void gas_sheet_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
   const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[matter],
                                                     a->weight);
   double *blocks = gpu_gas_potential_memory(&g);
-  gpu_gas_potential_blocks(&g, &from, true, blocks);
+  gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_sheet(&g, from.links, shares, finer, &density, blocks, VECTOR(double, buffers[SHEETS]),
                 VECTOR(double, buffers[POTENTIAL]));
   free(potentials);

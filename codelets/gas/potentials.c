@@ -40,7 +40,7 @@ static struct numbers numbers_of(const struct surroundings *a) {
 void surroundings_slots(struct slots *s, const struct surroundings *a) {
   const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
   const struct numbers n = numbers_of(a);
-  if (n.near > 0) add_list(s, a->gas, a->level, &b->near, a->old ? POTENTIAL_OLD : POTENTIAL_END);
+  if (n.near > 0) add_list(s, a->gas, a->level, &b->near, a->which);
   if (n.begin > 0)
     add_list(s, a->gas, a->level - 1, &b->coarse, a->change ? POTENTIAL_OLD : POTENTIAL_BEGIN);
   if (n.end > 0) add_list(s, a->gas, a->level - 1, &b->coarse, POTENTIAL_END);

@@ -123,21 +123,31 @@ struct gpu_density {
 
 /** Memory in which a task has potential blocks, until the next call. */
 double *gpu_gas_potential_memory(const struct gpu_gas *g);
-/** Blocks [group][z 18][y 18][x 18]. Ghost cells beyond edges and corners are 0.
- * @param inner  no: only ghost cells are set, which are all that gpu_gas_solve_directly() reads */
-void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p, bool inner,
+/** Every other group is solved. */
+struct gpu_half {
+  bool odd;  /**< odd ones are solved, else even ones: topology_is_odd() */
+  bool keep; /**< the others keep the potential of their blocks; else they get 0 */
+  const struct gas_links *links; /**< in device memory */
+};
+
+/** Blocks [group][z 18][y 18][x 18]. Ghost cells beyond edges and corners are 0. */
+void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p,
                               double *blocks);
+/** What gpu_gas_solve_directly() reads of them: ghost cells of groups that are solved, and inner
+ * cells of groups that keep them. */
+void gpu_gas_potential_ghosts(const struct gpu_gas *g, const struct gpu_potentials *p,
+                              struct gpu_half half, double *blocks);
 /** @param waves      in host memory, without the pivots
  * @param pivot       poisson_waves.pivot
  * @param potentials  [group][z 16][y 16][x 16] */
 void gpu_gas_solve_directly(const struct gpu_gas *g, const struct poisson_waves *waves,
                             const double *pivot, const struct gpu_density *density,
-                            const double *blocks, double *potentials);
-/** Relax until the residual is at most tolerance times the sum over the group of factor |density|, or
- * times `least` if this is more.
+                            struct gpu_half half, const double *blocks, double *potentials);
+/** Relax until the residual is at most tolerance times the sum over the group of factor |density|,
+ * or times `least` if this is more. Groups that are not solved keep the potential of their blocks.
  * @param blocks  are not changed */
 void gpu_gas_relax(const struct gpu_gas *g, const struct gpu_density *density, double tolerance,
-                   double least, const double *blocks, double *potentials);
+                   double least, struct gpu_half half, const double *blocks, double *potentials);
 void gpu_gas_share(const struct gpu_gas *g, const struct gpu_density *density, const double *blocks,
                    struct poisson_share *shares);
 /** Put finer means into blocks, and find the pseudo-mass.

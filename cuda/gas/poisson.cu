@@ -103,10 +103,18 @@ template <typename real>
 static __global__ void __launch_bounds__(SOLVE_THREADS)
     solve_directly(const __grid_constant__ waves w,
                    const __grid_constant__ density_of_groups<real> d, const double *pivot,
-                   const double *blocks, double *potentials) {
+                   const __grid_constant__ struct gpu_half half, const double *blocks,
+                   double *potentials) {
   __shared__ double p[INNER * STEP_Z];
   const double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
   double *cube = potentials + (size_t)blockIdx.x * GAS_GROUP_CELLS + threadIdx.x;
+  if (!is_solved(half)) {
+    for (int z = 0; z < INNER; z++)
+      cube[z * CUBE_PLANE] =
+          half.keep ? block[place_in_block((int)threadIdx.x % INNER, (int)threadIdx.x / INNER, z)]
+                    : 0.0;
+    return;
+  }
   const int i = (int)threadIdx.x % INNER, j = (int)threadIdx.x / INNER;
   double *along_x = p + j * STEP_Z + i * STEP_Y, *along_y = p + j * STEP_Z + i,
          *along_z = p + j * STEP_Y + i; /* this thread's lines */
@@ -127,15 +135,16 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
 
 template <typename real>
 static void solve_in(const struct gpu_gas *g, const waves &w, const double *pivot,
-                     const struct gpu_density *density, const double *blocks, double *potentials) {
+                     const struct gpu_density *density, struct gpu_half half, const double *blocks,
+                     double *potentials) {
   solve_directly<real><<<g->groups, SOLVE_THREADS, 0, g->gpu->stream>>>(
-      w, density_of<real>(g, density), pivot, blocks, potentials);
+      w, density_of<real>(g, density), pivot, half, blocks, potentials);
   gpu_launched("potential");
 }
 
 void gpu_gas_solve_directly(const struct gpu_gas *g, const struct poisson_waves *from,
                             const double *pivot, const struct gpu_density *density,
-                            const double *blocks, double *potentials) {
+                            struct gpu_half half, const double *blocks, double *potentials) {
   waves w;
   for (int i = 0; i < HALF; i++)
     for (int k = 0; k < HALF; k++) {
@@ -143,9 +152,9 @@ void gpu_gas_solve_directly(const struct gpu_gas *g, const struct poisson_waves 
       w.antisymmetric[i][k] = from->antisymmetric[i][k];
     }
   if (g->double_precision)
-    solve_in<double>(g, w, pivot, density, blocks, potentials);
+    solve_in<double>(g, w, pivot, density, half, blocks, potentials);
   else
-    solve_in<float>(g, w, pivot, density, blocks, potentials);
+    solve_in<float>(g, w, pivot, density, half, blocks, potentials);
 }
 
 /* Relaxation. */
@@ -204,14 +213,16 @@ INLINE double relax_colour(const double source[CELLS_OF_THREAD], double part, in
 template <typename real>
 static __global__ void __launch_bounds__(RELAX_THREADS)
     relax(const __grid_constant__ density_of_groups<real> d, double square_radius, double tolerance,
-          double least, const double *blocks, double *potentials) {
+          double least, const __grid_constant__ struct gpu_half half, const double *blocks,
+          double *potentials) {
   __shared__ double block[POISSON_CELLS];
+  const int sweeps = is_solved(half) ? POISSON_SWEEPS_MAX : 0;
   double source[2][CELLS_OF_THREAD], omega = 1.0, checked = HUGE_VAL;
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += RELAX_THREADS)
     block[i] = blocks[(size_t)blockIdx.x * POISSON_CELLS + i];
   const double target = tolerance * fmax(find_source(d, source), least);
   __syncthreads();
-  for (int sweep = 0; sweep < POISSON_SWEEPS_MAX; sweep++) {
+  for (int sweep = 0; sweep < sweeps; sweep++) {
     double residual = 0.0;
 #pragma unroll
     for (int colour = 0; colour < 2; colour++) {
@@ -231,19 +242,19 @@ static __global__ void __launch_bounds__(RELAX_THREADS)
 
 template <typename real>
 static void relax_in(const struct gpu_gas *g, const struct gpu_density *density, double tolerance,
-                     double least, const double *blocks, double *potentials) {
+                     double least, struct gpu_half half, const double *blocks, double *potentials) {
   const double radius = cos(3.14159265358979323846 / (INNER + 1.0)); /* of Jacobi's iteration */
   relax<real><<<g->groups, RELAX_THREADS, 0, g->gpu->stream>>>(
-      density_of<real>(g, density), radius * radius, tolerance, least, blocks, potentials);
+      density_of<real>(g, density), radius * radius, tolerance, least, half, blocks, potentials);
   gpu_launched("relaxation");
 }
 
 void gpu_gas_relax(const struct gpu_gas *g, const struct gpu_density *density, double tolerance,
-                   double least, const double *blocks, double *potentials) {
+                   double least, struct gpu_half half, const double *blocks, double *potentials) {
   if (g->double_precision)
-    relax_in<double>(g, density, tolerance, least, blocks, potentials);
+    relax_in<double>(g, density, tolerance, least, half, blocks, potentials);
   else
-    relax_in<float>(g, density, tolerance, least, blocks, potentials);
+    relax_in<float>(g, density, tolerance, least, half, blocks, potentials);
 }
 
 /* What a level tells the next coarser one. */

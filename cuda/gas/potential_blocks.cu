@@ -127,30 +127,41 @@ INLINE gas_link_t group_at(const potentials &s, const struct gas_links &l, struc
   return s.near && p.outside < 2 ? l.near[p.neighbour] : NO_GROUP;
 }
 
-/** @param inner  no: only ghost cells */
-static __global__ void __launch_bounds__(FILL_THREADS)
-    fill_blocks(const __grid_constant__ potentials s, bool inner, double *blocks) {
+/** Fill the block's inner cells, or its ghost cells, or both. */
+static __device__ void fill_block(const potentials &s, bool inner, bool ghosts, double *block) {
   __shared__ double coarse[POISSON_COARSE_CELLS];
   const struct gas_links &l = s.links[blockIdx.x];
-  const bool interpolates = s.begin || s.end;
-  double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
+  const bool interpolates = (s.begin || s.end) && (ghosts || !s.near);
   if (interpolates) around_group(s, l, false, coarse);
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
     const struct spot p = spot_of<1>(i);
-    if (p.outside == 0 && !inner) continue;
+    if (!(p.outside == 0 ? inner : ghosts)) continue;
     const gas_link_t near = group_at(s, l, p);
     block[i] = near != NO_GROUP                ? group_of(s.near, near)[p.cell]
                : interpolates && p.outside < 2 ? interpolated(coarse, p.x, p.y, p.z)
                                                : 0.0;
   }
-  if (!interpolates) beyond_box(l.edges, SIDE, 1, block);
+  if (ghosts && !interpolates) beyond_box(l.edges, SIDE, 1, block);
   if (!s.change) return;
   around_group(s, l, true, coarse);
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
     const struct spot p = spot_of<1>(i);
-    if (p.outside == 0 && !inner) continue;
+    if (!(p.outside == 0 ? inner : ghosts)) continue;
     if (group_at(s, l, p) != NO_GROUP) block[i] += interpolated(coarse, p.x, p.y, p.z);
   }
+}
+
+static __global__ void __launch_bounds__(FILL_THREADS)
+    fill_blocks(const __grid_constant__ potentials s, double *blocks) {
+  fill_block(s, true, true, blocks + (size_t)blockIdx.x * POISSON_CELLS);
+}
+
+static __global__ void __launch_bounds__(FILL_THREADS)
+    fill_ghosts(const __grid_constant__ potentials s, const __grid_constant__ struct gpu_half half,
+                double *blocks) {
+  const bool solved = is_solved(half);
+  double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
+  if (solved || half.keep) fill_block(s, !solved, solved, block);
 }
 
 /** Cubes with two ghost cells a side. */
@@ -197,8 +208,14 @@ double *gpu_gas_potential_memory(const struct gpu_gas *g) {
                                (size_t)g->groups * POISSON_CELLS * sizeof(double));
 }
 
-void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p, bool inner,
+void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p,
                               double *blocks) {
-  fill_blocks<<<g->groups, FILL_THREADS, 0, g->gpu->stream>>>(upload(g, p), inner, blocks);
+  fill_blocks<<<g->groups, FILL_THREADS, 0, g->gpu->stream>>>(upload(g, p), blocks);
   gpu_launched("potential blocks");
+}
+
+void gpu_gas_potential_ghosts(const struct gpu_gas *g, const struct gpu_potentials *p,
+                              struct gpu_half half, double *blocks) {
+  fill_ghosts<<<g->groups, FILL_THREADS, 0, g->gpu->stream>>>(upload(g, p), half, blocks);
+  gpu_launched("ghost cells of potentials");
 }

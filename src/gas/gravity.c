@@ -127,15 +127,25 @@ static void note_change(struct gas *g, int level, enum gas_potential which) {
   g->level[level].stale_potential[g->level[level].potential[which]] = true;
 }
 
-static void solve_batches(struct gas *g, int level, double weight, enum potential_mode mode,
-                          bool massive) {
-  if (mode != POTENTIAL_INTERPOLATE)
-    send(g, level, mode == POTENTIAL_RELAX ? POTENTIAL_END : POTENTIAL_OLD);
-  if (mode == POTENTIAL_CORRECT) send(g, level - 1, POTENTIAL_OLD);
-  send_coarser(g, level, weight);
+/** Solve every other group of a level. */
+static void solve_half(struct gas *g, int level, struct potential_task how) {
+  if (how.mode != POTENTIAL_INTERPOLATE)
+    send(g, level, how.mode == POTENTIAL_REPEAT ? POTENTIAL_OLD : POTENTIAL_END);
+  if (how.mode == POTENTIAL_CORRECT) send(g, level - 1, POTENTIAL_OLD);
+  send_coarser(g, level, how.weight);
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
-    gas_potential_submit(g, level, i, (struct potential_task){weight, mode, massive});
-  note_change(g, level, mode == POTENTIAL_RELAX ? POTENTIAL_NEXT : POTENTIAL_END);
+    gas_potential_submit(g, level, i, how);
+  note_change(g, level, POTENTIAL_NEXT);
+  swap(&g->level[level], POTENTIAL_END, POTENTIAL_NEXT);
+}
+
+/** Solve the groups of a level: even ones, then the odd ones with their values, and so on. */
+static void solve_groups(struct gas *g, int level, double weight, enum potential_mode mode,
+                         bool massive) {
+  for (int k = 0; k < 2 + 2 * g->gravity->relaxations; k++)
+    solve_half(
+        g, level,
+        (struct potential_task){weight, k == 0 ? mode : POTENTIAL_RELAX, k % 2 == 1, massive});
 }
 
 /** Solve the root level. */
@@ -144,61 +154,53 @@ static void solve_root(struct gas *g, bool massive) {
   note_change(g, 0, POTENTIAL_END);
 }
 
-/** Relax a level with the values of neighbouring groups. */
-static void relax(struct gas *g, int level, double weight, bool massive) {
-  for (int k = 0; k < g->gravity->relaxations; k++) {
-    solve_batches(g, level, weight, POTENTIAL_RELAX, massive);
-    swap(&g->level[level], POTENTIAL_END, POTENTIAL_NEXT);
-  }
-}
-
 /** Solve a level, from the next coarser one. */
 static void solve_level(struct gas *g, int level, double weight, bool massive) {
-  if (level == 0) {
+  if (level == 0)
     solve_root(g, massive);
-  } else {
-    solve_batches(g, level, weight, POTENTIAL_INTERPOLATE, massive);
-    relax(g, level, weight, massive);
-  }
+  else
+    solve_groups(g, level, weight, POTENTIAL_INTERPOLATE, massive);
 }
 
-/** Tell the coarser levels, down to `level`, what the finer ones found. */
-static void share_levels(struct gas *g, int level) {
-  for (int l = finest(g); l > level; l--) {
-    gravity_send_around(g, l, 1.0);
-    for (uint32_t i = first_batch(g, l); i < end_batch(g, l); i++)
-      gas_share_submit(g, l, i, l < finest(g));
-    gas_ghosts_submit(g, l, GHOST_SHARES);
-    for (uint32_t i = first_batch(g, l - 1); i < end_batch(g, l - 1); i++)
-      gas_sheet_submit(g, l - 1, i);
-    note_change(g, l - 1, POTENTIAL_NEXT);
-    swap(&g->level[l - 1], POTENTIAL_END, POTENTIAL_NEXT);
-  }
+/** Find the pseudo-mass of a level from what the next finer one found. POTENTIAL_OLD becomes the
+ * potential with the finer one's means. */
+static void share_level(struct gas *g, int level) {
+  const int finer = level + 1;
+  gravity_send_around(g, finer, 1.0);
+  for (uint32_t i = first_batch(g, finer); i < end_batch(g, finer); i++)
+    gas_share_submit(g, finer, i, finer < finest(g));
+  gas_ghosts_submit(g, finer, GHOST_SHARES);
+  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+    gas_sheet_submit(g, level, i);
+  note_change(g, level, POTENTIAL_NEXT);
+  swap(&g->level[level], POTENTIAL_OLD, POTENTIAL_NEXT);
 }
 
-/** Correct the levels from `level` on, the coarser ones first. */
+/** Solve all levels again: the coarser ones with the pseudo-mass that the finer ones tell them, down
+ * to `level`; then the finer ones with what has changed of the coarser ones (a V-cycle). */
 static void correct_levels(struct gas *g, int level, double weight) {
-  for (int l = level; l <= finest(g); l++) {
-    const bool massive = l < finest(g);
-    swap(&g->level[l], POTENTIAL_OLD, POTENTIAL_END);
-    if (l == 0) {
-      solve_root(g, massive);
-      continue;
-    }
-    solve_batches(g, l, l == level ? weight : 1.0,
-                  l == level ? POTENTIAL_REPEAT : POTENTIAL_CORRECT, massive);
-    relax(g, l, l == level ? weight : 1.0, massive);
+  for (int l = finest(g) - 1; l >= level; l--) {
+    share_level(g, l);
+    if (l == 0)
+      solve_root(g, true);
+    else
+      solve_groups(g, l, l == level ? weight : 1.0, POTENTIAL_REPEAT, true);
   }
+  for (int l = level + 1; l <= finest(g); l++)
+    solve_groups(g, l, 1.0, POTENTIAL_CORRECT, l < finest(g));
 }
 
 void gravity_solve(struct gas *g, int level, double weight) {
   if (g->particles) gas_particles_deposit(g, level);
   const int corrections = finest(g) > level ? g->gravity->corrections : 0;
-  for (int l = level; l <= finest(g); l++) solve_level(g, l, l == level ? weight : 1.0, false);
-  for (int k = 0; k < corrections; k++) {
-    share_levels(g, level);
-    correct_levels(g, level, weight);
+  for (int l = level; l <= finest(g); l++) {
+    const double at = l == level ? weight : 1.0;
+    solve_level(g, l, at, false);
+    /* Even groups began with the coarser level alone. What they tell it should be better. */
+    if (corrections > 0 && l > 0)
+      solve_half(g, l, (struct potential_task){at, POTENTIAL_RELAX, .odd = false});
   }
+  for (int k = 0; k < corrections; k++) correct_levels(g, level, weight);
 }
 
 static void kick(struct gas *g, int level, double dt, double weight) {

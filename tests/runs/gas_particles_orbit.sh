@@ -11,6 +11,6 @@ make_particles
 run circle empty.ini --set time.end=0.0912 --set output.interval=0.0057
 # The pair lies between patch groups, whose potentials must agree well.
 run pair empty.ini --set ic.source=point_masses --set ic.particles= \
-  --set time.end=0.13885 --set output.interval=0.013885 --set gas.sibling_relaxations=64
+  --set time.end=0.13885 --set output.interval=0.013885 --set gas.sibling_relaxations=32
 support gas_particles.py circles circle pair || complain "other circles"
 finish

@@ -51,8 +51,8 @@ struct stages {
   cudaStream_t stream;
   struct batch_data *data[GAS_LEVELS_MAX];
   uint32_t random;
-  struct number_difference blocks, ghosts, solved, relaxed, shares, mass, means, kicked, energy,
-      acceleration, cut, paste, means_of_matter;
+  struct number_difference blocks, ghosts, kept, solved, relaxed, shares, mass, means, kicked,
+      energy, acceleration, cut, paste, means_of_matter;
   uint32_t beyond, sheets; /* faces at ends of the box; patches beside refined ones */
 };
 
@@ -165,17 +165,50 @@ static void make_blocks(const struct stages *s, int level, const struct gas_batc
                : potential_ghosts)(&from, b->first + i, blocks + i * (size_t)POISSON_CELLS);
 }
 
-/** Compare inner cells, if they were to be set, and ghost cells beyond faces. */
-static void compare_blocks(struct stages *s, uint32_t groups, bool inner, const double *cpu,
-                           const double *gpu) {
-  for (size_t i = 0; i < (size_t)groups * POISSON_CELLS; i++) {
+/** Compare inner cells of a block, or ghost cells beyond faces. */
+static void compare_block(struct number_difference *d, bool inner, const double *cpu,
+                          const double *gpu) {
+  for (size_t i = 0; i < POISSON_CELLS; i++) {
     int outside = 0;
     for (size_t step = 1; step < POISSON_CELLS; step *= POISSON_SIDE) {
-      const size_t at = i % POISSON_CELLS / step % POISSON_SIDE;
+      const size_t at = i / step % POISSON_SIDE;
       outside += at == 0 || at == POISSON_SIDE - 1;
     }
-    if (outside == 1 || (outside == 0 && inner))
-      compare_numbers(inner ? &s->blocks : &s->ghosts, sizeof *cpu, &cpu[i], &gpu[i], sizeof *cpu);
+    if (outside == (inner ? 0 : 1)) compare_numbers(d, sizeof *cpu, &cpu[i], &gpu[i], sizeof *cpu);
+  }
+}
+
+static bool is_solved(const struct stages *s, int level, uint32_t group, struct gpu_half half) {
+  return topology_is_odd(s->g->topology.level[level].key[group]) == half.odd;
+}
+
+enum { HALVES = 4 };
+/** Even or odd groups are solved, and the others keep their potential or not. */
+static struct gpu_half half_of(int i, const struct batch_data *d) {
+  return (struct gpu_half){i & 1, i >> 1, (const struct gas_links *)(void *)d->links.device};
+}
+
+static void compare_whole(struct stages *s, const struct gas_batch *b, const double *cpu,
+                          const double *gpu) {
+  for (size_t at = 0; at < b->count * (size_t)POISSON_CELLS; at += POISSON_CELLS)
+    for (int inner = 0; inner < 2; inner++) compare_block(&s->blocks, inner, cpu + at, gpu + at);
+}
+
+/** Compare ghost cells of groups that are solved, and inner cells of groups that keep them.
+ * @param now  potential of the groups; NULL: blocks are not made from it */
+static void compare_half(struct stages *s, int level, const struct gas_batch *b,
+                         struct gpu_half half, const double *now, const double *cpu,
+                         const double *gpu) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    const size_t at = i * (size_t)POISSON_CELLS;
+    double inner[GAS_GROUP_CELLS];
+    if (is_solved(s, level, b->first + i, half)) {
+      compare_block(&s->ghosts, false, cpu + at, gpu + at);
+    } else if (half.keep && now) {
+      potential_inner(gpu + at, inner);
+      compare_numbers(&s->kept, sizeof *inner, now + i * (size_t)GAS_GROUP_CELLS, inner,
+                      sizeof inner);
+    }
   }
 }
 
@@ -194,9 +227,18 @@ static void check_blocks(struct stages *s, int level, const struct gas_batch *b,
                                       .change = m.change,
                                       .links = (const struct gas_links *)(void *)d->links.device};
   make_blocks(s, level, b, m, &a, cpu);
-  gpu_gas_potential_blocks(&g, &from, m.inner, out);
-  copy_back(s, gpu, out, bytes);
-  compare_blocks(s, b->count, m.inner, cpu, gpu);
+  if (m.inner) {
+    gpu_gas_potential_blocks(&g, &from, out);
+    copy_back(s, gpu, out, bytes);
+    compare_whole(s, b, cpu, gpu);
+  }
+  for (int i = 0; i < HALVES && !m.inner; i++) {
+    const struct gpu_half half = half_of(i, d);
+    gpu_gas_potential_ghosts(&g, &from, half, out);
+    copy_back(s, gpu, out, bytes);
+    compare_half(s, level, b, half,
+                 m.near && !m.change ? (const double *)(void *)d->now.host : NULL, cpu, gpu);
+  }
   CUDA(cudaFree(out));
   free(a.host);
   free(a.device);
@@ -243,30 +285,39 @@ static void compare_cubes(const struct prepared *t, struct number_difference *d,
   free(back);
 }
 
-static void check_solution(struct prepared *t, bool direct, bool massive) {
+/** What the CPU finds for a group. Groups that are not solved keep the potential of their blocks,
+ * or get 0. */
+static void solve_group(struct prepared *t, uint32_t i, bool direct, struct gpu_half half,
+                        bool massive, double tolerance, double *cube) {
+  const struct self_gravity *gravity = t->s->g->gravity;
+  double source[GAS_GROUP_CELLS], block[POISSON_CELLS];
+  const double sum = find_source(t, i, massive, source);
+  memcpy(block, block_of(t, i), sizeof block);
+  const bool solved = is_solved(t->s, t->level, t->b->first + i, half);
+  if (solved && direct) {
+    gravity->poisson->solve_directly(&gravity->waves, source, block, cube);
+    return;
+  }
+  if (solved) gravity->poisson->solve(source, tolerance * sum, POISSON_SWEEPS_MAX, block);
+  potential_inner(block, cube);
+  if (!solved && !half.keep) memset(cube, 0, CUBE_BYTES);
+}
+
+static void check_solution(struct prepared *t, bool direct, struct gpu_half half, bool massive) {
   const struct self_gravity *gravity = t->s->g->gravity;
   const struct gpu_gas g = gpu_gas_of_batch(t->s, t->b);
   const struct gpu_density density = density_of(t, massive);
   const double tolerance = 1e-10, *blocks = (const double *)(void *)t->blocks.device;
   double *cpu = allocate(t->b->count, CUBE_BYTES, "potentials");
-  for (uint32_t i = 0; i < t->b->count; i++) {
-    double source[GAS_GROUP_CELLS], block[POISSON_CELLS], *cube = cpu + i * (size_t)GAS_GROUP_CELLS;
-    const double sum = find_source(t, i, massive, source);
-    memcpy(block, block_of(t, i), sizeof block);
-    if (direct) {
-      gravity->poisson->solve_directly(&gravity->waves, source, block, cube);
-    } else {
-      gravity->poisson->solve(source, tolerance * sum, POISSON_SWEEPS_MAX, block);
-      potential_inner(block, cube);
-    }
-  }
+  for (uint32_t i = 0; i < t->b->count; i++)
+    solve_group(t, i, direct, half, massive, tolerance, cpu + i * (size_t)GAS_GROUP_CELLS);
   if (direct) {
     double *pivot = gas_to_device(gravity->waves.pivot, sizeof gravity->waves.pivot);
-    gpu_gas_solve_directly(&g, &gravity->waves, pivot, &density, blocks, t->out);
+    gpu_gas_solve_directly(&g, &gravity->waves, pivot, &density, half, blocks, t->out);
     compare_cubes(t, &t->s->solved, cpu, t->out);
     CUDA(cudaFree(pivot));
   } else {
-    gpu_gas_relax(&g, &density, tolerance, 0.0, blocks, t->out);
+    gpu_gas_relax(&g, &density, tolerance, 0.0, half, blocks, t->out);
     compare_cubes(t, &t->s->relaxed, cpu, t->out);
   }
   free(cpu);
@@ -514,8 +565,11 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
                        .cells = gas_cells(s->g, level, b->first),
                        .out = gas_device_memory(b->count * CUBE_BYTES)};
   for (int massive = 0; massive < 2; massive++) {
-    check_solution(&t, true, massive);
-    check_solution(&t, false, massive);
+    for (int i = 0; i < HALVES; i++) {
+      const struct gpu_half half = half_of(i, d);
+      check_solution(&t, true, half, massive);
+      if (half.keep) check_solution(&t, false, half, massive);
+    }
     check_shares(&t, massive);
   }
   struct mirrored matter = random_numbers(s, b->count * sizeof(struct gas_matter));
@@ -574,6 +628,7 @@ static void check_stages(int precision, bool periodic) {
   failures += !report_whether("ends", (s.beyond == 0) == periodic);
   failures += !report_difference("blocks", s.blocks, potential_bar);
   failures += !report_difference("ghosts", s.ghosts, potential_bar);
+  failures += !report_difference("kept", s.kept, 0.0);
   failures += !report_difference("direct", s.solved, solution_bar);
   failures += !report_difference("sor", s.relaxed, relaxed_bar);
   failures += !report_difference("shares", s.shares, potential_bar);
@@ -652,12 +707,14 @@ static void run_solution(struct bench *b, enum solution which) {
   const struct gpu_density density = {.cells = b->cells, .factor = 1.0, .mean = 1.0};
   const struct gpu_potentials from = {
       .cells = b->near, .near = 1, .weight = 1.0, .links = b->links};
+  const struct gpu_half even = {.keep = true, .links = b->links};
   switch (which) {
-  case GHOSTS: gpu_gas_potential_blocks(&b->g, &from, false, b->blocks); break;
+  case GHOSTS: gpu_gas_potential_ghosts(&b->g, &from, even, b->blocks); break;
   case DIRECT:
-    gpu_gas_solve_directly(&b->g, &b->gravity.waves, b->pivot, &density, b->blocks, b->potentials);
+    gpu_gas_solve_directly(&b->g, &b->gravity.waves, b->pivot, &density, even, b->blocks,
+                           b->potentials);
     break;
-  case SOR: gpu_gas_relax(&b->g, &density, 1e-7, 0.0, b->blocks, b->potentials); break;
+  case SOR: gpu_gas_relax(&b->g, &density, 1e-7, 0.0, even, b->blocks, b->potentials); break;
   default: gpu_gas_kick(&b->g, 1e-9, b->blocks, b->cells);
   }
 }
@@ -681,7 +738,7 @@ static void measure_groups(uint32_t groups) {
   struct gas_links *links = allocate(groups, sizeof *links, "links");
   memset(links, 0xff, groups * sizeof *links);
   for (uint32_t i = 0; i < groups; i++) {
-    links[i].edges = links[i].refined = 0;
+    links[i].edges = links[i].refined = links[i].patch = 0; /* even groups: all are solved */
     for (int n = 0; n < NEIGHBOURS; n++) links[i].near[n] = i;
   }
   for (size_t i = 0; i < VARIABLES * cells; i++) density[i] = (float)numbers[i % blocks];

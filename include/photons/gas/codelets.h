@@ -56,20 +56,22 @@ void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind);
 /** The same of GHOST_POTENTIALS, of one of the potentials of a level. */
 void gas_potential_ghosts_submit(struct gas *g, int level, enum gas_potential which);
 
-/** What a potential is made from. */
+/** What a potential is made from, besides the coarser level. */
 enum potential_mode {
-  POTENTIAL_INTERPOLATE, /**< the coarser level alone; into POTENTIAL_END */
-  POTENTIAL_RELAX,  /**< POTENTIAL_END of the groups and their neighbours; into POTENTIAL_NEXT */
-  POTENTIAL_REPEAT, /**< POTENTIAL_OLD of these; into POTENTIAL_END */
-  POTENTIAL_CORRECT /**< the same, and the change of the coarser level from POTENTIAL_OLD to
-                       POTENTIAL_END */
+  POTENTIAL_INTERPOLATE, /**< nothing else */
+  POTENTIAL_RELAX,       /**< POTENTIAL_END of neighbours; groups that are not solved keep theirs */
+  POTENTIAL_REPEAT,      /**< POTENTIAL_OLD of neighbours */
+  POTENTIAL_CORRECT      /**< POTENTIAL_END of neighbours, and the change of the coarser level from
+                         POTENTIAL_OLD to POTENTIAL_END */
 };
 struct potential_task {
   double weight; /**< time of the level within the step of the next coarser one, 0 .. 1 */
   enum potential_mode mode;
+  bool odd;     /**< odd groups are solved, else even ones: topology_is_odd() */
   bool massive; /**< with the pseudo-mass of gas_batch.sheets */
 };
-/** Solve the potential of a batch of a level finer than the root. */
+/** Solve the potential of every other group of a batch of a level finer than the root, into
+ * POTENTIAL_NEXT. */
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
 /** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the
  * same time. */

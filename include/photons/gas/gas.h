@@ -34,8 +34,8 @@ struct gas_field;
 struct gas_particles;
 
 /** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
- * one, and that before a correction. gas_level.potential says which is which. Without self-gravity
- * there are none. */
+ * one, and that with the finer level's means, from which a correction begins. gas_level.potential says
+ * which is which. Without self-gravity there are none. */
 enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD, POTENTIALS };
 
 enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */

@@ -2,15 +2,16 @@
 /* Self-gravity of gas on the adaptive mesh, after Schive, Tsai & Chiueh (2010), ApJS 186, 457,
  * section 2.3.
  *
- * The root level's potential is found by Fourier transforms. On finer levels each patch group is
- * relaxed with values around it that are interpolated from the next coarser level, then with those
- * of its neighbours. The slopes of the potential on the two sides of the edge of a refined patch
- * differ, as if there were a sheet of mass. A correction gives the coarser level pseudo-mass:
- * beside refined patches that of the sheets, so that fluxes are those of the finer level; in
- * refined patches what makes the finer level's means its solution, with the finer level's defect
- * added (the full approximation scheme: Martin & Cartwright 1996; Brandt 1977, Math. Comp. 31,
- * 333). Then all levels are solved again, and a finer level takes over the change of the coarser
- * one.
+ * The root level's potential is found by Fourier transforms. On finer levels every other patch
+ * group is solved with values around it that are interpolated from the next coarser level, then
+ * those between with the values of their neighbours, and so on (Schwarz' alternating method). The
+ * slopes of the potential on the two sides of the edge of a refined patch differ, as if there were
+ * a sheet of mass. A correction gives the coarser level pseudo-mass: beside refined patches that of
+ * the sheets, so that fluxes are those of the finer level; in refined patches what makes the finer
+ * level's means its solution, with the finer level's defect added (the full approximation scheme:
+ * Martin & Cartwright 1996; Brandt 1977, Math. Comp. 31, 333). With it the coarser level is solved
+ * again, before it tells the next coarser one; then the finer levels are, and take over the change
+ * of the coarser ones.
  *
  * The flow is kicked for half a step before and after each step of its level. All levels that are
  * at the same time are solved together, so that what is computed depends on the present cells
@@ -32,7 +33,7 @@ struct self_gravity {
   starpu_data_handle_t pivots; /**< waves.pivot, where this rank uses a GPU, else NULL */
   double newton_constant;
   double tolerance;    /**< of the residual, over the sum of 4 pi G density cell^2 */
-  int relaxations;     /**< with the values of neighbours of the same level */
+  int relaxations;     /**< after the first solution of a level, with the values of neighbours */
   int corrections;     /**< by sheets; 0: none, for tests */
   double mean_density; /**< of the box; it does not attract where this is periodic */
   bool periodic;

@@ -40,6 +40,11 @@ struct gas_group {
   uint32_t outside;          /**< a bit for each of NEIGHBOURS: its place is outside the box */
 };
 
+/** Whether the group with a key is at an odd place: x + y + z is odd. Groups of finer levels that
+ * touch across faces are odd and even in turn, as the fields of a chessboard, also where a periodic
+ * box ends. */
+static inline bool topology_is_odd(uint64_t key) { return __builtin_parity((unsigned)(key & 7)); }
+
 /** The groups of a level, in the order of the Morton keys of their places. */
 struct gas_tree_level {
   uint32_t count;
