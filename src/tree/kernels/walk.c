@@ -8,13 +8,6 @@
 
 enum { NEAR, FAR };
 
-static inline void emit(struct walk_scratch *s, int list, uint32_t target, uint32_t entry) {
-  walk_scratch_reserve(s, list, 1);
-  uint32_t *pair = s->pair[list] + 2 * s->count[list]++;
-  pair[0] = target;
-  pair[1] = entry;
-}
-
 /** Sort pairs by target; pairs of one target keep the order in which they were found. */
 static void build_list(const struct walk_scratch *s, int which, uint32_t targets,
                        struct interaction_list *list) {
@@ -32,63 +25,223 @@ static void build_list(const struct walk_scratch *s, int which, uint32_t targets
 
 static inline float larger_of(float a, float b) { return a > b ? a : b; }
 
-#define PUSH(t, s, t_mass, s_mass)   \
-  do {                               \
-    stack[top].target = (t);         \
-    stack[top].source = (s);         \
-    stack[top].targets = (t_mass);   \
-    stack[top++].sources = (s_mass); \
-  } while (0)
+/** Pairs of nodes are judged together: the verdicts of single pairs are so irregular that processors
+ * guess half of them wrongly. */
+enum { BATCH = 16 };
+
+/** Pairs that are left, the next ones on top; and the masses of the pairs of which each is a part.
+ * Children are put on top and taken first, so that at most 2 BATCH pairs of each level wait. */
+struct stack {
+  uint32_t target[2 * BATCH * 2 * 32], source[2 * BATCH * 2 * 32];
+  float targets[2 * BATCH * 2 * 32], sources[2 * BATCH * 2 * 32];
+  uint32_t top;
+};
+
+/** A batch: pairs, what the criterion asks of their nodes, and its verdicts. */
+struct batch {
+  uint32_t target[BATCH], source[BATCH], target_count[BATCH], source_count[BATCH];
+  float distance[3][BATCH], half[3][BATCH]; /* of the centres; sum of both nodes */
+  float target_radius[BATCH], source_radius[BATCH], target_acc[BATCH], source_acc[BATCH];
+  float targets[BATCH], sources[BATCH]; /* masses */
+  int32_t drop[BATCH], open[BATCH];
+};
+
+/** judge() for a batch, up to rounding. */
+static void judge_batch(const struct acceptance *a, struct batch *restrict b) {
+  const float scale = a->scale, separation2 = a->separation * a->separation,
+              theta2 = a->theta * a->theta, half_box = a->half_box, newton = a->factor,
+              tolerance = a->tolerance,
+              first2 = a->kind == MAC_GEOMETRIC ? theta2 : a->theta_first * a->theta_first;
+  float d[BATCH], size[BATCH], power[BATCH], factor[BATCH];
+#pragma omp simd
+  for (int i = 0; i < BATCH; i++) {
+    float d2 = 0.0f, gap2 = 0.0f;
+    for (int c = 0; c < 3; c++) {
+      const float distance = fabsf(b->distance[c][i]) * scale, rest = distance - b->half[c][i],
+                  gap = rest > 0.0f ? rest : 0.0f;
+      d2 += distance * distance;
+      gap2 += gap * gap;
+    }
+    size[i] = b->target_radius[i] + b->source_radius[i];
+    const float t = b->target_acc[i], s = b->source_acc[i], weakest = t < s ? t : s,
+                most2 = weakest > 0.0f ? theta2 : first2;
+    const int32_t far = d2 >= R_CUT_SQUARED, touch = gap2 <= separation2,
+                  round = size[i] + R_CUT > half_box, wide = size[i] * size[i] >= most2 * d2;
+    b->drop[i] = gap2 >= R_CUT_SQUARED;
+    b->open[i] = far | touch | round | wide;
+    d[i] = sqrtf(d2);
+  }
+  if (a->kind == MAC_GEOMETRIC) return;
+  if (a->newton) {
+#pragma omp simd
+    for (int i = 0; i < BATCH; i++) {
+      factor[i] = size[i] / d[i];
+      power[i] = newton / (d[i] * d[i]);
+    }
+  } else {
+    for (int i = 0; i < BATCH; i++) {
+      factor[i] = size[i];
+      power[i] = a->derivative[b->open[i] ? 0 : (int)(d[i] * MAC_TABLE)];
+    }
+  }
+  for (int k = 0; k < a->exponent; k++)
+#pragma omp simd
+    for (int i = 0; i < BATCH; i++) power[i] *= factor[i];
+#pragma omp simd
+  for (int i = 0; i < BATCH; i++) {
+    const float t = b->target_acc[i], s = b->source_acc[i];
+    const int32_t known = t < s ? t > 0.0f : s > 0.0f,
+                  to_target = power[i] * b->sources[i] > tolerance * t,
+                  to_source = power[i] * b->targets[i] > tolerance * s;
+    b->open[i] |= known & (to_target | to_source);
+  }
+}
+
+/** What a walk reads: the tree of the targets, and that of one source. */
+struct walk_trees {
+  const struct acceptance *a;
+  uint32_t count, source_particles;
+  unsigned depth;
+  const uint32_t *first;
+  const struct node *nodes, *sources;
+  const float *target_mass, *source_mass; /* of nodes; NULL: their numbers of particles */
+};
+
+static inline void read_pair(const struct walk_trees *w, struct batch *b, int i, float targets,
+                             float sources) {
+  const uint32_t t = b->target[i], s = b->source[i];
+  b->target_count[i] = tree_node_count(w->count, w->depth, w->first, t);
+  b->source_count[i] = node_end(w->source_particles, s) - node_first(w->source_particles, s);
+  /* the boxes of nodes without targets are not known */
+  const struct node *target = &w->nodes[b->target_count[i] > 0 ? t : 1], *source = &w->sources[s];
+  for (int c = 0; c < 3; c++) {
+    b->distance[c][i] = (float)position_difference(source->centre[c], target->centre[c]);
+    b->half[c][i] = target->half[c] + source->half[c];
+  }
+  b->target_radius[i] = target->radius;
+  b->source_radius[i] = source->radius;
+  b->target_acc[i] = target->acc_min;
+  b->source_acc[i] = source->acc_min;
+  const float target_mass = w->target_mass ? w->target_mass[t] : (float)b->target_count[i],
+              source_mass = w->source_mass ? w->source_mass[s] : (float)b->source_count[i];
+  b->targets[i] = w->a->newton ? larger_of(targets, target_mass) : target_mass;
+  b->sources[i] = w->a->newton ? larger_of(sources, source_mass) : source_mass;
+}
+
+/** Take the topmost pairs. The rest of the batch is filled up. @return their number */
+static int take_batch(const struct walk_trees *w, struct stack *stack, struct batch *b) {
+  const int n = stack->top < BATCH ? (int)stack->top : BATCH;
+  stack->top -= (uint32_t)n;
+  for (int i = 0; i < BATCH; i++) {
+    const uint32_t at = stack->top + (uint32_t)(i < n ? i : 0);
+    b->target[i] = stack->target[at];
+    b->source[i] = stack->source[at];
+    read_pair(w, b, i, stack->targets[at], stack->sources[at]);
+  }
+  return n;
+}
+
+static inline void emit(struct walk_scratch *s, int list, uint32_t target, uint32_t entry) {
+  uint32_t *pair = s->pair[list] + 2 * s->count[list]++;
+  pair[0] = target;
+  pair[1] = entry;
+}
+
+/** What becomes of the pairs of a batch: bits. */
+struct fates {
+  uint32_t here, far, near, opened;
+  uint32_t split, larger; /* as in push_children() */
+};
+
+/** @param n  pairs of the batch */
+static inline struct fates fates_of(const struct walk_trees *w, const struct batch *b, int n) {
+  const uint32_t leaves = 1u << w->depth, source_leaves = 1u << w->a->depth;
+  uint32_t here = 0, meets = 0, open = 0, target_ends = 0, source_ends = 0, larger = 0;
+#pragma omp simd reduction(| : here, meets, open, target_ends, source_ends, larger)
+  for (int i = 0; i < BATCH; i++) {
+    const uint32_t bit = 1u << i;
+    here |= b->target_count[i] > 0 ? bit : 0;
+    meets |= b->drop[i] ? 0 : bit;
+    open |= b->open[i] ? bit : 0;
+    target_ends |= b->target[i] >= leaves ? bit : 0;
+    source_ends |= b->source[i] >= source_leaves ? bit : 0;
+    larger |= b->target_radius[i] >= b->source_radius[i] ? bit : 0;
+  }
+  here &= (1u << n) - 1;
+  meets &= here;
+  const uint32_t ends = target_ends & source_ends;
+  /* see opens_target() */
+  const uint32_t split = source_ends | (~target_ends & larger);
+  return (struct fates){here,  meets & ~open, meets & open & ends, meets & open & ~ends,
+                        split, larger};
+}
+
+/* For each bit that is set. */
+#define FOR_BITS(i, bits) \
+  for (uint32_t rest = (bits), i; rest && (i = (uint32_t)__builtin_ctz(rest), 1); rest &= rest - 1)
+
+/** Put both children of a pair on the stack.
+ * @param split   whether the target is opened, and not the source
+ * @param larger  whether the target is the larger node, or as large */
+static inline void push_children(struct stack *stack, const struct batch *b, uint32_t i,
+                                 uint32_t split, uint32_t larger) {
+  /* Where the larger node cannot be opened, opening the other one does not lessen the error
+   * that the larger one's radius makes: the parts' errors add up to that of the whole. */
+  const uint32_t t = b->target[i] << split, s = b->source[i] << !split;
+  for (uint32_t k = 0; k < 2; k++) {
+    const uint32_t at = stack->top++;
+    stack->target[at] = t + (k & split);
+    stack->source[at] = s + (k & !split);
+    stack->targets[at] = split & larger ? 0.0f : b->targets[i];
+    stack->sources[at] = split | larger ? b->sources[i] : 0.0f;
+  }
+}
+
+/** Walk the targets' tree with that of one source. */
+static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_scratch *scratch,
+                      struct walk_result *result) {
+  const uint32_t leaves = 1u << w->depth;
+  struct stack stack;
+  struct batch b;
+  stack.target[0] = stack.source[0] = 1;
+  stack.targets[0] = stack.sources[0] = 0.0f;
+  stack.top = 1;
+  while (stack.top > 0) {
+    const int n = take_batch(w, &stack, &b);
+    judge_batch(w->a, &b);
+    for (int list = 0; list < 2; list++) walk_scratch_reserve(scratch, list, BATCH);
+    const struct fates f = fates_of(w, &b, n);
+    result->visits += (uint64_t)__builtin_popcount(f.here);
+    FOR_BITS(i, f.far) emit(scratch, FAR, b.target[i], tag | b.source[i]);
+    FOR_BITS(i, f.near) {
+      emit(scratch, NEAR, b.target[i] - leaves, tag | b.source[i]);
+      result->pairs += (uint64_t)b.source_count[i] * b.target_count[i];
+    }
+    FOR_BITS(i, f.opened) push_children(&stack, &b, i, f.split >> i & 1, f.larger >> i & 1);
+  }
+}
 
 struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsigned depth,
                                 const uint32_t *first, const struct node *nodes, uint32_t slots,
                                 const struct node *const *source_nodes, const uint32_t *slot_count,
                                 const float *const *slot_mass, struct walk_scratch *scratch,
                                 struct interaction_list *near, struct interaction_list *far) {
-  const uint32_t leaves = 1u << depth, source_leaves = 1u << a->depth;
+  const uint32_t leaves = 1u << depth;
   struct walk_result result = {0};
-  struct {
-    uint32_t target, source;
-    float targets, sources; /* masses of which the pair is a part */
-  } stack[4 * 32];          /* each level of either tree leaves at most one sibling waiting */
   scratch->count[NEAR] = scratch->count[FAR] = 0;
   for (uint32_t slot = 0; slot < slots; slot++) {
-    const struct node *sources = source_nodes[slot];
-    const uint32_t tag = slot << (a->depth + 1), n = slot_count[slot];
-    int top = 0;
-    PUSH(1, 1, 0.0f, 0.0f);
-    while (top > 0) {
-      uint32_t t = stack[--top].target, s = stack[top].source;
-      uint32_t target_count = tree_node_count(count, depth, first, t),
-               source_count = node_end(n, s) - node_first(n, s);
-      if (first && target_count == 0) continue;
-      result.visits++;
-      /* Where the larger node cannot be opened, opening the other one does not lessen the error
-       * that the larger one's radius makes: the parts' errors add up to that of the whole. */
-      const bool larger = nodes[t].radius >= sources[s].radius;
-      /* Packed targets count as equal: only those of their pairs feel a force here. Slot 0 is the
-       * group of targets that are not packed. */
-      const float target_mass = slot_mass && !first ? slot_mass[0][t] : (float)target_count,
-                  source_mass = slot_mass ? slot_mass[slot][s] : (float)source_count,
-                  of_targets = a->newton ? larger_of(stack[top].targets, target_mass) : target_mass,
-                  of_sources = a->newton ? larger_of(stack[top].sources, source_mass) : source_mass;
-      enum verdict verdict = judge(a, &nodes[t], &sources[s], of_targets, of_sources);
-      if (verdict == DROP) continue;
-      if (verdict == ACCEPT) {
-        emit(scratch, FAR, t, tag | s);
-      } else if (t >= leaves && s >= source_leaves) {
-        emit(scratch, NEAR, t - leaves, tag | s);
-        result.pairs += (uint64_t)source_count * target_count;
-      } else if (opens_target(depth, t, nodes[t].radius, a->depth, s, sources[s].radius)) {
-        const float targets = larger ? 0.0f : of_targets;
-        PUSH(2 * t + 1, s, targets, of_sources);
-        PUSH(2 * t, s, targets, of_sources);
-      } else {
-        const float sources_of = larger ? of_sources : 0.0f;
-        PUSH(t, 2 * s + 1, of_targets, sources_of);
-        PUSH(t, 2 * s, of_targets, sources_of);
-      }
-    }
+    /* Packed targets count as equal: only those of their pairs feel a force here. Slot 0 is the
+     * group of targets that are not packed. */
+    const struct walk_trees w = {.a = a,
+                                 .count = count,
+                                 .source_particles = slot_count[slot],
+                                 .depth = depth,
+                                 .first = first,
+                                 .nodes = nodes,
+                                 .sources = source_nodes[slot],
+                                 .target_mass = slot_mass && !first ? slot_mass[0] : NULL,
+                                 .source_mass = slot_mass ? slot_mass[slot] : NULL};
+    walk_tree(&w, slot << (a->depth + 1), scratch, &result);
   }
   result.interactions = scratch->count[FAR];
   result.entries = scratch->count[NEAR];
