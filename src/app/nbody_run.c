@@ -335,7 +335,7 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
     return false;
   }
   step_first_forces(r->nbody);
-  record->rebuilt = true;
+  record->rebuilt = 1;
   fill_record(r, record->a, record);
   return true;
 }
@@ -443,10 +443,9 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
-  struct sort_choice choice = renews_within(p)
-                                  ? (struct sort_choice){false, false}
-                                  : sort_policy_choose(&r->policy, p,
-                                                       r->nbody->domain.particles.all);
+  struct sort_choice choice = renews_within(p) ? (struct sort_choice){false, false}
+                                               : sort_policy_choose(&r->policy, p,
+                                                                    r->nbody->domain.particles.all);
   /* An output in the memory of the mesh comes after the forces. */
   void (*meanwhile)(void *) = output_due(context, a1) && !nbody_rests(r->nbody) ? write_positions
                                                                                 : NULL;
@@ -460,8 +459,8 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
     apply_softening(r, a1);
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
-  record->rebuilt = choice.rebuild || record->block.rebuilds > 0;
-  record->sorted = refined || choice.sort || record->block.sorts > 0;
+  record->rebuilt = choice.rebuild + record->block.rebuilds;
+  record->sorted = (refined || choice.sort) + record->block.sorts;
   record->escapers = &r->escapers;
   fill_record(r, a1, record);
 }

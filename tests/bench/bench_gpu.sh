@@ -42,7 +42,7 @@ table() {
     $(column["step"]) > 0 && k in at && $(column["z"]) <= at[k] + 1e-6 {
       printf "%-24s z %5.2f  %7.4f s  %.2e pairs/s  GPU idle %4.1f %%  imbalance %4.1f %%%s\n", name, $(column["z"]), $(column["wall_s"]),
         $(column["p2p_pairs"]) / $(column["wall_s"]), 100 * $(column["gpu_idle_share"]), 100 * $(column["imbalance"]),
-        $(column["rebuilt"]) == 1 ? "  rebuilt" : $(column["sorted"]) == 1 ? "  sorted" : ""
+        $(column["rebuilt"]) >= 1 ? "  rebuilt" : $(column["sorted"]) >= 1 ? "  sorted" : ""
       while (k in at && $(column["z"]) <= at[k] + 1e-6) k++
     }' "$work/$1/log/timings.csv"
 }

@@ -18,7 +18,7 @@ struct step_record {
   bool isolated;                /**< a is the clock of a run without redshifts (cosmology.h) */
   int64_t step;
   double a, dlna, wall;
-  bool rebuilt, sorted;
+  uint32_t rebuilt, sorted;     /**< how often */
   size_t particles;             /**< of the run; of gas: cells without finer ones */
   uint64_t kicked;              /**< particles, counted each time that they get a force; of gas:
                                       cells, counted each time that they are advanced */
