@@ -112,7 +112,7 @@ static void check_lists(const struct walk_argument *a, const struct target_tree 
   for (uint32_t slot = 0; slot < a->g->near.count; slot++)
     for (uint32_t s = leaves; s < 2 * leaves; s++)
       for (uint32_t t = targets; t < 2 * targets; t++, pair++) {
-        if (tree->first && tree->first[t - targets] == tree->first[t - targets + 1]) continue;
+        if (tree_node_count(a->targets->count, target_depth, tree->first, t) == 0) continue;
         const float gap2 = box_gap_squared(&a->s->domain->geometry, &tree->nodes[t],
                                            &trees[slot][s]);
         DEBUG_CHECK(met[pair] == 1 || (met[pair] == 0 && gap2 >= R_CUT_SQUARED * (1.0f - 1e-4f)),

@@ -219,7 +219,10 @@ enum { QUARTER = LANES / 4 };
 static inline vfloat v_repeat(const float *p) { return v_set(*p); }
 static inline vfloat v_spread(const float p[4]) { return v_load(p); }
 static inline void v_sum_quarters(vfloat a, float sum[4]) { v_store(sum, a); }
-static inline vint v_rank(vfloat a, float least) { return (vint)a - v_rank_zero(least); }
+static inline vint v_rank(vfloat a, float least) {
+  typedef uint32_t bits __attribute__((vector_size(16))); /* these may overflow */
+  return (vint)((bits)a - (uint32_t)v_rank_zero(least));
+}
 static inline vint v_lower(vint a, vint b) {
   const vint less = a < b;
   return (less & a) | (~less & b);
