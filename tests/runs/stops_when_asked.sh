@@ -150,7 +150,7 @@ for delay in 0.005 0.01 0.02; do
 done
 
 # A step that lasts longer than it may is given up; what stands is told.
-slow='--set box.npart_side=64 --set runtime.workers=1 --set runtime.signal_grace=0'
+slow='--set box.npart_side=112 --set runtime.workers=1 --set runtime.signal_grace=0'
 given_up() {
   until_true grep -q -s '^step ' out
   sleep 0.1
