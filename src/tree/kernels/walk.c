@@ -84,9 +84,10 @@ static void judge_batch(const struct acceptance *a, struct batch *restrict b) {
       power[i] = a->derivative[b->open[i] ? 0 : (int)(d[i] * MAC_TABLE)];
     }
   }
-  for (int k = 0; k < a->exponent; k++)
+  for (int k = 0; k < a->exponent; k++) {
 #pragma omp simd
     for (int i = 0; i < BATCH; i++) power[i] *= factor[i];
+  }
 #pragma omp simd
   for (int i = 0; i < BATCH; i++) {
     const float t = b->target_acc[i], s = b->source_acc[i];
@@ -187,13 +188,13 @@ static inline void push_children(struct stack *stack, const struct batch *b, uin
                                  uint32_t split, uint32_t larger) {
   /* Where the larger node cannot be opened, opening the other one does not lessen the error
    * that the larger one's radius makes: the parts' errors add up to that of the whole. */
-  const uint32_t t = b->target[i] << split, s = b->source[i] << !split;
+  const uint32_t other = 1 - split, t = b->target[i] << split, s = b->source[i] << other;
   for (uint32_t k = 0; k < 2; k++) {
     const uint32_t at = stack->top++;
     stack->target[at] = t + (k & split);
-    stack->source[at] = s + (k & !split);
-    stack->targets[at] = split & larger ? 0.0f : b->targets[i];
-    stack->sources[at] = split | larger ? b->sources[i] : 0.0f;
+    stack->source[at] = s + (k & other);
+    stack->targets[at] = split && larger ? 0.0f : b->targets[i];
+    stack->sources[at] = split || larger ? b->sources[i] : 0.0f;
   }
 }
 
