@@ -16,13 +16,13 @@
 
 enum {
   BLOCK = 256,
-  BLOCKS_MOST = 1056,   /* CUDA blocks of a turn: work for the whole GPU */
-  QUEUE_MOST = 1 << 20, /* pairs of a turn */
-  QUEUE_LEAST = 1 << 12,
+  BLOCKS_MOST = 1056,    /* CUDA blocks of a turn: work for the whole GPU */
+  QUEUE_LEAST = 1 << 12, /* room for pairs of a turn: so many for each target, within these bounds */
+  QUEUE_MOST = 1 << 20,
   QUEUE_OF_TARGET = 8,
-  WAITING = 8, /* pairs that can wait at first, in queues, and the most */
-  WAITING_MOST = 1 << 30,
-  TURNS = 64, /* that follow each other before the host looks whether pairs are left */
+  WAITING = 8,            /* room for pairs to wait, in units of that of a turn; doubled at need, */
+  WAITING_MOST = 1 << 30, /* up to so many pairs */
+  TURNS = 64,             /* that follow each other before the host looks whether pairs are left */
   SORT_BLOCK = 128,
   SHORT = 256, /* entries of a list that a warp sorts */
   TILE = 8192, /* entries that a CUDA block sorts in shared memory */

@@ -73,8 +73,9 @@ static void renewals_save_work(void **state) {
   (void)state;
   const struct outcome never = evolve(false), tuned = evolve(true);
   assert_int_equal(never.sorts + never.rebuilds, 0);
-  assert_true(tuned.sorts >= 2 && tuned.sorts + tuned.rebuilds < tuned.sub_steps / 2);
-  assert_true((double)tuned.work.pairs < 0.8 * (double)never.work.pairs);
+  assert_true(tuned.sorts >= 2 && tuned.rebuilds >= 2); /* groups mix, too */
+  assert_true(tuned.sorts + tuned.rebuilds < tuned.sub_steps / 2);
+  assert_true((double)tuned.work.pairs < 0.5 * (double)never.work.pairs);
   assert_true(tuned.energy_error < 2e-3);
   assert_true(never.energy_error < 2e-3);
 }
