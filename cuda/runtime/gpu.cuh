@@ -47,6 +47,7 @@ struct gpu {
   void (*count_bytes)(int64_t bytes);
   uint64_t *counters; /* [COUNTERS] */
   struct scratch scratch[SCRATCH_USES];
+  uint32_t walk_turns; /* of the last walk of an isolated system */
 };
 
 #define CHECK_CUDA(call) gpu_check((call), #call)

@@ -26,6 +26,7 @@ struct walk_problem {
   const struct node *const *source_nodes;
   const uint32_t *source_count;
   const float *const *source_mass;    /* of their nodes, where masses differ; or NULL */
+  float weight;                       /* of packed targets: see packed_weight() */
   uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
                                          other */
   uint32_t *near, *far;
@@ -62,10 +63,10 @@ static __device__ inline float mass_of(const struct walk_problem &p, uint32_t sl
   return p.source_mass ? p.source_mass[slot][node]
                        : (float)particles_of(p.source_count[slot], node);
 }
-/** Mass of a node of targets. Packed targets count as equal. */
+/** Mass of a node of targets. */
 static __device__ inline float target_mass(const struct walk_problem &p, uint32_t node) {
-  return p.source_mass && !p.first ? p.source_mass[0][node]
-                                   : (float)tree_node_count(p.count, p.depth, p.first, node);
+  if (p.first) return p.weight * (float)tree_node_count(p.count, p.depth, p.first, node);
+  return p.source_mass ? p.source_mass[0][node] : (float)particles_of(p.count, node);
 }
 
 /** What becomes of the entries that are found: only their number is wanted; they are written to their

@@ -57,7 +57,7 @@ static __device__ inline void put(const struct stack &stack, uint32_t at, const 
 struct workspace {
   struct node *ancestor; /* [level] ancestors of the leaf */
   uint32_t *count;       /* [level] their particles */
-  float *mass;           /* [level] their masses; packed targets count as equal */
+  float *mass;           /* [level] their masses */
   uint32_t *far;         /* [level] entries found */
   struct stack stack;
 };

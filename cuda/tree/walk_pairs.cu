@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk of isolated systems: the dual walk of src/tree/kernels/walk.c. Each pair of nodes is judged
- * once, by one thread, turn after turn. A turn is a kernel that judges the pairs of a queue. The
- * parts of pairs to be opened are the queue of the next turn. Parts for which the queue has no room
- * wait aside, and are taken when the queue has become short.
+ * once, by one thread. A turn is a kernel that judges the pairs of a queue. A CUDA block goes on with
+ * the parts of pairs to be opened, generation after generation, as long as they occupy enough of its
+ * threads. Parts that are left, or too many for it, are the queue of the next turn. Parts for which
+ * the queue has no room wait aside, and are taken when the queue has become short.
  *
  * The order in which entries are found differs from run to run. They are sorted, so that lists are
  * the same in every run, and leaves near each other follow each other: short lists by a warp, long
@@ -10,6 +11,7 @@
  *
  * The trees of the targets and of the sources differ in depth where only some particles are
  * targets. Then nodes of the targets may be empty, and their boxes are not read. */
+#include <cub/block/block_radix_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cuda/tree/walk.cuh"
@@ -22,12 +24,13 @@ enum {
   QUEUE_OF_TARGET = 8,
   WAITING = 8,            /* room for pairs to wait, in units of that of a turn; doubled at need, */
   WAITING_MOST = 1 << 30, /* up to so many pairs */
-  TURNS = 64,             /* that follow each other before the host looks whether pairs are left */
+  TURNS = 4,              /* more, if pairs are left after as many turns as the last walk took */
+  GENERATIONS = 16,       /* of a turn */
   SORT_BLOCK = 128,
   SHORT = 256, /* entries of a list that a warp sorts */
-  TILE = 8192, /* entries that a CUDA block sorts in shared memory */
-  LONG_BLOCK = 256,
-  LONG_BLOCKS = 528
+  LONG_BLOCK = 512,
+  LONG = 16 * LONG_BLOCK, /* entries of the longest list that a CUDA block sorts */
+  LONG_BLOCKS = 264
 };
 
 /** A pair to be judged. It may be part of a larger one whose larger node could not be opened: it is
@@ -112,45 +115,56 @@ static __device__ inline struct judged judge_pair(const struct problem &p,
   return j;
 }
 
-/** Places in the next queue and among the entries. */
-struct places {
-  uint32_t children, entry;
+/** A CUDA block's pairs of a generation. */
+struct local_queue {
+  struct pair pair[BLOCK];
+  uint32_t opened[BLOCK / WARP], found[BLOCK / WARP]; /* of each warp */
+  uint32_t global, entry; /* the first of the places that the block has claimed */
 };
 
-/** Claim places for what the threads of a CUDA block have of pairs. Every thread calls this.
- * @param of_warp  [warps of the block] shared memory */
+/** Places of a thread. */
+struct places {
+  uint32_t child; /* of the first part of its pair, among all parts that the CUDA block has */
+  uint32_t children;
+  uint32_t entry; /* of what it has found, among all entries */
+};
+
+/** Claim places for what the threads of a CUDA block have of pairs: among the entries, and in the next
+ * queue for those parts for which the block itself has no room. Every thread calls this. */
 static __device__ inline struct places claim(const struct problem &p, uint32_t to,
-                                             const struct judged &j, struct places *of_warp) {
+                                             const struct judged &j, struct local_queue *q) {
   const uint32_t opened = __ballot_sync(~0u, j.opened), found = __ballot_sync(~0u, j.found),
                  warp = threadIdx.x / WARP;
-  if (threadIdx.x % WARP == 0) of_warp[warp] = {2u * __popc(opened), (uint32_t)__popc(found)};
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    struct places all = {0, 0};
-    for (uint32_t k = 0; k < BLOCK / WARP; k++) {
-      const struct places n = of_warp[k];
-      of_warp[k] = all;
-      all.children += n.children;
-      all.entry += n.entry;
-    }
-    const struct places first = {atomicAdd(&p.progress->pairs[to], all.children),
-                                 atomicAdd(&p.progress->entries, all.entry)};
-    for (uint32_t k = 0; k < BLOCK / WARP; k++) {
-      of_warp[k].children += first.children;
-      of_warp[k].entry += first.entry;
-    }
+  if (threadIdx.x % WARP == 0) {
+    q->opened[warp] = __popc(opened);
+    q->found[warp] = __popc(found);
   }
   __syncthreads();
-  const struct places at = of_warp[warp];
-  return {at.children + 2 * __popc(opened & lanes_before()),
-          at.entry + __popc(found & lanes_before())};
+  struct places at = {2u * __popc(opened & lanes_before()), 0,
+                      (uint32_t)__popc(found & lanes_before())};
+  uint32_t all_found = 0;
+  for (uint32_t k = 0; k < BLOCK / WARP; k++) {
+    if (k == warp) {
+      at.child += at.children;
+      at.entry += all_found;
+    }
+    at.children += 2 * q->opened[k];
+    all_found += q->found[k];
+  }
+  if (threadIdx.x == 0 && all_found > 0) q->entry = atomicAdd(&p.progress->entries, all_found);
+  if (threadIdx.x == WARP && at.children > BLOCK)
+    q->global = atomicAdd(&p.progress->pairs[to], at.children - BLOCK);
+  __syncthreads();
+  at.entry += q->entry;
+  return at;
 }
 
-/** Put what is left of pairs into the next queue, or aside. Every lane of the warp calls this. */
-static __device__ inline void push(const struct problem &p, uint32_t to, const struct judged &j,
+/** Put two pairs of a lane into the next queue, or aside. Every lane of the warp calls this.
+ * @param pair  of the lane, or NULL */
+static __device__ inline void push(const struct problem &p, uint32_t to, const struct pair *pair,
                                    uint32_t at) {
   struct pair *place = p.queue[to] + at;
-  const bool wait = j.opened && at >= p.queue_room;
+  const bool wait = pair && at >= p.queue_room;
   const uint32_t lanes = __ballot_sync(~0u, wait);
   if (lanes != 0) { /* seldom */
     uint32_t aside = 0;
@@ -159,9 +173,9 @@ static __device__ inline void push(const struct problem &p, uint32_t to, const s
     if (wait && aside >= p.waiting_room) return; /* end_turn() finds out */
     if (wait) place = p.waiting + aside;
   }
-  if (!j.opened) return;
-  place[0] = j.child[0];
-  place[1] = j.child[1];
+  if (!pair) return;
+  place[0] = pair[0];
+  place[1] = pair[1];
 }
 
 template <enum pass PASS>
@@ -213,28 +227,64 @@ static __device__ inline void end_turn(const struct problem &p, uint32_t from) {
   g->turn++;
 }
 
+/** Judge the first n pairs of a CUDA block's queue, and put their parts in their place.
+ * @return the number of these */
+template <enum pass PASS>
+static __device__ inline uint32_t
+judge_generation(const struct problem &p, const struct acceptance &a, uint32_t to,
+                 struct local_queue *q, uint32_t n, struct counts &counts) {
+  struct pair pair = {};
+  struct judged j = {};
+  if (threadIdx.x < n) {
+    pair = q->pair[threadIdx.x];
+    j = judge_pair(p, a, pair, counts);
+  }
+  const struct places at = claim(p, to, j, q);
+  if (j.opened && at.child < BLOCK) {
+    q->pair[at.child] = j.child[0];
+    q->pair[at.child + 1] = j.child[1];
+  }
+  if (at.children > BLOCK)
+    push(p, to, j.opened && at.child >= BLOCK ? j.child : NULL, q->global + at.child - BLOCK);
+  store_entry<PASS>(p, j, pair.entry, at.entry);
+  __syncthreads();
+  return min(at.children, (uint32_t)BLOCK);
+}
+
+/** Put the n pairs that are left into the next queue. */
+static __device__ inline void push_rest(const struct problem &p, uint32_t to, struct local_queue *q,
+                                        uint32_t n) {
+  if (n == 0) return;
+  if (threadIdx.x == 0) q->global = atomicAdd(&p.progress->pairs[to], n);
+  __syncthreads();
+  const uint32_t mine = 2 * threadIdx.x;
+  push(p, to, mine < n ? q->pair + mine : NULL, q->global + mine);
+  __syncthreads();
+}
+
 template <enum pass PASS>
 static __global__ void __launch_bounds__(BLOCK, 4)
     walk_turn(const __grid_constant__ struct problem p,
               const __grid_constant__ struct acceptance a) {
-  __shared__ struct places of_warp[BLOCK / WARP];
+  __shared__ struct local_queue q;
   const struct progress *g = p.progress;
   /* No CUDA block changes these before all have read them. */
   const uint32_t from = g->turn % 2, queued = g->pairs[from], pairs = queued + g->taken,
                  aside = g->taken > 0 ? g->waiting : 0;
   if (pairs == 0) return;
+  /* Where pairs that waited are taken, their parts must find room in the queue: see end_turn(). A
+   * queue that fills the GPU leaves no generation with many idle threads. */
+  const uint32_t generations = g->taken > 0 ? 1 : GENERATIONS,
+                 least = pairs >= gridDim.x * BLOCK ? BLOCK / 2 : 1;
   struct counts counts = {0, 0};
   for (uint32_t first = blockIdx.x * BLOCK; first < pairs; first += gridDim.x * BLOCK) {
+    uint32_t n = min(pairs - first, (uint32_t)BLOCK);
     const uint32_t i = first + threadIdx.x;
-    struct pair pair = {};
-    struct judged j = {};
-    if (i < pairs) {
-      pair = i < queued ? p.queue[from][i] : p.waiting[aside + (i - queued)];
-      j = judge_pair(p, a, pair, counts);
-    }
-    const struct places at = claim(p, 1 - from, j, of_warp);
-    push(p, 1 - from, j, at.children);
-    store_entry<PASS>(p, j, pair.entry, at.entry);
+    if (i < pairs)
+      q.pair[threadIdx.x] = i < queued ? p.queue[from][i] : p.waiting[aside + (i - queued)];
+    for (uint32_t k = 0; k < generations && n > 0 && (k == 0 || n >= least); k++)
+      n = judge_generation<PASS>(p, a, 1 - from, &q, n, counts);
+    push_rest(p, 1 - from, &q, n);
   }
   __threadfence();
   add_counts(p.result, counts);
@@ -248,12 +298,13 @@ static __global__ void begin_walk(const __grid_constant__ struct problem p, unsi
   if (threadIdx.x == 0) p.progress->pairs[0] = p.progress->left = p.slots;
 }
 
-/** Move entries that were kept to their places. */
+/** Move entries that were kept to their places. Lists that no CUDA block can sort take the second pass
+ * of the walk, which sorts all entries together. */
 static __global__ void __launch_bounds__(BLOCK)
     move_pairs(const __grid_constant__ struct problem p) {
   const uint32_t leaves = 1u << p.depth, thread = blockIdx.x * BLOCK + threadIdx.x,
                  entries = p.progress->entries;
-  if (!list_room_suffices(&p.room, p.result)) return;
+  if (!list_room_suffices(&p.room, p.result) || p.result->longest > LONG) return;
   if (thread == 0) p.result->written = 1;
   for (uint32_t i = thread; i < entries; i += gridDim.x * BLOCK) {
     const struct kept_entry kept = p.far_kept[i];
@@ -295,56 +346,40 @@ static __global__ void __launch_bounds__(SORT_BLOCK)
   }
 }
 
-/** A step of a sorting network, by a CUDA block: compare the n keys in pairs, `step` apart; or
- * mirrored in runs of 2 * step. The smaller key of a pair comes first, so that there may be pairs
- * without a second key. */
-static __device__ inline void compare_keys(uint32_t *key, uint32_t n, uint32_t step,
-                                           bool mirrored) {
-  __syncthreads();
-  for (uint32_t i = threadIdx.x;; i += LONG_BLOCK) {
-    const uint32_t first = 2 * step * (i / step), k = i % step, low = first + k,
-                   high = first + (mirrored ? 2 * step - 1 - k : k + step);
-    if (first + step >= n) break;
-    if (high >= n) continue;
-    const uint32_t a = key[low], b = key[high];
-    if (a > b) {
-      key[low] = b;
-      key[high] = a;
-    }
+template <int ITEMS> using block_sort = cub::BlockRadixSort<uint32_t, LONG_BLOCK, ITEMS>;
+enum { FEW = 2, MANY = LONG / LONG_BLOCK }; /* entries of a thread */
+
+/** A CUDA block sorts a list, of at most ITEMS entries for each thread. */
+template <int ITEMS>
+static __device__ inline void sort_list(const struct row_list &list, unsigned entry_bits,
+                                        typename block_sort<ITEMS>::TempStorage &storage) {
+  const unsigned bits = min(entry_bits + 1, 32u); /* what fills up the list is above all entries */
+  uint32_t key[ITEMS];
+  for (uint32_t k = 0; k < ITEMS; k++) {
+    const uint32_t i = k * LONG_BLOCK + threadIdx.x;
+    key[k] = i < list.count ? list.entry[i] : UINT32_MAX;
+  }
+  block_sort<ITEMS>(storage).SortBlockedToStriped(key, 0, (int)bits);
+  for (uint32_t k = 0; k < ITEMS; k++) {
+    const uint32_t i = k * LONG_BLOCK + threadIdx.x;
+    if (i < list.count) list.entry[i] = key[k];
   }
 }
 
-/** Bring the n keys of a list from runs of length `from`, in which they are sorted, to runs of
- * length `to`, for all steps that are shorter than a tile in CUDA shared memory. */
-static __device__ inline void merge_in_tiles(uint32_t *list, uint32_t n, uint32_t from, uint32_t to,
-                                             uint32_t *tile) {
-  for (uint32_t first = 0; first < n; first += TILE) {
-    const uint32_t here = min(n - first, (uint32_t)TILE);
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < here; i += LONG_BLOCK) tile[i] = list[first + i];
-    for (uint32_t run = 2 * from; run <= to; run *= 2) {
-      if (run <= TILE) compare_keys(tile, here, run / 2, true);
-      for (uint32_t step = min(run / 4, (uint32_t)TILE / 2); step > 0; step /= 2)
-        compare_keys(tile, here, step, false);
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < here; i += LONG_BLOCK) list[first + i] = tile[i];
-  }
-}
-
-/** A CUDA block sorts a list by merging runs (Batcher 1968, AFIPS 32, 307). */
+/** CUDA blocks sort the long lists. */
 static __global__ void __launch_bounds__(LONG_BLOCK)
     sort_long(const __grid_constant__ struct problem p) {
-  __shared__ uint32_t tile[TILE];
+  __shared__ union {
+    typename block_sort<FEW>::TempStorage few;
+    typename block_sort<MANY>::TempStorage many;
+  } storage;
   for (uint32_t k = blockIdx.x; k < p.progress->long_rows; k += gridDim.x) {
     const struct row_list list = list_of(p, p.long_row[k]);
-    merge_in_tiles(list.entry, list.count, 1, TILE, tile);
-    for (uint32_t run = 2 * TILE; run / 2 < list.count; run *= 2) {
-      compare_keys(list.entry, list.count, run / 2, true);
-      for (uint32_t step = run / 4; step >= TILE; step /= 2)
-        compare_keys(list.entry, list.count, step, false);
-      merge_in_tiles(list.entry, list.count, run / 2, run, tile);
-    }
+    if (list.count <= FEW * LONG_BLOCK)
+      sort_list<FEW>(list, p.entry_bits, storage.few);
+    else
+      sort_list<MANY>(list, p.entry_bits, storage.many);
+    __syncthreads();
   }
 }
 
@@ -393,17 +428,20 @@ static void begin(struct gpu *g, struct problem *p, size_t waiting_least, unsign
 template <enum pass PASS>
 static bool judge_all(struct gpu *g, const struct acceptance *a, const struct problem &p) {
   struct progress now = {};
-  uint64_t pairs = p.slots;
-  for (unsigned turns = p.depth + a->depth + 1;; turns = TURNS) {
-    for (unsigned turn = 0; turn < turns; turn++) {
-      walk_turn<PASS><<<blocks_for(pairs, BLOCK), BLOCK, 0, g->stream>>>(p, *a);
+  uint32_t pairs = p.slots; /* at most */
+  for (uint32_t turns = g->walk_turns + 1;; turns = TURNS) {
+    for (uint32_t turn = 0; turn < turns; turn++) {
+      const uint32_t blocks = min(blocks_for(pairs, BLOCK), (uint32_t)BLOCKS_MOST);
+      walk_turn<PASS><<<blocks, BLOCK, 0, g->stream>>>(p, *a);
       gpu_launched("walk_turn");
-      if (pairs < BLOCKS_MOST * BLOCK / 2) pairs *= 2;
+      pairs = min((GENERATIONS + 1) * blocks * BLOCK, p.queue_room);
     }
     CHECK_CUDA(cudaMemcpyAsync(&now, p.progress, sizeof now, cudaMemcpyDeviceToHost, g->stream));
     CHECK_CUDA(cudaStreamSynchronize(g->stream));
     if (now.lost) return false;
-    if (now.left == 0) return true;
+    if (now.left > 0) continue;
+    g->walk_turns = now.turn;
+    return true;
   }
 }
 

@@ -1951,6 +1951,9 @@ static void take_base_step(struct nbody *s, const struct universe *u) {
 static struct outcome outcome_with(const struct setting *setting, bool gpu, bool stages) {
   struct universe u = make_universe(setting);
   struct outcome o = {.count = u.particles.count};
+  /* Groups and leaves would be larger with GPUs, hence the errors of expansions others. */
+  if (u.p.runtime.leaf_size == 0) u.p.runtime.leaf_size = 16;
+  if (u.p.runtime.group_size == 0) u.p.runtime.group_size = 8192;
   start_starpu(&u.p, gpu);
   if (gpu && starpu_cuda_worker_get_count() == 0) fail(EXIT_RUN_FAILED, "StarPU uses no GPU");
   struct nbody *s = nbody_create(&u.p, u.particles);

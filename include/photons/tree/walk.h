@@ -77,11 +77,25 @@ static HOST_DEVICE inline bool nodes_in_reach(float scale, const struct node *t,
   return gap2 < R_CUT_SQUARED;
 }
 
+/**
+ * Weight of packed targets, in units of particles.mass, where pairs of nodes are judged. A force on
+ * them gives no acceleration to the sources, so that its error there does not matter. But the more of
+ * the particles are active, the more of the errors of both nodes cancel in the sums of momentum and
+ * energy if a pair is judged for both. With this power the energies of a Plummer sphere and of M31
+ * change as with a weight of 1, at 0.94 and 0.72 of the pairs.
+ * @param active  targets of a group
+ * @param all     its particles
+ */
+static inline float packed_weight(uint32_t active, uint32_t all) {
+  const double share = (double)active / (double)all;
+  return (float)(share * share * share);
+}
+
 /** Judge a pair of nodes: out of reach (DROP), to be computed by expansions (ACCEPT), or to be
  * opened (OPEN). The verdict is the same with target and source exchanged, and so is the order of
  * opening: expansions between A and B act both ways, so that momentum is conserved.
- * @param target_mass, source_mass  in units of particles.mass: numbers of particles of equal mass
- *         */
+ * @param target_mass, source_mass  in units of particles.mass: numbers of particles of equal mass;
+ *                                  of packed targets see packed_weight() */
 static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const struct node *t,
                                              const struct node *s, float target_mass,
                                              float source_mass) {

@@ -38,7 +38,7 @@ struct stack {
 };
 
 /** A batch: pairs, what the criterion asks of their nodes, and its verdicts. */
-struct batch {
+struct pair_batch {
   uint32_t target[BATCH], source[BATCH], target_count[BATCH], source_count[BATCH];
   float distance[3][BATCH], half[3][BATCH]; /* of the centres; sum of both nodes */
   float target_radius[BATCH], source_radius[BATCH], target_acc[BATCH], source_acc[BATCH];
@@ -47,12 +47,12 @@ struct batch {
 };
 
 /** judge() for a batch, up to rounding. */
-static void judge_batch(const struct acceptance *a, struct batch *restrict b) {
+static void judge_batch(const struct acceptance *a, struct pair_batch *restrict b) {
   const float scale = a->scale, separation2 = a->separation * a->separation,
               theta2 = a->theta * a->theta, half_box = a->half_box, newton = a->factor,
               tolerance = a->tolerance,
               first2 = a->kind == MAC_GEOMETRIC ? theta2 : a->theta_first * a->theta_first;
-  float d[BATCH], size[BATCH], power[BATCH], factor[BATCH];
+  float d[BATCH], distance2[BATCH], size[BATCH], power[BATCH], factor[BATCH];
 #pragma omp simd
   for (int i = 0; i < BATCH; i++) {
     float d2 = 0.0f, gap2 = 0.0f;
@@ -70,13 +70,14 @@ static void judge_batch(const struct acceptance *a, struct batch *restrict b) {
     b->drop[i] = gap2 >= R_CUT_SQUARED;
     b->open[i] = far | touch | round | wide;
     d[i] = sqrtf(d2);
+    distance2[i] = d2;
   }
   if (a->kind == MAC_GEOMETRIC) return;
   if (a->newton) {
 #pragma omp simd
     for (int i = 0; i < BATCH; i++) {
       factor[i] = size[i] / d[i];
-      power[i] = newton / (d[i] * d[i]);
+      power[i] = newton / distance2[i];
     }
   } else {
     for (int i = 0; i < BATCH; i++) {
@@ -106,9 +107,16 @@ struct walk_trees {
   const uint32_t *first;
   const struct node *nodes, *sources;
   const float *target_mass, *source_mass; /* of nodes; NULL: their numbers of particles */
+  float weight;                           /* of targets if they are packed: see packed_weight() */
 };
 
-static inline void read_pair(const struct walk_trees *w, struct batch *b, int i, float targets,
+/** The mass of a node of targets. */
+static inline float mass_of_targets(const struct walk_trees *w, uint32_t target, uint32_t count) {
+  if (w->first) return w->weight * (float)count;
+  return w->target_mass ? w->target_mass[target] : (float)count;
+}
+
+static inline void read_pair(const struct walk_trees *w, struct pair_batch *b, int i, float targets,
                              float sources) {
   const uint32_t t = b->target[i], s = b->source[i];
   b->target_count[i] = tree_node_count(w->count, w->depth, w->first, t);
@@ -123,14 +131,14 @@ static inline void read_pair(const struct walk_trees *w, struct batch *b, int i,
   b->source_radius[i] = source->radius;
   b->target_acc[i] = target->acc_min;
   b->source_acc[i] = source->acc_min;
-  const float target_mass = w->target_mass ? w->target_mass[t] : (float)b->target_count[i],
+  const float target_mass = mass_of_targets(w, t, b->target_count[i]),
               source_mass = w->source_mass ? w->source_mass[s] : (float)b->source_count[i];
   b->targets[i] = w->a->newton ? larger_of(targets, target_mass) : target_mass;
   b->sources[i] = w->a->newton ? larger_of(sources, source_mass) : source_mass;
 }
 
 /** Take the topmost pairs. The rest of the batch is filled up. @return their number */
-static int take_batch(const struct walk_trees *w, struct stack *stack, struct batch *b) {
+static int take_batch(const struct walk_trees *w, struct stack *stack, struct pair_batch *b) {
   const int n = stack->top < BATCH ? (int)stack->top : BATCH;
   stack->top -= (uint32_t)n;
   for (int i = 0; i < BATCH; i++) {
@@ -155,7 +163,7 @@ struct fates {
 };
 
 /** @param n  pairs of the batch */
-static inline struct fates fates_of(const struct walk_trees *w, const struct batch *b, int n) {
+static inline struct fates fates_of(const struct walk_trees *w, const struct pair_batch *b, int n) {
   const uint32_t leaves = 1u << w->depth, source_leaves = 1u << w->a->depth;
   uint32_t here = 0, meets = 0, open = 0, target_ends = 0, source_ends = 0, larger = 0;
 #pragma omp simd reduction(| : here, meets, open, target_ends, source_ends, larger)
@@ -184,7 +192,7 @@ static inline struct fates fates_of(const struct walk_trees *w, const struct bat
 /** Put both children of a pair on the stack.
  * @param split   whether the target is opened, and not the source
  * @param larger  whether the target is the larger node, or as large */
-static inline void push_children(struct stack *stack, const struct batch *b, uint32_t i,
+static inline void push_children(struct stack *stack, const struct pair_batch *b, uint32_t i,
                                  uint32_t split, uint32_t larger) {
   /* Where the larger node cannot be opened, opening the other one does not lessen the error
    * that the larger one's radius makes: the parts' errors add up to that of the whole. */
@@ -203,7 +211,7 @@ static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_scra
                       struct walk_result *result) {
   const uint32_t leaves = 1u << w->depth;
   struct stack stack;
-  struct batch b;
+  struct pair_batch b;
   stack.target[0] = stack.source[0] = 1;
   stack.targets[0] = stack.sources[0] = 0.0f;
   stack.top = 1;
@@ -231,8 +239,7 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
   struct walk_result result = {0};
   scratch->count[NEAR] = scratch->count[FAR] = 0;
   for (uint32_t slot = 0; slot < slots; slot++) {
-    /* Packed targets count as equal: only those of their pairs feel a force here. Slot 0 is the
-     * group of targets that are not packed. */
+    /* slot 0 is the group of the targets */
     const struct walk_trees w = {.a = a,
                                  .count = count,
                                  .source_particles = slot_count[slot],
@@ -240,7 +247,8 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
                                  .first = first,
                                  .nodes = nodes,
                                  .sources = source_nodes[slot],
-                                 .target_mass = slot_mass && !first ? slot_mass[0] : NULL,
+                                 .weight = packed_weight(count, slot_count[0]),
+                                 .target_mass = slot_mass ? slot_mass[0] : NULL,
                                  .source_mass = slot_mass ? slot_mass[slot] : NULL};
     walk_tree(&w, slot << (a->depth + 1), scratch, &result);
   }
