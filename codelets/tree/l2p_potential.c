@@ -6,6 +6,7 @@
  * writes L_0
  * adds to the potential */
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
 #include "photons/runtime/handle.h"
 #include "photons/tree/codelets.h"
 
@@ -29,7 +30,17 @@ static void l2p_potential_cpu(void *buffers[], const struct l2p_potential_argume
       VECTOR(float, buffers[CONSTANT]), VECTOR(float, buffers[POTENTIAL]));
 }
 
-STAGE_ON_CPU(l2p_potential, 0x77ddcc, NULL);
+static void l2p_potential_gpu(struct gpu *gpu, void *buffers[],
+                              const struct l2p_potential_argument *a) {
+  const struct domain *d = a->s->domain;
+  if (a->walked->interactions == 0) return;
+  gpu_l2p_potential(gpu, a->s->order, a->count, d->depth, d->geometry.scale,
+                    VECTOR(const uint32_t, buffers[POSITION]),
+                    VECTOR(const struct node, buffers[TREE]), VECTOR(const float, buffers[LOCAL]),
+                    VECTOR(float, buffers[CONSTANT]), VECTOR(float, buffers[POTENTIAL]));
+}
+
+STAGE(l2p_potential, 0x77ddcc, NULL);
 
 void l2p_potential_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);

@@ -60,7 +60,7 @@ static void m2l_gpu(struct gpu *gpu, void *buffers[], const struct m2l_argument 
                                                   buffers + list_slot(n), true);
   gpu_m2l(gpu, a->s->order, a->depth, d->depth, d->geometry.scale, &a->s->split, &far,
           VECTOR(const struct node, buffers[TREE]), n, trees, multipoles,
-          VECTOR(float, buffers[LOCAL]));
+          VECTOR(float, buffers[LOCAL]), NULL);
 }
 
 STAGE(m2l, 0x117733, "m2l");

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* m2l_potential: local expansions of a group's nodes from its far list, with L_0 (fmm.h), which
- * only potentials need. There is no CUDA version, because energies are seldom computed.
+ * only potentials need.
  *
  * reads  the far list, the tree of the group; trees and multipoles of the neighbours
  * writes the local expansions and L_0 */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
 #include "photons/tree/codelets.h"
@@ -26,6 +27,18 @@ static double m2l_potential_work(const struct m2l_potential_argument *a) {
   return (double)(a->lists->walked.interactions + tree_nodes(a->s->domain->depth));
 }
 
+/** Fills in the tables of neighbours and returns the far list. */
+static struct interaction_list unwrap(void *buffers[], const struct m2l_potential_argument *a,
+                                      bool on_gpu, const struct node **trees,
+                                      const float **multipoles) {
+  const uint32_t n = a->g->near.count;
+  for (uint32_t i = 0; i < n; i++) {
+    trees[i] = VECTOR(const struct node, buffers[TREES + i]);
+    multipoles[i] = VECTOR(const float, buffers[multipoles_slot(n) + i]);
+  }
+  return list_unwrap(a->lists, LIST_FAR, a->s->domain->depth, buffers + list_slot(n), on_gpu);
+}
+
 static void m2l_potential_cpu(void *buffers[], const struct m2l_potential_argument *a) {
   const struct domain *d = a->s->domain;
   const struct fmm_operators *fmm = &a->s->kernels->fmm;
@@ -34,19 +47,25 @@ static void m2l_potential_cpu(void *buffers[], const struct m2l_potential_argume
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   const float *multipoles[n];
-  for (uint32_t i = 0; i < n; i++) {
-    trees[i] = VECTOR(const struct node, buffers[TREES + i]);
-    multipoles[i] = VECTOR(const float, buffers[multipoles_slot(n) + i]);
-  }
-  const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, d->depth,
-                                                  buffers + list_slot(n), false);
+  const struct interaction_list far = unwrap(buffers, a, false, trees, multipoles);
   fmm->m2l(order, d->depth, d->depth, scale, &a->s->split, &far, trees[0], trees, multipoles,
            VECTOR(float, buffers[LOCAL]));
   fmm->m2l_potential(order, d->depth, d->depth, scale, &a->s->split, &far, trees[0], trees,
                      multipoles, VECTOR(float, buffers[CONSTANT]));
 }
 
-STAGE_ON_CPU(m2l_potential, 0x339955, NULL);
+static void m2l_potential_gpu(struct gpu *gpu, void *buffers[],
+                              const struct m2l_potential_argument *a) {
+  const struct domain *d = a->s->domain;
+  const uint32_t n = a->g->near.count;
+  const struct node *trees[n];
+  const float *multipoles[n];
+  const struct interaction_list far = unwrap(buffers, a, true, trees, multipoles);
+  gpu_m2l(gpu, a->s->order, d->depth, d->depth, d->geometry.scale, &a->s->split, &far, trees[0], n,
+          trees, multipoles, VECTOR(float, buffers[LOCAL]), VECTOR(float, buffers[CONSTANT]));
+}
+
+STAGE(m2l_potential, 0x339955, NULL);
 
 void m2l_potential_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* m2l: one warp for each target node. The lanes take the entries of the node's far list in turn,
- * and their sums are added in a fixed order. */
+ * and their sums are added in a fixed order. Where potentials are wanted, the same kernel sums L_0
+ * (fmm.h), too. */
 #include "cuda/tree/expansion.cuh"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/lists.cuh"
@@ -32,11 +33,13 @@ static __device__ inline float newton_factor(int j) {
 }
 
 /** The same as prefactors() for Newton's gravity, with Plummer's softening where there is one: see
- * src/tree/kernels/fmm.c. */
-template <int P>
+ * src/tree/kernels/fmm_lanes.h.
+ * @tparam POTENTIAL  whether e[0], the potential, is wanted, too */
+template <int P, bool POTENTIAL>
 static __device__ inline void newton_prefactors(float plummer2, float r2, float inverse, float *e) {
   const float s = rsqrtf(r2 + plummer2), step = r2 * inverse * s * s;
   float power = s;
+  if constexpr (POTENTIAL) e[0] = s;
 #pragma unroll
   for (int j = 1; j <= P; j++) {
     power *= step;
@@ -110,13 +113,15 @@ template <int N> static __device__ inline void store_sums(const float *value, fl
   }
 }
 
-template <int P>
+/** @tparam POTENTIAL  whether L_0 is wanted, too; only for Newton's gravity
+ * @param constant    [tree_nodes(depth)] L_0 of the targets; unused without POTENTIAL */
+template <int P, bool POTENTIAL>
 static __global__ void m2l(const __grid_constant__ struct far_lists s,
-                           const __grid_constant__ struct derivatives h) {
+                           const __grid_constant__ struct derivatives h, float *constant) {
   const uint32_t target = (blockIdx.x * BLOCK + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
   if (target == 0 || target >= tree_nodes(s.depth)) return;
   const uint32_t begin = s.offset[target], end = s.offset[target + 1];
-  float local[expansion<P>::local];
+  float local[expansion<P>::local], l0 = 0.0f;
 #pragma unroll
   for (int k = 0; k < expansion<P>::local; k++) local[k] = 0.0f;
   for (uint32_t i = begin + lane; i < end; i += WARP) {
@@ -131,31 +136,43 @@ static __global__ void m2l(const __grid_constant__ struct far_lists s,
     for (int c = 0; c < 3; c++)
       r[c] = (float)position_difference(s.nodes[target].centre[c], centre[c]) * s.scale;
     const float r2 = fmaf(r[0], r[0], fmaf(r[1], r[1], r[2] * r[2])), inverse = rsqrtf(r2);
-    if (h.newton)
-      newton_prefactors<P>(h.plummer2, r2, inverse, e);
+    if (POTENTIAL || h.newton)
+      newton_prefactors<P, POTENTIAL>(h.plummer2, r2, inverse, e);
     else
       prefactors<P>(h, r2, inverse, e);
     EXPANSION(P, m2l, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e, true, multipole,
               local);
+    if constexpr (POTENTIAL)
+      EXPANSION(P, m2l_potential, r[0] * inverse, r[1] * inverse, r[2] * inverse, inverse, e,
+                multipole, &l0);
   }
   store_sums<expansion<P>::local>(local, s.local + (size_t)target * expansion<P>::local);
+  if constexpr (POTENTIAL) {
+    l0 = warp_sum(l0);
+    if (lane == 0) constant[target] = l0;
+  }
 }
 
 template <int P>
-static void launch(struct gpu *g, const struct far_lists &lists, const struct derivatives &h) {
-  m2l<P><<<blocks_for((uint64_t)WARP * tree_nodes(lists.depth), BLOCK), BLOCK, 0, g->stream>>>(
-      lists, h);
+static void launch(struct gpu *g, const struct far_lists &lists, const struct derivatives &h,
+                   float *constant) {
+  const uint32_t blocks = blocks_for((uint64_t)WARP * tree_nodes(lists.depth), BLOCK);
+  if (constant)
+    m2l<P, true><<<blocks, BLOCK, 0, g->stream>>>(lists, h, constant);
+  else
+    m2l<P, false><<<blocks, BLOCK, 0, g->stream>>>(lists, h, constant);
   gpu_launched("m2l");
 }
 
 void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, float scale,
              const struct split *split, const struct interaction_list *far,
              const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
-             const float *const *source_multipole, float *local) {
+             const float *const *source_multipole, float *local, float *constant) {
   const uint32_t targets = tree_nodes(depth);
   if (far->entries == 0) {
     CHECK_CUDA(cudaMemsetAsync(local, 0, (size_t)targets * fmm_local_size(order) * sizeof *local,
                                g->stream));
+    if (constant) CHECK_CUDA(cudaMemsetAsync(constant, 0, targets * sizeof *constant, g->stream));
     return;
   }
   char *table = (char *)gpu_scratch(g, SCRATCH_TABLE,
@@ -179,5 +196,5 @@ void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, fl
   h.range = split->fmm_range;
   for (int n = 0; n <= FMM_ORDER_MAX; n++)
     for (int k = 0; k <= FMM_DEGREE; k++) h.c[n][k] = split->fmm[n][k];
-  FOR_ORDER(order, launch, g, lists, h);
+  FOR_ORDER(order, launch, g, lists, h, constant);
 }

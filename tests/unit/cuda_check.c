@@ -496,6 +496,38 @@ static void compare_rows(struct difference *d, const struct target_set *t, const
     if (node_targets(t, node) > 0) compare(d, cpu + node * size, gpu + node * size, size);
 }
 
+/** Trees and multipoles of a group's neighbours, on the host and on the GPU: [neighbour]. */
+struct far_sources {
+  const struct node **host_nodes, **nodes;
+  const float **host_multipole, **multipole;
+};
+
+static struct far_sources far_sources_of(const struct bench *b, const struct group *g) {
+  const struct nbody *s = b->s;
+  const uint32_t n = g->near.count;
+  const size_t row = (size_t)tree_nodes(s->domain.depth) *
+                     fmm_multipole_size(s->short_range.acceptance.order);
+  struct far_sources o = {.host_nodes = allocate(n, sizeof *o.host_nodes, "sources"),
+                          .nodes = allocate(n, sizeof *o.nodes, "sources"),
+                          .host_multipole = allocate(n, sizeof *o.host_multipole, "sources"),
+                          .multipole = allocate(n, sizeof *o.multipole, "sources")};
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t k = g->near.group[i];
+    o.host_nodes[i] = s->domain.groups[k].nodes;
+    o.nodes[i] = nodes_on_device(b, k);
+    o.host_multipole[i] = s->short_range.multipole + k * row;
+    o.multipole[i] = b->multipole + k * row;
+  }
+  return o;
+}
+
+static void far_sources_free(struct far_sources *o) {
+  free(o->host_nodes);
+  free(o->nodes);
+  free(o->host_multipole);
+  free(o->multipole);
+}
+
 static void check_expansions(const struct bench *b, const struct group *g,
                              const struct target_set *t, struct difference *m2l,
                              struct difference *l2l, struct difference *l2p) {
@@ -504,25 +536,16 @@ static void check_expansions(const struct bench *b, const struct group *g,
   const int order = s->short_range.acceptance.order;
   const unsigned source_depth = s->domain.depth;
   const float scale = s->domain.geometry.scale, factor = s->short_range.factor;
-  const uint32_t leaves = 1u << t->depth, size = fmm_local_size(order),
-                 multipole_row = tree_nodes(source_depth) * fmm_multipole_size(order);
+  const uint32_t leaves = 1u << t->depth, size = fmm_local_size(order);
   const size_t n = (size_t)tree_nodes(t->depth) * size;
   const struct interaction_list *far = &s->short_range.groups[g->index].lists.host[LIST_FAR];
-  const struct node *host_nodes[g->near.count], *nodes[g->near.count];
-  const float *host_multipole[g->near.count], *multipole[g->near.count];
-  for (uint32_t i = 0; i < g->near.count; i++) {
-    const size_t k = g->near.group[i];
-    host_nodes[i] = s->domain.groups[k].nodes;
-    host_multipole[i] = (s->short_range.multipole + k * multipole_row);
-    nodes[i] = nodes_on_device(b, (uint32_t)k);
-    multipole[i] = b->multipole + k * multipole_row;
-  }
+  struct far_sources sources = far_sources_of(b, g);
   float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"),
         *out = device_memory(n * sizeof *out);
-  fmm->m2l(order, t->depth, source_depth, scale, &s->short_range.split, far, t->nodes, host_nodes,
-           host_multipole, cpu);
+  fmm->m2l(order, t->depth, source_depth, scale, &s->short_range.split, far, t->nodes,
+           sources.host_nodes, sources.host_multipole, cpu);
   gpu_m2l(b->gpu, order, t->depth, source_depth, scale, &s->short_range.split, far, t->nodes_out,
-          g->near.count, nodes, multipole, out);
+          g->near.count, sources.nodes, sources.multipole, out, NULL);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare_rows(m2l, t, cpu, gpu, size, 1, 2 * leaves);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
@@ -546,6 +569,74 @@ static void check_expansions(const struct bench *b, const struct group *g,
   free(a_gpu);
   CUDA(cudaFree(out));
   CUDA(cudaFree(a_out));
+  far_sources_free(&sources);
+}
+
+/** Differences in the potential from expansions: of m2l_potential in the local expansions and in
+ * L_0, of l2p_potential in the sums of L_0 over a node and all above it and in the potential. */
+struct potential_difference {
+  struct difference m2l, m2l_constant, l2p_constant, l2p;
+};
+
+/** The kernels of the stages m2l_potential and l2p_potential. L_0 is computed for Newton's gravity
+ * only, so that the lists and multipoles of periodic boxes are used with Newton's gravity, too. */
+static void check_potential_expansions(const struct bench *b, const struct group *g,
+                                       const struct target_set *all,
+                                       struct potential_difference *d) {
+  const struct nbody *s = b->s;
+  const struct fmm_operators *fmm = &s->short_range.kernels->fmm;
+  const int order = s->short_range.acceptance.order;
+  const unsigned depth = s->domain.depth;
+  const float scale = s->domain.geometry.scale;
+  const uint32_t nodes = tree_nodes(depth), size = fmm_local_size(order);
+  const size_t n = (size_t)nodes * size, constant_bytes = nodes * sizeof(float),
+               potential_bytes = g->count * sizeof(float);
+  const struct interaction_list *far = &s->short_range.groups[g->index].lists.host[LIST_FAR];
+  struct split split = s->short_range.split;
+  split.kind = SPLIT_NEWTON;
+  struct far_sources sources = far_sources_of(b, g);
+  float *cpu = allocate(n, sizeof *cpu, "local"), *gpu = allocate(n, sizeof *gpu, "local"),
+        *out = device_memory(n * sizeof *out), *constant = allocate(nodes, sizeof *constant, "L_0"),
+        *constant_gpu = allocate(nodes, sizeof *constant, "L_0"),
+        *constant_out = device_memory(constant_bytes),
+        *potential = allocate(g->count, sizeof *potential, "potentials"),
+        *potential_gpu = allocate(g->count, sizeof *potential, "potentials");
+  fmm->m2l(order, depth, depth, scale, &split, far, all->nodes, sources.host_nodes,
+           sources.host_multipole, cpu);
+  fmm->m2l_potential(order, depth, depth, scale, &split, far, all->nodes, sources.host_nodes,
+                     sources.host_multipole, constant);
+  CUDA(cudaMemset(out, 0xff, n * sizeof *out));
+  CUDA(cudaMemset(constant_out, 0xff, constant_bytes));
+  gpu_m2l(b->gpu, order, depth, depth, scale, &split, far, all->nodes_out, g->near.count,
+          sources.nodes, sources.multipole, out, constant_out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  to_host(b, constant_gpu, constant_out, constant_bytes);
+  compare(&d->m2l, cpu + size, gpu + size, n - size);
+  compare(&d->m2l_constant, constant + 1, constant_gpu + 1, nodes - 1);
+  fmm->l2l(order, depth, scale, all->nodes, cpu);
+  for (uint32_t i = 0; i < g->count; i++) potential[i] = 1.0f; /* what is there stays */
+  float *potential_out = to_device(potential, potential_bytes);
+  CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
+  CUDA(cudaMemcpy(constant_out, constant, constant_bytes, cudaMemcpyHostToDevice));
+  fmm->l2p_potential(order, g->count, depth, scale, all->x, all->nodes, cpu, constant, potential);
+  gpu_l2p_potential(b->gpu, order, g->count, depth, scale, all->x_out, all->nodes_out, out,
+                    constant_out, potential_out);
+  to_host(b, constant_gpu, constant_out, constant_bytes);
+  to_host(b, potential_gpu, potential_out, potential_bytes);
+  compare(&d->l2p_constant, constant + 1, constant_gpu + 1, nodes - 1);
+  compare(&d->l2p, potential, potential_gpu, g->count);
+  void *host[] = {cpu, gpu, constant, constant_gpu, potential, potential_gpu},
+       *device[] = {out, constant_out, potential_out};
+  for (size_t i = 0; i < sizeof host / sizeof *host; i++) free(host[i]);
+  for (size_t i = 0; i < sizeof device / sizeof *device; i++) CUDA(cudaFree(device[i]));
+  far_sources_free(&sources);
+}
+
+static void report_potential_expansions(const struct potential_difference *d) {
+  report(&d->m2l, 2e-6); /* at order 6 */
+  report(&d->m2l_constant, 2e-6);
+  report(&d->l2p_constant, 1e-6);
+  report(&d->l2p, 1e-6);
 }
 
 /** [neighbour]; masses and types are NULL where they do not differ. */
@@ -1214,6 +1305,10 @@ static void check_tree(const struct bench *b) {
                     m2l = {"m2l", 0, 0, 0}, l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0},
                     kick = {"kick", 0, 0, 0}, drift = {"drift", 0, 0, 0},
                     potential = {"potential", 0, 0, 0}, node_mass = {"masses", 0, 0, 0};
+  struct potential_difference expansions = {.m2l = {.stage = "m2l_potential"},
+                                            .m2l_constant = {.stage = "  L_0"},
+                                            .l2p_constant = {.stage = "l2p_potential, L_0"},
+                                            .l2p = {.stage = "  potential"}};
   struct difference p2p[6] = {{"p2p", 0, 0, 0},     {"p2p f64", 0, 0, 0},   {"table 2", 0, 0, 0},
                               {"table 4", 0, 0, 0}, {"exact f32", 0, 0, 0}, {"exact f64", 0, 0, 0}};
   struct list_difference walk = {0};
@@ -1244,6 +1339,7 @@ static void check_tree(const struct bench *b) {
       check_p2p(b, g, &all, &law, true, &p2p[5]);
     }
     check_potential(b, g, &all, &potential);
+    check_potential_expansions(b, g, &all, &expansions);
     check_motion(b, g, &kick, &drift);
     interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_NEAR]);
     interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_FAR]);
@@ -1264,6 +1360,7 @@ static void check_tree(const struct bench *b) {
     report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
   report_tides();
   report(&potential, 1e-6);
+  report_potential_expansions(&expansions);
   report(&kick, 1e-6);
   report(&drift, 1e-6);
 }
@@ -1815,7 +1912,7 @@ static void force_stage(const struct bench *b, struct active_group *a, enum forc
   case P2P: p2p_active(b, b->gpu, a); break;
   case M2L:
     gpu_m2l(b->gpu, order, t->depth, s->domain.depth, scale, &s->short_range.split, &a->far, nodes,
-            a->g->near.count, trees, sources, local);
+            a->g->near.count, trees, sources, local, NULL);
     break;
   case L2L: gpu_l2l(b->gpu, order, t->depth, scale, nodes, local); break;
   default:
@@ -1996,8 +2093,10 @@ static void check_system(const struct setting *setting) {
   struct outcome cpu = outcome_with(setting, false, true), gpu = outcome_with(setting, true, false),
                  again = outcome_with(setting, true, false);
   report_forces("forces", cpu.forces, gpu.forces, cpu.count, 1e-5);
-  const bool same = memcmp(gpu.forces, again.forces, 3 * gpu.count * sizeof *gpu.forces) == 0;
-  printf("  forces of two runs with GPUs are %s\n", same ? "the same bits" : "DIFFERENT");
+  const bool same = memcmp(gpu.forces, again.forces, 3 * gpu.count * sizeof *gpu.forces) == 0 &&
+                    gpu.kinetic == again.kinetic && gpu.potential == again.potential;
+  printf("  forces and energies of two runs with GPUs are %s\n",
+         same ? "the same bits" : "DIFFERENT");
   failures += !same;
   if (cpu.later) {
     const double kinetic = gpu.kinetic / cpu.kinetic - 1.0,
