@@ -479,9 +479,10 @@ static int targets_per_lane(uint32_t n) {
   return best;
 }
 
-/** The same for packed targets, of whose leaves only the mean number of targets is known. */
-static int packed_per_lane(uint32_t count, unsigned depth) {
-  return count >> depth > PACKED_FEW ? 4 : 2;
+/** The same for packed targets, of whose leaves only the mean number of targets is known. Of isolated
+ * systems most leaves are empty, and the kernel looks at the number of each block. */
+static int packed_per_lane(uint32_t count, unsigned depth, bool newton) {
+  return newton || count >> depth > PACKED_FEW ? 4 : 2;
 }
 
 /** @param wanted  target blocks times divisions that fill a GPU */
@@ -558,7 +559,7 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   p.pairs = (unsigned long long *)(g->counters + COUNTERS_P2P);
   order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(p);
   gpu_launched("order_leaves");
-  const int t = p.first ? packed_per_lane(p.count, p.depth)
+  const int t = p.first ? packed_per_lane(p.count, p.depth, newton)
                         : targets_per_lane((uint32_t)((((uint64_t)p.count - 1) >> level) + 1));
   if (newton)
     p2p_newton_launch(g, law, &p, t, double_precision);

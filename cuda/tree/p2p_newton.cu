@@ -16,7 +16,7 @@
 #define NEWTON_UNROLL 2
 #endif
 
-enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = NEWTON_UNROLL, TILE = 128 };
+enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = NEWTON_UNROLL, TILE = 128, FEW = 16 };
 
 /** Sources that a warp has collected: fewer than TILE, and those that a turn adds. If they are
  * MIXED, of different masses or softening lengths, both of each are kept. */
@@ -201,17 +201,12 @@ static __device__ inline real sum_parts(real own, uint32_t lanes, uint32_t parts
   return total;
 }
 
+/** Force on the targets of a block, T of them in each lane, from one division of their near list. */
 template <typename real, bool SPLINE, bool MIXED, int T>
-static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? NEWTON_BLOCKS : 3)
-    p2p_newton(const __grid_constant__ struct p2p_problem p,
-               const __grid_constant__ struct softening<real> soft) {
-  __shared__ struct tile<real, MIXED> tiles[WARPS];
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP,
-                 number = blockIdx.x * WARPS + warp, division = blockIdx.y;
-  if (number >= p.blocks) return;
-  const struct target_block block = p.order[number];
-  const uint32_t n = block.end - block.begin;
-  if (n == 0) return;
+static __device__ inline void
+act_on_block(const struct p2p_problem &p, const struct softening<real> &soft,
+             struct tile<real, MIXED> *tile, const struct target_block &block, uint32_t division) {
+  const uint32_t lane = threadIdx.x % WARP, n = block.end - block.begin;
   const struct reach reach = reach_of(p, block.begin, block.end);
   const uint32_t lanes = (n + T - 1) / T, parts = WARP / lanes, part = lane / lanes,
                  slot = lane % lanes;
@@ -221,7 +216,7 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
   /* results of lanes beyond the last part are not used */
   const struct share share = {part < parts ? part : 0, parts};
   const uint32_t sources = act_on<real, SPLINE, MIXED, T>(
-      p, soft, own, &tiles[warp], entries_of(p, block.leaf, division), reach.centre, share, t);
+      p, soft, own, tile, entries_of(p, block.leaf, division), reach.centre, share, t);
 #pragma unroll
   for (int j = 0; j < T; j++)
 #pragma unroll
@@ -233,6 +228,22 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
                                                                                  float(total);
     }
   if (lane == 0) atomicAdd(p.pairs, (unsigned long long)n * sources);
+}
+
+/** Each lane has T targets, or two where a block of packed targets is small. */
+template <typename real, bool SPLINE, bool MIXED, int T>
+static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? NEWTON_BLOCKS : 3)
+    p2p_newton(const __grid_constant__ struct p2p_problem p,
+               const __grid_constant__ struct softening<real> soft) {
+  __shared__ struct tile<real, MIXED> tiles[WARPS];
+  const uint32_t warp = threadIdx.x / WARP, number = blockIdx.x * WARPS + warp;
+  if (number >= p.blocks) return;
+  const struct target_block block = p.order[number];
+  if (block.begin == block.end) return;
+  if (T > 2 && p.first && block.end - block.begin <= FEW)
+    act_on_block<real, SPLINE, MIXED, 2>(p, soft, &tiles[warp], block, blockIdx.y);
+  else
+    act_on_block<real, SPLINE, MIXED, T>(p, soft, &tiles[warp], block, blockIdx.y);
 }
 
 template <typename real, bool SPLINE, bool MIXED>
