@@ -20,17 +20,15 @@ static double l2l_work(const struct l2l_argument *a) {
 }
 
 static void l2l_cpu(void *buffers[], const struct l2l_argument *a) {
-  const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  a->s->kernels->fmm.l2l(a->s->order, a->depth, d->geometry.scale,
+  a->s->kernels->fmm.l2l(a->s->order, a->depth, expansion_scale(a->s),
                          VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[LOCAL]));
 }
 
 static void l2l_gpu(struct gpu *gpu, void *buffers[], const struct l2l_argument *a) {
-  const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  gpu_l2l(gpu, a->s->order, a->depth, d->geometry.scale, VECTOR(const struct node, buffers[TREE]),
-          VECTOR(float, buffers[LOCAL]));
+  gpu_l2l(gpu, a->s->order, a->depth, expansion_scale(a->s),
+          VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[LOCAL]));
 }
 
 STAGE(l2l, 0x44aa99, "m2l");

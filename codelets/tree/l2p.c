@@ -19,21 +19,24 @@ static double l2p_work(const struct l2p_argument *a) {
   return a->walked->interactions ? a->targets->count : 1;
 }
 
+/** The unit of accelerations by expansions. */
+static float factor_of(const struct short_range *s) {
+  return s->factor * s->split.unit * s->split.unit;
+}
+
 static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
-  const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
   a->s->kernels->fmm.l2p(a->s->order, a->targets->count, a->targets->depth,
-                         targets_first(a->targets, buffers[FIRST]), d->geometry.scale, a->s->factor,
-                         VECTOR(const uint32_t, buffers[POSITION]),
+                         targets_first(a->targets, buffers[FIRST]), expansion_scale(a->s),
+                         factor_of(a->s), VECTOR(const uint32_t, buffers[POSITION]),
                          VECTOR(const struct node, buffers[TREE]),
                          VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
 }
 
 static void l2p_gpu(struct gpu *gpu, void *buffers[], const struct l2p_argument *a) {
-  const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
   gpu_l2p(gpu, a->s->order, a->targets->count, a->targets->depth,
-          targets_first(a->targets, buffers[FIRST]), d->geometry.scale, a->s->factor,
+          targets_first(a->targets, buffers[FIRST]), expansion_scale(a->s), factor_of(a->s),
           VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
           VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
 }

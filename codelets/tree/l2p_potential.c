@@ -25,16 +25,17 @@ static void l2p_potential_cpu(void *buffers[], const struct l2p_potential_argume
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
   a->s->kernels->fmm.l2p_potential(
-      a->s->order, a->count, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]),
-      VECTOR(const struct node, buffers[TREE]), VECTOR(const float, buffers[LOCAL]),
-      VECTOR(float, buffers[CONSTANT]), VECTOR(float, buffers[POTENTIAL]));
+      a->s->order, a->count, d->depth, expansion_scale(a->s), a->s->split.unit,
+      VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
+      VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[CONSTANT]),
+      VECTOR(float, buffers[POTENTIAL]));
 }
 
 static void l2p_potential_gpu(struct gpu *gpu, void *buffers[],
                               const struct l2p_potential_argument *a) {
   const struct domain *d = a->s->domain;
   if (a->walked->interactions == 0) return;
-  gpu_l2p_potential(gpu, a->s->order, a->count, d->depth, d->geometry.scale,
+  gpu_l2p_potential(gpu, a->s->order, a->count, d->depth, expansion_scale(a->s), a->s->split.unit,
                     VECTOR(const uint32_t, buffers[POSITION]),
                     VECTOR(const struct node, buffers[TREE]), VECTOR(const float, buffers[LOCAL]),
                     VECTOR(float, buffers[CONSTANT]), VECTOR(float, buffers[POTENTIAL]));

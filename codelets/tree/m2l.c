@@ -44,7 +44,7 @@ static void m2l_cpu(void *buffers[], const struct m2l_argument *a) {
   unwrap(buffers, n, trees, multipoles);
   const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, a->depth,
                                                   buffers + list_slot(n), false);
-  a->s->kernels->fmm.m2l(a->s->order, a->depth, d->depth, d->geometry.scale, &a->s->split, &far,
+  a->s->kernels->fmm.m2l(a->s->order, a->depth, d->depth, expansion_scale(a->s), &a->s->split, &far,
                          VECTOR(const struct node, buffers[TREE]), trees, multipoles,
                          VECTOR(float, buffers[LOCAL]));
 }
@@ -58,7 +58,7 @@ static void m2l_gpu(struct gpu *gpu, void *buffers[], const struct m2l_argument 
   unwrap(buffers, n, trees, multipoles);
   const struct interaction_list far = list_unwrap(a->lists, LIST_FAR, a->depth,
                                                   buffers + list_slot(n), true);
-  gpu_m2l(gpu, a->s->order, a->depth, d->depth, d->geometry.scale, &a->s->split, &far,
+  gpu_m2l(gpu, a->s->order, a->depth, d->depth, expansion_scale(a->s), &a->s->split, &far,
           VECTOR(const struct node, buffers[TREE]), n, trees, multipoles,
           VECTOR(float, buffers[LOCAL]), NULL);
 }

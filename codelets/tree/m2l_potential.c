@@ -43,7 +43,7 @@ static void m2l_potential_cpu(void *buffers[], const struct m2l_potential_argume
   const struct domain *d = a->s->domain;
   const struct fmm_operators *fmm = &a->s->kernels->fmm;
   const int order = a->s->order;
-  const float scale = d->geometry.scale;
+  const float scale = expansion_scale(a->s);
   const uint32_t n = a->g->near.count;
   const struct node *trees[n];
   const float *multipoles[n];
@@ -61,8 +61,8 @@ static void m2l_potential_gpu(struct gpu *gpu, void *buffers[],
   const struct node *trees[n];
   const float *multipoles[n];
   const struct interaction_list far = unwrap(buffers, a, true, trees, multipoles);
-  gpu_m2l(gpu, a->s->order, d->depth, d->depth, d->geometry.scale, &a->s->split, &far, trees[0], n,
-          trees, multipoles, VECTOR(float, buffers[LOCAL]), VECTOR(float, buffers[CONSTANT]));
+  gpu_m2l(gpu, a->s->order, d->depth, d->depth, expansion_scale(a->s), &a->s->split, &far, trees[0],
+          n, trees, multipoles, VECTOR(float, buffers[LOCAL]), VECTOR(float, buffers[CONSTANT]));
 }
 
 STAGE(m2l_potential, 0x339955, NULL);

@@ -20,7 +20,7 @@ static double m2m_work(const struct m2m_argument *a) { return tree_nodes(a->s->d
 
 static void m2m_cpu(void *buffers[], const struct m2m_argument *a) {
   const struct domain *d = a->s->domain;
-  a->s->kernels->fmm.m2m(a->s->order, d->depth, d->geometry.scale,
+  a->s->kernels->fmm.m2m(a->s->order, d->depth, expansion_scale(a->s),
                          VECTOR(const struct node, buffers[TREE]),
                          VECTOR(float, buffers[MULTIPOLE]));
   const uint32_t root = fmm_multipole_size(a->s->order);
@@ -32,8 +32,8 @@ static void m2m_cpu(void *buffers[], const struct m2m_argument *a) {
 
 static void m2m_gpu(struct gpu *gpu, void *buffers[], const struct m2m_argument *a) {
   const struct domain *d = a->s->domain;
-  gpu_m2m(gpu, a->s->order, d->depth, d->geometry.scale, VECTOR(const struct node, buffers[TREE]),
-          VECTOR(float, buffers[MULTIPOLE]));
+  gpu_m2m(gpu, a->s->order, d->depth, expansion_scale(a->s),
+          VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));
 }
 
 STAGE(m2m, 0x66aadd, NULL);

@@ -29,16 +29,17 @@ static double p2m_work(const struct p2m_argument *a) { return a->count; }
 
 static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
-  a->s->kernels->fmm.p2m(
-      a->s->order, a->count, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]),
-      a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
-      VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));
+  a->s->kernels->fmm.p2m(a->s->order, a->count, d->depth, expansion_scale(a->s),
+                         VECTOR(const uint32_t, buffers[POSITION]),
+                         a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
+                         VECTOR(const struct node, buffers[TREE]),
+                         VECTOR(float, buffers[MULTIPOLE]));
   if (DEBUG_CHECKS && !a->masses) check_leaves(a, VECTOR(const float, buffers[MULTIPOLE]));
 }
 
 static void p2m_gpu(struct gpu *gpu, void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
-  gpu_p2m(gpu, a->s->order, a->count, d->depth, d->geometry.scale,
+  gpu_p2m(gpu, a->s->order, a->count, d->depth, expansion_scale(a->s),
           VECTOR(const uint32_t, buffers[POSITION]),
           a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
           VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));

@@ -79,7 +79,7 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, un
  * @param far    in device memory, or in pinned host memory that must stay valid until the stream
  *         has passed
  * @param constant  [tree_nodes(depth)] L_0 of all nodes, as m2l_potential in fmm.h computes it, in
- *         units of 1/r_cut. Only for Newton's gravity; NULL: not wanted */
+ *         units of 1/length. Only for Newton's gravity; NULL: not wanted */
 void gpu_m2l(struct gpu *g, int order, unsigned depth, unsigned source_depth, float scale,
              const struct split *split, const struct interaction_list *far,
              const struct node *nodes, uint32_t slots, const struct node *const *source_nodes,
@@ -90,8 +90,8 @@ void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, const uin
              float scale, float factor, const uint32_t *x, const struct node *nodes,
              const float *local, float *acceleration);
 void gpu_l2p_potential(struct gpu *g, int order, uint32_t count, unsigned depth, float scale,
-                       const uint32_t *x, const struct node *nodes, const float *local,
-                       float *constant, float *potential);
+                       float factor, const uint32_t *x, const struct node *nodes,
+                       const float *local, float *constant, float *potential);
 
 /** target.near: in device memory, or in pinned host memory that must stay valid until the stream
  * has passed.

@@ -26,7 +26,7 @@ template <int P> struct constant_from_parent {
   }
 };
 
-/** Add to each particle factor * gradient of its leaf's expansion, or the potential.
+/** Add to each particle factor * gradient of its leaf's expansion, or factor * potential.
  * @tparam POTENTIAL  which of the two
  * @param sum       [count] potentials; or accelerations, component c at sum + c * count
  * @param constant  [tree_nodes(depth)] L_0 of the nodes; unused without POTENTIAL */
@@ -48,7 +48,7 @@ static __global__ void l2p(uint32_t count, unsigned depth, const uint32_t *__res
     if constexpr (POTENTIAL) {
       float potential = constant[leaves + leaf];
       EXPANSION(P, l2p_potential, l, d[0], d[1], d[2], &potential);
-      sum[i] += potential;
+      sum[i] += factor * potential;
     } else {
       float a[3];
       EXPANSION(P, l2p, l, d[0], d[1], d[2], a);
@@ -68,11 +68,11 @@ static void launch(struct gpu *g, uint32_t count, unsigned depth, const uint32_t
 
 template <int P>
 static void launch_potential(struct gpu *g, uint32_t count, unsigned depth, float scale,
-                             const uint32_t *x, const struct node *nodes, const float *local,
-                             float *constant, float *potential) {
+                             float factor, const uint32_t *x, const struct node *nodes,
+                             const float *local, float *constant, float *potential) {
   downward(g, 1, depth, constant_from_parent<P>{scale, nodes, local, constant});
   l2p<P, true><<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(
-      count, depth, nullptr, scale, 0.0f, x, nodes, local, potential, constant);
+      count, depth, nullptr, scale, factor, x, nodes, local, potential, constant);
   gpu_launched("l2p_potential");
 }
 
@@ -83,7 +83,8 @@ void gpu_l2p(struct gpu *g, int order, uint32_t count, unsigned depth, const uin
 }
 
 void gpu_l2p_potential(struct gpu *g, int order, uint32_t count, unsigned depth, float scale,
-                       const uint32_t *x, const struct node *nodes, const float *local,
-                       float *constant, float *potential) {
-  FOR_ORDER(order, launch_potential, g, count, depth, scale, x, nodes, local, constant, potential);
+                       float factor, const uint32_t *x, const struct node *nodes,
+                       const float *local, float *constant, float *potential) {
+  FOR_ORDER(order, launch_potential, g, count, depth, scale, factor, x, nodes, local, constant,
+            potential);
 }

@@ -24,6 +24,16 @@ static void free_gpu_tables(void *context) {
   GPU_CALL(gpu_split_free(s->gpu[worker_number()]));
 }
 
+/** Expansions of order p have powers of lengths from -p-1 to p-1, which leave the range of floats where
+ * lengths are far from 1. In isolated systems they are between r_cut and the softening or the least
+ * difference of positions: the unit is near the geometric mean. As it is a power of 2, it changes no
+ * other bits. */
+static float expansion_unit(const struct short_range *s, double softening) {
+  if (s->split.kind != SPLIT_NEWTON) return 1.0f;
+  const double least = fmax(softening / s->split.r_cut, SOFTENING_LEAST);
+  return least < 1.0 ? exp2f((float)floor(-0.5 * log2(least))) : 1.0f;
+}
+
 /** The split of the force, and what depends on r_cut. */
 static void set_split(struct short_range *s, const struct parameters *p) {
   const double r_cut = s->domain->geometry.r_cut;
@@ -72,7 +82,8 @@ void short_range_set_softening(struct short_range *s, const struct parameters *p
   const bool plummer = p->gravity.softening_kernel == SOFTENING_PLUMMER,
              isolated = s->split.kind == SPLIT_NEWTON;
   const bool softened = isolated && !differ; /* expansions are softened */
-  s->split.plummer2 = softened ? s->law.plummer2 : 0.0f;
+  s->split.unit = expansion_unit(s, softening);
+  s->split.plummer2 = softened ? s->law.plummer2 * s->split.unit * s->split.unit : 0.0f;
   /* The spline is Newton's law from 2.8 softening lengths on. Plummer's law agrees within 1e-3 from
    * sqrt(1.5e3) softening lengths on; expansions of isolated systems are of Plummer's law itself,
    * if there is one softening length. */

@@ -262,12 +262,13 @@ double split_polynomial_value(const struct split *s, double r) {
 
 void split_init_newton(struct split *s, double unit) {
   /* All of H is zero. Nodes are less than a unit apart. */
-  *s = (struct split){.kind = SPLIT_NEWTON, .r_cut = unit, .fmm_range = 2.0f};
+  *s = (struct split){.kind = SPLIT_NEWTON, .r_cut = unit, .unit = 1.0f, .fmm_range = 2.0f};
 }
 
 void split_init(struct split *s, enum split_kind kind, double r_s, double r_cut, int p2p_degree) {
   double ratio = r_cut / r_s;
-  *s = (struct split){.kind = kind, .r_s = r_s, .r_cut = r_cut, .p2p_degree = p2p_degree};
+  *s = (struct split){
+      .kind = kind, .r_s = r_s, .r_cut = r_cut, .unit = 1.0f, .p2p_degree = p2p_degree};
   if (kind == SPLIT_KAISER) s->beta = 0.5 * ratio * ratio;
   expand_series(s);
   fit_p2p(s);

@@ -29,10 +29,12 @@ static double double_factorial(int n) { return n > 1 ? n * double_factorial(n - 
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance,
                      int order, double softening_support, double box, unsigned depth,
                      const struct split *split) {
-  /* Units of r_cut; closer nodes would overflow floats at order 6. Isolated systems reach further
-   * down: n (2p-1)!!/r^(p+1) stays below 1e36 for n = 1e8. */
+  /* Units of r_cut; closer nodes would overflow floats at the highest order, which energies may have.
+   * In isolated systems n (2p-1)!!/r^(p+1) stays below 1e36 for n = 1e8. */
   const double least = split->kind == SPLIT_NEWTON
-                           ? pow(1e-28 * double_factorial(2 * order - 1), 1.0 / (order + 1))
+                           ? pow(1e-28 * double_factorial(2 * FMM_ORDER_MAX - 1),
+                                 1.0 / (FMM_ORDER_MAX + 1)) /
+                                 (double)split->unit
                            : 1e-4;
   double separation = softening_support / split->r_cut;
   *a = (struct acceptance){.kind = kind,

@@ -263,15 +263,17 @@ static void check_multipoles(const struct bench *b, struct group *g, struct diff
   const struct node *nodes = b->nodes + (size_t)g->index * tree_nodes(s->domain.depth);
   float *cpu = allocate(n, sizeof *cpu, "multipoles"),
         *gpu = allocate(n, sizeof *gpu, "multipoles"), *out = device_memory(n * sizeof *out);
-  s->short_range.kernels->fmm.p2m(order, g->count, s->domain.depth, s->domain.geometry.scale,
-                                  p.x[0], p.relative_mass, g->nodes, cpu);
-  gpu_p2m(b->gpu, order, g->count, s->domain.depth, s->domain.geometry.scale,
+  s->short_range.kernels->fmm.p2m(order, g->count, s->domain.depth,
+                                  expansion_scale(&s->short_range), p.x[0], p.relative_mass,
+                                  g->nodes, cpu);
+  gpu_p2m(b->gpu, order, g->count, s->domain.depth, expansion_scale(&s->short_range),
           position_on_device(b, g->index), masses_on_device(b, g->index), nodes, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(p2m, cpu + leaf_row, gpu + leaf_row, leaf_row);
-  s->short_range.kernels->fmm.m2m(order, s->domain.depth, s->domain.geometry.scale, g->nodes, cpu);
+  s->short_range.kernels->fmm.m2m(order, s->domain.depth, expansion_scale(&s->short_range),
+                                  g->nodes, cpu);
   CUDA(cudaMemcpy(out + leaf_row, cpu + leaf_row, leaf_row * sizeof *out, cudaMemcpyHostToDevice));
-  gpu_m2m(b->gpu, order, s->domain.depth, s->domain.geometry.scale, nodes, out);
+  gpu_m2m(b->gpu, order, s->domain.depth, expansion_scale(&s->short_range), nodes, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(m2m, cpu + size, gpu + size, leaf_row - size);
   free(cpu);
@@ -535,7 +537,8 @@ static void check_expansions(const struct bench *b, const struct group *g,
   const struct fmm_operators *fmm = &s->short_range.kernels->fmm;
   const int order = s->short_range.acceptance.order;
   const unsigned source_depth = s->domain.depth;
-  const float scale = s->domain.geometry.scale, factor = s->short_range.factor;
+  const float scale = expansion_scale(&s->short_range), unit = s->short_range.split.unit,
+              factor = s->short_range.factor * unit * unit;
   const uint32_t leaves = 1u << t->depth, size = fmm_local_size(order);
   const size_t n = (size_t)tree_nodes(t->depth) * size;
   const struct interaction_list *far = &s->short_range.groups[g->index].lists.host[LIST_FAR];
@@ -587,7 +590,7 @@ static void check_potential_expansions(const struct bench *b, const struct group
   const struct fmm_operators *fmm = &s->short_range.kernels->fmm;
   const int order = s->short_range.acceptance.order;
   const unsigned depth = s->domain.depth;
-  const float scale = s->domain.geometry.scale;
+  const float scale = expansion_scale(&s->short_range);
   const uint32_t nodes = tree_nodes(depth), size = fmm_local_size(order);
   const size_t n = (size_t)nodes * size, constant_bytes = nodes * sizeof(float),
                potential_bytes = g->count * sizeof(float);
@@ -618,8 +621,9 @@ static void check_potential_expansions(const struct bench *b, const struct group
   float *potential_out = to_device(potential, potential_bytes);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
   CUDA(cudaMemcpy(constant_out, constant, constant_bytes, cudaMemcpyHostToDevice));
-  fmm->l2p_potential(order, g->count, depth, scale, all->x, all->nodes, cpu, constant, potential);
-  gpu_l2p_potential(b->gpu, order, g->count, depth, scale, all->x_out, all->nodes_out, out,
+  fmm->l2p_potential(order, g->count, depth, scale, 1.0f, all->x, all->nodes, cpu, constant,
+                     potential);
+  gpu_l2p_potential(b->gpu, order, g->count, depth, scale, 1.0f, all->x_out, all->nodes_out, out,
                     constant_out, potential_out);
   to_host(b, constant_gpu, constant_out, constant_bytes);
   to_host(b, potential_gpu, potential_out, potential_bytes);
@@ -1883,7 +1887,7 @@ static void force_stage(const struct bench *b, struct active_group *a, enum forc
   const struct nbody *s = b->s;
   const struct target_set *t = &a->p.t;
   const int order = s->short_range.acceptance.order;
-  const float scale = s->domain.geometry.scale;
+  const float scale = expansion_scale(&s->short_range);
   const size_t row = (size_t)a->g->index * tree_nodes(t->depth),
                multipoles = (size_t)tree_nodes(t->depth) * fmm_multipole_size(order);
   struct node *nodes = b->nodes + row;
@@ -1897,7 +1901,8 @@ static void force_stage(const struct bench *b, struct active_group *a, enum forc
     sources[i] = b->multipole + a->g->near.group[i] * multipoles;
   switch (stage) {
   case REFIT:
-    gpu_refit(b->gpu, t->count, t->depth, NULL, scale, 1.0f / s->short_range.factor, t->x_out,
+    gpu_refit(b->gpu, t->count, t->depth, NULL, s->domain.geometry.scale,
+              1.0f / s->short_range.factor, t->x_out,
               b->acceleration + 3 * first_of(b, a->g->index), nodes, 0, NULL);
     break;
   case P2M:

@@ -147,14 +147,14 @@ static void forces_approach_direct_sums(void **state) {
 
 /** Each of two bodies is so many particles close together: one particle is attracted by direct
  * sums, many are by expansions. */
-static void check_two_bodies(double distance, size_t parts) {
-  const double softening = 0.1 * KPC, r = distance * softening;
-  const struct parameters p = parameters(4, 1e-3, 0.1);
+static void check_two_bodies(int order, double softening_kpc, double distance, size_t parts) {
+  const double softening = softening_kpc * KPC, r = distance * softening;
+  const struct parameters p = parameters(order, 1e-3, softening_kpc);
   struct particles s = particles_create(2 * parts, FRAME, 0.5 / (double)parts);
   seed = 3;
   for (size_t i = 0; i < 2 * parts; i++) {
     double x[3] = {0.0, 0.0, 0.0};
-    if (parts > 1) direction(1e-5 * softening, x);
+    if (parts > 1) direction(1e-6 * KPC, x);
     x[0] += i < parts ? 0.5 * r : -0.5 * r;
     put(&s, i, x, (double[]){0, 0, 0});
   }
@@ -163,9 +163,10 @@ static void check_two_bodies(double distance, size_t parts) {
   step_first_forces(n);
   const struct work_counts work = short_range_work(&n->short_range);
   force_errors(n, softening, 2, error);
-  printf("at %g softening lengths: error %.2g; %.3g pairs, %.3g expansions\n", distance, error[1],
-         (double)work.pairs, (double)work.interactions);
+  printf("at %g softening lengths of %g kpc: error %.2g; %.3g pairs, %.3g expansions\n", distance,
+         softening_kpc, error[1], (double)work.pairs, (double)work.interactions);
   assert_true(error[1] < 1e-6);
+  assert_true(isfinite(potential_energy(n, 1.0)));
   assert_true(parts == 1 || work.interactions > 0);
   assert_true(work.pairs <= (parts == 1 ? 4 : 2 * parts * parts));
   nbody_free(n);
@@ -174,9 +175,17 @@ static void check_two_bodies(double distance, size_t parts) {
 static void two_bodies_attract_each_other(void **state) {
   (void)state;
   for (double distance = 0.1; distance < 150.0; distance *= 10.0) {
-    check_two_bodies(distance, 1);
-    check_two_bodies(distance, 64);
+    check_two_bodies(4, 0.1, distance, 1);
+    check_two_bodies(4, 0.1, distance, 64);
   }
+}
+
+/** Bodies 20 millionths of the frame apart, and more: r^-7 times some numbers would not be a float if the
+ * frame were the unit of length. Energies have expansions of order 6. */
+static void close_bodies_attract_each_other(void **state) {
+  (void)state;
+  for (double distance = 10.0; distance < 1500.0; distance *= 10.0)
+    for (int order = 4; order <= 6; order += 2) check_two_bodies(order, 5e-4, distance, 64);
 }
 
 static void a_sphere_keeps_energy_and_momentum(void **state) {
@@ -218,6 +227,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(forces_approach_direct_sums),
       cmocka_unit_test(two_bodies_attract_each_other),
+      cmocka_unit_test(close_bodies_attract_each_other),
       cmocka_unit_test(a_sphere_keeps_energy_and_momentum),
   };
   return cmocka_run_group_tests(tests, start, stop);

@@ -35,7 +35,7 @@ static HOST_DEVICE inline uint32_t fmm_multipole_size(int p) { return fmm_terms(
 static HOST_DEVICE inline uint32_t fmm_local_size(int p) { return fmm_terms(p) - 1; }
 
 /** The operators, compiled once for each instruction set (kernels.h).
- * scale: units of r_cut per position unit, L / 2^32 / r_cut
+ * scale: units of lengths per position unit, L / 2^32 / r_cut where the unit is r_cut
  * x:     positions of the group's particles, component c at x + c * count
  * mass:  their masses; NULL: all are 1
  * nodes, multipole, local: indexed by heap node */
@@ -61,7 +61,7 @@ struct fmm_operators {
               float factor, const uint32_t *x, const struct node *nodes, const float *local,
               float *acceleration);
 
-  /* The potential psi of unit masses, in units of 1/r_cut, for Newton's gravity: */
+  /* The potential psi of unit masses, in units of 1/length, for Newton's gravity: */
   /** L_0 of all nodes from the far list, with |m| <= p-1; the arguments are those of m2l.
    * @param[out] constant  [tree_nodes(depth)] */
   void (*m2l_potential)(int order, unsigned depth, unsigned source_depth, float scale,
@@ -69,11 +69,12 @@ struct fmm_operators {
                         const struct node *nodes, const struct node *const *source_nodes,
                         const float *const *source_multipole, float *constant);
   /** Add the potential of the far list to that of the particles, after l2l.
+   * @param factor             multiplies the potential of the far list
    * @param[in,out] constant   of m2l_potential; becomes the sum over a node and all above it
    * @param[in,out] potential  [count] */
-  void (*l2p_potential)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                        const struct node *nodes, const float *local, float *constant,
-                        float *potential);
+  void (*l2p_potential)(int order, uint32_t count, unsigned depth, float scale, float factor,
+                        const uint32_t *x, const struct node *nodes, const float *local,
+                        float *constant, float *potential);
 };
 
 #endif

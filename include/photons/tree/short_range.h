@@ -53,6 +53,11 @@ struct short_range {
                                     *   workers */
 };
 
+/** Units of lengths in expansions per position unit: `scale` of struct fmm_operators. */
+static inline float expansion_scale(const struct short_range *s) {
+  return s->split.unit * s->domain->geometry.scale;
+}
+
 /** Set up the short-range force of a domain, with the domain's r_cut. */
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p);
 void short_range_free(struct short_range *s);

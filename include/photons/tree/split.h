@@ -28,8 +28,9 @@ struct split {
   enum split_kind kind;
   double r_s, r_cut; /**< Mpc/h */
   double beta;       /**< kaiser only */
-  float plummer2;    /**< newton only: square of Plummer's softening in expansions, in units of
-                                *   r_cut^2; 0: none */
+  float unit;        /**< r_cut in units of lengths in expansions, a power of 2: 1 but for newton */
+  float plummer2;    /**< newton only: square of Plummer's softening in expansions, in their
+                      *   unit (short_range.h); 0: none */
   double series[SPLIT_SERIES]; /**< H(u) = sum series[k] u^k, u = (r/r_cut)^2 in [0, 1] */
   double middle[SPLIT_SERIES]; /**< series about u = 1/2, which loses no digits:
                                 *   H(u) = sum middle[k] t^k, t = 2u - 1 */

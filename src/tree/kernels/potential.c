@@ -67,9 +67,9 @@ INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nod
   }
 }
 
-INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                      const struct node *nodes, const float *local, const float *constant,
-                      float *potential) {
+INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, float factor,
+                      const uint32_t *x, const struct node *nodes, const float *local,
+                      const float *constant, float *potential) {
   for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
     const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
     for (uint32_t i = node_first(count, leaf); i < end; i += LANES) {
@@ -78,22 +78,22 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, float scale, const 
       for (size_t c = 0; c < 3; c++)
         d[c] = v_set(scale) * v_difference(x + c * count + i, centre[c], valid);
       EXPANSION(p, l2p_potential, local + (size_t)leaf * fmm_local_size(p), d[0], d[1], d[2], &sum);
-      v_add_to(potential + i, valid, sum);
+      v_add_to(potential + i, valid, v_set(factor) * sum);
     }
   }
 }
 
-#define INSTANCE(p)                                                                           \
-  NOINLINE void m2l_order_##p(unsigned depth, float scale, const struct split *split,         \
-                              const struct interaction_list *far, const struct node *nodes,   \
-                              const struct sources *sources, float *constant) {               \
-    m2l_order(p, depth, scale, split, far, nodes, sources, constant);                         \
-  }                                                                                           \
-  NOINLINE void l2p_order_##p(uint32_t count, unsigned depth, float scale, const uint32_t *x, \
-                              const struct node *nodes, const float *local, float *constant,  \
-                              float *potential) {                                             \
-    l2l_order(p, depth, scale, nodes, local, constant);                                       \
-    l2p_order(p, count, depth, scale, x, nodes, local, constant, potential);                  \
+#define INSTANCE(p)                                                                            \
+  NOINLINE void m2l_order_##p(unsigned depth, float scale, const struct split *split,          \
+                              const struct interaction_list *far, const struct node *nodes,    \
+                              const struct sources *sources, float *constant) {                \
+    m2l_order(p, depth, scale, split, far, nodes, sources, constant);                          \
+  }                                                                                            \
+  NOINLINE void l2p_order_##p(uint32_t count, unsigned depth, float scale, float factor,       \
+                              const uint32_t *x, const struct node *nodes, const float *local, \
+                              float *constant, float *potential) {                             \
+    l2l_order(p, depth, scale, nodes, local, constant);                                        \
+    l2p_order(p, count, depth, scale, factor, x, nodes, local, constant, potential);           \
   }
 INSTANCE(1)
 INSTANCE(2)
@@ -110,8 +110,8 @@ void KERNEL(fmm_m2l_potential)(int order, unsigned depth, unsigned source_depth,
   EXPANSION(order, m2l_order, depth, scale, split, far, nodes, &sources, constant);
 }
 
-void KERNEL(fmm_l2p_potential)(int order, uint32_t count, unsigned depth, float scale,
+void KERNEL(fmm_l2p_potential)(int order, uint32_t count, unsigned depth, float scale, float factor,
                                const uint32_t *x, const struct node *nodes, const float *local,
                                float *constant, float *potential) {
-  EXPANSION(order, l2p_order, count, depth, scale, x, nodes, local, constant, potential);
+  EXPANSION(order, l2p_order, count, depth, scale, factor, x, nodes, local, constant, potential);
 }
