@@ -41,6 +41,7 @@ void potential_of_particles(struct nbody *n, float *potential) {
 double potential_energy_of_types(struct nbody *n, double of_types[PARTICLE_TYPES]) {
   const double unit = 0.5 * n->domain.particles.mass * isolated_unit(n);
   const double sum = step_pair_potential(n, true, NULL, of_types);
+  if (!isfinite(sum)) fail(EXIT_RUN_FAILED, "the potential energy is not a finite number");
   for (int t = 0; t < PARTICLE_TYPES; t++)
     of_types[t] = unit * of_types[t] + 0.0; /* without particles 0, not -0 */
   return unit * sum;

@@ -64,7 +64,8 @@ static void print_help(const char *help, FILE *out) {
 }
 
 static void print_parameter(const struct parameter *row, FILE *out) {
-  const char *initial = parameter_initial(row, ACCURACY_DEFAULT);
+  const char *initial = parameter_initial(row, ACCURACY_DEFAULT, BOUNDARY_PERIODIC),
+             *isolated = parameter_initial(row, ACCURACY_DEFAULT, BOUNDARY_ISOLATED);
   fputs(".TP\n.B ", out);
   print_line(row->key, out);
   print_line(row->help, out);
@@ -77,6 +78,10 @@ static void print_parameter(const struct parameter *row, FILE *out) {
   if (*initial) {
     fputs("Default: ", out);
     print_text(initial, strlen(initial), out);
+    if (isolated != initial) {
+      fputs(", for isolated systems ", out);
+      print_text(isolated, strlen(isolated), out);
+    }
     fputs(preset_find(row) ? ", by gravity.accuracy.\n" : ".\n", out);
   }
 }

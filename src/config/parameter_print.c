@@ -49,13 +49,17 @@ void parameters_print_defaults(FILE *out) {
 /* A table cell with the default. If the presets differ, all three are printed. */
 static void print_default_cell(const struct parameter *row, FILE *out) {
   const struct preset *preset = preset_find(row);
-  const char *initial = parameter_initial(row, ACCURACY_DEFAULT);
+  const char *initial = parameter_initial(row, ACCURACY_DEFAULT, BOUNDARY_PERIODIC);
   if (preset && (strcmp(preset->value[ACCURACY_PAPER], initial) != 0 ||
                  strcmp(preset->value[ACCURACY_HIGH], initial) != 0))
     fprintf(out, "`%s` (paper: `%s`, high: `%s`)", initial, preset->value[ACCURACY_PAPER],
             preset->value[ACCURACY_HIGH]);
   else if (*initial)
     fprintf(out, "`%s`", initial);
+  if (preset && preset->isolated[ACCURACY_DEFAULT])
+    fprintf(out, "; with `box.boundary = isolated` `%s` (paper: `%s`, high: `%s`)",
+            preset->isolated[ACCURACY_DEFAULT], preset->isolated[ACCURACY_PAPER],
+            preset->isolated[ACCURACY_HIGH]);
 }
 
 void parameters_print_reference(FILE *out) {

@@ -260,20 +260,20 @@ const struct parameter parameter_table[] = {
 };
 
 const struct preset preset_table[] = {
-  /*                 paper        default       high */
-  {"assignment",    {"cic",       "pcs",        "pcs"}},
-  {"gradient",      {"fd4",       "spectral",   "spectral"}},
-  {"interlace",     {"no",        "yes",        "yes"}},
-  {"split",         {"gauss",     "kaiser",     "kaiser"}},
-  {"r_split",       {"1.2",       "0.75",       "1.1"}},
-  {"r_cut",         {"6",         "3.6",        "5.4"}},
-  {"order",         {"3",         "4",          "5"}},
-  {"mac",           {"geometric", "relative",   "relative"}},
-  {"theta",         {"0.4",       "0.8",        "0.8"}},
-  {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"}},
-  {"p2p_kernel",    {"table",     "polynomial", "polynomial"}},
-  {"p2p_degree",    {"9",         "7",          "10"}},
-  {"table_order",   {"2",         "2",          "2"}},
+  /*                 paper        default       high; for isolated systems, if others */
+  {"assignment",    {"cic",       "pcs",        "pcs"},   {0}},
+  {"gradient",      {"fd4",       "spectral",   "spectral"},{0}},
+  {"interlace",     {"no",        "yes",        "yes"},   {0}},
+  {"split",         {"gauss",     "kaiser",     "kaiser"},{0}},
+  {"r_split",       {"1.2",       "0.75",       "1.1"},   {0}},
+  {"r_cut",         {"6",         "3.6",        "5.4"},   {0}},
+  {"order",         {"3",         "4",          "5"},     {"3", "6", "6"}},
+  {"mac",           {"geometric", "relative",   "relative"},{0}},
+  {"theta",         {"0.4",       "0.8",        "0.8"},   {0}},
+  {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"},{"0.002", "0.001", "0.0001"}},
+  {"p2p_kernel",    {"table",     "polynomial", "polynomial"},{0}},
+  {"p2p_degree",    {"9",         "7",          "10"},    {0}},
+  {"table_order",   {"2",         "2",          "2"},     {0}},
 };
 /* clang-format on */
 
@@ -425,8 +425,12 @@ const struct preset *preset_find(const struct parameter *row) {
   return NULL;
 }
 
-const char *parameter_initial(const struct parameter *row, enum accuracy accuracy) {
-  return row->initial ? row->initial : preset_find(row)->value[accuracy];
+const char *parameter_initial(const struct parameter *row, enum accuracy accuracy,
+                              enum boundary boundary) {
+  if (row->initial) return row->initial;
+  const struct preset *preset = preset_find(row);
+  const bool isolated = boundary == BOUNDARY_ISOLATED && preset->isolated[accuracy];
+  return (isolated ? preset->isolated : preset->value)[accuracy];
 }
 
 /* Number of insertions, deletions and replacements that turn a into b (Levenshtein distance), upper

@@ -42,7 +42,7 @@ static void apply_presets(struct parameters *p) {
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++)
     if (!row->initial && !p->given[row - parameter_table])
-      parameter_reset(row, parameter_initial(row, p->gravity.accuracy), p);
+      parameter_reset(row, parameter_initial(row, p->gravity.accuracy, p->box.boundary), p);
 }
 
 void parameters_default(struct parameters *p) {

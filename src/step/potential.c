@@ -68,21 +68,29 @@ static void sum_groups(struct nbody *n, double of_types[PARTICLE_TYPES]) {
   free(potential);
 }
 
+/* Energies are to be more exact than forces: of their changes one sees little. Walks allow expansions this
+ * part of the forces' error. */
+#define TOLERANCE_OF_ENERGY 0.25f
+
 double step_pair_potential(struct nbody *n, bool expansions, float *of_particles,
                            double of_types[PARTICLE_TYPES]) {
-  const bool before = n->short_range.expansions;
+  struct short_range *s = &n->short_range;
+  const bool before = s->expansions;
+  const float tolerance = s->acceptance.tolerance;
   FOR_GROUPS(&n->domain, g) {
     g->targets = g->count;
     g->moved = 0.0f;
-    refit_submit(&n->short_range, g);
+    refit_submit(s, g);
   }
   message_wait();
   domain_find_neighbours(&n->domain);
-  short_range_expansions(&n->short_range, expansions);
-  if (expansions) short_range_set_order(&n->short_range, FMM_ORDER_MAX);
+  short_range_expansions(s, expansions);
+  if (expansions) short_range_set_order(s, FMM_ORDER_MAX);
+  s->acceptance.tolerance = TOLERANCE_OF_ENERGY * tolerance;
   submit(n, expansions, of_particles);
-  short_range_set_order(&n->short_range, n->short_range.acceptance.order);
-  short_range_expansions(&n->short_range, before);
+  s->acceptance.tolerance = tolerance;
+  short_range_set_order(s, s->acceptance.order);
+  short_range_expansions(s, before);
   double sums[PARTICLE_TYPES], sum = 0.0;
   sum_groups(n, sums);
   for (int t = 0; t < PARTICLE_TYPES; t++) sum += sums[t];

@@ -113,6 +113,12 @@ static void presets_yield_to_given_values(void **state) {
   assert_int_equal(p.gravity.mac, MAC_GEOMETRIC);
   assert_int_equal(p.gravity.order, 3);
   assert_true(p.gravity.theta == 0.4);
+  read_config(&p,
+              "[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[time]\nend = "
+              "1\n[gravity]\nsoftening = 1\n",
+              NULL, 0);
+  assert_int_equal(p.gravity.order, 6);
+  assert_true(p.gravity.mac_tolerance == 0.001);
 }
 
 static void aliases_comments_and_blanks(void **state) {
@@ -196,10 +202,11 @@ static void ranges_and_words(void **state) {
       assert_false(accepts(row, whole ? row->high + 1 : nextafter(row->high, INFINITY), whole));
     }
     /* The default is itself allowed. */
-    for (unsigned a = ACCURACY_PAPER; a <= ACCURACY_HIGH; a++) {
-      const char *initial = parameter_initial(row, (enum accuracy)a);
-      assert_true(!*initial || parameter_parse(row, initial, &p, reason, sizeof reason));
-    }
+    for (unsigned a = ACCURACY_PAPER; a <= ACCURACY_HIGH; a++)
+      for (unsigned b = BOUNDARY_PERIODIC; b <= BOUNDARY_ISOLATED; b++) {
+        const char *initial = parameter_initial(row, (enum accuracy)a, (enum boundary)b);
+        assert_true(!*initial || parameter_parse(row, initial, &p, reason, sizeof reason));
+      }
   }
 }
 

@@ -38,7 +38,8 @@ struct parameter {
  * does not set. */
 struct preset {
   const char *key;
-  const char *value[3]; /**< by enum accuracy */
+  const char *value[3];    /**< by enum accuracy */
+  const char *isolated[3]; /**< those of box.boundary = isolated; NULL: the same */
 };
 
 extern const struct parameter parameter_table[];
@@ -54,8 +55,9 @@ bool section_known(const char *section);
 const struct parameter *parameter_find(const char *section, const char *key);
 /** The preset of a row; NULL: it does not depend on gravity.accuracy. */
 const struct preset *preset_find(const struct parameter *row);
-/** The row's default for an accuracy. */
-const char *parameter_initial(const struct parameter *row, enum accuracy accuracy);
+/** The row's default for an accuracy and a boundary. */
+const char *parameter_initial(const struct parameter *row, enum accuracy accuracy,
+                              enum boundary boundary);
 
 /** The known section most similar to the given text; NULL: none is similar. */
 const char *section_suggest(const char *written);
