@@ -92,7 +92,7 @@ static struct errors errors_of_galaxy(const char *settings) {
   char text[512];
   snprintf(text, sizeof text,
            "[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[galaxy]\nmodel = hernquist\n"
-           "particles = 5000\n[time]\nend = 100\n[runtime]\ngroup_size = 2048\n"
+           "particles = 5000\n[time]\nend = 100\n[runtime]\ngroup_size = 2048\nleaf_size = 16\n"
            "[gravity]\nsoftening = 0.05\n%s",
            settings);
   parameters_from_text(&p, text, NULL, 0);
