@@ -97,9 +97,10 @@ static void make_kept(struct gpu *g, struct walk_problem *p, const struct list_r
 }
 
 /** Copy the tables of the sources to the GPU. */
-static struct walk_problem problem_of(struct gpu *g, uint32_t count, unsigned depth,
-                                      const uint32_t *first, const struct node *nodes,
-                                      uint32_t slots, const struct node *const *source_nodes,
+static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a, uint32_t count,
+                                      unsigned depth, const uint32_t *first,
+                                      const struct node *nodes, uint32_t slots,
+                                      const struct node *const *source_nodes,
                                       const uint32_t *source_count, const float *const *source_mass,
                                       uint32_t *offset) {
   struct walk_problem p = {};
@@ -115,7 +116,7 @@ static struct walk_problem problem_of(struct gpu *g, uint32_t count, unsigned de
   p.result = (struct walk_result *)table;
   const float **masses = (const float **)(p.result + 1);
   p.source_mass = source_mass ? masses : NULL;
-  p.weight = packed_weight(count, source_count[0]);
+  p.weight = packed_weight(a, count, source_count[0]);
   p.source_nodes = (const struct node *const *)(masses + (source_mass ? slots : 0));
   p.source_count = (const uint32_t *)(p.source_nodes + slots);
   p.near_offset = offset;
@@ -160,7 +161,7 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
               const struct node *const *source_nodes, const uint32_t *source_count,
               const float *const *source_mass, uint32_t *offset, const struct list_room *room,
               struct walk_result *result) {
-  struct walk_problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes,
+  struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
                                      source_count, source_mass, offset);
   make_kept(g, &p, room, a->newton);
   if (a->newton)
@@ -176,7 +177,7 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, un
                    const float *const *source_mass, const uint32_t *offset,
                    const struct walk_result *lengths, uint32_t *near, uint32_t *far) {
   if (lengths->longest == 0) return;
-  struct walk_problem p = problem_of(g, count, depth, first, nodes, slots, source_nodes,
+  struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
                                      source_count, source_mass, (uint32_t *)offset);
   p.near = near;
   p.far = far;

@@ -82,13 +82,14 @@ static HOST_DEVICE inline bool nodes_in_reach(float scale, const struct node *t,
  * them gives no acceleration to the sources, so that its error there does not matter. But the more of
  * the particles are active, the more of the errors of both nodes cancel in the sums of momentum and
  * energy if a pair is judged for both. With this power the energies of a Plummer sphere and of M31
- * change as with a weight of 1, at 0.94 and 0.72 of the pairs.
+ * change as with a weight of 1, at 0.94 and 0.72 of the pairs. In periodic boxes expansions save little
+ * in sub-steps, and the weight is 1.
  * @param active  targets of a group
  * @param all     its particles
  */
-static inline float packed_weight(uint32_t active, uint32_t all) {
+static inline float packed_weight(const struct acceptance *a, uint32_t active, uint32_t all) {
   const double share = (double)active / (double)all;
-  return (float)(share * share * share);
+  return a->newton ? (float)(share * share * share) : 1.0f;
 }
 
 /** Judge a pair of nodes: out of reach (DROP), to be computed by expansions (ACCEPT), or to be

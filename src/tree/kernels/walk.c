@@ -247,7 +247,7 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
                                  .first = first,
                                  .nodes = nodes,
                                  .sources = source_nodes[slot],
-                                 .weight = packed_weight(count, slot_count[0]),
+                                 .weight = packed_weight(a, count, slot_count[0]),
                                  .target_mass = slot_mass ? slot_mass[0] : NULL,
                                  .source_mass = slot_mass ? slot_mass[slot] : NULL};
     walk_tree(&w, slot << (a->depth + 1), scratch, &result);
