@@ -37,6 +37,7 @@ static __device__ uint32_t descend(const struct walk_problem &p, const struct ac
                  first_stem = 1u << (a.depth - min(a.depth, (unsigned)BELOW_STEM));
   const bool active = lane < taken + fresh;
   uint32_t entry = 1;
+  __syncwarp(); /* the other lanes' children are on the stack */
   if (lane < taken)
     entry = d.stack[d.top - 1 - lane];
   else if (active)
