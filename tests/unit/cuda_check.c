@@ -2230,14 +2230,15 @@ static void check_mixed(void) {
 }
 
 int main(int argc, char **argv) {
-  static char *few[] = {"cuda_check_on_cores", "universe", "box.npart_side=16"};
+  static char *few[] = {"cuda_check_on_cores", "universe", "box.npart_side=12",
+                        "runtime.leaf_size=16"};
   const bool brief = ON_CORES && argc == 1;
   if (ON_CORES) { /* two streams of the GPU take a thread each, more than there may be cores */
     setenv("STARPU_NCPU", "1", 1);
     setenv("STARPU_SILENT", "1", 0);
   }
   if (brief) {
-    argc = 3;
+    argc = 4;
     argv = few;
   }
   int gpus;
