@@ -2196,7 +2196,10 @@ static void check_sets(void) {
 #define ISOLATED                                                                                   \
   "[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[time]\nend = 10\nstep = block\nmax_step = " \
   "2\n"
-#define SPHERE ISOLATED "[galaxy]\nmodel = plummer\nparticles = 32768\n[gravity]\nsoftening = 0.1\n"
+#define PLUMMER(particles)                                          \
+  ISOLATED "[galaxy]\nmodel = plummer\nparticles = " particles "\n" \
+           "[gravity]\nsoftening = 0.1\n"
+#define SPHERE PLUMMER("32768")
 #define GALAXY                                                                 \
   ISOLATED "[galaxy]\nmodel = m31\nparticles = 32768\n[gravity]\nsoftening = " \
            "0.015625\nsoftening_kernel = plummer\n"
@@ -2218,9 +2221,9 @@ static void check_isolated(void) {
 /** Particles of different masses, with and without softening lengths of their own. */
 static void check_mixed(void) {
   static const char *const cases[] = {
-      SPHERE "softening_kernel = plummer\n",
-      SPHERE "softening_kernel = plummer\nsoftening_type_2 = 0.3\n",
-      SPHERE "softening_kernel = spline\nsoftening_type_2 = 0.3\n",
+      PLUMMER("8192") "softening_kernel = plummer\n",
+      PLUMMER("8192") "softening_kernel = plummer\nsoftening_type_2 = 0.3\n",
+      PLUMMER("8192") "softening_kernel = spline\nsoftening_type_2 = 0.3\n",
       UNIVERSE "[gravity]\nsoftening = 40\nsoftening_kernel = plummer\n",
       UNIVERSE "[gravity]\nsoftening = 40\nsoftening_type_2 = 90\n"};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
