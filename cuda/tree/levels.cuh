@@ -27,25 +27,39 @@ static __global__ void visit_downward(unsigned root_level, unsigned lowest, Visi
   }
 }
 
-/** Call visit(node) for the nodes of levels lowest .. 0. */
-template <typename Visit> static void upward(struct gpu *g, unsigned lowest, Visit visit) {
+/** Call launch(root, last) for subtrees of levels root .. last, which together cover the levels
+ * lowest .. 0, children before their parents. */
+template <typename Launch> static void subtrees_upward(unsigned lowest, Launch launch) {
   for (;;) {
     const unsigned root = lowest < SUBTREE ? 0 : lowest - SUBTREE + 1;
-    visit_upward<<<1u << root, LEVEL_BLOCK, 0, g->stream>>>(root, lowest, visit);
-    gpu_launched("upward pass");
+    launch(root, lowest);
     if (root == 0) return;
     lowest = root - 1;
   }
 }
 
+/** The same for the levels highest .. lowest, parents before their children. */
+template <typename Launch>
+static void subtrees_downward(unsigned highest, unsigned lowest, Launch launch) {
+  for (unsigned root = highest; root <= lowest; root += SUBTREE)
+    launch(root, root + SUBTREE - 1 < lowest ? root + SUBTREE - 1 : lowest);
+}
+
+/** Call visit(node) for the nodes of levels lowest .. 0. */
+template <typename Visit> static void upward(struct gpu *g, unsigned lowest, Visit visit) {
+  subtrees_upward(lowest, [&](unsigned root, unsigned last) {
+    visit_upward<<<1u << root, LEVEL_BLOCK, 0, g->stream>>>(root, last, visit);
+    gpu_launched("upward pass");
+  });
+}
+
 /** Call visit(node) for the nodes of levels highest .. lowest. */
 template <typename Visit>
 static void downward(struct gpu *g, unsigned highest, unsigned lowest, Visit visit) {
-  for (unsigned root = highest; root <= lowest; root += SUBTREE) {
-    const unsigned last = root + SUBTREE - 1 < lowest ? root + SUBTREE - 1 : lowest;
+  subtrees_downward(highest, lowest, [&](unsigned root, unsigned last) {
     visit_downward<<<1u << root, LEVEL_BLOCK, 0, g->stream>>>(root, last, visit);
     gpu_launched("downward pass");
-  }
+  });
 }
 
 #endif

@@ -2,6 +2,7 @@
 /* p2m: one warp for each leaf. */
 #include "cuda/tree/expansion.cuh"
 #include "cuda/tree/gpu_tree.h"
+#include "cuda/tree/rows.cuh"
 #include "photons/domain/geometry.h"
 
 enum { BLOCK = 128 };
@@ -23,12 +24,8 @@ static __global__ void p2m(uint32_t count, unsigned depth, float scale,
       d[c] = -scale * (float)position_difference(x[(size_t)c * count + i], centre[c]);
     EXPANSION(P, p2m, d[0], d[1], d[2], mass ? mass[i] : 1.0f, m);
   }
-  float *row = multipole + (size_t)(leaves + leaf) * expansion<P>::multipole;
-#pragma unroll
-  for (int k = 0; k < expansion<P>::multipole; k++) {
-    const float sum = warp_sum(m[k]);
-    if (lane == k % WARP) row[k] = sum;
-  }
+  store_sums<expansion<P>::multipole>(m, multipole +
+                                             (size_t)(leaves + leaf) * expansion<P>::multipole);
 }
 
 template <int P>

@@ -108,6 +108,9 @@ static void report(const struct difference *d, double limit) {
   failures += !good;
 }
 
+/** Expansions of order 6 have terms that cancel. */
+#define EXPANSION_LIMIT 5e-6
+
 static void report_tides(void) {
   for (int k = 0; k < 2; k++) {
     report(&tides[k], 5e-6);
@@ -637,8 +640,8 @@ static void check_potential_expansions(const struct bench *b, const struct group
 }
 
 static void report_potential_expansions(const struct potential_difference *d) {
-  report(&d->m2l, 2e-6); /* at order 6 */
-  report(&d->m2l_constant, 2e-6);
+  report(&d->m2l, EXPANSION_LIMIT);
+  report(&d->m2l_constant, EXPANSION_LIMIT);
   report(&d->l2p_constant, 1e-6);
   report(&d->l2p, 1e-6);
 }
@@ -1264,7 +1267,7 @@ static void report_block(const struct block_difference *d) {
          "pack", d->packed, d->empty, d->leaves, d->largest, packed ? "ok" : "WRONG");
   report(&d->refit, 1e-6);
   report_walk("  walk", &d->walk);
-  report(&d->m2l, 2e-6);
+  report(&d->m2l, EXPANSION_LIMIT);
   report(&d->l2l, 1e-6);
   report(&d->l2p, 1e-6);
   report(&d->p2p, 5e-6);
@@ -1353,9 +1356,9 @@ static void check_tree(const struct bench *b) {
   report(&refit, 1e-6);
   if (b->mass) report(&node_mass, 0.0);
   report(&p2m, 1e-6);
-  report(&m2m, 1e-6);
+  report(&m2m, EXPANSION_LIMIT);
   report_walk("walk", &walk);
-  report(&m2l, 2e-6); /* at order 6 */
+  report(&m2l, EXPANSION_LIMIT);
   report(&l2l, 1e-6);
   report(&l2p, 1e-6);
   /* single precision: positions have 24 bits, relative to the centre of a leaf on the CPU, of a
@@ -2016,7 +2019,7 @@ static void start_starpu(const struct parameters *p, bool gpu) {
 struct outcome {
   size_t count;
   float *forces, *later; /* by id */
-  double kinetic, potential;
+  double kinetic, potential, tolerance;
 };
 
 static void outcome_free(struct outcome *o) {
@@ -2052,7 +2055,7 @@ static void take_base_step(struct nbody *s, const struct universe *u) {
 
 static struct outcome outcome_with(const struct setting *setting, bool gpu, bool stages) {
   struct universe u = make_universe(setting);
-  struct outcome o = {.count = u.particles.count};
+  struct outcome o = {.count = u.particles.count, .tolerance = u.p.gravity.mac_tolerance};
   /* Groups would be larger with GPUs, hence the errors of expansions others. */
   if (u.p.runtime.group_size == 0) u.p.runtime.group_size = 8192;
   start_starpu(&u.p, gpu);
@@ -2079,40 +2082,50 @@ static void report_forces(const char *name, const float *cpu, const float *gpu, 
   report(&d, limit);
 }
 
-/** The relative difference that 99 of 100 particles do not exceed. A few took other rungs and are
- * elsewhere. */
+/** The relative differences that half of the particles and 99 of 100 do not exceed. */
 static void report_most_forces(const char *name, const float *cpu, const float *gpu, size_t count,
-                               double limit) {
+                               double median, double most) {
   double *reference = allocate(3 * count, sizeof *reference, "accelerations");
   for (size_t i = 0; i < 3 * count; i++) reference[i] = (double)cpu[i];
-  const double most = force_compare(gpu, reference, count).p99;
-  printf("  %-10s %9.2e  %s\n", name, most, most <= limit ? "ok" : "TOO LARGE");
-  failures += !(most <= limit);
+  const struct force_error e = force_compare(gpu, reference, count);
+  const bool good = e.median <= median && e.p99 <= most;
+  printf("  %-10s %9.2e median, %9.2e 99 %%  %s\n", name, e.median, e.p99,
+         good ? "ok" : "TOO LARGE");
+  failures += !good;
   free(reference);
 }
 
-/** Compare all stages, and whole forces. In a base step a particle at the limit between two rungs
- * may get another one, which changes its path by the error of a step, and a pair of nodes at the limit
- * of the acceptance criterion may be judged differently, which changes forces by the error of an
- * expansion. */
+/** An isolated system. GPUs sort particles by fewer bits, so that trees may differ, and with them
+ * which pairs of nodes use expansions: forces differ by the errors of these, of which 99 % are below
+ * five times the tolerance. In a base step a particle at the limit between two rungs may get another
+ * one, which changes its path by the error of a step. */
+static void check_isolated_outcome(const struct outcome *cpu, const struct outcome *gpu,
+                                   double tolerance) {
+  const double most = 5.0 * tolerance;
+  if (tolerance <= 1e-5) report_forces("forces", cpu->forces, gpu->forces, cpu->count, 1e-5);
+  report_most_forces("forces", cpu->forces, gpu->forces, cpu->count, 2e-5, most);
+  const double kinetic = gpu->kinetic / cpu->kinetic - 1.0,
+               potential = gpu->potential / cpu->potential - 1.0;
+  const bool good = fabs(kinetic) < 1e-6 && fabs(potential) < 1e-6;
+  printf("  energies differ by %.1e (kinetic) and %.1e (potential)  %s\n", kinetic, potential,
+         good ? "ok" : "TOO LARGE");
+  failures += !good;
+  report_most_forces("later", cpu->later, gpu->later, cpu->count, most, most);
+}
+
+/** Compare all stages, and whole forces. */
 static void check_system(const struct setting *setting) {
   struct outcome cpu = outcome_with(setting, false, true), gpu = outcome_with(setting, true, false),
                  again = outcome_with(setting, true, false);
-  report_forces("forces", cpu.forces, gpu.forces, cpu.count, 1e-5);
+  if (cpu.later)
+    check_isolated_outcome(&cpu, &gpu, cpu.tolerance);
+  else
+    report_forces("forces", cpu.forces, gpu.forces, cpu.count, 1e-5);
   const bool same = memcmp(gpu.forces, again.forces, 3 * gpu.count * sizeof *gpu.forces) == 0 &&
                     gpu.kinetic == again.kinetic && gpu.potential == again.potential;
   printf("  forces and energies of two runs with GPUs are %s\n",
          same ? "the same bits" : "DIFFERENT");
   failures += !same;
-  if (cpu.later) {
-    const double kinetic = gpu.kinetic / cpu.kinetic - 1.0,
-                 potential = gpu.potential / cpu.potential - 1.0;
-    const bool good = fabs(kinetic) < 1e-6 && fabs(potential) < 1e-6;
-    printf("  energies differ by %.1e (kinetic) and %.1e (potential)  %s\n", kinetic, potential,
-           good ? "ok" : "TOO LARGE");
-    failures += !good;
-    report_most_forces("later", cpu.later, gpu.later, cpu.count, 1e-3);
-  }
   outcome_free(&cpu);
   outcome_free(&gpu);
   outcome_free(&again);
@@ -2221,7 +2234,7 @@ static void check_isolated(void) {
 /** Particles of different masses, with and without softening lengths of their own. */
 static void check_mixed(void) {
   static const char *const cases[] = {
-      PLUMMER("8192") "softening_kernel = plummer\n",
+      PLUMMER("8192") "softening_kernel = plummer\nmac_tolerance = 1e-5\n",
       PLUMMER("8192") "softening_kernel = plummer\nsoftening_type_2 = 0.3\n",
       PLUMMER("8192") "softening_kernel = spline\nsoftening_type_2 = 0.3\n",
       UNIVERSE "[gravity]\nsoftening = 40\nsoftening_kernel = plummer\n",
