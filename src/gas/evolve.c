@@ -142,6 +142,22 @@ static int divisions(struct gas *g, int level, double dt) {
   return parts;
 }
 
+/** Whether a level or a finer one has taken gas.regrid steps since its flags were followed. */
+static bool flags_due(const struct gas *g, int level) {
+  for (int l = level; l < g->topology.finest && has_groups(g, l); l++)
+    if (g->level[l].steps % g->regrid == 0) return true;
+  return false;
+}
+
+/** At the end of a step of a level, with which all finer ones end a step: if the flags of one of them
+ * are due, those of all are followed, coarser ones first. Otherwise a wave that comes to the end of all
+ * levels would leave the finest one behind, which finds no room before the coarser ones have made it. */
+static void follow_flags(struct gas *g, int level, double weight) {
+  if (!flags_due(g, level)) return;
+  for (int l = level; l < g->topology.finest && has_groups(g, l); l++)
+    gas_regrid(g, l, l == level ? weight : 1.0, NULL);
+}
+
 static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
   const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);
   g->level[level].dt = dt;
@@ -161,11 +177,11 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
     g->scale = scale;
     if (!g->empty) correct_level(g, level, dt);
   }
-  if (g->gravity) {
-    if (level == 0 || s.end < 1.0) gravity_close(g, level, s.end);
-  } else if (level < g->topology.finest && g->level[level].steps % g->regrid == 0) {
-    gas_regrid(g, level, s.end, NULL);
-  }
+  if (level > 0 && s.end == 1.0) return; /* a coarser level ends its step, too */
+  if (g->gravity)
+    gravity_close(g, level, s.end);
+  else
+    follow_flags(g, level, s.end);
 }
 
 static void take_step(struct gas *g, struct root_step root) {

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Sod's tube with two finer levels that follow the waves seldom: the shock comes to the end of both,
+# and stays on the finest one. Where levels follow one after the other, the finest last, the shock runs
+# out of it, and leaves a wave of density of 1.5 % behind.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+
+cat >config.ini <<'END'
+[run]
+system = gas
+[ic]
+source = sod
+[gas]
+solver = rtvd
+root = 64, 16, 16
+length = 256 # the cells of the finest level are 1 wide
+levels = 2
+flag_gradient_density = 0.03
+buffer = 8
+regrid = 16
+x_low = outflow
+x_high = outflow
+[time]
+end = 50
+[output]
+images = no
+dir = tube
+END
+timeout 300 "$PHOTONS" --quiet config.ini 2>err || complain "exit code $?"
+helper >err 2>&1 || complain "the shock was not resolved"
+cat err
+finish
