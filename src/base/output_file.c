@@ -23,6 +23,7 @@ static struct unfinished {
   struct unfinished *next;
   const char *path; /* the pointer that output_begin() returned */
 } * unfinished_files;
+static bool discarded; /* the program ends: other threads shall make no new files */
 static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static char *copy_text(const char *text, const char *suffix) {
@@ -201,10 +202,23 @@ void output_together(char *const *paths, size_t files, const char *previous,
   comm_barrier();
 }
 
+/** Create a file, unless the program is about to end: then wait for its end. */
+static int create(const char *temporary) {
+  pthread_mutex_lock(&unfinished_lock);
+  const bool ends = discarded;
+  const int descriptor = ends ? -1
+                              : open(temporary,
+                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666),
+            reason = errno;
+  pthread_mutex_unlock(&unfinished_lock);
+  while (ends) pause();
+  errno = reason;
+  return descriptor;
+}
+
 FILE *output_open(const char *temporary) {
   output_clear(temporary);
-  const int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                              0666);
+  const int descriptor = create(temporary);
   FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
   if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
   return file;
@@ -225,6 +239,7 @@ void output_close(FILE *file, const char *path) {
 
 void output_discard_all(void) {
   pthread_mutex_lock(&unfinished_lock);
+  discarded = true;
   while (unfinished_files) {
     struct unfinished *entry = unfinished_files;
     unlink(entry->path);

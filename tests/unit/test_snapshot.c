@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -340,6 +341,24 @@ static void fail_in_threads(void *unused) {
   for (size_t i = 0; i < 4; i++) pthread_join(threads[i], NULL);
 }
 
+static void *open_file(void *temporary) {
+  output_open(temporary);
+  return NULL;
+}
+
+/** While a program ends because of one file, another thread comes to the point where it opens its
+ * own. */
+static void fail_beside_a_writer(void *unused) {
+  (void)unused;
+  char *file = output_begin(scratch("unfinished")), *late = output_begin(scratch("late"));
+  output_close(output_open(file), "unfinished");
+  output_discard_all();
+  pthread_t writer;
+  pthread_create(&writer, NULL, open_file, late);
+  nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+  fail(EXIT_RUN_FAILED, "it ends");
+}
+
 __attribute__((unused)) static void allocate_much(void *unused) {
   (void)unused;
   free(allocate(SIZE_MAX / 8, 4, "a test"));
@@ -371,9 +390,8 @@ static void test_output_files(void **state) {
   output_commit(temporary, path);
   assert_int_equal(access(path, R_OK), 0);
   output_close(output_open(other), "other");
-  output_discard_all();
-  assert_int_not_equal(access(other, F_OK), 0);
-  free(other);
+  output_commit(other, scratch("other"));
+  assert_int_equal(remove(scratch("other")), 0);
   expect_failure(make_folder, scratch("a/b/file"), EXIT_RUN_FAILED, "a file of that name exists");
   expect_failure(make_folder, nowhere, EXIT_RUN_FAILED,
                  "cannot make the folder /proc/nothing: No such file");
@@ -381,6 +399,7 @@ static void test_output_files(void **state) {
   assert_int_equal(remove(scratch("a/b")), 0);
 
   expect_failure(fail_in_threads, NULL, EXIT_BAD_USAGE, "one of 4");
+  expect_failure(fail_beside_a_writer, NULL, EXIT_RUN_FAILED, "it ends");
   assert_int_equal(scratch_count_files(), 1); /* the folder a */
 #ifndef __SANITIZE_ADDRESS__                  /* which ends the program itself */
   expect_failure(allocate_much, NULL, EXIT_RUN_FAILED,

@@ -48,7 +48,7 @@ FILE *output_open(const char *temporary);
 /** fclose(); fails if any write to the file failed (full disk). */
 void output_close(FILE *file, const char *path);
 /** Remove all temporary files that are not committed: for fail(), and before the program ends after
- * a signal. */
+ * a signal. Threads that call output_open() later wait for the program's end. */
 void output_discard_all(void);
 
 #endif
