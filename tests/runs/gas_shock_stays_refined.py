@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The density behind the shock of gas_shock_stays_refined.sh, and the level on which the shock is."""
+"""The density behind the shock of gas_shock_stays_refined.sh."""
 
 import sys
 
@@ -14,6 +14,6 @@ contact, shock = exact.u * tube.time, exact.speeds(1)[0] * tube.time
 behind = (x > contact + 12) & (x < shock - 6)
 assert np.count_nonzero(behind) > 1000
 worst = np.abs(tube.values("density")[behind] / exact.rho_right - 1).max()
-side = np.cbrt(tube.volumes())[np.abs(x - shock) < 8].max()
-print(f"density behind the shock: off by {worst:.2g}, allowed 0.006; cells at the shock: {side:g}")
-sys.exit(not (worst <= 0.006 and side < 1.1))
+# 0.0018 where the shock stays on the finest level, 0.015 where it runs out of it.
+print(f"density behind the shock: off by {worst:.2g}, allowed 0.006")
+sys.exit(not worst <= 0.006)

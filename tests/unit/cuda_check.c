@@ -108,7 +108,8 @@ static void report(const struct difference *d, double limit) {
   failures += !good;
 }
 
-/** Expansions of order 6 have terms that cancel. */
+/** Expansions of order 6 have terms that cancel: with particles of different masses CUDA and CPU, which
+ * add in different orders, differ by up to 3.4e-6 (m2l), 1.3e-6 (m2m). */
 #define EXPANSION_LIMIT 5e-6
 
 static void report_tides(void) {

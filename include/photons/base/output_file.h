@@ -43,12 +43,12 @@ void output_together(char *const *paths, size_t files, const char *previous,
  */
 bool output_failed(void);
 /** Create a text file under a temporary name; never returns NULL. An existing file or symbolic link
- * of that name is removed, so no link is followed. */
+ * of that name is removed, so no link is followed. After output_discard_all() it does not return. */
 FILE *output_open(const char *temporary);
 /** fclose(); fails if any write to the file failed (full disk). */
 void output_close(FILE *file, const char *path);
 /** Remove all temporary files that are not committed: for fail(), and before the program ends after
- * a signal. Threads that call output_open() later wait for the program's end. */
+ * a signal. */
 void output_discard_all(void);
 
 #endif

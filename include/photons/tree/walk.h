@@ -84,6 +84,7 @@ static HOST_DEVICE inline bool nodes_in_reach(float scale, const struct node *t,
  * energy if a pair is judged for both. With this power the energies of a Plummer sphere and of M31
  * change as with a weight of 1, at 0.94 and 0.72 of the pairs. In periodic boxes expansions save little
  * in sub-steps, and the weight is 1.
+ * @param a       the criterion
  * @param active  targets of a group
  * @param all     its particles
  */
