@@ -117,8 +117,12 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (gpus > 0 && !given && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* Without overwriting (0): variables that the user has set are kept. */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
-  /* Tasks run on the GPU that has their data. */
-  if (gpus > 1) setenv("STARPU_HETEROPRIO_USE_LA", "1", 0);
+  /* Tasks run on the GPU that has their data, first of all those that they write. StarPU's default rule
+   * aborts the program at a task with more than 128 pieces of data. */
+  if (gpus > 1) {
+    setenv("STARPU_HETEROPRIO_USE_LA", "1", 0);
+    setenv("STARPU_LAHETEROPRIO_PUSH", "LS_SDH2", 0);
+  }
   const char *asked = getenv("STARPU_SCHED");
   const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
   /* Several streams per GPU: kernels of one stream run while another stream is idle or waits for

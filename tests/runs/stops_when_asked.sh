@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A run ends when it is asked to, by a signal, by a file, by its time or by --steps, and leaves a checkpoint, or
 # says that there is none; a file asks for an output; steps that get nowhere end the run.
+# A shell cannot take back that SIGHUP is ignored, as it is under nohup: env can.
+[ -n "${hangup:-}" ] || hangup=heard exec env --default-signal=HUP sh "$0" "$@"
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 
 cat >config.ini <<END

@@ -5,6 +5,7 @@
  *   universe      a small universe, which is generated
  *   isolated      M31 in empty space
  *   mixed         several systems of particles of different masses
+ *   buffers       a task with as much data as direct sums among many groups have
  *   gas           gas (cuda_check_gas.c)
  *   gas-gravity   self-gravity of gas (cuda_check_gas_gravity.c)
  *
@@ -2275,6 +2276,41 @@ static void check_mixed(void) {
   }
 }
 
+static void count_tasks(void *buffers[], void *count) {
+  (void)buffers;
+  (*(unsigned *)count)++;
+}
+
+/** With several GPUs the scheduler chooses by where a task's data are. A direct sum of particles with
+ * masses and types has three arrays of each neighbour, and there may be more than 40 neighbours. */
+static void check_buffers(void) {
+  enum { BUFFERS = 200 };
+  static struct starpu_codelet codelet = {.cuda_funcs = {count_tasks},
+                                          .nbuffers = STARPU_VARIABLE_NBUFFERS};
+  struct parameters p;
+  float numbers[BUFFERS] = {0.0f};
+  unsigned tasks = 0;
+  struct starpu_data_descr data[BUFFERS];
+  parameters_from_text(&p, "[box]\nsize = 1\nnpart_side = 2\n", NULL, 0);
+  if (ON_CORES) setenv("CORES_GPUS", "2", 1);
+  start_starpu(&p, true);
+  for (int i = 0; i < BUFFERS; i++) {
+    data[i].mode = i == 0 ? STARPU_RW : STARPU_R;
+    starpu_variable_data_register(&data[i].handle, STARPU_MAIN_RAM, (uintptr_t)&numbers[i],
+                                  sizeof numbers[i]);
+  }
+  const int status = starpu_task_insert(&codelet, STARPU_DATA_MODE_ARRAY, data, BUFFERS,
+                                        STARPU_CL_ARGS_NFREE, &tasks, sizeof tasks, STARPU_PRIORITY,
+                                        engine_priority(PRIORITY_LOW, false), 0);
+  starpu_task_wait_for_all();
+  for (int i = 0; i < BUFFERS; i++) starpu_data_unregister(data[i].handle);
+  engine_stop();
+  if (ON_CORES) unsetenv("CORES_GPUS");
+  const bool good = status == 0 && tasks == 1;
+  printf("a task with %d buffers  %s\n", BUFFERS, good ? "ok" : "WRONG");
+  failures += !good;
+}
+
 int main(int argc, char **argv) {
   static char *few[] = {"cuda_check_on_cores", "universe", "box.npart_side=12",
                         "runtime.leaf_size=16"};
@@ -2312,6 +2348,10 @@ int main(int argc, char **argv) {
     check_mixed();
     return failures > 0;
   }
+  if (file && strcmp(file, "buffers") == 0) {
+    check_buffers();
+    return failures > 0;
+  }
   char text[5000] = UNIVERSE;
   const struct setting setting = {.text = text,
                                   .overrides = (const char *const *)argv + (file ? 2 : 1),
@@ -2332,6 +2372,7 @@ int main(int argc, char **argv) {
     check_mixed();
   }
   if (!file || brief) {
+    check_buffers();
     failures += check_gas();
     failures += check_gas_gravity();
     failures += check_gas_cosmology();
