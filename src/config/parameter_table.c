@@ -270,7 +270,7 @@ const struct preset preset_table[] = {
   {"order",         {"3",         "4",          "5"},     {"3", "6", "6"}},
   {"mac",           {"geometric", "relative",   "relative"},{0}},
   {"theta",         {"0.4",       "0.8",        "0.8"},   {0}},
-  {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"},{"0.002", "0.001", "0.0001"}},
+  {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"},{0}},
   {"p2p_kernel",    {"table",     "polynomial", "polynomial"},{0}},
   {"p2p_degree",    {"9",         "7",          "10"},    {0}},
   {"table_order",   {"2",         "2",          "2"},     {0}},

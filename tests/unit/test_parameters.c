@@ -118,7 +118,7 @@ static void presets_yield_to_given_values(void **state) {
               "1\n[gravity]\nsoftening = 1\n",
               NULL, 0);
   assert_int_equal(p.gravity.order, 6);
-  assert_true(p.gravity.mac_tolerance == 0.001);
+  assert_true(p.gravity.mac_tolerance == 0.0005);
 }
 
 static void aliases_comments_and_blanks(void **state) {
