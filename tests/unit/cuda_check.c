@@ -101,10 +101,10 @@ static void compare(struct difference *d, const float *cpu, const float *gpu, si
   for (size_t i = 0; i < n; i++) compare_one(d, (double)cpu[i], (double)gpu[i]);
 }
 
-/* Each stage's rounding differs only by the order of sums and by fused operations. */
 static double rms_of(const struct difference *d) {
   return sqrt(d->difference2 / fmax(d->reference2, 1e-300));
 }
+/* Each stage's rounding differs only by the order of sums and by fused operations. */
 static void report(const struct difference *d, double limit) {
   const double rms = rms_of(d);
   const int good = rms <= limit;
