@@ -1300,7 +1300,8 @@ static void report_block(const struct block_difference *d) {
   report(&d->m2l, EXPANSION_LIMIT);
   report(&d->l2l, 1e-6);
   report(&d->l2p, 1e-6);
-  /* Leaves of few targets are wide: floats lose close pairs. */
+  /* Leaves of few targets are wide, where floats lose close pairs: the cores' own loss, found in the
+   * first groups, is the limit then. */
   report(&d->p2p, fmax(5e-6, rms_of(&d->p2p_float)));
   report(&d->p2p_double, 1e-6);
   report_tides();
