@@ -14,6 +14,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/config/scheduler_names.h"
+#include "photons/runtime/owner_computes.h"
 #ifdef PHOTONS_CUDA
 #include <cuda_runtime_api.h>
 #endif
@@ -87,6 +88,21 @@ long scheduler_check(const struct parameters *p) {
   return cores < STARPU_MAXCPUS ? cores : STARPU_MAXCPUS;
 }
 
+/** The scheduler's name; the configuration gets it. */
+static const char *choose_scheduler(struct starpu_conf *conf, const struct parameters *p,
+                                    int gpus) {
+  const char *asked = getenv("STARPU_SCHED"), *name = asked;
+  if (!name && p->runtime.scheduler[0]) name = p->runtime.scheduler;
+  if (!name) name = gpus > 1 ? OWNER_COMPUTES : gpus > 0 ? "heteroprio" : "lws";
+  if (strcmp(name, OWNER_COMPUTES) == 0) { /* StarPU does not know the name */
+    if (asked) unsetenv("STARPU_SCHED");
+    conf->sched_policy = &owner_computes;
+    return OWNER_COMPUTES;
+  }
+  conf->sched_policy_name = name;
+  return name;
+}
+
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
   if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
@@ -100,9 +116,7 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
 #endif
   }
   if (gpus == 0) conf->ncuda = 0;
-  conf->sched_policy_name = p->runtime.scheduler[0] ? p->runtime.scheduler
-                            : gpus > 0              ? "heteroprio"
-                                                    : "lws";
+  const char *name = choose_scheduler(conf, p, gpus);
 #if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
   conf->sched_policy_callback = map_buckets;
 #else
@@ -117,14 +131,14 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (gpus > 0 && !given && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* Without overwriting (0): variables that the user has set are kept. */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
-  /* Tasks run on the GPU that has their data, first of all those that they write. StarPU's default rule
-   * aborts the program at a task with more than 128 pieces of data. */
+  /* Where heteroprio is asked for with several GPUs, tasks run on the GPU that has their data, first of
+   * all those that they write. StarPU's default rule aborts the program at a task with more than 128
+   * pieces of data. */
   if (gpus > 1) {
     setenv("STARPU_HETEROPRIO_USE_LA", "1", 0);
     setenv("STARPU_LAHETEROPRIO_PUSH", "LS_SDH2", 0);
   }
-  const char *asked = getenv("STARPU_SCHED");
-  const bool by_models = strncmp(asked ? asked : conf->sched_policy_name, "dm", 2) == 0;
+  const bool by_models = strncmp(name, "dm", 2) == 0;
   /* Several streams per GPU: kernels of one stream run while another stream is idle or waits for
    * data of other ranks. But then the time of a task depends on its neighbour's, which performance
    * models cannot predict, so schedulers with models (dm*) get one stream. */

@@ -34,6 +34,9 @@
 #include "photons/domain/group_sort.h"
 #include "photons/ic/ic.h"
 #include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/owner_computes.h"
+#include "photons/runtime/scheduler.h"
 #include "photons/step/block_step.h"
 #include "photons/step/statistics.h"
 #include "photons/step/step.h"
@@ -2312,6 +2315,50 @@ static void check_buffers(void) {
   failures += !good;
 }
 
+/** The GPU on which a task runs. */
+static void note_device(void *buffers[], void *device) {
+  (void)buffers;
+  **(int **)device = starpu_worker_get_devid((int)worker_number());
+}
+
+/** With several GPUs tasks run on the GPU that owns what they write, even if all that they read is on
+ * another one. A task whose data have no owner runs, too. */
+static void check_owners(void) {
+  enum { PARTS = 8, TURNS = 50 };
+  static struct starpu_codelet codelet = {.cuda_funcs = {note_device},
+                                          .nbuffers = STARPU_VARIABLE_NBUFFERS};
+  struct parameters p;
+  starpu_data_handle_t part[PARTS], loose;
+  int device[TURNS][PARTS + 1], numbers[STARPU_NMAXWORKERS], wrong = 0;
+  parameters_from_text(&p, "[box]\nsize = 1\nnpart_side = 2\n", NULL, 0);
+  if (ON_CORES) setenv("CORES_GPUS", "2", 1);
+  start_starpu(&p, true);
+  const int gpus = (int)scheduler_gpus(numbers);
+  loose = handle_make(1, 1);
+  for (int i = 0; i < PARTS; i++) owner_set(part[i] = handle_make(1000, 4), (uint32_t)i, PARTS);
+  for (int turn = 0; turn < TURNS; turn++)
+    for (int i = 0; i <= PARTS; i++) {
+      int *to = &device[turn][i];
+      *to = -1;
+      struct starpu_data_descr data[2] = {{i < PARTS ? part[i] : loose, STARPU_W},
+                                          {part[(i + PARTS / 2) % PARTS], STARPU_R}};
+      starpu_task_insert(&codelet, STARPU_DATA_MODE_ARRAY, data, turn > 0 ? 2 : 1,
+                         STARPU_CL_ARGS_NFREE, &to, sizeof to, STARPU_PRIORITY,
+                         engine_priority(PRIORITY_LOW, false), 0);
+    }
+  starpu_task_wait_for_all();
+  for (int turn = 0; turn < TURNS; turn++)
+    for (int i = 0; i <= PARTS; i++)
+      wrong += i < PARTS ? device[turn][i] != numbers[i * gpus / PARTS] : device[turn][i] < 0;
+  for (int i = 0; i < PARTS; i++) starpu_data_unregister_no_coherency(part[i]);
+  starpu_data_unregister_no_coherency(loose);
+  engine_stop();
+  if (ON_CORES) unsetenv("CORES_GPUS");
+  printf("owners of data: %d GPUs, %d of %d tasks on another one  %s\n", gpus, wrong,
+         TURNS * (PARTS + 1), wrong == 0 ? "ok" : "WRONG");
+  failures += wrong > 0;
+}
+
 int main(int argc, char **argv) {
   static char *few[] = {"cuda_check_on_cores", "universe", "box.npart_side=12",
                         "runtime.leaf_size=16"};
@@ -2351,6 +2398,7 @@ int main(int argc, char **argv) {
   }
   if (file && strcmp(file, "buffers") == 0) {
     check_buffers();
+    check_owners();
     return failures > 0;
   }
   char text[5000] = UNIVERSE;
@@ -2374,6 +2422,7 @@ int main(int argc, char **argv) {
   }
   if (!file || brief) {
     check_buffers();
+    check_owners();
     failures += check_gas();
     failures += check_gas_gravity();
     failures += check_gas_cosmology();

@@ -5,9 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** The scheduler of include/photons/runtime/owner_computes.h. */
+#define OWNER_COMPUTES "owner-computes"
+
 /**
- * Is it a scheduler that a run may use? All of StarPU's are, but graph_test, which waits for a call
- * that this program does not make.
+ * Is it a scheduler that a run may use? OWNER_COMPUTES is, and all of StarPU's are, but graph_test, which
+ * waits for a call that this program does not make.
  * @param[out] allowed  the names, each after a space, where the answer is no
  */
 bool scheduler_allowed(const char *name, char *allowed, size_t size);

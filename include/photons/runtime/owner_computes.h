@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The scheduler for several GPUs: the owner of data computes them. */
+#ifndef PHOTONS_RUNTIME_OWNER_COMPUTES_H
+#define PHOTONS_RUNTIME_OWNER_COMPUTES_H
+
+#include <starpu.h>
+#include <stdint.h>
+
+/**
+ * A StarPU policy for processes with several GPUs. What a GPU can run, GPUs run; the rest is for cores.
+ * A task runs on the GPU that owns the first of the data that it writes, or else reads, which have an
+ * owner. What it needs of other GPUs is fetched while it waits for its turn. A task whose data have no
+ * owner goes where most of its bytes are; a GPU that has nothing to do takes such tasks from the other
+ * GPUs. Of the tasks of a GPU those of the highest priority run first.
+ */
+extern struct starpu_sched_policy owner_computes;
+
+/** Let data belong to a GPU of this process: to GPU floor(part G/parts) of G. Without this scheduler
+ * nothing happens. @param handle  NULL: nothing happens, either */
+void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/runtime/owner_computes.h"
+
+#include <starpu_scheduler.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "photons/config/scheduler_names.h"
+#include "photons/runtime/engine.h"
+
+enum { PRIORITIES = PRIORITY_HIGHEST + 1 };
+/** Bytes that a task writes count so many times as bytes that it reads: they stay where the task ran. */
+enum { WRITTEN = 16 };
+
+/** The tasks that are ready for a GPU, or for cores. */
+struct queue {
+  struct starpu_task_list owned[PRIORITIES], free[PRIORITIES];
+  atomic_uint waiting, stealable; /* in both, and in `free` */
+  unsigned node;                  /* the device's memory */
+  int device;
+  int worker[STARPU_NMAXWORKERS];
+  unsigned workers;
+};
+
+static struct {
+  bool used;
+  starpu_pthread_mutex_t mutex;
+  struct queue cores, gpu[STARPU_MAXCUDADEVS];
+  uint32_t gpus;
+  struct queue *of[STARPU_NMAXWORKERS]; /* by worker */
+} policy;
+
+static void make_queue(struct queue *q, unsigned node, int device) {
+  *q = (struct queue){.node = node, .device = device};
+  for (int k = 0; k < PRIORITIES; k++) {
+    starpu_task_list_init(&q->owned[k]);
+    starpu_task_list_init(&q->free[k]);
+  }
+}
+
+static void start(unsigned context) {
+  memset(&policy, 0, sizeof policy);
+  make_queue(&policy.cores, STARPU_MAIN_RAM, -1);
+  STARPU_PTHREAD_MUTEX_INIT(&policy.mutex, NULL);
+  starpu_sched_ctx_set_min_priority(context, PRIORITY_LOWEST);
+  starpu_sched_ctx_set_max_priority(context, PRIORITY_HIGHEST);
+  policy.used = true;
+}
+
+static void stop(unsigned context) {
+  (void)context;
+  policy.used = false;
+  STARPU_PTHREAD_MUTEX_DESTROY(&policy.mutex);
+}
+
+static struct queue *queue_of_worker(int worker) {
+  if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) return &policy.cores;
+  const int device = starpu_worker_get_devid(worker);
+  for (uint32_t i = 0; i < policy.gpus; i++)
+    if (policy.gpu[i].device == device) return &policy.gpu[i];
+  make_queue(&policy.gpu[policy.gpus], starpu_worker_get_memory_node((unsigned)worker), device);
+  return &policy.gpu[policy.gpus++];
+}
+
+static void add_workers(unsigned context, int *worker, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    struct queue *q = queue_of_worker(worker[i]);
+    q->worker[q->workers++] = worker[i];
+    policy.of[worker[i]] = q;
+    starpu_sched_ctx_worker_shares_tasks_lists(worker[i], (int)context);
+  }
+}
+
+void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
+  if (!handle || !policy.used || policy.gpus == 0) return;
+  const uint64_t gpu = (uint64_t)part * policy.gpus / parts;
+  starpu_data_set_user_data(handle, &policy.gpu[gpu]);
+}
+
+/** The GPU that owns a task's data; NULL: none does. */
+static struct queue *owner_of(struct starpu_task *task) {
+  struct queue *reads = NULL;
+  const unsigned count = STARPU_TASK_GET_NBUFFERS(task);
+  for (unsigned i = 0; i < count; i++) {
+    struct queue *owner = starpu_data_get_user_data(STARPU_TASK_GET_HANDLE(task, i));
+    if (!owner) continue;
+    if (STARPU_TASK_GET_MODE(task, i) & STARPU_W) return owner;
+    if (!reads) reads = owner;
+  }
+  return reads;
+}
+
+/** The GPU that has most of a task's data; of equal ones that with fewer tasks. */
+static struct queue *nearest(struct starpu_task *task) {
+  struct queue *best = &policy.gpu[0];
+  double most = -1.0;
+  const unsigned count = STARPU_TASK_GET_NBUFFERS(task);
+  for (uint32_t g = 0; g < policy.gpus; g++) {
+    struct queue *q = &policy.gpu[g];
+    double bytes = 0.0;
+    for (unsigned i = 0; i < count; i++) {
+      const starpu_data_handle_t handle = STARPU_TASK_GET_HANDLE(task, i);
+      if (!starpu_data_is_on_node(handle, q->node)) continue;
+      const bool written = STARPU_TASK_GET_MODE(task, i) & STARPU_W;
+      bytes += (written ? WRITTEN : 1.0) * (double)starpu_data_get_size(handle);
+    }
+    if (bytes < most || (bytes == most && q->waiting >= best->waiting)) continue;
+    most = bytes;
+    best = q;
+  }
+  return best;
+}
+
+static int priority_of(const struct starpu_task *task) {
+  if (task->priority < PRIORITY_LOWEST) return PRIORITY_LOWEST;
+  return task->priority > PRIORITY_HIGHEST ? PRIORITY_HIGHEST : task->priority;
+}
+
+static int push_task(struct starpu_task *task) {
+  unsigned variant;
+  const bool for_gpu = policy.gpus > 0 && starpu_worker_can_execute_task_first_impl(
+                                              (unsigned)policy.gpu[0].worker[0], task, &variant);
+  struct queue *owner = for_gpu ? owner_of(task) : NULL, *q = owner     ? owner
+                                                              : for_gpu ? nearest(task)
+                                                                        : &policy.cores;
+  if (owner) starpu_prefetch_task_input_on_node(task, q->node);
+  starpu_worker_relax_on();
+  STARPU_PTHREAD_MUTEX_LOCK(&policy.mutex);
+  starpu_worker_relax_off();
+  starpu_task_list_push_back(&(owner ? q->owned : q->free)[priority_of(task)], task);
+  q->waiting++;
+  if (!owner) q->stealable++;
+  starpu_push_task_end(task);
+  STARPU_PTHREAD_MUTEX_UNLOCK(&policy.mutex);
+  for (unsigned i = 0; i < q->workers; i++)
+    if (starpu_wake_worker_relax_light(q->worker[i])) break;
+  return 0;
+}
+
+/** Take a task of the highest priority. @param owned  whether owned ones may be taken, too */
+static struct starpu_task *take(struct queue *q, bool owned) {
+  for (int k = PRIORITIES - 1; k >= 0; k--) {
+    const bool is_owned = owned && !starpu_task_list_empty(&q->owned[k]);
+    if (!is_owned && starpu_task_list_empty(&q->free[k])) continue;
+    q->waiting--;
+    if (!is_owned) q->stealable--;
+    return starpu_task_list_pop_front(&(is_owned ? q->owned : q->free)[k]);
+  }
+  return NULL;
+}
+
+/** The GPU with most tasks that others may take; NULL: there are none. */
+static struct queue *victim(void) {
+  struct queue *most = NULL;
+  for (uint32_t g = 0; g < policy.gpus; g++)
+    if (policy.gpu[g].stealable > (most ? most->stealable : 0)) most = &policy.gpu[g];
+  return most;
+}
+
+static struct starpu_task *pop_task(unsigned context) {
+  (void)context;
+  struct queue *own = policy.of[starpu_worker_get_id_check()];
+  const bool gpu = own != &policy.cores;
+  if (own->waiting == 0 && !(gpu && victim())) return NULL;
+  starpu_worker_relax_on();
+  STARPU_PTHREAD_MUTEX_LOCK(&policy.mutex);
+  starpu_worker_relax_off();
+  struct starpu_task *task = take(own, true);
+  if (!task && gpu && victim()) task = take(victim(), false);
+  STARPU_PTHREAD_MUTEX_UNLOCK(&policy.mutex);
+  return task;
+}
+
+struct starpu_sched_policy owner_computes = {
+    .init_sched = start,
+    .deinit_sched = stop,
+    .add_workers = add_workers,
+    .push_task = push_task,
+    .pop_task = pop_task,
+#if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
+    .prefetches = 1,
+#endif
+    .policy_name = OWNER_COMPUTES,
+    .policy_description = "tasks run on the GPU that owns what they write",
+    .worker_type = STARPU_WORKER_LIST,
+};
