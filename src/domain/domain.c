@@ -9,6 +9,7 @@
 #include "photons/domain/codelets.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/owner_computes.h"
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
 #include "rebuild.h"
@@ -196,7 +197,10 @@ void domain_register(struct domain *d) {
       char *array = particles_column(&d->particles, k);
       g->column[k] = handle_register(array + first * particle_column_bytes(c),
                                      (size_t)g->count * c->components, c->size);
+      owner_set(g->column[k], (uint32_t)i, (uint32_t)own);
     }
+    owner_set(g->tree, (uint32_t)i, (uint32_t)own);
+    owner_set(g->node_mass, (uint32_t)i, (uint32_t)own);
   }
   d->registered = true;
 }

@@ -15,7 +15,6 @@
 #include "photons/gas/particles.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
-#include "photons/runtime/owner_computes.h"
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
 
@@ -178,14 +177,6 @@ static void make_batch(const struct gas *g, struct gas_batch *b) {
   if (g->particles) gas_particles_make_batch(b);
 }
 
-/** Each GPU has the batches of a connected part of the curve, equally many of each level. */
-static void set_owner(struct gas_batch *b, uint32_t part, uint32_t parts) {
-  const starpu_data_handle_t all[] = {b->handle[0], b->handle[1], b->fluxes, b->sides,
-                                      b->sheets,    b->shares,    b->matter};
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) owner_set(all[k], part, parts);
-  for (int k = 0; k < POTENTIALS; k++) owner_set(b->potential[k], part, parts);
-}
-
 void *gas_shared_room(size_t bytes, const char *what) {
   if (!engine_gpu()) return reallocate(NULL, bytes + 1, 1, what);
   return pinned_take(engine_pool(), bytes + 1);
@@ -226,13 +217,9 @@ void gas_divide_level(struct gas *g, int level) {
 }
 
 void gas_make_batches(struct gas *g, int level) {
-  const uint32_t first = gas_first_batch(g, level, comm_rank()),
-                 end = gas_first_batch(g, level, comm_rank() + 1);
-  for (uint32_t i = first; i < end; i++) {
-    struct gas_batch *b = &g->level[level].batch[i];
-    if (!b->handle[0]) make_batch(g, b);
-    set_owner(b, i - first, end - first);
-  }
+  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
+    if (!g->level[level].batch[i].handle[0]) make_batch(g, &g->level[level].batch[i]);
 }
 
 void gas_make_level(struct gas *g, int level) {

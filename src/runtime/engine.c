@@ -34,6 +34,7 @@ static struct {
   struct pinned_pool *pool;
 } engine;
 
+#ifdef PHOTONS_CUDA
 /** Count scratch memory as StarPU's, which otherwise fills nine tenths of the GPU with data that no
  * task may need again. */
 static void count_scratch(int64_t bytes) {
@@ -43,6 +44,7 @@ static void count_scratch(int64_t bytes) {
   else if (starpu_memory_allocate(node, (size_t)bytes, STARPU_MEMORY_OVERFLOW) != 0)
     fail(EXIT_RUN_FAILED, "StarPU cannot count %lld bytes of a GPU's memory", (long long)bytes);
 }
+#endif
 
 static void create_gpu(void *context) {
   (void)context;

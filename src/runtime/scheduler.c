@@ -93,7 +93,11 @@ static const char *choose_scheduler(struct starpu_conf *conf, const struct param
                                     int gpus) {
   const char *asked = getenv("STARPU_SCHED"), *name = asked;
   if (!name && p->runtime.scheduler[0]) name = p->runtime.scheduler;
-  if (!name) name = gpus > 1 ? OWNER_COMPUTES : gpus > 0 ? "heteroprio" : "lws";
+  /* In isolated systems the groups, of as many particles each, meet all groups in every step: where a
+   * group moves to another GPU, all must be copied again. In a box the work of groups differs, and
+   * heteroprio lets a GPU without work take some of the others'. */
+  const bool stay = gpus > 1 && p->box.boundary == BOUNDARY_ISOLATED;
+  if (!name) name = stay ? OWNER_COMPUTES : gpus > 0 ? "heteroprio" : "lws";
   if (strcmp(name, OWNER_COMPUTES) == 0) { /* StarPU does not know the name */
     if (asked) unsetenv("STARPU_SCHED");
     conf->sched_policy = &owner_computes;
@@ -131,9 +135,8 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (gpus > 0 && !given && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* Without overwriting (0): variables that the user has set are kept. */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
-  /* Where heteroprio is asked for with several GPUs, tasks run on the GPU that has their data, first of
-   * all those that they write. StarPU's default rule aborts the program at a task with more than 128
-   * pieces of data. */
+  /* With heteroprio tasks run on the GPU that has their data, first of all those that they write. StarPU's
+   * default rule aborts the program at a task with more than 128 pieces of data. */
   if (gpus > 1) {
     setenv("STARPU_HETEROPRIO_USE_LA", "1", 0);
     setenv("STARPU_LAHETEROPRIO_PUSH", "LS_SDH2", 0);

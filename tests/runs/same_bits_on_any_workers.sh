@@ -36,7 +36,7 @@ snapshot() {
 }
 
 STARPU_NCPU=1 STARPU_SCHED=eager snapshot reference
-for scheduler in eager lws prio dmdas random ws; do
+for scheduler in eager lws prio dmdas random ws owner-computes; do
   for workers in 1 2; do
     STARPU_NCPU=$workers STARPU_SCHED=$scheduler snapshot "$scheduler-$workers"
     support same_snapshots.py reference.hdf5 "$scheduler-$workers.hdf5" ||
