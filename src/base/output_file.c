@@ -202,23 +202,23 @@ void output_together(char *const *paths, size_t files, const char *previous,
   comm_barrier();
 }
 
-/** Create a file, unless the program is about to end: then wait for its end. */
-static int create(const char *temporary) {
+void output_creating(void) {
   pthread_mutex_lock(&unfinished_lock);
-  const bool ends = discarded;
-  const int descriptor = ends ? -1
-                              : open(temporary,
-                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666),
-            reason = errno;
+  if (!discarded) return;
   pthread_mutex_unlock(&unfinished_lock);
-  while (ends) pause();
-  errno = reason;
-  return descriptor;
+  for (;;) pause();
 }
+
+void output_created(void) { pthread_mutex_unlock(&unfinished_lock); }
 
 FILE *output_open(const char *temporary) {
   output_clear(temporary);
-  const int descriptor = create(temporary);
+  output_creating();
+  const int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              0666),
+            reason = errno;
+  output_created();
+  errno = reason;
   FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
   if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
   return file;

@@ -62,8 +62,10 @@ static hid_t file_access(const char *path) {
 hid_t hdf5_create(const char *temporary, const char *path) {
   const hid_t access = file_access(path);
   output_clear(temporary);
-  const hid_t file = writing(H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, access), path,
-                             "create", "the file");
+  output_creating();
+  const hid_t file = H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, access);
+  output_created();
+  writing(file, path, "create", "the file");
   H5Pclose(access);
   return file;
 }

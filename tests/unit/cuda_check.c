@@ -4,8 +4,8 @@
  *
  *   universe      a small universe, which is generated
  *   isolated      M31 in empty space
- *   mixed         several systems of particles of different masses
- *   buffers       a task with as much data as direct sums among many groups have
+ *   mixed [N]     several systems of particles of different masses, or system N of them
+ *   buffers       a task with as much data as direct sums among many groups have; owners of data
  *   gas           gas (cuda_check_gas.c)
  *   gas-gravity   self-gravity of gas (cuda_check_gas_gravity.c)
  *

@@ -346,15 +346,22 @@ static void *open_file(void *temporary) {
   return NULL;
 }
 
+static void *create_hdf5(void *temporary) {
+  hdf5_create(temporary, "late.hdf5");
+  return NULL;
+}
+
 /** While a program ends because of one file, another thread comes to the point where it opens its
  * own. */
 static void fail_beside_a_writer(void *unused) {
   (void)unused;
-  char *file = output_begin(scratch("unfinished")), *late = output_begin(scratch("late"));
+  char *file = output_begin(scratch("unfinished")), *late = output_begin(scratch("late")),
+       *late_hdf5 = output_begin(scratch("late.hdf5"));
   output_close(output_open(file), "unfinished");
   output_discard_all();
-  pthread_t writer;
-  pthread_create(&writer, NULL, open_file, late);
+  pthread_t writer[2];
+  pthread_create(&writer[0], NULL, open_file, late);
+  pthread_create(&writer[1], NULL, create_hdf5, late_hdf5);
   nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
   fail(EXIT_RUN_FAILED, "it ends");
 }

@@ -42,6 +42,10 @@ void output_together(char *const *paths, size_t files, const char *previous,
  * @return whether the thread was writing
  */
 bool output_failed(void);
+/** Between these two a thread creates a file of a name of output_begin(), and must not fail. The end of
+ * the program waits for the second. After output_discard_all() the first one does not return. */
+void output_creating(void);
+void output_created(void);
 /** Create a text file under a temporary name; never returns NULL. An existing file or symbolic link
  * of that name is removed, so no link is followed. After output_discard_all() it does not return. */
 FILE *output_open(const char *temporary);
