@@ -99,7 +99,8 @@ static const char *choose_scheduler(struct starpu_conf *conf, const struct param
   const bool stay = gpus > 1 && p->box.boundary == BOUNDARY_ISOLATED;
   if (!name) name = stay ? OWNER_COMPUTES : gpus > 0 ? "heteroprio" : "lws";
   if (strcmp(name, OWNER_COMPUTES) == 0) { /* StarPU does not know the name */
-    if (asked) unsetenv("STARPU_SCHED");
+    unsetenv("STARPU_SCHED");
+    conf->sched_policy_name = NULL;
     conf->sched_policy = &owner_computes;
     return OWNER_COMPUTES;
   }
