@@ -10,13 +10,14 @@
 #include "photons/runtime/engine.h"
 
 enum { PRIORITIES = PRIORITY_HIGHEST + 1 };
-/** Bytes that a task writes count so many times as bytes that it reads: they stay where the task ran. */
+/** Bytes that a task writes count as so many bytes that it reads: what a task writes stays where the task
+ * ran. */
 enum { WRITTEN = 16 };
 
 /** The tasks that are ready for a GPU, or for cores. */
 struct queue {
   struct starpu_task_list owned[PRIORITIES], free[PRIORITIES];
-  atomic_uint waiting, stealable; /* in both, and in `free` */
+  atomic_uint waiting, stealable; /* tasks in all lists, and in those of `free` */
   unsigned node;                  /* the device's memory */
   int device;
   int worker[STARPU_NMAXWORKERS];
@@ -124,7 +125,8 @@ static int push_task(struct starpu_task *task) {
   struct queue *owner = for_gpu ? owner_of(task) : NULL, *q = owner     ? owner
                                                               : for_gpu ? nearest(task)
                                                                         : &policy.cores;
-  if (owner) starpu_prefetch_task_input_on_node(task, q->node);
+  if (owner)
+    (void)starpu_prefetch_task_input_on_node(task, q->node); /* else the task's start fetches */
   starpu_worker_relax_on();
   STARPU_PTHREAD_MUTEX_LOCK(&policy.mutex);
   starpu_worker_relax_off();
