@@ -11,9 +11,10 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/runtime/gpu_memory.h"
 #include "photons/runtime/host_memory.h"
 
-/** The place of a message in its sender's shared memory, as data of StarPU. */
+/** The place of a message in its sender's memory, that of the host or of a GPU, as data of StarPU. */
 struct token {
   size_t place;
   starpu_data_handle_t handle;
@@ -29,7 +30,7 @@ static size_t vector_bytes(void *buffer) {
 }
 
 struct put_argument {
-  size_t place; /* offset in this rank's shared memory */
+  size_t place; /* in this rank's shared memory */
   size_t bytes;
 };
 enum { PUT_TOKEN, PUT_DATA };
@@ -57,10 +58,15 @@ static void get_cpu(void *buffers[], const struct get_argument *a) {
          vector_bytes(buffers[GET_DATA]));
 }
 
-/** Copy between a rank's shared memory and a vector. CUDA takes only page-locked memory, so the
- * copy is cut into pieces that each lie in one page-locked chunk. */
+/** Copy between a rank's shared memory and a vector. Of the host's memory CUDA takes only what is
+ * page-locked, so that copy is cut into pieces that each lie in one page-locked chunk. */
 static void copy_by_gpu(struct gpu *gpu, int rank, size_t place, bool put, void *buffer) {
   const size_t bytes = vector_bytes(buffer);
+  if (gpu_memory_holds(place)) {
+    char *shared = gpu_memory_at(rank, place), *data = VECTOR(char, buffer);
+    gpu_copy(gpu, put ? shared : data, put ? data : shared, bytes);
+    return;
+  }
   for (size_t done = 0, n; done < bytes; done += n) {
     n = host_memory_pin(rank, place + done, bytes - done);
     char *shared = host_memory_of(rank) + place + done, *data = VECTOR(char, buffer) + done;
@@ -94,10 +100,13 @@ void message_start(const struct parameters *p) {
   keep_token_on_host(&get_codelet, 1);
   if (starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD) != 0)
     fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
-  if (p->runtime.shared_memory && !host_memory_start() && comm_rank() == 0)
+  const enum shared_memory shared = p->runtime.shared_memory;
+  if (shared != SHARED_NOT && !host_memory_start() && comm_rank() == 0)
     warn("ranks of one host cannot share memory (are they in different containers?): their "
          "messages go "
          "through MPI, which is slower");
+  /* Cores cannot read the memory of GPUs. */
+  if (shared == SHARED_ALL && gpu_memory_start()) put_codelet.where = get_codelet.where = STARPU_CUDA;
 }
 
 void message_stop(void) {
@@ -109,6 +118,7 @@ void message_stop(void) {
   free(tokens.token);
   tokens.token = NULL;
   tokens.count = 0;
+  gpu_memory_stop();
   host_memory_stop();
   if (starpu_mpi_shutdown() != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI does not stop");
 }
@@ -117,6 +127,7 @@ void message_begin(void) {
   /* After the barrier all ranks have read the last step's messages. */
   if (host_memory_shared()) comm_barrier();
   host_memory_reset();
+  gpu_memory_reset();
   tokens.used = 0;
 }
 
@@ -136,7 +147,9 @@ static void put_submit(struct token *token, starpu_data_handle_t data, enum prio
   const size_t bytes = starpu_data_get_size(data);
   const struct starpu_data_descr slots[] = {
       [PUT_TOKEN] = {token->handle, STARPU_W}, [PUT_DATA] = {data, STARPU_R}};
-  put_insert((struct put_argument){host_memory_take(bytes), bytes},
+  const size_t on_gpu = gpu_memory_take(bytes),
+               place = on_gpu == GPU_MEMORY_NONE ? host_memory_take(bytes) : on_gpu;
+  put_insert((struct put_argument){place, bytes},
              (struct task){.data = slots, .count = 2, .priority = priority});
 }
 

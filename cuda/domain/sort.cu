@@ -26,10 +26,6 @@ struct level {
   uint32_t *low, *high;    /* [node][3] */
 };
 
-static __device__ inline uint32_t node_at(const struct level &l, uint32_t place) {
-  return (uint32_t)(((((uint64_t)place + 1) << l.level) - 1) / l.count);
-}
-
 static __device__ inline uint32_t coordinate(const struct level &l, uint32_t particle, uint32_t c) {
   return l.x[(size_t)c * l.count + particle] - l.root->centre[c] + (1u << 31);
 }
@@ -62,7 +58,7 @@ static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
   };
   for (uint64_t row = begin; row < begin + ROWS * WARP && row < l.count; row += WARP) {
     const uint32_t place = (uint32_t)min(row + lane, (uint64_t)l.count - 1),
-                   mine = node_at(l, place), particle = l.order[place];
+                   mine = level_node(l.count, l.level, place), particle = l.order[place];
     uint32_t x[3];
     for (uint32_t c = 0; c < 3; c++) x[c] = coordinate(l, particle, c);
     const uint32_t first = __shfl_sync(~0u, mine, 0);
@@ -92,7 +88,7 @@ static __global__ void __launch_bounds__(BLOCK)
     make_keys(const struct level l, unsigned bits, uint32_t *key) {
   const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
   if (place >= l.count) return;
-  const uint32_t node = node_at(l, place);
+  const uint32_t node = level_node(l.count, l.level, place);
   const uint32_t *low = l.low + 3 * (size_t)node, *high = l.high + 3 * (size_t)node;
   uint32_t axis = 0;
   uint64_t longest = 0;
@@ -149,7 +145,7 @@ void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *
   const uint32_t *x = (const uint32_t *)column[COLUMN_position];
   const size_t wide = widest_words();
   unsigned levels = depth;
-  while (((count - 1) >> levels) + 1 > P2P_TARGETS_MOST) levels++;
+  while (((count - 1) >> levels) + 1 > (P2P_TARGETS_MOST >> QUARTER_LEVELS)) levels++;
   const size_t boxes = 3 * ((size_t)1 << levels), places = ((size_t)count + 63) / 64 * 64;
   cub::DoubleBuffer<uint32_t> key(NULL, NULL), order(NULL, NULL);
   size_t bytes;

@@ -23,9 +23,9 @@ struct gpu_mesh;
 struct gpu_mesh *gpu_mesh_create(struct gpu *gpu, const struct mesh *m);
 void gpu_mesh_free(struct gpu_mesh *g);
 
-/** @param depth  of the group's tree; its leaves are deposited one by one */
-void gpu_deposit(struct gpu_mesh *g, uint32_t count, unsigned depth, const uint32_t *x,
-                 const float *mass, bool shifted, const struct patch *patch, float *data);
+/** The particles are in the order of their tree. */
+void gpu_deposit(struct gpu_mesh *g, uint32_t count, const uint32_t *x, const float *mass,
+                 bool shifted, const struct patch *patch, float *data);
 /** Clear the slab and add n patches in the given order. */
 void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n,
                    const struct patch *const *patch, const float *const *data, float *slab);

@@ -3,11 +3,15 @@
  * p2p_newton.cu. Where a group has few target
  * blocks, several CUDA blocks divide the sources of each, so that the GPU is full; another kernel
  * adds up their sums. The warps of these CUDA blocks take turns in reading the sources, 64 at a
- * time. Each warp keeps the sources in reach of the targets' box in CUDA shared memory and computes
- * their force on all targets. A lane holds up to T targets in registers; where there are fewer
- * targets than lanes, several lanes divide the sources of one target. All sums run in a fixed
- * order. The few sources that are near enough for softening to matter are listed apart, so that the
- * main loop needs no test for them. */
+ * time. Each warp keeps the sources in reach of the targets' box in CUDA shared memory.
+ *
+ * Where the targets are close together, each warp computes the force of its sources on all targets.
+ * Else each warp has a quarter of the targets, and computes the force on them of all sources in reach of
+ * the quarter's box: from time to time each warp passes on the sources that all warps have kept.
+ *
+ * A lane holds up to T targets in registers; where there are fewer targets than lanes, several lanes
+ * divide the sources of one target. All sums run in a fixed order. The few sources that are near enough
+ * for softening to matter are listed apart, so that the main loop needs no test for them. */
 #include "cuda/domain/targets.cuh"
 #include "cuda/tree/gpu_tree.h"
 #include "cuda/tree/lists.cuh"
@@ -29,6 +33,16 @@ enum { CUDA_BLOCKS_WANTED = 512, DIVISIONS_MOST = 64 };
  * two leave fewer lanes idle. A block of them has at most as many as two a lane can hold. */
 enum { PACKED_FEW = 16, PACKED_MOST = P2P_TARGETS_MOST < 2 * WARP ? P2P_TARGETS_MOST : 2 * WARP };
 enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = STEP };
+/* Sources of a warp that all warps of the CUDA block are given at a time. */
+#ifndef P2P_SHELF
+#define P2P_SHELF 256
+#endif
+enum { SHELF = P2P_SHELF };
+/* Targets are divided among the warps where the sides of their box add up to more than this, in r_cut.
+ * In smaller boxes the quarters would have nearly the same sources. */
+#ifndef P2P_WIDE
+#define P2P_WIDE 1.6f
+#endif
 enum {
   LENGTHS = 256,
   ORDER_BLOCK = 1024
@@ -111,12 +125,13 @@ static __device__ inline void act_one(const struct law<real> &law, const float *
 #pragma unroll
     for (int j = 0; j < T; j++) {
       y[j] = inverse_root(u[j]);
-      f[j] = law.coefficient[FORM];
+      f[j] = coefficient<real, FORM>(law, FORM);
     }
 #pragma unroll
     for (int k = FORM - 1; k >= 0; k--)
 #pragma unroll
-      for (int j = 0; j < T; j++) f[j] = fma(f[j], u[j] - real(0.5), law.coefficient[k]);
+      for (int j = 0; j < T; j++)
+        f[j] = fma(f[j], argument<real, FORM>(u[j]), coefficient<real, FORM>(law, k));
 #pragma unroll
     for (int j = 0; j < T; j++) f[j] = fma(y[j] * y[j], y[j], -f[j]);
   } else {
@@ -219,12 +234,21 @@ static __device__ inline uint32_t empty(const struct law<real> &law, const float
   return min(acting, n);
 }
 
+/** Sources of a warp for all warps of the CUDA block. */
+template <bool QUARTERS> struct shelf {
+  struct list<float, SHELF, false> list;
+  uint32_t count;
+  bool last; /* the warp has no more sources */
+};
+template <> struct shelf<false> {};
+
 /** A warp's working memory: lists of sources, later sums. */
-template <typename real, bool MIXED, int T> union workspace {
+template <typename real, bool MIXED, int T, bool QUARTERS> union workspace {
   static constexpr uint32_t TILE = 512 / sizeof(real);
   struct {
     struct list<real, TILE, false> far;
     struct list<real, CLOSE_TILE, MIXED> close;
+    struct shelf<QUARTERS> shelf;
   };
   real sum[P2P_SUMS][WARP * T];
 };
@@ -273,23 +297,56 @@ static __device__ inline uint32_t append(struct list<real, ROOM, SOFTENED> *list
   return __popc(lanes);
 }
 
-/** Force of this warp's sources on the targets (at most WARP * T). Returns the number of sources in
- * reach. */
-template <typename real, int FORM, bool MIXED, int T>
-static __device__ uint32_t act_on(const struct p2p_problem &p, const struct law<real> &law,
-                                  const float *table,
-                                  const struct softened_targets<real, MIXED, T> &own,
-                                  union workspace<real, MIXED, T> *work, uint32_t leaf,
-                                  const struct reach &reach, const struct share &share,
-                                  struct targets<real, T> &t) {
-  const uint32_t lane = threadIdx.x % WARP, warp = blockIdx.y * WARPS + threadIdx.x / WARP,
-                 warps = p.divisions * WARPS, entries_end = p.offset[leaf + 1];
+/** The targets of a warp, and what it has collected for them. */
+template <typename real, bool MIXED, int T, bool QUARTERS> struct collection {
+  union workspace<real, MIXED, T, QUARTERS> *work;
+  struct share share;
+  uint32_t far, close, in_reach; /* sources in the lists; sources used so far */
+};
+
+/** Add sources in reach of the targets to the lists. Full lists act on the targets.
+ * @param last  there are no sources; all that is in the lists acts */
+template <typename real, int FORM, bool MIXED, int T, bool QUARTERS>
+static __device__ inline void collect(const struct law<real> &law, const float *table,
+                                      const struct softened_targets<real, MIXED, T> &own,
+                                      const struct candidate<real> &a,
+                                      const struct candidate<real> &b, bool last,
+                                      struct collection<real, MIXED, T, QUARTERS> &k,
+                                      struct targets<real, T> &t) {
   /* Plummer softening acts at all distances */
   const float close2 = law.soft.plummer2 > real(0) ? 1.0f : float(law.soft.support2) * 1.0001f;
+  const bool a_in = a.distance2 < R_CUT_SQUARED, a_close = a_in && a.distance2 <= close2;
+  const bool b_in = b.distance2 < R_CUT_SQUARED, b_close = b_in && b.distance2 <= close2;
+  k.far += append(&k.work->far, k.far, a_in && !a_close, a);
+  k.far += append(&k.work->far, k.far, b_in && !b_close, b);
+  if (__any_sync(~0u, a_close || b_close)) {
+    k.close += append(&k.work->close, k.close, a_close, a);
+    k.close += append(&k.work->close, k.close, b_close, b);
+  }
+  while (k.far >= (last ? 1u : k.work->TILE)) {
+    const uint32_t acted = empty<real, FORM, T, false, MIXED>(law, table, own, &k.work->far, k.far,
+                                                              last, k.share, t);
+    k.in_reach += acted;
+    k.far -= acted;
+  }
+  while (k.close >= (last ? 1u : CLOSE_TILE)) {
+    const uint32_t acted = empty<real, FORM, T, true, MIXED>(law, table, own, &k.work->close,
+                                                             k.close, last, k.share, t);
+    k.in_reach += acted;
+    k.close -= acted;
+  }
+}
+
+/** Call take(a, b, false) for this warp's sources, two for each lane at a time, and at the end
+ * take(a, b, true). */
+template <typename real, bool MIXED, typename Take>
+static __device__ inline void read_sources(const struct p2p_problem &p, uint32_t leaf,
+                                           const struct reach &reach, Take take) {
+  const uint32_t lane = threadIdx.x % WARP, warp = blockIdx.y * WARPS + threadIdx.x / WARP,
+                 warps = p.divisions * WARPS, entries_end = p.offset[leaf + 1];
   const real scale = real(p.scale);
-  uint32_t far = 0, close = 0, in_reach = 0, turn = warp; /* steps until it is this warp's turn */
-  bool last = false; /* after the last entry follows a step that reads nothing and empties the
-                        lists */
+  uint32_t turn = warp; /* steps until it is this warp's turn */
+  bool last = false;    /* after the last entry follows a step that reads nothing */
   for (uint32_t batch = p.offset[leaf]; !last; batch += WARP) {
     last = batch >= entries_end;
     /* each lane looks up a source leaf; consecutive leaves are then read as one range */
@@ -323,67 +380,211 @@ static __device__ uint32_t act_on(const struct p2p_problem &p, const struct law<
           add_properties(p, neighbour, k0, a);
           add_properties(p, neighbour, k1, b);
         }
-        const bool a_in = a.distance2 < R_CUT_SQUARED, a_close = a_in && a.distance2 <= close2;
-        const bool b_in = b.distance2 < R_CUT_SQUARED, b_close = b_in && b.distance2 <= close2;
-        far += append(&work->far, far, a_in && !a_close, a);
-        far += append(&work->far, far, b_in && !b_close, b);
-        if (__any_sync(~0u, a_close || b_close)) {
-          close += append(&work->close, close, a_close, a);
-          close += append(&work->close, close, b_close, b);
-        }
-        while (far >= (last ? 1u : work->TILE)) {
-          const uint32_t acted = empty<real, FORM, T, false, MIXED>(law, table, own, &work->far,
-                                                                    far, last, share, t);
-          in_reach += acted;
-          far -= acted;
-        }
-        while (close >= (last ? 1u : CLOSE_TILE)) {
-          const uint32_t acted = empty<real, FORM, T, true, MIXED>(law, table, own, &work->close,
-                                                                   close, last, share, t);
-          in_reach += acted;
-          close -= acted;
-        }
+        take(a, b, last);
         if (last) break;
       }
     }
   }
-  return in_reach;
 }
 
-/** Sum over the parts of each target, then over the warps. */
-template <typename real, bool MIXED, int T>
-static __device__ void store(const struct p2p_problem &p, struct targets<real, T> &t,
-                             union workspace<real, MIXED, T> *work, uint32_t first, uint32_t n,
-                             uint32_t lanes, uint32_t parts) {
-  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-  __syncwarp();
+/** Force of this warp's sources on the targets (at most WARP * T). Returns the number of sources in
+ * reach. */
+template <typename real, int FORM, bool MIXED, int T, bool QUARTERS>
+static __device__ uint32_t act_on(const struct p2p_problem &p, const struct law<real> &law,
+                                  const float *table,
+                                  const struct softened_targets<real, MIXED, T> &own,
+                                  union workspace<real, MIXED, T, QUARTERS> *work, uint32_t leaf,
+                                  const struct reach &reach, const struct share &share,
+                                  struct targets<real, T> &t) {
+  struct collection<real, MIXED, T, QUARTERS> k = {work, share, 0, 0, 0};
+  read_sources<real, MIXED>(p, leaf, reach,
+                            [&](const struct candidate<real> &a, const struct candidate<real> &b,
+                                bool last) { collect<real, FORM>(law, table, own, a, b, last, k, t); });
+  return k.in_reach;
+}
+
+/** The box of the targets of a warp, relative to the centre of the target block. */
+struct quarter {
+  float centre[3], half[3];
+};
+
+template <int T>
+static __device__ inline void axis_of(const float (&x)[T], uint32_t n, float *centre, float *half) {
+  float low = x[0], high = x[0];
 #pragma unroll
-  for (int j = 0; j < T; j++) {
-    for (int c = 0; c < P2P_SUMS; c++) {
-      const real own = c < P2P_TIDE ? t.a[j][c] : t.tide[j];
-      real total = own;
-      for (uint32_t part = 1; part < parts; part++)
-        total += __shfl_sync(~0u, own, (lane + part * lanes) % WARP);
-      if (lane < lanes) work[warp].sum[c][j * lanes + lane] = total;
+  for (int j = 1; j < T; j++) {
+    low = fminf(low, x[j]);
+    high = fmaxf(high, x[j]);
+  }
+#pragma unroll
+  for (int step = WARP / 2; step > 0; step /= 2) {
+    low = fminf(low, __shfl_xor_sync(~0u, low, step));
+    high = fmaxf(high, __shfl_xor_sync(~0u, high, step));
+  }
+  *centre = 0.5f * (low + high);
+  *half = n > 0 ? fmaxf(high - *centre, *centre - low) * 1.000001f : -1e3f;
+}
+
+/** Of n targets. */
+template <int T>
+static __device__ inline struct quarter quarter_of(const struct targets<float, T> &t, uint32_t n) {
+  struct quarter q;
+  axis_of(t.x, n, &q.centre[0], &q.half[0]);
+  axis_of(t.y, n, &q.centre[1], &q.half[1]);
+  axis_of(t.z, n, &q.centre[2], &q.half[2]);
+  return q;
+}
+
+/** A source on a shelf. @param valid  otherwise it is out of reach */
+static __device__ inline struct candidate<float>
+candidate_from(const struct source<float> &s, const struct quarter &q, bool valid) {
+  const float ex = fmaxf(fabsf(s.x - q.centre[0]) - q.half[0], 0.0f),
+              ey = fmaxf(fabsf(s.y - q.centre[1]) - q.half[1], 0.0f),
+              ez = fmaxf(fabsf(s.z - q.centre[2]) - q.half[2], 0.0f);
+  return {s, valid ? fmaf(ex, ex, fmaf(ey, ey, ez * ez)) : 2.0f, 0.0f};
+}
+
+/** Force of the sources of all warps on this warp's targets, a quarter of those of the CUDA block.
+ * Returns the number of sources in reach of their box. */
+template <int FORM, int T>
+static __device__ uint32_t act_on_quarter(const struct p2p_problem &p, const struct law<float> &law,
+                                          const float *table,
+                                          union workspace<float, false, T, true> *all, uint32_t leaf,
+                                          const struct reach &reach, const struct quarter &q,
+                                          const struct share &share, struct targets<float, T> &t) {
+  const uint32_t lane = threadIdx.x % WARP;
+  union workspace<float, false, T, true> *work = &all[threadIdx.x / WARP];
+  struct collection<float, false, T, true> k = {work, share, 0, 0, 0};
+  const struct softened_targets<float, false, T> own = {};
+  uint32_t shelved = 0;
+  read_sources<float, false>(
+      p, leaf, reach,
+      [&](const struct candidate<float> &a, const struct candidate<float> &b, bool last) {
+        shelved += append(&work->shelf.list, shelved, a.distance2 < R_CUT_SQUARED, a);
+        shelved += append(&work->shelf.list, shelved, b.distance2 < R_CUT_SQUARED, b);
+        bool finished = false; /* all warps */
+        while (shelved >= SHELF || (last && !finished)) {
+          if (lane == 0) {
+            work->shelf.count = shelved;
+            work->shelf.last = last;
+          }
+          __syncthreads();
+          finished = true;
+          for (int w = 0; w < WARPS; w++) finished = finished && all[w].shelf.last;
+          /* after the shelves follows a turn that empties the lists */
+          for (int w = 0; w < WARPS + finished; w++) {
+            const bool end = w == WARPS;
+            const uint32_t n = end ? 1 : all[w].shelf.count;
+            const struct source<float> *s = all[end ? 0 : w].shelf.list.source;
+#pragma unroll 1
+            for (uint32_t i = lane; i < n + lane; i += STEP)
+              collect<float, FORM>(law, table, own, candidate_from(s[i], q, !end && i < n),
+                                   candidate_from(s[i + WARP], q, !end && i + WARP < n), end, k, t);
+          }
+          __syncthreads();
+          shelved = 0;
+        }
+      });
+  return k.in_reach;
+}
+
+/** Component c of the result for a target. */
+template <typename real>
+static __device__ inline void write(const struct p2p_problem &p, uint32_t c, uint32_t target,
+                                    real sum) {
+  p.acceleration[((size_t)blockIdx.y * p.components + c) * p.count + target] = p.factor * float(sum);
+}
+
+/** Add up the sums of the parts of each target, whose total the first part then has. */
+template <typename real, int T>
+static __device__ inline void add_parts(struct targets<real, T> &t, uint32_t lanes, uint32_t parts) {
+  const uint32_t lane = threadIdx.x % WARP, part = lane / lanes;
+  for (uint32_t half; parts > 1; parts = half) {
+    half = (parts + 1) / 2;
+    const bool adds = part + half < parts;
+    const uint32_t other = (lane + half * lanes) % WARP;
+    const auto add = [&](real &sum) {
+      const real more = __shfl_sync(~0u, sum, other);
+      if (adds) sum += more;
+    };
+#pragma unroll
+    for (int j = 0; j < T; j++) {
+#pragma unroll
+      for (int c = 0; c < P2P_TIDE; c++) add(t.a[j][c]);
+      add(t.tide[j]);
     }
   }
+}
+
+/** Call put(c, i, sum) for component c of this lane's target number i. */
+template <typename real, int T, typename Put>
+static __device__ inline void each_sum(const struct targets<real, T> &t, uint32_t lanes, Put put) {
+  const uint32_t lane = threadIdx.x % WARP;
+  if (lane >= lanes) return;
+#pragma unroll
+  for (int j = 0; j < T; j++) {
+#pragma unroll
+    for (int c = 0; c < P2P_TIDE; c++) put(c, j * lanes + lane, t.a[j][c]);
+    put(P2P_TIDE, j * lanes + lane, t.tide[j]);
+  }
+}
+
+/** Add up the sums of the warps, and write the results for n targets from `first` on. */
+template <typename real, bool MIXED, int T, bool QUARTERS>
+static __device__ void store(const struct p2p_problem &p, const struct targets<real, T> &t,
+                             union workspace<real, MIXED, T, QUARTERS> *work, uint32_t first,
+                             uint32_t n, uint32_t lanes) {
+  __syncwarp();
+  each_sum(t, lanes, [&](int c, uint32_t i, real sum) { work[threadIdx.x / WARP].sum[c][i] = sum; });
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < p.components * n; k += BLOCK) {
     const uint32_t c = k / n, i = k % n;
     real total = work[0].sum[c][i];
     for (int w = 1; w < WARPS; w++) total += work[w].sum[c][i];
-    p.acceleration[((size_t)blockIdx.y * p.components + c) * p.count + first + i] = p.factor *
-                                                                                    float(total);
+    write(p, c, first + i, total);
   }
   __syncthreads();
 }
 
-template <typename real, int FORM, bool MIXED, int T>
+/** A quarter of a target block. */
+static __device__ inline struct target_block
+quarter_block(const struct p2p_problem &p, const struct target_block &b, uint32_t quarter) {
+  const uint32_t n = b.end - b.begin;
+  if (p.first)
+    return {b.leaf, b.begin + n * quarter / WARPS, b.begin + n * (quarter + 1) / WARPS};
+  const uint32_t node = level_node(p.count, p.block_level, b.begin) * WARPS + quarter;
+  return {b.leaf, level_first(p.count, p.block_level + QUARTER_LEVELS, node),
+          level_first(p.count, p.block_level + QUARTER_LEVELS, node + 1)};
+}
+
+/** Forces on the quarter of a target block that belongs to this warp. Returns the number of pairs. */
+template <int FORM, int T>
+static __device__ unsigned long long
+quarter_forces(const struct p2p_problem &p, const struct law<float> &law, const float *table,
+               union workspace<float, false, T, true> *work, const struct target_block &block,
+               const struct reach &reach) {
+  const struct target_block own = quarter_block(p, block, threadIdx.x / WARP);
+  const uint32_t n = own.end - own.begin, some = max(n, 1), lanes = (some + T - 1) / T,
+                 parts = WARP / lanes, lane = threadIdx.x % WARP, part = lane / lanes;
+  struct targets<float, T> t = load_targets<float, T>(p, reach.centre, own.begin, some, lanes,
+                                                      lane % lanes);
+  const struct share share = {part < parts ? part : 0, parts};
+  const uint32_t in_reach = act_on_quarter<FORM, T>(p, law, table, work, block.leaf, reach,
+                                                    quarter_of(t, n), share, t);
+  add_parts(t, lanes, parts);
+  each_sum(t, lanes, [&](uint32_t c, uint32_t i, float sum) {
+    if (i < n && c < p.components) write(p, c, own.begin + i, sum);
+  });
+  return (unsigned long long)n * in_reach;
+}
+
+/** @tparam QUARTERS  targets may be divided among the warps */
+template <typename real, int FORM, bool MIXED, int T, bool QUARTERS>
 static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? P2P_BLOCKS : 3)
     p2p(const __grid_constant__ struct p2p_problem p,
         const __grid_constant__ struct law<real> law) {
   constexpr int TABLE_FLOATS = FORM <= TABLE ? (TABLE - FORM + 1) * TABLE_ENTRIES : 1;
-  __shared__ union workspace<real, MIXED, T> work[WARPS];
+  __shared__ union workspace<real, MIXED, T, QUARTERS> work[WARPS];
   __shared__ float table[TABLE_FLOATS];
   if (FORM <= TABLE) {
     for (int i = threadIdx.x; i < TABLE_FLOATS; i += BLOCK) table[i] = law.table[i];
@@ -399,6 +600,12 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
   const bool wide = fmaxf(fmaxf(reach.half[0], reach.half[1]), reach.half[2]) + R_CUT >=
                     (float)(0.5 * POSITION_TURN) * p.scale;
   unsigned long long pairs = 0;
+  if constexpr (QUARTERS)
+    if (!wide && reach.half[0] + reach.half[1] + reach.half[2] > 0.5f * P2P_WIDE) {
+      pairs = quarter_forces<FORM, T>(p, law, table, work, block, reach);
+      if (lane == 0 && pairs) atomicAdd(p.pairs, pairs);
+      return;
+    }
   for (uint32_t first = begin; first < end;) {
     const uint32_t n = wide ? 1 : end - first, lanes = (n + T - 1) / T, parts = WARP / lanes;
     const uint32_t part = lane / lanes, slot = lane % lanes;
@@ -409,8 +616,9 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
     /* results of lanes beyond the last part are not used */
     const struct share share = {part < parts ? part : 0, parts};
     pairs += (unsigned long long)n *
-             act_on<real, FORM, MIXED, T>(p, law, table, own, &work[warp], leaf, reach, share, t);
-    store<real, MIXED, T>(p, t, work, first, n, lanes, parts);
+             act_on<real, FORM>(p, law, table, own, &work[warp], leaf, reach, share, t);
+    add_parts(t, lanes, parts);
+    store(p, t, work, first, n, lanes);
     first += n;
   }
   if (lane == 0 && pairs) atomicAdd(p.pairs, pairs);
@@ -431,14 +639,15 @@ static void launch(const struct gpu *g, const struct p2p_problem &p, const struc
                    int t) {
   const dim3 blocks(p.blocks, p.divisions);
   if (p.source_mass || p.source_type)
-    p2p<real, FORM, true, 2><<<blocks, BLOCK, 0, g->stream>>>(p, law);
+    p2p<real, FORM, true, 2, false><<<blocks, BLOCK, 0, g->stream>>>(p, law);
   else if (sizeof(real) == sizeof(double) || t == 2)
-    p2p<real, FORM, false, 2><<<blocks, BLOCK, 0, g->stream>>>(p, law);
+    p2p<real, FORM, false, 2, false><<<blocks, BLOCK, 0, g->stream>>>(p, law);
   else if constexpr (sizeof(real) == sizeof(float)) {
+    constexpr bool QUARTERS = FORM >= ANY_DEGREE; /* tables take the memory that this needs */
     if (t == 3)
-      p2p<real, FORM, false, 3><<<blocks, BLOCK, 0, g->stream>>>(p, law);
+      p2p<real, FORM, false, 3, QUARTERS><<<blocks, BLOCK, 0, g->stream>>>(p, law);
     else
-      p2p<real, FORM, false, 4><<<blocks, BLOCK, 0, g->stream>>>(p, law);
+      p2p<real, FORM, false, 4, QUARTERS><<<blocks, BLOCK, 0, g->stream>>>(p, law);
   }
 }
 

@@ -262,6 +262,8 @@ static const char *finer_mesh(const struct parameters *p, size_t n, uint32_t fir
 static void print_layout(FILE *out, const struct parameters *p, size_t n) {
   const struct layout l = layout_choose(p, n);
   const struct memory_use m = memory_estimate(p, n);
+  char on_gpus[64] = "";
+  if (m.on_gpus > 0.0) snprintf(on_gpus, sizeof on_gpus, ", less %.1f on GPUs", 1e-6 * m.on_gpus);
   fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n",
           l.domain.group_count, (n + l.domain.group_count - 1) / l.domain.group_count,
           l.domain.leaf_size, l.domain.depth);
@@ -271,9 +273,9 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
             finer_mesh(p, n, l.mesh.cells));
   fprintf(out,
           "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
-          "              tasks %.1f, at times %.1f\n",
+          "              tasks %.1f, at times %.1f%s\n",
           1e-6 * memory_peak(&m), 1e-6 * m.program, 1e-6 * m.particles, 1e-6 * m.trees,
-          1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times);
+          1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times, on_gpus);
 }
 
 static const char *on_average(const struct particles *s) {

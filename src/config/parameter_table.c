@@ -68,6 +68,8 @@ static const char *const gas_boundaries[] = {
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
+static const char *const shared_memories[] = {
+    [SHARED_NOT] = "no", [SHARED_HOST] = "host", [SHARED_ALL] = "yes", NULL};
 static const char *const memories[] = {[MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
 
 #define FIELD(member) offsetof(struct parameters, member), sizeof(((struct parameters *)0)->member)
@@ -252,7 +254,7 @@ const struct parameter parameter_table[] = {
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "number of CPU cores that run tasks; automatic: all (the environment variable STARPU_NCPU takes precedence)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "auto: use GPUs if there are any; no: never; require: end with an error if there is none", .words = gpu_uses},
   {"runtime", "memory", WORD(runtime.memory), "small", .help = "small: on cores the two meshes of interlacing take turns in the same memory, which is given back while rebuilds and outputs need memory; fast: they do not. With GPUs nothing changes", .words = memories},
-  {"runtime", "shared_memory", SWITCH(runtime.shared_memory), "yes", .help = "ranks of one host exchange data through shared memory; no: through MPI", .words = no_yes},
+  {"runtime", "shared_memory", WORD(runtime.shared_memory), "yes", .help = "ranks of one host exchange data through shared memory, that of GPUs where each rank has one; host: that of the host alone; no: through MPI", .words = shared_memories},
   {"runtime", "wall_time", REAL, FIELD(runtime.wall_time), "0", .help = "wall-clock time that the program may take: the run writes a checkpoint and ends before it is used up; 0: no limit", .unit = "h", RANGE(0, 1e6)},
   {"runtime", "signal_grace", REAL, FIELD(runtime.signal_grace), "120", .help = "time that a step may go on after a signal to stop, at least twice the longest step; a longer step is given up; 0: give up the step at once", .unit = "s", RANGE(0, 1e6)},
   {"runtime", "timeout", REAL, FIELD(runtime.timeout), "600", .help = "time after which a rank that no longer answers, because its process or host hangs, ends the run; long computations do answer; 0: never", .unit = "s", RANGE(0, 1e6)},

@@ -33,6 +33,7 @@ static struct {
   size_t *bytes;  /* [rank] */
   size_t *pinned; /* [rank] page-locked chunks, from the start on */
   size_t used;    /* bytes of this rank's segment */
+  size_t kept;    /* of these, what stays when the segment is emptied */
 } memory;
 static pthread_mutex_t pin_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -88,6 +89,7 @@ bool host_memory_start(void) {
   free(all);
   comm_max_u32(&missing, 1); /* all ranks have mapped this rank's segment by now */
   if ((int)own.descriptor >= 0) close((int)own.descriptor);
+  memory.kept = (sizeof(struct address) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   host_memory_reset();
   if (missing) host_memory_stop();
   return !missing;
@@ -131,8 +133,13 @@ bool host_memory_with(int rank) {
   return memory.segment && rank != comm_rank() && memory.segment[rank];
 }
 
-void host_memory_reset(void) {
-  memory.used = (sizeof(struct address) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+void host_memory_reset(void) { memory.used = memory.kept; }
+
+size_t host_memory_keep(size_t bytes) {
+  host_memory_reset();
+  const size_t place = host_memory_take(bytes);
+  memory.kept = memory.used;
+  return place;
 }
 
 size_t host_memory_take(size_t bytes) {

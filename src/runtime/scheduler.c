@@ -3,6 +3,7 @@
  * variables. */
 #include "photons/runtime/scheduler.h"
 
+#include <math.h>
 #include <starpu.h>
 #include <starpu_heteroprio.h>
 #include <stdio.h>
@@ -28,6 +29,8 @@ typedef enum starpu_heteroprio_types worker_type;
 #endif
 
 enum { BUCKETS = 8 }; /* at least one for each priority, and bucket 0 */
+
+#define USABLE 0.9 /* of a GPU's memory; StarPU, CUDA's libraries and kernels take the rest */
 
 /** Number of GPUs that StarPU will find. */
 static int gpus_present(void) {
@@ -197,6 +200,27 @@ uint32_t scheduler_gpus(int *device) {
     if (i == gpus) device[gpus++] = starpu_worker_get_devid(w);
   }
   return gpus;
+}
+
+double scheduler_gpu_memory(void) {
+  double bytes = 0.0;
+#ifdef PHOTONS_CUDA
+  int device[STARPU_NMAXWORKERS];
+  const uint32_t gpus = scheduler_gpus(device);
+  const char *text = getenv("STARPU_LIMIT_CUDA_MEM"); /* MB */
+  const double limit = text && atof(text) > 0.0 ? 1048576.0 * atof(text) : INFINITY;
+  for (uint32_t i = 0; i < gpus; i++) {
+    struct cudaDeviceProp gpu;
+    if (cudaGetDeviceProperties(&gpu, device[i]) != cudaSuccess)
+      fail(EXIT_RUN_FAILED, "cannot read the memory of GPU %d", device[i]);
+    bytes += fmin(USABLE * (double)gpu.totalGlobalMem, limit);
+  }
+  /* ranks of this host share its GPUs where there are not enough */
+  int present;
+  if (gpus > 0 && cudaGetDeviceCount(&present) == cudaSuccess)
+    bytes *= fmin((double)present / ((double)gpus * comm_host_size()), 1.0);
+#endif
+  return bytes;
 }
 
 void scheduler_print_gpus(FILE *out) {

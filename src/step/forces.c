@@ -134,6 +134,9 @@ void forces_submit(struct nbody *n, bool mesh,
    * walks. */
   FOR_TARGETS(d, g) lists_begin(s, g);
   if (mesh) submit_mesh(d, l);
+  /* With accelerations of their own these need not come after p2p. */
+  const bool reads_first = d->particles.block_steps;
+  if (mesh && reads_first) submit_reads(d, l);
   submit_tree(d, s);
-  if (mesh) submit_reads(d, l);
+  if (mesh && !reads_first) submit_reads(d, l);
 }

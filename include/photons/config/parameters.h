@@ -178,7 +178,7 @@ struct parameters {
     int64_t workers;          /**< CPU workers; 0: StarPU's choice (STARPU_NCPU takes precedence) */
     enum gpu_use gpu;
     enum memory_choice memory;
-    bool shared_memory;   /**< between ranks of one host */
+    enum shared_memory shared_memory; /**< between ranks of one host */
     double wall_time;     /**< hours; 0: no limit */
     double signal_grace;  /**< seconds that a step may go on after a signal to stop */
     double timeout;       /**< seconds of silence of a rank that end the run; 0: never */

@@ -35,6 +35,10 @@ static HOST_DEVICE inline unsigned node_level(uint32_t node) {
 static HOST_DEVICE inline uint32_t level_first(uint32_t count, unsigned level, uint32_t j) {
   return (uint32_t)(((uint64_t)count * j) >> level);
 }
+/** The node of a level, counted from the level's first, that holds particle `place`. */
+static HOST_DEVICE inline uint32_t level_node(uint32_t count, unsigned level, uint32_t place) {
+  return (uint32_t)(((((uint64_t)place + 1) << level) - 1) / count);
+}
 static HOST_DEVICE inline uint32_t node_first(uint32_t count, uint32_t node) {
   unsigned l = node_level(node);
   return level_first(count, l, node - (1u << l));

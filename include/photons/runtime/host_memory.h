@@ -20,8 +20,14 @@ void host_memory_stop(void);
 bool host_memory_shared(void);
 /** Whether the segment of rank @p rank can be read here; false for this rank itself. */
 bool host_memory_with(int rank);
-/** Empty this rank's segment. Its readers must have finished. */
+/** Empty this rank's segment but for what is kept. Its readers must have finished. */
 void host_memory_reset(void);
+/**
+ * Empty this rank's segment and reserve bytes in it that stay until the end. Ranks that keep the same have
+ * it at the same offset.
+ * @return the offset
+ */
+size_t host_memory_keep(size_t bytes);
 /**
  * Reserve bytes in this rank's segment; main thread only.
  * @return offset from host_memory_of(comm_rank())

@@ -42,6 +42,8 @@ bool scheduler_is_heteroprio(void);
  * @return number of GPUs
  */
 uint32_t scheduler_gpus(int *device);
+/** Bytes that this rank's data can take in the memory of GPUs; 0 without a GPU. */
+double scheduler_gpu_memory(void);
 /** Print names and memory of the GPUs, as "2 NVIDIA H200 (150 GB)", or "none". */
 void scheduler_print_gpus(FILE *out);
 
