@@ -25,8 +25,7 @@ static void pm_assign_cpu(void *buffers[], const struct pm_assign_argument *a) {
 
 static void pm_assign_gpu(struct gpu *gpu, void *buffers[], const struct pm_assign_argument *a) {
   (void)gpu;
-  gpu_deposit(a->l->gpu[worker_number()], a->g->count,
-              VECTOR(const uint32_t, buffers[POSITION]),
+  gpu_deposit(a->l->gpu[worker_number()], a->g->count, VECTOR(const uint32_t, buffers[POSITION]),
               a->g->node_mass ? VECTOR(const float, buffers[MASS]) : NULL, a->set == 1, a->patch,
               VECTOR(float, buffers[PATCH]));
 }

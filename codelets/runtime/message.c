@@ -106,7 +106,8 @@ void message_start(const struct parameters *p) {
          "messages go "
          "through MPI, which is slower");
   /* Cores cannot read the memory of GPUs. */
-  if (shared == SHARED_ALL && gpu_memory_start()) put_codelet.where = get_codelet.where = STARPU_CUDA;
+  if (shared == SHARED_ALL && gpu_memory_start())
+    put_codelet.where = get_codelet.where = STARPU_CUDA;
 }
 
 void message_stop(void) {

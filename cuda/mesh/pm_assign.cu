@@ -120,8 +120,7 @@ static __device__ inline bool deposit_some(const struct assignment_task &t, uint
       const float mass = t.mass ? t.mass[i] * unit : unit;
       for (uint32_t a = 0; a < W; a++) {
         work->weight[a][me] = w[2][a];
-        for (uint32_t b = 0; b < W; b++)
-          work->row_weight[a * W + b][me] = w[0][a] * mass * w[1][b];
+        for (uint32_t b = 0; b < W; b++) work->row_weight[a * W + b][me] = w[0][a] * mass * w[1][b];
       }
       work->corner[me] = ((first[0] - low[0]) * size[1] + first[1] - low[1]) * size[2] + first[2] -
                          low[2];
@@ -177,8 +176,8 @@ template <int SCHEME> static void launch(struct gpu_mesh *g, const struct assign
   gpu_launched("pm_assign");
 }
 
-void gpu_deposit(struct gpu_mesh *g, uint32_t count, const uint32_t *x, const float *mass, bool shifted,
-                 const struct patch *patch, float *data) {
+void gpu_deposit(struct gpu_mesh *g, uint32_t count, const uint32_t *x, const float *mass,
+                 bool shifted, const struct patch *patch, float *data) {
   const size_t cells = (size_t)patch->size[0] * patch->size[1] * patch->size[2];
   struct assignment_task t;
   t.count = count;

@@ -82,7 +82,7 @@ static __device__ inline struct tile tile_for(const struct device_mesh &d,
     t.size[c] = (uint32_t)(range[c][1] - range[c][0]) + width;
     t.fits = t.fits && t.size[c] <= min(d.m.cells, (uint32_t)TILE_CELLS);
   }
-  t.row = t.size[2] + (6 - t.size[2] % 4) % 4;                /* 2 modulo 4 */
+  t.row = t.size[2] + (6 - t.size[2] % 4) % 4;                    /* 2 modulo 4 */
   t.plane = t.row * t.size[1] + (12 - t.row * t.size[1] % 8) % 8; /* 4 modulo 8 */
   t.fits = t.fits && t.size[0] <= TILE_PLANES && (uint64_t)t.plane * t.size[0] <= TILE_CELLS;
   return t;
@@ -218,8 +218,7 @@ template <int SCHEME> static void launch(struct gpu_mesh *g, const struct readin
   if (g->mesh->gradient == GRADIENT_SPECTRAL)
     read_fields<SCHEME><<<1u << r.level, BLOCK, 0, g->gpu->stream>>>(g->device, r);
   else
-    read_potential<SCHEME>
-        <<<blocks_for(r.count, BLOCK), BLOCK, 0, g->gpu->stream>>>(g->device, r);
+    read_potential<SCHEME><<<blocks_for(r.count, BLOCK), BLOCK, 0, g->gpu->stream>>>(g->device, r);
   gpu_launched("pm_read");
 }
 

@@ -307,12 +307,11 @@ template <typename real, bool MIXED, int T, bool QUARTERS> struct collection {
 /** Add sources in reach of the targets to the lists. Full lists act on the targets.
  * @param last  there are no sources; all that is in the lists acts */
 template <typename real, int FORM, bool MIXED, int T, bool QUARTERS>
-static __device__ inline void collect(const struct law<real> &law, const float *table,
-                                      const struct softened_targets<real, MIXED, T> &own,
-                                      const struct candidate<real> &a,
-                                      const struct candidate<real> &b, bool last,
-                                      struct collection<real, MIXED, T, QUARTERS> &k,
-                                      struct targets<real, T> &t) {
+static __device__ inline void
+collect(const struct law<real> &law, const float *table,
+        const struct softened_targets<real, MIXED, T> &own, const struct candidate<real> &a,
+        const struct candidate<real> &b, bool last, struct collection<real, MIXED, T, QUARTERS> &k,
+        struct targets<real, T> &t) {
   /* Plummer softening acts at all distances */
   const float close2 = law.soft.plummer2 > real(0) ? 1.0f : float(law.soft.support2) * 1.0001f;
   const bool a_in = a.distance2 < R_CUT_SQUARED, a_close = a_in && a.distance2 <= close2;
@@ -396,10 +395,14 @@ static __device__ uint32_t act_on(const struct p2p_problem &p, const struct law<
                                   union workspace<real, MIXED, T, QUARTERS> *work, uint32_t leaf,
                                   const struct reach &reach, const struct share &share,
                                   struct targets<real, T> &t) {
-  struct collection<real, MIXED, T, QUARTERS> k = {work, share, 0, 0, 0};
-  read_sources<real, MIXED>(p, leaf, reach,
-                            [&](const struct candidate<real> &a, const struct candidate<real> &b,
-                                bool last) { collect<real, FORM>(law, table, own, a, b, last, k, t); });
+  struct collection<real, MIXED, T, QUARTERS> k = {
+    work, share, 0, 0, 0
+  };
+  read_sources<real, MIXED>(
+      p, leaf, reach,
+      [&](const struct candidate<real> &a, const struct candidate<real> &b, bool last) {
+        collect<real, FORM>(law, table, own, a, b, last, k, t);
+      });
   return k.in_reach;
 }
 
@@ -441,7 +444,7 @@ candidate_from(const struct source<float> &s, const struct quarter &q, bool vali
   const float ex = fmaxf(fabsf(s.x - q.centre[0]) - q.half[0], 0.0f),
               ey = fmaxf(fabsf(s.y - q.centre[1]) - q.half[1], 0.0f),
               ez = fmaxf(fabsf(s.z - q.centre[2]) - q.half[2], 0.0f);
-  return {s, valid ? fmaf(ex, ex, fmaf(ey, ey, ez * ez)) : 2.0f, 0.0f};
+  return {s, valid ? fmaf(ex, ex, fmaf(ey, ey, ez *ez)) : 2.0f, 0.0f};
 }
 
 /** Force of the sources of all warps on this warp's targets, a quarter of those of the CUDA block.
@@ -449,12 +452,15 @@ candidate_from(const struct source<float> &s, const struct quarter &q, bool vali
 template <int FORM, int T>
 static __device__ uint32_t act_on_quarter(const struct p2p_problem &p, const struct law<float> &law,
                                           const float *table,
-                                          union workspace<float, false, T, true> *all, uint32_t leaf,
-                                          const struct reach &reach, const struct quarter &q,
-                                          const struct share &share, struct targets<float, T> &t) {
+                                          union workspace<float, false, T, true> *all,
+                                          uint32_t leaf, const struct reach &reach,
+                                          const struct quarter &q, const struct share &share,
+                                          struct targets<float, T> &t) {
   const uint32_t lane = threadIdx.x % WARP;
   union workspace<float, false, T, true> *work = &all[threadIdx.x / WARP];
-  struct collection<float, false, T, true> k = {work, share, 0, 0, 0};
+  struct collection<float, false, T, true> k = {
+    work, share, 0, 0, 0
+  };
   const struct softened_targets<float, false, T> own = {};
   uint32_t shelved = 0;
   read_sources<float, false>(
@@ -492,12 +498,14 @@ static __device__ uint32_t act_on_quarter(const struct p2p_problem &p, const str
 template <typename real>
 static __device__ inline void write(const struct p2p_problem &p, uint32_t c, uint32_t target,
                                     real sum) {
-  p.acceleration[((size_t)blockIdx.y * p.components + c) * p.count + target] = p.factor * float(sum);
+  p.acceleration[((size_t)blockIdx.y * p.components + c) * p.count + target] = p.factor *
+                                                                               float(sum);
 }
 
 /** Add up the sums of the parts of each target, whose total the first part then has. */
 template <typename real, int T>
-static __device__ inline void add_parts(struct targets<real, T> &t, uint32_t lanes, uint32_t parts) {
+static __device__ inline void add_parts(struct targets<real, T> &t, uint32_t lanes,
+                                        uint32_t parts) {
   const uint32_t lane = threadIdx.x % WARP, part = lane / lanes;
   for (uint32_t half; parts > 1; parts = half) {
     half = (parts + 1) / 2;
@@ -535,7 +543,8 @@ static __device__ void store(const struct p2p_problem &p, const struct targets<r
                              union workspace<real, MIXED, T, QUARTERS> *work, uint32_t first,
                              uint32_t n, uint32_t lanes) {
   __syncwarp();
-  each_sum(t, lanes, [&](int c, uint32_t i, real sum) { work[threadIdx.x / WARP].sum[c][i] = sum; });
+  each_sum(t, lanes,
+           [&](int c, uint32_t i, real sum) { work[threadIdx.x / WARP].sum[c][i] = sum; });
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < p.components * n; k += BLOCK) {
     const uint32_t c = k / n, i = k % n;
@@ -550,8 +559,7 @@ static __device__ void store(const struct p2p_problem &p, const struct targets<r
 static __device__ inline struct target_block
 quarter_block(const struct p2p_problem &p, const struct target_block &b, uint32_t quarter) {
   const uint32_t n = b.end - b.begin;
-  if (p.first)
-    return {b.leaf, b.begin + n * quarter / WARPS, b.begin + n * (quarter + 1) / WARPS};
+  if (p.first) return {b.leaf, b.begin + n * quarter / WARPS, b.begin + n * (quarter + 1) / WARPS};
   const uint32_t node = level_node(p.count, p.block_level, b.begin) * WARPS + quarter;
   return {b.leaf, level_first(p.count, p.block_level + QUARTER_LEVELS, node),
           level_first(p.count, p.block_level + QUARTER_LEVELS, node + 1)};

@@ -35,7 +35,8 @@ template <typename real> static struct softening<real> softening_for(const struc
 }
 
 /** The coefficients of powers of u, from those of 2u - 1. */
-template <typename real> static void powers_for(const float *of_t, real *power) {
+template <typename real>
+static void powers_for(const float *of_t, real *power) {
   double sum[POWERS + 1] = {0.0};
   for (int k = POWERS; k >= 0; k--) { /* sum = sum * (2u - 1) + of_t[k] */
     for (int i = POWERS; i > 0; i--) sum[i] = 2.0 * sum[i - 1] - sum[i];

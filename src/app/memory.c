@@ -98,7 +98,8 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
                            .trees = l.bytes_tree,
                            .mesh = l.mesh.cells > 0 ? mesh(p, &l) : 0.0,
                            .tasks = GROUP_BYTES * l.domain.group_count};
-  use.on_gpus = fmin(larger(ranks * scheduler_gpu_memory() - use.particles, 0.0), use.trees + use.mesh + packed);
+  use.on_gpus = fmin(larger(ranks * scheduler_gpu_memory() - use.particles, 0.0),
+                     use.trees + use.mesh + packed);
   /* Initial conditions come before trees, meshes and tasks. */
   const double before = initial_conditions(p) + use.on_gpus - use.trees - use.mesh - use.tasks -
                         (rests(p) ? 0.0 : packed);
@@ -133,7 +134,8 @@ void memory_require(const struct parameters *p, size_t particles) {
   if (memory_peak(&use) > installed)
     fail(EXIT_RUN_FAILED,
          "%zu particles need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f, tasks "
-         "%.1f, at times %.1f, less %.1f on GPUs); machines like this one, as many as are in use, have %.1f GB: use "
+         "%.1f, at times %.1f, less %.1f on GPUs); machines like this one, as many as are in use, "
+         "have %.1f GB: use "
          "fewer particles, a coarser gravity.pm_grid or gravity.pm_grid_most, or more machines",
          particles, 1e-9 * memory_peak(&use), 1e-9 * use.particles, 1e-9 * use.trees,
          1e-9 * use.mesh, 1e-9 * use.tasks, 1e-9 * use.at_times, 1e-9 * use.on_gpus,

@@ -80,6 +80,9 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   start_guard_begin();
   if (H5open() < 0)
     fail(EXIT_RUN_FAILED, "HDF5 does not start: most likely memory does not suffice");
+  /* While StarPU runs, idle workers take turns in reading the list of hooks: many of them leave no moment
+   * in which it can be written. */
+  engine.idle_hook = starpu_idle_hook_register(leave_core, NULL);
   const int status = starpu_init(&conf);
   start_guard_end();
   if (status != 0)
@@ -91,7 +94,6 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   if (p->runtime.gpu == GPU_REQUIRE && !engine.gpu)
     fail(EXIT_BAD_USAGE,
          "runtime.gpu = require, but StarPU uses no GPU: check that StarPU is built with CUDA");
-  engine.idle_hook = starpu_idle_hook_register(leave_core, NULL);
   memory_guard_begin();
   scheduler_started();
   engine.heteroprio = scheduler_is_heteroprio();
@@ -107,11 +109,11 @@ void engine_stop(void) {
   starpu_task_wait_for_all(); /* callbacks of loops may still be running */
   if (engine.gpu) engine_on_gpu_workers(free_gpu, NULL);
   pinned_pool_free(engine.pool);
+  starpu_shutdown();
   starpu_idle_hook_deregister(engine.idle_hook);
   for (uint32_t w = 0; w < engine.worker_count; w++) task_log_free(&engine.workers[w].log);
   free(engine.workers);
   memset(&engine, 0, sizeof engine);
-  starpu_shutdown();
 }
 
 bool engine_gpu(void) { return engine.gpu; }

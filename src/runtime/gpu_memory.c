@@ -32,10 +32,10 @@ struct directory {
 
 static struct {
   bool shared;
-  int device;                /* of this rank's segment */
-  size_t directory;          /* its place in a rank's host memory, the same for all ranks */
-  char *own[CHUNKS_MOST];    /* chunks of this rank */
-  size_t bytes[CHUNKS_MOST]; /* of each */
+  int device;                 /* of this rank's segment */
+  size_t directory;           /* its place in a rank's host memory, the same for all ranks */
+  char *own[CHUNKS_MOST];     /* chunks of this rank */
+  size_t bytes[CHUNKS_MOST];  /* of each */
   size_t chunks, chunk, used; /* number of chunks; the one in use, and bytes of it that are taken */
   char **opened; /* [rank][device][chunk] chunks of others, opened by a GPU of this rank; or NULL */
 } memory;
@@ -67,7 +67,8 @@ static bool add_chunk(size_t bytes) {
 static char *open_chunk(int rank, size_t chunk) {
   int device;
   if (cudaGetDevice(&device) != cudaSuccess || device >= DEVICES_MOST) return NULL;
-  char **place = &memory.opened[((size_t)rank * DEVICES_MOST + (size_t)device) * CHUNKS_MOST + chunk];
+  char **place = &memory
+                      .opened[((size_t)rank * DEVICES_MOST + (size_t)device) * CHUNKS_MOST + chunk];
   pthread_mutex_lock(&open_lock);
   if (!*place && cudaIpcOpenMemHandle((void **)place, directory_of(rank)->chunk[chunk],
                                       cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {

@@ -179,8 +179,8 @@ struct parameters {
     enum gpu_use gpu;
     enum memory_choice memory;
     enum shared_memory shared_memory; /**< between ranks of one host */
-    double wall_time;     /**< hours; 0: no limit */
-    double signal_grace;  /**< seconds that a step may go on after a signal to stop */
+    double wall_time;                 /**< hours; 0: no limit */
+    double signal_grace;              /**< seconds that a step may go on after a signal to stop */
     double timeout;       /**< seconds of silence of a rank that end the run; 0: never */
     char trace_steps[64]; /**< "A:B": steps that are recorded; empty: none */
   } runtime;
