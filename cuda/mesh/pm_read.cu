@@ -6,7 +6,7 @@
 #include "photons/domain/tree.h"
 
 /* BLOCKS: CUDA blocks resident on a multiprocessor. TILE_LINE: lanes that copy a row of cells. */
-enum { BLOCK = 128, BLOCKS = 8, TILE_CELLS = 1024, TILE_PLANES = 32, TILE_LINE = 8 };
+enum { BLOCK = 128, BLOCKS = 8, TILE_CELLS = 1536, TILE_PLANES = 32, TILE_LINE = 8 };
 
 struct reading {
   uint32_t count;
@@ -60,6 +60,28 @@ static __device__ inline void interpolate(const struct reading &r, uint32_t i, c
       for (int k = 0; k < 3; k++) sum[k] = fmaf(weight, inner[k], sum[k]);
     }
   for (int k = 0; k < 3; k++) r.acceleration[(size_t)k * r.count + i] += r.factor * sum[k];
+}
+
+/** The same without a tile, one field after the other. */
+template <int W>
+static __device__ inline void read_apart(const struct device_mesh &d, const struct reading &r,
+                                         uint32_t i, const uint32_t first[3], const float w[3][4]) {
+  for (int field = 0; field < 3; field++) {
+    float sum = 0.0f;
+#pragma unroll
+    for (int a = 0; a < W; a++) {
+      const float *plane = plane_of(d, r, field, wrap(first[0] + a, d.m.cells)) + first[2];
+#pragma unroll
+      for (int b = 0; b < W; b++) {
+        const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * r.row;
+        float inner = 0.0f;
+#pragma unroll
+        for (int c = 0; c < W; c++) inner = fmaf(w[2][c], row[c], inner);
+        sum = fmaf(w[0][a] * w[1][b], inner, sum);
+      }
+    }
+    r.acceleration[(size_t)field * r.count + i] += r.factor * sum;
+  }
 }
 
 /** Cells around the particles of a node. Steps between rows and planes are chosen such that the eight
@@ -153,13 +175,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS)
       return make_float3(value.x, value.y, value.z);
     });
   } else {
-    interpolate<W>(r, i, w, [&](int a, int b, int c) {
-      const uint32_t x = wrap(first[0] + a, d.m.cells);
-      const size_t place = (size_t)wrap(first[1] + b, d.m.cells) * r.row +
-                           wrap(first[2] + c, d.m.cells);
-      return make_float3(plane_of(d, r, 0, x)[place], plane_of(d, r, 1, x)[place],
-                         plane_of(d, r, 2, x)[place]);
-    });
+    read_apart<W>(d, r, i, first, w);
   }
 }
 
