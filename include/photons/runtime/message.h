@@ -4,8 +4,8 @@
  * ranks have, so no rank asks another.
  *
  * Between ranks of one host only a token of eight bytes goes through StarPU-MPI. Before, a task of
- * the sender (put) has copied the data to shared memory, to the place that the token names.
- * Afterwards, a task of the receiver (get) copies the data from there. Thus many cores, or the GPUs
+ * the sender (put) has copied the data to shared memory, to the place that the token names: in the memory
+ * of a GPU (gpu_memory.h) or of the host. Afterwards, a task of the receiver (get) copies the data from there. Thus many cores, or the GPUs
  * that hold the data, do the copying instead of StarPU-MPI's one thread. */
 #ifndef PHOTONS_RUNTIME_MESSAGE_H
 #define PHOTONS_RUNTIME_MESSAGE_H
