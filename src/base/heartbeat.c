@@ -40,10 +40,14 @@ static struct {
   _Atomic double last_beat, last_pause; /* when this rank spoke, and was silent for too long */
 } heart;
 
+/** Whether other ranks may have given up a rank that has been silent for so long: they count from the last
+ * beat that they have heard. */
+static bool too_long(double silence) { return silence > heart.timeout - 2.0 * heart.interval; }
+
 bool heartbeat_given_up(void) {
   const double now = wall_clock();
   return heart.timeout > 0.0 &&
-         (now - heart.last_beat > heart.timeout || now - heart.last_pause < GIVEN_UP);
+         (too_long(now - heart.last_beat) || now - heart.last_pause < GIVEN_UP);
 }
 
 /** Whether a message has been sent or has arrived. If MPI fails it has not: the rank is silent. */
@@ -101,7 +105,7 @@ static void *beat(void *unused) {
     if (wait_for_end(interval)) ending = true;
     now = wall_clock();
     heart.last_beat = now;
-    if (now - then > heart.timeout) heart.last_pause = now;
+    if (too_long(now - then)) heart.last_pause = now;
     /* After a pause of all ranks, as by a debugger or a batch system, all have time to wake up. */
     silence = hear() ? 0.0 : silence + fmin(now - then, 2.0 * interval);
     if (heart.heard.last || silence < heart.timeout) continue;
