@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Size of the P2P target block. Tuned by measurement: a larger
- * block uses one source list for more targets, a smaller one computes fewer pairs beyond the
- * cutoff. */
+/* Size of the P2P target block. Tuned by measurement: a larger block uses one source list for more
+ * targets, a smaller one computes fewer pairs beyond the cutoff. */
 #ifndef PHOTONS_CUDA_TARGETS_CUH
 #define PHOTONS_CUDA_TARGETS_CUH
 

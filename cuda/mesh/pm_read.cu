@@ -38,8 +38,8 @@ static __device__ inline void stencil(const struct device_mesh &d, const struct 
   }
 }
 
-/** Add the three fields at a particle, of which fetch(a, b, c, values) has the values in cell (a, b, c)
- * of its stencil, to its acceleration. */
+/** Add the three fields at a particle, of which fetch(a, b, c) has the values in cell (a, b, c) of its
+ * stencil, to its acceleration. */
 template <int W, typename Fetch>
 static __device__ inline void interpolate(const struct reading &r, uint32_t i, const float w[3][4],
                                           Fetch fetch) {

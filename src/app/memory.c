@@ -135,8 +135,8 @@ void memory_require(const struct parameters *p, size_t particles) {
     fail(EXIT_RUN_FAILED,
          "%zu particles need about %.1f GB of memory (particles %.1f, trees %.1f, mesh %.1f, tasks "
          "%.1f, at times %.1f, less %.1f on GPUs); machines like this one, as many as are in use, "
-         "have %.1f GB: use "
-         "fewer particles, a coarser gravity.pm_grid or gravity.pm_grid_most, or more machines",
+         "have %.1f GB: use fewer particles, a coarser gravity.pm_grid or gravity.pm_grid_most, or "
+         "more machines",
          particles, 1e-9 * memory_peak(&use), 1e-9 * use.particles, 1e-9 * use.trees,
          1e-9 * use.mesh, 1e-9 * use.tasks, 1e-9 * use.at_times, 1e-9 * use.on_gpus,
          1e-9 * installed);
