@@ -94,6 +94,8 @@ static void keep_token_on_host(struct starpu_codelet *codelet, int token) {
     codelet->nodes[i] = i == token ? STARPU_SPECIFIC_NODE_CPU : STARPU_SPECIFIC_NODE_LOCAL;
 }
 
+static const char *way = "MPI"; /* of messages between ranks of one host */
+
 void message_start(const struct parameters *p) {
   if (comm_size() == 1) return;
   keep_token_on_host(&put_codelet, 0);
@@ -105,10 +107,13 @@ void message_start(const struct parameters *p) {
     warn("ranks of one host cannot share memory (are they in different containers?): their "
          "messages go "
          "through MPI, which is slower");
-  /* Cores cannot read the memory of GPUs. */
-  if (shared == SHARED_ALL && gpu_memory_start())
-    put_codelet.where = get_codelet.where = STARPU_CUDA;
+  if (host_memory_shared()) way = "shared memory";
+  if (shared != SHARED_ALL || !gpu_memory_start()) return;
+  way = "memory of GPUs";
+  put_codelet.where = get_codelet.where = STARPU_CUDA; /* cores cannot read that */
 }
+
+const char *message_way(void) { return way; }
 
 void message_stop(void) {
   if (comm_size() == 1) return;

@@ -28,7 +28,10 @@
 
 /* CUDA blocks of a task that fill a GPU on which other tasks run as well, and the most that divide
  * the sources of a target block. Results depend on these numbers, but not on the GPU. */
-enum { CUDA_BLOCKS_WANTED = 512, DIVISIONS_MOST = 64 };
+#ifndef P2P_CUDA_BLOCKS
+#define P2P_CUDA_BLOCKS 512
+#endif
+enum { CUDA_BLOCKS_WANTED = P2P_CUDA_BLOCKS, DIVISIONS_MOST = 64 };
 /* Leaves of packed targets with more than this many on average have four targets a lane; otherwise
  * two leave fewer lanes idle. A block of them has at most as many as two a lane can hold. */
 enum { PACKED_FEW = 16, PACKED_MOST = P2P_TARGETS_MOST < 2 * WARP ? P2P_TARGETS_MOST : 2 * WARP };
@@ -38,6 +41,7 @@ enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CL
 #define P2P_SHELF 256
 #endif
 enum { SHELF = P2P_SHELF };
+static_assert(WARPS == 1 << QUARTER_LEVELS, "each warp has a quarter of the targets");
 /* Targets are divided among the warps where the sides of their box add up to more than this, in r_cut.
  * In smaller boxes the quarters would have nearly the same sources. */
 #ifndef P2P_WIDE

@@ -17,6 +17,7 @@
 #include "photons/base/console.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
+#include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
 
@@ -72,7 +73,8 @@ static void say_banner(const struct parameters *p, void (*print)(void *, FILE *)
           isa_name(isa_select()));
   scheduler_print_gpus(out);
   fprintf(out, ", scheduler %s%s\n", scheduler_name(), comm_size() > 1 ? ", in each process" : "");
-  if (comm_size() > 1) fprintf(out, "  processes   %d\n", comm_size());
+  if (comm_size() > 1)
+    fprintf(out, "  processes   %d, on one host by %s\n", comm_size(), message_way());
   fprintf(out, "  from %s to %s, results in %s\n", run_moment(p, a).text,
           run_moment(p, t->end).text, p->output.dir);
   say_text(out, &text);

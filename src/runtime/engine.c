@@ -83,6 +83,7 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   /* While StarPU runs, idle workers take turns in reading the list of hooks: many of them leave no moment
    * in which it can be written. */
   engine.idle_hook = starpu_idle_hook_register(leave_core, NULL);
+  if (engine.idle_hook < 0) fail(EXIT_RUN_FAILED, "StarPU takes no further idle hook");
   const int status = starpu_init(&conf);
   start_guard_end();
   if (status != 0)

@@ -37,7 +37,8 @@ static struct {
   char *own[CHUNKS_MOST];     /* chunks of this rank */
   size_t bytes[CHUNKS_MOST];  /* of each */
   size_t chunks, chunk, used; /* number of chunks; the one in use, and bytes of it that are taken */
-  char **opened; /* [rank][device][chunk] chunks of others, opened by a GPU of this rank; or NULL */
+  char *(**opened)[CHUNKS_MOST]; /* [rank] NULL for a rank whose memory is not shared; else
+                                    [device][chunk] chunks that a GPU of this rank has opened, or NULL */
 } memory;
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -45,17 +46,20 @@ static struct directory *directory_of(int rank) {
   return (struct directory *)(host_memory_of(rank) + memory.directory);
 }
 
+/** Whether a call of CUDA did what it should. If not, later calls do not report that error again. */
+static bool succeeds(cudaError_t status) {
+  if (status != cudaSuccess) (void)cudaGetLastError();
+  return status == cudaSuccess;
+}
+
 /** Add a chunk of so many bytes. Returns false if there is no memory. */
 static bool add_chunk(size_t bytes) {
   const size_t k = memory.chunks;
-  if (k == CHUNKS_MOST || cudaSetDevice(memory.device) != cudaSuccess) return false;
-  if (cudaMalloc((void **)&memory.own[k], bytes) != cudaSuccess) {
-    cudaGetLastError(); /* the error is dealt with here */
+  if (k == CHUNKS_MOST || !succeeds(cudaSetDevice(memory.device)) ||
+      !succeeds(cudaMalloc((void **)&memory.own[k], bytes)))
     return false;
-  }
-  if (cudaIpcGetMemHandle(&directory_of(comm_rank())->chunk[k], memory.own[k]) != cudaSuccess) {
-    cudaGetLastError();
-    cudaFree(memory.own[k]);
+  if (!succeeds(cudaIpcGetMemHandle(&directory_of(comm_rank())->chunk[k], memory.own[k]))) {
+    (void)succeeds(cudaFree(memory.own[k])); /* the message goes another way in any case */
     return false;
   }
   memory.bytes[k] = bytes;
@@ -66,64 +70,76 @@ static bool add_chunk(size_t bytes) {
 /** A chunk of another rank for the current GPU; NULL if it cannot be opened. */
 static char *open_chunk(int rank, size_t chunk) {
   int device;
-  if (cudaGetDevice(&device) != cudaSuccess || device >= DEVICES_MOST) return NULL;
-  char **place = &memory
-                      .opened[((size_t)rank * DEVICES_MOST + (size_t)device) * CHUNKS_MOST + chunk];
+  if (!succeeds(cudaGetDevice(&device)) || device >= DEVICES_MOST) return NULL;
+  char **place = &memory.opened[rank][device][chunk];
   pthread_mutex_lock(&open_lock);
-  if (!*place && cudaIpcOpenMemHandle((void **)place, directory_of(rank)->chunk[chunk],
-                                      cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
-    cudaGetLastError();
+  if (!*place && !succeeds(cudaIpcOpenMemHandle((void **)place, directory_of(rank)->chunk[chunk],
+                                                cudaIpcMemLazyEnablePeerAccess)))
     *place = NULL;
-  }
   char *const opened = *place;
   pthread_mutex_unlock(&open_lock);
   return opened;
 }
 
 /** Whether the first GPU of this rank reads what all other ranks of the host have written. */
-static bool test_reading(void) {
+static bool reads_others(void) {
   bool right = true;
   for (int r = 0; r < comm_size(); r++) {
     if (!host_memory_with(r)) continue;
     int found = -1;
+    memory.opened[r] = allocate(DEVICES_MOST, sizeof *memory.opened[r], "chunks of GPU memory");
     const char *from = open_chunk(r, 0);
-    if (!from || cudaMemcpy(&found, from, sizeof found, cudaMemcpyDefault) != cudaSuccess)
-      cudaGetLastError();
-    right = right && found == r;
+    right = right && from && succeeds(cudaMemcpy(&found, from, sizeof found, cudaMemcpyDefault)) &&
+            found == r;
   }
   return right;
 }
 
+/** Write this rank's number to its first chunk, for reads_others(). */
+static bool write_own(void) {
+  const int rank = comm_rank();
+  return add_chunk(CHUNK_BYTES) &&
+         succeeds(cudaMemcpy(memory.own[0], &rank, sizeof rank, cudaMemcpyDefault));
+}
+
 bool gpu_memory_start(void) {
-  int device[STARPU_NMAXWORKERS];
+  int device[STARPU_NMAXWORKERS] = {0};
   if (!host_memory_shared()) return false;
   memory.directory = host_memory_keep(sizeof(struct directory));
-  memory.opened = allocate((size_t)comm_size() * DEVICES_MOST * CHUNKS_MOST, sizeof *memory.opened,
-                           "chunks of GPU memory");
-  const int rank = comm_rank();
-  uint32_t missing = scheduler_gpus(device) == 0;
+  memory.opened = allocate((size_t)comm_size(), sizeof *memory.opened, "chunks of GPU memory");
+  const bool gpu = scheduler_gpus(device) > 0;
   memory.device = device[0];
-  if (!missing)
-    missing = !add_chunk(CHUNK_BYTES) ||
-              cudaMemcpy(memory.own[0], &rank, sizeof rank, cudaMemcpyDefault) != cudaSuccess;
+  /* A rank that is alone on its host shares nothing. */
+  uint32_t missing = !gpu || (comm_host_size() > 1 && !write_own());
   comm_max_u32(&missing, 1); /* all ranks have written by now */
-  if (!missing) missing = !test_reading();
+  if (!missing) missing = !reads_others();
   comm_max_u32(&missing, 1);
   memory.shared = !missing;
   if (missing) gpu_memory_stop();
-  gpu_memory_reset();
   return !missing;
 }
 
-void gpu_memory_stop(void) {
-  const size_t count = memory.opened ? (size_t)comm_size() * DEVICES_MOST * CHUNKS_MOST : 0;
-  for (size_t i = 0; i < count; i++)
-    if (memory.opened[i] && cudaIpcCloseMemHandle(memory.opened[i]) != cudaSuccess)
-      cudaGetLastError();
+/** Close what this rank has opened. */
+static void close_chunks(void) {
+  for (int r = 0; r < comm_size(); r++) {
+    for (int device = 0; memory.opened[r] && device < DEVICES_MOST; device++)
+      for (size_t k = 0; k < CHUNKS_MOST; k++) {
+        char *chunk = memory.opened[r][device][k];
+        if (chunk && (!succeeds(cudaSetDevice(device)) || !succeeds(cudaIpcCloseMemHandle(chunk))))
+          warn("cannot close GPU memory of rank %d", r);
+      }
+    free(memory.opened[r]);
+  }
   free(memory.opened);
   memory.opened = NULL;
-  if (count > 0) comm_barrier(); /* all have closed what they opened */
-  for (size_t k = 0; k < memory.chunks; k++) cudaFree(memory.own[k]);
+}
+
+void gpu_memory_stop(void) {
+  if (!memory.opened) return;
+  close_chunks();
+  comm_barrier(); /* all have closed theirs */
+  for (size_t k = 0; k < memory.chunks; k++)
+    if (!succeeds(cudaFree(memory.own[k]))) warn("cannot free memory of GPU %d", memory.device);
   memory.chunks = 0;
   memory.shared = false;
 }

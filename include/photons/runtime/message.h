@@ -23,6 +23,8 @@ struct parameters;
 /** Start and end StarPU-MPI and the memory shared among the ranks of a host. */
 void message_start(const struct parameters *p);
 void message_stop(void);
+/** How ranks of one host exchange data, for people; local. */
+const char *message_way(void);
 /** To be called before the first message of a step. All tasks of the last step must have ended:
  * their shared memory is used again. */
 void message_begin(void);

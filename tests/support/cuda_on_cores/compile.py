@@ -73,9 +73,10 @@ def main():
             to.parent.mkdir(parents=True, exist_ok=True)
             to.write_text(f'#line 1 "{path}"\n' + rewrite(path.read_text()))
     folders = [folder, *includes, TOP, TOP / "include", HERE / "include", f"{cuda}/include"]
-    # Products and sums of the GPU may be fused, those of the CPU's kernels are not.
+    # Products and sums of the GPU may be fused, those of the CPU's kernels are not. So many CUDA blocks as
+    # fill a GPU take minutes on a core.
     command = [*shlex.split(os.environ.get("CXX", "g++")), "-x", "c++", "-std=c++20", "-O2", "-g",
-               "-w", "-Wno-psabi", "-ffp-contract=off", *(f"-I{f}" for f in folders), "-c"]
+               "-w", "-Wno-psabi", "-ffp-contract=off", "-DP2P_CUDA_BLOCKS=32", *(f"-I{f}" for f in folders), "-c"]
 
     def compile_one(source):
         target = folder / (str(source.relative_to(source.parents[2])).replace("/", "_") + ".o")

@@ -3,11 +3,14 @@
  * CUDA's runtime and of cuFFT that this project and StarPU call. All of them are done when they
  * return. Device memory is memory of the host, which begins with NaN. The variable CORES_GPUS is
  * the number of GPUs, 1 by default. They have no access to each other's memory: a kernel must not get
- * a pointer to another GPU's. Pointers in memory are not looked at. */
+ * a pointer to another GPU's. Pointers in memory are not looked at. Processes can open each other's
+ * large allocations. */
 #include <cuda_runtime.h>
 #include <cufft.h>
+#include <fcntl.h>
 #include <fftw3.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -220,10 +223,19 @@ void cores_run(const cores_grid &grid, void (*kernel)(void *), void *arguments) 
 
 namespace {
 enum { GPUS_MOST = 4 };
+/** Large ones can be opened by other processes. */
 struct allocation {
   size_t bytes;
   int device;
+  int file; /* that holds it, for other processes; or -1 */
 };
+/** What a cudaIpcMemHandle_t holds. */
+struct ipc_handle {
+  long process;
+  int file;
+  size_t bytes;
+};
+const size_t LARGE = size_t(64) << 20;
 std::mutex lock;
 std::map<char *, allocation> allocations;
 size_t used[GPUS_MOST];
@@ -235,6 +247,10 @@ int devices() {
   const char *text = getenv("CORES_GPUS");
   const int count = text ? atoi(text) : 1;
   return count < GPUS_MOST ? count : GPUS_MOST;
+}
+
+void *map(int file, size_t bytes) {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
 }
 
 /** The allocation with an address; NULL: there is none. */
@@ -327,9 +343,16 @@ cudaError_t cudaMalloc(void **p, size_t bytes) {
   *p = nullptr;
   if (used[device] + bytes > MEMORY) return cudaErrorMemoryAllocation;
   void *memory;
-  if (posix_memalign(&memory, 256, bytes ? bytes : 1)) return cudaErrorMemoryAllocation;
-  if (bytes < 64 << 20) memset(memory, 0xff, bytes);
-  allocations[(char *)memory] = {bytes, device};
+  int file = -1;
+  if (bytes >= LARGE) {
+    file = memfd_create("cuda_on_cores", 0);
+    memory = file >= 0 && ftruncate(file, (off_t)bytes) == 0 ? map(file, bytes) : MAP_FAILED;
+    if (memory == MAP_FAILED) return cudaErrorMemoryAllocation;
+  } else {
+    if (posix_memalign(&memory, 256, bytes ? bytes : 1)) return cudaErrorMemoryAllocation;
+    memset(memory, 0xff, bytes);
+  }
+  allocations[(char *)memory] = {bytes, device, file};
   used[device] += bytes;
   *p = memory;
   return cudaSuccess;
@@ -339,12 +362,48 @@ cudaError_t cudaFree(void *p) {
   if (!p) return cudaSuccess;
   const auto found = allocations.find((char *)p);
   if (found == allocations.end()) stop("cudaFree() of what cudaMalloc() did not give");
-  used[found->second.device] -= found->second.bytes;
-  if (found->second.bytes < 64 << 20) memset(p, 0xff, found->second.bytes);
+  const allocation a = found->second;
+  used[a.device] -= a.bytes;
   allocations.erase(found);
-  free(p);
+  if (a.file >= 0) {
+    munmap(p, a.bytes);
+    close(a.file);
+  } else {
+    memset(p, 0xff, a.bytes);
+    free(p);
+  }
   return cudaSuccess;
 }
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *p) {
+  const std::lock_guard<std::mutex> guard(lock);
+  const allocation *a = allocation_of(p);
+  if (!a || a->file < 0) return cudaErrorInvalidValue;
+  const ipc_handle mine = {(long)getpid(), a->file, a->bytes};
+  memcpy(handle, &mine, sizeof mine);
+  return cudaSuccess;
+}
+/** With CORES_IPC=spoiled what is opened does not hold what the other process writes. */
+cudaError_t cudaIpcOpenMemHandle(void **p, cudaIpcMemHandle_t handle, unsigned) {
+  const std::lock_guard<std::mutex> guard(lock);
+  const char *spoiled = getenv("CORES_IPC");
+  ipc_handle other;
+  memcpy(&other, &handle, sizeof other);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld/fd/%d", other.process, other.file);
+  const int file = spoiled ? memfd_create("spoiled", 0) : open(path, O_RDWR);
+  if (file < 0 || (spoiled && ftruncate(file, (off_t)other.bytes) != 0))
+    return cudaErrorInvalidResourceHandle;
+  void *memory = map(file, other.bytes);
+  if (memory == MAP_FAILED) {
+    close(file);
+    return cudaErrorMapBufferObjectFailed;
+  }
+  allocations[(char *)memory] = {other.bytes, device, file};
+  used[device] += other.bytes; /* cudaFree() closes it, too */
+  *p = memory;
+  return cudaSuccess;
+}
+cudaError_t cudaIpcCloseMemHandle(void *p) { return cudaFree(p); }
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t) { return cudaMalloc(p, bytes); }
 cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return cudaFree(p); }
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
