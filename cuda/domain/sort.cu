@@ -224,6 +224,21 @@ static void rearrange(struct gpu *g, uint32_t count, uint32_t columns, const uin
   gpu_copy(g, values, room, (size_t)columns * count * sizeof(T));
 }
 
+/** Bring all columns in an order. @param room  for the widest column */
+static void rearrange_all(struct gpu *g, uint32_t count, const uint32_t *order,
+                          void *const column[PARTICLE_COLUMN_COUNT], void *room) {
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    const struct particle_column *c = &particle_columns[k];
+    if (!column[k]) continue;
+    if (c->size == 8)
+      rearrange(g, count, c->components, order, (uint64_t *)column[k], room);
+    else if (c->size == 4)
+      rearrange(g, count, c->components, order, (uint32_t *)column[k], room);
+    else
+      rearrange(g, count, c->components, order, (uint8_t *)column[k], room);
+  }
+}
+
 static void sort_pairs(struct gpu *g, void *room, size_t *bytes, cub::DoubleBuffer<uint32_t> &key,
                        cub::DoubleBuffer<uint32_t> &order, uint32_t count, unsigned bits) {
   CHECK_CUDA(
@@ -273,14 +288,35 @@ void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *
   const struct level l = {count, small, x, nodes + 1, order.Current(), NULL, NULL};
   sort_small<<<1u << small, BLOCK, 0, g->stream>>>(l, levels, order.Current());
   gpu_launched("sort");
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
-    const struct particle_column *c = &particle_columns[k];
-    if (!column[k]) continue;
-    if (c->size == 8)
-      rearrange(g, count, c->components, order.Current(), (uint64_t *)column[k], values);
-    else if (c->size == 4)
-      rearrange(g, count, c->components, order.Current(), (uint32_t *)column[k], values);
-    else
-      rearrange(g, count, c->components, order.Current(), (uint8_t *)column[k], values);
+  rearrange_all(g, count, order.Current(), column, values);
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    key_sides(uint32_t count, const uint16_t *side, uint32_t *key, uint32_t *order) {
+  const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
+  if (place >= count) return;
+  key[place] = side[place];
+  order[place] = place;
+}
+
+void gpu_order(struct gpu *g, uint32_t count, const uint16_t *side, uint32_t sides,
+               void *const column[PARTICLE_COLUMN_COUNT]) {
+  const size_t places = ((size_t)count + 63) / 64 * 64;
+  unsigned bits = 1;
+  while (1u << bits < sides) bits++;
+  cub::DoubleBuffer<uint32_t> key(NULL, NULL), order(NULL, NULL);
+  size_t bytes;
+  sort_pairs(g, NULL, &bytes, key, order, count, bits);
+  uint32_t *room = (uint32_t *)gpu_scratch(g, SCRATCH_SORT,
+                                           (4 + widest_words()) * places * sizeof *room + bytes);
+  for (int i = 0; i < 2; i++) {
+    key.d_buffers[i] = room + (size_t)i * places;
+    order.d_buffers[i] = room + (size_t)(2 + i) * places;
   }
+  void *values = room + 4 * places, *temporary = room + (4 + widest_words()) * places;
+  key_sides<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, side, key.Current(),
+                                                               order.Current());
+  gpu_launched("part_order");
+  sort_pairs(g, temporary, &bytes, key, order, count, bits); /* keeps the order of equal keys */
+  rearrange_all(g, count, order.Current(), column, values);
 }

@@ -16,21 +16,17 @@
  * workers of one rank to split further, each on its own. */
 enum {
   LEVELS_TOGETHER = 6,
-  DIGITS = 3,
-  DIGIT_VALUES = 1 << 11,
   CHUNK_LEAST = 1 << 14,
   CHUNKS_MOST = 64,
   ROWS_MOST = 1 << 13 /* histograms of all chunks, 128 MiB */
 };
-static const unsigned digit_shift[DIGITS] = {21, 10, 0};
 
-/** A node that is being split. */
-struct cut {
-  uint32_t node; /* in its level */
-  int axis;
-  uint64_t left;  /* particles of all ranks still to be found on the left of `value` */
-  uint32_t value; /* median, as far as its digits are known */
-};
+uint32_t cut_find_digit(struct cut *cut, int digit, const uint64_t *of_value) {
+  uint32_t found = 0;
+  while (found + 1 < DIGIT_VALUES && cut->left >= of_value[found]) cut->left -= of_value[found++];
+  cut->value |= found << digit_shift(digit);
+  return found;
+}
 
 struct splitting {
   const struct particles *particles;
@@ -107,12 +103,12 @@ static void count_run(const struct run *run) {
   const struct cut *cut = &b->cut[run->cut];
   const uint32_t *x = run->x[cut->axis];
   uint64_t *histogram = b->histogram + ((size_t)run->chunk * b->cuts + run->cut) * DIGIT_VALUES;
-  const unsigned shift = digit_shift[b->digit];
+  const unsigned shift = digit_shift(b->digit);
   if (b->digit == 0) {
     for (size_t i = 0; i < run->count; i++) histogram[x[i] >> shift]++;
     return;
   }
-  const unsigned known = digit_shift[b->digit - 1];
+  const unsigned known = digit_shift(b->digit - 1);
   for (size_t i = 0; i < run->count; i++)
     if ((x[i] ^ cut->value) >> known == 0) histogram[(x[i] - cut->value) >> shift]++;
 }
@@ -169,13 +165,7 @@ static void choose_digit(struct splitting *b) {
   loop_run(&rebuild_stage, b->cuts, add_histograms, b);
   comm_sum_u64(b->sum, size);
   for (uint32_t k = 0; k < b->cuts; k++) {
-    struct cut *cut = &b->cut[k];
-    const uint64_t *row = b->sum + (size_t)k * DIGIT_VALUES;
-    uint32_t digit = 0;
-    /* The digit at which the cumulated count first exceeds `left`; the last digit if all particles
-     * go left. */
-    while (digit + 1 < DIGIT_VALUES && cut->left >= row[digit]) cut->left -= row[digit++];
-    cut->value |= digit << digit_shift[b->digit];
+    const uint32_t digit = cut_find_digit(&b->cut[k], b->digit, b->sum + (size_t)k * DIGIT_VALUES);
     for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
       b->ties[(size_t)chunk * b->cuts + k] =
           b->histogram[chunk * size + (size_t)k * DIGIT_VALUES + digit];

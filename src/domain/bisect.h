@@ -9,6 +9,19 @@
 
 struct domain;
 
+/** A node that is being split. */
+struct cut {
+  uint32_t node; /* in its level */
+  int axis;
+  uint64_t left;  /* particles of all ranks still to be found on the left of `value` */
+  uint32_t value; /* median, as far as its digits are known */
+};
+
+/** Find one more digit of a median: that at which the cumulated number of particles first exceeds `left`;
+ * the last one if all particles go left. Returns the digit.
+ * @param of_value  [DIGIT_VALUES] particles in the node with each value of the digit */
+uint32_t cut_find_digit(struct cut *cut, int digit, const uint64_t *of_value);
+
 /** A node of the ORB tree, above the groups or one of them, that one rank will split further: node
  * `index` of its level. */
 struct orb_part {

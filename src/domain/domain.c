@@ -3,6 +3,7 @@
 #include "photons/domain/domain.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -13,6 +14,7 @@
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
 #include "rebuild.h"
+#include "regroup.h"
 
 enum {
   LEAF_DEFAULT = 64,
@@ -103,51 +105,67 @@ void domain_sort_particles(struct particles *p, const struct domain_layout *layo
   *p = d.particles;
 }
 
-/** Whether tasks sort the particles of a group after a rebuild: GPUs do so in a hundredth of the
- * time that a core takes. Cutting particles into very many groups level by level would take more. */
+/** Whether tasks make new groups of those that there are, and sort their particles: GPUs do so in a
+ * hundredth of the time that a core takes. Cutting particles into very many groups level by level would
+ * take more. */
 static bool sorted_by_tasks(const struct domain *d) {
   return scheduler_any_gpu() && d->group_count <= SORTED_GROUPS_MOST;
 }
 
-/** Set the centre of a tree's root, by which the group is sorted. Coordinates of the particles of a
- * new group do not wrap. */
-static void set_centre(void *context, uint32_t i) {
-  const struct domain *d = context;
-  const struct particle_block b = particles_block(&d->particles, i);
+struct centres {
+  const struct domain *d;
+  uint32_t (*centre)[3];
+};
+
+/** Find the centre of a group. Coordinates of the particles of a new group do not wrap. */
+static void find_centre(void *context, uint32_t i) {
+  const struct centres *s = context;
+  const struct particle_block b = particles_block(&s->d->particles, i);
   for (size_t c = 0; c < 3; c++) {
     uint32_t low = UINT32_MAX, high = 0;
     for (size_t k = 0; k < b.count; k++) {
       low = b.x[c][k] < low ? b.x[c][k] : low;
       high = b.x[c][k] > high ? b.x[c][k] : high;
     }
-    d->nodes[(size_t)i * tree_nodes(d->depth) + 1].centre[c] = low + (high - low) / 2;
+    s->centre[group_first(s->d, comm_rank()) + i][c] = low + (high - low) / 2;
   }
 }
 
-static void sort_groups(struct domain *d) {
+/** Submit the sorts of all groups. Frees `centre`, of the trees' roots, by which they are sorted. */
+static void sort_groups(struct domain *d, uint32_t (*centre)[3]) {
+  if (!centre) return;
   FOR_GROUPS(d, g) {
-    handle_acquire(g->column[COLUMN_position], STARPU_R);
     handle_acquire(g->tree, STARPU_W);
-  }
-  loop_run(&rebuild_stage, (uint32_t)d->particles.blocks, set_centre, d);
-  FOR_GROUPS(d, g) {
-    starpu_data_release(g->column[COLUMN_position]);
+    memcpy(g->nodes[1].centre, centre[g->index], sizeof centre[g->index]);
     starpu_data_release(g->tree);
     sort_submit(d, g);
   }
+  free(centre);
+}
+
+/** Memory for centres; NULL: cores sort the groups. */
+static void *make_centres(const struct domain *d) {
+  return sorted_by_tasks(d) ? allocate(d->group_count, 3 * sizeof(uint32_t), "centres of groups")
+                            : NULL;
 }
 
 void domain_rebuild(struct domain *d) {
-  const bool tasks = sorted_by_tasks(d);
-  domain_acquire(d);
-  orb_rebuild(d, !tasks);
-  domain_release(d);
-  if (tasks) sort_groups(d);
+  uint32_t(*centre)[3] = make_centres(d);
+  if (centre) {
+    orb_regroup(d, centre);
+  } else {
+    domain_acquire(d);
+    orb_rebuild(d, true);
+    domain_release(d);
+  }
+  sort_groups(d, centre);
 }
 
 void domain_start(struct domain *d) {
   const bool rebuild = !d->particles.sorted || d->particles.all_blocks != d->group_count;
-  if (rebuild) orb_rebuild(d, !sorted_by_tasks(d));
+  struct centres s = {d, rebuild ? make_centres(d) : NULL};
+  if (rebuild) orb_rebuild(d, !s.centre);
+  if (s.centre) loop_run(&rebuild_stage, (uint32_t)d->particles.blocks, find_centre, &s);
   d->groups = allocate(d->group_count, sizeof *d->groups, "groups");
   d->group_seconds = allocate(d->group_count, sizeof *d->group_seconds, "times of groups");
   pin_memory(d->groups, d->group_count * sizeof *d->groups); /* GPU tasks write results into it */
@@ -158,7 +176,7 @@ void domain_start(struct domain *d) {
         .index = i, .count = (uint32_t)(end - first), .owner = group_owner(d, i)};
   }
   domain_register(d);
-  if (rebuild && sorted_by_tasks(d)) sort_groups(d);
+  sort_groups(d, s.centre);
 }
 
 void domain_free(struct domain *d) {

@@ -103,14 +103,22 @@ static void permute(const struct key *keys, size_t count, const struct particle_
     PERMUTE(uint8_t);
 }
 
-void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
-                void *const column[PARTICLE_COLUMN_COUNT]) {
-  struct key *keys = allocate(count, sizeof *keys, "keys of a group");
+/** Bring all columns in the order of the keys. */
+static void permute_all(const struct key *keys, uint32_t count,
+                        void *const column[PARTICLE_COLUMN_COUNT]) {
   size_t widest = 0;
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
     if (particle_column_bytes(&particle_columns[k]) > widest)
       widest = particle_column_bytes(&particle_columns[k]);
   void *old = allocate(count, widest, "particles of a group");
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    if (column[k]) permute(keys, count, &particle_columns[k], column[k], old);
+  free(old);
+}
+
+void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
+                void *const column[PARTICLE_COLUMN_COUNT]) {
+  struct key *keys = allocate(count, sizeof *keys, "keys of a group");
   uint32_t *x = column[COLUMN_position], origin[3];
   /* The origin is half a box below the centre, so that relative coordinates do not wrap inside a
    * group. */
@@ -119,8 +127,18 @@ void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
     keys[i] = (struct key){
         {x[i] - origin[0], x[count + i] - origin[1], x[2 * (size_t)count + i] - origin[2]}, i};
   keys_into_tree(keys, count, depth);
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
-    if (column[k]) permute(keys, count, &particle_columns[k], column[k], old);
-  free(old);
+  permute_all(keys, count, column);
+  free(keys);
+}
+
+void group_order(uint32_t count, const uint16_t *side, uint32_t sides,
+                 void *const column[PARTICLE_COLUMN_COUNT]) {
+  struct key *keys = allocate(count, sizeof *keys, "keys of a group");
+  uint32_t *next = allocate((size_t)sides + 1, sizeof *next, "sides of a group");
+  for (uint32_t i = 0; i < count; i++) next[side[i] + 1]++;
+  for (uint32_t s = 0; s < sides; s++) next[s + 1] += next[s];
+  for (uint32_t i = 0; i < count; i++) keys[next[side[i]]++].index = i;
+  permute_all(keys, count, column);
+  free(next);
   free(keys);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two processes with a GPU each, here emulated on cores, exchange data through the memory of the GPUs and
-# leave what they leave with the memory of the host. Where a process does not find in the memory of a GPU
-# what the other has written, both take the memory of the host.
+# leave what they leave with the memory of the host, and what one process leaves. Where a process does not
+# find in the memory of a GPU what the other has written, both take the memory of the host.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi
@@ -33,6 +33,7 @@ gpu = require
 group_size = 512
 rebuild_interval = 2
 END
+run_on 1 one config.ini
 run_on 2 gpus config.ini
 run_on 2 host --set runtime.shared_memory=host config.ini
 CORES_IPC=spoiled
@@ -46,7 +47,7 @@ by() {
 by gpus 'memory of GPUs'
 by host 'shared memory'
 by spoiled 'shared memory'
-for other in host spoiled; do
+for other in one host spoiled; do
   cmp gpus/log/statistics.csv $other/log/statistics.csv || complain "statistics of $other"
   support same_snapshots.py gpus/snap_000.hdf5 $other/snap_000.hdf5 || complain "snapshot of $other"
 done

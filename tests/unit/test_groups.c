@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Groups: with GPUs a rebuild moves particles into groups, and tasks sort the particles of each
- * group. The result is that of a rebuild on cores, also where many particles have equal
+/* Groups: with GPUs tasks move particles into groups in a rebuild, and sort the particles of each group. The result is that of a rebuild on cores, also where many particles have equal
  * coordinates. Runs on any number of ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +9,14 @@
 #include <string.h>
 
 #include "photons/base/comm.h"
+#include "photons/config/parameters.h"
 #include "photons/domain/domain.h"
 #include "photons/domain/group_sort.h"
+#include "photons/runtime/message.h"
 #include "src/domain/rebuild.h"
+#include "src/domain/regroup.h"
 #include "support/checksum.h"
+#include "support/sorted_particles.h"
 
 /* Last: it defines a macro fail(). */
 #include <cmocka.h>
@@ -34,8 +37,54 @@ static void place(struct particles *s, uint64_t round) {
   }
 }
 
+/** How the second rebuild makes groups: cores sort them into trees; or cores make them, and what sorts
+ * the particles of a group comes later; or tasks make them. */
+enum way { CORES, CORES_THEN_SORT, TASKS_THEN_SORT };
+
+/** Sort the particles of each group, as tasks would do. */
+static void sort_groups(struct domain *d) {
+  for (size_t b = 0; b < d->particles.blocks; b++) {
+    const struct particle_block p = particles_block(&d->particles, b);
+    void *column[PARTICLE_COLUMN_COUNT] = {NULL};
+    FOR_PARTICLE_COLUMNS(&d->particles, k)
+    column[k] = (char *)particles_column(&d->particles, k) +
+                p.first * particle_column_bytes(&particle_columns[k]);
+    /* Coordinates count from half a box below the centre: here from 0. */
+    group_sort((uint32_t)p.count, DEPTH, (uint32_t[3]){1u << 31, 1u << 31, 1u << 31}, column);
+  }
+}
+
+static void centres_are_right(const struct domain *d, const uint32_t (*centre)[3]) {
+  for (size_t b = 0; b < d->particles.blocks; b++) {
+    const struct particle_block p = particles_block(&d->particles, b);
+    for (size_t c = 0; c < 3; c++) {
+      uint32_t low = UINT32_MAX, high = 0;
+      for (size_t i = 0; i < p.count; i++) {
+        low = p.x[c][i] < low ? p.x[c][i] : low;
+        high = p.x[c][i] > high ? p.x[c][i] : high;
+      }
+      assert_int_equal(centre[d->particles.first_block + b][c], low + (high - low) / 2);
+    }
+  }
+}
+
+static void rebuild(struct domain *d, enum way way) {
+  if (way == TASKS_THEN_SORT) {
+    uint32_t(*centre)[3] = malloc(d->group_count * sizeof *centre);
+    orb_regroup(d, centre);
+    domain_acquire(d);
+    centres_are_right(d, centre);
+    domain_release(d);
+    free(centre);
+  } else {
+    domain_acquire(d);
+    orb_rebuild(d, way == CORES);
+    domain_release(d);
+  }
+}
+
 /** Particles after two rebuilds, the second from the groups of the first. */
-static struct particles groups(uint32_t count, bool tasks) {
+static struct particles groups(uint32_t count, enum way way) {
   struct particles s = particles_create_share(PARTICLES, 100.0, 1.0);
   particles_add_block_columns(&s); /* of one byte a particle, too */
   for (size_t i = 0; i < s.count; i++) {
@@ -44,24 +93,19 @@ static struct particles groups(uint32_t count, bool tasks) {
   }
   const struct domain_layout layout = {.group_count = count, .depth = DEPTH};
   struct domain d = domain_make(s, &layout, (struct geometry){0});
-  for (uint64_t round = 0; round < 2; round++) {
-    place(&d.particles, round);
-    orb_rebuild(&d, !tasks);
-    for (size_t b = 0; tasks && b < d.particles.blocks; b++) {
-      const struct particle_block p = particles_block(&d.particles, b);
-      void *column[PARTICLE_COLUMN_COUNT] = {NULL};
-      FOR_PARTICLE_COLUMNS(&d.particles, k)
-      column[k] = (char *)particles_column(&d.particles, k) +
-                  p.first * particle_column_bytes(&particle_columns[k]);
-      /* Coordinates count from half a box below the centre: here from 0. */
-      group_sort((uint32_t)p.count, DEPTH, (uint32_t[3]){1u << 31, 1u << 31, 1u << 31}, column);
-    }
-  }
+  place(&d.particles, 0);
+  domain_start(&d);
+  domain_acquire(&d);
+  place(&d.particles, 1);
+  domain_release(&d);
+  rebuild(&d, way);
+  domain_unregister(&d);
+  if (way != CORES) sort_groups(&d);
   return d.particles;
 }
 
-static void groups_are_the_same(uint32_t count) {
-  struct particles cores = groups(count, false), tasks = groups(count, true);
+static void groups_are_the_same(uint32_t count, enum way way) {
+  struct particles cores = groups(count, CORES), tasks = groups(count, way);
   assert_int_equal(cores.count, tasks.count);
   FOR_PARTICLE_COLUMNS(&cores, k) {
     const size_t bytes = cores.count * particle_column_bytes(&particle_columns[k]);
@@ -83,14 +127,21 @@ static void groups_are_the_same(uint32_t count) {
 
 static void tasks_and_cores_make_the_same_groups(void **state) {
   (void)state;
-  groups_are_the_same(4);   /* fewer groups than the levels that are split together */
-  groups_are_the_same(256); /* more */
+  /* fewer groups than the levels that cores split together, and more */
+  for (uint32_t count = 4; count <= 256; count *= 64) {
+    groups_are_the_same(count, CORES_THEN_SORT);
+    groups_are_the_same(count, TASKS_THEN_SORT);
+  }
 }
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(tasks_and_cores_make_the_same_groups)};
   comm_start(&argc, &argv);
+  start_workers(2);
+  message_start(&(struct parameters){.runtime.shared_memory = SHARED_HOST});
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  message_stop();
+  starpu_shutdown();
   comm_end();
   return failed;
 }

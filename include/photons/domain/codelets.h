@@ -3,8 +3,10 @@
 #ifndef PHOTONS_DOMAIN_CODELETS_H
 #define PHOTONS_DOMAIN_CODELETS_H
 
+#include <starpu.h>
 #include <stdint.h>
 
+#include "photons/domain/group_cut.h"
 #include "photons/runtime/loop.h"
 
 struct domain;
@@ -15,6 +17,35 @@ extern struct stage rebuild_stage, neighbours_stage;
 
 /** Submit the sort of a group's particles into the order of its tree. A refit must follow. */
 void sort_submit(const struct domain *d, struct group *g);
+
+/** A group of the old domain while the particles are cut into a new one. */
+struct group_cut {
+  starpu_data_handle_t side;   /**< [particle] uint16_t */
+  starpu_data_handle_t result; /**< what the next pass finds */
+  struct node_cut *cut; /**< [side] nodes to cut, by the side that the last pass found; NULL before */
+  uint32_t sides, rows; /**< length of `cut`; nodes that hold particles of the group */
+};
+/** Submit a pass that counts values of a digit of the medians: of uint32_t [rows][DIGIT_VALUES]. */
+void cut_count_submit(const struct group *g, const struct group_cut *c, int digit);
+/** Submit a pass that sends particles to the sides of the cuts, which the result describes: struct
+ * node_part [2 rows]. Without cuts all go to side 0. */
+void cut_send_submit(const struct group *g, const struct group_cut *c);
+/** Submit the sort of a group's particles by their side, of which there are c->sides. */
+void part_order_submit(const struct domain *d, const struct group *g, const struct group_cut *c);
+/** Columns of particles that are copied together to other ones. */
+struct part_move {
+  uint32_t count; /**< of particles */
+  uint32_t segments, sources;
+  struct segment *segment;      /**< [segments] until the task has ended; `from` is not looked at */
+  starpu_data_handle_t *source; /**< [sources] no two the same */
+};
+/** Submit the copy of segments to `to`. @param column  enum particle_column_index
+ * @param owner  group that the task works on */
+void part_move_submit(const struct part_move *m, int column, const uint32_t *owner,
+                      starpu_data_handle_t to);
+/** Submit the copy from `moved` to the group's column. */
+void part_keep_submit(const struct group *g, int column, starpu_data_handle_t moved);
+
 /** Submit the exchange of ghosts: pack the positions that other ranks need, send and receive
  * positions and trees, and unpack received positions into their groups. Collective. */
 void ghosts_submit(struct domain *d);
@@ -25,7 +56,8 @@ enum {
   MESSAGE_TREE = 1,
   MESSAGE_MASS = 12,
   MESSAGE_NODE_MASS = 13,
-  MESSAGE_TYPE = 14
+  MESSAGE_TYPE = 14,
+  MESSAGE_MOVED = 15
 };
 
 #endif

@@ -20,4 +20,9 @@
 void group_sort(uint32_t count, unsigned depth, const uint32_t centre[3],
                 void *const column[PARTICLE_COLUMN_COUNT]);
 
+/** Sort a group's particles by `side`; particles of one side keep their order.
+ * @param side   [count] 0 .. sides - 1 */
+void group_order(uint32_t count, const uint16_t *side, uint32_t sides,
+                 void *const column[PARTICLE_COLUMN_COUNT]);
+
 #endif
