@@ -24,7 +24,8 @@
 #define QUADRATURE_POINTS 128
 #define FIT_POINTS 2048 /* points of the grid for the minimax fit */
 #define FIT_EXCHANGES 100
-#define PAPER_TABLE_END 3.0 /* the table of PhotoNs-GPU ends at x' = 3 */
+#define POTENTIAL_ERROR 5e-8 /* of H(0), about half of float's rounding */
+#define PAPER_TABLE_END 3.0  /* the table of PhotoNs-GPU ends at x' = 3 */
 
 /** d^k w/du^k at u in [0, 1/2]. w is normalised such that int_0^1 w dx = W(1), which is 1 (kaiser)
  * or erf(r_cut / 2 r_s) (gauss). */
@@ -196,25 +197,35 @@ static void fit_p2p(struct split *s) {
   free(grid);
 }
 
-/** Interpolate 2^n H^(n) at the Chebyshev points, and convert T_k(t) to powers of t. */
-static void fit_fmm(struct split *s, int n) {
+/**
+ * Interpolate 2^n H^(n) on [0, range] at the Chebyshev points, and convert T_k(t) to powers of t. The last
+ * terms are left out as long as they do not add up to more than `error`.
+ * @param[out] power  [FMM_DEGREE + 1]
+ * @return the degree
+ */
+static int fit_chebyshev(const struct split *s, int n, double range, double error, float *power) {
   enum { POINTS = FMM_DEGREE + 1 };
-  double value[POINTS], power[POINTS] = {0}, previous[POINTS] = {1.0}, current[POINTS] = {0.0, 1.0};
+  double value[POINTS], of_t[POINTS] = {0}, sum[POINTS] = {0}, previous[POINTS] = {1.0},
+                        current[POINTS] = {0.0, 1.0};
   for (int i = 0; i < POINTS; i++) {
     double t = cos(M_PI * (i + 0.5) / POINTS);
-    value[i] = ldexp(split_series_derivative(s, n, 0.5 * (1.0 + t) * (double)s->fmm_range), n);
+    value[i] = ldexp(split_series_derivative(s, n, 0.5 * (1.0 + t) * range), n);
   }
-  for (int k = 0; k < POINTS; k++) { /* previous = T_k, current = T_(k+1) */
-    double c = 0.0;
-    for (int i = 0; i < POINTS; i++) c += value[i] * cos(M_PI * k * (i + 0.5) / POINTS);
-    c *= (k == 0 ? 1.0 : 2.0) / POINTS;
-    for (int j = 0; j <= k; j++) power[j] += c * previous[j];
+  for (int k = 0; k < POINTS; k++) {
+    for (int i = 0; i < POINTS; i++) sum[k] += value[i] * cos(M_PI * k * (i + 0.5) / POINTS);
+    sum[k] *= (k == 0 ? 1.0 : 2.0) / POINTS;
+  }
+  int degree = FMM_DEGREE;
+  while (degree > 0 && (error -= fabs(sum[degree])) >= 0.0) degree--;
+  for (int k = 0; k <= degree; k++) { /* previous = T_k, current = T_(k+1) */
+    for (int j = 0; j <= k; j++) of_t[j] += sum[k] * previous[j];
     for (int j = POINTS - 1; j >= 0; j--) {
       double next = (j > 0 ? 2.0 * current[j - 1] : 0.0) - previous[j];
       previous[j] = current[j], current[j] = next;
     }
   }
-  for (int k = 0; k < POINTS; k++) s->fmm[n][k] = (float)power[k];
+  for (int k = 0; k < POINTS; k++) power[k] = (float)of_t[k];
+  return degree;
 }
 
 /** d^q T/dx^q / q!, q = 0 .. 4, from w^(j) = (2j + 1) H^(j) + 2 u H^(j+1) and dT/dx = x dw/dx. */
@@ -273,6 +284,8 @@ void split_init(struct split *s, enum split_kind kind, double r_s, double r_cut,
   expand_series(s);
   fit_p2p(s);
   s->fmm_range = (float)fmax(1.0, gsl_pow_2(8.0 / ratio));
-  for (int n = 0; n <= FMM_ORDER_MAX; n++) fit_fmm(s, n);
+  for (int n = 0; n <= FMM_ORDER_MAX; n++)
+    fit_chebyshev(s, n, (double)s->fmm_range, 0.0, s->fmm[n]);
+  s->potential_degree = fit_chebyshev(s, 0, 1.0, POTENTIAL_ERROR * s->series[0], s->potential);
   fill_table(s);
 }

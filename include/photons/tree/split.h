@@ -45,6 +45,9 @@ struct split {
    * fallen to 2e-8. M2L takes psi = 0 beyond. */
   float fmm_range;
   float fmm[FMM_ORDER_MAX + 1][FMM_DEGREE + 1];
+  /** H(u) ~ sum potential[k] t^k, t = 2u - 1, likewise; zero above potential_degree. */
+  int potential_degree;
+  float potential[FMM_DEGREE + 1];
   /** The table of PhotoNs-GPU (Wang & Meng 2021, RAA 21, 281): Taylor coefficients d^q T/dx'^q / q!
    * about the entry's centre, for x' = r/(2 r_s) in [0, x'_max]; see split_table_value(). */
   double table_step; /**< width of an entry in x' */

@@ -467,12 +467,13 @@ static inline vfloat inverse_root(enum law kind, vfloat u) {
 static inline __attribute__((always_inline)) vfloat
 potential_vector(const struct p2p_law *law, enum law kind, vfloat u, vfloat soft2) {
   const bool spline = law->softening_kind == SOFTENING_SPLINE;
-  const float *c = law->split->fmm[0];
+  const float *c = law->split->potential;
   vfloat newton = inverse_root(kind, spline ? u : (vfloat)(u + soft2)), h = v_set(0.0f);
   if (kind != NEWTON) {
-    vfloat t = v_fma(u, v_set(2.0f / law->split->fmm_range), v_set(-1.0f));
-    h = v_set(c[FMM_DEGREE]);
-    for (int k = FMM_DEGREE - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
+    const int degree = law->split->potential_degree;
+    vfloat t = v_fma(u, v_set(2.0f), v_set(-1.0f));
+    h = v_set(c[degree]);
+    for (int k = degree - 1; k >= 0; k--) h = v_fma(h, t, v_set(c[k]));
   }
   const vmask softened = v_less(u, spline ? soft2 : v_set(0.0f));
   if (__builtin_expect(v_any(softened), 0))
