@@ -11,6 +11,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 #include "photons/step/codelets.h"
 #include "photons/step/step.h"
@@ -219,14 +220,16 @@ static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
 
 static void count_rungs(struct nbody *n) {
   const struct particles *p = &n->domain.particles;
-  domain_acquire(&n->domain);
+  FOR_GROUPS(&n->domain, g)
+  (void)starpu_data_prefetch_on_node(g->column[COLUMN_rung], STARPU_MAIN_RAM, 1);
   FOR_GROUPS(&n->domain, g) {
     const size_t first = particles_block(p, g->index - p->first_block).first;
     uint32_t *particles = n->rungs[g->index].particles;
+    handle_acquire(g->column[COLUMN_rung], STARPU_R);
     for (int k = 0; k < RUNGS; k++) particles[k] = 0;
     for (size_t i = first; i < first + g->count; i++) particles[p->rung[i]]++;
+    starpu_data_release(g->column[COLUMN_rung]);
   }
-  domain_release(&n->domain);
 }
 
 /** Make new groups. In isolated systems all groups have drifted to the present tick, because each is
