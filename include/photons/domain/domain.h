@@ -106,8 +106,8 @@ void domain_free(struct domain *d);
 /**
  * Sort the particles of all ranks into groups and trees (ORB by exact medians along the longest
  * side; ties keep the order of the particles), and move them to the owners of their groups. Waits
- * for all tasks first. With GPUs tasks that the function submits sort the particles of a group (see
- * sort_submit()). A refit must follow. Collective.
+ * for all tasks first. With GPUs tasks do all this, and the sorts of the groups (sort_submit())
+ * may not have ended. A refit must follow. Collective.
  */
 void domain_rebuild(struct domain *d);
 /** The same for particles without a domain, e.g. those of a snapshot. The host sorts all. */
