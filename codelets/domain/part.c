@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles move to their new groups, after cut.c has found these.
+/* Particles move to their new groups, after cut.c has found these and part_order (sort.c) has put those
+ * of one new group beside each other.
  *
- * part_order: reads sides; updates all columns of a group: particles of one side follow each other, and
- *             keep their order
- * part_move:  reads columns of groups that give particles to a group or rank, or what came from other
- *             ranks; writes the column of these particles
- * part_keep:  reads that; writes the group's column */
+ * part_move: reads columns of groups that give particles to a group or rank, or what came from other
+ *            ranks; writes the column of these particles
+ * part_keep: reads that; writes the group's column */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,48 +13,6 @@
 #include "photons/base/error.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
-#include "photons/domain/group_sort.h"
-
-struct part_order_argument {
-  uint32_t count, sides;
-  unsigned columns; /* bits: the particles have the column */
-};
-enum { SIDE, COLUMNS };
-
-static double part_order_work(const struct part_order_argument *a) { return a->count; }
-
-static void unwrap(void *buffers[], unsigned columns, void *column[PARTICLE_COLUMN_COUNT]) {
-  for (int k = 0, slot = COLUMNS; k < PARTICLE_COLUMN_COUNT; k++)
-    column[k] = columns >> k & 1 ? VECTOR(void, buffers[slot++]) : NULL;
-}
-
-static void part_order_cpu(void *buffers[], const struct part_order_argument *a) {
-  void *column[PARTICLE_COLUMN_COUNT];
-  unwrap(buffers, a->columns, column);
-  group_order(a->count, VECTOR(const uint16_t, buffers[SIDE]), a->sides, column);
-}
-
-static void part_order_gpu(struct gpu *gpu, void *buffers[], const struct part_order_argument *a) {
-  void *column[PARTICLE_COLUMN_COUNT];
-  unwrap(buffers, a->columns, column);
-  gpu_order(gpu, a->count, VECTOR(const uint16_t, buffers[SIDE]), a->sides, column);
-}
-
-STAGE(part_order, 0x909090, NULL);
-
-void part_order_submit(const struct domain *d, const struct group *g, const struct group_cut *c) {
-  struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT] = {[SIDE] = {c->side, STARPU_R}};
-  unsigned columns = 0;
-  size_t count = COLUMNS;
-  FOR_PARTICLE_COLUMNS(&d->particles, k) {
-    data[count++] = (struct starpu_data_descr){g->column[k], STARPU_RW};
-    columns |= 1u << k;
-  }
-  part_order_insert(
-      (struct part_order_argument){g->count, c->sides, columns},
-      (struct task){
-          .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});
-}
 
 struct part_move_argument {
   uint32_t count, segments;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort: restores the order of a group's particles in its tree.
+/* The particles of a group in another order.
  *
- * reads   the tree (the group's centre)
- * updates every column of the particles */
+ * sort:       reads the tree (the group's centre); updates every column of the particles: the order of the
+ *             tree
+ * part_order: reads sides (group_cut.h); updates every column: particles of one side follow each other, and
+ *             keep their order */
 #include "codelets/runtime/task.h"
 #include "cuda/domain/gpu_domain.h"
 #include "photons/domain/codelets.h"
@@ -14,7 +16,7 @@ struct sort_argument {
   unsigned depth;
   unsigned columns; /* bits: the particles have the column */
 };
-enum { TREE, COLUMNS };
+enum { BY, COLUMNS }; /* the tree or the sides */
 
 static double sort_work(const struct sort_argument *a) { return a->count; }
 
@@ -27,26 +29,68 @@ static void unwrap(void *buffers[], unsigned columns, void *column[PARTICLE_COLU
 static void sort_cpu(void *buffers[], const struct sort_argument *a) {
   void *column[PARTICLE_COLUMN_COUNT];
   unwrap(buffers, a->columns, column);
-  group_sort(a->count, a->depth, VECTOR(const struct node, buffers[TREE])[1].centre, column);
+  group_sort(a->count, a->depth, VECTOR(const struct node, buffers[BY])[1].centre, column);
 }
 
 static void sort_gpu(struct gpu *gpu, void *buffers[], const struct sort_argument *a) {
   void *column[PARTICLE_COLUMN_COUNT];
   unwrap(buffers, a->columns, column);
-  gpu_sort(gpu, a->count, a->depth, VECTOR(const struct node, buffers[TREE]), column);
+  gpu_sort(gpu, a->count, a->depth, VECTOR(const struct node, buffers[BY]), column);
 }
 
 STAGE(sort, 0x999999, NULL);
 
-void sort_submit(const struct domain *d, struct group *g) {
-  struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT] = {[TREE] = {g->tree, STARPU_R}};
-  unsigned columns = 0;
+/** Fill in the slots: what the order is by, and all columns. Returns the number of slots.
+ * @param[out] columns  bits: the particles have the column */
+static size_t fill_slots(const struct domain *d, const struct group *g, starpu_data_handle_t by,
+                         struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT],
+                         unsigned *columns) {
   size_t count = COLUMNS;
+  data[BY] = (struct starpu_data_descr){by, STARPU_R};
+  *columns = 0;
   FOR_PARTICLE_COLUMNS(&d->particles, k) {
     data[count++] = (struct starpu_data_descr){g->column[k], STARPU_RW};
-    columns |= 1u << k;
+    *columns |= 1u << k;
   }
+  return count;
+}
+
+void sort_submit(const struct domain *d, struct group *g) {
+  struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT];
+  unsigned columns;
+  const size_t count = fill_slots(d, g, g->tree, data, &columns);
   sort_insert((struct sort_argument){g->count, d->depth, columns},
               (struct task){
                   .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});
+}
+
+struct part_order_argument {
+  uint32_t count, sides;
+  unsigned columns; /* as of sort */
+};
+
+static double part_order_work(const struct part_order_argument *a) { return a->count; }
+
+static void part_order_cpu(void *buffers[], const struct part_order_argument *a) {
+  void *column[PARTICLE_COLUMN_COUNT];
+  unwrap(buffers, a->columns, column);
+  group_order(a->count, VECTOR(const uint16_t, buffers[BY]), a->sides, column);
+}
+
+static void part_order_gpu(struct gpu *gpu, void *buffers[], const struct part_order_argument *a) {
+  void *column[PARTICLE_COLUMN_COUNT];
+  unwrap(buffers, a->columns, column);
+  gpu_order(gpu, a->count, VECTOR(const uint16_t, buffers[BY]), a->sides, column);
+}
+
+STAGE(part_order, 0x909090, NULL);
+
+void part_order_submit(const struct domain *d, const struct group *g, const struct group_cut *c) {
+  struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT];
+  unsigned columns;
+  const size_t count = fill_slots(d, g, c->side, data, &columns);
+  part_order_insert(
+      (struct part_order_argument){g->count, c->sides, columns},
+      (struct task){
+          .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }

@@ -60,11 +60,6 @@ static __global__ void __launch_bounds__(BLOCK) clear_parts(uint32_t n, struct n
   if (s < n) part[s] = {{~0u, ~0u, ~0u}, {0, 0, 0}, 0};
 }
 
-static __device__ inline uint32_t warp_least(uint32_t a) {
-  for (int step = WARP / 2; step > 0; step /= 2) a = min(a, __shfl_xor_sync(~0u, a, step));
-  return a;
-}
-
 static __device__ inline void widen(struct node_part *part, const struct node_part &by) {
   for (int c = 0; c < 3; c++) {
     atomicMin(&part->low[c], by.low[c]);
@@ -82,8 +77,8 @@ static __global__ void __launch_bounds__(BLOCK)
   uint32_t of_warp = 0;
   const auto tell = [&] {
     for (int c = 0; c < 3; c++) {
-      found.low[c] = warp_least(found.low[c]);
-      found.high[c] = ~warp_least(~found.high[c]);
+      found.low[c] = warp_min(found.low[c]);
+      found.high[c] = warp_max(found.high[c]);
     }
     found.count = warp_sum(found.count);
     if (lane == 0 && found.count > 0) widen(&part[of_warp], found);

@@ -47,11 +47,6 @@ static __device__ inline void widen(const struct level &l, uint32_t node, const 
   }
 }
 
-static __device__ inline uint32_t warp_least(uint32_t a) {
-  for (int step = WARP / 2; step > 0; step /= 2) a = min(a, __shfl_xor_sync(~0u, a, step));
-  return a;
-}
-
 /** A warp walks through its places row by row and updates a node's box when it leaves the node. */
 static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
   const uint32_t lane = threadIdx.x % WARP, warp = (blockIdx.x * BLOCK + threadIdx.x) / WARP;
@@ -60,8 +55,8 @@ static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
   const auto tell = [&] {
     if (node == ~0u) return;
     for (uint32_t c = 0; c < 3; c++) {
-      low[c] = warp_least(low[c]);
-      high[c] = ~warp_least(~high[c]);
+      low[c] = warp_min(low[c]);
+      high[c] = warp_max(high[c]);
     }
     if (lane == 0) widen(l, node, low, high);
   };
@@ -152,8 +147,8 @@ static __device__ inline void measure_small(struct small_node *s, const uint32_t
       atomicMax(&s->high[3 * node[k] + c], high);
     }
     if (!all) continue;
-    low = warp_least(low);
-    high = ~warp_least(~high);
+    low = warp_min(low);
+    high = warp_max(high);
     if (lane > 0) continue;
     atomicMin(&s->low[3 * of_warp + c], low);
     atomicMax(&s->high[3 * of_warp + c], high);

@@ -82,6 +82,11 @@ static __device__ inline float warp_max(float a) {
   for (int step = WARP / 2; step > 0; step /= 2) a = fmaxf(a, __shfl_xor_sync(~0u, a, step));
   return a;
 }
+static __device__ inline uint32_t warp_min(uint32_t a) {
+  for (int step = WARP / 2; step > 0; step /= 2) a = min(a, __shfl_xor_sync(~0u, a, step));
+  return a;
+}
+static __device__ inline uint32_t warp_max(uint32_t a) { return ~warp_min(~a); }
 static __device__ inline int warp_min(int a) {
   for (int step = WARP / 2; step > 0; step /= 2) a = min(a, __shfl_xor_sync(~0u, a, step));
   return a;

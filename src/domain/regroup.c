@@ -170,17 +170,28 @@ static void split_level(struct regrouping *r, unsigned level) {
 /** Particles that are copied together, to a new group of this rank or to another rank. */
 struct move {
   struct part_move part;
-  uint32_t *from; /* [source] own old group, or the number of these + rank that sent it */
+  uint32_t *from; /* [source] own old group, or the number of these + the number of a parcel */
 };
 
-/** The ways of the particles, once each old group has its own in the order of the new groups. What goes
- * to another rank is in the order of the old groups, and of the new ones inside each. */
+/** Particles of an old group that go to another rank, in the order of their new groups. No message is
+ * larger than a group's column. */
+struct parcel {
+  uint32_t group;   /* old group, of any rank */
+  int from, to;     /* ranks */
+  struct move move; /* what this rank sends; of what it gets the count alone */
+  starpu_data_handle_t column;
+};
+struct parcels {
+  struct parcel *parcel;
+  uint32_t count;
+};
+
+/** The ways of the particles, once each old group has its own in the order of the new groups. */
 struct moves {
   uint32_t *taken;       /* [old group of any rank][own new group] particles */
   struct move *of_group; /* [own new group] */
-  struct move *of_rank;  /* [rank] to be sent there */
-  uint32_t *arrives;     /* [rank] particles from there */
-  starpu_data_handle_t *kept, *sent, *received; /* [own new group], [rank], [rank] of a column */
+  struct parcels sent, received;
+  starpu_data_handle_t *kept; /* [own new group] a column */
 };
 
 /** Add the next segment of a move, from one more source if that is not the last one. */
@@ -226,16 +237,28 @@ static void exchange_counts(const struct regrouping *r, struct moves *m) {
   free(given);
 }
 
+/** The parcel of an old group for a rank, a new one if that is not the last one. */
+static struct parcel *parcel_of(struct parcels *p, uint32_t group, int from, int to) {
+  struct parcel *last = p->count ? &p->parcel[p->count - 1] : NULL;
+  if (last && last->group == group && last->to == to) return last;
+  p->parcel = reallocate(p->parcel, p->count + 1, sizeof *p->parcel, "particles to send");
+  last = &p->parcel[p->count++];
+  *last = (struct parcel){.group = group, .from = from, .to = to};
+  return last;
+}
+
 /** Moves from this rank's old groups. */
 static void list_given(const struct regrouping *r, struct moves *m) {
+  const int me = comm_rank();
   for (uint32_t g = 0; g < r->groups; g++) {
     const uint32_t count = r->d->groups[r->first + g].count;
     uint32_t first = 0;
     FOR_CUTS(&r->old[g], c, to) {
       const int rank = group_owner(r->d, to);
       const uint32_t n = r->old[g].part[s].count;
-      add_segment(rank == comm_rank() ? &m->of_group[to - r->first] : &m->of_rank[rank], g, count,
-                  first, n);
+      struct move *move = rank == me ? &m->of_group[to - r->first]
+                                     : &parcel_of(&m->sent, r->first + g, me, rank)->move;
+      add_segment(move, g, count, first, n);
       first += n;
     }
   }
@@ -243,30 +266,23 @@ static void list_given(const struct regrouping *r, struct moves *m) {
 
 /** Moves from what another rank sends. */
 static void list_received(const struct regrouping *r, struct moves *m, int rank) {
-  const uint32_t begin = group_first(r->d, rank), end = group_first(r->d, rank + 1);
-  uint32_t first = 0;
-  for (uint32_t g = begin; g < end; g++)
-    for (uint32_t to = 0; to < r->groups; to++)
-      m->arrives[rank] += m->taken[(size_t)g * r->groups + to];
-  for (uint32_t g = begin; g < end; g++)
+  for (uint32_t g = group_first(r->d, rank); g < group_first(r->d, rank + 1); g++) {
+    const uint32_t *taken = m->taken + (size_t)g * r->groups;
+    uint32_t count = 0, first = 0;
+    for (uint32_t to = 0; to < r->groups; to++) count += taken[to];
+    if (count == 0) continue;
+    parcel_of(&m->received, g, rank, comm_rank())->move.part.count = count;
     for (uint32_t to = 0; to < r->groups; to++) {
-      const uint32_t n = m->taken[(size_t)g * r->groups + to];
-      add_segment(&m->of_group[to], r->groups + (uint32_t)rank, m->arrives[rank], first, n);
-      first += n;
+      add_segment(&m->of_group[to], r->groups + m->received.count - 1, count, first, taken[to]);
+      first += taken[to];
     }
+  }
 }
 
 /** Of particles of a new group those of lower ranks and old groups come first. */
 static struct moves list_moves(const struct regrouping *r) {
-  const size_t ranks = (size_t)comm_size();
-  struct moves m = {
-      .of_group = allocate(r->groups, sizeof *m.of_group, "particles to move"),
-      .of_rank = allocate(ranks, sizeof *m.of_rank, "particles to move"),
-      .arrives = allocate(ranks, sizeof *m.arrives, "particles to move"),
-      .kept = allocate(r->groups, sizeof *m.kept, "particles to move"),
-      .sent = allocate(ranks, sizeof *m.sent, "particles to move"),
-      .received = allocate(ranks, sizeof *m.received, "particles to move"),
-  };
+  struct moves m = {.of_group = allocate(r->groups, sizeof *m.of_group, "particles to move"),
+                    .kept = allocate(r->groups, sizeof *m.kept, "particles to move")};
   exchange_counts(r, &m);
   for (int rank = 0; rank < comm_size(); rank++) {
     if (rank == comm_rank())
@@ -288,14 +304,12 @@ static void free_move(struct move *m) {
 
 static void free_moves(const struct regrouping *r, struct moves *m) {
   for (uint32_t g = 0; g < r->groups; g++) free_move(&m->of_group[g]);
-  for (int rank = 0; rank < comm_size(); rank++) free_move(&m->of_rank[rank]);
+  for (uint32_t k = 0; k < m->sent.count; k++) free_move(&m->sent.parcel[k].move);
+  free(m->sent.parcel);
+  free(m->received.parcel);
   free(m->taken);
   free(m->of_group);
-  free(m->of_rank);
-  free(m->arrives);
   free(m->kept);
-  free(m->sent);
-  free(m->received);
 }
 
 static starpu_data_handle_t make_column(int column, uint32_t count) {
@@ -310,33 +324,40 @@ static starpu_data_handle_t submit_move(const struct regrouping *r, const struct
   p->source = reallocate(p->source, p->sources, sizeof *p->source, "handles of a task");
   for (uint32_t k = 0; k < p->sources; k++)
     p->source[k] = m->from[k] < r->groups ? r->d->groups[r->first + m->from[k]].column[column]
-                                          : moves->received[m->from[k] - r->groups];
+                                          : moves->received.parcel[m->from[k] - r->groups].column;
   const starpu_data_handle_t to = make_column(column, p->count);
   part_move_submit(p, column, owner, to);
   return to;
 }
 
+static void transfer(const struct regrouping *r, const struct parcel *p, int column) {
+  message_transfer(p->column, MESSAGE_MOVED, (size_t)column * r->d->group_count + p->group, p->from,
+                   p->to, PRIORITY_HIGHEST);
+}
+
 static void exchange_column(const struct regrouping *r, struct moves *m, int column) {
-  const int me = comm_rank();
   message_begin();
-  for (int rank = 0; rank < comm_size(); rank++) {
-    if (m->of_rank[rank].part.count > 0) {
-      m->sent[rank] = submit_move(r, m, &m->of_rank[rank], column, NULL);
-      message_transfer(m->sent[rank], MESSAGE_MOVED, (size_t)column, me, rank, PRIORITY_HIGHEST);
-    }
-    if (m->arrives[rank] > 0) {
-      m->received[rank] = make_column(column, m->arrives[rank]);
-      message_transfer(m->received[rank], MESSAGE_MOVED, (size_t)column, rank, me,
-                       PRIORITY_HIGHEST);
-    }
+  for (uint32_t k = 0; k < m->sent.count; k++) {
+    struct parcel *p = &m->sent.parcel[k];
+    p->column = submit_move(r, m, &p->move, column, &r->d->groups[p->group].index);
+    transfer(r, p, column);
   }
+  for (uint32_t k = 0; k < m->received.count; k++) {
+    struct parcel *p = &m->received.parcel[k];
+    p->column = make_column(column, p->move.part.count);
+    transfer(r, p, column);
+  }
+}
+
+static void drop_columns(struct parcels *p) {
+  for (uint32_t k = 0; k < p->count; k++) handle_drop(&p->parcel[k].column);
 }
 
 /** Move the particles, one column after the other: this column exists twice meanwhile. */
 static void move_columns(struct regrouping *r) {
   struct domain *d = r->d;
-  struct moves m = list_moves(r);
   FOR_GROUPS(d, g) part_order_submit(d, g, &r->old[g->index - r->first].pass);
+  struct moves m = list_moves(r);
   FOR_PARTICLE_COLUMNS(&d->particles, k) {
     exchange_column(r, &m, k);
     FOR_GROUPS(d, g) {
@@ -348,10 +369,8 @@ static void move_columns(struct regrouping *r) {
       handle_release(&m.kept[g->index - r->first]);
     }
     message_wait();
-    for (int rank = 0; rank < comm_size(); rank++) {
-      handle_drop(&m.sent[rank]);
-      handle_drop(&m.received[rank]);
-    }
+    drop_columns(&m.sent);
+    drop_columns(&m.received);
   }
   free_moves(r, &m);
 }

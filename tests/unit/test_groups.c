@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Groups: with GPUs tasks move particles into groups in a rebuild, and sort the particles of each group. The result is that of a rebuild on cores, also where many particles have equal
- * coordinates. Runs on any number of ranks. */
+/* Groups: with GPUs tasks move particles into groups in a rebuild, and sort the particles of each
+ * group. The result is that of a rebuild on cores, also where many particles have equal coordinates.
+ * Runs on any number of ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

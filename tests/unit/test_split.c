@@ -221,6 +221,28 @@ static void test_fmm_polynomials(void **state) {
   }
 }
 
+/* The degree of H leaves out 5e-8 H(0). Coefficients and Horner's rule are float: a rounding of each
+ * coefficient and of each step, of which |sum| bounds the size. */
+static void test_potential_polynomial(void **state) {
+  (void)state;
+  for (int kind = SPLIT_GAUSS; kind <= SPLIT_KAISER; kind++)
+    for (size_t i = 0; i < RATIOS; i++) {
+      struct split s;
+      double size = 0.0;
+      split_init(&s, (enum split_kind)kind, R_S, R_S * ratios[i], 8);
+      for (int k = 0; k <= FMM_DEGREE; k++) {
+        size += fabs((double)s.potential[k]);
+        assert_true(k <= s.potential_degree || s.potential[k] == 0.0f);
+      }
+      for (int j = 0; j <= SAMPLES; j++) {
+        float u = (float)j / SAMPLES, t = 2.0f * u - 1.0f, sum = 0.0f;
+        for (int k = s.potential_degree; k >= 0; k--) sum = sum * t + s.potential[k];
+        assert_near((double)sum, split_series_derivative(&s, 0, (double)u),
+                    5e-8 * s.series[0] + ldexp(2.0 * size, -24));
+      }
+    }
+}
+
 /* Taylor's remainder: half an entry to the power q + 1 times the largest next derivative of T over
  * (q + 1)!, plus float rounding of T and of the position in the table (|dT/dx'| 3 2^-24). For
  * orders >= 2 only the rounding is left. */
@@ -253,15 +275,11 @@ static void test_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_force_gauss),
-      cmocka_unit_test(test_force_kaiser),
-      cmocka_unit_test(test_series_about_zero),
-      cmocka_unit_test(test_derivatives),
-      cmocka_unit_test(test_mesh_factor),
-      cmocka_unit_test(test_pieces_sum_to_newton),
-      cmocka_unit_test(test_p2p_polynomial),
-      cmocka_unit_test(test_fmm_polynomials),
-      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_force_gauss),          cmocka_unit_test(test_force_kaiser),
+      cmocka_unit_test(test_series_about_zero),    cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_mesh_factor),          cmocka_unit_test(test_pieces_sum_to_newton),
+      cmocka_unit_test(test_p2p_polynomial),       cmocka_unit_test(test_fmm_polynomials),
+      cmocka_unit_test(test_potential_polynomial), cmocka_unit_test(test_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

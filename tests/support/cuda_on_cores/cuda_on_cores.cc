@@ -347,7 +347,10 @@ cudaError_t cudaMalloc(void **p, size_t bytes) {
   if (bytes >= LARGE) {
     file = memfd_create("cuda_on_cores", 0);
     memory = file >= 0 && ftruncate(file, (off_t)bytes) == 0 ? map(file, bytes) : MAP_FAILED;
-    if (memory == MAP_FAILED) return cudaErrorMemoryAllocation;
+    if (memory == MAP_FAILED) {
+      if (file >= 0) close(file);
+      return cudaErrorMemoryAllocation;
+    }
   } else {
     if (posix_memalign(&memory, 256, bytes ? bytes : 1)) return cudaErrorMemoryAllocation;
     memset(memory, 0xff, bytes);
@@ -391,9 +394,9 @@ cudaError_t cudaIpcOpenMemHandle(void **p, cudaIpcMemHandle_t handle, unsigned) 
   char path[64];
   snprintf(path, sizeof path, "/proc/%ld/fd/%d", other.process, other.file);
   const int file = spoiled ? memfd_create("spoiled", 0) : open(path, O_RDWR);
-  if (file < 0 || (spoiled && ftruncate(file, (off_t)other.bytes) != 0))
-    return cudaErrorInvalidResourceHandle;
-  void *memory = map(file, other.bytes);
+  if (file < 0) return cudaErrorInvalidResourceHandle;
+  const bool sized = !spoiled || ftruncate(file, (off_t)other.bytes) == 0;
+  void *memory = sized ? map(file, other.bytes) : MAP_FAILED;
   if (memory == MAP_FAILED) {
     close(file);
     return cudaErrorMapBufferObjectFailed;
