@@ -35,10 +35,10 @@ enum { CUDA_BLOCKS_WANTED = P2P_CUDA_BLOCKS, DIVISIONS_MOST = 64 };
 /* Leaves of packed targets with more than this many on average have four targets a lane; otherwise
  * two leave fewer lanes idle. A block of them has at most as many as two a lane can hold. */
 enum { PACKED_FEW = 16, PACKED_MOST = P2P_TARGETS_MOST < 2 * WARP ? P2P_TARGETS_MOST : 2 * WARP };
-enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, CLOSE_TILE = STEP };
+enum { WARPS = 4, BLOCK = WARPS * WARP, UNROLL = P2P_UNROLL, STEP = 2 * WARP, TILE = STEP };
 /* Sources of a warp that all warps of the CUDA block are given at a time. */
 #ifndef P2P_SHELF
-#define P2P_SHELF 256
+#define P2P_SHELF 320
 #endif
 enum { SHELF = P2P_SHELF };
 static_assert(WARPS == 1 << QUARTER_LEVELS, "each warp has a quarter of the targets");
@@ -216,12 +216,14 @@ static __device__ inline uint32_t empty(const struct law<real> &law, const float
                                         bool all, const struct share &share,
                                         struct targets<real, T> &t) {
   const uint32_t lane = threadIdx.x % WARP, turn = UNROLL * share.parts;
-  const uint32_t acting = (all ? n + turn - 1 : (uint32_t)ROOM) / turn * turn;
-  if (all) /* fill the last step with sources out of reach */
+  uint32_t acting = share.full;
+  if (all) { /* fill the last step with sources out of reach */
+    acting = (n + turn - 1) / turn * turn;
     for (uint32_t k = n + lane; k < acting; k += WARP) {
       list->source[k] = {real(1e3), real(1e3), real(1e3), real(0)};
       if (MIXED && SOFT) list->soft2[k] = real(0);
     }
+  }
   __syncwarp();
   act<real, FORM, T, SOFT, MIXED>(law, table, own, list, acting, share, t);
   __syncwarp();
@@ -248,10 +250,9 @@ template <> struct shelf<false> {};
 
 /** A warp's working memory: lists of sources, later sums. */
 template <typename real, bool MIXED, int T, bool QUARTERS> union workspace {
-  static constexpr uint32_t TILE = 512 / sizeof(real);
   struct {
     struct list<real, TILE, false> far;
-    struct list<real, CLOSE_TILE, MIXED> close;
+    struct list<real, TILE, MIXED> close;
     struct shelf<QUARTERS> shelf;
   };
   real sum[P2P_SUMS][WARP * T];
@@ -326,13 +327,13 @@ collect(const struct law<real> &law, const float *table,
     k.close += append(&k.work->close, k.close, a_close, a);
     k.close += append(&k.work->close, k.close, b_close, b);
   }
-  while (k.far >= (last ? 1u : k.work->TILE)) {
+  while (k.far >= (last ? 1u : (uint32_t)TILE)) {
     const uint32_t acted = empty<real, FORM, T, false, MIXED>(law, table, own, &k.work->far, k.far,
                                                               last, k.share, t);
     k.in_reach += acted;
     k.far -= acted;
   }
-  while (k.close >= (last ? 1u : CLOSE_TILE)) {
+  while (k.close >= (last ? 1u : (uint32_t)TILE)) {
     const uint32_t acted = empty<real, FORM, T, true, MIXED>(law, table, own, &k.work->close,
                                                              k.close, last, k.share, t);
     k.in_reach += acted;
@@ -348,31 +349,37 @@ static __device__ inline void read_sources(const struct p2p_problem &p, uint32_t
   const uint32_t lane = threadIdx.x % WARP, warp = blockIdx.y * WARPS + threadIdx.x / WARP,
                  warps = p.divisions * WARPS, entries_end = p.offset[leaf + 1];
   const real scale = real(p.scale);
-  uint32_t turn = warp; /* steps until it is this warp's turn */
-  bool last = false;    /* after the last entry follows a step that reads nothing */
+  uint32_t due = warp; /* steps until it is this warp's turn */
+  bool last = false;   /* after the last entry follows a step that reads nothing */
   for (uint32_t batch = p.offset[leaf]; !last; batch += WARP) {
     last = batch >= entries_end;
-    /* each lane looks up a source leaf; consecutive leaves are then read as one range */
+    /* each lane looks up a source leaf; consecutive leaves are then read as one range, of which the
+     * first lane knows the steps that are this warp's */
     struct range mine = {0, last ? p.x : nullptr, 0, 0, 0};
     if (batch + lane < entries_end) mine = source_range(p, p.entry[batch + lane]);
     const unsigned long long x_before = __shfl_up_sync(~0u, (unsigned long long)mine.x, 1);
     const uint32_t end_before = __shfl_up_sync(~0u, mine.end, 1);
     const bool head = lane == 0 || x_before != (unsigned long long)mine.x ||
                       end_before != mine.first;
-    const uint32_t heads = __ballot_sync(~0u, head);
-    for (uint32_t runs = last ? 1u : __ballot_sync(~0u, head && mine.x); runs; runs &= runs - 1) {
-      const uint32_t r = __ffs(runs) - 1, later = heads & ~((2u << r) - 1),
-                     tail = later ? __ffs(later) - 2 : WARP - 1;
+    const uint32_t later = __ballot_sync(~0u, head) & ~((2u << lane) - 1),
+                   range_end = __shfl_sync(~0u, mine.end, later ? __ffs(later) - 2 : WARP - 1),
+                   steps = head && mine.x ? (range_end - mine.first + STEP - 1) / STEP : 0;
+    uint32_t before = steps; /* steps of all ranges up to this one */
+    for (uint32_t k = 1; k < WARP; k *= 2) {
+      const uint32_t other = __shfl_up_sync(~0u, before, k);
+      before += lane >= k ? other : 0;
+    }
+    const uint32_t own = (due - (before - steps)) & (warps - 1);
+    due = (due - __shfl_sync(~0u, before, WARP - 1)) & (warps - 1);
+    mine.first += own * STEP;
+    for (uint32_t runs = last ? 1u : __ballot_sync(~0u, own < steps); runs; runs &= runs - 1) {
+      const uint32_t r = __ffs(runs) - 1;
       const uint32_t *x = (const uint32_t *)__shfl_sync(~0u, (unsigned long long)mine.x, r);
       const uint32_t n = __shfl_sync(~0u, mine.group_count, r),
-                     end = __shfl_sync(~0u, mine.end, tail);
+                     end = __shfl_sync(~0u, range_end, r);
       const uint32_t *y = x + n, *z = y + n;
       [[maybe_unused]] const uint32_t neighbour = MIXED ? __shfl_sync(~0u, mine.slot, r) : 0;
-      uint32_t i = __shfl_sync(~0u, mine.first, r);
-      const uint32_t steps = (end - i + STEP - 1) / STEP;
-      i += turn * STEP;
-      turn = (turn - steps) % warps;
-      for (; i < end || last; i += STEP * warps) {
+      for (uint32_t i = __shfl_sync(~0u, mine.first, r); i < end || last; i += STEP * warps) {
         const uint32_t i0 = i + lane, i1 = i0 + WARP, safe = max(end, 1) - 1, k0 = min(i0, safe),
                        k1 = min(i1, safe);
         const uint32_t x0 = __ldg(x + k0), y0 = __ldg(y + k0), z0 = __ldg(z + k0);
@@ -580,7 +587,7 @@ quarter_forces(const struct p2p_problem &p, const struct law<float> &law, const 
                  parts = WARP / lanes, lane = threadIdx.x % WARP, part = lane / lanes;
   struct targets<float, T> t = load_targets<float, T>(p, reach.centre, own.begin, some, lanes,
                                                       lane % lanes);
-  const struct share share = {part < parts ? part : 0, parts};
+  const struct share share = {part < parts ? part : 0, parts, TILE - TILE % (UNROLL * parts)};
   const uint32_t in_reach = act_on_quarter<FORM, T>(p, law, table, work, block.leaf, reach,
                                                     quarter_of(t, n), share, t);
   add_parts(t, lanes, parts);
@@ -626,7 +633,7 @@ static __global__ void __launch_bounds__(BLOCK, sizeof(real) == sizeof(float) ? 
     const struct softened_targets<real, MIXED, T> own = load_softening<real, MIXED, T>(p, first, n,
                                                                                        lanes, slot);
     /* results of lanes beyond the last part are not used */
-    const struct share share = {part < parts ? part : 0, parts};
+    const struct share share = {part < parts ? part : 0, parts, TILE - TILE % (UNROLL * parts)};
     pairs += (unsigned long long)n *
              act_on<real, FORM>(p, law, table, own, &work[warp], leaf, reach, share, t);
     add_parts(t, lanes, parts);

@@ -45,6 +45,7 @@ template <typename real, int T> struct targets { real x[T], y[T], z[T], a[T][3],
  * with source `part`. */
 struct share {
   uint32_t part, parts;
+  uint32_t full; /* sources of a full list that are divided evenly */
 };
 
 /** The box of some targets. */

@@ -119,8 +119,7 @@ static __device__ inline uint32_t act_full(const struct softening<real> &soft,
                                            const struct softened_targets<real, MIXED, T> &own,
                                            struct tile<real, MIXED> *tile, uint32_t n,
                                            const struct share &share, struct targets<real, T> &t) {
-  const uint32_t step = UNROLL * share.parts, acting = TILE / step * step,
-                 lane = threadIdx.x % WARP;
+  const uint32_t acting = share.full, lane = threadIdx.x % WARP;
   __syncwarp();
   act<real, SPLINE, MIXED, T>(soft, own, tile, acting, share, t);
   __syncwarp();
@@ -214,7 +213,7 @@ act_on_block(const struct p2p_problem &p, const struct softening<real> &soft,
   const struct softened_targets<real, MIXED, T> own = load_softening<real, MIXED, T>(
       p, block.begin, n, lanes, slot);
   /* results of lanes beyond the last part are not used */
-  const struct share share = {part < parts ? part : 0, parts};
+  const struct share share = {part < parts ? part : 0, parts, TILE - TILE % (UNROLL * parts)};
   const uint32_t sources = act_on<real, SPLINE, MIXED, T>(
       p, soft, own, tile, entries_of(p, block.leaf, division), reach.centre, share, t);
 #pragma unroll

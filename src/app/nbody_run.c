@@ -380,14 +380,17 @@ static void release_escapers(struct nbody_run *r) {
       r->nbody->domain.particles.all);
 }
 
-/** Before a step: change to a finer mesh where that pays. @return whether it did */
+/** Before a step: change to a finer mesh where that pays. Steps that kick by whole forces begin with
+ * those of the mesh before. A base step of block time steps cannot: it applies the forces of the mesh
+ * and of the pairs apart from each other, and both must be of the same split.
+ * @return whether it did */
 static bool refine_mesh(struct nbody_run *r, double a) {
   if (r->next_mesh_cells == nbody_mesh_cells(r->nbody)) return false;
   nbody_change_mesh(r->nbody, r->next_mesh_cells);
   apply_softening(r, a);
   step_sort(r->nbody);
   sort_policy_rescale(&r->policy, &r->nbody->domain);
-  step_forces_anew(r->nbody);
+  if (r->parameters->time.step == STEP_BLOCK) step_forces_anew(r->nbody);
   note_order(r, (struct sort_choice){.sort = true});
   say("the mesh has %u^3 cells from %s on\n", r->next_mesh_cells, cosmology_moment(false, a).text);
   return true;
