@@ -48,7 +48,7 @@ static inline bool nbody_has_mesh(const struct nbody *n) { return n->long_range.
 /** Cells a side of the mesh; 0: there is none. */
 uint32_t nbody_mesh_cells(const struct nbody *n);
 /** Another mesh, and with it another division of the force. All tasks must have ended; trees must
- * be refitted, the softening limited anew, and forces computed. Collective. */
+ * be refitted, and the softening limited anew. Accelerations stay those by the mesh before. Collective. */
 void nbody_change_mesh(struct nbody *n, uint32_t cells);
 /** Whether memory that only forces need is given back between them, and so belongs to outputs. */
 static inline bool nbody_rests(const struct nbody *n) {
