@@ -54,8 +54,10 @@ void start_engine(const struct parameters *p, bool gpu);
 /* Whether kernels run on the processor, where they take long, and steps of a run. */
 #ifdef CUDA_ON_CORES
 enum { ON_CORES = 1, GAS_STEPS = 2 };
+#define STAGES_ROOT "32, 16, 16" /* cells of the root level of the gas whose stages are compared */
 #else
 enum { ON_CORES = 0, GAS_STEPS = 10 };
+#define STAGES_ROOT "32, 32, 32"
 #endif
 
 /** Run a configuration on cores and on GPUs: refinement, cells and potentials, or without gravity

@@ -596,7 +596,7 @@ static void hold_cells(struct gas *g, bool hold) {
 /** All stages on three levels, with potentials of random numbers. */
 static void check_stages(int precision, bool periodic) {
   static const char text[] =
-      "[run]\nsystem = gas\n[ic]\nsource = %s\ndirection = diagonal\n[gas]\nroot = 32, 32, 32\n"
+      "[run]\nsystem = gas\n[ic]\nsource = %s\ndirection = diagonal\n[gas]\nroot = %s\n"
       "levels = 2\nregrid = 100\nbuffer = 4\nbatch = 6\n%sprecision = %s\ngravity = self\n"
       "[time]\nend = 1\n";
   static const char outflow[] =
@@ -605,6 +605,7 @@ static void check_stages(int precision, bool periodic) {
   struct parameters p;
   char given[TEXT];
   snprintf(given, sizeof given, text, periodic ? "blast" : "sod",
+           periodic ? "32, 32, 32" : STAGES_ROOT,
            periodic ? "flag_gradient_pressure = 0.3\n" : outflow, precisions[precision]);
   parameters_from_text(&p, given, NULL, 0);
   start_engine(&p, true);
