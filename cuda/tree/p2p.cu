@@ -215,6 +215,7 @@ static __device__ inline uint32_t empty(const struct law<real> &law, const float
                                         struct list<real, ROOM, MIXED && SOFT> *list, uint32_t n,
                                         bool all, const struct share &share,
                                         struct targets<real, T> &t) {
+  static_assert(ROOM == TILE, "share.full is of a list with TILE sources");
   const uint32_t lane = threadIdx.x % WARP, turn = UNROLL * share.parts;
   uint32_t acting = share.full;
   if (all) { /* fill the last step with sources out of reach */
