@@ -383,15 +383,15 @@ static void release_escapers(struct nbody_run *r) {
 /** Before a step: change to a finer mesh where that pays. Steps that kick by whole forces begin with
  * those of the mesh before. A base step of block time steps cannot: it applies the forces of the mesh
  * and of the pairs apart from each other, and both must be of the same split.
- * @return whether it did */
+ * @return whether it did. The step must then sort after its drift: the sort policy compares work with that
+ *         after the last sort, which was the work of another mesh */
 static bool refine_mesh(struct nbody_run *r, double a) {
   if (r->next_mesh_cells == nbody_mesh_cells(r->nbody)) return false;
   nbody_change_mesh(r->nbody, r->next_mesh_cells);
   apply_softening(r, a);
-  step_sort(r->nbody);
+  step_refit(r->nbody); /* boxes are in units of r_cut */
   sort_policy_rescale(&r->policy, &r->nbody->domain);
   if (r->parameters->time.step == STEP_BLOCK) step_forces_anew(r->nbody);
-  note_order(r, (struct sort_choice){.sort = true});
   say("the mesh has %u^3 cells from %s on\n", r->next_mesh_cells, cosmology_moment(false, a).text);
   return true;
 }
@@ -451,6 +451,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   struct sort_choice choice = renews_within(p) ? (struct sort_choice){false, false}
                                                : sort_policy_choose(&r->policy, p,
                                                                     r->nbody->domain.particles.all);
+  if (refined && !choice.rebuild) choice.sort = true;
   /* An output in the memory of the mesh comes after the forces. */
   void (*meanwhile)(void *) = output_due(context, a1) && !nbody_rests(r->nbody) ? write_positions
                                                                                 : NULL;
@@ -465,7 +466,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
     step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
   }
   record->rebuilt = choice.rebuild + record->block.rebuilds;
-  record->sorted = (refined || choice.sort) + record->block.sorts;
+  record->sorted = choice.sort + record->block.sorts;
   record->escapers = &r->escapers;
   fill_record(r, a1, record);
 }
