@@ -98,7 +98,8 @@ static starpu_data_handle_t carried(const struct ghost *ghost, const struct grou
 /** Send or receive one kind of data of all ghosts. */
 static void transfer(const struct domain *d, const struct ghosts *ghosts, unsigned kind) {
   const int me = comm_rank();
-  for (const struct ghost *ghost = ghosts->ghost; ghost < ghosts->ghost + ghosts->count; ghost++) {
+  for (uint32_t i = 0; i < ghosts->count; i++) {
+    const struct ghost *ghost = &ghosts->ghost[i];
     const struct group *g = &d->groups[ghost->group];
     const bool sent = g->owner == me;
     message_transfer(carried(ghost, g, kind), kind, g->index, sent ? me : ghost->rank,

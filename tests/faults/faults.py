@@ -461,6 +461,9 @@ def on_a_rank(name, number, weight):
             except ProcessLookupError:
                 pass
         run = Run(trials, folder, ranks=2, disturb=disturb)
+        if number == signal.SIGSTOP:
+            # The launcher wakes the stopped rank to end it. The rank may first find that its file is gone.
+            run.ours = [line for line in run.ours if not line.endswith(f'(rank {rank})')]
         if number == signal.SIGSTOP and run.code != 0 and not any(
                 re.search(f'(rank {rank} .*|a rank) has not answered', line) for line in run.ours):
             # After MPI_Finalize() no rank is left to name it. Then all results are there.

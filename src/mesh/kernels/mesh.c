@@ -264,8 +264,8 @@ read_box(enum assignment scheme, const struct cell_box *box, const struct mesh *
     stencils(&s, scheme, m, count, i, x, shifted, box->origin);
     const int n = end - i < BATCH ? (int)(end - i) : BATCH;
     for (int j = 0; j < n; j++) {
-      const float *corner = box->cell[0] + s.first[0][j] * plane + s.first[1][j] * line +
-                            4 * (size_t)s.first[2][j];
+      const float *corner = (const float *)box->cell + s.first[0][j] * plane +
+                            s.first[1][j] * line + 4 * (size_t)s.first[2][j];
       wide sum[WIDES] = {{0}};
       for (uint32_t a = 0; a < width; a++)
         for (uint32_t b = 0; b < width; b++) {
