@@ -125,6 +125,26 @@ static double installed_memory(void) {
   return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
 }
 
+/* Of the memory of GPUs that a run may plan to use. Kernels have working memory, and of two meshes there are
+ * pieces of both for a while. */
+#define PLANNED 0.75
+
+uint32_t memory_finest_mesh(const struct parameters *p, size_t particles) {
+  const uint32_t first = layout_choose(p, particles).mesh.cells;
+  const double on_gpus = scheduler_any_gpu() ? (double)comm_size() * scheduler_gpu_memory() : 0.0;
+  uint32_t finest = 0;
+  for (double factor = 2.0; first > 0 && finest == 0 && factor > 1.0; factor -= 0.5) {
+    struct parameters finer = *p;
+    finer.gravity.pm_grid = mesh_good_size((uint32_t)ceil(factor * first));
+    const struct memory_use use = memory_estimate(&finer, particles);
+    if (use.particles + use.trees + use.mesh + use.tasks < PLANNED * on_gpus &&
+        memory_peak(&use) < installed_memory())
+      finest = (uint32_t)finer.gravity.pm_grid;
+  }
+  comm_min_u32(&finest, 1);
+  return finest;
+}
+
 void memory_require(const struct parameters *p, size_t particles) {
   struct parameters finest = *p; /* the mesh that takes the most */
   if (p->gravity.pm_grid_most > layout_choose(p, particles).mesh.cells)

@@ -130,6 +130,12 @@ static double start_of(const struct parameters *p) {
   return isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
 }
 
+/** Choose how fine the mesh may become, where the parameters leave that and the first mesh open. */
+static void resolve_finest_mesh(struct parameters *p, size_t particles) {
+  if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0)
+    p->gravity.pm_grid_most = memory_finest_mesh(p, particles);
+}
+
 static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
                                           struct progress *now) {
   struct parameters *p = r->parameters;
@@ -155,6 +161,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
   r->cosmology = cosmology_from(p);
   p->box.size = particles.box;
   resolve_softening(p, &particles);
+  resolve_finest_mesh(p, particles.all);
   leave_out_analysis(p, &particles);
   return particles;
 }
@@ -578,6 +585,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
   }
   resolve_softening(p, &particles);
+  resolve_finest_mesh(p, particles.all);
   print_dry(p, &particles);
   particles_free(&particles);
   linear_power_free(linear);

@@ -362,6 +362,7 @@ static int run_dry(struct run *r) {
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
+  scheduler_foresee(p);
   if (options->dry_run) return run_dry(&r);
   if (run_of_gas(p))
     gas_require_root(p);

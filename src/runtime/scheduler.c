@@ -166,16 +166,21 @@ int scheduler_streams(void) {
   return comm_size() > 1 && cores >= 8 ? 4 : 2;
 }
 
-static bool gpu_elsewhere;
+static bool gpu_anywhere; /* on any rank */
 
-void scheduler_started(void) {
-  uint32_t gpus = starpu_cuda_worker_get_count();
+static void note_gpus(uint32_t gpus) {
   comm_max_u32(&gpus, 1);
-  gpu_elsewhere = gpus > 0;
+  gpu_anywhere = gpus > 0;
+}
+
+void scheduler_started(void) { note_gpus(starpu_cuda_worker_get_count()); }
+
+void scheduler_foresee(const struct parameters *p) {
+  note_gpus(p->runtime.gpu == GPU_NO ? 0 : (uint32_t)gpus_present());
 }
 
 bool scheduler_any_gpu(void) {
-  return gpu_elsewhere || (starpu_is_initialized() && starpu_cuda_worker_get_count() > 0);
+  return gpu_anywhere || (starpu_is_initialized() && starpu_cuda_worker_get_count() > 0);
 }
 
 bool scheduler_is_heteroprio(void) {
@@ -204,6 +209,7 @@ uint32_t scheduler_gpus(int *device) {
 
 double scheduler_gpu_memory(void) {
   double bytes = 0.0;
+  if (!scheduler_any_gpu()) return bytes;
 #ifdef PHOTONS_CUDA
   int device[STARPU_NMAXWORKERS];
   const uint32_t gpus = scheduler_gpus(device);

@@ -22,6 +22,11 @@ struct memory_use {
 struct memory_use memory_estimate(const struct parameters *p, size_t particles);
 double memory_peak(const struct memory_use *use);
 
+/** Cells a side of the finest mesh that a run on GPUs may change to: twice or one and a half times the cells
+ * of its first mesh, as their memory allows on all ranks. All ranks call it.
+ * @return 0: no finer mesh than the first one; always without GPUs */
+uint32_t memory_finest_mesh(const struct parameters *p, size_t particles);
+
 /** End the program where this machine cannot hold so many particles, with the finest mesh
  * that the run may change to: where memory is promised freely, the kernel kills who uses it. */
 void memory_require(const struct parameters *p, size_t particles);

@@ -26,10 +26,13 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p);
  * schedulers that use performance models take one stream. */
 int scheduler_streams(void);
 
+/** Before starpu_init(): find out whether any rank will use GPUs. Collective. */
+void scheduler_foresee(const struct parameters *p);
 /** After starpu_init(): find out whether any rank uses GPUs. Collective. */
 void scheduler_started(void);
-/** Whether any rank uses GPUs. Decisions that all ranks must make alike depend on this and not on
- * the rank's own GPUs, because a job may mix nodes with and without GPUs. */
+/** Whether any rank uses GPUs, as the last of these two functions found. Decisions that all ranks must
+ * make alike depend on this and not on the rank's own GPUs, because a job may mix nodes with and
+ * without GPUs. */
 bool scheduler_any_gpu(void);
 
 /** Whether the scheduler is heteroprio, for which a lower number means a higher priority. After
