@@ -130,10 +130,13 @@ static double start_of(const struct parameters *p) {
   return isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
 }
 
-/** Choose how fine the mesh may become, where the parameters leave that and the first mesh open. */
-static void resolve_finest_mesh(struct parameters *p, size_t particles) {
+/** Choose how fine the mesh may become, where the parameters leave that and the first mesh open.
+ * @param next  cells a side of a checkpoint's next mesh, which the run takes however fine it is; else 0 */
+static void resolve_finest_mesh(struct parameters *p, size_t particles, int64_t next) {
   if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0)
     p->gravity.pm_grid_most = memory_finest_mesh(p, particles);
+  if (next > p->gravity.pm_grid_most && next > layout_choose(p, particles).mesh.cells)
+    p->gravity.pm_grid_most = next;
 }
 
 static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
@@ -161,7 +164,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
   r->cosmology = cosmology_from(p);
   p->box.size = particles.box;
   resolve_softening(p, &particles);
-  resolve_finest_mesh(p, particles.all);
+  resolve_finest_mesh(p, particles.all, r->next_mesh_cells);
   leave_out_analysis(p, &particles);
   return particles;
 }
@@ -563,9 +566,11 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   struct linear_power *linear = spectrum_wanted(p) ? linear_power_create(p) : NULL;
   struct particles particles = {0};
   size_t n = nbody_run_generated(p);
+  int64_t next_mesh = 0;
   if (checkpoint) {
     struct checkpoint_state state;
     particles = checkpoint_look(checkpoint, p, &state);
+    next_mesh = state.next_mesh_cells;
     p->box.size = particles.box;
     *now = progress_of(&state);
   } else {
@@ -585,7 +590,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
   }
   resolve_softening(p, &particles);
-  resolve_finest_mesh(p, particles.all);
+  resolve_finest_mesh(p, particles.all, next_mesh);
   print_dry(p, &particles);
   particles_free(&particles);
   linear_power_free(linear);

@@ -61,6 +61,10 @@ stop() {
 stop INT 5 130
 stop TERM 12 143 --restart
 stop INT 60 130 --restart
+# By now the mesh has become finer, and a run takes that mesh, whatever it may change to by itself.
+"$PHOTONS" --dry-run --restart --set output.dir=parts --set gravity.pm_grid_most=20 config.ini >out 2>err &&
+  grep -q '^  mesh  *20^3.*; later at most 40^3' out ||
+  complain "the memory of a checkpoint's mesh is left out"
 
 # What changes the result may not change; what does not, may.
 refused() {
