@@ -136,6 +136,7 @@ uint32_t memory_finest_mesh(const struct parameters *p, size_t particles) {
   for (double factor = 2.0; first > 0 && finest == 0 && factor > 1.0; factor -= 0.5) {
     struct parameters finer = *p;
     finer.gravity.pm_grid = mesh_good_size((uint32_t)ceil(factor * first));
+    if (finer.gravity.pm_grid > MESH_MOST) continue;
     const struct memory_use use = memory_estimate(&finer, particles);
     if (use.particles + use.trees + use.mesh + use.tasks < PLANNED * on_gpus &&
         memory_peak(&use) < installed_memory())
