@@ -8,6 +8,7 @@
 #include "photons/app/moment.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/installed_memory.h"
 #include "photons/base/output_file.h"
 #include "photons/gas/comoving.h"
 #include "photons/gas/evolve.h"
@@ -357,8 +358,8 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
   if (particles > 0)
     printf("  particles   %zu, %.1f MB\n", particles, 1e-6 * gas_particles_bytes(particles));
   const double root = gas_root_memory(p), patch = gas_bytes_per_group(p);
-  const double left = gas_installed_memory() - root - gas_particles_bytes(particles);
+  const double left = installed_memory() - root - gas_particles_bytes(particles);
   printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch;\n"
          "              %.3g patches have room in the %.1f GB installed\n",
-         1e-6 * root, 1e-6 * patch, left / patch, 1e-9 * gas_installed_memory());
+         1e-6 * root, 1e-6 * patch, left / patch, 1e-9 * installed_memory());
 }

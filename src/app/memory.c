@@ -2,11 +2,12 @@
 #include "photons/app/memory.h"
 
 #include <math.h>
-#include <unistd.h>
+#include <stdbool.h>
 
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/installed_memory.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/domain.h"
 #include "photons/runtime/scheduler.h"
@@ -119,28 +120,29 @@ double memory_peak(const struct memory_use *use) {
          use->on_gpus;
 }
 
-/** Bytes of memory of machines like this one, as many as are in use. */
-static double installed_memory(void) {
-  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
-  return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
-}
+/* Of the memory that a run may plan to use for a finer mesh. On GPUs kernels have working memory, and of two meshes
+ * there are pieces of both for a while. A host has other work to do. */
+#define PLANNED_OF_GPUS 0.75
+#define PLANNED_OF_HOSTS 0.25
 
-/* Of the memory of GPUs that a run may plan to use. Kernels have working memory, and of two meshes there are
- * pieces of both for a while. */
-#define PLANNED 0.75
+/** Whether a run may plan to use so much memory for a finer mesh. */
+static bool affordable(const struct memory_use *use) {
+  const double installed = installed_memory();
+  if (!scheduler_any_gpu()) return memory_peak(use) < PLANNED_OF_HOSTS * installed;
+  const double on_gpus = (double)comm_size() * scheduler_gpu_memory();
+  return memory_peak(use) < installed &&
+         use->particles + use->trees + use->mesh + use->tasks < PLANNED_OF_GPUS * on_gpus;
+}
 
 uint32_t memory_finest_mesh(const struct parameters *p, size_t particles) {
   const uint32_t first = layout_choose(p, particles).mesh.cells;
-  const double on_gpus = scheduler_any_gpu() ? (double)comm_size() * scheduler_gpu_memory() : 0.0;
   uint32_t finest = 0;
-  for (double factor = 2.0; first > 0 && finest == 0 && factor > 1.0; factor -= 0.5) {
+  for (double factor = 2.0; first > 0 && finest == 0 && factor > 1.0; factor -= 0.25) {
     struct parameters finer = *p;
     finer.gravity.pm_grid = mesh_good_size((uint32_t)ceil(factor * first));
     if (finer.gravity.pm_grid > MESH_MOST) continue;
     const struct memory_use use = memory_estimate(&finer, particles);
-    if (use.particles + use.trees + use.mesh + use.tasks < PLANNED * on_gpus &&
-        memory_peak(&use) < installed_memory())
-      finest = (uint32_t)finer.gravity.pm_grid;
+    if (affordable(&use)) finest = (uint32_t)finer.gravity.pm_grid;
   }
   comm_min_u32(&finest, 1);
   return finest;

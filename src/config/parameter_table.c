@@ -182,7 +182,7 @@ const struct parameter parameter_table[] = {
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
-  {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; not more than pm_grid: the mesh stays; automatic: with pm_grid automatic and on GPUs, twice the first mesh or one and a half times, as their memory allows, else the mesh stays", RANGE(8, 16384), .automatic = "0"},
+  {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; not more than pm_grid: the mesh stays; automatic: with pm_grid automatic 1.25 to 2 times the first mesh, as a quarter of the memory or three quarters of that of the GPUs allow, else the mesh stays", RANGE(8, 16384), .automatic = "0"},
   {"gravity", "assignment", WORD(gravity.assignment), PRESET, .help = "mass assignment to the mesh: cloud-in-cell, triangular-shaped cloud or piecewise cubic spline", .words = assignments},
   {"gravity", "gradient", WORD(gravity.gradient), PRESET, .help = "force from the mesh potential: four-point differences, or ik in Fourier space", .words = gradients},
   {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, .help = "average the forces of two meshes shifted by half a cell, which reduces aliasing", .words = no_yes},

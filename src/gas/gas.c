@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/installed_memory.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
 #include "photons/gas/gravity.h"
@@ -64,13 +64,8 @@ double gas_root_memory(const struct parameters *p) {
   return cells / GAS_GROUP_CELLS * gas_bytes_per_group(p);
 }
 
-double gas_installed_memory(void) {
-  const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
-  return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / share;
-}
-
 void gas_require_root(const struct parameters *p) {
-  const double needed = gas_root_memory(p), installed = gas_installed_memory();
+  const double needed = gas_root_memory(p), installed = installed_memory();
   if (needed > installed)
     fail(EXIT_RUN_FAILED,
          "the root level of %g x %g x %g cells needs %.1f GB of memory of %.1f GB: use fewer cells "
@@ -86,7 +81,7 @@ struct moment_text gas_moment(const struct gas *g) {
 }
 
 void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
-  const double installed = gas_installed_memory();
+  const double installed = installed_memory();
   const double needed = gas_memory(g) + groups * g->group_memory;
   if (needed > installed)
     fail(EXIT_RUN_FAILED,

@@ -163,7 +163,8 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
 int scheduler_streams(void) {
   /* Cores of this rank; each stream's thread takes one of them. */
   const long cores = sysconf(_SC_NPROCESSORS_ONLN) / comm_host_size();
-  return comm_size() > 1 && cores >= 8 ? 4 : 2;
+  const int gpus = gpus_present();
+  return cores >= 8 * (gpus > 1 ? gpus : 1) ? 4 : 2;
 }
 
 static bool gpu_anywhere; /* on any rank */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# How fine the mesh of a run on GPUs, here emulated ones, may become follows from their memory. A dry run
-# says the same of GPUs as the run, and nothing of GPUs that the run does not use.
+# How fine the mesh of a run on GPUs, here emulated ones, may become follows from their memory, and that of a run
+# without them from the host's. A dry run says the same of GPUs as the run, and nothing of GPUs that the run does not use.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 PHOTONS=$(dirname "$PHOTONS")/tests/support/photons_on_cores
 STARPU_NCPU=1 STARPU_NWORKER_PER_CUDA=1 CORES_GPUS=1
@@ -39,7 +39,7 @@ finest 0 8
 finest 0 0 --set gravity.pm_grid=32
 finest 0 0 --set gravity.pm_grid_most=32
 finest 48 0 --set gravity.pm_grid_most=48
-finest 0 0 --set runtime.gpu=no
+finest 64 8 --set runtime.gpu=no
 grep -q 'on GPUs' out && complain "memory of GPUs that are not used"
 "$PHOTONS" --quiet config.ini --set output.dir=run >err 2>&1 || complain "a run"
 grep -q 'later at most 64^3' run/log/run.log || complain "the run does not say what the dry run says"

@@ -22,9 +22,9 @@ struct memory_use {
 struct memory_use memory_estimate(const struct parameters *p, size_t particles);
 double memory_peak(const struct memory_use *use);
 
-/** Cells a side of the finest mesh that a run on GPUs may change to: twice or one and a half times the cells
- * of its first mesh, as their memory allows on all ranks. All ranks call it.
- * @return 0: no finer mesh than the first one; always without GPUs */
+/** Cells a side of the finest mesh that a run may change to: 2, 1.75, 1.5 or 1.25 times the cells of its first mesh,
+ * as a quarter of the machines' memory or three quarters of that of the GPUs hold on all ranks. All ranks call it.
+ * @return 0: no finer mesh than the first one */
 uint32_t memory_finest_mesh(const struct parameters *p, size_t particles);
 
 /** End the program where this machine cannot hold so many particles, with the finest mesh

@@ -139,9 +139,8 @@ size_t gas_sides_bytes(const struct gas *g);
  * ghosts. */
 double gas_bytes_per_group(const struct parameters *p);
 double gas_memory(const struct gas *g);
-/** Bytes of memory of the root level, and of the machines in use. */
+/** Bytes of memory of the root level. */
 double gas_root_memory(const struct parameters *p);
-double gas_installed_memory(void);
 /** End the program where the machines in use cannot hold the root level. */
 void gas_require_root(const struct parameters *p);
 /** End the run where the machines in use cannot hold so many groups more. */

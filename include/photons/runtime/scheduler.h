@@ -22,8 +22,8 @@ long scheduler_check(const struct parameters *p);
  */
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p);
 
-/** Streams per GPU, each with a StarPU worker thread. STARPU_NWORKER_PER_CUDA overrides the number;
- * schedulers that use performance models take one stream. */
+/** Streams per GPU, each with a StarPU worker thread: 4, or 2 where this rank has fewer than 8 cores for each of its
+ * GPUs. STARPU_NWORKER_PER_CUDA overrides the number; schedulers that use performance models take one stream. */
 int scheduler_streams(void);
 
 /** Before starpu_init(): find out whether any rank will use GPUs. Collective. */
