@@ -26,7 +26,7 @@ enum {
 /* With GPUs there are fewer, larger tasks. In isolated systems all groups meet all groups in every
  * step, however few particles are active: there are as many groups as a GPU has streams. */
 enum {
-  GPU_GROUP_LARGEST = 2097152,
+  GPU_GROUP_LARGEST = 4194304,
   GPU_GROUPS_WANTED = 16,
   GPU_GROUP_LARGEST_ISOLATED = 1 << 24,
   GPU_GROUPS_ISOLATED = 4
