@@ -28,7 +28,7 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 /** Whether the mesh gives its memory back between forces. */
 static bool rests(const struct parameters *p) {
-  return p->runtime.memory == MEMORY_SMALL && !scheduler_any_gpu();
+  return p->runtime.memory != MEMORY_FAST && !scheduler_any_gpu();
 }
 
 /** The patches of all groups: bisection halves x, y and z in turn. */
@@ -120,32 +120,44 @@ double memory_peak(const struct memory_use *use) {
          use->on_gpus;
 }
 
-/* Of the memory that a run may plan to use for a finer mesh. On GPUs kernels have working memory, and of two meshes
- * there are pieces of both for a while. A host has other work to do. */
+/* Of the memory that a run may plan to use to be fast. On GPUs kernels have working memory, and of two meshes there are
+ * pieces of both for a while. A host has other work to do. */
 #define PLANNED_OF_GPUS 0.75
 #define PLANNED_OF_HOSTS 0.25
 
-/** Whether a run may plan to use so much memory for a finer mesh. */
-static bool affordable(const struct memory_use *use) {
+/** Whether a run with these parameters stays below that on all ranks. Collective. */
+static bool affordable(const struct parameters *p, size_t particles) {
+  const struct memory_use use = memory_estimate(p, particles);
   const double installed = installed_memory();
-  if (!scheduler_any_gpu()) return memory_peak(use) < PLANNED_OF_HOSTS * installed;
-  const double on_gpus = (double)comm_size() * scheduler_gpu_memory();
-  return memory_peak(use) < installed &&
-         use->particles + use->trees + use->mesh + use->tasks < PLANNED_OF_GPUS * on_gpus;
+  uint32_t fits = memory_peak(&use) < PLANNED_OF_HOSTS * installed;
+  if (scheduler_any_gpu())
+    fits = memory_peak(&use) < installed && use.particles + use.trees + use.mesh + use.tasks <
+                                                PLANNED_OF_GPUS * comm_size() * scheduler_gpu_memory();
+  comm_min_u32(&fits, 1);
+  return fits;
 }
 
-uint32_t memory_finest_mesh(const struct parameters *p, size_t particles) {
+/** The finest mesh that is affordable. @return 0: none is finer than the first one */
+static uint32_t finest_mesh(const struct parameters *p, size_t particles) {
   const uint32_t first = layout_choose(p, particles).mesh.cells;
-  uint32_t finest = 0;
-  for (double factor = 2.0; first > 0 && finest == 0 && factor > 1.0; factor -= 0.25) {
+  for (double factor = 2.0; first > 0 && factor > 1.0; factor -= 0.25) {
     struct parameters finer = *p;
     finer.gravity.pm_grid = mesh_good_size((uint32_t)ceil(factor * first));
-    if (finer.gravity.pm_grid > MESH_MOST) continue;
-    const struct memory_use use = memory_estimate(&finer, particles);
-    if (affordable(&use)) finest = (uint32_t)finer.gravity.pm_grid;
+    if (finer.gravity.pm_grid <= MESH_MOST && affordable(&finer, particles))
+      return (uint32_t)finer.gravity.pm_grid;
   }
-  comm_min_u32(&finest, 1);
-  return finest;
+  return 0;
+}
+
+void memory_settle(struct parameters *p, size_t particles) {
+  if (p->runtime.memory == MEMORY_AUTO) {
+    struct parameters fast = *p;
+    fast.runtime.memory = MEMORY_FAST;
+    p->runtime.memory = affordable(&fast, particles) ? MEMORY_FAST : MEMORY_SMALL;
+  }
+  if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0 &&
+      (scheduler_any_gpu() || p->runtime.memory == MEMORY_FAST))
+    p->gravity.pm_grid_most = finest_mesh(p, particles);
 }
 
 void memory_require(const struct parameters *p, size_t particles) {

@@ -130,11 +130,10 @@ static double start_of(const struct parameters *p) {
   return isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
 }
 
-/** Choose how fine the mesh may become, where the parameters leave that and the first mesh open.
+/** Settle how much memory the run may use, and how fine its mesh may become.
  * @param next  cells a side of a checkpoint's next mesh, which the run takes however fine it is; else 0 */
-static void resolve_finest_mesh(struct parameters *p, size_t particles, int64_t next) {
-  if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0)
-    p->gravity.pm_grid_most = memory_finest_mesh(p, particles);
+static void settle_memory(struct parameters *p, size_t particles, int64_t next) {
+  memory_settle(p, particles);
   if (next > p->gravity.pm_grid_most && next > layout_choose(p, particles).mesh.cells)
     p->gravity.pm_grid_most = next;
 }
@@ -164,7 +163,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
   r->cosmology = cosmology_from(p);
   p->box.size = particles.box;
   resolve_softening(p, &particles);
-  resolve_finest_mesh(p, particles.all, r->next_mesh_cells);
+  settle_memory(p, particles.all, r->next_mesh_cells);
   leave_out_analysis(p, &particles);
   return particles;
 }
@@ -590,7 +589,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
   }
   resolve_softening(p, &particles);
-  resolve_finest_mesh(p, particles.all, next_mesh);
+  settle_memory(p, particles.all, next_mesh);
   print_dry(p, &particles);
   particles_free(&particles);
   linear_power_free(linear);

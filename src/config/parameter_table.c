@@ -70,7 +70,7 @@ static const char *const gpu_uses[] = {
 
 static const char *const shared_memories[] = {
     [SHARED_NOT] = "no", [SHARED_HOST] = "host", [SHARED_ALL] = "yes", NULL};
-static const char *const memories[] = {[MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
+static const char *const memories[] = {[MEMORY_AUTO] = "auto", [MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
 
 #define FIELD(member) offsetof(struct parameters, member), sizeof(((struct parameters *)0)->member)
 #define REAL PARAMETER_REAL
@@ -182,7 +182,7 @@ const struct parameter parameter_table[] = {
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
-  {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; not more than pm_grid: the mesh stays; automatic: with pm_grid automatic 1.25 to 2 times the first mesh, as a quarter of the memory or three quarters of that of the GPUs allow, else the mesh stays", RANGE(8, 16384), .automatic = "0"},
+  {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; not more than pm_grid: the mesh stays; automatic: with pm_grid automatic, and on GPUs or with memory = fast, 1.25 to 2 times the first mesh, as three quarters of the GPUs' memory or a quarter of the machine's allow, else the mesh stays", RANGE(8, 16384), .automatic = "0"},
   {"gravity", "assignment", WORD(gravity.assignment), PRESET, .help = "mass assignment to the mesh: cloud-in-cell, triangular-shaped cloud or piecewise cubic spline", .words = assignments},
   {"gravity", "gradient", WORD(gravity.gradient), PRESET, .help = "force from the mesh potential: four-point differences, or ik in Fourier space", .words = gradients},
   {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, .help = "average the forces of two meshes shifted by half a cell, which reduces aliasing", .words = no_yes},
@@ -253,7 +253,7 @@ const struct parameter parameter_table[] = {
   {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen by the program (the environment variable STARPU_SCHED takes precedence)"},
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "number of CPU cores that run tasks; automatic: all (the environment variable STARPU_NCPU takes precedence)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "auto: use GPUs if there are any; no: never; require: end with an error if there is none", .words = gpu_uses},
-  {"runtime", "memory", WORD(runtime.memory), "small", .help = "small: on cores the two meshes of interlacing take turns in the same memory, which is given back while rebuilds and outputs need memory; fast: they do not. With GPUs nothing changes", .words = memories},
+  {"runtime", "memory", WORD(runtime.memory), "auto", .help = "small: on cores the two meshes of interlacing take turns in the same memory, which is given back while rebuilds and outputs need memory, and the mesh does not get finer by itself; fast: they do not, and it may; auto: fast if the run then needs less than a quarter of the machine's memory, else small. With GPUs nothing changes", .words = memories},
   {"runtime", "shared_memory", WORD(runtime.shared_memory), "yes", .help = "ranks of one host exchange data through shared memory, that of GPUs where each rank has one; host: that of the host alone; no: through MPI", .words = shared_memories},
   {"runtime", "wall_time", REAL, FIELD(runtime.wall_time), "0", .help = "wall-clock time that the program may take: the run writes a checkpoint and ends before it is used up; 0: no limit", .unit = "h", RANGE(0, 1e6)},
   {"runtime", "signal_grace", REAL, FIELD(runtime.signal_grace), "120", .help = "time that a step may go on after a signal to stop, at least twice the longest step; a longer step is given up; 0: give up the step at once", .unit = "s", RANGE(0, 1e6)},

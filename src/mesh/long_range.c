@@ -139,7 +139,7 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   const struct mesh_layout layout = layout_of(cells);
   *l = (struct long_range){.domain = d, .kernels = mesh_kernels_select()};
   l->sets = p->gravity.interlace ? 2 : 1;
-  l->rests = p->runtime.memory == MEMORY_SMALL && !scheduler_any_gpu();
+  l->rests = p->runtime.memory != MEMORY_FAST && !scheduler_any_gpu();
   l->in_turn = l->rests && l->sets > 1;
   l->factor = (float)(GRAVITY * d->particles.mass);
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,

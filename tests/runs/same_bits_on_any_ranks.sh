@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whole runs on several processes, with shared memory or without, leave what one process leaves,
+# Whole runs on several processes, with shared memory or without, and with small memory or fast, leave what one process leaves,
 # bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a Gadget file,
 # from a checkpoint of another number of processes, and with more processes than groups and planes
 # of the mesh.
@@ -49,7 +49,7 @@ rebuild_interval = 3
 END
 run_on 1 one config.ini
 run_on 2 two config.ini
-run_on 3 three --set output.files=0 config.ini
+run_on 3 three --set runtime.memory=small --set output.files=0 config.ini
 run_on 4 four --set runtime.shared_memory=no --set output.files=3 config.ini
 compare one two three four
 # 32 groups dealt out evenly would make these files.

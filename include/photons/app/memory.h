@@ -22,10 +22,10 @@ struct memory_use {
 struct memory_use memory_estimate(const struct parameters *p, size_t particles);
 double memory_peak(const struct memory_use *use);
 
-/** Cells a side of the finest mesh that a run may change to: 2, 1.75, 1.5 or 1.25 times the cells of its first mesh,
- * as a quarter of the machines' memory or three quarters of that of the GPUs hold on all ranks. All ranks call it.
- * @return 0: no finer mesh than the first one */
-uint32_t memory_finest_mesh(const struct parameters *p, size_t particles);
+/** Settle runtime.memory and gravity.pm_grid_most where the parameters leave them open: fast, and a finest mesh of 2,
+ * 1.75, 1.5 or 1.25 times the cells a side of the first one, as a quarter of the machines' memory or three quarters of
+ * that of the GPUs hold on all ranks. Collective. */
+void memory_settle(struct parameters *p, size_t particles);
 
 /** End the program where this machine cannot hold so many particles, with the finest mesh
  * that the run may change to: where memory is promised freely, the kernel kills who uses it. */
