@@ -125,14 +125,23 @@ double memory_peak(const struct memory_use *use) {
 #define PLANNED_OF_GPUS 0.75
 #define PLANNED_OF_HOSTS 0.25
 
+/** The parameters of a run that has had the finest mesh from the start. */
+static struct parameters with_finest_mesh(const struct parameters *p, size_t particles) {
+  struct parameters finest = *p;
+  if (p->gravity.pm_grid_most > layout_choose(p, particles).mesh.cells)
+    finest.gravity.pm_grid = p->gravity.pm_grid_most;
+  return finest;
+}
+
 /** Whether a run with these parameters stays below that on all ranks. Collective. */
 static bool affordable(const struct parameters *p, size_t particles) {
   const struct memory_use use = memory_estimate(p, particles);
   const double installed = installed_memory();
   uint32_t fits = memory_peak(&use) < PLANNED_OF_HOSTS * installed;
   if (scheduler_any_gpu())
-    fits = memory_peak(&use) < installed && use.particles + use.trees + use.mesh + use.tasks <
-                                                PLANNED_OF_GPUS * comm_size() * scheduler_gpu_memory();
+    fits = memory_peak(&use) < installed &&
+           use.particles + use.trees + use.mesh + use.tasks <
+               PLANNED_OF_GPUS * comm_size() * scheduler_gpu_memory();
   comm_min_u32(&fits, 1);
   return fits;
 }
@@ -151,7 +160,7 @@ static uint32_t finest_mesh(const struct parameters *p, size_t particles) {
 
 void memory_settle(struct parameters *p, size_t particles) {
   if (p->runtime.memory == MEMORY_AUTO) {
-    struct parameters fast = *p;
+    struct parameters fast = with_finest_mesh(p, particles);
     fast.runtime.memory = MEMORY_FAST;
     p->runtime.memory = affordable(&fast, particles) ? MEMORY_FAST : MEMORY_SMALL;
   }
@@ -161,9 +170,7 @@ void memory_settle(struct parameters *p, size_t particles) {
 }
 
 void memory_require(const struct parameters *p, size_t particles) {
-  struct parameters finest = *p; /* the mesh that takes the most */
-  if (p->gravity.pm_grid_most > layout_choose(p, particles).mesh.cells)
-    finest.gravity.pm_grid = p->gravity.pm_grid_most;
+  const struct parameters finest = with_finest_mesh(p, particles);
   const struct memory_use use = memory_estimate(&finest, particles);
   const double installed = installed_memory();
   if (memory_peak(&use) > installed)

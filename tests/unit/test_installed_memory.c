@@ -70,8 +70,8 @@ static void no_groups(void **state) {
 }
 
 static char folder[] = "/tmp/test_installed_memory.XXXXXX";
-static const char *const folders[] = {"job", "job/step", "other", "memory", "memory/job", "memory/job/step",
-                                      "memory/other"};
+static const char *const folders[] = {"job",        "job/step",        "other",       "memory",
+                                      "memory/job", "memory/job/step", "memory/other"};
 enum { FOLDERS = sizeof folders / sizeof *folders };
 
 static int enter_folder(void **state) {
@@ -87,7 +87,8 @@ static int leave_folder(void **state) {
   unlink("groups");
   for (int i = FOLDERS - 1; i >= 0; i--) {
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", folders[i], i < 3 ? "memory.max" : "memory.limit_in_bytes");
+    snprintf(path, sizeof path, "%s/%s", folders[i],
+             i < 3 ? "memory.max" : "memory.limit_in_bytes");
     unlink(path);
     if (rmdir(folders[i])) return -1;
   }
