@@ -43,11 +43,8 @@ enum gas_gravity { GAS_GRAVITY_NONE, GAS_GRAVITY_SELF };
 enum gas_poisson { GAS_POISSON_DIRECT, GAS_POISSON_SOR };
 enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
-enum memory_choice {
-  MEMORY_AUTO,
-  MEMORY_SMALL,
-  MEMORY_FAST
-}; /* auto until it is settled (memory_settle()) */
+/* memory_settle() makes one of the others of auto. */
+enum memory_choice { MEMORY_AUTO, MEMORY_SMALL, MEMORY_FAST };
 enum shared_memory { SHARED_NOT, SHARED_HOST, SHARED_ALL };
 
 #define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */
