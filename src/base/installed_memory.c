@@ -59,6 +59,9 @@ double memory_limit_of_groups(const char *groups, const char *root) {
 
 double installed_memory(void) {
   const double share = (double)comm_host_size() / (double)comm_size(); /* of this host's ranks */
-  const double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  return fmin(installed, memory_limit_of_groups("/proc/self/cgroup", "/sys/fs/cgroup")) / share;
+  static double here; /* kept: every change of the gas's patches asks, and reading files takes time */
+  if (here == 0.0)
+    here = fmin((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
+                memory_limit_of_groups("/proc/self/cgroup", "/sys/fs/cgroup"));
+  return here / share;
 }

@@ -14,9 +14,8 @@
 static const struct cost {
   double pair, interaction, visit, sort, rebuild; /* the last two: per particle */
   double cell, deposit; /* of the mesh, in a force on all particles: per cell, per particle */
-  double finer;         /* no cost: the least factor by which a mesh gets finer */
-} core_cost = {0.5, 25.0, 6.0, 100.0, 500.0, 57.0, 240.0, 1.25},
-  gpu_cost = {0.001, 0.03, 0.05, 0.8, 12.0, 0.24, 0.4, 1.5};
+} core_cost = {0.5, 25.0, 6.0, 100.0, 500.0, 57.0, 240.0},
+  gpu_cost = {0.001, 0.03, 0.05, 0.8, 12.0, 0.24, 0.4};
 
 static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
 
@@ -85,11 +84,14 @@ static double mesh_work(const struct parameters *p, size_t particles, uint32_t c
          (cost()->cell * pow(cells, 3.0) + cost()->deposit * (double)particles);
 }
 
+/** The least factor by which a mesh gets finer. On GPUs smaller changes gain nothing. */
+static double least_refinement(void) { return scheduler_any_gpu() ? 1.5 : 1.25; }
+
 uint32_t mesh_policy_choose(const struct parameters *p, size_t particles, uint32_t cells,
                             double pairs) {
   uint32_t best = cells;
   double most = 0.0;
-  for (double factor = cost()->finer; cells > 0 && factor <= 2.0; factor += 0.25) {
+  for (double factor = least_refinement(); cells > 0 && factor <= 2.0; factor += 0.25) {
     uint32_t finer = mesh_good_size((uint32_t)ceil(factor * cells));
     if (finer > p->gravity.pm_grid_most) finer = (uint32_t)p->gravity.pm_grid_most;
     if (finer <= cells) break;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Peak memory in bytes a particle, all of the program included: forces, potential energies,
+# Peak memory in bytes a particle with one mesh, all of the program included: forces, potential energies,
 # rebuilds, an output with all products, block time steps; both choices of runtime.memory; and what
-# --dry-run foretells; the mesh stays. bench_memory.sh [SIDE...]: numbers of particles (default 128 256).
+# --dry-run foretells. bench_memory.sh [SIDE...]: numbers of particles (default 128 256).
 set -euo pipefail
 program=${PHOTONS:-./photons-starpu}
 work=$(mktemp -d)

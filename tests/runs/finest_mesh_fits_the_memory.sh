@@ -23,7 +23,7 @@ finest() {
   shift 2
   dry 32 "$@" && [ "$memory ${cells:-0}" = "$expected" ] || complain "'$memory ${cells:-0}', not '$expected': $*"
 }
-quarter=$(awk '/^MemTotal/ {print $2 / 1024 * 1.048576 / 4}' /proc/meminfo)
+quarter=$(awk '/^MemTotal/ {print 1024 * $2 / 1e6 / 4}' /proc/meminfo)
 finest fast 64
 finest fast 0 --set gravity.pm_grid=32
 finest fast 40 --set gravity.pm_grid_most=40

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whole runs on several processes, with shared memory or without, and with small memory or fast, leave what one process leaves,
-# bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a Gadget file,
+# Whole runs on several processes, with shared memory or without, with small memory or fast, leave what
+# one process leaves, bit by bit: snapshots in one file and in many, spectra, halos, pictures; also from a Gadget file,
 # from a checkpoint of another number of processes, and with more processes than groups and planes
 # of the mesh.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"

@@ -4,7 +4,8 @@
 #define PHOTONS_BASE_INSTALLED_MEMORY_H
 
 /** Bytes of memory that a run may use, of machines like this one, as many as are in use. Of this machine it is
- * what is installed, or what a batch system or a container leaves the process, if that is less. */
+ * what is installed, or what a batch system or a container left the process at the first call, if that is less. For the
+ * main thread. */
 double installed_memory(void);
 
 /**
